@@ -1,0 +1,4 @@
+//! Schema files in, Rust out.
+
+pub mod diagnostic;
+pub mod model;

@@ -1,0 +1,1 @@
+//! The rules behind the schema's formats.

@@ -1,0 +1,28 @@
+//! The small library that generated code is written against.
+//!
+//! The generator (`orch-codegen`) turns schema files into thin Rust: structs, defaults, validators and
+//! static tables. Everything with an algorithm in it lives here instead, written and tested once:
+//!
+//! - [`scalar`]: the value types with a canonical text form (quantities, times, durations ...);
+//! - [`constraint`]: the rules behind the schema's formats, each a function that returns messages;
+//! - [`path`], [`field_error`]: where a value stands in an object, and what is wrong with it;
+//! - [`object`]: the traits that generated types implement;
+//! - [`type_def`], [`resource_def`]: the static tables that every codec, patch and route is driven by;
+//! - [`vocabulary`]: the product words, which are data.
+//!
+//! This crate knows no kind, does no IO and depends on nothing else of the workspace.
+
+pub mod constraint;
+pub mod field_error;
+pub mod object;
+pub mod path;
+pub mod resource_def;
+pub mod scalar;
+pub mod type_def;
+pub mod vocabulary;
+
+/// A decoded object in its structural form: what codecs produce and patches work on.
+pub type Tree = serde_json::Value;
+
+/// The fields of an object in its structural form.
+pub type TreeMap = serde_json::Map<String, serde_json::Value>;

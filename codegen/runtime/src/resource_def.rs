@@ -1,0 +1,248 @@
+//! The resource table: one [`ResourceDef`] per served kind, from which routes, discovery, dispatch, tables and
+//! the published documents are derived.
+//!
+//! Groups are in the schema's spelling (`coordination.orch.io`); the server maps them through its
+//! [`Vocabulary`](crate::vocabulary::Vocabulary) once, at start.
+
+use crate::{Tree, object::ApiObject, type_def::TypeDef};
+
+/// All kinds and published types of one group and version.
+#[derive(Debug)]
+pub struct GroupVersionDef {
+    /// `""` for the core group.
+    pub group: &'static str,
+    /// `v1`, `v1beta1` ...
+    pub version: &'static str,
+    /// The kinds, in the order of their plural names.
+    pub resources: &'static [&'static ResourceDef],
+    /// The published OpenAPI v3 schemas of this group and version: a JSON object, schema name to schema. Names
+    /// are qualified (`core.v1.ConfigMap`) and references cross group versions by them.
+    pub schemas: &'static str,
+}
+
+/// One kind: how it is named, scoped, served and described.
+#[derive(Debug)]
+pub struct ResourceDef {
+    /// `""` for the core group.
+    pub group: &'static str,
+    /// `v1`, `v1beta1` ...
+    pub version: &'static str,
+    /// `ConfigMap`.
+    pub kind: &'static str,
+    /// `ConfigMapList`.
+    pub list_kind: &'static str,
+    /// The name in URLs: `configmaps`.
+    pub plural: &'static str,
+    /// `configmap`.
+    pub singular: &'static str,
+    /// What people type: `cm`.
+    pub short_names: &'static [&'static str],
+    /// Named sets that the kind belongs to: `all`.
+    pub categories: &'static [&'static str],
+    /// Cluster or namespace.
+    pub scope: Scope,
+    /// What may be done with it, sorted by name.
+    pub verbs: &'static [Verb],
+    /// Whether objects are stored; a virtual kind only answers `create`.
+    pub stored: bool,
+    /// Paths below an item, sorted by name.
+    pub subresources: &'static [SubresourceDef],
+    /// The rule for `metadata.name`.
+    pub name_format: NameFormat,
+    /// Whether a PUT (or an apply) of a missing object creates it.
+    pub create_on_update: bool,
+    /// Whether an update may leave out the resourceVersion.
+    pub unconditional_update: bool,
+    /// Whether `metadata.generation` counts changes of the object outside `metadata` and `status`.
+    pub counts_generation: bool,
+    /// Whether a DELETE that removes the object at once answers with the object instead of a Status.
+    pub delete_returns_object: bool,
+    /// Columns of the Table form.
+    pub columns: &'static [ColumnDef],
+    /// Field selectors besides `metadata.name` and `metadata.namespace`.
+    pub selectable_fields: &'static [SelectableField],
+    /// Since when, until when.
+    pub lifecycle: Lifecycle,
+    /// Whether objects of the kind are stored in this version.
+    pub storage_version: bool,
+    /// The object's type.
+    pub type_def: &'static TypeDef,
+    /// The published schema's name: `core.v1.ConfigMap`.
+    pub schema_name: &'static str,
+    /// Reads a tree as an object of this kind.
+    pub from_tree: fn(Tree) -> Result<Box<dyn ApiObject>, serde_json::Error>,
+}
+
+impl ResourceDef {
+    /// Whether `verb` is served.
+    pub fn allows(&self, verb: Verb) -> bool {
+        self.verbs.contains(&verb)
+    }
+
+    /// The sub-resource of that name.
+    pub fn subresource(&self, name: &str) -> Option<&'static SubresourceDef> {
+        self.subresources.iter().find(|sub| sub.name == name)
+    }
+
+    /// Whether `status` is a sub-resource, so that the main path must not touch it.
+    pub fn has_status(&self) -> bool {
+        self.subresource("status").is_some()
+    }
+}
+
+/// Where objects of a kind live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// One set for the whole server.
+    Cluster,
+    /// One set per namespace.
+    Namespaced,
+}
+
+/// What may be asked of a resource; the order is that of the names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verb {
+    /// POST to a collection.
+    Create,
+    /// DELETE of an item.
+    Delete,
+    /// DELETE of a collection.
+    DeleteCollection,
+    /// GET of an item.
+    Get,
+    /// GET of a collection.
+    List,
+    /// PATCH of an item.
+    Patch,
+    /// PUT of an item.
+    Update,
+    /// GET of a collection with `watch`.
+    Watch,
+}
+
+impl Verb {
+    /// Every verb of a stored kind.
+    pub const ALL: &'static [Verb] = &[
+        Verb::Create,
+        Verb::Delete,
+        Verb::DeleteCollection,
+        Verb::Get,
+        Verb::List,
+        Verb::Patch,
+        Verb::Update,
+        Verb::Watch,
+    ];
+
+    /// The word used in discovery and authorization.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Verb::Create => "create",
+            Verb::Delete => "delete",
+            Verb::DeleteCollection => "deletecollection",
+            Verb::Get => "get",
+            Verb::List => "list",
+            Verb::Patch => "patch",
+            Verb::Update => "update",
+            Verb::Watch => "watch",
+        }
+    }
+}
+
+/// A path below an item: `status`, `scale`, `eviction`.
+#[derive(Debug)]
+pub struct SubresourceDef {
+    /// The last segment of the path.
+    pub name: &'static str,
+    /// What may be done with it, sorted by name.
+    pub verbs: &'static [Verb],
+    /// The body's kind, where it is not the kind itself.
+    pub body: Option<BodyKind>,
+}
+
+/// The kind of a sub-resource's body, where it differs from its parent's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BodyKind {
+    /// `""` for the core group.
+    pub group: &'static str,
+    /// `v1`.
+    pub version: &'static str,
+    /// `Eviction`.
+    pub kind: &'static str,
+}
+
+/// The rule that an object's name obeys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameFormat {
+    /// Lower-case RFC 1123 subdomain of at most 253 bytes.
+    DnsSubdomain,
+    /// Lower-case RFC 1123 label of at most 63 bytes.
+    DnsLabel,
+    /// Anything that can stand between two slashes of a URL.
+    PathSegment,
+}
+
+/// A column of the Table form.
+#[derive(Debug)]
+pub struct ColumnDef {
+    /// Heading: `Age`.
+    pub name: &'static str,
+    /// `string`, `integer`, `number`, `boolean` or `date`.
+    pub column_type: &'static str,
+    /// `name` for the name column, else mostly empty.
+    pub format: &'static str,
+    /// What the column shows.
+    pub description: &'static str,
+    /// 0 is always shown, more only in wide output.
+    pub priority: i32,
+    /// Where the cells come from.
+    pub value: ColumnValue,
+}
+
+/// A place in an object: wire names from the root, `["status", "phase"]`.
+pub type FieldPath = &'static [&'static str];
+
+/// Where the cells of a column come from.
+#[derive(Debug)]
+pub enum ColumnValue {
+    /// The value at a path.
+    Path(FieldPath),
+    /// The number of entries of the lists or maps at these paths, added up.
+    Count(&'static [FieldPath]),
+    /// The time since the timestamp at a path, as people read it: `5d`.
+    Age(FieldPath),
+}
+
+/// A field that field selectors may name.
+#[derive(Debug)]
+pub struct SelectableField {
+    /// As written in a selector: `status.phase`.
+    pub label: &'static str,
+    /// Where its value stands.
+    pub path: FieldPath,
+}
+
+/// The life of a kind in releases of the product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lifecycle {
+    /// How much clients may rely on it.
+    pub stability: Stability,
+    /// Release that brought it: `1.0`.
+    pub introduced: Option<&'static str>,
+    /// Release from which its use draws a warning.
+    pub deprecated: Option<&'static str>,
+    /// First release without it.
+    pub removed: Option<&'static str>,
+    /// What to use instead: `example.orch.io/v2 Widget`.
+    pub replacement: Option<&'static str>,
+}
+
+/// How much clients may rely on a kind; follows from the version's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stability {
+    /// Off unless enabled; may vanish.
+    Alpha,
+    /// Off unless enabled; changes are announced.
+    Beta,
+    /// On; stays.
+    Stable,
+}

@@ -1,0 +1,1 @@
+//! Values with a canonical text form of their own.

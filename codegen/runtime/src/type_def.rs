@@ -1,0 +1,127 @@
+//! Static descriptions of types: what every codec, patch and pruning engine walks.
+//!
+//! One [`TypeDef`] is generated per named object type. Engines are written once over these tables instead of
+//! being generated per kind.
+
+/// A named object type: its fields in wire order.
+#[derive(Debug)]
+pub struct TypeDef {
+    /// The qualified schema name: `core.v1.ConfigMap`.
+    pub name: &'static str,
+    /// Name without group and version: `ConfigMap`.
+    pub short_name: &'static str,
+    /// The fields, in the order in which they are written.
+    pub fields: &'static [FieldDef],
+    /// Whether the object is replaced as a whole by merges (`x-orch-map-type: atomic`).
+    pub atomic: bool,
+}
+
+impl TypeDef {
+    /// The field of that wire name.
+    pub fn field(&self, name: &str) -> Option<&'static FieldDef> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+}
+
+/// One field of an object type.
+#[derive(Debug)]
+pub struct FieldDef {
+    /// Name on the wire.
+    pub name: &'static str,
+    /// Protobuf field number, where the type has them.
+    pub tag: Option<u32>,
+    /// What the field holds.
+    pub shape: Shape,
+    /// Whether a value must be given.
+    pub required: bool,
+    /// Whether an empty value (`""`, 0, false, no items) is left out when written.
+    pub omit_empty: bool,
+    /// Whether `null` is a value of its own, distinct from being absent.
+    pub nullable: bool,
+    /// Accepted on writes, never stored or returned (`x-orch-write-only`).
+    pub write_only: bool,
+    /// How a strategic merge patch treats the field.
+    pub patch: PatchStrategy,
+}
+
+/// What a field, list item or map value holds.
+#[derive(Debug)]
+pub enum Shape {
+    /// A single value.
+    Scalar(Scalar),
+    /// An object of a named type. The indirection allows recursive types.
+    Object(&'static TypeDef),
+    /// A list.
+    List {
+        /// What each item holds.
+        item: &'static Shape,
+        /// How merges identify items.
+        semantics: ListSemantics,
+    },
+    /// A map with string keys.
+    Map {
+        /// What each value holds.
+        value: &'static Shape,
+        /// Whether merges replace the map as a whole.
+        atomic: bool,
+    },
+    /// Any JSON value; nothing below it is known to the schema.
+    Any,
+}
+
+/// The kinds of single values, by their wire form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scalar {
+    /// JSON true or false.
+    Boolean,
+    /// JSON integer of 32 bits.
+    Int32,
+    /// JSON integer of 64 bits.
+    Int64,
+    /// JSON number.
+    Double,
+    /// JSON string.
+    String,
+    /// JSON string, standard base64 with padding.
+    Bytes,
+    /// JSON string, RFC 3339 in whole seconds; `null` is the zero time.
+    Time,
+    /// JSON string, RFC 3339 with six fraction digits.
+    MicroTime,
+    /// JSON string such as `1h30m`.
+    Duration,
+    /// JSON string or number, written as canonical text.
+    Quantity,
+    /// JSON integer of 32 bits or string.
+    IntOrString,
+}
+
+/// How merges identify the items of a list (`x-orch-list-type`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListSemantics {
+    /// Replaced as a whole.
+    Atomic,
+    /// Items are scalars and each occurs once.
+    Set,
+    /// Items are objects identified by these fields.
+    Map {
+        /// Wire names of the key fields.
+        keys: &'static [&'static str],
+    },
+}
+
+/// How a strategic merge patch treats a field (`x-orch-patch-strategy`, `x-orch-patch-merge-key`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PatchStrategy {
+    /// Lists are merged instead of replaced.
+    pub merge: bool,
+    /// `$retainKeys` applies.
+    pub retain_keys: bool,
+    /// The field that identifies an item of a merged list of objects.
+    pub merge_key: Option<&'static str>,
+}
+
+impl PatchStrategy {
+    /// Maps are merged, lists are replaced: what a field without a strategy does.
+    pub const DEFAULT: PatchStrategy = PatchStrategy { merge: false, retain_keys: false, merge_key: None };
+}

@@ -1,0 +1,101 @@
+//! The product words, as data.
+//!
+//! The same binary speaks as `orch` or as `kubernetes`: every identifier that holds the product's word is a
+//! field here, filled from `schema/vocabulary.yaml`. Schema files are written in the `orch` spelling; nothing else
+//! in the code spells such a word.
+
+use std::borrow::Cow;
+
+/// The group suffix in which schema files are written.
+const SCHEMA_SUFFIX: &str = "orch.io";
+
+/// One set of product words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Vocabulary {
+    /// What `--vocabulary` and the database call it.
+    pub name: &'static str,
+    /// Suffix of API groups: `coordination.<group_suffix>`.
+    pub group_suffix: &'static str,
+    /// Prefix of bare label, annotation and finalizer keys: `<label_domain>/metadata.name`.
+    pub label_domain: &'static str,
+    /// Media type of the protobuf form.
+    pub protobuf_media_type: &'static str,
+    /// Namespace of the system's own objects.
+    pub namespace_system: &'static str,
+    /// Namespace that everyone may read.
+    pub namespace_public: &'static str,
+    /// Namespace of node heartbeats.
+    pub namespace_node_lease: &'static str,
+    /// The entry of `spec.finalizers` that keeps a namespace until its content is gone.
+    pub namespace_finalizer: &'static str,
+    /// `type` of a secret that holds a bootstrap token.
+    pub bootstrap_token_secret_type: &'static str,
+    /// Annotation of the bookmark that ends the initial events of a watch.
+    pub initial_events_end_annotation: &'static str,
+    /// Response header: the flow schema that a request matched.
+    pub flow_schema_header: &'static str,
+    /// Response header: the priority level that a request ran at.
+    pub priority_level_header: &'static str,
+    /// Environment variable through which client plugins learn about the server.
+    pub exec_info_variable: &'static str,
+}
+
+impl Vocabulary {
+    /// The group's name in this vocabulary, from its schema spelling. Groups outside the product's domain keep
+    /// their names.
+    pub fn group<'g>(&self, schema_group: &'g str) -> Cow<'g, str> {
+        if self.group_suffix == SCHEMA_SUFFIX {
+            return Cow::Borrowed(schema_group);
+        }
+        match schema_group.strip_suffix(SCHEMA_SUFFIX) {
+            Some(stem) if stem.ends_with('.') => Cow::Owned(format!("{stem}{}", self.group_suffix)),
+            _ => Cow::Borrowed(schema_group),
+        }
+    }
+
+    /// `apiVersion` of a group and version in schema spelling: `v1`, `coordination.k8s.io/v1`.
+    pub fn api_version(&self, schema_group: &str, version: &str) -> String {
+        if schema_group.is_empty() { version.to_owned() } else { format!("{}/{version}", self.group(schema_group)) }
+    }
+
+    /// Label or annotation key of the product: `orch.io/metadata.name`.
+    pub fn label(&self, name: &str) -> String {
+        format!("{}/{name}", self.label_domain)
+    }
+
+    /// The group that metadata-only forms, tables and option errors belong to: `meta.k8s.io`.
+    pub fn meta_group(&self) -> String {
+        format!("meta.{}", self.group_suffix)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Vocabulary;
+
+    const REAL: Vocabulary = Vocabulary {
+        name: "test",
+        group_suffix: "example.io",
+        label_domain: "example.com",
+        protobuf_media_type: "",
+        namespace_system: "",
+        namespace_public: "",
+        namespace_node_lease: "",
+        namespace_finalizer: "",
+        bootstrap_token_secret_type: "",
+        initial_events_end_annotation: "",
+        flow_schema_header: "",
+        priority_level_header: "",
+        exec_info_variable: "",
+    };
+
+    #[test]
+    fn only_groups_of_the_domain_change() {
+        assert_eq!(REAL.group("coordination.orch.io"), "coordination.example.io");
+        assert_eq!(REAL.group("apps"), "apps");
+        assert_eq!(REAL.group("myorch.io"), "myorch.io");
+        assert_eq!(REAL.api_version("", "v1"), "v1");
+        assert_eq!(REAL.api_version("coordination.orch.io", "v1"), "coordination.example.io/v1");
+        assert_eq!(REAL.label("metadata.name"), "example.com/metadata.name");
+    }
+}

@@ -1,0 +1,169 @@
+//! What this server serves: the resource tables of all registered crates, under the names of the vocabulary.
+//!
+//! Built once at start. Request parsing, dispatch, discovery and the published documents all read this one
+//! value, so that they cannot disagree about what exists.
+
+use std::collections::HashMap;
+
+use orch_runtime::{
+    resource_def::{GroupVersionDef, ResourceDef},
+    vocabulary::Vocabulary,
+};
+
+/// Every group, version and kind that is served.
+#[derive(Debug)]
+pub struct Catalog {
+    /// The product words in force.
+    pub vocabulary: &'static Vocabulary,
+    /// All group versions in the order of discovery: the core group first, then groups by name; versions of a
+    /// group most stable and newest first.
+    pub group_versions: Vec<ServedGroupVersion>,
+    resources: HashMap<ResourceName, usize>,
+    served: Vec<ServedResource>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct ResourceName {
+    group: String,
+    version: String,
+    plural: String,
+}
+
+/// One served group and version.
+#[derive(Debug)]
+pub struct ServedGroupVersion {
+    /// In the vocabulary's spelling; `""` for the core group.
+    pub group: String,
+    /// `v1`.
+    pub version: String,
+    /// `v1` or `<group>/<version>`, in the vocabulary's spelling.
+    pub api_version: String,
+    /// The table it came from; its `schemas` are published.
+    pub def: &'static GroupVersionDef,
+}
+
+impl ServedGroupVersion {
+    /// The kinds, by plural name.
+    pub fn resources(&self) -> impl Iterator<Item = &'static ResourceDef> {
+        self.def.resources.iter().copied()
+    }
+}
+
+/// One served kind with the strings that answering needs, made once.
+#[derive(Debug)]
+pub struct ServedResource {
+    /// The kind's row in the resource table.
+    pub def: &'static ResourceDef,
+    /// In the vocabulary's spelling; `""` for the core group.
+    pub group: String,
+    /// `v1` or `<group>/<version>`.
+    pub api_version: String,
+    /// `configmaps` or `leases.coordination.k8s.io`: how messages name the resource; also the store's key.
+    pub group_resource: String,
+    /// `ConfigMap` or `Lease.coordination.k8s.io`: how messages of invalid objects name the kind.
+    pub group_kind: String,
+}
+
+impl Catalog {
+    /// Registers tables under the names of `vocabulary`. Tables with types but no kinds are kept for their
+    /// schemas. A kind that is registered twice is served once, as it came first.
+    pub fn new(
+        vocabulary: &'static Vocabulary,
+        tables: impl IntoIterator<Item = &'static GroupVersionDef>,
+    ) -> Self {
+        let mut catalog = Catalog {
+            vocabulary,
+            group_versions: Vec::new(),
+            resources: HashMap::new(),
+            served: Vec::new(),
+        };
+        for def in tables {
+            catalog.add(def);
+        }
+        catalog.group_versions.sort_by(|a, b| {
+            (!a.group.is_empty(), &a.group)
+                .cmp(&(!b.group.is_empty(), &b.group))
+                .then_with(|| version_priority(&b.version).cmp(&version_priority(&a.version)))
+        });
+        catalog
+    }
+
+    /// The kind behind a URL's group (vocabulary spelling, `""` for core), version and plural.
+    pub fn resource(&self, group: &str, version: &str, plural: &str) -> Option<&ServedResource> {
+        let name = ResourceName {
+            group: group.to_owned(),
+            version: version.to_owned(),
+            plural: plural.to_owned(),
+        };
+        self.resources.get(&name).map(|&index| &self.served[index])
+    }
+
+    /// Whether the group and version serve any kind.
+    pub fn serves(&self, group: &str, version: &str) -> bool {
+        self.group_versions
+            .iter()
+            .any(|served| served.group == group && served.version == version && !served.def.resources.is_empty())
+    }
+
+    /// Every served kind.
+    pub fn resources(&self) -> impl Iterator<Item = &ServedResource> {
+        self.served.iter()
+    }
+
+    fn add(&mut self, def: &'static GroupVersionDef) {
+        let group = self.vocabulary.group(def.group).into_owned();
+        let api_version = self.vocabulary.api_version(def.group, def.version);
+        for resource in def.resources {
+            let suffixed = |stem: &str| {
+                if group.is_empty() { stem.to_owned() } else { format!("{stem}.{group}") }
+            };
+            let name = ResourceName {
+                group: group.clone(),
+                version: def.version.to_owned(),
+                plural: resource.plural.to_owned(),
+            };
+            let index = self.served.len();
+            if self.resources.insert(name.clone(), index).is_some_and(|first| {
+                self.resources.insert(name, first);
+                true
+            }) {
+                continue;
+            }
+            self.served.push(ServedResource {
+                def: resource,
+                api_version: api_version.clone(),
+                group_resource: suffixed(resource.plural),
+                group_kind: suffixed(resource.kind),
+                group: group.clone(),
+            });
+        }
+        self.group_versions.push(ServedGroupVersion {
+            group,
+            version: def.version.to_owned(),
+            api_version,
+            def,
+        });
+    }
+}
+
+/// Orders versions by how much clients should prefer them: stable before beta before alpha, newer before older.
+fn version_priority(version: &str) -> (u8, u32, u32) {
+    let number = |text: &str| text.parse::<u32>().unwrap_or(0);
+    let stem = version.strip_prefix('v').unwrap_or(version);
+    match stem.split_once("beta").map(|parts| (1, parts)).or_else(|| stem.split_once("alpha").map(|parts| (0, parts))) {
+        Some((stability, (major, minor))) => (stability, number(major), number(minor)),
+        None => (2, number(stem), 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::version_priority;
+
+    #[test]
+    fn versions_are_ordered_by_stability_then_age() {
+        let mut versions = ["v1alpha1", "v2beta1", "v1", "v1beta2", "v2", "v1beta1"];
+        versions.sort_by_key(|version| std::cmp::Reverse(version_priority(version)));
+        assert_eq!(versions, ["v2", "v1", "v2beta1", "v1beta2", "v1beta1", "v1alpha1"]);
+    }
+}
