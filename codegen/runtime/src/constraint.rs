@@ -1,1 +1,27 @@
-//! The rules behind the schema's formats.
+//! The rules behind the schema's formats, each a function from a text to what is wrong with it.
+//!
+//! A rule returns one message for each fault, in the standard words that clients match on, and an empty list
+//! for a correct text; a correct text costs no allocation. The messages do not name the field or the value:
+//! [`crate::rule::format`] puts both before them. Rules are scanners written by hand: they run on every write,
+//! for every name, label and key.
+//!
+//! The `*_prefix` variants judge the beginning of a name that the server will complete (`generateName`): it may
+//! end in a dash.
+
+mod dns;
+mod name;
+mod net;
+
+pub use self::{
+    dns::{dns_label, dns_label_prefix, dns_subdomain, dns_subdomain_prefix},
+    name::{config_key, label_value, path_segment, path_segment_prefix, qualified_name},
+    net::{cidr, ip, uri},
+};
+
+/// A rule: the faults of a text, none for a correct one.
+pub type Constraint = fn(&str) -> Vec<String>;
+
+/// The standard words for a text of more than `max` bytes.
+fn too_long(max: usize) -> String {
+    format!("must be no more than {max} characters")
+}

@@ -1,0 +1,49 @@
+//! Addresses: IP, CIDR and URI.
+
+use std::net::IpAddr;
+
+const IP_FAULT: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+const CIDR_FAULT: &str = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+const URI_FAULT: &str = "must be an absolute URI (e.g. 'https://example.com/path')";
+
+/// An IPv4 or IPv6 address. Numbers with leading zeros are refused: programs disagree on what they mean.
+pub fn ip(value: &str) -> Vec<String> {
+    unless(value.parse::<IpAddr>().is_ok(), IP_FAULT)
+}
+
+/// An IPv4 or IPv6 network: an address, a slash and the number of leading bits. Bits after those may be set.
+pub fn cidr(value: &str) -> Vec<String> {
+    let is_cidr = value.split_once('/').is_some_and(|(address, bits)| {
+        let limit = match address.parse() {
+            Ok(IpAddr::V4(_)) => 32,
+            Ok(IpAddr::V6(_)) => 128,
+            Err(_) => return false,
+        };
+        let canonical = bits == "0" || !bits.starts_with('0');
+        canonical && bits.bytes().all(|byte| byte.is_ascii_digit()) && bits.parse().is_ok_and(|bits: u8| bits <= limit)
+    });
+    unless(is_cidr, CIDR_FAULT)
+}
+
+/// A URI with a scheme, written in the characters that RFC 3986 allows.
+pub fn uri(value: &str) -> Vec<String> {
+    let is_uri = value.split_once(':').is_some_and(|(scheme, rest)| {
+        scheme.starts_with(|ch: char| ch.is_ascii_alphabetic())
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
+            && !rest.is_empty()
+            && is_uri_text(rest.as_bytes())
+    });
+    unless(is_uri, URI_FAULT)
+}
+
+/// Unreserved and reserved characters, and `%` only before two hexadecimal digits.
+fn is_uri_text(text: &[u8]) -> bool {
+    text.iter().enumerate().all(|(at, &byte)| match byte {
+        b'%' => text.get(at + 1..at + 3).is_some_and(|code| code.iter().all(u8::is_ascii_hexdigit)),
+        _ => byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=".contains(&byte),
+    })
+}
+
+fn unless(correct: bool, fault: &str) -> Vec<String> {
+    if correct { Vec::new() } else { vec![fault.to_owned()] }
+}
