@@ -4,7 +4,9 @@
 //! static tables. Everything with an algorithm in it lives here instead, written and tested once:
 //!
 //! - [`scalar`]: the value types with a canonical text form (quantities, times, durations ...);
+//! - [`text_enum`], [`presence`]: closed sets of strings, and how empty, absent and `null` are told apart;
 //! - [`constraint`]: the rules behind the schema's formats, each a function that returns messages;
+//! - [`rule`]: the rules that generated validators are made of;
 //! - [`path`], [`field_error`]: where a value stands in an object, and what is wrong with it;
 //! - [`object`]: the traits that generated types implement;
 //! - [`type_def`], [`resource_def`]: the static tables that every codec, patch and route is driven by;
@@ -16,8 +18,11 @@ pub mod constraint;
 pub mod field_error;
 pub mod object;
 pub mod path;
+pub mod presence;
 pub mod resource_def;
+pub mod rule;
 pub mod scalar;
+pub mod text_enum;
 pub mod type_def;
 pub mod vocabulary;
 

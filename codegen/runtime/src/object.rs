@@ -8,18 +8,18 @@ use crate::{Tree, field_error::Validation, path::Path, resource_def::ResourceDef
 
 /// Fills absent fields with the defaults of the schema, here and in everything below.
 pub trait SetDefaults {
-    /// Applies the defaults; idempotent.
-    fn set_defaults(&mut self);
+    /// Applies the defaults; idempotent. Does nothing for a type without defaults.
+    fn set_defaults(&mut self) {}
 }
 
 /// Checks a value, and a change of a value, against the rules of the schema.
 pub trait Validate {
-    /// Reports every rule that the value breaks.
-    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>);
+    /// Reports every rule that the value breaks. Does nothing for a type without rules.
+    fn validate(&self, _path: &Path<'_>, _cx: &mut Validation<'_>) {}
 
     /// Reports every rule that the change from `old` to `self` breaks (immutable fields and the like).
     /// Rules that [`validate`](Validate::validate) covers are not repeated here.
-    fn validate_update(&self, old: &Self, path: &Path<'_>, cx: &mut Validation<'_>);
+    fn validate_update(&self, _old: &Self, _path: &Path<'_>, _cx: &mut Validation<'_>) {}
 }
 
 /// A generated top-level type: one kind of object. `apiVersion` and `kind` are not fields of the struct.
