@@ -6,6 +6,8 @@
 
 use std::fmt::{self, Write as _};
 
+use serde::Serialize;
+
 use crate::{path::Path, vocabulary::Vocabulary};
 
 /// Why a field was refused; becomes the `reason` of a cause in a `Status`.
@@ -119,7 +121,11 @@ impl FieldError {
 
 impl fmt::Display for FieldError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.field.is_empty() { out.write_str(&self.body) } else { write!(out, "{}: {}", self.field, self.body) }
+        if self.field.is_empty() {
+            out.write_str(&self.body)
+        } else {
+            write!(out, "{}: {}", self.field, self.body)
+        }
     }
 }
 
@@ -216,6 +222,21 @@ impl Shown for serde_json::Value {
     }
 }
 
+/// A value whose text was made elsewhere, and is shown as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rendered(pub String);
+
+impl Shown for Rendered {
+    fn shown(&self) -> String {
+        self.0.clone()
+    }
+}
+
+/// Renders a value without a text form of its own: objects, lists and maps, as JSON.
+pub fn json<T: Serialize>(value: &T) -> String {
+    serde_json::to_value(value).map_or_else(|error| format!("<{error}>"), |tree| tree.shown())
+}
+
 macro_rules! shown_by_display {
     ($($number:ty),*) => {$(
         impl Shown for $number {
@@ -235,7 +256,10 @@ mod tests {
     fn bodies_are_the_standard_ones() {
         let path = Path::ROOT.field("spec");
         assert_eq!(FieldError::required(&path, "").to_string(), "spec: Required value");
-        assert_eq!(FieldError::invalid(&path, "a\"b", "no").to_string(), r#"spec: Invalid value: "a\"b": no"#);
+        assert_eq!(
+            FieldError::invalid(&path, "a\"b", "no").to_string(),
+            r#"spec: Invalid value: "a\"b": no"#
+        );
         assert_eq!(
             FieldError::not_supported(&path, "x", &["a", "b"]).to_string(),
             r#"spec: Unsupported value: "x": supported values: "a", "b""#

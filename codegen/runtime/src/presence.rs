@@ -74,7 +74,10 @@ mod tests {
             (json!({}), Fields::default()),
             (json!({"text": null, "list": null, "map": null, "word": null}), Fields::default()),
             (json!({"word": ""}), Fields::default()),
-            (json!({"list": ["a", null]}), Fields { list: vec!["a".into(), String::new()], ..Fields::default() }),
+            (
+                json!({"list": ["a", null]}),
+                Fields { list: vec!["a".into(), String::new()], ..Fields::default() },
+            ),
             (
                 json!({"map": {"k": null}, "word": "w"}),
                 Fields {

@@ -22,6 +22,7 @@ pub struct GroupVersionDef {
 
 /// One kind: how it is named, scoped, served and described.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent property that the schema states")]
 pub struct ResourceDef {
     /// `""` for the core group.
     pub group: &'static str,

@@ -25,6 +25,7 @@ impl TypeDef {
 
 /// One field of an object type.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent property that the schema states")]
 pub struct FieldDef {
     /// Name on the wire.
     pub name: &'static str,

@@ -55,7 +55,11 @@ impl Vocabulary {
 
     /// `apiVersion` of a group and version in schema spelling: `v1`, `coordination.k8s.io/v1`.
     pub fn api_version(&self, schema_group: &str, version: &str) -> String {
-        if schema_group.is_empty() { version.to_owned() } else { format!("{}/{version}", self.group(schema_group)) }
+        if schema_group.is_empty() {
+            version.to_owned()
+        } else {
+            format!("{}/{version}", self.group(schema_group))
+        }
     }
 
     /// Label or annotation key of the product: `orch.io/metadata.name`.

@@ -20,7 +20,9 @@ pub fn cidr(value: &str) -> Vec<String> {
             Err(_) => return false,
         };
         let canonical = bits == "0" || !bits.starts_with('0');
-        canonical && bits.bytes().all(|byte| byte.is_ascii_digit()) && bits.parse().is_ok_and(|bits: u8| bits <= limit)
+        canonical
+            && bits.bytes().all(|byte| byte.is_ascii_digit())
+            && bits.parse().is_ok_and(|bits: u8| bits <= limit)
     });
     unless(is_cidr, CIDR_FAULT)
 }

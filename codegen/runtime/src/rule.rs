@@ -1,0 +1,23 @@
+//! One function for each rule that a schema can state: what generated validators are made of.
+//!
+//! Every function looks at one value, and reports into the [`Validation`](crate::field_error::Validation) at
+//! the given path, in the standard words, when the rule is broken. A correct value costs no allocation, except
+//! where a rule says so. Rules of optional values are called by the generated code only when there is a value.
+
+mod number;
+mod presence;
+mod size;
+mod text;
+mod union;
+mod unique;
+mod update;
+
+pub use self::{
+    number::{Number, exclusive_maximum, exclusive_minimum, maximum, minimum, multiple_of},
+    presence::{required, required_string},
+    size::{max_items, max_length, max_properties, min_items, min_length, min_properties},
+    text::{Pattern, format, one_of, pattern},
+    union::{Member, union_at_most_one, union_by_discriminator, union_exactly_one},
+    unique::{unique_key, unique_keys, unique_scalars},
+    update::{Emptiness, immutable, immutable_shown, once_set, once_set_shown},
+};
