@@ -1,0 +1,95 @@
+//! A point in time, in microseconds.
+
+use std::{
+    fmt::{self, Debug, Display},
+    str::FromStr,
+};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{
+    ScalarError, TextVisitor,
+    rfc3339::{self, Fraction, MAX_SECONDS, MIN_SECONDS, ZERO_SECONDS},
+};
+use crate::field_error::Shown;
+
+const PER_SECOND: i64 = 1_000_000;
+
+/// A point in time in UTC, always with six digits of fraction: `2026-11-20T15:14:38.000000Z`.
+///
+/// Texts with an offset are read too. The default is the zero time, the first moment of year 1: it stands for
+/// "no time" and is written as `null`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MicroTime {
+    unix_micros: i64,
+}
+
+impl MicroTime {
+    /// From microseconds since 1970. Brought into the years 0 to 9999, which are all that can be written.
+    pub fn from_unix_micros(micros: i64) -> Self {
+        let (first, last) = (MIN_SECONDS * PER_SECOND, MAX_SECONDS * PER_SECOND + (PER_SECOND - 1));
+        MicroTime { unix_micros: micros.clamp(first, last) }
+    }
+
+    /// Microseconds since 1970.
+    pub fn as_unix_micros(self) -> i64 {
+        self.unix_micros
+    }
+
+    /// Whether this is the zero time.
+    pub fn is_zero(self) -> bool {
+        self.unix_micros == ZERO_SECONDS * PER_SECOND
+    }
+}
+
+impl Default for MicroTime {
+    fn default() -> Self {
+        MicroTime { unix_micros: ZERO_SECONDS * PER_SECOND }
+    }
+}
+
+impl FromStr for MicroTime {
+    type Err = ScalarError;
+
+    fn from_str(text: &str) -> Result<Self, ScalarError> {
+        let (seconds, micros) = rfc3339::parse(text, Fraction::Six)?;
+        Ok(MicroTime { unix_micros: seconds * PER_SECOND + i64::from(micros) })
+    }
+}
+
+impl Display for MicroTime {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let micros = self.unix_micros.rem_euclid(PER_SECOND) as u32;
+        rfc3339::write(out, self.unix_micros.div_euclid(PER_SECOND), Some(micros))
+    }
+}
+
+impl Debug for MicroTime {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "MicroTime({self})")
+    }
+}
+
+impl Shown for MicroTime {
+    fn shown(&self) -> String {
+        if self.is_zero() { "null".to_owned() } else { self.to_string().shown() }
+    }
+}
+
+impl Serialize for MicroTime {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.is_zero() { serializer.serialize_unit() } else { serializer.collect_str(self) }
+    }
+}
+
+impl<'de> Deserialize<'de> for MicroTime {
+    /// `null` is the zero time.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let visitor = TextVisitor {
+            expecting: "an RFC 3339 time with six digits of fraction",
+            parse: MicroTime::from_str,
+            null: Some(MicroTime::default),
+        };
+        deserializer.deserialize_any(visitor)
+    }
+}

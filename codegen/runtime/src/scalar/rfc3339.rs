@@ -1,0 +1,188 @@
+//! Reading and writing RFC 3339, as strictly as clients may rely on: the shape is checked here, byte by byte;
+//! the calendar is left to `jiff`, whose own parser accepts many other forms.
+
+use std::fmt;
+
+use jiff::{SignedDuration, civil::DateTime};
+
+use super::ScalarError;
+
+/// 0000-01-01T00:00:00Z in seconds since 1970: the first time that can be written.
+pub(super) const MIN_SECONDS: i64 = -62_167_219_200;
+/// 9999-12-31T23:59:59Z in seconds since 1970: the last time that can be written.
+pub(super) const MAX_SECONDS: i64 = 253_402_300_799;
+/// 0001-01-01T00:00:00Z in seconds since 1970: the zero time, which is written as `null`.
+pub(super) const ZERO_SECONDS: i64 = -62_135_596_800;
+
+const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
+
+/// What the seconds of a text look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fraction {
+    /// Whole, or with any number of digits after a dot.
+    Any,
+    /// Always with six digits after a dot.
+    Six,
+}
+
+impl Fraction {
+    /// The form of the text, as an example; error messages name it.
+    fn layout(self) -> &'static str {
+        match self {
+            Fraction::Any => "2006-01-02T15:04:05Z07:00",
+            Fraction::Six => "2006-01-02T15:04:05.000000Z07:00",
+        }
+    }
+}
+
+/// Reads a text as seconds since 1970 and microseconds after those; finer digits are dropped.
+pub(super) fn parse(text: &str, fraction: Fraction) -> Result<(i64, u32), ScalarError> {
+    let mut scan = Scan { text, at: 0, fraction };
+    let year = scan.number("2006", None)?;
+    scan.symbol("-")?;
+    let month = scan.number("01", Some(("month", 1..=12)))?;
+    scan.symbol("-")?;
+    let day = scan.number("02", None)?;
+    scan.symbol("T")?;
+    let hour = scan.number("15", Some(("hour", 0..=23)))?;
+    scan.symbol(":")?;
+    let minute = scan.number("04", Some(("minute", 0..=59)))?;
+    scan.symbol(":")?;
+    let second = scan.number("05", Some(("second", 0..=59)))?;
+    let micros = scan.micros()?;
+    let offset = scan.offset()?;
+    if scan.at < text.len() {
+        return Err(ScalarError::TimeExtra { text: text.to_owned(), rest: scan.rest().to_owned() });
+    }
+    let local = DateTime::new(
+        i16::try_from(year).expect("four digits"),
+        month as i8,
+        i8::try_from(day).map_err(|_| scan.out_of_range("day"))?,
+        hour as i8,
+        minute as i8,
+        second as i8,
+        0,
+    )
+    .map_err(|_| scan.out_of_range("day"))?;
+    let seconds = local.duration_since(EPOCH).as_secs() - offset;
+    if (MIN_SECONDS..=MAX_SECONDS).contains(&seconds) {
+        Ok((seconds, micros))
+    } else {
+        Err(scan.out_of_range("year"))
+    }
+}
+
+/// Writes a time in UTC, with six digits of fraction if there are microseconds to write. `seconds` is within
+/// [`MIN_SECONDS`] and [`MAX_SECONDS`].
+pub(super) fn write(out: &mut fmt::Formatter<'_>, seconds: i64, micros: Option<u32>) -> fmt::Result {
+    let utc = EPOCH.checked_add(SignedDuration::from_secs(seconds)).map_err(|_| fmt::Error)?;
+    let (year, month, day) = (utc.year(), utc.month(), utc.day());
+    let (hour, minute, second) = (utc.hour(), utc.minute(), utc.second());
+    write!(out, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")?;
+    if let Some(micros) = micros {
+        write!(out, ".{micros:06}")?;
+    }
+    out.write_str("Z")
+}
+
+struct Scan<'t> {
+    text: &'t str,
+    at: usize,
+    fraction: Fraction,
+}
+
+impl<'t> Scan<'t> {
+    /// As many digits as `form` has; the number must be in the range, if there is one to be in.
+    fn number(
+        &mut self,
+        form: &'static str,
+        range: Option<(&'static str, std::ops::RangeInclusive<u32>)>,
+    ) -> Result<u32, ScalarError> {
+        let number = digits(self.rest(), form.len()).ok_or_else(|| self.expected(form))?;
+        if let Some((part, range)) = range
+            && !range.contains(&number)
+        {
+            return Err(self.out_of_range(part));
+        }
+        self.at += form.len();
+        Ok(number)
+    }
+
+    fn symbol(&mut self, symbol: &'static str) -> Result<(), ScalarError> {
+        if !self.rest().starts_with(symbol) {
+            return Err(self.expected(symbol));
+        }
+        self.at += symbol.len();
+        Ok(())
+    }
+
+    fn micros(&mut self) -> Result<u32, ScalarError> {
+        let fraction = self.rest().strip_prefix('.').unwrap_or_default();
+        if self.fraction == Fraction::Six {
+            let micros = digits(fraction, 6).ok_or_else(|| self.expected(".000000"))?;
+            self.at += ".000000".len();
+            return Ok(micros);
+        }
+        // A dot without digits stays where it is, and is refused as an offset.
+        let len = fraction.bytes().take_while(u8::is_ascii_digit).count();
+        if len > 0 {
+            self.at += 1 + len;
+        }
+        let first_six = fraction[..len].bytes().chain(std::iter::repeat(b'0')).take(6);
+        Ok(first_six.fold(0, |micros, digit| micros * 10 + u32::from(digit - b'0')))
+    }
+
+    /// `Z`, or the distance from UTC in seconds, positive in the east.
+    fn offset(&mut self) -> Result<i64, ScalarError> {
+        let sign = match self.rest().bytes().next() {
+            Some(b'Z') => {
+                self.at += 1;
+                return Ok(0);
+            }
+            Some(b'+') => 1,
+            Some(b'-') => -1,
+            _ => return Err(self.expected("Z07:00")),
+        };
+        let parts = self.rest().get(1..6).and_then(|rest| rest.split_once(':'));
+        let (hours, minutes) = parts
+            .and_then(|(hours, minutes)| Some((exactly_two(hours)?, exactly_two(minutes)?)))
+            .ok_or_else(|| self.expected("Z07:00"))?;
+        if hours > 23 {
+            return Err(self.out_of_range("time zone offset hour"));
+        }
+        if minutes > 59 {
+            return Err(self.out_of_range("time zone offset minute"));
+        }
+        self.at += 6;
+        Ok(sign * i64::from(hours * 3600 + minutes * 60))
+    }
+
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn expected(&self, expected: &'static str) -> ScalarError {
+        ScalarError::TimeShape {
+            text: self.text.to_owned(),
+            layout: self.fraction.layout(),
+            rest: self.rest().to_owned(),
+            expected,
+        }
+    }
+
+    fn out_of_range(&self, part: &'static str) -> ScalarError {
+        ScalarError::TimeRange { text: self.text.to_owned(), part }
+    }
+}
+
+/// The number that the first `len` bytes form, all of them digits.
+fn digits(text: &str, len: usize) -> Option<u32> {
+    let digits = text.as_bytes().get(..len)?;
+    digits
+        .iter()
+        .try_fold(0, |number, digit| digit.is_ascii_digit().then(|| number * 10 + u32::from(digit - b'0')))
+}
+
+fn exactly_two(text: &str) -> Option<u32> {
+    if text.len() == 2 { digits(text, 2) } else { None }
+}
