@@ -1,1 +1,15 @@
-//! TODO
+//! Pure algorithms over (tree, type table): codecs, selectors, patches, content negotiation, tables.
+//!
+//! An object is a [`Tree`](orch_runtime::Tree); what is known about its kind is a static
+//! [`TypeDef`](orch_runtime::type_def::TypeDef). Each engine here is written once over the two and serves every
+//! kind. Nothing in this crate does IO, names a kind, or spells a product word.
+//!
+//! Every tree that this crate makes is at most [`json::MAX_DEPTH`] levels deep, however it came about (decoded,
+//! patched, merged). The engines that walk trees recursively rely on that.
+
+pub mod json;
+pub mod meta;
+pub mod tree;
+
+#[cfg(test)]
+mod fixture;

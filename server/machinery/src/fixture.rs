@@ -1,0 +1,230 @@
+//! Small types written by hand that the tests of all engines share: a bag of data and a workload with lists of
+//! every sort.
+
+use orch_runtime::type_def::{FieldDef, ListSemantics, PatchStrategy, Scalar, Shape, TypeDef};
+
+const STRING: Shape = Shape::Scalar(Scalar::String);
+const STRING_ITEM: &Shape = &STRING;
+
+/// An optional field that is left out when empty.
+const fn field(name: &'static str, shape: Shape) -> FieldDef {
+    FieldDef {
+        name,
+        tag: None,
+        shape,
+        required: false,
+        omit_empty: true,
+        nullable: false,
+        write_only: false,
+        patch: PatchStrategy::DEFAULT,
+    }
+}
+
+const fn string(name: &'static str) -> FieldDef {
+    field(name, STRING)
+}
+
+const fn scalar(name: &'static str, scalar: Scalar) -> FieldDef {
+    field(name, Shape::Scalar(scalar))
+}
+
+const fn merged(field: FieldDef, merge_key: Option<&'static str>) -> FieldDef {
+    FieldDef { patch: PatchStrategy { merge: true, retain_keys: false, merge_key }, ..field }
+}
+
+const fn retain_keys(field: FieldDef) -> FieldDef {
+    FieldDef { patch: PatchStrategy { retain_keys: true, ..field.patch }, ..field }
+}
+
+const fn atomic_list(item: &'static Shape) -> Shape {
+    Shape::List { item, semantics: ListSemantics::Atomic }
+}
+
+const fn set(item: &'static Shape) -> Shape {
+    Shape::List { item, semantics: ListSemantics::Set }
+}
+
+const fn keyed(item: &'static Shape, keys: &'static [&'static str]) -> Shape {
+    Shape::List { item, semantics: ListSemantics::Map { keys } }
+}
+
+const fn map(value: &'static Shape) -> Shape {
+    Shape::Map { value, atomic: false }
+}
+
+static OWNER: TypeDef = TypeDef {
+    name: "meta.v1.OwnerReference",
+    short_name: "OwnerReference",
+    fields: &[string("apiVersion"), string("kind"), string("name"), string("uid")],
+    atomic: true,
+};
+
+static MANAGED_FIELDS_ENTRY: TypeDef = TypeDef {
+    name: "meta.v1.ManagedFieldsEntry",
+    short_name: "ManagedFieldsEntry",
+    fields: &[
+        string("manager"),
+        string("operation"),
+        string("apiVersion"),
+        scalar("time", Scalar::Time),
+        string("fieldsType"),
+        field("fieldsV1", Shape::Any),
+        string("subresource"),
+    ],
+    atomic: false,
+};
+
+pub(crate) static OBJECT_META: TypeDef = TypeDef {
+    name: "meta.v1.ObjectMeta",
+    short_name: "ObjectMeta",
+    fields: &[
+        string("name"),
+        string("generateName"),
+        string("namespace"),
+        string("uid"),
+        string("resourceVersion"),
+        scalar("generation", Scalar::Int64),
+        FieldDef { nullable: true, ..scalar("creationTimestamp", Scalar::Time) },
+        scalar("deletionTimestamp", Scalar::Time),
+        field("labels", map(STRING_ITEM)),
+        field("annotations", map(STRING_ITEM)),
+        merged(field("ownerReferences", keyed(&Shape::Object(&OWNER), &["uid"])), Some("uid")),
+        merged(field("finalizers", set(STRING_ITEM)), None),
+        field("managedFields", atomic_list(&Shape::Object(&MANAGED_FIELDS_ENTRY))),
+    ],
+    atomic: false,
+};
+
+/// A bag of data: strings, bytes, and strings that are only taken in.
+pub(crate) static BAG: TypeDef = TypeDef {
+    name: "core.v1.Bag",
+    short_name: "Bag",
+    fields: &[
+        field("metadata", Shape::Object(&OBJECT_META)),
+        scalar("immutable", Scalar::Boolean),
+        field("data", map(STRING_ITEM)),
+        field("binaryData", map(&Shape::Scalar(Scalar::Bytes))),
+        FieldDef { write_only: true, ..field("stringData", map(STRING_ITEM)) },
+        field("any", Shape::Any),
+    ],
+    atomic: false,
+};
+
+static ENV: TypeDef = TypeDef {
+    name: "apps.v1.Env",
+    short_name: "Env",
+    fields: &[string("name"), string("value")],
+    atomic: false,
+};
+
+static PORT: TypeDef = TypeDef {
+    name: "apps.v1.Port",
+    short_name: "Port",
+    fields: &[string("name"), scalar("containerPort", Scalar::Int32), string("protocol")],
+    atomic: false,
+};
+
+static CONTAINER: TypeDef = TypeDef {
+    name: "apps.v1.Container",
+    short_name: "Container",
+    fields: &[
+        string("name"),
+        string("image"),
+        field("args", atomic_list(STRING_ITEM)),
+        merged(
+            field("ports", keyed(&Shape::Object(&PORT), &["containerPort", "protocol"])),
+            Some("containerPort"),
+        ),
+        merged(field("env", keyed(&Shape::Object(&ENV), &["name"])), Some("name")),
+        field("resources", map(&Shape::Scalar(Scalar::Quantity))),
+    ],
+    atomic: false,
+};
+
+static CONFIG_SOURCE: TypeDef = TypeDef {
+    name: "apps.v1.ConfigSource",
+    short_name: "ConfigSource",
+    fields: &[string("name"), scalar("defaultMode", Scalar::Int32)],
+    atomic: false,
+};
+
+static EMPTY_SOURCE: TypeDef = TypeDef {
+    name: "apps.v1.EmptySource",
+    short_name: "EmptySource",
+    fields: &[string("medium")],
+    atomic: false,
+};
+
+static VOLUME: TypeDef = TypeDef {
+    name: "apps.v1.Volume",
+    short_name: "Volume",
+    fields: &[
+        string("name"),
+        field("configMap", Shape::Object(&CONFIG_SOURCE)),
+        field("emptyDir", Shape::Object(&EMPTY_SOURCE)),
+    ],
+    atomic: false,
+};
+
+static STRATEGY: TypeDef = TypeDef {
+    name: "apps.v1.Strategy",
+    short_name: "Strategy",
+    fields: &[string("type"), scalar("maxUnavailable", Scalar::IntOrString)],
+    atomic: false,
+};
+
+static REFERENCE: TypeDef = TypeDef {
+    name: "apps.v1.Reference",
+    short_name: "Reference",
+    fields: &[string("kind"), string("name")],
+    atomic: true,
+};
+
+static SPEC: TypeDef = TypeDef {
+    name: "apps.v1.WorkloadSpec",
+    short_name: "WorkloadSpec",
+    fields: &[
+        scalar("replicas", Scalar::Int32),
+        scalar("weight", Scalar::Double),
+        scalar("pauseUntil", Scalar::Time),
+        field("nodeSelector", map(STRING_ITEM)),
+        merged(field("containers", keyed(&Shape::Object(&CONTAINER), &["name"])), Some("name")),
+        retain_keys(merged(field("volumes", keyed(&Shape::Object(&VOLUME), &["name"])), Some("name"))),
+        field("tolerations", atomic_list(&Shape::Object(&ENV))),
+        retain_keys(field("strategy", Shape::Object(&STRATEGY))),
+        field("reference", Shape::Object(&REFERENCE)),
+        field("matrix", atomic_list(&Shape::List { item: STRING_ITEM, semantics: ListSemantics::Atomic })),
+        field("groups", map(&Shape::Object(&ENV))),
+    ],
+    atomic: false,
+};
+
+static CONDITION: TypeDef = TypeDef {
+    name: "apps.v1.Condition",
+    short_name: "Condition",
+    fields: &[string("type"), string("status"), string("reason")],
+    atomic: false,
+};
+
+static STATUS: TypeDef = TypeDef {
+    name: "apps.v1.WorkloadStatus",
+    short_name: "WorkloadStatus",
+    fields: &[
+        string("phase"),
+        scalar("ready", Scalar::Int32),
+        merged(field("conditions", keyed(&Shape::Object(&CONDITION), &["type"])), Some("type")),
+    ],
+    atomic: false,
+};
+
+/// A workload: lists that merge by key, as sets, or not at all.
+pub(crate) static WORKLOAD: TypeDef = TypeDef {
+    name: "apps.v1.Workload",
+    short_name: "Workload",
+    fields: &[
+        field("metadata", Shape::Object(&OBJECT_META)),
+        field("spec", Shape::Object(&SPEC)),
+        field("status", Shape::Object(&STATUS)),
+    ],
+    atomic: false,
+};

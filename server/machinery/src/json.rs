@@ -1,0 +1,31 @@
+//! JSON in and out, guided by type tables: [`decode`] reads request bodies, [`encode`] writes answers and what is
+//! stored, [`peek`] looks at the kind of a body before its table is known, [`pretty`] indents for people.
+
+pub mod decode;
+pub mod encode;
+pub mod peek;
+pub mod pretty;
+
+/// The deepest nesting that any reader accepts, whatever its [`Limits`] say: a tree's list or object at this
+/// depth is refused (the document itself is at depth 1).
+pub const MAX_DEPTH: usize = 128;
+
+/// Bounds on what a document may look like. Its size is bounded by whoever reads the bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Lists and objects nested this deep are refused. Values above [`MAX_DEPTH`] act like it.
+    pub max_depth: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { max_depth: MAX_DEPTH }
+    }
+}
+
+impl Limits {
+    /// The bound in force.
+    pub(crate) fn effective_depth(&self) -> usize {
+        self.max_depth.min(MAX_DEPTH)
+    }
+}

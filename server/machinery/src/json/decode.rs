@@ -1,0 +1,166 @@
+//! Reads a document as a tree of a known type.
+//!
+//! One walk over the input does everything that reading has to do: names that the type does not have are dropped
+//! and reported, duplicate names are reported and the last one wins, JSON types are checked, nesting is bounded,
+//! and `null` is given its meaning (an absent field, an empty map value). What a string means (a time, a quantity)
+//! is the business of the typed form; here it only has to be a string.
+//!
+//! Names are case-sensitive. Errors and reports read as the recorded ones of the reference server.
+
+mod place;
+mod seed;
+
+use std::fmt;
+
+use orch_runtime::{Tree, field_error::Shown as _, type_def::TypeDef};
+use serde::de::{DeserializeSeed as _, Deserializer};
+
+use self::{
+    place::Place,
+    seed::{Context, Target, TreeSeed},
+};
+use super::Limits;
+
+/// At most this many strict errors are kept for one document; the rest would only fill logs.
+const MAX_STRICT_ERRORS: usize = 100;
+
+/// A document that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decoded {
+    /// The document without the fields that its type does not have.
+    pub tree: Tree,
+    /// What a strict reader would refuse, in the order of the document, each once, at most 100.
+    pub strict: Vec<StrictError>,
+}
+
+/// Something in a document that is tolerated unless the client asked for strictness. Prints as
+/// `unknown field "spec.foo"` or `duplicate field "metadata.name"`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StrictError {
+    /// The type has no field at that path.
+    Unknown(String),
+    /// The name at that path occurs more than once in its object.
+    Duplicate(String),
+}
+
+impl fmt::Display for StrictError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StrictError::Unknown(path) => write!(out, "unknown field {}", path.shown()),
+            StrictError::Duplicate(path) => write!(out, "duplicate field {}", path.shown()),
+        }
+    }
+}
+
+/// All offences in one line, as a strict reader refuses them:
+/// `strict decoding error: unknown field "a", duplicate field "b"`.
+pub fn strict_message(strict: &[StrictError]) -> String {
+    let offences: Vec<String> = strict.iter().map(ToString::to_string).collect();
+    format!("strict decoding error: {}", offences.join(", "))
+}
+
+/// Why a document cannot be read. The text is meant for the person who sent it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// There is nothing but white space.
+    #[error("unexpected end of JSON input")]
+    Empty,
+    /// The text is not JSON, or is not UTF-8.
+    #[error("{0}")]
+    Syntax(String),
+    /// Something follows the document.
+    #[error("invalid character {} after top-level value", quoted(*.0))]
+    TrailingData(char),
+    /// Lists and objects are nested too deeply.
+    #[error("exceeded max depth: lists and objects may be nested {} levels deep", .0 - 1)]
+    TooDeep(usize),
+    /// A value of a wrong JSON type, with the text that says which and where.
+    #[error("json: cannot unmarshal {0}")]
+    Type(String),
+}
+
+/// Reads a top-level object of type `def`: `apiVersion` and `kind` are kept besides the fields of the type.
+pub fn decode(bytes: &[u8], def: &'static TypeDef, limits: &Limits) -> Result<Decoded, DecodeError> {
+    read(bytes, Target::Root(def), limits)
+}
+
+/// Reads a document that no type describes, such as a patch.
+pub fn decode_any(bytes: &[u8], limits: &Limits) -> Result<Tree, DecodeError> {
+    decode_any_strict(bytes, limits).map(|decoded| decoded.tree)
+}
+
+/// Like [`decode_any`], with a report of duplicate names.
+pub fn decode_any_strict(bytes: &[u8], limits: &Limits) -> Result<Decoded, DecodeError> {
+    read(bytes, Target::Any, limits)
+}
+
+/// Checks a tree, such as the result of a patch, as if it had been read: unknown fields are dropped and reported
+/// (in name order), types are checked, `null` gets its meaning.
+pub fn decode_tree(tree: Tree, def: &'static TypeDef, limits: &Limits) -> Result<Decoded, DecodeError> {
+    walk(tree, Target::Root(def), limits)
+}
+
+/// Reads a top-level object from any self-describing format, for readers of other formats than JSON. An error of
+/// the format itself becomes [`DecodeError::Syntax`].
+pub fn decode_from<'de, D>(source: D, def: &'static TypeDef, limits: &Limits) -> Result<Decoded, DecodeError>
+where
+    D: Deserializer<'de>,
+{
+    walk(source, Target::Root(def), limits)
+}
+
+fn read(bytes: &[u8], target: Target, limits: &Limits) -> Result<Decoded, DecodeError> {
+    let text = document(bytes)?;
+    let mut source = serde_json::Deserializer::from_str(text);
+    let decoded = walk(&mut source, target, limits)?;
+    match source.end() {
+        Ok(()) => Ok(decoded),
+        Err(error) => Err(trailing(text, &error)),
+    }
+}
+
+/// The text of a body. It is checked as a whole, because skipped values are otherwise not looked at.
+pub(super) fn document(bytes: &[u8]) -> Result<&str, DecodeError> {
+    if bytes.trim_ascii().is_empty() {
+        return Err(DecodeError::Empty);
+    }
+    str::from_utf8(bytes)
+        .map_err(|error| DecodeError::Syntax(format!("invalid UTF-8 at offset {}", error.valid_up_to())))
+}
+
+fn walk<'de, D>(source: D, target: Target, limits: &Limits) -> Result<Decoded, DecodeError>
+where
+    D: Deserializer<'de>,
+{
+    let mut cx = Context::new(limits);
+    let result = TreeSeed { target, cx: &mut cx, at: &Place::ROOT }.deserialize(source);
+    match (result, cx.error) {
+        (_, Some(error)) => Err(error),
+        (Ok(tree), None) => Ok(Decoded { tree, strict: cx.strict }),
+        (Err(error), None) => Err(syntax(&error.to_string(), limits)),
+    }
+}
+
+fn syntax(message: &str, limits: &Limits) -> DecodeError {
+    // The JSON reader has a bound of its own for values that are skipped or read untyped; same meaning.
+    if message.starts_with("recursion limit exceeded") {
+        return DecodeError::TooDeep(limits.effective_depth());
+    }
+    DecodeError::Syntax(message.to_owned())
+}
+
+fn trailing(text: &str, error: &serde_json::Error) -> DecodeError {
+    let line = text.split('\n').nth(error.line().saturating_sub(1)).unwrap_or_default();
+    let rest = line.get(error.column().saturating_sub(1)..).unwrap_or_default();
+    match rest.chars().next() {
+        Some(first) => DecodeError::TrailingData(first),
+        None => DecodeError::Syntax(error.to_string()),
+    }
+}
+
+fn quoted(ch: char) -> String {
+    if ch == '\'' { r"'\''".to_owned() } else { format!("'{ch}'") }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,374 @@
+//! The walk itself: a serde seed that follows a type table, independent of the format it reads from.
+
+use std::{borrow::Cow, collections::BTreeSet, fmt};
+
+use orch_runtime::{
+    Tree, TreeMap,
+    type_def::{Scalar, Shape, TypeDef},
+};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Number;
+
+use super::{DecodeError, MAX_STRICT_ERRORS, StrictError, place::Place};
+use crate::json::Limits;
+
+/// What is collected during one walk.
+pub(super) struct Context {
+    max_depth: usize,
+    /// What a strict reader would refuse.
+    pub(super) strict: Vec<StrictError>,
+    /// The error that ended the walk, where it is one of ours and not the format's.
+    pub(super) error: Option<DecodeError>,
+}
+
+impl Context {
+    pub(super) fn new(limits: &Limits) -> Self {
+        Context { max_depth: limits.effective_depth(), strict: Vec::new(), error: None }
+    }
+
+    fn report(&mut self, error: StrictError) {
+        if self.strict.len() < MAX_STRICT_ERRORS && !self.strict.contains(&error) {
+            self.strict.push(error);
+        }
+    }
+
+    /// Ends the walk: the format's error only carries the fact, the reason is kept here.
+    fn fail<E: Error>(&mut self, error: DecodeError) -> E {
+        self.error.get_or_insert(error);
+        E::custom("refused")
+    }
+
+    fn enter<E: Error>(&mut self, at: &Place<'_>) -> Result<(), E> {
+        if at.depth + 1 >= self.max_depth {
+            Err(self.fail(DecodeError::TooDeep(self.max_depth)))
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// What is expected at a place.
+#[derive(Clone, Copy)]
+pub(super) enum Target {
+    /// A top-level object: its type's fields, `apiVersion` and `kind`.
+    Root(&'static TypeDef),
+    /// What a field, item or map value holds.
+    Shape(&'static Shape),
+    /// Anything.
+    Any,
+}
+
+impl Target {
+    /// The name of the expected type in error texts.
+    fn type_name(self) -> Cow<'static, str> {
+        match self {
+            Target::Root(def) => object_type_name(def).into(),
+            Target::Shape(shape) => shape_type_name(shape),
+            Target::Any => "interface {}".into(),
+        }
+    }
+
+    fn scalar(self) -> Expected {
+        match self {
+            Target::Any | Target::Shape(Shape::Any) => Expected::Anything,
+            Target::Shape(Shape::Scalar(scalar)) => Expected::Scalar(*scalar),
+            Target::Root(_) | Target::Shape(_) => Expected::Container,
+        }
+    }
+}
+
+/// What a JSON object holds: the fields of a type, or values of one kind under free names.
+enum MapOf {
+    Fields(&'static TypeDef),
+    Values(Target),
+}
+
+enum Expected {
+    Anything,
+    Scalar(Scalar),
+    Container,
+}
+
+/// Reads one value.
+pub(super) struct TreeSeed<'c, 'p> {
+    pub(super) target: Target,
+    pub(super) cx: &'c mut Context,
+    pub(super) at: &'p Place<'p>,
+}
+
+impl<'de> DeserializeSeed<'de> for TreeSeed<'_, '_> {
+    type Value = Tree;
+
+    fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Tree, D::Error> {
+        source.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for TreeSeed<'_, '_> {
+    type Value = Tree;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.target.type_name())
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Tree, E> {
+        match self.target.scalar() {
+            Expected::Anything | Expected::Scalar(Scalar::Boolean) => Ok(Tree::Bool(value)),
+            _ => Err(self.mismatch("bool")),
+        }
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Tree, E> {
+        self.number(value.into(), Some(value))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Tree, E> {
+        self.number(value.into(), i64::try_from(value).ok())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Tree, E> {
+        match Number::from_f64(value) {
+            Some(number) => self.number(number, None),
+            None => Err(E::custom("number is not finite")),
+        }
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Tree, E> {
+        self.visit_string(value.to_owned())
+    }
+
+    fn visit_string<E: Error>(self, value: String) -> Result<Tree, E> {
+        match self.target.scalar() {
+            Expected::Anything => Ok(Tree::String(value)),
+            Expected::Scalar(scalar) if takes_strings(scalar) => Ok(Tree::String(value)),
+            _ => Err(self.mismatch("string")),
+        }
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Tree, E> {
+        match self.target {
+            Target::Root(_) => Err(self.mismatch("null")),
+            Target::Shape(_) | Target::Any => Ok(Tree::Null),
+        }
+    }
+
+    fn visit_none<E: Error>(self) -> Result<Tree, E> {
+        self.visit_unit()
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, source: D) -> Result<Tree, D::Error> {
+        source.deserialize_any(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Tree, A::Error> {
+        let item = match self.target {
+            Target::Any | Target::Shape(Shape::Any) => Target::Any,
+            Target::Shape(Shape::List { item, .. }) => Target::Shape(item),
+            _ => return Err(self.mismatch("array")),
+        };
+        self.cx.enter(self.at)?;
+        read_list(items, item, self.cx, self.at)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<Tree, A::Error> {
+        let values = match self.target {
+            Target::Root(def) => MapOf::Fields(def),
+            Target::Shape(Shape::Object(def)) => MapOf::Fields(def),
+            Target::Shape(Shape::Map { value, .. }) => MapOf::Values(Target::Shape(value)),
+            Target::Any | Target::Shape(Shape::Any) => MapOf::Values(Target::Any),
+            Target::Shape(_) => return Err(self.mismatch("object")),
+        };
+        self.cx.enter(self.at)?;
+        match values {
+            MapOf::Fields(def) => read_object(entries, def, self.cx, self.at),
+            MapOf::Values(value) => read_map(entries, value, self.cx, self.at),
+        }
+    }
+}
+
+impl TreeSeed<'_, '_> {
+    /// `integer` is the number's value, where it was written as a whole number and fits 64 bits.
+    fn number<E: Error>(self, number: Number, integer: Option<i64>) -> Result<Tree, E> {
+        let fits = match self.target.scalar() {
+            Expected::Anything | Expected::Scalar(Scalar::Double | Scalar::Quantity) => true,
+            Expected::Scalar(Scalar::Int64) => integer.is_some(),
+            Expected::Scalar(Scalar::Int32 | Scalar::IntOrString) => {
+                integer.is_some_and(|value| i32::try_from(value).is_ok())
+            }
+            Expected::Scalar(_) | Expected::Container => return Err(self.mismatch("number")),
+        };
+        if fits { Ok(Tree::Number(number)) } else { Err(self.mismatch(&format!("number {number}"))) }
+    }
+
+    fn mismatch<E: Error>(self, found: &str) -> E {
+        let place = match self.target {
+            // The reference reads these by functions of their own, to which the place is not known.
+            Target::Shape(Shape::Scalar(
+                Scalar::Time | Scalar::MicroTime | Scalar::Duration | Scalar::Quantity | Scalar::IntOrString,
+            )) => "value".to_owned(),
+            _ => self.at.in_type_error(),
+        };
+        let text = format!("{found} into Go {place} of type {}", self.target.type_name());
+        self.cx.fail(DecodeError::Type(text))
+    }
+}
+
+fn read_list<'de, A: SeqAccess<'de>>(
+    mut items: A,
+    item: Target,
+    cx: &mut Context,
+    at: &Place<'_>,
+) -> Result<Tree, A::Error> {
+    let mut list = Vec::new();
+    loop {
+        let place = at.index(list.len());
+        let Some(value) = items.next_element_seed(TreeSeed { target: item, cx, at: &place })? else {
+            return Ok(Tree::Array(list));
+        };
+        list.push(or_zero(value, item));
+    }
+}
+
+fn read_map<'de, A: MapAccess<'de>>(
+    mut entries: A,
+    value: Target,
+    cx: &mut Context,
+    at: &Place<'_>,
+) -> Result<Tree, A::Error> {
+    let mut map = TreeMap::new();
+    while let Some(key) = entries.next_key::<String>()? {
+        let place = at.key(&key);
+        if map.contains_key(&key) {
+            cx.report(StrictError::Duplicate(place.path()));
+        }
+        let read = entries.next_value_seed(TreeSeed { target: value, cx, at: &place })?;
+        map.insert(key, or_zero(read, value));
+    }
+    Ok(Tree::Object(map))
+}
+
+fn read_object<'de, A: MapAccess<'de>>(
+    mut entries: A,
+    def: &'static TypeDef,
+    cx: &mut Context,
+    at: &Place<'_>,
+) -> Result<Tree, A::Error> {
+    let mut map = TreeMap::new();
+    let mut seen = Seen::default();
+    while let Some(name) = entries.next_key::<String>()? {
+        let place = at.field(def, &name);
+        let Some(field) = known(def, at, &name) else {
+            cx.report(StrictError::Unknown(place.path()));
+            entries.next_value::<IgnoredAny>()?;
+            continue;
+        };
+        if !seen.insert(field.index) {
+            cx.report(StrictError::Duplicate(place.path()));
+        }
+        let target = Target::Shape(field.shape);
+        let value = entries.next_value_seed(TreeSeed { target, cx, at: &place })?;
+        if value.is_null() && !field.nullable {
+            map.remove(&name);
+        } else {
+            map.insert(name, value);
+        }
+    }
+    Ok(Tree::Object(map))
+}
+
+struct Known {
+    index: usize,
+    shape: &'static Shape,
+    nullable: bool,
+}
+
+/// A field of `def`; at the root also the two that name the type.
+fn known(def: &'static TypeDef, at: &Place<'_>, name: &str) -> Option<Known> {
+    static NAME_OF_TYPE: Shape = Shape::Scalar(Scalar::String);
+    let found = def.fields.iter().enumerate().find(|(_, field)| field.name == name);
+    if let Some((index, field)) = found {
+        return Some(Known { index, shape: &field.shape, nullable: field.nullable });
+    }
+    let index = match name {
+        "apiVersion" if at.is_root() => usize::MAX,
+        "kind" if at.is_root() => usize::MAX - 1,
+        _ => return None,
+    };
+    Some(Known { index, shape: &NAME_OF_TYPE, nullable: false })
+}
+
+/// The fields of one object that have been read: a bit each, and a set for the rest of very large types.
+#[derive(Default)]
+struct Seen {
+    low: u128,
+    high: BTreeSet<usize>,
+}
+
+impl Seen {
+    /// Whether the field had not been seen.
+    fn insert(&mut self, index: usize) -> bool {
+        let Some(bit) = u32::try_from(index).ok().and_then(|shift| 1_u128.checked_shl(shift)) else {
+            return self.high.insert(index);
+        };
+        let new = self.low & bit == 0;
+        self.low |= bit;
+        new
+    }
+}
+
+/// What `null` means as a list item or map value: the empty value of its type.
+fn or_zero(value: Tree, target: Target) -> Tree {
+    let (Tree::Null, Target::Shape(shape)) = (&value, target) else { return value };
+    match shape {
+        Shape::Scalar(Scalar::String | Scalar::Bytes) => Tree::from(""),
+        Shape::Scalar(Scalar::Boolean) => Tree::from(false),
+        Shape::Scalar(Scalar::Int32 | Scalar::Int64 | Scalar::Double | Scalar::IntOrString) => Tree::from(0),
+        Shape::Scalar(Scalar::Duration) => Tree::from("0s"),
+        Shape::Scalar(Scalar::Quantity) => Tree::from("0"),
+        // The zero time is written as null.
+        Shape::Scalar(Scalar::Time | Scalar::MicroTime) | Shape::Any => value,
+        Shape::Object(_) | Shape::Map { .. } => Tree::Object(TreeMap::new()),
+        Shape::List { .. } => Tree::Array(Vec::new()),
+    }
+}
+
+fn takes_strings(scalar: Scalar) -> bool {
+    match scalar {
+        Scalar::Boolean | Scalar::Int32 | Scalar::Int64 | Scalar::Double => false,
+        Scalar::String
+        | Scalar::Bytes
+        | Scalar::Time
+        | Scalar::MicroTime
+        | Scalar::Duration
+        | Scalar::Quantity
+        | Scalar::IntOrString => true,
+    }
+}
+
+fn shape_type_name(shape: &'static Shape) -> Cow<'static, str> {
+    match shape {
+        Shape::Scalar(scalar) => match scalar {
+            Scalar::Boolean => "bool",
+            Scalar::Int32 | Scalar::IntOrString => "int32",
+            Scalar::Int64 => "int64",
+            Scalar::Double => "float64",
+            Scalar::Bytes => "[]uint8",
+            Scalar::String | Scalar::Time | Scalar::MicroTime | Scalar::Duration | Scalar::Quantity => {
+                "string"
+            }
+        }
+        .into(),
+        Shape::Object(def) => object_type_name(def).into(),
+        Shape::List { item, .. } => format!("[]{}", shape_type_name(item)).into(),
+        Shape::Map { value, .. } => format!("map[string]{}", shape_type_name(value)).into(),
+        Shape::Any => "interface {}".into(),
+    }
+}
+
+/// `v1.ConfigMap` from `core.v1.ConfigMap`.
+fn object_type_name(def: &'static TypeDef) -> String {
+    match def.name.rsplit('.').nth(1) {
+        Some(version) => format!("{version}.{}", def.short_name),
+        None => def.short_name.to_owned(),
+    }
+}
