@@ -1,0 +1,97 @@
+//! The configured authentication methods as one.
+//!
+//! Methods are tried in a fixed order: client certificate, then bearer tokens. The first that accepts decides. A
+//! request with a credential that none accepts is refused; only a request without any is anonymous, where that
+//! is allowed.
+
+use std::{ops::ControlFlow, path::PathBuf};
+
+use orch_runtime::vocabulary::Vocabulary;
+
+use crate::{
+    answer::{Answer, in_order},
+    authenticator::{
+        Authenticated, Authenticator, Credentials, certificate::CertificateAuthenticator,
+        token_file::TokenFileAuthenticator,
+    },
+    error::AuthError,
+    user::UserInfo,
+};
+
+/// How callers prove who they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AuthenticationConfig {
+    /// PEM files of the authorities that issue client certificates; without any, client certificates are ignored.
+    pub client_ca_files: Vec<PathBuf>,
+    /// CSV file of static tokens.
+    pub token_file: Option<PathBuf>,
+    /// Whether a request without credentials is made by `system:anonymous` instead of being refused.
+    pub anonymous: bool,
+}
+
+/// Identifies the caller of every request.
+pub struct Authentication {
+    methods: Vec<Box<dyn Authenticator>>,
+    anonymous: Option<Authenticated>,
+}
+
+impl Authentication {
+    /// Reads the configured files. `vocabulary` names the extra attributes of users.
+    pub fn new(config: &AuthenticationConfig, vocabulary: &Vocabulary) -> Result<Self, AuthError> {
+        let mut methods: Vec<Box<dyn Authenticator>> = Vec::new();
+        if !config.client_ca_files.is_empty() {
+            methods
+                .push(Box::new(CertificateAuthenticator::from_files(&config.client_ca_files, vocabulary)?));
+        }
+        if let Some(file) = &config.token_file {
+            methods.push(Box::new(TokenFileAuthenticator::from_file(file)?));
+        }
+        Ok(Self::from_methods(methods, config.anonymous))
+    }
+
+    /// Tries exactly these, in this order.
+    pub fn from_methods(methods: Vec<Box<dyn Authenticator>>, anonymous: bool) -> Self {
+        let anonymous = anonymous.then(|| Authenticated::new(UserInfo::anonymous(), "anonymous"));
+        Self { methods, anonymous }
+    }
+
+    /// The caller of a request. An error is answered with 401; its text is for the log.
+    pub fn authenticate<'a>(
+        &'a self,
+        credentials: &'a Credentials<'a>,
+    ) -> Answer<'a, Result<Authenticated, AuthError>> {
+        let answers = self.methods.iter().map(|method| method.authenticate(credentials));
+        in_order(answers, None, consider, |refusal| self.conclude(credentials, refusal))
+    }
+
+    /// Nobody accepted a credential.
+    fn conclude(
+        &self,
+        credentials: &Credentials<'_>,
+        refusal: Option<AuthError>,
+    ) -> Result<Authenticated, AuthError> {
+        if let Some(error) = refusal {
+            return Err(error);
+        }
+        if credentials.token().is_some() {
+            return Err(AuthError::UnknownToken);
+        }
+        self.anonymous.clone().ok_or(AuthError::NoCredentials)
+    }
+}
+
+/// Ends with the first identity; keeps the first refusal.
+fn consider(
+    refusal: &mut Option<AuthError>,
+    answer: Result<Option<Authenticated>, AuthError>,
+) -> ControlFlow<Result<Authenticated, AuthError>> {
+    match answer {
+        Ok(Some(identity)) => return ControlFlow::Break(Ok(identity)),
+        Ok(None) => {}
+        Err(error) => *refusal = refusal.take().or(Some(error)),
+    }
+    ControlFlow::Continue(())
+}
+
+#[cfg(test)]
+mod tests;

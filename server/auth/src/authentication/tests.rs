@@ -1,0 +1,158 @@
+//! How several methods answer as one.
+
+use orch_runtime::vocabulary::Vocabulary;
+use rustls_pki_types::CertificateDer;
+
+use super::{Authentication, AuthenticationConfig};
+use crate::{
+    answer::Answer,
+    authenticator::{Authenticated, Authenticator, Credentials, certificate::PeerCertificates},
+    error::AuthError,
+    testing::{Authority, VOCABULARY, now},
+    user::UserInfo,
+};
+
+struct Fixture {
+    authentication: Authentication,
+    trusted: CertificateDer<'static>,
+    foreign: CertificateDer<'static>,
+}
+
+/// Trusts one authority and knows the token `tok` of the user `token-user`.
+fn fixture(anonymous: bool, vocabulary: &Vocabulary) -> Fixture {
+    let authority = Authority::new("ca");
+    let (_ca_guard, ca_file) = authority.file();
+    let tokens = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(tokens.path(), "tok,token-user,7\n").unwrap();
+    let config = AuthenticationConfig {
+        client_ca_files: vec![ca_file],
+        token_file: Some(tokens.path().to_owned()),
+        anonymous,
+    };
+    Fixture {
+        authentication: Authentication::new(&config, vocabulary).unwrap(),
+        trusted: authority.issue("certificate-user", |_| {}),
+        foreign: Authority::new("other").issue("certificate-user", |_| {}),
+    }
+}
+
+fn describe(result: Result<Authenticated, AuthError>) -> String {
+    match result {
+        Ok(identity) => {
+            format!("{}: {} {:?}", identity.method(), identity.user().name, identity.user().groups)
+        }
+        Err(AuthError::NoCredentials) => "no credentials".to_owned(),
+        Err(AuthError::UnknownToken) => "unknown token".to_owned(),
+        Err(AuthError::Certificate { .. }) => "bad certificate".to_owned(),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[tokio::test]
+async fn an_invalid_credential_is_never_anonymous_and_any_valid_one_will_do() {
+    const CERTIFICATE: &str = "certificate: certificate-user [\"system:authenticated\"]";
+    const TOKEN: &str = "token-file: token-user [\"system:authenticated\"]";
+    const ANONYMOUS: &str = "anonymous: system:anonymous [\"system:unauthenticated\"]";
+    for anonymous in [false, true] {
+        let Fixture { authentication, trusted, foreign } = fixture(anonymous, &VOCABULARY);
+        let nobody = if anonymous { ANONYMOUS } else { "no credentials" };
+        for (certificate, header, expected) in [
+            (None, None, nobody),
+            (None, Some("Bearer "), nobody),
+            (None, Some("Bearer  tok"), nobody),
+            (None, Some("Basic dTpw"), nobody),
+            (None, Some("Bearer tok"), TOKEN),
+            (None, Some("Bearer wrong"), "unknown token"),
+            (Some(&trusted), None, CERTIFICATE),
+            (Some(&trusted), Some("Bearer tok"), CERTIFICATE),
+            (Some(&trusted), Some("Bearer wrong"), CERTIFICATE),
+            (Some(&foreign), None, "bad certificate"),
+            (Some(&foreign), Some("Bearer tok"), TOKEN),
+            (Some(&foreign), Some("Bearer wrong"), "bad certificate"),
+        ] {
+            let peer = PeerCertificates::new(certificate.cloned().into_iter().collect());
+            let credentials = Credentials::new(&peer, header.map(str::as_bytes), now());
+            let result = authentication.authenticate(&credentials).resolve().await;
+            assert_eq!(
+                describe(result),
+                expected,
+                "anonymous={anonymous} {header:?} certificate={}",
+                certificate.is_some()
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_token_is_refused_where_no_method_knows_tokens() {
+    let authentication = Authentication::new(
+        &AuthenticationConfig { anonymous: true, ..AuthenticationConfig::default() },
+        &VOCABULARY,
+    )
+    .unwrap();
+    let peer = PeerCertificates::default();
+    let credentials = Credentials::new(&peer, Some(b"Bearer tok"), now());
+    assert_eq!(describe(authentication.authenticate(&credentials).resolve().await), "unknown token");
+}
+
+#[test]
+fn a_misplaced_space_is_told_to_the_client() {
+    let peer = PeerCertificates::default();
+    for (header, told) in [("Bearer  tok", true), ("Bearer tok", false), ("Bearer ", false)] {
+        assert_eq!(
+            Credentials::new(&peer, Some(header.as_bytes()), now()).warning().is_some(),
+            told,
+            "{header}"
+        );
+    }
+    assert_eq!(Credentials::new(&peer, None, now()).warning(), None);
+}
+
+#[test]
+fn errors_do_not_show_the_token() {
+    let Fixture { authentication, .. } = fixture(true, &VOCABULARY);
+    let peer = PeerCertificates::default();
+    let credentials = Credentials::new(&peer, Some(b"Bearer s3cret"), now());
+    let Answer::Ready(Err(error)) = authentication.authenticate(&credentials) else {
+        panic!("must be refused")
+    };
+    assert!(!format!("{error} {error:?}").contains("s3cret"));
+}
+
+/// Answers what it holds, after a turn of the executor.
+struct Slow(Result<Option<&'static str>, ()>);
+
+impl Authenticator for Slow {
+    fn authenticate<'a>(
+        &'a self,
+        _credentials: &'a Credentials<'a>,
+    ) -> Answer<'a, Result<Option<Authenticated>, AuthError>> {
+        Answer::Later(Box::pin(async {
+            tokio::task::yield_now().await;
+            match self.0 {
+                Ok(name) => Ok(name.map(|name| Authenticated::new(UserInfo::new(name, [""; 0]), "slow"))),
+                Err(()) => Err(AuthError::Certificate { problem: "slow".to_owned() }),
+            }
+        }))
+    }
+}
+
+#[tokio::test]
+async fn slow_methods_are_combined_like_fast_ones() {
+    for (methods, expected) in [
+        (vec![Ok(None), Ok(Some("late"))], "slow: late [\"system:authenticated\"]"),
+        (vec![Err(()), Ok(Some("late"))], "slow: late [\"system:authenticated\"]"),
+        (vec![Err(()), Ok(None)], "bad certificate"),
+        (vec![Ok(None), Ok(None)], "anonymous: system:anonymous [\"system:unauthenticated\"]"),
+    ] {
+        let boxed = methods.iter().map(|answer| Box::new(Slow(*answer)) as Box<dyn Authenticator>);
+        let authentication = Authentication::from_methods(boxed.collect(), true);
+        let peer = PeerCertificates::default();
+        let credentials = Credentials::new(&peer, None, now());
+        assert_eq!(
+            describe(authentication.authenticate(&credentials).resolve().await),
+            expected,
+            "{methods:?}"
+        );
+    }
+}

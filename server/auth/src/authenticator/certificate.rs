@@ -1,0 +1,198 @@
+//! Client certificates: the common name is the user, every organisation is a group.
+//!
+//! The TLS listener asks for a certificate and checks only that the client holds its key; whether the certificate
+//! is trusted is decided here, so that a bad one is a 401 and not a broken connection. A certificate that says
+//! what it may be used for must say `clientAuth`.
+
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::OnceLock,
+    time::Duration,
+};
+
+use aws_lc_rs::digest;
+use orch_runtime::vocabulary::Vocabulary;
+use rustls_pki_types::{CertificateDer, TrustAnchor, UnixTime, pem::PemObject};
+use webpki::{ALL_VERIFICATION_ALGS, EndEntityCert, KeyUsage};
+use x509_parser::{certificate::X509Certificate, prelude::FromDer, x509::AttributeTypeAndValue};
+
+use crate::{
+    answer::Answer,
+    authenticator::{Authenticated, Authenticator, Credentials},
+    error::AuthError,
+    user::UserInfo,
+};
+
+/// Accepts client certificates that chain to one of its trust anchors.
+#[derive(Debug)]
+pub struct CertificateAuthenticator {
+    anchors: Vec<TrustAnchor<'static>>,
+    credential_id_key: String,
+}
+
+/// The certificates that a client presented on one connection, and who they turned out to be.
+///
+/// The chain is verified once per connection, by the first authenticator that accepts it, and again when a
+/// certificate of it has run out since. One connection is served with one authenticator.
+#[derive(Debug, Default)]
+pub struct PeerCertificates {
+    chain: Vec<CertificateDer<'static>>,
+    verified: OnceLock<Verified>,
+}
+
+#[derive(Debug)]
+struct Verified {
+    identity: Authenticated,
+    until: UnixTime,
+}
+
+impl PeerCertificates {
+    /// The client's own certificate first, then those that lead to an authority.
+    pub fn new(chain: Vec<CertificateDer<'static>>) -> Self {
+        Self { chain, verified: OnceLock::new() }
+    }
+
+    /// Whether the client presented none.
+    pub fn is_empty(&self) -> bool {
+        self.chain.is_empty()
+    }
+}
+
+impl CertificateAuthenticator {
+    /// Trusts every certificate of the PEM files. `vocabulary` names the extra attribute that identifies the
+    /// certificate.
+    pub fn from_files(files: &[PathBuf], vocabulary: &Vocabulary) -> Result<Self, AuthError> {
+        let mut anchors = Vec::new();
+        for file in files {
+            anchors.extend(read_anchors(file)?);
+        }
+        let credential_id_key = format!("authentication.{}/credential-id", vocabulary.group_suffix);
+        Ok(Self { anchors, credential_id_key })
+    }
+
+    fn identify(&self, peer: &PeerCertificates, now: UnixTime) -> Result<Option<Authenticated>, AuthError> {
+        let Some((leaf, intermediates)) = peer.chain.split_first() else { return Ok(None) };
+        if let Some(verified) = peer.verified.get()
+            && now <= verified.until
+        {
+            return Ok(Some(verified.identity.clone()));
+        }
+        self.verify(leaf, intermediates, now)?;
+        let identity = Authenticated::new(self.user(leaf)?, "certificate");
+        let until = earliest_end(&peer.chain)?;
+        // When two first requests race, both have verified the same chain: either result will do.
+        let _ = peer.verified.set(Verified { identity: identity.clone(), until });
+        Ok(Some(identity))
+    }
+
+    fn verify(
+        &self,
+        leaf: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        now: UnixTime,
+    ) -> Result<(), AuthError> {
+        EndEntityCert::try_from(leaf)
+            .and_then(|leaf| {
+                let usage = KeyUsage::client_auth();
+                leaf.verify_for_usage(
+                    ALL_VERIFICATION_ALGS,
+                    &self.anchors,
+                    intermediates,
+                    now,
+                    usage,
+                    None,
+                    None,
+                )
+                .map(drop)
+            })
+            .map_err(|error| invalid(error.to_string()))
+    }
+
+    fn user(&self, leaf: &CertificateDer<'_>) -> Result<UserInfo, AuthError> {
+        let certificate = parse(leaf)?;
+        let subject = certificate.subject();
+        let name = match subject.iter_common_name().last() {
+            Some(name) => text(name)?,
+            None => "",
+        };
+        if name.is_empty() {
+            return Err(invalid("its subject has no common name"));
+        }
+        let groups = subject.iter_organization().map(|group| text(group).map(str::to_owned));
+        let fingerprint = digest::digest(&digest::SHA256, leaf);
+        Ok(UserInfo {
+            name: name.to_owned(),
+            uid: String::new(),
+            groups: groups.collect::<Result<_, _>>()?,
+            extra: BTreeMap::from([(
+                self.credential_id_key.clone(),
+                vec![format!("X509SHA256={}", hex(fingerprint.as_ref()))],
+            )]),
+        })
+    }
+}
+
+impl Authenticator for CertificateAuthenticator {
+    fn authenticate<'a>(
+        &'a self,
+        credentials: &'a Credentials<'a>,
+    ) -> Answer<'a, Result<Option<Authenticated>, AuthError>> {
+        Answer::Ready(self.identify(credentials.peer_certificates(), credentials.now()))
+    }
+}
+
+fn read_anchors(file: &Path) -> Result<Vec<TrustAnchor<'static>>, AuthError> {
+    let problem = |problem: String| AuthError::TrustBundle { path: file.to_owned(), problem };
+    let pem = std::fs::read(file).map_err(|source| AuthError::Read { path: file.to_owned(), source })?;
+    let mut anchors = Vec::new();
+    for (position, certificate) in CertificateDer::pem_slice_iter(&pem).enumerate() {
+        let certificate = certificate.map_err(|error| problem(format!("not valid PEM: {error}")))?;
+        let anchor = webpki::anchor_from_trusted_cert(&certificate)
+            .map_err(|error| problem(format!("certificate {} cannot be used: {error}", position + 1)))?;
+        anchors.push(anchor.to_owned());
+    }
+    if anchors.is_empty() {
+        return Err(problem("holds no certificate".to_owned()));
+    }
+    Ok(anchors)
+}
+
+fn earliest_end(chain: &[CertificateDer<'_>]) -> Result<UnixTime, AuthError> {
+    let mut earliest = u64::MAX;
+    for certificate in chain {
+        // Before 1970 is before now.
+        let end = u64::try_from(parse(certificate)?.validity().not_after.timestamp()).unwrap_or(0);
+        earliest = earliest.min(end);
+    }
+    Ok(UnixTime::since_unix_epoch(Duration::from_secs(earliest)))
+}
+
+fn parse<'c>(certificate: &'c CertificateDer<'_>) -> Result<X509Certificate<'c>, AuthError> {
+    match X509Certificate::from_der(certificate) {
+        Ok((_, parsed)) => Ok(parsed),
+        Err(error) => Err(invalid(error.to_string())),
+    }
+}
+
+/// A name that cannot be read is refused rather than left out: rules may depend on it.
+fn text<'c>(attribute: &AttributeTypeAndValue<'c>) -> Result<&'c str, AuthError> {
+    attribute.as_str().map_err(|_| invalid("its subject holds a name in an unknown encoding"))
+}
+
+fn invalid(problem: impl Into<Cow<'static, str>>) -> AuthError {
+    AuthError::Certificate { problem: problem.into().into_owned() }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("writing to a String cannot fail");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests;

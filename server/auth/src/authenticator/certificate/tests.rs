@@ -1,0 +1,165 @@
+//! Client certificates from a test authority.
+
+use std::{fmt::Write as _, io::Write as _, time::SystemTime};
+
+use rcgen::{BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa};
+use rustls_pki_types::CertificateDer;
+
+use super::{CertificateAuthenticator, PeerCertificates};
+use crate::{
+    answer::Answer,
+    authenticator::{Authenticated, Authenticator, Credentials},
+    error::AuthError,
+    testing::{Authority, END, START, VOCABULARY, at, now},
+};
+
+type Outcome = Result<Option<Authenticated>, AuthError>;
+
+fn trusting(authority: &Authority) -> CertificateAuthenticator {
+    let (_guard, path) = authority.file();
+    CertificateAuthenticator::from_files(&[path], &VOCABULARY).unwrap()
+}
+
+fn ask_at(authenticator: &CertificateAuthenticator, peer: &PeerCertificates, time: SystemTime) -> Outcome {
+    match authenticator.authenticate(&Credentials::new(peer, None, time)) {
+        Answer::Ready(answer) => answer,
+        Answer::Later(_) => panic!("certificates are checked at once"),
+    }
+}
+
+fn ask(authenticator: &CertificateAuthenticator, chain: Vec<CertificateDer<'static>>) -> Outcome {
+    ask_at(authenticator, &PeerCertificates::new(chain), now())
+}
+
+fn refusal(outcome: Outcome) -> String {
+    let error = outcome.expect_err("the certificate must be refused");
+    assert!(error.is_credential());
+    error.to_string()
+}
+
+#[test]
+fn the_subject_names_the_user_and_the_groups() {
+    let authority = Authority::new("ca");
+    let leaf = authority.issue("bob", |params| {
+        params.distinguished_name.push(DnType::OrganizationName, "devs");
+        // The same type once more: the library keeps one value per type and spelling.
+        params.distinguished_name.push(DnType::CustomDnType(vec![2, 5, 4, 10]), "ops");
+    });
+    let identity = ask(&trusting(&authority), vec![leaf.clone()]).unwrap().unwrap();
+    let user = identity.user();
+    assert_eq!(identity.method(), "certificate");
+    assert_eq!((user.name.as_str(), user.uid.as_str()), ("bob", ""));
+    assert_eq!(user.groups, ["devs", "ops", "system:authenticated"]);
+
+    let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, &leaf);
+    let mut expected = String::from("X509SHA256=");
+    for byte in digest.as_ref() {
+        write!(expected, "{byte:02x}").unwrap();
+    }
+    assert_eq!(user.extra["authentication.example.io/credential-id"], [expected]);
+    assert_eq!(user.extra.len(), 1);
+}
+
+#[test]
+fn no_certificate_is_no_credential() {
+    assert!(ask(&trusting(&Authority::new("ca")), vec![]).unwrap().is_none());
+}
+
+#[test]
+fn a_chain_through_an_intermediate_is_accepted_only_when_it_is_presented() {
+    let root = Authority::new("root");
+    let middle = root.intermediate("middle");
+    let leaf = middle.issue("bob", |_| {});
+    let authenticator = trusting(&root);
+    assert!(ask(&authenticator, vec![leaf.clone(), middle.der()]).unwrap().is_some());
+    refusal(ask(&authenticator, vec![leaf]));
+}
+
+#[test]
+fn usage_must_be_client_authentication_where_it_is_stated() {
+    let authority = Authority::new("ca");
+    let authenticator = trusting(&authority);
+    for (usages, accepted) in [
+        (vec![], true),
+        (vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth], true),
+        (vec![ExtendedKeyUsagePurpose::ServerAuth], false),
+    ] {
+        let leaf = authority.issue("bob", |params| params.extended_key_usages.clone_from(&usages));
+        assert_eq!(ask(&authenticator, vec![leaf]).is_ok(), accepted, "{usages:?}");
+    }
+}
+
+#[test]
+fn what_is_not_trusted_is_refused() {
+    let authority = Authority::new("ca");
+    let authenticator = trusting(&authority);
+    // The same name, another key.
+    let impostor = Authority::new("ca");
+    let nameless = |params: &mut CertificateParams| params.distinguished_name = DistinguishedName::new();
+    let as_authority =
+        |params: &mut CertificateParams| params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    for (chain, expected) in [
+        (vec![impostor.issue("bob", |_| {})], "InvalidSignature"),
+        (vec![Authority::new("other").issue("bob", |_| {})], "UnknownIssuer"),
+        (vec![authority.issue("", nameless)], "no common name"),
+        (vec![authority.issue("", |_| {})], "no common name"),
+        (vec![CertificateDer::from(b"not a certificate".to_vec())], "TrailingData"),
+        (vec![authority.issue("bob", as_authority)], "CaUsedAsEndEntity"),
+    ] {
+        let text = refusal(ask(&authenticator, chain));
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+#[test]
+fn validity_is_judged_at_the_time_of_the_request() {
+    let authority = Authority::new("ca");
+    let authenticator = trusting(&authority);
+    let leaf = authority.issue("bob", |_| {});
+    for (time, accepted) in [(START - 1, false), (START, true), (END, true), (END + 1, false)] {
+        let peer = PeerCertificates::new(vec![leaf.clone()]);
+        let outcome = ask_at(&authenticator, &peer, at(time));
+        assert_eq!(outcome.is_ok(), accepted, "{time}");
+    }
+}
+
+#[test]
+fn a_connection_is_verified_once_until_its_certificate_runs_out() {
+    let authority = Authority::new("ca");
+    let peer = PeerCertificates::new(vec![authority.issue("bob", |_| {})]);
+    let first = ask_at(&trusting(&authority), &peer, now()).unwrap();
+
+    // An authenticator that trusts nobody can only know the answer from the connection.
+    let trusts_nobody = CertificateAuthenticator { anchors: Vec::new(), credential_id_key: String::new() };
+    assert_eq!(ask_at(&trusts_nobody, &peer, now()).unwrap(), first);
+    assert_eq!(ask_at(&trusts_nobody, &peer, at(END)).unwrap(), first);
+    let late = at(END + 1);
+    refusal(ask_at(&trusts_nobody, &peer, late));
+}
+
+#[test]
+fn a_refused_certificate_is_not_remembered() {
+    let authority = Authority::new("ca");
+    let peer = PeerCertificates::new(vec![authority.issue("bob", |_| {})]);
+    refusal(ask_at(&trusting(&Authority::new("other")), &peer, now()));
+    assert!(ask_at(&trusting(&authority), &peer, now()).unwrap().is_some());
+}
+
+#[test]
+fn trust_files_that_are_no_use_are_named() {
+    for (content, expected) in [
+        ("", "holds no certificate"),
+        ("just text", "holds no certificate"),
+        ("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "certificate 1 cannot be used"),
+        ("-----BEGIN CERTIFICATE-----\nAAAA\n", "not valid PEM"),
+    ] {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(content.as_bytes()).unwrap();
+        let path = file.path().to_owned();
+        let error =
+            CertificateAuthenticator::from_files(std::slice::from_ref(&path), &VOCABULARY).unwrap_err();
+        let text = error.to_string();
+        assert!(text.starts_with(path.to_str().unwrap()) && text.contains(expected), "{text}");
+        assert!(!error.is_credential());
+    }
+}

@@ -1,0 +1,18 @@
+//! Grants nothing.
+
+use std::borrow::Cow;
+
+use crate::{
+    answer::Answer,
+    authorizer::{Attributes, Authorizer, Decision},
+};
+
+/// The mode `AlwaysDeny`. It has no opinion rather than a veto, so that another mode may still allow.
+#[derive(Clone, Copy, Debug)]
+pub struct AlwaysDeny;
+
+impl Authorizer for AlwaysDeny {
+    fn authorize<'a>(&'a self, _attributes: &'a Attributes<'a>) -> Answer<'a, Decision> {
+        Answer::Ready(Decision::NoOpinion { reason: Cow::Borrowed("Everything is forbidden.") })
+    }
+}
