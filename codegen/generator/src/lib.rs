@@ -1,4 +1,47 @@
 //! Schema files in, Rust out.
+//!
+//! `source` (files, places) -> `idl` (as written) -> `load` (folders) -> `lower` (names to ids) -> `model` (what the
+//! emitters see) -> `check` (rules over all of it). [`load`] runs all of them and never stops at a mistake.
 
+pub mod check;
 pub mod diagnostic;
+pub mod idl;
+pub mod load;
+pub mod lower;
 pub mod model;
+pub mod source;
+
+use std::path::PathBuf;
+
+use diagnostic::Diagnostics;
+use model::Model;
+
+/// Where the schema files are.
+#[derive(Clone, Debug)]
+pub struct Inputs {
+    /// The folder to generate from.
+    pub schema: PathBuf,
+    /// Folders whose types are linked, not generated, each with the crate that holds their generated code:
+    /// `("orch_api", "../schema")`.
+    pub imports: Vec<(String, PathBuf)>,
+}
+
+/// What [`load`] found.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The valid parts. Where there are errors, rules that hold for every accepted model may be broken in it.
+    pub model: Model,
+    /// Everything that is wrong or questionable.
+    pub diagnostics: Diagnostics,
+    /// Every file and folder that was looked at; when one of them changes, so may the result.
+    pub files: Vec<PathBuf>,
+}
+
+/// Reads, resolves and checks schema files. It never fails: everything that is wrong is a diagnostic.
+pub fn load(inputs: &Inputs) -> Loaded {
+    let mut diagnostics = Diagnostics::default();
+    let files = load::load(inputs, &mut diagnostics);
+    let lowered = lower::lower(&files, &mut diagnostics);
+    check::check(&lowered, &mut diagnostics);
+    Loaded { model: lowered.model, diagnostics, files: files.looked_at }
+}

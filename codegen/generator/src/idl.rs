@@ -1,0 +1,23 @@
+//! Schema files as written: one struct per construct of the language, every value with its place.
+//!
+//! Each construct is declared once (see [`reading`]); its reader, its list of known keys and its part of
+//! `schema/idl.schema.json` follow from the declaration. Nothing is resolved here: references are text, and whether
+//! keywords go together is decided when they are lowered.
+
+mod document;
+pub mod json_schema;
+mod operation;
+mod reading;
+mod resource;
+mod schema;
+mod vocabulary;
+
+pub use document::{Components, Document, Info};
+pub use operation::{DefaultFunction, Discriminator, Immutable, Rule, UnionExtension};
+pub use reading::{Entries, Read, Word};
+pub use resource::{
+    ColumnExtension, ColumnType, LifecycleExtension, ResourceExtension, ScopeWord, SubresourceEntry,
+    SubresourceExtension,
+};
+pub use schema::{Additional, Format, ListType, MapType, PatchStrategy, Schema, TypeName, Types};
+pub use vocabulary::VocabularyFile;

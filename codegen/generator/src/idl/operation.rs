@@ -1,0 +1,96 @@
+//! Extensions that ask for behaviour: computed defaults, immutability, unions, rules.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, SchemaGenerator, json_schema};
+
+use super::reading::{Entries, Read, idl_object, mismatch};
+use crate::{
+    diagnostic::Diagnostics,
+    source::{Node, Spanned, Value},
+};
+
+idl_object! {
+    /// `x-orch-default`.
+    pub struct DefaultFunction, "x-orch-default", refused: &[("value", "write a constant as `default:`")], {
+        /// Name of the function in the module `defaults` of the crate.
+        "fn" => function: Spanned<String>,
+    }
+}
+
+idl_object! {
+    /// `x-orch-union`: exactly one, or at most one, of some fields of the object is set.
+    pub struct UnionExtension, "x-orch-union", refused: &[("oneOf", "write `exactlyOne`"), ("anyOf", "write `atMostOne`")], {
+        /// Fields of which exactly one is set.
+        "exactlyOne" => exactly_one: Option<Vec<Spanned<String>>>,
+        /// Fields of which at most one is set.
+        "atMostOne" => at_most_one: Option<Vec<Spanned<String>>>,
+        /// The field that says which of them is set.
+        "discriminator" => discriminator: Option<Discriminator>,
+    }
+}
+
+idl_object! {
+    /// The field that says which member of a union is set.
+    pub struct Discriminator, "discriminator", refused: &[("mapping", "write `values`")], {
+        /// Its name.
+        "field" => field: Spanned<String>,
+        /// Its value for each member: `{recreate: Recreate}`.
+        "values" => values: Entries<Spanned<String>>,
+    }
+}
+
+idl_object! {
+    /// One rule of `x-orch-validations`.
+    pub struct Rule, "a rule", refused: &[("messageExpression", "write a constant `message`"), ("optionalOldSelf", "test `oldSelf` in the rule")], {
+        /// An expression over `self` and `oldSelf` that is true for good values.
+        "rule" => rule: Spanned<String>,
+        /// What the error says.
+        "message" => message: Option<Spanned<String>>,
+        /// Path of the field that is blamed, from here: `.replicas`.
+        "fieldPath" => field_path: Option<Spanned<String>>,
+        /// Class of the error: `FieldValueInvalid`.
+        "reason" => reason: Option<Spanned<String>>,
+    }
+}
+
+/// `x-orch-immutable`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Immutable {
+    /// `true` or `false`.
+    Flag(bool),
+    /// `once-set`.
+    OnceSet,
+}
+
+impl Read for Immutable {
+    fn read(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        match &node.value {
+            Value::Boolean(flag) => Some(Immutable::Flag(*flag)),
+            Value::String(text) if text == "once-set" => Some(Immutable::OnceSet),
+            Value::String(text) => {
+                let message = format!("unknown value `{text}`");
+                diagnostics.error(&node.span, message, "known here: `true`, `once-set`");
+                None
+            }
+            _ => {
+                mismatch(node, "`true` or `once-set` is needed", diagnostics);
+                None
+            }
+        }
+    }
+}
+
+impl JsonSchema for Immutable {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Immutable".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> schemars::Schema {
+        json_schema!({ "enum": [true, false, "once-set"] })
+    }
+}

@@ -1,0 +1,139 @@
+//! Which keywords go together: with the type of the value, and with the place.
+
+use super::Scope;
+use crate::{diagnostic::Span, idl::Schema};
+
+/// Where a schema stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Under a name in components.schemas.
+    Type,
+    /// A field of an object.
+    Field,
+    /// Items of a list.
+    Item,
+    /// Values of a map.
+    Value,
+    /// Keys of a map.
+    Key,
+}
+
+/// What a schema describes, as far as keywords care.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    Reference,
+    Text,
+    Number,
+    /// Values with a rule of their own: booleans, times, quantities, bytes ...
+    Fixed,
+    List,
+    Map,
+    Object,
+    Any,
+}
+
+impl Class {
+    fn noun(self) -> &'static str {
+        match self {
+            Class::Reference => "a reference",
+            Class::Text => "a string",
+            Class::Number => "a number",
+            Class::Fixed => "a value of this type",
+            Class::List => "a list",
+            Class::Map => "a map",
+            Class::Object => "an object with fields",
+            Class::Any => "a value of any type",
+        }
+    }
+}
+
+/// Keywords that only mean something for some classes.
+const CLASSES: &[(&[&str], &[Class])] = &[
+    (&["enum", "pattern", "minLength", "maxLength"], &[Class::Text]),
+    (&["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"], &[Class::Number]),
+    (
+        &["items", "minItems", "maxItems", "uniqueItems", "x-orch-list-type", "x-orch-list-map-keys"],
+        &[Class::List],
+    ),
+    (&["additionalProperties", "propertyNames", "minProperties", "maxProperties"], &[Class::Map]),
+    (&["properties", "required", "x-orch-union", "x-orch-resource"], &[Class::Object]),
+    (&["x-orch-map-type"], &[Class::Map, Class::Object]),
+    (&["format"], &[Class::Text, Class::Number, Class::Fixed]),
+    (
+        &["type"],
+        &[Class::Text, Class::Number, Class::Fixed, Class::List, Class::Map, Class::Object, Class::Any],
+    ),
+];
+
+/// Keywords that only mean something in some places.
+const PLACES: &[(&[&str], &[Place], &str)] = &[
+    (
+        &[
+            "default",
+            "x-orch-default",
+            "x-orch-tag",
+            "x-orch-patch-strategy",
+            "x-orch-patch-merge-key",
+            "x-orch-immutable",
+            "x-orch-write-only",
+            "x-orch-feature-gate",
+            "x-orch-deprecated",
+            "x-orch-omit-empty",
+        ],
+        &[Place::Field],
+        "it belongs to a field: move it to the property of an object",
+    ),
+    (
+        &["x-orch-resource", "x-orch-union"],
+        &[Place::Type],
+        "it belongs to a named type: move it under components.schemas",
+    ),
+    (
+        &["x-orch-validator", "x-orch-validations"],
+        &[Place::Type, Place::Field],
+        "it belongs to a field or a named type: name the type under components.schemas and refer to it",
+    ),
+    (
+        &["nullable"],
+        &[Place::Field, Place::Item, Place::Value],
+        "whether a value may be null is said where the type is used, not where it is named",
+    ),
+];
+
+impl Scope<'_, '_> {
+    /// Reports the keywords that mean nothing in this place.
+    pub(super) fn check_keywords(&mut self, schema: &Schema, place: Place) {
+        for (keywords, places, help) in PLACES {
+            if !places.contains(&place) {
+                for key in schema.keys.iter().filter(|key| keywords.contains(&key.value.as_str())) {
+                    self.diagnostics.error(&key.span, format!("`{}` means nothing here", key.value), *help);
+                }
+            }
+        }
+    }
+
+    /// Reports the keywords that mean nothing for values of this class.
+    pub(super) fn check_class(&mut self, schema: &Schema, class: Class) {
+        for (keywords, classes) in CLASSES {
+            if !classes.contains(&class) {
+                for key in schema.keys.iter().filter(|key| keywords.contains(&key.value.as_str())) {
+                    let message = format!("`{}` means nothing for {}", key.value, class.noun());
+                    self.diagnostics.error(&key.span, message, remedy(class));
+                }
+            }
+        }
+    }
+}
+
+fn remedy(class: Class) -> &'static str {
+    match class {
+        Class::Reference => "move it to the type that is referred to, or remove it",
+        Class::Any => "say which `type` the value has, or remove it",
+        _ => "remove it, or change the `type`",
+    }
+}
+
+/// Where a keyword is written; the schema as a whole where it is not.
+pub(super) fn place_of<'s>(schema: &'s Schema, keyword: &str) -> &'s Span {
+    schema.keys.iter().find(|key| key.value == keyword).map_or(&schema.span, |key| &key.span)
+}

@@ -1,0 +1,150 @@
+//! Objects: their fields, and the union that they may be.
+
+use std::collections::BTreeMap;
+
+use super::{
+    Scope,
+    keywords::{Class, Place, place_of},
+    names,
+    shape::{any, text},
+};
+use crate::{
+    idl::{Immutable, MapType, PatchStrategy, Schema, UnionExtension},
+    model::{Field, Immutability, ObjectType, Patch, Shape, Union, Usage, ValidationRule},
+    source::Spanned,
+};
+
+/// The type of every kind's `metadata`.
+pub(crate) const OBJECT_META: &str = "meta.v1.ObjectMeta";
+
+/// The rules written at a schema.
+pub(super) fn rules(schema: &Schema) -> Vec<ValidationRule> {
+    let rule = |rule: &crate::idl::Rule| ValidationRule {
+        rule: rule.rule.value.clone(),
+        message: rule.message.as_ref().map(|text| text.value.clone()),
+        field_path: rule.field_path.as_ref().map(|text| text.value.clone()),
+        reason: rule.reason.as_ref().map(|text| text.value.clone()),
+        span: rule.span.clone(),
+    };
+    schema.validations.iter().flatten().map(rule).collect()
+}
+
+impl Scope<'_, '_> {
+    /// An object with fields.
+    pub(super) fn object(&mut self, name: &str, schema: &Schema) -> ObjectType {
+        self.check_keywords(schema, Place::Type);
+        self.check_class(schema, Class::Object);
+        self.check_object_type(schema);
+        let required: Vec<&str> = schema.required.iter().flatten().map(|name| name.value.as_str()).collect();
+        let properties = schema.properties.iter().flat_map(|properties| &properties.0);
+        let written: Vec<Field> = properties
+            .map(|(field, schema)| self.field(field, schema, required.contains(&field.value.as_str())))
+            .collect();
+        let mut fields = Vec::new();
+        if schema.resource.is_some() {
+            fields.extend(self.metadata(name, schema, &written));
+        }
+        fields.extend(written);
+        ObjectType {
+            fields,
+            atomic: schema.map_type.as_ref().is_some_and(|map_type| map_type.value == MapType::Atomic),
+            union: schema.union.as_ref().map(union),
+        }
+    }
+
+    fn check_object_type(&mut self, schema: &Schema) {
+        use crate::idl::TypeName;
+        let Some(types) = &schema.types else {
+            let span = place_of(schema, "properties");
+            self.diagnostics.error(span, "an object without a `type`", "add `type: object`");
+            return;
+        };
+        for word in types.0.iter().filter(|word| word.value != TypeName::Object) {
+            self.diagnostics.error(&word.span, "this type has no fields", "write `type: object`");
+        }
+    }
+
+    /// The field that every kind has and no schema writes. It has the first tag where the kind has tags.
+    fn metadata(&mut self, kind: &str, schema: &Schema, written: &[Field]) -> Option<Field> {
+        let span = schema.resource.as_ref().map_or(&schema.span, |resource| &resource.span);
+        let Some(ty) = self.declared.find(OBJECT_META) else {
+            let message = format!("the kind `{kind}` needs the type `{OBJECT_META}`, which is not declared");
+            self.diagnostics.error(span, message, "import the schema folder that declares it");
+            return None;
+        };
+        let usage = Usage { shape: Shape::Named(ty), ..any(span) };
+        Some(Field {
+            name: "metadata".to_owned(),
+            rust_name: "metadata".to_owned(),
+            description: "Standard object metadata.".to_owned(),
+            usage,
+            required: false,
+            omit_empty: false,
+            default: Some(serde_json::json!({})),
+            default_fn: None,
+            tag: written.iter().any(|field| field.tag.is_some()).then_some(1),
+            patch: Patch::default(),
+            immutable: None,
+            write_only: false,
+            feature_gate: None,
+            deprecated: None,
+            validator: None,
+            validations: Vec::new(),
+            span: span.clone(),
+        })
+    }
+
+    fn field(&mut self, name: &Spanned<String>, schema: &Schema, required: bool) -> Field {
+        let usage = self.usage_at(schema, Place::Field, &name.span);
+        let string = |keyword: &Option<Spanned<String>>| keyword.as_ref().map(|text| text.value.clone());
+        Field {
+            name: name.value.clone(),
+            rust_name: names::field(&name.value),
+            description: text(schema.description.as_ref()),
+            usage,
+            required,
+            // Settled when the shapes of all types are known.
+            omit_empty: false,
+            default: schema.default.as_ref().map(crate::source::Node::to_json),
+            default_fn: schema.default_function.as_ref().map(|default| default.function.value.clone()),
+            tag: schema.tag.as_ref().map(|tag| tag.value),
+            patch: patch(schema),
+            immutable: schema.immutable.as_ref().and_then(|immutable| match immutable.value {
+                Immutable::Flag(flag) => flag.then_some(Immutability::Always),
+                Immutable::OnceSet => Some(Immutability::OnceSet),
+            }),
+            write_only: schema.write_only.as_ref().is_some_and(|flag| flag.value),
+            feature_gate: string(&schema.feature_gate),
+            deprecated: string(&schema.deprecation),
+            validator: string(&schema.validator),
+            validations: rules(schema),
+            span: name.span.clone(),
+        }
+    }
+}
+
+fn patch(schema: &Schema) -> Patch {
+    let strategy = schema.patch_strategy.as_ref().map(|strategy| strategy.value);
+    Patch {
+        merge: matches!(strategy, Some(PatchStrategy::Merge | PatchStrategy::MergeRetainKeys)),
+        retain_keys: matches!(strategy, Some(PatchStrategy::RetainKeys | PatchStrategy::MergeRetainKeys)),
+        merge_key: schema.patch_merge_key.as_ref().map(|key| key.value.clone()),
+    }
+}
+
+/// Whether `exactlyOne` or `atMostOne` is given, and only one of them, is a rule of `check`.
+fn union(written: &UnionExtension) -> Union {
+    let members = written.exactly_one.as_ref().or(written.at_most_one.as_ref());
+    let discriminator = written.discriminator.as_ref().map(|discriminator| {
+        let values = discriminator.values.0.iter();
+        let values: BTreeMap<String, String> =
+            values.map(|(member, value)| (member.value.clone(), value.value.clone())).collect();
+        (discriminator.field.value.clone(), values)
+    });
+    Union {
+        exactly_one: written.exactly_one.is_some(),
+        members: members.into_iter().flatten().map(|member| member.value.clone()).collect(),
+        discriminator,
+        span: written.span.clone(),
+    }
+}

@@ -1,0 +1,89 @@
+//! What of a field depends on the shape behind names: whether empty is left out, and which prose it inherits.
+
+use crate::{
+    diagnostic::Diagnostics,
+    idl::Schema,
+    model::{Field, Model, Shape, TypeKind},
+};
+
+/// What "empty" means for a shape.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Empty {
+    /// Left out unless said otherwise: `""`, no items.
+    LeftOut,
+    /// Left out only on request: `0`, `false`.
+    OnRequest,
+    /// There is no empty value.
+    Never,
+}
+
+/// Settles `omit_empty` and inherited descriptions of all fields.
+pub(super) fn settle(model: &mut Model, written: &[&Schema], diagnostics: &mut Diagnostics) {
+    for index in 0..model.types.len() {
+        let TypeKind::Object(object) = &model.types[index].kind else { continue };
+        let settled: Vec<(bool, String)> = object
+            .fields
+            .iter()
+            .map(|field| {
+                let properties = written[index].properties.iter().flat_map(|properties| &properties.0);
+                let schema = properties.into_iter().find(|(name, _)| name.value == field.name);
+                let omit = omit_empty(model, field, schema.map(|(_, schema)| schema), diagnostics);
+                (omit, description(model, field))
+            })
+            .collect();
+        let TypeKind::Object(object) = &mut model.types[index].kind else { continue };
+        for (field, (omit, description)) in object.fields.iter_mut().zip(settled) {
+            field.omit_empty = omit;
+            field.description = description;
+        }
+    }
+}
+
+fn omit_empty(model: &Model, field: &Field, written: Option<&Schema>, diagnostics: &mut Diagnostics) -> bool {
+    let empty = empty(model, &field.usage.shape);
+    let Some(asked) = written.and_then(|schema| schema.omit_empty.as_ref()) else {
+        return !field.required && empty == Empty::LeftOut;
+    };
+    if field.required && asked.value {
+        let help = "a required field is always written: remove it, or make the field optional";
+        diagnostics.error(&asked.span, "`x-orch-omit-empty` on a required field", help);
+        return false;
+    }
+    if asked.value && empty == Empty::Never {
+        let help = "a value of this type is left out when it is absent: remove it";
+        diagnostics.error(&asked.span, "`x-orch-omit-empty` on a value that is never empty", help);
+        return false;
+    }
+    asked.value
+}
+
+fn empty(model: &Model, shape: &Shape) -> Empty {
+    match shape {
+        Shape::String(_) | Shape::Bytes | Shape::List { .. } | Shape::Map { .. } => Empty::LeftOut,
+        Shape::Boolean | Shape::Int32 | Shape::Int64 | Shape::Double => Empty::OnRequest,
+        Shape::Named(_) => match behind(model, shape) {
+            Some(shape) => empty(model, shape),
+            None => Empty::Never,
+        },
+        _ => Empty::Never,
+    }
+}
+
+/// The shape behind names that are only other names; `None` for objects, enums and names that go in circles.
+fn behind<'m>(model: &'m Model, shape: &'m Shape) -> Option<&'m Shape> {
+    let mut shape = shape;
+    for _ in 0..=model.types.len() {
+        let Shape::Named(id) = shape else { return Some(shape) };
+        let TypeKind::Alias(usage) = &model.ty(*id).kind else { return None };
+        shape = &usage.shape;
+    }
+    None
+}
+
+/// The field's own prose, or that of the type it refers to.
+fn description(model: &Model, field: &Field) -> String {
+    match &field.usage.shape {
+        Shape::Named(id) if field.description.is_empty() => model.ty(*id).description.clone(),
+        _ => field.description.clone(),
+    }
+}

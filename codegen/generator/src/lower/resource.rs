@@ -1,0 +1,136 @@
+//! `x-orch-resource` to a row of the resource table.
+
+mod columns;
+
+use super::Scope;
+use crate::{
+    idl::{LifecycleExtension, ResourceExtension, ScopeWord, SubresourceEntry},
+    model::{Lifecycle, NameFormat, Resource, Subresource, TypeId, Verb},
+    source::Spanned,
+};
+
+/// Every verb, sorted.
+const ALL: [Verb; 8] = [
+    Verb::Create,
+    Verb::Delete,
+    Verb::DeleteCollection,
+    Verb::Get,
+    Verb::List,
+    Verb::Patch,
+    Verb::Update,
+    Verb::Watch,
+];
+
+/// Verbs of `status` and `scale`.
+const PART: [Verb; 3] = [Verb::Get, Verb::Patch, Verb::Update];
+
+/// The body of `scale`.
+const SCALE: &str = "autoscaling.v1.Scale";
+
+impl Scope<'_, '_> {
+    /// A kind that is served.
+    pub(super) fn resource(
+        &mut self,
+        ty: TypeId,
+        kind: &Spanned<String>,
+        written: &ResourceExtension,
+    ) -> Option<Resource> {
+        let flag = |keyword: &Option<Spanned<bool>>, default: bool| {
+            keyword.as_ref().map_or(default, |flag| flag.value)
+        };
+        let texts = |keyword: &Option<Vec<Spanned<String>>>| {
+            keyword.iter().flatten().map(|text| text.value.clone()).collect::<Vec<_>>()
+        };
+        let is_virtual = flag(&written.is_virtual, false);
+        let default_verbs: &[Verb] = if is_virtual { &[Verb::Create] } else { &ALL };
+        Some(Resource {
+            ty,
+            kind: kind.value.clone(),
+            plural: written.plural.value.clone(),
+            singular: written
+                .singular
+                .as_ref()
+                .map_or_else(|| kind.value.to_lowercase(), |name| name.value.clone()),
+            short_names: texts(&written.short_names),
+            categories: texts(&written.categories),
+            namespaced: written.scope == ScopeWord::Namespaced,
+            verbs: verbs(written.verbs.as_ref(), default_verbs),
+            is_virtual,
+            subresources: self.subresources(written),
+            name_format: written.name_format.as_ref().map_or(NameFormat::DnsSubdomain, |format| format.value),
+            create_on_update: flag(&written.create_on_update, false),
+            unconditional_update: flag(&written.unconditional_update, true),
+            counts_generation: flag(&written.generation, false),
+            delete_returns_object: flag(&written.delete_returns_object, false),
+            columns: self.columns(written),
+            selectable_fields: self.paths(written.selectable_fields.as_deref().unwrap_or_default()),
+            lifecycle: written.lifecycle.as_ref().map(lifecycle).unwrap_or_default(),
+            storage_version: flag(&written.storage_version, true),
+            span: kind.span.clone(),
+        })
+    }
+
+    fn subresources(&mut self, written: &ResourceExtension) -> Vec<Subresource> {
+        let mut subresources: Vec<Subresource> = Vec::new();
+        for entry in written.subresources.iter().flatten() {
+            let (name, own_verbs, body) = match entry {
+                SubresourceEntry::Name(name) => (name, None, None),
+                SubresourceEntry::Full(full) => (&full.name, full.verbs.as_ref(), full.body.as_ref()),
+            };
+            if subresources.iter().any(|other| other.name == name.value) {
+                let message = format!("duplicate subresource `{}`", name.value);
+                self.diagnostics.error(&name.span, message, "remove one of the two");
+                continue;
+            }
+            let default_verbs: &[Verb] =
+                if matches!(name.value.as_str(), "status" | "scale") { &PART } else { &[Verb::Create] };
+            let scale = Spanned { value: SCALE.to_owned(), span: name.span.clone() };
+            let body = body.or((name.value == "scale").then_some(&scale));
+            subresources.push(Subresource {
+                name: name.value.clone(),
+                verbs: verbs(own_verbs, default_verbs),
+                body: body.and_then(|body| self.qualified_reference(body)),
+            });
+        }
+        subresources.sort_by(|a, b| a.name.cmp(&b.name));
+        subresources
+    }
+
+    /// `.status.phase` to `[status, phase]`; those that do not begin with a dot are reported and left out.
+    fn paths(&mut self, written: &[Spanned<String>]) -> Vec<Vec<String>> {
+        written.iter().filter_map(|path| self.path(path)).collect()
+    }
+
+    fn path(&mut self, written: &Spanned<String>) -> Option<Vec<String>> {
+        let segments = written.value.strip_prefix('.').map(|rest| rest.split('.').collect::<Vec<_>>());
+        if let Some(segments) = segments.filter(|segments| segments.iter().all(|segment| !segment.is_empty()))
+        {
+            return Some(segments.into_iter().map(str::to_owned).collect());
+        }
+        let message = format!("`{}` is not a path", written.value);
+        self.diagnostics.error(
+            &written.span,
+            message,
+            "a path is a dot and a field, repeated: `.status.phase`",
+        );
+        None
+    }
+}
+
+fn verbs(written: Option<&Vec<Spanned<Verb>>>, default: &[Verb]) -> Vec<Verb> {
+    let mut verbs: Vec<Verb> =
+        written.map_or_else(|| default.to_vec(), |verbs| verbs.iter().map(|verb| verb.value).collect());
+    verbs.sort_unstable();
+    verbs.dedup();
+    verbs
+}
+
+fn lifecycle(written: &LifecycleExtension) -> Lifecycle {
+    let text = |keyword: &Option<Spanned<String>>| keyword.as_ref().map(|text| text.value.clone());
+    Lifecycle {
+        introduced: text(&written.introduced),
+        deprecated: text(&written.deprecated),
+        removed: text(&written.removed),
+        replacement: text(&written.replacement),
+    }
+}

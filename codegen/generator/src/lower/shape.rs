@@ -1,0 +1,311 @@
+//! Schemas to shapes and constraints.
+
+use std::collections::BTreeSet;
+
+use super::{
+    Scope,
+    keywords::{Class, Place, place_of},
+};
+use crate::{
+    diagnostic::Span,
+    idl::{Additional, Format, ListType, MapType, Schema, TypeName},
+    model::{Constraints, ListSemantics, Shape, StringFormat, Usage},
+    source::Spanned,
+};
+
+/// Whether a named schema is an object with fields.
+pub(super) fn is_object(schema: &Schema) -> bool {
+    schema.reference.is_none()
+        && (schema.properties.is_some() || schema.resource.is_some() || schema.union.is_some())
+        && schema.additional.is_none()
+}
+
+/// Whether a named schema is a string with a closed set of values.
+pub(super) fn is_enum(schema: &Schema) -> bool {
+    schema.enumeration.is_some()
+        && schema.reference.is_none()
+        && schema.format.is_none()
+        && types(schema).is_some_and(|types| types == [TypeName::String])
+}
+
+/// The text of an optional keyword.
+pub(super) fn text(keyword: Option<&Spanned<String>>) -> String {
+    keyword.map(|text| text.value.trim().to_owned()).unwrap_or_default()
+}
+
+/// The words of `type`.
+fn types(schema: &Schema) -> Option<Vec<TypeName>> {
+    schema.types.as_ref().map(|types| types.0.iter().map(|word| word.value).collect())
+}
+
+impl Scope<'_, '_> {
+    /// What stands at one place. `schema` is not an object with fields.
+    pub(super) fn usage(&mut self, schema: &Schema, place: Place) -> Usage {
+        self.usage_at(schema, place, &schema.span)
+    }
+
+    /// The same, with the place to blame for what is wrong with the whole.
+    pub(super) fn usage_at(&mut self, schema: &Schema, place: Place, span: &Span) -> Usage {
+        self.check_keywords(schema, place);
+        let (class, shape) = self.shape(schema, span);
+        self.check_class(schema, class);
+        let null = types(schema).is_some_and(|types| types.len() > 1 && types.contains(&TypeName::Null));
+        if null && matches!(place, Place::Type | Place::Key) {
+            let help = "whether a value may be null is said where the type is used: remove \"null\"";
+            self.diagnostics.error(place_of(schema, "type"), "a named type or a key cannot be null", help);
+        }
+        Usage {
+            shape,
+            constraints: self.constraints(schema),
+            nullable: null || schema.nullable.as_ref().is_some_and(|nullable| nullable.value),
+            description: text(schema.description.as_ref()),
+            span: span.clone(),
+        }
+    }
+
+    /// The values of `enum`, each once.
+    pub(super) fn unique_values(&mut self, schema: &Schema) -> Vec<String> {
+        let Some(values) = &schema.enumeration else { return Vec::new() };
+        if values.value.is_empty() {
+            self.diagnostics.error(&values.span, "`enum` has no values", "list the values, or remove it");
+        }
+        let mut seen = BTreeSet::new();
+        for value in &values.value {
+            if !seen.insert(&value.value) {
+                let message = format!("duplicate value `{}`", value.value);
+                self.diagnostics.error(&value.span, message, "remove one of the two");
+            }
+        }
+        let mut seen = BTreeSet::new();
+        values
+            .value
+            .iter()
+            .filter(|value| seen.insert(&value.value))
+            .map(|value| value.value.clone())
+            .collect()
+    }
+
+    fn shape(&mut self, schema: &Schema, span: &Span) -> (Class, Shape) {
+        if let Some(reference) = &schema.reference {
+            return (Class::Reference, self.reference(reference).map_or(Shape::Any, Shape::Named));
+        }
+        let Some(types) = types(schema) else { return self.untyped(schema, span) };
+        let mut types: Vec<TypeName> = types.into_iter().filter(|name| *name != TypeName::Null).collect();
+        types.sort_unstable();
+        let format = schema.format.as_ref().map(|format| format.value);
+        match (types.as_slice(), format) {
+            ([TypeName::String, TypeName::Integer], None | Some(Format::IntOrString)) => {
+                (Class::Fixed, Shape::IntOrString)
+            }
+            ([TypeName::String, TypeName::Number], Some(Format::Quantity)) => (Class::Fixed, Shape::Quantity),
+            ([TypeName::String], format) => self.string(schema, format),
+            ([TypeName::Integer], None | Some(Format::Int64)) => (Class::Number, Shape::Int64),
+            ([TypeName::Integer], Some(Format::Int32)) => (Class::Number, Shape::Int32),
+            ([TypeName::Number], None | Some(Format::Double)) => (Class::Number, Shape::Double),
+            ([TypeName::Boolean], None) => (Class::Fixed, Shape::Boolean),
+            ([TypeName::Array], None) => (Class::List, self.list(schema)),
+            ([TypeName::Object], None) => self.object_shape(schema, span),
+            ([_], Some(format)) => self.wrong_format(schema, format),
+            _ => {
+                let help = "one type, or one type and \"null\"; `[integer, string]` for both of them";
+                self.diagnostics.error(place_of(schema, "type"), "a value has one type", help);
+                (Class::Any, Shape::Any)
+            }
+        }
+    }
+
+    /// No `type`: any JSON, unless another keyword shows that the type was forgotten.
+    fn untyped(&mut self, schema: &Schema, span: &Span) -> (Class, Shape) {
+        const BETRAYING: &[(&str, &str)] = &[
+            ("properties", "object"),
+            ("additionalProperties", "object"),
+            ("items", "array"),
+            ("enum", "string"),
+            ("pattern", "string"),
+            ("format", "string"),
+            ("minimum", "integer"),
+            ("maximum", "integer"),
+        ];
+        let written = |keyword: &str| schema.keys.iter().any(|key| key.value == keyword);
+        if let Some((keyword, name)) = BETRAYING.iter().find(|(keyword, _)| written(keyword)) {
+            let message = format!("`{keyword}` without a `type`");
+            self.diagnostics.error(place_of(schema, keyword), message, format!("add `type: {name}`"));
+            return (Class::Object, self.broken(schema, span));
+        }
+        (Class::Any, Shape::Any)
+    }
+
+    /// Lowers what is below a schema whose own type is unknown, for the sake of its errors.
+    fn broken(&mut self, schema: &Schema, _span: &Span) -> Shape {
+        if let Some(items) = &schema.items {
+            self.usage(items, Place::Item);
+        }
+        Shape::Any
+    }
+
+    fn wrong_format(&mut self, schema: &Schema, format: Format) -> (Class, Shape) {
+        let name = match format {
+            Format::Int32 | Format::Int64 => "integer",
+            Format::Double => "number",
+            _ => "string",
+        };
+        let message = format!("the format `{}` does not go with this type", format.word());
+        self.diagnostics.error(place_of(schema, "format"), message, format!("write `type: {name}`"));
+        (Class::Any, Shape::Any)
+    }
+
+    fn string(&mut self, schema: &Schema, format: Option<Format>) -> (Class, Shape) {
+        let checked = |format| (Class::Text, Shape::String(Some(format)));
+        match format {
+            None => (Class::Text, Shape::String(None)),
+            Some(Format::Byte) => (Class::Fixed, Shape::Bytes),
+            Some(Format::DateTime) => (Class::Fixed, Shape::Time),
+            Some(Format::MicroTime) => (Class::Fixed, Shape::MicroTime),
+            Some(Format::Quantity) => (Class::Fixed, Shape::Quantity),
+            Some(Format::IntOrString) => (Class::Fixed, Shape::IntOrString),
+            Some(Format::Duration) => (Class::Fixed, Shape::Duration),
+            Some(Format::LabelKey) => checked(StringFormat::LabelKey),
+            Some(Format::LabelValue) => checked(StringFormat::LabelValue),
+            Some(Format::DnsLabel) => checked(StringFormat::DnsLabel),
+            Some(Format::DnsSubdomain) => checked(StringFormat::DnsSubdomain),
+            Some(Format::PathSegment) => checked(StringFormat::PathSegment),
+            Some(Format::Cidr) => checked(StringFormat::Cidr),
+            Some(Format::Ip) => checked(StringFormat::Ip),
+            Some(Format::Uri) => checked(StringFormat::Uri),
+            Some(format @ (Format::Int32 | Format::Int64 | Format::Double)) => {
+                self.wrong_format(schema, format)
+            }
+        }
+    }
+
+    fn list(&mut self, schema: &Schema) -> Shape {
+        let item = match &schema.items {
+            Some(items) => self.usage(items, Place::Item),
+            None => {
+                let help = "add `items:` with the type of each item";
+                self.diagnostics.error(place_of(schema, "type"), "a list without `items`", help);
+                any(&schema.span)
+            }
+        };
+        Shape::List { item: Box::new(item), semantics: self.list_semantics(schema) }
+    }
+
+    fn list_semantics(&mut self, schema: &Schema) -> ListSemantics {
+        let list_type = schema.list_type.as_ref().map_or(ListType::Atomic, |list_type| list_type.value);
+        match (list_type, &schema.list_map_keys) {
+            (ListType::Map, Some(keys)) if !keys.value.is_empty() => {
+                ListSemantics::Map(keys.value.iter().map(|key| key.value.clone()).collect())
+            }
+            (ListType::Map, _) => {
+                let help = "add `x-orch-list-map-keys: [...]` with the fields that identify an item";
+                let span = place_of(schema, "x-orch-list-type");
+                self.diagnostics.error(span, "a list of type `map` without keys", help);
+                ListSemantics::Atomic
+            }
+            (list_type, keys) => {
+                if let Some(keys) = keys {
+                    let help = "add `x-orch-list-type: map`, or remove the keys";
+                    self.diagnostics.error(&keys.span, "keys for a list that is not of type `map`", help);
+                }
+                if list_type == ListType::Set { ListSemantics::Set } else { ListSemantics::Atomic }
+            }
+        }
+    }
+
+    /// `type: object` that is not a named object with fields.
+    fn object_shape(&mut self, schema: &Schema, span: &Span) -> (Class, Shape) {
+        if schema.properties.is_some() {
+            let (message, help) = if schema.additional.is_some() {
+                (
+                    "`properties` and `additionalProperties` in one object",
+                    "an object has fields, or is a map: keep one",
+                )
+            } else {
+                (
+                    "an object with fields in place",
+                    "name it under components.schemas, and write `$ref: '#/components/schemas/<Name>'` here",
+                )
+            };
+            self.diagnostics.error(span, message, help);
+            return (Class::Object, Shape::Any);
+        }
+        let value = match schema.additional.as_ref().map(|additional| &additional.value) {
+            None if schema.property_names.is_none() => return (Class::Any, Shape::Any),
+            None => any(span),
+            Some(Additional::Any(true)) => any(span),
+            Some(Additional::Any(false)) => {
+                let help = "objects are closed already: remove it, and give the object `properties`";
+                self.diagnostics.error(
+                    place_of(schema, "additionalProperties"),
+                    "an object without fields",
+                    help,
+                );
+                return (Class::Map, Shape::Any);
+            }
+            Some(Additional::Schema(value)) => self.usage(value, Place::Value),
+        };
+        let keys = match &schema.property_names {
+            Some(names) => self.map_keys(names),
+            None => Usage { shape: Shape::String(None), ..any(span) },
+        };
+        let atomic = schema.map_type.as_ref().is_some_and(|map_type| map_type.value == MapType::Atomic);
+        (Class::Map, Shape::Map { keys: Box::new(keys), value: Box::new(value), atomic })
+    }
+
+    /// `propertyNames`: a rule for strings, in which `type` may be left out.
+    fn map_keys(&mut self, names: &Schema) -> Usage {
+        if names.reference.is_none() && names.types.is_none() {
+            self.check_keywords(names, Place::Key);
+            let (class, shape) = self.string(names, names.format.as_ref().map(|format| format.value));
+            self.check_class(names, class);
+            let constraints = self.constraints(names);
+            return Usage { shape: self.key_shape(names, shape), constraints, ..any(&names.span) };
+        }
+        let usage = self.usage(names, Place::Key);
+        Usage { shape: self.key_shape(names, usage.shape), ..usage }
+    }
+
+    fn key_shape(&mut self, names: &Schema, shape: Shape) -> Shape {
+        if matches!(shape, Shape::String(_) | Shape::Named(_)) {
+            return shape;
+        }
+        self.diagnostics.error(
+            &names.span,
+            "keys are strings",
+            "write `type: string`, and a format for strings",
+        );
+        Shape::String(None)
+    }
+
+    fn constraints(&mut self, schema: &Schema) -> Constraints {
+        let number = |keyword: &Option<Spanned<f64>>| keyword.as_ref().map(|number| number.value);
+        let count = |keyword: &Option<Spanned<u64>>| keyword.as_ref().map(|count| count.value);
+        Constraints {
+            enum_values: self.unique_values(schema),
+            pattern: schema.pattern.as_ref().map(|pattern| pattern.value.clone()),
+            minimum: number(&schema.minimum),
+            maximum: number(&schema.maximum),
+            exclusive_minimum: number(&schema.exclusive_minimum),
+            exclusive_maximum: number(&schema.exclusive_maximum),
+            multiple_of: number(&schema.multiple_of),
+            min_length: count(&schema.min_length),
+            max_length: count(&schema.max_length),
+            min_items: count(&schema.min_items),
+            max_items: count(&schema.max_items),
+            unique_items: schema.unique_items.as_ref().is_some_and(|unique| unique.value),
+            min_properties: count(&schema.min_properties),
+            max_properties: count(&schema.max_properties),
+        }
+    }
+}
+
+/// Any JSON, without constraints.
+pub(super) fn any(span: &Span) -> Usage {
+    Usage {
+        shape: Shape::Any,
+        constraints: Constraints::default(),
+        nullable: false,
+        description: String::new(),
+        span: span.clone(),
+    }
+}
