@@ -74,7 +74,10 @@ struct Check {
 
 impl fmt::Debug for Check {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Check").field("name", &self.name).field("probes", &self.probes).finish_non_exhaustive()
+        out.debug_struct("Check")
+            .field("name", &self.name)
+            .field("probes", &self.probes)
+            .finish_non_exhaustive()
     }
 }
 
@@ -237,11 +240,7 @@ mod tests {
             ("/readyz", "verbose=1", "[+]ping ok\n[+]log ok\n[+]shutdown ok\nreadyz check passed\n"),
             ("/healthz", "verbose", "[+]ping ok\n[+]log ok\nhealthz check passed\n"),
             ("/readyz", "exclude=ping", "ok"),
-            (
-                "/livez",
-                "exclude=ping&verbose=true",
-                "[+]ping excluded: ok\n[+]log ok\nlivez check passed\n",
-            ),
+            ("/livez", "exclude=ping&verbose=true", "[+]ping excluded: ok\n[+]log ok\nlivez check passed\n"),
             ("/livez", "exclude=none-such", "ok"),
             (
                 "/livez",
@@ -272,7 +271,9 @@ mod tests {
     #[tokio::test]
     async fn other_paths_are_not_answered() {
         let checks = checks(false);
-        for path in ["/livez/", "/livez/none-such", "/livez/shutdown", "/livezz", "/", "/readyz/ping/", "livez"] {
+        for path in
+            ["/livez/", "/livez/none-such", "/livez/shutdown", "/livezz", "/", "/readyz/ping/", "livez"]
+        {
             assert_eq!(ask(&checks, path, "").await, None, "{path}");
         }
     }

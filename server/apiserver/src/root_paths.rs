@@ -41,3 +41,36 @@ impl RootPaths {
         (headers, Body::from(self.body.clone())).into_response()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt as _;
+
+    use super::*;
+    use crate::test_catalog::{KUBERNETES, catalog};
+
+    #[tokio::test]
+    async fn paths_are_sorted_and_listed_once() {
+        let others = ["/version", "/livez", "/api", "/"].map(str::to_owned);
+        let response = RootPaths::new(&catalog(&KUBERNETES), others).serve();
+        assert_eq!(response.headers()[header::CONTENT_TYPE], "application/json");
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        let expected = [
+            "/",
+            "/api",
+            "/api/v1",
+            "/apis",
+            "/apis/apps",
+            "/apis/apps/v1",
+            "/apis/authorization.k8s.io",
+            "/apis/authorization.k8s.io/v1",
+            "/apis/things.example.com",
+            "/apis/things.example.com/v1",
+            "/apis/things.example.com/v1beta1",
+            "/livez",
+            "/version",
+        ];
+        let expected = format!("{{\n  \"paths\": [\n    \"{}\"\n  ]\n}}", expected.join("\",\n    \""));
+        assert_eq!(body, expected);
+    }
+}

@@ -92,7 +92,10 @@ mod tests {
     #[test]
     fn the_document_is_pretty_and_all_strings() {
         let text = String::from_utf8(Version::new().body.to_vec()).unwrap();
-        assert!(text.starts_with("{\n  \"major\": \"1\",\n  \"minor\": \"32\",\n  \"gitVersion\": \"v1.32.0+"), "{text}");
+        assert!(
+            text.starts_with("{\n  \"major\": \"1\",\n  \"minor\": \"32\",\n  \"gitVersion\": \"v1.32.0+"),
+            "{text}"
+        );
         let fields: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text).unwrap();
         assert_eq!(fields.len(), 9);
         assert!(fields.values().all(serde_json::Value::is_string));

@@ -1,0 +1,181 @@
+//! What is served, as documents: `/api`, `/apis`, groups, and group versions.
+//!
+//! Two forms exist. The older one is a document per group version ([`legacy`]); the newer one is all resources of
+//! `/api` or `/apis` in one ([`aggregated`]), which clients ask for by parameters of the media type. All documents are
+//! rendered at start. The one part that differs between requests is the server's address in `/api`: it is the
+//! address that the client used, since the server cannot know under which others it is reached.
+
+use std::collections::HashMap;
+
+use axum::{
+    body::Body,
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use http::{HeaderValue, header, request::Parts, uri::Authority};
+use orch_runtime::resource_def::SubresourceDef;
+
+use crate::{
+    catalog::{Catalog, ServedResource},
+    error::ApiError,
+};
+
+mod accept;
+mod aggregated;
+mod legacy;
+#[cfg(test)]
+mod tests;
+
+use accept::Form;
+use aggregated::Aggregated;
+
+/// All discovery documents.
+#[derive(Debug)]
+pub struct Discovery {
+    /// By path.
+    documents: HashMap<String, Document>,
+    /// What `/api` calls the server where the request does not say.
+    local_address: String,
+}
+
+/// What one path answers.
+#[derive(Debug)]
+struct Document {
+    plain: Plain,
+    /// Only the roots have it.
+    aggregated: Option<Aggregated>,
+}
+
+#[derive(Debug)]
+enum Plain {
+    Versions(legacy::ApiVersions),
+    Finished(Bytes),
+}
+
+/// A served group with its versions, the preferred one first.
+struct Group<'c> {
+    name: &'c str,
+    versions: Vec<ServedVersion<'c>>,
+}
+
+/// A served version with its resources, by plural name.
+struct ServedVersion<'c> {
+    name: &'c str,
+    api_version: &'c str,
+    resources: Vec<&'c ServedResource>,
+}
+
+impl Discovery {
+    /// Renders the documents of a catalog. `local_address` is `host:port` of the listener.
+    pub fn new(catalog: &Catalog, local_address: impl Into<String>) -> Self {
+        let (core, named): (Vec<_>, Vec<_>) =
+            groups(catalog).into_iter().partition(|group| group.name.is_empty());
+        let mut documents = HashMap::new();
+        let api = Plain::Versions(legacy::ApiVersions::new(&core));
+        let aggregated = Some(Aggregated::new(catalog, &core));
+        documents.insert("/api".to_owned(), Document { plain: api, aggregated });
+        let apis = Plain::Finished(legacy::group_list(&named));
+        let aggregated = Some(Aggregated::new(catalog, &named));
+        documents.insert("/apis".to_owned(), Document { plain: apis, aggregated });
+        for group in &named {
+            let plain = Plain::Finished(legacy::group(group));
+            documents.insert(format!("/apis/{}", group.name), Document { plain, aggregated: None });
+        }
+        for version in core.iter().chain(&named).flat_map(|group| &group.versions) {
+            let root = if version.api_version.contains('/') { "/apis" } else { "/api" };
+            let plain = Plain::Finished(legacy::resource_list(catalog, version));
+            let path = format!("{root}/{}", version.api_version);
+            documents.insert(path, Document { plain, aggregated: None });
+        }
+        Discovery { documents, local_address: local_address.into() }
+    }
+
+    /// Whether a path is one of discovery's; those answer `GET` and `HEAD`.
+    pub fn knows(&self, path: &str) -> bool {
+        self.document(path).is_some()
+    }
+
+    /// The answer to `GET` of a discovery path; `None` for all other paths.
+    pub fn serve(&self, request: &Parts) -> Option<Response> {
+        let document = self.document(request.uri.path())?;
+        let offered = document.aggregated.as_ref();
+        let form = accept::choose(&request.headers, offered.map_or(&[], Aggregated::forms));
+        let mut response = match (form, offered) {
+            (Some(Form::Offered(index)), Some(aggregated)) => {
+                return Some(aggregated.respond(index, &request.headers));
+            }
+            (Some(Form::Plain), _) => json(match &document.plain {
+                Plain::Versions(versions) => versions.render(self.address(request)),
+                Plain::Finished(body) => body.clone(),
+            }),
+            _ => ApiError::NotAcceptable(accept::plain_types()).into_response(),
+        };
+        if offered.is_some() {
+            response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept"));
+        }
+        Some(response)
+    }
+
+    /// The document of a path; one slash at its end is as good as none.
+    fn document(&self, path: &str) -> Option<&Document> {
+        self.documents.get(path.strip_suffix('/').unwrap_or(path))
+    }
+
+    fn address<'r>(&'r self, request: &'r Parts) -> &'r str {
+        let host = || request.headers.get(header::HOST)?.to_str().ok();
+        let named = request.uri.authority().map(Authority::as_str).or_else(host);
+        named.filter(|address| !address.is_empty()).unwrap_or(&self.local_address)
+    }
+}
+
+fn json(body: Bytes) -> Response {
+    let headers = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))];
+    (headers, Body::from(body)).into_response()
+}
+
+/// A document on one line with a newline at its end.
+fn line<T: serde::Serialize>(document: &T) -> Bytes {
+    let mut text = serde_json::to_vec(document).expect("structs of strings and lists have a JSON form");
+    text.push(b'\n');
+    Bytes::from(text)
+}
+
+/// The catalog's kinds by group and version; versions without kinds are left out.
+fn groups(catalog: &Catalog) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for served in &catalog.group_versions {
+        let of_version = |resource: &&ServedResource| resource.api_version == served.api_version;
+        let mut resources: Vec<&ServedResource> = catalog.resources().filter(of_version).collect();
+        resources.sort_by_key(|resource| resource.def.plural);
+        let group = match groups.last_mut() {
+            _ if resources.is_empty() => continue,
+            Some(last) if last.name == served.group => last,
+            _ => groups.push_mut(Group { name: &served.group, versions: Vec::new() }),
+        };
+        // Two tables may add kinds to one version.
+        if group.versions.iter().all(|version| version.name != served.version) {
+            group.versions.push(ServedVersion {
+                name: &served.version,
+                api_version: &served.api_version,
+                resources,
+            });
+        }
+    }
+    groups
+}
+
+/// The group, version and kind of a sub-resource's body where they are not its parent's: group and version are empty
+/// where they are.
+fn body_kind(
+    catalog: &Catalog,
+    resource: &ServedResource,
+    sub: &'static SubresourceDef,
+) -> (String, &'static str, &'static str) {
+    match sub.body {
+        None => (String::new(), "", resource.def.kind),
+        Some(body) if body.group == resource.def.group && body.version == resource.def.version => {
+            (String::new(), "", body.kind)
+        }
+        Some(body) => (catalog.vocabulary.group(body.group).into_owned(), body.version, body.kind),
+    }
+}

@@ -1,0 +1,183 @@
+//! The newer discovery documents: every resource of `/api` or `/apis` in one, with an `ETag`.
+//!
+//! A client asks by parameters of the media type and recognises the form by the same parameters of the answer. So
+//! the answer repeats the group that was asked for, be it the vocabulary's or the one that client libraries have
+//! built in, and there is a document for each pair of group and version.
+
+use axum::response::Response;
+use http::{HeaderMap, HeaderValue, header};
+use orch_runtime::resource_def::{Scope, SubresourceDef, Verb};
+use serde::Serialize;
+
+use super::{Group, ServedVersion, accept::Shape, body_kind, legacy::verb_names, line};
+use crate::{
+    catalog::{Catalog, ServedResource},
+    static_document::StaticDocument,
+};
+
+/// Kind of the documents.
+const KIND: &str = "APIGroupDiscoveryList";
+/// Versions of the documents; they differ in name only.
+const VERSIONS: [&str; 2] = ["v2", "v2beta1"];
+/// The group that client libraries ask for, whatever the vocabulary.
+const CLIENT_GROUP: &str = "apidiscovery.k8s.io";
+
+/// One root path's document in all its spellings.
+#[derive(Debug)]
+pub(super) struct Aggregated {
+    forms: Vec<Shape>,
+    /// Parallel to `forms`.
+    documents: Vec<StaticDocument>,
+}
+
+impl Aggregated {
+    /// Renders the documents for some groups.
+    pub(super) fn new(catalog: &Catalog, groups: &[Group<'_>]) -> Self {
+        let items: Vec<GroupItem<'_>> = groups.iter().map(|group| group_item(catalog, group)).collect();
+        let mut names = vec![format!("apidiscovery.{}", catalog.vocabulary.group_suffix)];
+        if names[0] != CLIENT_GROUP {
+            names.push(CLIENT_GROUP.to_owned());
+        }
+        let forms: Vec<Shape> = names
+            .iter()
+            .flat_map(|group| VERSIONS.map(|version| Shape { kind: KIND, group: group.clone(), version }))
+            .collect();
+        let documents = forms.iter().map(|form| document(form, &items)).collect();
+        Aggregated { forms, documents }
+    }
+
+    /// The media types in which [`respond`](Self::respond) can answer.
+    pub(super) fn forms(&self) -> &[Shape] {
+        &self.forms
+    }
+
+    /// The document in the form of that index.
+    pub(super) fn respond(&self, form: usize, request: &HeaderMap) -> Response {
+        let mut response = self.documents[form].respond(request);
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("public"));
+        response
+    }
+}
+
+fn document(form: &Shape, items: &[GroupItem<'_>]) -> StaticDocument {
+    let Shape { kind, group, version } = form;
+    let content_type = format!("application/json;g={group};v={version};as={kind}");
+    let content_type = HeaderValue::from_str(&content_type).expect("group names are header text");
+    let body = Document { kind, api_version: format!("{group}/{version}"), metadata: ListMetadata {}, items };
+    StaticDocument::new(content_type, line(&body))
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'a> {
+    kind: &'a str,
+    api_version: String,
+    metadata: ListMetadata,
+    items: &'a [GroupItem<'a>],
+}
+
+#[derive(Serialize)]
+struct ListMetadata {}
+
+#[derive(Serialize)]
+struct GroupItem<'a> {
+    metadata: Metadata<'a>,
+    versions: Vec<VersionItem<'a>>,
+}
+
+/// The core group has no name. The time is always null: groups are not created at a time.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata<'a> {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    name: &'a str,
+    creation_timestamp: (),
+}
+
+#[derive(Serialize)]
+struct VersionItem<'a> {
+    version: &'a str,
+    resources: Vec<ResourceItem<'a>>,
+    freshness: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ResourceItem<'a> {
+    resource: &'a str,
+    response_kind: KindName<'a>,
+    scope: &'a str,
+    singular_resource: &'a str,
+    #[serde(serialize_with = "verb_names")]
+    verbs: &'a [Verb],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    short_names: &'a [&'a str],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    categories: &'a [&'a str],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    subresources: Vec<SubresourceItem<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SubresourceItem<'a> {
+    subresource: &'a str,
+    response_kind: KindName<'a>,
+    #[serde(serialize_with = "verb_names")]
+    verbs: &'a [Verb],
+}
+
+/// Group and version are empty where they are those of the item that this is in.
+#[derive(Serialize)]
+struct KindName<'a> {
+    group: String,
+    version: &'a str,
+    kind: &'a str,
+}
+
+fn group_item<'a>(catalog: &Catalog, group: &Group<'a>) -> GroupItem<'a> {
+    GroupItem {
+        metadata: Metadata { name: group.name, creation_timestamp: () },
+        versions: group.versions.iter().map(|version| version_item(catalog, version)).collect(),
+    }
+}
+
+fn version_item<'a>(catalog: &Catalog, version: &ServedVersion<'a>) -> VersionItem<'a> {
+    VersionItem {
+        version: version.name,
+        resources: version.resources.iter().map(|resource| resource_item(catalog, resource)).collect(),
+        freshness: "Current",
+    }
+}
+
+fn resource_item<'a>(catalog: &Catalog, resource: &'a ServedResource) -> ResourceItem<'a> {
+    let def = resource.def;
+    let mut subresources: Vec<&'static SubresourceDef> = def.subresources.iter().collect();
+    subresources.sort_by_key(|sub| sub.name);
+    ResourceItem {
+        resource: def.plural,
+        response_kind: KindName { group: String::new(), version: "", kind: def.kind },
+        scope: match def.scope {
+            Scope::Cluster => "Cluster",
+            Scope::Namespaced => "Namespaced",
+        },
+        singular_resource: def.singular,
+        verbs: def.verbs,
+        short_names: def.short_names,
+        categories: def.categories,
+        subresources: subresources.into_iter().map(|sub| subresource_item(catalog, resource, sub)).collect(),
+    }
+}
+
+fn subresource_item<'a>(
+    catalog: &Catalog,
+    resource: &ServedResource,
+    sub: &'static SubresourceDef,
+) -> SubresourceItem<'a> {
+    let (group, version, kind) = body_kind(catalog, resource, sub);
+    SubresourceItem {
+        subresource: sub.name,
+        response_kind: KindName { group, version, kind },
+        verbs: sub.verbs,
+    }
+}

@@ -1,0 +1,290 @@
+//! What the server counts about itself, and `GET /metrics`.
+//!
+//! Names and labels are those that dashboards of such servers read. Label values come from the resource table and
+//! from fixed lists, never from a request, so that no client can make the number of series grow. Handles of
+//! series are found once per kind of request and remembered, so that recording costs a lookup and a few additions.
+
+use std::{
+    collections::HashMap,
+    fs,
+    sync::{Arc, OnceLock, PoisonError, RwLock},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use axum::{
+    body::Body,
+    response::{IntoResponse, Response},
+};
+use http::{HeaderValue, StatusCode, header};
+use orch_runtime::vocabulary::Vocabulary;
+use prometheus::{
+    Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
+    Registry, TextEncoder,
+    core::{Collector, Desc},
+    proto::MetricFamily,
+};
+
+use crate::error::ApiError;
+
+mod labels;
+
+pub use labels::{DryRun, RequestLabels};
+
+/// Upper bounds of the duration histogram, in seconds.
+const DURATION_BUCKETS: &[f64] = &[
+    0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0,
+    20.0, 30.0, 45.0, 60.0,
+];
+
+/// The status codes whose counters are remembered; others are looked up each time.
+const CODES: [u16; 20] =
+    [200, 201, 202, 301, 304, 400, 401, 403, 404, 405, 406, 409, 410, 413, 415, 422, 429, 500, 503, 504];
+
+/// All metrics of one server; clones share them.
+#[derive(Clone, Debug)]
+pub struct Metrics(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    vocabulary: &'static Vocabulary,
+    registry: Registry,
+    requests: IntCounterVec,
+    durations: HistogramVec,
+    long_running: IntGaugeVec,
+    deprecated: IntGaugeVec,
+    read_only: IntGauge,
+    mutating: IntGauge,
+    series: RwLock<HashMap<RequestLabels, Arc<Series>>>,
+}
+
+/// The series of requests with the same labels.
+#[derive(Debug)]
+struct Series {
+    duration: Histogram,
+    long_running: OnceLock<IntGauge>,
+    by_code: [OnceLock<IntCounter>; CODES.len()],
+}
+
+/// Counts something as current until it is dropped.
+#[derive(Debug)]
+#[must_use = "the gauge falls again when this is dropped"]
+pub struct Current(IntGauge);
+
+impl Current {
+    fn one_more(gauge: &IntGauge) -> Self {
+        gauge.inc();
+        Current(gauge.clone())
+    }
+}
+
+impl Drop for Current {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
+impl Metrics {
+    /// Makes all metrics. `started` is when the process started; groups are named in `vocabulary`.
+    pub fn new(vocabulary: &'static Vocabulary, started: SystemTime) -> Self {
+        let registry = Registry::new();
+        let with_code = [labels::NAMES, &["code"]].concat();
+        let requests = Opts::new(
+            "apiserver_request_total",
+            "Requests answered, by verb, resource, scope and status code.",
+        );
+        let requests = registered(&registry, IntCounterVec::new(requests, &with_code));
+        let durations = HistogramOpts::new(
+            "apiserver_request_duration_seconds",
+            "Time from the head of a request to the head of its answer.",
+        );
+        let durations = durations.buckets(DURATION_BUCKETS.to_vec());
+        let durations = registered(&registry, HistogramVec::new(durations, labels::NAMES));
+        // The same labels without `dry_run`, which no long-running request has.
+        let long_running =
+            Opts::new("apiserver_longrunning_requests", "Requests that are being answered without an end.");
+        let without_dry_run: Vec<&str> =
+            labels::NAMES.iter().copied().filter(|name| *name != "dry_run").collect();
+        let long_running = registered(&registry, IntGaugeVec::new(long_running, &without_dry_run));
+        let deprecated =
+            Opts::new("apiserver_requested_deprecated_apis", "Deprecated kinds that were asked for: 1 each.");
+        let deprecated_labels = ["group", "version", "resource", "subresource", "removed_release"];
+        let deprecated = registered(&registry, IntGaugeVec::new(deprecated, &deprecated_labels));
+        let in_flight =
+            Opts::new("apiserver_current_inflight_requests", "Requests that are being answered, by kind.");
+        let in_flight = registered(&registry, IntGaugeVec::new(in_flight, &["request_kind"]));
+        register(&registry, ProcessGauges::new(started));
+        Metrics(Arc::new(Inner {
+            vocabulary,
+            read_only: in_flight.with_label_values(&["readOnly"]),
+            mutating: in_flight.with_label_values(&["mutating"]),
+            registry,
+            requests,
+            durations,
+            long_running,
+            deprecated,
+            series: RwLock::default(),
+        }))
+    }
+
+    /// Where other parts register metrics of their own.
+    pub fn registry(&self) -> &Registry {
+        &self.0.registry
+    }
+
+    /// Records an answered request.
+    pub fn answered(&self, labels: &RequestLabels, code: StatusCode, elapsed: Duration) {
+        let series = self.series(labels);
+        series.duration.observe(elapsed.as_secs_f64());
+        let counter = || {
+            let values = labels.values(self.0.vocabulary);
+            let values: Vec<&str> = values.iter().map(AsRef::as_ref).chain([code.as_str()]).collect();
+            self.0.requests.with_label_values(&values)
+        };
+        match CODES.binary_search(&code.as_u16()) {
+            Ok(index) => series.by_code[index].get_or_init(counter).inc(),
+            Err(_) => counter().inc(),
+        }
+    }
+
+    /// Counts a request as being answered until the value is dropped.
+    pub fn in_flight(&self, mutating: bool) -> Current {
+        Current::one_more(if mutating { &self.0.mutating } else { &self.0.read_only })
+    }
+
+    /// Counts a request without an end (a watch) as open until the value is dropped.
+    pub fn long_running(&self, labels: &RequestLabels) -> Current {
+        let series = self.series(labels);
+        let gauge = series.long_running.get_or_init(|| {
+            let values = labels.values(self.0.vocabulary);
+            let named = labels::NAMES.iter().zip(values.iter());
+            let values: Vec<&str> =
+                named.filter(|(name, _)| **name != "dry_run").map(|(_, value)| value.as_ref()).collect();
+            self.0.long_running.with_label_values(&values)
+        });
+        Current::one_more(gauge)
+    }
+
+    /// Publishes the number of stored objects per resource; `count` is asked whenever metrics are read and returns
+    /// `(configmaps, 3)`, `(leases.coordination.orch.io, 1)` ...
+    ///
+    /// # Panics
+    /// If it is called twice: there is one store.
+    pub fn count_objects(&self, count: impl Fn() -> Vec<(String, u64)> + Send + Sync + 'static) {
+        let gauge = Opts::new("apiserver_storage_objects", "Objects in the store, by resource.");
+        let gauge = IntGaugeVec::new(gauge, &["resource"]).expect("the description is well-formed");
+        register(&self.0.registry, ObjectCounts { gauge, count: Box::new(count) });
+    }
+
+    /// The answer to `GET /metrics`.
+    pub fn serve(&self) -> Response {
+        match TextEncoder::new().encode_to_string(&self.0.registry.gather()) {
+            Ok(text) => {
+                let content_type = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+                ([(header::CONTENT_TYPE, content_type)], Body::from(text)).into_response()
+            }
+            Err(error) => ApiError::internal("metrics cannot be written", error).into_response(),
+        }
+    }
+
+    fn series(&self, labels: &RequestLabels) -> Arc<Series> {
+        let known = self.0.series.read().unwrap_or_else(PoisonError::into_inner).get(labels).map(Arc::clone);
+        known.unwrap_or_else(|| self.new_series(labels))
+    }
+
+    fn new_series(&self, labels: &RequestLabels) -> Arc<Series> {
+        let values = labels.values(self.0.vocabulary);
+        let values: Vec<&str> = values.iter().map(AsRef::as_ref).collect();
+        let duration = self.0.durations.with_label_values(&values);
+        if let Some(release) = labels.deprecated_until() {
+            let subject = labels.names_of_resource(self.0.vocabulary);
+            let values: Vec<&str> = subject.iter().map(AsRef::as_ref).chain([release]).collect();
+            self.0.deprecated.with_label_values(&values).set(1);
+        }
+        let series = Series {
+            duration,
+            long_running: OnceLock::new(),
+            by_code: std::array::from_fn(|_| OnceLock::new()),
+        };
+        let mut all = self.0.series.write().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(all.entry(*labels).or_insert_with(|| Arc::new(series)))
+    }
+}
+
+/// Registers a metric vector that was just described.
+fn registered<C: Collector + Clone + 'static>(registry: &Registry, made: prometheus::Result<C>) -> C {
+    let collector = made.expect("the description is well-formed");
+    register(registry, collector.clone());
+    collector
+}
+
+fn register(registry: &Registry, collector: impl Collector + 'static) {
+    registry.register(Box::new(collector)).expect("each name is registered once");
+}
+
+/// Gauges whose values are asked for when metrics are read.
+struct ObjectCounts {
+    gauge: IntGaugeVec,
+    count: Box<dyn Fn() -> Vec<(String, u64)> + Send + Sync>,
+}
+
+impl Collector for ObjectCounts {
+    fn desc(&self) -> Vec<&Desc> {
+        self.gauge.desc()
+    }
+
+    fn collect(&self) -> Vec<MetricFamily> {
+        for (resource, count) in (self.count)() {
+            self.gauge.with_label_values(&[resource]).set(i64::try_from(count).unwrap_or(i64::MAX));
+        }
+        self.gauge.collect()
+    }
+}
+
+/// What the operating system knows about the process; left out where it cannot be read.
+struct ProcessGauges {
+    started: Gauge,
+    resident: Gauge,
+    files: Gauge,
+}
+
+impl ProcessGauges {
+    fn new(started: SystemTime) -> Self {
+        let gauge = |name, help| Gauge::new(name, help).expect("the description is well-formed");
+        let gauges = ProcessGauges {
+            started: gauge("process_start_time_seconds", "Start of the process, in seconds since 1970."),
+            resident: gauge("process_resident_memory_bytes", "Memory of the process that is in RAM."),
+            files: gauge("process_open_fds", "Open files and sockets of the process."),
+        };
+        gauges.started.set(started.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64());
+        gauges
+    }
+}
+
+impl Collector for ProcessGauges {
+    fn desc(&self) -> Vec<&Desc> {
+        [&self.started, &self.resident, &self.files].into_iter().flat_map(Collector::desc).collect()
+    }
+
+    fn collect(&self) -> Vec<MetricFamily> {
+        let mut families = self.started.collect();
+        if let Some(bytes) = resident_bytes() {
+            self.resident.set(bytes);
+            families.extend(self.resident.collect());
+        }
+        if let Ok(files) = fs::read_dir("/proc/self/fd") {
+            self.files.set(files.count() as f64);
+            families.extend(self.files.collect());
+        }
+        families
+    }
+}
+
+fn resident_bytes() -> Option<f64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kibibytes: f64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kibibytes * 1024.0)
+}
+
+#[cfg(test)]
+mod tests;

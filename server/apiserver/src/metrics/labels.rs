@@ -1,0 +1,209 @@
+//! The labels of a request's series, made from the resource table and fixed lists only.
+
+use std::{
+    borrow::Cow,
+    hash::{Hash, Hasher},
+    ptr,
+};
+
+use http::Method;
+use orch_runtime::{
+    resource_def::{ResourceDef, SubresourceDef, Verb},
+    vocabulary::Vocabulary,
+};
+
+/// The label names, in the order of [`RequestLabels::values`].
+pub(super) const NAMES: &[&str] =
+    &["verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component"];
+
+/// The paths outside the resources that have series of their own.
+/// A path below one of them counts as that one.
+const PATHS: &[&str] = &[
+    "/.well-known/openid-configuration",
+    "/apis",
+    "/api",
+    "/healthz",
+    "/livez",
+    "/metrics",
+    "/openapi/v2",
+    "/openapi/v3",
+    "/openid/v1/jwks",
+    "/readyz",
+    "/version",
+];
+
+/// Stands for every value that is on no list.
+const OTHER: &str = "other";
+
+/// What the `dryRun` parameter asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum DryRun {
+    /// Nothing.
+    #[default]
+    Absent,
+    /// `All`.
+    All,
+    /// Something else.
+    Invalid,
+}
+
+/// The kind of a request, as far as it is counted apart from others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RequestLabels {
+    verb: &'static str,
+    dry_run: DryRun,
+    scope: &'static str,
+    subject: Subject,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Subject {
+    Resource { def: &'static ResourceDef, subresource: &'static str },
+    Path(&'static str),
+}
+
+impl RequestLabels {
+    /// A request for a served resource. `namespace` and `name` are those of the path, empty where there is none.
+    pub fn resource(
+        def: &'static ResourceDef,
+        subresource: Option<&'static SubresourceDef>,
+        verb: Verb,
+        namespace: &str,
+        name: &str,
+    ) -> Self {
+        let subresource = subresource.map_or("", |subresource| subresource.name);
+        RequestLabels {
+            verb: verb_label(verb),
+            dry_run: DryRun::Absent,
+            scope: if !name.is_empty() || verb == Verb::Create {
+                "resource"
+            } else if namespace.is_empty() {
+                "cluster"
+            } else {
+                "namespace"
+            },
+            subject: Subject::Resource { def, subresource },
+        }
+    }
+
+    /// A request for any other path, known or not.
+    pub fn path(method: &Method, path: &str) -> Self {
+        let known = if path == "/" {
+            Some("/")
+        } else {
+            PATHS.iter().copied().find(|known| {
+                path.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            })
+        };
+        RequestLabels {
+            verb: method_label(method),
+            dry_run: DryRun::Absent,
+            scope: "",
+            subject: Subject::Path(known.unwrap_or(OTHER)),
+        }
+    }
+
+    /// A request below a group version for something that is not served.
+    pub fn unserved(method: &Method) -> Self {
+        RequestLabels { subject: Subject::Path(OTHER), ..Self::path(method, "/") }
+    }
+
+    /// The same, for a PATCH whose content type says apply.
+    pub fn as_apply(self) -> Self {
+        RequestLabels { verb: "APPLY", ..self }
+    }
+
+    /// The same, with a `dryRun` parameter.
+    pub fn with_dry_run(self, dry_run: DryRun) -> Self {
+        RequestLabels { dry_run, ..self }
+    }
+
+    /// The values, in the order of [`NAMES`].
+    pub(super) fn values(&self, vocabulary: &Vocabulary) -> [Cow<'static, str>; NAMES.len()] {
+        let dry_run = match self.dry_run {
+            DryRun::Absent => "",
+            DryRun::All => "All",
+            DryRun::Invalid => "invalid",
+        };
+        let [group, version, resource, subresource] = self.names_of_resource(vocabulary);
+        [
+            self.verb.into(),
+            dry_run.into(),
+            group,
+            version,
+            resource,
+            subresource,
+            self.scope.into(),
+            "apiserver".into(),
+        ]
+    }
+
+    /// Group, version, resource and sub-resource; the last one holds the path of requests outside the resources.
+    pub(super) fn names_of_resource(&self, vocabulary: &Vocabulary) -> [Cow<'static, str>; 4] {
+        match self.subject {
+            Subject::Resource { def, subresource } => {
+                [vocabulary.group(def.group), def.version.into(), def.plural.into(), subresource.into()]
+            }
+            Subject::Path(path) => ["".into(), "".into(), "".into(), path.into()],
+        }
+    }
+
+    /// For a deprecated kind: the first release without it, `""` where none is announced.
+    pub(super) fn deprecated_until(&self) -> Option<&'static str> {
+        let Subject::Resource { def, .. } = self.subject else { return None };
+        def.lifecycle.deprecated.map(|_| def.lifecycle.removed.unwrap_or_default())
+    }
+}
+
+impl PartialEq for Subject {
+    /// A kind is the row of its table, so rows are the same where they are at one address.
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (
+                Subject::Resource { def, subresource },
+                Subject::Resource { def: other, subresource: other_subresource },
+            ) => ptr::eq(*def, *other) && subresource == other_subresource,
+            (Subject::Path(path), Subject::Path(other)) => path == other,
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Subject {}
+
+impl Hash for Subject {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match self {
+            Subject::Resource { def, subresource } => {
+                ptr::hash(*def, state);
+                subresource.hash(state);
+            }
+            Subject::Path(path) => path.hash(state),
+        }
+    }
+}
+
+fn verb_label(verb: Verb) -> &'static str {
+    match verb {
+        Verb::Create => "POST",
+        Verb::Delete => "DELETE",
+        Verb::DeleteCollection => "DELETECOLLECTION",
+        Verb::Get => "GET",
+        Verb::List => "LIST",
+        Verb::Patch => "PATCH",
+        Verb::Update => "PUT",
+        Verb::Watch => "WATCH",
+    }
+}
+
+fn method_label(method: &Method) -> &'static str {
+    match method.as_str() {
+        "GET" | "HEAD" => "GET",
+        "POST" => "POST",
+        "PUT" => "PUT",
+        "PATCH" => "PATCH",
+        "DELETE" => "DELETE",
+        "CONNECT" => "CONNECT",
+        _ => OTHER,
+    }
+}

@@ -1,0 +1,272 @@
+//! A small hand-written catalog for the tests of the published documents: every shape of resource once.
+
+use orch_runtime::{
+    Tree,
+    object::ApiObject,
+    resource_def::{
+        BodyKind, GroupVersionDef, Lifecycle, NameFormat, ResourceDef, Scope, Stability, SubresourceDef, Verb,
+    },
+    type_def::TypeDef,
+    vocabulary::Vocabulary,
+};
+use serde::de::Error as _;
+
+use crate::catalog::Catalog;
+
+/// The words of the schema files.
+pub static ORCH: Vocabulary = Vocabulary {
+    name: "orch",
+    group_suffix: "orch.io",
+    label_domain: "orch.io",
+    protobuf_media_type: "application/vnd.orch.protobuf",
+    namespace_system: "orch-system",
+    namespace_public: "orch-public",
+    namespace_node_lease: "orch-node-lease",
+    namespace_finalizer: "orch",
+    bootstrap_token_secret_type: "bootstrap.orch.io/token",
+    initial_events_end_annotation: "orch.io/initial-events-end",
+    flow_schema_header: "X-Orch-PF-FlowSchema-UID",
+    priority_level_header: "X-Orch-PF-PriorityLevel-UID",
+    exec_info_variable: "ORCH_EXEC_INFO",
+};
+
+/// The words that existing clients have built in.
+pub static KUBERNETES: Vocabulary = Vocabulary {
+    name: "kubernetes",
+    group_suffix: "k8s.io",
+    label_domain: "kubernetes.io",
+    protobuf_media_type: "application/vnd.kubernetes.protobuf",
+    ..ORCH
+};
+
+/// All tables below under the words of `vocabulary`.
+pub fn catalog(vocabulary: &'static Vocabulary) -> Catalog {
+    Catalog::new(vocabulary, [&META_V1, &CORE_V1, &APPS_V1, &AUTHORIZATION_V1, &WIDGETS_V1BETA1, &WIDGETS_V1])
+}
+
+static META_V1: GroupVersionDef = GroupVersionDef {
+    group: "meta",
+    version: "v1",
+    resources: &[],
+    schemas: r##"{
+        "meta.v1.ObjectMeta": {"type": "object", "description": "About the object.", "properties": {
+            "name": {"type": "string"},
+            "creationTimestamp": {"$ref": "#/components/schemas/meta.v1.Time"}}},
+        "meta.v1.ListMeta": {"type": "object", "properties": {"resourceVersion": {"type": "string"}}},
+        "meta.v1.Time": {"type": "string", "format": "date-time"},
+        "meta.v1.Status": {"type": "object", "properties": {
+            "metadata": {"allOf": [{"$ref": "#/components/schemas/meta.v1.ListMeta"}], "default": {}}}},
+        "meta.v1.DeleteOptions": {"type": "object", "properties": {"gracePeriodSeconds": {"type": "integer"}}},
+        "meta.v1.Unused": {"type": "object"}}"##,
+};
+
+static CORE_V1: GroupVersionDef = GroupVersionDef {
+    group: "",
+    version: "v1",
+    resources: &[&CONFIG_MAPS, &NAMESPACES, &PODS, &SERVICE_ACCOUNTS],
+    schemas: r##"{
+        "core.v1.ConfigMap": {"type": "object", "description": "Settings.", "properties": {
+            "metadata": {"allOf": [{"$ref": "#/components/schemas/meta.v1.ObjectMeta"}], "default": {}},
+            "data": {"type": "object", "additionalProperties": {"type": "string", "default": ""}}}},
+        "core.v1.Namespace": {"type": "object", "properties": {
+            "metadata": {"$ref": "#/components/schemas/meta.v1.ObjectMeta"}}},
+        "core.v1.Pod": {"type": "object", "properties": {
+            "metadata": {"$ref": "#/components/schemas/meta.v1.ObjectMeta"}}},
+        "core.v1.ServiceAccount": {"type": "object", "properties": {
+            "metadata": {"$ref": "#/components/schemas/meta.v1.ObjectMeta"}}}}"##,
+};
+
+static APPS_V1: GroupVersionDef = GroupVersionDef {
+    group: "apps",
+    version: "v1",
+    resources: &[&DAEMON_SETS],
+    schemas: r##"{
+        "apps.v1.DaemonSet": {"type": "object", "properties": {
+            "metadata": {"$ref": "#/components/schemas/meta.v1.ObjectMeta"}}}}"##,
+};
+
+static AUTHORIZATION_V1: GroupVersionDef = GroupVersionDef {
+    group: "authorization.orch.io",
+    version: "v1",
+    resources: &[&LOCAL_REVIEWS, &SELF_REVIEWS],
+    schemas: r##"{
+        "authorization.orch.io.v1.LocalSubjectAccessReview": {"type": "object", "properties": {
+            "spec": {"$ref": "#/components/schemas/authorization.orch.io.v1.Spec"}}},
+        "authorization.orch.io.v1.SelfSubjectAccessReview": {"type": "object", "properties": {
+            "spec": {"$ref": "#/components/schemas/authorization.orch.io.v1.Spec"}}},
+        "authorization.orch.io.v1.Spec": {"type": "object", "properties": {
+            "inner": {"$ref": "#/components/schemas/authorization.orch.io.v1.Spec"}}}}"##,
+};
+
+static WIDGETS_V1: GroupVersionDef = GroupVersionDef {
+    group: "things.example.com",
+    version: "v1",
+    resources: &[&WIDGETS],
+    schemas: r#"{"things.example.com.v1.Widget": {"type": "object"}}"#,
+};
+
+static WIDGETS_V1BETA1: GroupVersionDef = GroupVersionDef {
+    group: "things.example.com",
+    version: "v1beta1",
+    resources: &[&OLD_WIDGETS],
+    schemas: r#"{"things.example.com.v1beta1.Widget": {"type": "object"}}"#,
+};
+
+const BASE: ResourceDef = ResourceDef {
+    group: "",
+    version: "v1",
+    kind: "",
+    list_kind: "",
+    plural: "",
+    singular: "",
+    short_names: &[],
+    categories: &[],
+    scope: Scope::Namespaced,
+    verbs: Verb::ALL,
+    stored: true,
+    subresources: &[],
+    name_format: NameFormat::DnsSubdomain,
+    create_on_update: false,
+    unconditional_update: true,
+    counts_generation: false,
+    delete_returns_object: false,
+    columns: &[],
+    selectable_fields: &[],
+    lifecycle: Lifecycle {
+        stability: Stability::Stable,
+        introduced: None,
+        deprecated: None,
+        removed: None,
+        replacement: None,
+    },
+    storage_version: true,
+    type_def: &TypeDef { name: "", short_name: "", fields: &[], atomic: false },
+    schema_name: "",
+    from_tree: unreadable,
+};
+
+const STATUS: SubresourceDef =
+    SubresourceDef { name: "status", verbs: &[Verb::Get, Verb::Patch, Verb::Update], body: None };
+
+pub static CONFIG_MAPS: ResourceDef = ResourceDef {
+    kind: "ConfigMap",
+    list_kind: "ConfigMapList",
+    plural: "configmaps",
+    singular: "configmap",
+    short_names: &["cm"],
+    schema_name: "core.v1.ConfigMap",
+    ..BASE
+};
+
+static NAMESPACES: ResourceDef = ResourceDef {
+    kind: "Namespace",
+    list_kind: "NamespaceList",
+    plural: "namespaces",
+    singular: "namespace",
+    short_names: &["ns"],
+    scope: Scope::Cluster,
+    verbs: &[Verb::Create, Verb::Delete, Verb::Get, Verb::List, Verb::Patch, Verb::Update, Verb::Watch],
+    subresources: &[SubresourceDef { name: "finalize", verbs: &[Verb::Update], body: None }, STATUS],
+    schema_name: "core.v1.Namespace",
+    ..BASE
+};
+
+pub static PODS: ResourceDef = ResourceDef {
+    kind: "Pod",
+    list_kind: "PodList",
+    plural: "pods",
+    singular: "pod",
+    short_names: &["po"],
+    categories: &["all"],
+    subresources: &[
+        SubresourceDef {
+            name: "eviction",
+            verbs: &[Verb::Create],
+            body: Some(BodyKind { group: "policy", version: "v1", kind: "Eviction" }),
+        },
+        STATUS,
+    ],
+    schema_name: "core.v1.Pod",
+    ..BASE
+};
+
+static SERVICE_ACCOUNTS: ResourceDef = ResourceDef {
+    kind: "ServiceAccount",
+    list_kind: "ServiceAccountList",
+    plural: "serviceaccounts",
+    singular: "serviceaccount",
+    short_names: &["sa"],
+    subresources: &[SubresourceDef {
+        name: "token",
+        verbs: &[Verb::Create],
+        body: Some(BodyKind {
+            group: "authorization.orch.io",
+            version: "v1",
+            kind: "SelfSubjectAccessReview",
+        }),
+    }],
+    schema_name: "core.v1.ServiceAccount",
+    ..BASE
+};
+
+static DAEMON_SETS: ResourceDef = ResourceDef {
+    group: "apps",
+    kind: "DaemonSet",
+    list_kind: "DaemonSetList",
+    plural: "daemonsets",
+    singular: "daemonset",
+    short_names: &["ds"],
+    categories: &["all"],
+    subresources: &[STATUS],
+    schema_name: "apps.v1.DaemonSet",
+    ..BASE
+};
+
+const REVIEW: ResourceDef =
+    ResourceDef { group: "authorization.orch.io", verbs: &[Verb::Create], stored: false, ..BASE };
+
+static LOCAL_REVIEWS: ResourceDef = ResourceDef {
+    kind: "LocalSubjectAccessReview",
+    plural: "localsubjectaccessreviews",
+    singular: "localsubjectaccessreview",
+    schema_name: "authorization.orch.io.v1.LocalSubjectAccessReview",
+    ..REVIEW
+};
+
+static SELF_REVIEWS: ResourceDef = ResourceDef {
+    kind: "SelfSubjectAccessReview",
+    plural: "selfsubjectaccessreviews",
+    singular: "selfsubjectaccessreview",
+    scope: Scope::Cluster,
+    schema_name: "authorization.orch.io.v1.SelfSubjectAccessReview",
+    ..REVIEW
+};
+
+const WIDGET: ResourceDef = ResourceDef {
+    group: "things.example.com",
+    kind: "Widget",
+    list_kind: "WidgetList",
+    plural: "widgets",
+    singular: "widget",
+    ..BASE
+};
+
+static WIDGETS: ResourceDef = ResourceDef { schema_name: "things.example.com.v1.Widget", ..WIDGET };
+
+pub static OLD_WIDGETS: ResourceDef = ResourceDef {
+    version: "v1beta1",
+    storage_version: false,
+    lifecycle: Lifecycle {
+        stability: Stability::Beta,
+        introduced: None,
+        deprecated: Some("1.30"),
+        removed: Some("1.34"),
+        replacement: None,
+    },
+    schema_name: "things.example.com.v1beta1.Widget",
+    ..WIDGET
+};
+
+fn unreadable(_: Tree) -> Result<Box<dyn ApiObject>, serde_json::Error> {
+    Err(serde_json::Error::custom("these tables have no types"))
+}
