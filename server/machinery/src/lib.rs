@@ -9,6 +9,7 @@
 
 pub mod json;
 pub mod meta;
+pub mod selector;
 pub mod tree;
 
 #[cfg(test)]

@@ -1,0 +1,248 @@
+//! Field selectors: `path=value`, `path==value` and `path!=value`, joined by commas; all terms have to hold.
+//!
+//! In values a backslash escapes a comma, an equals sign and itself. An absent field compares as the empty text.
+
+use std::{borrow::Cow, fmt};
+
+use orch_runtime::field_error::Shown as _;
+
+use super::SelectorError;
+
+/// A field selector. The empty one selects everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FieldSelector {
+    /// Sorted.
+    terms: Vec<Term>,
+}
+
+/// A condition on one field.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Term {
+    /// The field as the client named it: `metadata.name`.
+    pub path: String,
+    /// Whether the field must not have the value.
+    pub negated: bool,
+    /// The value, without escapes.
+    pub value: String,
+}
+
+impl FieldSelector {
+    /// Selects every object.
+    pub fn everything() -> Self {
+        FieldSelector::default()
+    }
+
+    /// Reads the text form.
+    pub fn parse(text: &str) -> Result<Self, SelectorError> {
+        let mut parts = split_terms(text);
+        // Which of several errors is told depends on this order.
+        parts.sort_unstable();
+        let mut terms = Vec::new();
+        for part in parts.into_iter().filter(|part| !part.is_empty()) {
+            let Some((path, negated, value)) = split_term(part) else {
+                return Err(SelectorError(format!("invalid selector: '{text}'; can't understand '{part}'")));
+            };
+            terms.push(Term { path: path.to_owned(), negated, value: unescape(value)? });
+        }
+        terms.sort_unstable();
+        Ok(FieldSelector { terms })
+    }
+
+    /// Whether an object with these field values is selected. No value is the same as an empty one.
+    pub fn matches<'v>(&self, value_of: impl Fn(&str) -> Option<Cow<'v, str>>) -> bool {
+        self.terms.iter().all(|term| {
+            let equal = value_of(&term.path).as_deref().unwrap_or_default() == term.value;
+            equal != term.negated
+        })
+    }
+
+    /// Whether every object is selected.
+    pub fn is_everything(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// The conditions, sorted.
+    pub fn terms(&self) -> &[Term] {
+        &self.terms
+    }
+
+    /// The only value that the field may have, where the selector pins it to one. A selector that pins it to two
+    /// selects nothing; either is returned.
+    pub fn requires_exact(&self, path: &str) -> Option<&str> {
+        self.terms.iter().find(|term| !term.negated && term.path == path).map(|term| term.value.as_str())
+    }
+
+    /// Refuses fields that cannot be selected by. `selectable` are the kind's own fields, besides the two that every
+    /// kind has; a kind with fields of its own words the refusal differently.
+    pub fn check(&self, selectable: &[&str]) -> Result<(), SelectorError> {
+        let known =
+            |path: &str| matches!(path, "metadata.name" | "metadata.namespace") || selectable.contains(&path);
+        match self.terms.iter().find(|term| !known(&term.path)) {
+            None => Ok(()),
+            Some(term) if selectable.is_empty() => Err(SelectorError(format!(
+                "{} is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
+                term.path.shown()
+            ))),
+            Some(term) => Err(SelectorError(format!("field label not supported: {}", term.path))),
+        }
+    }
+}
+
+/// The canonical text: sorted, with escapes.
+impl fmt::Display for FieldSelector {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, term) in self.terms.iter().enumerate() {
+            let comma = if index > 0 { "," } else { "" };
+            let operator = if term.negated { "!=" } else { "=" };
+            write!(out, "{comma}{}{operator}{}", term.path, escape(&term.value))?;
+        }
+        Ok(())
+    }
+}
+
+/// Cuts at the commas that are not escaped.
+fn split_terms(text: &str) -> Vec<&str> {
+    let mut escaped = false;
+    text.split(|ch| {
+        let cut = ch == ',' && !escaped;
+        escaped = ch == '\\' && !escaped;
+        cut
+    })
+    .collect()
+}
+
+/// Path, whether it is negated, and the value with its escapes.
+fn split_term(term: &str) -> Option<(&str, bool, &str)> {
+    let equals = term.find('=')?;
+    let (left, right) = (&term[..equals], &term[equals + 1..]);
+    match left.strip_suffix('!') {
+        Some(path) => Some((path, true, right)),
+        None => Some((left, false, right.strip_prefix('=').unwrap_or(right))),
+    }
+}
+
+fn unescape(value: &str) -> Result<String, SelectorError> {
+    let mut text = String::with_capacity(value.len());
+    let mut chars = value.chars();
+    while let Some(ch) = chars.next() {
+        match ch {
+            '\\' => match chars.next() {
+                Some(escaped @ ('\\' | ',' | '=')) => text.push(escaped),
+                other => {
+                    let other: String = other.into_iter().collect();
+                    return Err(SelectorError(format!(
+                        "invalid field selector: invalid escape sequence: \\{other}"
+                    )));
+                }
+            },
+            ',' | '=' => {
+                return Err(SelectorError(format!(
+                    "invalid field selector: unescaped character in value: {}",
+                    ch as u32
+                )));
+            }
+            ch => text.push(ch),
+        }
+    }
+    Ok(text)
+}
+
+fn escape(value: &str) -> String {
+    let mut text = String::with_capacity(value.len());
+    for ch in value.chars() {
+        if matches!(ch, '\\' | ',' | '=') {
+            text.push('\\');
+        }
+        text.push(ch);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn selects(selector: &str) -> bool {
+        FieldSelector::parse(selector).unwrap().matches(|path| match path {
+            "metadata.name" => Some("a".into()),
+            "type" => Some("x,y=z\\".into()),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn selects_by_equality() {
+        let cases = [
+            ("", true),
+            ("metadata.name=a", true),
+            ("metadata.name==a", true),
+            ("metadata.name!=a", false),
+            ("metadata.name=b", false),
+            ("metadata.name=a,metadata.name=b", false),
+            (r"type=x\,y\=z\\,metadata.name=a,", true),
+            (r"type==x\,y\=z\\", true),
+            ("none=", true),
+            ("none!=", false),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(selects(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn errors_have_the_known_words() {
+        let cases = [
+            ("metadata.name", "invalid selector: 'metadata.name'; can't understand 'metadata.name'"),
+            ("metadata.name in (a,b)", "invalid selector: 'metadata.name in (a,b)'; can't understand 'b)'"),
+            (r"a=\x", r"invalid field selector: invalid escape sequence: \x"),
+            (r"a=b\", r"invalid field selector: invalid escape sequence: \"),
+            ("a=b=c", "invalid field selector: unescaped character in value: 61"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(FieldSelector::parse(text).unwrap_err().to_string(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn unknown_fields_are_refused_in_the_words_of_the_kind() {
+        let parse = |text| FieldSelector::parse(text).unwrap();
+        assert_eq!(parse("metadata.name=a,metadata.namespace=b").check(&[]), Ok(()));
+        assert_eq!(parse("status.phase=x").check(&["status.phase"]), Ok(()));
+        assert_eq!(
+            parse("data.k=a").check(&[]).unwrap_err().to_string(),
+            "\"data.k\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
+        );
+        assert_eq!(
+            parse("metadata.labels=a").check(&["type"]).unwrap_err().to_string(),
+            "field label not supported: metadata.labels"
+        );
+    }
+
+    #[test]
+    fn equality_pins_a_field() {
+        let parse = |text| FieldSelector::parse(text).unwrap();
+        assert_eq!(parse("type=t,metadata.name=a").requires_exact("metadata.name"), Some("a"));
+        assert_eq!(parse("metadata.name!=a").requires_exact("metadata.name"), None);
+        assert_eq!(parse("type=t").requires_exact("metadata.name"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_canonical_text_reads_as_the_same_selector(text in r"[ab.!=,\\]{0,16}") {
+            if let Ok(selector) = FieldSelector::parse(&text) {
+                let again = FieldSelector::parse(&selector.to_string()).unwrap();
+                prop_assert_eq!(again, selector);
+            }
+        }
+
+        #[test]
+        fn every_value_can_be_written(value in "\\PC{0,12}") {
+            let selector = FieldSelector {
+                terms: vec![Term { path: "a".to_owned(), negated: false, value }],
+            };
+            prop_assert_eq!(FieldSelector::parse(&selector.to_string()).unwrap(), selector);
+        }
+    }
+}
