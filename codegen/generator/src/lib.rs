@@ -5,6 +5,8 @@
 
 pub mod check;
 pub mod diagnostic;
+pub mod driver;
+pub mod emit;
 pub mod idl;
 pub mod load;
 pub mod lower;
@@ -14,6 +16,7 @@ pub mod source;
 use std::path::PathBuf;
 
 use diagnostic::Diagnostics;
+pub use driver::Build;
 use model::Model;
 
 /// Where the schema files are.

@@ -115,6 +115,7 @@ impl Scope<'_, '_> {
             description: shape::text(schema.description.as_ref()),
             kind,
             validator: schema.validator.as_ref().map(|validator| validator.value.clone()),
+            update_validator: schema.update_validator.as_ref().map(|validator| validator.value.clone()),
             validations: object::rules(schema),
             span: name.span.clone(),
         }

@@ -62,6 +62,8 @@ pub struct Type {
     pub kind: TypeKind,
     /// `x-orch-validator` on the type: a hand-written Rust function of that name.
     pub validator: Option<String>,
+    /// `x-orch-update-validator` on the type: a hand-written Rust function that checks a change.
+    pub update_validator: Option<String>,
     /// Rules in the expression language on the type.
     pub validations: Vec<ValidationRule>,
     /// Where the type is declared.

@@ -142,6 +142,8 @@ idl_object! {
         "x-orch-validations" => validations: Option<Vec<Rule>>,
         /// A hand-written Rust function that checks the value.
         "x-orch-validator" => validator: Option<Spanned<String>>,
+        /// A hand-written Rust function that checks the change of an object from its old value.
+        "x-orch-update-validator" => update_validator: Option<Spanned<String>>,
         /// Whether an empty value is left out when written.
         "x-orch-omit-empty" => omit_empty: Option<Spanned<bool>>,
     }

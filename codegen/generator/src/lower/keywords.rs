@@ -56,7 +56,10 @@ const CLASSES: &[(&[&str], &[Class])] = &[
         &[Class::List],
     ),
     (&["additionalProperties", "propertyNames", "minProperties", "maxProperties"], &[Class::Map]),
-    (&["properties", "required", "x-orch-union", "x-orch-resource"], &[Class::Object]),
+    (
+        &["properties", "required", "x-orch-union", "x-orch-resource", "x-orch-update-validator"],
+        &[Class::Object],
+    ),
     (&["x-orch-map-type"], &[Class::Map, Class::Object]),
     (&["format"], &[Class::Text, Class::Number, Class::Fixed]),
     (
@@ -84,7 +87,7 @@ const PLACES: &[(&[&str], &[Place], &str)] = &[
         "it belongs to a field: move it to the property of an object",
     ),
     (
-        &["x-orch-resource", "x-orch-union"],
+        &["x-orch-resource", "x-orch-union", "x-orch-update-validator"],
         &[Place::Type],
         "it belongs to a named type: move it under components.schemas",
     ),

@@ -1,0 +1,216 @@
+//! `SetDefaults`: constants of the schema and hand-written functions, here and in everything below.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::{format_ident, quote};
+use serde_json::Value;
+
+use super::{
+    scope::Scope,
+    shape::{Omitted, Presence, Resolved, presence},
+    types::rust_ident,
+};
+use crate::model::{EnumValue, Field, ObjectType, Shape, Type, TypeKind, Usage};
+
+/// The `impl SetDefaults` of an object type.
+pub fn implementation(scope: &Scope<'_>, ty: &Type) -> TokenStream {
+    let set_defaults = scope.import("orch_runtime::object", "SetDefaults");
+    let name = format_ident!("{}", ty.name);
+    let statements = statements(scope, ty);
+    if statements.is_empty() {
+        return quote!(impl #set_defaults for #name {});
+    }
+    quote! {
+        impl #set_defaults for #name {
+            fn set_defaults(&mut self) { #(#statements)* }
+        }
+    }
+}
+
+/// The body of `set_defaults`; empty where there is nothing to do.
+pub fn statements(scope: &Scope<'_>, ty: &Type) -> Vec<TokenStream> {
+    let TypeKind::Object(object) = &ty.kind else { return Vec::new() };
+    object.fields.iter().flat_map(|field| field_statements(scope, field)).collect()
+}
+
+fn field_statements(scope: &Scope<'_>, field: &Field) -> Vec<TokenStream> {
+    let resolved = scope.resolve(&field.usage);
+    let presence = presence(field, resolved);
+    let name = rust_ident(&field.rust_name);
+    let mut statements = Vec::new();
+    if let Some(value) = default_value(scope, field) {
+        statements.extend(fill(scope, field, resolved, presence, &value));
+    }
+    let place = quote!(self.#name);
+    if presence.optional {
+        if let Some(below) = below(scope, &field.usage, &quote!(#name), 0) {
+            statements.push(quote!(if let Some(#name) = &mut #place { #below }));
+        }
+    } else if let Some(below) = below(scope, &field.usage, &place, 0) {
+        statements.push(below);
+    }
+    statements
+}
+
+/// The expression of the default, where the field has one.
+fn default_value(scope: &Scope<'_>, field: &Field) -> Option<TokenStream> {
+    if let Some(function) = &field.default_fn {
+        let function = format_ident!("{function}");
+        return Some(quote!(crate::defaults::#function()));
+    }
+    field.default.as_ref().map(|value| literal(scope, &field.usage, value))
+}
+
+fn fill(
+    scope: &Scope<'_>,
+    field: &Field,
+    resolved: Resolved<'_>,
+    presence: Presence,
+    value: &TokenStream,
+) -> Option<TokenStream> {
+    let name = rust_ident(&field.rust_name);
+    if presence.optional {
+        let simple = matches!(
+            resolved,
+            Resolved::Scalar(Shape::Boolean | Shape::Int32 | Shape::Int64 | Shape::Double)
+        );
+        return Some(if simple && field.default_fn.is_none() {
+            quote!(self.#name.get_or_insert(#value);)
+        } else {
+            quote!(self.#name.get_or_insert_with(|| #value);)
+        });
+    }
+    let is_empty = match resolved {
+        // A plain object that is always there; its own fields have their own defaults.
+        Resolved::Object(..) if presence.omitted == Omitted::Never && field.default_fn.is_none() => return None,
+        Resolved::Scalar(Shape::String(_)) | Resolved::List(..) | Resolved::Map { .. } => {
+            quote!(self.#name.is_empty())
+        }
+        _ => {
+            let module = scope.runtime("presence");
+            quote!(#module::is_empty(&self.#name))
+        }
+    };
+    Some(quote!(if #is_empty { self.#name = #value; }))
+}
+
+/// Applies the defaults of what a place holds: `place` is an object, a list or a map, or a `&mut` to one.
+fn below(scope: &Scope<'_>, usage: &Usage, place: &TokenStream, depth: usize) -> Option<TokenStream> {
+    match scope.resolve(usage) {
+        Resolved::Object(id, _) => {
+            scope.reach.defaults.contains(&id).then(|| quote!(#place.set_defaults();))
+        }
+        Resolved::List(item, _) => {
+            let name = loop_name("item", depth);
+            let body = below(scope, item, &quote!(#name), depth + 1)?;
+            Some(quote!(for #name in #place.iter_mut() { #body }))
+        }
+        Resolved::Map { value, .. } => {
+            let name = loop_name("value", depth);
+            let body = below(scope, value, &quote!(#name), depth + 1)?;
+            Some(quote!(for #name in #place.values_mut() { #body }))
+        }
+        _ => None,
+    }
+}
+
+fn loop_name(stem: &str, depth: usize) -> proc_macro2::Ident {
+    if depth == 0 { format_ident!("{stem}") } else { format_ident!("{stem}_{depth}") }
+}
+
+/// A constant of the schema as a Rust expression. The checks have proven that it fits its place.
+fn literal(scope: &Scope<'_>, usage: &Usage, value: &Value) -> TokenStream {
+    match scope.resolve(usage) {
+        Resolved::Scalar(shape) => scalar(scope, shape, value),
+        Resolved::Enum(id, values) => variant(scope, scope.model.ty(id), values, value.as_str().unwrap_or_default()),
+        Resolved::Object(id, object) => structure(scope, scope.model.ty(id), object, value),
+        Resolved::List(item, _) => {
+            let items = value.as_array().into_iter().flatten().map(|value| literal(scope, item, value));
+            quote!(vec![#(#items),*])
+        }
+        Resolved::Map { value: entry, .. } => {
+            let map = scope.import("std::collections", "BTreeMap");
+            let entries = value.as_object().into_iter().flatten().map(|(key, value)| {
+                let value = literal(scope, entry, value);
+                quote!((#key.to_owned(), #value))
+            });
+            quote!(#map::from([#(#entries),*]))
+        }
+        Resolved::Any => {
+            let tree = scope.runtime("Tree");
+            let text = value.to_string();
+            quote!(#text.parse::<#tree>().expect("the generator wrote this JSON"))
+        }
+    }
+}
+
+fn scalar(scope: &Scope<'_>, shape: &Shape, value: &Value) -> TokenStream {
+    let integer = || value.as_i64().unwrap_or_default();
+    let text = || value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    match shape {
+        Shape::Boolean => {
+            let value = value.as_bool().unwrap_or_default();
+            quote!(#value)
+        }
+        Shape::Int32 | Shape::Int64 => number(integer()),
+        Shape::Double => {
+            let literal = Literal::f64_unsuffixed(value.as_f64().unwrap_or_default());
+            quote!(#literal)
+        }
+        Shape::String(_) => {
+            let text = text();
+            quote!(#text.to_owned())
+        }
+        Shape::IntOrString => {
+            let name = scope.import("orch_runtime::scalar", "IntOrString");
+            if value.is_number() {
+                let value = number(integer());
+                quote!(#name::Int(#value))
+            } else {
+                let text = text();
+                quote!(#name::String(#text.to_owned()))
+            }
+        }
+        _ => {
+            let text = text();
+            quote!(#text.parse().expect("the generator has checked the default"))
+        }
+    }
+}
+
+/// An integer whose type follows from its place.
+pub fn number(value: i64) -> TokenStream {
+    let literal = Literal::u64_unsuffixed(value.unsigned_abs());
+    if value < 0 { quote!(-#literal) } else { quote!(#literal) }
+}
+
+fn variant(scope: &Scope<'_>, ty: &Type, values: &[EnumValue], text: &str) -> TokenStream {
+    let path = scope.type_path(ty);
+    match values.iter().find(|value| value.value == text) {
+        Some(value) => {
+            let variant = rust_ident(&value.rust_name);
+            quote!(#path::#variant)
+        }
+        None => quote!(#path::from(#text)),
+    }
+}
+
+fn structure(scope: &Scope<'_>, ty: &Type, object: &ObjectType, value: &Value) -> TokenStream {
+    let path = scope.type_path(ty);
+    let given: Vec<TokenStream> = object
+        .fields
+        .iter()
+        .filter_map(|field| {
+            let value = literal(scope, &field.usage, value.get(&field.name)?);
+            let name = rust_ident(&field.rust_name);
+            let optional = presence(field, scope.resolve(&field.usage)).optional;
+            Some(if optional { quote!(#name: Some(#value)) } else { quote!(#name: #value) })
+        })
+        .collect();
+    if given.is_empty() {
+        quote!(#path::default())
+    } else if given.len() == object.fields.len() {
+        quote!(#path { #(#given),* })
+    } else {
+        quote!(#path { #(#given,)* ..#path::default() })
+    }
+}

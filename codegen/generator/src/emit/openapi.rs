@@ -1,0 +1,223 @@
+//! The published OpenAPI v3 component schemas of one group and version, as JSON text.
+//!
+//! Names are qualified (`core.v1.ConfigMap`), and so are references, so that the server can put documents
+//! together from several group versions. What depends on the vocabulary (the group and version of a kind as
+//! clients see them) is added by the server.
+
+mod leaf;
+
+use openapiv3::{
+    AdditionalProperties, ArrayType, Components, ObjectType, ReferenceOr, Schema, SchemaData, SchemaKind,
+    StringType, Type as SchemaType,
+};
+use serde_json::{Value, json};
+
+use super::{
+    scope::Scope,
+    shape::{Resolved, layers},
+};
+use crate::model::{Field, ListSemantics, Resource, Shape, Type, TypeKind, Usage};
+
+/// The components of the file's group and version: a JSON object, schema name to schema.
+pub fn schemas(scope: &Scope<'_>) -> String {
+    let mut components = Components::default();
+    for id in &scope.group_version.types {
+        let ty = scope.model.ty(*id);
+        let schema = match &ty.kind {
+            TypeKind::Object(object) => object_schema(scope, ty, object),
+            TypeKind::Alias(usage) => match usage_schema(scope, usage) {
+                ReferenceOr::Item(schema) => schema,
+                reference @ ReferenceOr::Reference { .. } => all_of(reference),
+            },
+            // Written out where they are used, because tools look for `enum` beside `type`.
+            TypeKind::Enum(_) => continue,
+        };
+        components.schemas.insert(ty.qualified_name.clone(), ReferenceOr::Item(described(schema, &ty.description)));
+    }
+    for resource in &scope.group_version.resources {
+        let name = format!("{}List", scope.model.ty(resource.ty).qualified_name);
+        components.schemas.insert(name, ReferenceOr::Item(list_schema(scope, resource)));
+    }
+    components.schemas.sort_unstable_keys();
+    let mut text =
+        serde_json::to_string_pretty(&components.schemas).expect("schemas have string keys and finite numbers");
+    text.push('\n');
+    text
+}
+
+fn object_schema(scope: &Scope<'_>, ty: &Type, object: &crate::model::ObjectType) -> Schema {
+    let is_kind = scope.group_version.resources.iter().any(|resource| {
+        std::ptr::eq(scope.model.ty(resource.ty), ty)
+    });
+    let mut schema = ObjectType::default();
+    if is_kind {
+        schema.properties.extend(type_meta());
+    }
+    for field in &object.fields {
+        schema.properties.insert(field.name.clone(), ReferenceOr::boxed_item(field_schema(scope, field)));
+        // Only the server can fill most of the metadata, so no client has to send it.
+        if field.required && !(is_kind && field.name == "metadata") {
+            schema.required.push(field.name.clone());
+        }
+    }
+    let mut data = SchemaData::default();
+    if object.atomic {
+        data.extensions.insert("x-kubernetes-map-type".to_owned(), json!("atomic"));
+    }
+    Schema { schema_data: data, schema_kind: SchemaKind::Type(SchemaType::Object(schema)) }
+}
+
+fn field_schema(scope: &Scope<'_>, field: &Field) -> Schema {
+    let mut schema = match usage_schema(scope, &field.usage) {
+        ReferenceOr::Item(schema) => schema,
+        reference @ ReferenceOr::Reference { .. } => all_of(reference),
+    };
+    schema = described(schema, &field.description);
+    let data = &mut schema.schema_data;
+    if let Some(value) = &field.default {
+        data.default = Some(value.clone());
+    }
+    data.write_only = field.write_only;
+    data.deprecated = field.deprecated.is_some();
+    for (name, value) in patch_extensions(field) {
+        data.extensions.insert(name.to_owned(), value);
+    }
+    schema
+}
+
+fn patch_extensions(field: &Field) -> Vec<(&'static str, Value)> {
+    let mut extensions = Vec::new();
+    if let Some(key) = &field.patch.merge_key {
+        extensions.push(("x-kubernetes-patch-merge-key", json!(key)));
+    }
+    let strategy: Vec<&str> = [(field.patch.merge, "merge"), (field.patch.retain_keys, "retainKeys")]
+        .into_iter()
+        .filter_map(|(applies, word)| applies.then_some(word))
+        .collect();
+    if !strategy.is_empty() {
+        extensions.push(("x-kubernetes-patch-strategy", json!(strategy.join(","))));
+    }
+    extensions
+}
+
+/// What stands at a place. Named objects and aliases become references; a reference has no siblings, so
+/// callers that add some wrap it by [`all_of`].
+fn usage_schema(scope: &Scope<'_>, usage: &Usage) -> ReferenceOr<Schema> {
+    let resolved = scope.resolve(usage);
+    if let (Shape::Named(id), false) = (&usage.shape, matches!(resolved, Resolved::Enum(..))) {
+        let reference = ReferenceOr::ref_(&format!("#/components/schemas/{}", scope.model.ty(*id).qualified_name));
+        if !matches!(resolved, Resolved::Object(..)) {
+            return reference;
+        }
+        let mut schema = all_of(reference);
+        schema.schema_data.default = Some(json!({}));
+        return ReferenceOr::Item(schema);
+    }
+    let mut data = SchemaData { nullable: usage.nullable, ..SchemaData::default() };
+    let kind = match resolved {
+        Resolved::Scalar(shape) => leaf::scalar(shape, &layers(scope.model, usage), &mut data),
+        Resolved::Enum(_, values) => {
+            let values = values.iter().map(|value| Some(value.value.clone())).collect();
+            SchemaKind::Type(SchemaType::String(StringType { enumeration: values, ..StringType::default() }))
+        }
+        Resolved::Any | Resolved::Object(..) => leaf::any_json(&mut data),
+        Resolved::List(item, semantics) => list(scope, usage, item, semantics, &mut data),
+        Resolved::Map { value, atomic, .. } => {
+            if atomic {
+                data.extensions.insert("x-kubernetes-map-type".to_owned(), json!("atomic"));
+            }
+            SchemaKind::Type(SchemaType::Object(ObjectType {
+                additional_properties: Some(AdditionalProperties::Schema(Box::new(usage_schema(scope, value)))),
+                min_properties: usage.constraints.min_properties.map(|min| min as usize),
+                max_properties: usage.constraints.max_properties.map(|max| max as usize),
+                ..ObjectType::default()
+            }))
+        }
+    };
+    ReferenceOr::Item(described(Schema { schema_data: data, schema_kind: kind }, &usage.description))
+}
+
+fn boxed(schema: ReferenceOr<Schema>) -> ReferenceOr<Box<Schema>> {
+    match schema {
+        ReferenceOr::Item(schema) => ReferenceOr::boxed_item(schema),
+        ReferenceOr::Reference { reference } => ReferenceOr::Reference { reference },
+    }
+}
+
+fn list(
+    scope: &Scope<'_>,
+    usage: &Usage,
+    item: &Usage,
+    semantics: &ListSemantics,
+    data: &mut SchemaData,
+) -> SchemaKind {
+    let word = match semantics {
+        ListSemantics::Atomic => "atomic",
+        ListSemantics::Set => "set",
+        ListSemantics::Map(keys) => {
+            data.extensions.insert("x-kubernetes-list-map-keys".to_owned(), json!(keys));
+            "map"
+        }
+    };
+    data.extensions.insert("x-kubernetes-list-type".to_owned(), json!(word));
+    SchemaKind::Type(SchemaType::Array(ArrayType {
+        items: Some(boxed(usage_schema(scope, item))),
+        min_items: usage.constraints.min_items.map(|min| min as usize),
+        max_items: usage.constraints.max_items.map(|max| max as usize),
+        unique_items: usage.constraints.unique_items,
+    }))
+}
+
+fn list_schema(scope: &Scope<'_>, resource: &Resource) -> Schema {
+    let ty = scope.model.ty(resource.ty);
+    let item = |name: &str| {
+        let mut schema = all_of(ReferenceOr::ref_(&format!("#/components/schemas/{name}")));
+        schema.schema_data.default = Some(json!({}));
+        schema
+    };
+    let items = SchemaKind::Type(SchemaType::Array(ArrayType {
+        items: Some(ReferenceOr::boxed_item(item(&ty.qualified_name))),
+        min_items: None,
+        max_items: None,
+        unique_items: false,
+    }));
+    let mut schema = ObjectType { required: vec!["items".to_owned()], ..ObjectType::default() };
+    schema.properties.extend(type_meta());
+    for (name, property) in [
+        ("metadata", described(item("meta.v1.ListMeta"), "What concerns the list as a whole.")),
+        ("items", described(plain(items), "The objects.")),
+    ] {
+        schema.properties.insert(name.to_owned(), ReferenceOr::boxed_item(property));
+    }
+    let schema = plain(SchemaKind::Type(SchemaType::Object(schema)));
+    described(schema, &format!("A list of objects of kind {}.", resource.kind))
+}
+
+/// The two fields that every object has beside its own.
+fn type_meta() -> [(String, ReferenceOr<Box<Schema>>); 2] {
+    let text = |description: &str| {
+        let kind = SchemaKind::Type(SchemaType::String(StringType::default()));
+        ReferenceOr::boxed_item(described(plain(kind), description))
+    };
+    [
+        ("apiVersion".to_owned(), text("Group and version of the object's kind. Follows from the URL.")),
+        ("kind".to_owned(), text("What the object is. Follows from the URL.")),
+    ]
+}
+
+/// A schema that gives a reference the siblings which it cannot have itself.
+fn all_of(reference: ReferenceOr<Schema>) -> Schema {
+    plain(SchemaKind::AllOf { all_of: vec![reference] })
+}
+
+fn plain(kind: SchemaKind) -> Schema {
+    Schema { schema_data: SchemaData::default(), schema_kind: kind }
+}
+
+fn described(mut schema: Schema, description: &str) -> Schema {
+    let description = description.trim();
+    if !description.is_empty() {
+        schema.schema_data.description = Some(description.to_owned());
+    }
+    schema
+}

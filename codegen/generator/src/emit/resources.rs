@@ -1,0 +1,185 @@
+//! The rows of the resource table: one static `ResourceDef` and `Kind` per kind, one `GroupVersionDef` per file.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use super::{
+    scope::{Scope, upper_snake},
+    tables::option,
+};
+use crate::model::{Column, ColumnValue, Lifecycle, NameFormat, Resource, Subresource, Verb};
+
+const MODULE: &str = "orch_runtime::resource_def";
+
+/// The kind's table, and the trait that ties the type to it.
+pub fn resource(scope: &Scope<'_>, resource: &Resource) -> TokenStream {
+    let ty = scope.model.ty(resource.ty);
+    let name = format_ident!("{}", ty.name);
+    let item = static_name(resource);
+    let resource_def = scope.import(MODULE, "ResourceDef");
+    let object = scope.runtime("object");
+    let docs = format!(" The resource table's row of [`{}`].", ty.name);
+    let fields = resource_fields(scope, resource);
+    quote! {
+        #[doc = #docs]
+        pub static #item: #resource_def = #resource_def { #fields };
+
+        impl #object::Kind for #name {
+            const RESOURCE: &'static #resource_def = &#item;
+        }
+    }
+}
+
+/// `pub static GROUP_VERSION: GroupVersionDef`: what the file's group and version serve and publish.
+pub fn group_version(scope: &Scope<'_>, schemas_file: &str) -> TokenStream {
+    let def = scope.import(MODULE, "GroupVersionDef");
+    let (group, version) = (&scope.group_version.group, &scope.group_version.version);
+    let resources = scope.group_version.resources.iter().map(static_name);
+    quote! {
+        /// The kinds and published types of this group and version.
+        pub static GROUP_VERSION: #def = #def {
+            group: #group,
+            version: #version,
+            resources: &[#(&#resources),*],
+            schemas: include_str!(#schemas_file),
+        };
+    }
+}
+
+fn static_name(resource: &Resource) -> proc_macro2::Ident {
+    format_ident!("{}_RESOURCE", upper_snake(&resource.kind))
+}
+
+fn resource_fields(scope: &Scope<'_>, resource: &Resource) -> TokenStream {
+    let ty = scope.model.ty(resource.ty);
+    let name = format_ident!("{}", ty.name);
+    let object = scope.runtime("object");
+    let type_def = scope.type_def_path(ty);
+    let schema_name = &ty.qualified_name;
+    let Resource { kind, plural, singular, short_names, categories, .. } = resource;
+    let (group, version) = (&ty.group, &ty.version);
+    let list_kind = format!("{kind}List");
+    let scope_name = scope.import(MODULE, "Scope");
+    let scope_variant = format_ident!("{}", if resource.namespaced { "Namespaced" } else { "Cluster" });
+    let verbs = verbs(scope, &resource.verbs);
+    let stored = !resource.is_virtual;
+    let subresources = resource.subresources.iter().map(|sub| subresource(scope, sub));
+    let name_format = name_format(scope, resource.name_format);
+    let Resource {
+        create_on_update, unconditional_update, counts_generation, delete_returns_object, storage_version, ..
+    } = resource;
+    let columns = resource.columns.iter().map(|it| column(scope, it));
+    let selectable = resource.selectable_fields.iter().map(|path| {
+        let def = scope.import(MODULE, "SelectableField");
+        let label = path.join(".");
+        quote!(#def { label: #label, path: &[#(#path),*] })
+    });
+    let lifecycle = lifecycle(scope, &resource.lifecycle, version);
+    quote! {
+        group: #group,
+        version: #version,
+        kind: #kind,
+        list_kind: #list_kind,
+        plural: #plural,
+        singular: #singular,
+        short_names: &[#(#short_names),*],
+        categories: &[#(#categories),*],
+        scope: #scope_name::#scope_variant,
+        verbs: #verbs,
+        stored: #stored,
+        subresources: &[#(#subresources),*],
+        name_format: #name_format,
+        create_on_update: #create_on_update,
+        unconditional_update: #unconditional_update,
+        counts_generation: #counts_generation,
+        delete_returns_object: #delete_returns_object,
+        columns: &[#(#columns),*],
+        selectable_fields: &[#(#selectable),*],
+        lifecycle: #lifecycle,
+        storage_version: #storage_version,
+        type_def: &#type_def,
+        schema_name: #schema_name,
+        from_tree: #object::from_tree::<#name>,
+    }
+}
+
+fn verbs(scope: &Scope<'_>, verbs: &[Verb]) -> TokenStream {
+    const ALL: usize = 8;
+    let name = scope.import(MODULE, "Verb");
+    if verbs.len() == ALL {
+        return quote!(#name::ALL);
+    }
+    let verbs = verbs.iter().map(|verb| {
+        let variant = format_ident!("{verb:?}");
+        quote!(#name::#variant)
+    });
+    quote!(&[#(#verbs),*])
+}
+
+fn subresource(scope: &Scope<'_>, sub: &Subresource) -> TokenStream {
+    let def = scope.import(MODULE, "SubresourceDef");
+    let name = &sub.name;
+    let verbs = verbs(scope, &sub.verbs);
+    let body = option(sub.body.map(|id| {
+        let body_kind = scope.import(MODULE, "BodyKind");
+        let ty = scope.model.ty(id);
+        let (group, version, kind) = (&ty.group, &ty.version, &ty.name);
+        quote!(#body_kind { group: #group, version: #version, kind: #kind })
+    }));
+    quote!(#def { name: #name, verbs: #verbs, body: #body })
+}
+
+fn name_format(scope: &Scope<'_>, format: NameFormat) -> TokenStream {
+    let name = scope.import(MODULE, "NameFormat");
+    let variant = format_ident!("{format:?}");
+    quote!(#name::#variant)
+}
+
+fn column(scope: &Scope<'_>, column: &Column) -> TokenStream {
+    let def = scope.import(MODULE, "ColumnDef");
+    let value_name = scope.import(MODULE, "ColumnValue");
+    let Column { name, column_type, format, description, priority, value } = column;
+    let value = match value {
+        ColumnValue::Path(path) => quote!(#value_name::Path(&[#(#path),*])),
+        ColumnValue::Age(path) => quote!(#value_name::Age(&[#(#path),*])),
+        ColumnValue::Count(paths) => {
+            let paths = paths.iter().map(|path| quote!(&[#(#path),*]));
+            quote!(#value_name::Count(&[#(#paths),*]))
+        }
+    };
+    quote! {
+        #def {
+            name: #name,
+            column_type: #column_type,
+            format: #format,
+            description: #description,
+            priority: #priority,
+            value: #value,
+        }
+    }
+}
+
+fn lifecycle(scope: &Scope<'_>, lifecycle: &Lifecycle, version: &str) -> TokenStream {
+    let name = scope.import(MODULE, "Lifecycle");
+    let stability_name = scope.import(MODULE, "Stability");
+    let stability = if version.contains("alpha") {
+        quote!(Alpha)
+    } else if version.contains("beta") {
+        quote!(Beta)
+    } else {
+        quote!(Stable)
+    };
+    let introduced = option(lifecycle.introduced.as_ref());
+    let deprecated = option(lifecycle.deprecated.as_ref());
+    let removed = option(lifecycle.removed.as_ref());
+    let replacement = option(lifecycle.replacement.as_ref());
+    quote! {
+        #name {
+            stability: #stability_name::#stability,
+            introduced: #introduced,
+            deprecated: #deprecated,
+            removed: #removed,
+            replacement: #replacement,
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! The static `TypeDef` of every object type.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use super::{
+    scope::{Scope, type_def_name},
+    shape::{Resolved, is_text},
+};
+use crate::model::{Field, ListSemantics, ObjectType, Shape, Type, Usage};
+
+/// `pub static CONFIG_MAP_TYPE: TypeDef = ...;`
+pub fn type_def(scope: &Scope<'_>, ty: &Type, object: &ObjectType) -> TokenStream {
+    let type_def = scope.import("orch_runtime::type_def", "TypeDef");
+    let docs = format!(" The table of [`{}`].", ty.name);
+    let item = format_ident!("{}", type_def_name(ty));
+    let (qualified, short, atomic) = (&ty.qualified_name, &ty.name, object.atomic);
+    let fields = object.fields.iter().map(|field| field_def(scope, field));
+    quote! {
+        #[doc = #docs]
+        pub static #item: #type_def = #type_def {
+            name: #qualified,
+            short_name: #short,
+            fields: &[#(#fields),*],
+            atomic: #atomic,
+        };
+    }
+}
+
+fn field_def(scope: &Scope<'_>, field: &Field) -> TokenStream {
+    let field_def = scope.import("orch_runtime::type_def", "FieldDef");
+    let name = &field.name;
+    let tag = option(field.tag);
+    let shape = shape_table(scope, &field.usage);
+    let (required, nullable, write_only) = (field.required, field.usage.nullable, field.write_only);
+    let omit_empty = field.omit_empty || (!required && is_text(scope.resolve(&field.usage)) && is_enum(scope, field));
+    let patch = patch(scope, field);
+    quote! {
+        #field_def {
+            name: #name,
+            tag: #tag,
+            shape: #shape,
+            required: #required,
+            omit_empty: #omit_empty,
+            nullable: #nullable,
+            write_only: #write_only,
+            patch: #patch,
+        }
+    }
+}
+
+fn is_enum(scope: &Scope<'_>, field: &Field) -> bool {
+    matches!(scope.resolve(&field.usage), Resolved::Enum(..))
+}
+
+fn shape_table(scope: &Scope<'_>, usage: &Usage) -> TokenStream {
+    let shape = scope.import("orch_runtime::type_def", "Shape");
+    match scope.resolve(usage) {
+        Resolved::Object(id, _) => {
+            let table = scope.type_def_path(scope.model.ty(id));
+            quote!(#shape::Object(&#table))
+        }
+        Resolved::Enum(..) => scalar(scope, "String"),
+        Resolved::Any => quote!(#shape::Any),
+        Resolved::List(item, semantics) => {
+            let item = shape_table(scope, item);
+            let semantics = list_semantics(scope, semantics);
+            quote!(#shape::List { item: &#item, semantics: #semantics })
+        }
+        Resolved::Map { value, atomic, .. } => {
+            let value = shape_table(scope, value);
+            quote!(#shape::Map { value: &#value, atomic: #atomic })
+        }
+        Resolved::Scalar(leaf) => scalar(scope, scalar_name(leaf)),
+    }
+}
+
+fn scalar(scope: &Scope<'_>, name: &str) -> TokenStream {
+    let shape = scope.import("orch_runtime::type_def", "Shape");
+    let scalar = scope.import("orch_runtime::type_def", "Scalar");
+    let name = format_ident!("{name}");
+    quote!(#shape::Scalar(#scalar::#name))
+}
+
+fn scalar_name(shape: &Shape) -> &'static str {
+    match shape {
+        Shape::Boolean => "Boolean",
+        Shape::Int32 => "Int32",
+        Shape::Int64 => "Int64",
+        Shape::Double => "Double",
+        Shape::String(_) => "String",
+        Shape::Bytes => "Bytes",
+        Shape::Time => "Time",
+        Shape::MicroTime => "MicroTime",
+        Shape::Duration => "Duration",
+        Shape::Quantity => "Quantity",
+        Shape::IntOrString => "IntOrString",
+        Shape::Any | Shape::Named(_) | Shape::List { .. } | Shape::Map { .. } => {
+            unreachable!("a resolved scalar is none of these")
+        }
+    }
+}
+
+fn list_semantics(scope: &Scope<'_>, semantics: &ListSemantics) -> TokenStream {
+    let name = scope.import("orch_runtime::type_def", "ListSemantics");
+    match semantics {
+        ListSemantics::Atomic => quote!(#name::Atomic),
+        ListSemantics::Set => quote!(#name::Set),
+        ListSemantics::Map(keys) => quote!(#name::Map { keys: &[#(#keys),*] }),
+    }
+}
+
+fn patch(scope: &Scope<'_>, field: &Field) -> TokenStream {
+    let name = scope.import("orch_runtime::type_def", "PatchStrategy");
+    if field.patch == crate::model::Patch::default() {
+        return quote!(#name::DEFAULT);
+    }
+    let (merge, retain_keys) = (field.patch.merge, field.patch.retain_keys);
+    let merge_key = option(field.patch.merge_key.as_ref());
+    quote!(#name { merge: #merge, retain_keys: #retain_keys, merge_key: #merge_key })
+}
+
+/// An optional value as an expression.
+pub fn option(value: Option<impl quote::ToTokens>) -> TokenStream {
+    value.map_or_else(|| quote!(None), |value| quote!(Some(#value)))
+}

@@ -1,0 +1,130 @@
+//! Structs, enums and aliases, with serde in wire form.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use super::{
+    scope::Scope,
+    shape::{Omitted, Presence, Resolved, presence},
+};
+use crate::model::{EnumValue, Field, ObjectType, Type, TypeKind, Usage};
+
+/// The definition of a named type.
+pub fn definition(scope: &Scope<'_>, ty: &Type) -> TokenStream {
+    match &ty.kind {
+        TypeKind::Object(object) => structure(scope, ty, object),
+        TypeKind::Enum(values) => enumeration(ty, values),
+        TypeKind::Alias(usage) => alias(scope, ty, usage),
+    }
+}
+
+/// A description as doc comments; where there is none, the name stands for it.
+pub fn docs(description: &str, name: &str) -> TokenStream {
+    let description = description.trim();
+    let lines: Vec<String> = if description.is_empty() {
+        vec![format!(" `{name}`.")]
+    } else {
+        description.lines().map(|line| if line.is_empty() { String::new() } else { format!(" {line}") }).collect()
+    };
+    quote!(#(#[doc = #lines])*)
+}
+
+fn structure(scope: &Scope<'_>, ty: &Type, object: &ObjectType) -> TokenStream {
+    let docs = docs(&ty.description, &ty.name);
+    let name = format_ident!("{}", ty.name);
+    let serialize = scope.import("serde", "Serialize");
+    let deserialize = scope.import("serde", "Deserialize");
+    let fields = object.fields.iter().map(|field| structure_field(scope, field));
+    quote! {
+        #docs
+        #[derive(Clone, Debug, Default, PartialEq, #serialize, #deserialize)]
+        #[serde(default)]
+        pub struct #name { #(#fields)* }
+    }
+}
+
+fn structure_field(scope: &Scope<'_>, field: &Field) -> TokenStream {
+    let mut docs = docs(&field.description, &field.name);
+    if let Some(text) = &field.deprecated {
+        let line = format!(" Deprecated: {text}");
+        docs.extend(quote!(#[doc = ""] #[doc = #line]));
+    }
+    let resolved = scope.resolve(&field.usage);
+    let presence = presence(field, resolved);
+    let name = rust_ident(&field.rust_name);
+    let mut ty = scope.rust_type(&field.usage);
+    if presence.optional {
+        ty = quote!(Option<#ty>);
+    }
+    let serde = serde_attribute(scope, field, resolved, presence);
+    quote!(#docs #serde pub #name: #ty,)
+}
+
+fn serde_attribute(
+    scope: &Scope<'_>,
+    field: &Field,
+    resolved: Resolved<'_>,
+    presence: Presence,
+) -> TokenStream {
+    let mut parts = Vec::new();
+    if field.rust_name.trim_start_matches("r#") != field.name {
+        let name = &field.name;
+        parts.push(quote!(rename = #name));
+    }
+    let skip = match (presence.omitted, resolved) {
+        (Omitted::Never, _) => None,
+        (Omitted::None, _) => Some("Option::is_none"),
+        (Omitted::Empty, Resolved::Scalar(crate::model::Shape::String(_))) => Some("String::is_empty"),
+        (Omitted::Empty, Resolved::List(..)) => Some("Vec::is_empty"),
+        (Omitted::Empty, Resolved::Map { .. }) => Some("BTreeMap::is_empty"),
+        (Omitted::Empty, _) => Some("presence::is_empty"),
+    };
+    let read = match (presence.optional, resolved) {
+        (true, Resolved::Enum(..)) => Some("presence::empty_as_absent"),
+        // Any JSON reads `null` as itself.
+        (true, _) | (false, Resolved::Any) => None,
+        (false, Resolved::List(..)) => Some("presence::list"),
+        (false, Resolved::Map { .. }) => Some("presence::map"),
+        (false, _) => Some("presence::null_as_empty"),
+    };
+    // The attributes name functions in strings; what they name must be in scope.
+    for text in [skip, read].into_iter().flatten() {
+        if text.starts_with("presence::") {
+            scope.runtime("presence");
+        }
+        if text.starts_with("BTreeMap::") {
+            scope.import("std::collections", "BTreeMap");
+        }
+    }
+    parts.extend(skip.map(|text| quote!(skip_serializing_if = #text)));
+    parts.extend(read.map(|text| quote!(deserialize_with = #text)));
+    if parts.is_empty() { TokenStream::new() } else { quote!(#[serde(#(#parts),*)]) }
+}
+
+fn enumeration(ty: &Type, values: &[EnumValue]) -> TokenStream {
+    let docs = docs(&ty.description, &ty.name);
+    let name = format_ident!("{}", ty.name);
+    let variants = values.iter().map(|value| {
+        let variant = rust_ident(&value.rust_name);
+        let text = &value.value;
+        quote!(#variant = #text,)
+    });
+    quote! {
+        orch_runtime::text_enum! {
+            #docs
+            pub enum #name { #(#variants)* }
+        }
+    }
+}
+
+fn alias(scope: &Scope<'_>, ty: &Type, usage: &Usage) -> TokenStream {
+    let docs = docs(&ty.description, &ty.name);
+    let name = format_ident!("{}", ty.name);
+    let target = scope.rust_type(usage);
+    quote!(#docs pub type #name = #target;)
+}
+
+/// A field's or variant's name, raw where the model says so.
+pub fn rust_ident(name: &str) -> proc_macro2::Ident {
+    name.strip_prefix("r#").map_or_else(|| format_ident!("{name}"), |raw| format_ident!("r#{raw}"))
+}
