@@ -9,6 +9,7 @@
 
 pub mod json;
 pub mod meta;
+pub mod negotiate;
 pub mod selector;
 pub mod tree;
 

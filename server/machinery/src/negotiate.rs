@@ -1,0 +1,265 @@
+//! Which representation of an answer a client gets: reading `Accept` against what can be offered.
+//!
+//! The clause with the highest quality wins, among equals the one without wildcards, then the first. Besides a
+//! media type a clause may ask for another form of the object (`as`, `g`, `v`: a table, metadata only), for the
+//! framing of a watch (`stream`) and for indentation (`pretty`); other parameters are ignored. A clause that asks
+//! for something that an offer does not have is passed over, and the next clause is tried. Only `*/*` is a
+//! wildcard: the reference answers `application/*` with 406.
+
+use std::cmp::Reverse;
+
+/// One representation that can be made.
+#[derive(Clone, Copy, Debug)]
+pub struct Offer<'o> {
+    /// `application/json`.
+    pub media_type: &'o str,
+    /// Whether the answer can be framed as a watch in this representation.
+    pub streams: bool,
+    /// The forms that objects can take in this representation, besides their own.
+    pub forms: &'o [Form<'o>],
+}
+
+/// A form that objects can take: `as=Table;g=meta.<suffix>;v=v1`.
+#[derive(Clone, Copy, Debug)]
+pub struct Form<'o> {
+    /// `as`: the kind of the answer.
+    pub kind: &'o str,
+    /// `g`: all spellings of its group.
+    pub groups: &'o [&'o str],
+    /// `v`: its versions.
+    pub versions: &'o [&'o str],
+}
+
+/// What the client is to get.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Negotiated<'o> {
+    /// The offer's media type.
+    pub media_type: &'o str,
+    /// The form that was asked for, in the spelling in which it was asked.
+    pub form: Option<AskedForm<'o>>,
+    /// Whether the watch framing was asked for.
+    pub stream: bool,
+    /// Whether indentation was asked for; no wish is `None`.
+    pub pretty: Option<bool>,
+}
+
+/// The kind, group and version of the answer, where it is not the object itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AskedForm<'o> {
+    /// `Table`.
+    pub kind: &'o str,
+    /// In the client's spelling.
+    pub group: &'o str,
+    /// `v1`.
+    pub version: &'o str,
+}
+
+impl AskedForm<'_> {
+    /// `<group>/<version>`.
+    pub fn api_version(&self) -> String {
+        format!("{}/{}", self.group, self.version)
+    }
+}
+
+/// The best offer for an `Accept` header; none is a 406. Without a header, or with an empty one, it is the first
+/// offer.
+pub fn negotiate<'o>(accept: Option<&str>, offers: &'o [Offer<'o>]) -> Option<Negotiated<'o>> {
+    let accept = accept.unwrap_or_default();
+    if accept.is_empty() {
+        let first = offers.first()?;
+        return Some(Negotiated { media_type: first.media_type, form: None, stream: false, pretty: None });
+    }
+    let mut clauses: Vec<Clause<'_>> = accept.split(',').filter_map(Clause::parse).collect();
+    clauses.sort_by_key(|clause| (Reverse(clause.quality), clause.is_wildcard()));
+    clauses.iter().find_map(|clause| offers.iter().find_map(|offer| clause.accepts(offer)))
+}
+
+/// The media type of a `Content-Type` header, without its parameters.
+pub fn media_type(content_type: &str) -> &str {
+    content_type.split(';').next().unwrap_or_default().trim()
+}
+
+struct Clause<'a> {
+    media_type: &'a str,
+    /// In thousandths.
+    quality: u16,
+    parameters: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Clause<'a> {
+    /// None for a clause that accepts nothing: empty, or of no quality.
+    fn parse(clause: &'a str) -> Option<Self> {
+        let mut parts = clause.split(';').map(str::trim);
+        let media_type = parts.next().filter(|media_type| !media_type.is_empty())?;
+        let mut quality = 1000;
+        let mut parameters = Vec::new();
+        for (name, value) in parts.filter_map(|part| part.split_once('=')) {
+            let (name, value) = (name.trim(), value.trim().trim_matches('"'));
+            if name == "q" {
+                quality = thousandths(value);
+            } else {
+                parameters.push((name, value));
+            }
+        }
+        (quality > 0).then_some(Clause { media_type, quality, parameters })
+    }
+
+    fn is_wildcard(&self) -> bool {
+        matches!(self.media_type, "*/*" | "*")
+    }
+
+    fn accepts<'o>(&self, offer: &'o Offer<'o>) -> Option<Negotiated<'o>> {
+        if !self.is_wildcard() && !self.media_type.eq_ignore_ascii_case(offer.media_type) {
+            return None;
+        }
+        let stream = match self.parameter("stream") {
+            None | Some("") => false,
+            Some("watch") if offer.streams => true,
+            Some(_) => return None,
+        };
+        let form = match self.asked_form() {
+            None => None,
+            Some(asked) => Some(offer.forms.iter().find_map(|form| form.answers(asked))?),
+        };
+        let pretty = self.parameter("pretty").map(|value| value == "1");
+        Some(Negotiated { media_type: offer.media_type, form, stream, pretty })
+    }
+
+    /// `as`, `g` and `v`, where any of them is given.
+    fn asked_form(&self) -> Option<[&'a str; 3]> {
+        let asked = ["as", "g", "v"].map(|name| self.parameter(name));
+        asked.iter().any(Option::is_some).then(|| asked.map(Option::unwrap_or_default))
+    }
+
+    fn parameter(&self, name: &str) -> Option<&'a str> {
+        self.parameters.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+    }
+}
+
+impl<'o> Form<'o> {
+    fn answers(&'o self, [kind, group, version]: [&str; 3]) -> Option<AskedForm<'o>> {
+        let group = self.groups.iter().find(|known| **known == group)?;
+        let version = self.versions.iter().find(|known| **known == version)?;
+        (self.kind == kind).then_some(AskedForm { kind: self.kind, group, version })
+    }
+}
+
+/// A quality value; what is not a number from 0 to 1 counts as 0 or 1.
+fn thousandths(quality: &str) -> u16 {
+    let quality: f64 = quality.parse().unwrap_or(0.0);
+    (quality.clamp(0.0, 1.0) * 1000.0) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const GROUPS: &[&str] = &["meta.example.io", "meta.other.io"];
+    const TABLE: Form<'_> = Form { kind: "Table", groups: GROUPS, versions: &["v1", "v1beta1"] };
+    const PARTIAL: Form<'_> = Form { kind: "PartialObjectMetadata", groups: GROUPS, versions: &["v1"] };
+    const OFFERS: &[Offer<'_>] = &[
+        Offer { media_type: "application/json", streams: true, forms: &[TABLE, PARTIAL] },
+        Offer { media_type: "application/yaml", streams: false, forms: &[TABLE] },
+        Offer { media_type: "application/x-binary", streams: true, forms: &[PARTIAL] },
+    ];
+
+    /// The outcome in one line: media type, form, marks.
+    fn answer(accept: &str) -> String {
+        let Some(found) = negotiate(Some(accept), OFFERS) else { return "406".to_owned() };
+        let mut line = found.media_type.trim_start_matches("application/").to_owned();
+        if let Some(form) = found.form {
+            line = format!("{line} {} {}", form.kind, form.api_version());
+        }
+        if found.stream {
+            line.push_str(" stream");
+        }
+        if found.pretty == Some(true) {
+            line.push_str(" pretty");
+        }
+        line
+    }
+
+    #[test]
+    fn the_best_clause_that_can_be_met_wins() {
+        let cases = [
+            ("", "json"),
+            ("*/*", "json"),
+            ("*", "json"),
+            ("application/*", "406"),
+            ("text/plain", "406"),
+            ("text/html,application/json;q=0.5", "json"),
+            ("application/yaml", "yaml"),
+            ("Application/YAML", "yaml"),
+            ("*/*,application/yaml", "yaml"),
+            ("*/*;q=0.9, application/yaml;q=0.8", "json"),
+            ("application/json;q=0.1,application/yaml", "yaml"),
+            ("application/json;q=0", "406"),
+            ("application/json;q=x, application/yaml;q=0.1", "yaml"),
+            ("application/json;charset=utf-8", "json"),
+            ("application/json;pretty=1", "json pretty"),
+            ("application/json;stream=watch", "json stream"),
+            ("application/yaml;stream=watch", "406"),
+            ("application/json;stream=other", "406"),
+            ("application/x-binary, */*", "x-binary"),
+            (",;,", "406"),
+        ];
+        for (accept, expected) in cases {
+            assert_eq!(answer(accept), expected, "{accept}");
+        }
+        assert_eq!(negotiate(None, OFFERS).unwrap().media_type, "application/json");
+        assert_eq!(negotiate(None, &[]), None);
+        assert_eq!(negotiate(Some("*/*"), &[]), None);
+    }
+
+    #[test]
+    fn forms_are_given_in_the_spelling_asked_or_passed_over() {
+        let cases = [
+            ("application/json;as=Table;v=v1;g=meta.example.io", "json Table meta.example.io/v1"),
+            ("application/json;as=Table;v=v1;g=meta.other.io", "json Table meta.other.io/v1"),
+            (
+                "application/json; as=Table; v=v1beta1; g=meta.other.io; profile=x",
+                "json Table meta.other.io/v1beta1",
+            ),
+            ("application/json;as=Table;v=v9;g=meta.other.io", "406"),
+            ("application/json;as=Table;v=v9;g=meta.other.io,application/json", "json"),
+            ("application/json;as=Picture;v=v1;g=meta.other.io,application/json", "json"),
+            ("application/json;as=Table;v=v1", "406"),
+            ("application/json;g=meta.other.io;v=v1", "406"),
+            ("application/x-binary;as=Table;v=v1;g=meta.other.io,application/yaml", "yaml"),
+            (
+                "application/json;q=0.1,application/json;as=Table;v=v1;g=meta.other.io;q=0.9",
+                "json Table meta.other.io/v1",
+            ),
+            (
+                "*/*;as=PartialObjectMetadata;v=v1;g=meta.other.io",
+                "json PartialObjectMetadata meta.other.io/v1",
+            ),
+        ];
+        for (accept, expected) in cases {
+            assert_eq!(answer(accept), expected, "{accept}");
+        }
+    }
+
+    #[test]
+    fn content_types_are_cut_at_their_parameters() {
+        assert_eq!(media_type("application/json; charset=utf-8"), "application/json");
+        assert_eq!(media_type(" application/yaml "), "application/yaml");
+        assert_eq!(media_type(""), "");
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_headers_never_panic(accept in r#"[a*/;,=q.0-9" \PC]{0,40}"#) {
+            let _ = negotiate(Some(&accept), OFFERS);
+            media_type(&accept);
+        }
+
+        #[test]
+        fn order_counts_only_among_equals(q1 in 1_u16..=9, q2 in 1_u16..=9) {
+            let best = answer(&format!("application/json;q=0.{q1},application/yaml;q=0.{q2}"));
+            prop_assert_eq!(best, if q2 > q1 { "yaml" } else { "json" });
+        }
+    }
+}
