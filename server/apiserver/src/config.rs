@@ -1,0 +1,142 @@
+//! The command line, in two steps: flags as they are typed, then a [`Config`] in which everything is checked.
+//!
+//! Each noun has a file with its flags and its configuration. What can be known to be wrong without opening a
+//! file is refused here; files are read by the parts that need them, before anything listens.
+
+use std::ffi::OsString;
+
+use clap::{
+    Args, Command, CommandFactory, FromArgMatches, Parser,
+    builder::PossibleValuesParser,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
+use orch_auth::{authentication::AuthenticationConfig, authorization::AuthorizationConfig};
+use orch_runtime::vocabulary::Vocabulary;
+
+use crate::start_error::StartError;
+
+mod authentication;
+mod authorization;
+mod duration;
+mod logging;
+mod serving;
+mod storage;
+
+pub use logging::{LogFormat, LoggingConfig};
+pub use serving::{ServingConfig, TlsFiles};
+pub use storage::StorageConfig;
+
+/// Everything that is configured, checked.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where and how to listen.
+    pub serving: ServingConfig,
+    /// Who is let in. The server's own certificate authority is added at start.
+    pub authentication: AuthenticationConfig,
+    /// What they may do.
+    pub authorization: AuthorizationConfig,
+    /// Where the data is.
+    pub storage: StorageConfig,
+    /// What is logged, and how.
+    pub logging: LoggingConfig,
+    /// The product words in force.
+    pub vocabulary: &'static Vocabulary,
+}
+
+/// What a command line asks for.
+#[derive(Debug)]
+pub enum Invocation {
+    /// To serve.
+    Serve(Box<Config>),
+    /// To show this text (help, version) and nothing else.
+    Show(String),
+}
+
+/// Reads a command line; the first argument is the program's name. There is at least one
+/// vocabulary, and the first is the default.
+pub fn parse(
+    arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+    vocabularies: &'static [Vocabulary],
+) -> Result<Invocation, StartError> {
+    let matches = match command(vocabularies).try_get_matches_from(arguments) {
+        Ok(matches) => matches,
+        Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+            return Ok(Invocation::Show(error.to_string()));
+        }
+        Err(error) => return Err(StartError::Usage(one_line(&error))),
+    };
+    let flags = Flags::from_arg_matches(&matches).map_err(|error| StartError::Usage(one_line(&error)))?;
+    Ok(Invocation::Serve(Box::new(flags.check(vocabularies)?)))
+}
+
+/// A declarative API server: resources described in schema files, served with watch, patch and discovery.
+#[derive(Debug, Parser)]
+#[command(name = "orch-apiserver", version)]
+struct Flags {
+    #[command(flatten, next_help_heading = "Serving")]
+    serving: serving::ServingFlags,
+    #[command(flatten, next_help_heading = "Authentication")]
+    authentication: authentication::AuthenticationFlags,
+    #[command(flatten, next_help_heading = "Authorization")]
+    authorization: authorization::AuthorizationFlags,
+    #[command(flatten, next_help_heading = "Storage")]
+    storage: storage::StorageFlags,
+    #[command(flatten, next_help_heading = "Logging")]
+    logging: logging::LoggingFlags,
+    #[command(flatten, next_help_heading = "API")]
+    api: ApiFlags,
+}
+
+#[derive(Debug, Args)]
+struct ApiFlags {
+    /// Product words that clients see: API group suffix, media types, system namespaces. Data that was written
+    /// with one cannot be opened with another.
+    #[arg(long, value_name = "NAME")]
+    vocabulary: String,
+}
+
+impl Flags {
+    fn check(self, vocabularies: &'static [Vocabulary]) -> Result<Config, StartError> {
+        let vocabulary = vocabularies
+            .iter()
+            .find(|vocabulary| vocabulary.name == self.api.vocabulary)
+            .expect("the parser accepts only names of vocabularies");
+        Ok(Config {
+            serving: self.serving.check()?,
+            authentication: self.authentication.check(),
+            authorization: self.authorization.check()?,
+            storage: self.storage.check(),
+            logging: self.logging.check()?,
+            vocabulary,
+        })
+    }
+}
+
+fn command(vocabularies: &'static [Vocabulary]) -> Command {
+    Flags::command().mut_arg("vocabulary", |flag| {
+        flag.required(false)
+            .default_value(vocabularies.first().map(|vocabulary| vocabulary.name))
+            .value_parser(PossibleValuesParser::new(vocabularies.iter().map(|vocabulary| vocabulary.name)))
+    })
+}
+
+/// The parser's message without its layout: what is wrong, what may be meant, where help is.
+fn one_line(error: &clap::Error) -> String {
+    let rendered = error.to_string();
+    let problem = rendered.lines().next().unwrap_or_default();
+    let problem = problem.strip_prefix("error: ").unwrap_or(problem);
+    let list = |kind: ContextKind| match error.get(kind) {
+        Some(ContextValue::Strings(values)) if !values.is_empty() => Some(values.join(", ")),
+        Some(ContextValue::String(value)) => Some(value.clone()),
+        _ => None,
+    };
+    let remedy = [
+        list(ContextKind::SuggestedArg).map(|flag| format!(" (did you mean {flag}?)")),
+        list(ContextKind::ValidValue).map(|values| format!(" (one of: {values})")),
+    ];
+    let remedy: String = remedy.into_iter().flatten().collect();
+    format!("{problem}{remedy}; --help lists all flags")
+}
+
+#[cfg(test)]
+mod tests;

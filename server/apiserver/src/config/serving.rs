@@ -1,0 +1,102 @@
+//! Where and how the server listens.
+
+use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    path::PathBuf,
+    time::Duration,
+};
+
+use clap::Args;
+use rustls_pki_types::ServerName;
+
+use crate::{config::duration, start_error::StartError};
+
+const BIND_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// Flags about serving.
+#[derive(Debug, Args)]
+pub struct ServingFlags {
+    /// Address to listen on; 0.0.0.0 or :: listens on all.
+    #[arg(long, value_name = "IP", default_value_t = BIND_ADDRESS)]
+    bind_address: IpAddr,
+    /// Port to listen on; 0 takes any free port.
+    #[arg(long, value_name = "PORT", default_value_t = 6443)]
+    secure_port: u16,
+    /// Name or address by which clients reach the server, where that is not the bind address. It goes into the
+    /// generated certificate and the admin kubeconfig.
+    #[arg(long, value_name = "HOST", value_parser = host)]
+    external_hostname: Option<String>,
+    /// Certificate to serve with, in PEM, followed by those that lead to its authority. Without it, one is
+    /// generated in the data directory.
+    #[arg(long, value_name = "FILE")]
+    tls_cert_file: Option<PathBuf>,
+    /// Private key of --tls-cert-file, in PEM.
+    #[arg(long, value_name = "FILE")]
+    tls_private_key_file: Option<PathBuf>,
+    /// How long a request may take before it is answered with 504; watches are exempt.
+    #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = duration::positive)]
+    request_timeout: Duration,
+    /// How long a shutdown waits for requests before it cuts them off.
+    #[arg(long, value_name = "DURATION", default_value = "20s", value_parser = duration::positive)]
+    shutdown_grace_period: Duration,
+    /// How many connections may be open at a time; further clients wait.
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..))]
+    max_connections: u32,
+}
+
+/// Where and how the server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServingConfig {
+    /// Port 0 stands for any free port.
+    pub address: SocketAddr,
+    /// Name or address by which clients reach the server, where that is not the address above.
+    pub external_hostname: Option<String>,
+    /// What to serve with; a generated certificate when absent.
+    pub tls_files: Option<TlsFiles>,
+    /// How long a request that is no watch may take.
+    pub request_timeout: Duration,
+    /// How long a shutdown waits for requests.
+    pub shutdown_grace_period: Duration,
+    /// How many connections may be open at a time; at least 1.
+    pub max_connections: u32,
+}
+
+/// A certificate and its key, both PEM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The certificate, followed by those that lead to its authority.
+    pub certificate: PathBuf,
+    /// Its private key.
+    pub private_key: PathBuf,
+}
+
+impl ServingFlags {
+    /// Checks how the flags go together.
+    pub fn check(self) -> Result<ServingConfig, StartError> {
+        let tls_files = match (self.tls_cert_file, self.tls_private_key_file) {
+            (Some(certificate), Some(private_key)) => Some(TlsFiles { certificate, private_key }),
+            (None, None) => None,
+            (Some(_), None) => {
+                return Err(StartError::configuration("--tls-cert-file", "needs --tls-private-key-file too"));
+            }
+            (None, Some(_)) => {
+                return Err(StartError::configuration("--tls-private-key-file", "needs --tls-cert-file too"));
+            }
+        };
+        Ok(ServingConfig {
+            address: SocketAddr::new(self.bind_address, self.secure_port),
+            external_hostname: self.external_hostname,
+            tls_files,
+            request_timeout: self.request_timeout,
+            shutdown_grace_period: self.shutdown_grace_period,
+            max_connections: self.max_connections,
+        })
+    }
+}
+
+fn host(text: &str) -> Result<String, &'static str> {
+    match ServerName::try_from(text) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(_) => Err("not a host name or an IP address"),
+    }
+}

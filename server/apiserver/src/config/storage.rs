@@ -1,0 +1,42 @@
+//! Where the data is, and how much of the past is kept.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::Args;
+
+use crate::config::duration;
+
+/// Flags about storage.
+#[derive(Debug, Args)]
+pub struct StorageFlags {
+    /// Directory of the database, the generated certificates and the admin kubeconfig. It is created when it is
+    /// missing, and used by one server at a time.
+    #[arg(long, value_name = "DIR", default_value = "orch-data")]
+    data_dir: PathBuf,
+    /// How long past versions are kept: a watch or a paged list that is older has to begin anew.
+    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration::positive)]
+    history_retention: Duration,
+}
+
+/// Where the data is, and how much of the past is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StorageConfig {
+    /// The directory that holds everything this server writes.
+    pub data_dir: PathBuf,
+    /// How long watches can be resumed and lists continued.
+    pub history_retention: Duration,
+}
+
+impl StorageConfig {
+    /// The database file.
+    pub fn database(&self) -> PathBuf {
+        self.data_dir.join("orch.db")
+    }
+}
+
+impl StorageFlags {
+    /// Everything goes with everything.
+    pub fn check(self) -> StorageConfig {
+        StorageConfig { data_dir: self.data_dir, history_retention: self.history_retention }
+    }
+}

@@ -1,0 +1,190 @@
+//! Command lines and what becomes of them.
+
+use std::{net::SocketAddr, path::Path, time::Duration};
+
+use orch_auth::authorization::Mode;
+use orch_runtime::vocabulary::Vocabulary;
+
+use super::{Config, Invocation, LogFormat, command, parse};
+use crate::start_error::StartError;
+
+const fn vocabulary(name: &'static str) -> Vocabulary {
+    Vocabulary {
+        name,
+        group_suffix: "example.io",
+        label_domain: "",
+        protobuf_media_type: "",
+        namespace_system: "",
+        namespace_public: "",
+        namespace_node_lease: "",
+        namespace_finalizer: "",
+        bootstrap_token_secret_type: "",
+        initial_events_end_annotation: "",
+        flow_schema_header: "",
+        priority_level_header: "",
+        exec_info_variable: "",
+    }
+}
+
+static VOCABULARIES: [Vocabulary; 2] = [vocabulary("first"), vocabulary("second")];
+
+fn read(flags: &[&str]) -> Result<Invocation, StartError> {
+    parse(["orch-apiserver"].iter().chain(flags), &VOCABULARIES)
+}
+
+fn config(flags: &[&str]) -> Config {
+    match read(flags) {
+        Ok(Invocation::Serve(config)) => *config,
+        other => panic!("{flags:?}: {other:?}"),
+    }
+}
+
+#[test]
+fn no_flags_are_needed() {
+    let config = config(&[]);
+    assert_eq!(config.serving.address, "127.0.0.1:6443".parse::<SocketAddr>().unwrap());
+    assert_eq!(config.serving.tls_files, None);
+    assert_eq!(config.serving.request_timeout, Duration::from_mins(1));
+    assert_eq!(config.authentication, orch_auth::authentication::AuthenticationConfig::default());
+    assert_eq!(config.authorization.modes, [Mode::AlwaysAllow]);
+    assert_eq!(config.storage.data_dir, Path::new("orch-data"));
+    assert_eq!(config.storage.history_retention, Duration::from_mins(5));
+    assert_eq!((config.logging.format, config.logging.filter.as_str()), (LogFormat::Text, "info"));
+    assert_eq!(config.vocabulary.name, "first");
+}
+
+#[test]
+fn every_flag_reaches_the_configuration() {
+    type Check = fn(&Config) -> bool;
+    let table: &[(&[&str], Check)] = &[
+        (&["--bind-address", "::1"], |c| c.serving.address.to_string() == "[::1]:6443"),
+        (&["--secure-port=0"], |c| c.serving.address.port() == 0),
+        (&["--external-hostname", "api.example.com"], |c| {
+            c.serving.external_hostname.as_deref() == Some("api.example.com")
+        }),
+        (&["--external-hostname", "192.0.2.7"], |c| c.serving.external_hostname.is_some()),
+        (&["--tls-cert-file=a", "--tls-private-key-file=b"], |c| {
+            c.serving.tls_files.as_ref().is_some_and(|files| {
+                files.certificate == Path::new("a") && files.private_key == Path::new("b")
+            })
+        }),
+        (&["--request-timeout=90s"], |c| c.serving.request_timeout == Duration::from_secs(90)),
+        (&["--shutdown-grace-period=1s"], |c| c.serving.shutdown_grace_period == Duration::from_secs(1)),
+        (&["--max-connections=7"], |c| c.serving.max_connections == 7),
+        (&["--client-ca-file=ca"], |c| c.authentication.client_ca_files == [Path::new("ca")]),
+        (&["--token-auth-file=t"], |c| c.authentication.token_file.as_deref() == Some(Path::new("t"))),
+        (&["--anonymous-auth"], |c| c.authentication.anonymous),
+        (&["--anonymous-auth=true"], |c| c.authentication.anonymous),
+        (&["--anonymous-auth=1"], |c| c.authentication.anonymous),
+        (&["--anonymous-auth=false"], |c| !c.authentication.anonymous),
+        (&["--authorization-mode=AlwaysDeny,AlwaysAllow"], |c| {
+            c.authorization.modes == [Mode::AlwaysDeny, Mode::AlwaysAllow]
+        }),
+        (&["--data-dir=d"], |c| c.storage.data_dir == Path::new("d")),
+        (&["--history-retention=1h"], |c| c.storage.history_retention == Duration::from_hours(1)),
+        (&["--log-format=json"], |c| c.logging.format == LogFormat::Json),
+        (&["--log-level=debug"], |c| c.logging.filter == "debug"),
+        (&["-v", "warn"], |c| c.logging.filter == "warn"),
+        (&["-v=2"], |c| c.logging.filter == "info"),
+        (&["-v4"], |c| c.logging.filter == "debug"),
+        (&["-v", "9"], |c| c.logging.filter == "trace"),
+        (&["--log-level=info,hyper=debug"], |c| c.logging.filter == "info,hyper=debug"),
+        (&["--vocabulary=second"], |c| c.vocabulary.name == "second"),
+    ];
+    for (flags, check) in table {
+        assert!(check(&config(flags)), "{flags:?}");
+    }
+
+    let tried = |flag| {
+        table.iter().flat_map(|(flags, _)| flags.iter()).any(|typed| typed.split('=').next() == Some(flag))
+    };
+    for flag in command(&VOCABULARIES).get_arguments().filter_map(|flag| flag.get_long()) {
+        assert!(tried(&format!("--{flag}")), "--{flag} is missing in the table");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_one_line_with_a_remedy() {
+    for (flags, expected) in [
+        (&["--nonsense"][..], "unexpected argument '--nonsense' found; --help lists all flags"),
+        (&["surplus"], "unexpected argument 'surplus' found; --help lists all flags"),
+        (
+            &["--secure-prot=1"],
+            "unexpected argument '--secure-prot' found (did you mean --secure-port?); --help lists all flags",
+        ),
+        (
+            &["--secure-port=70000"],
+            "invalid value '70000' for '--secure-port <PORT>': 70000 is not in 0..=65535; --help lists all flags",
+        ),
+        (
+            &["--bind-address=localhost"],
+            "invalid value 'localhost' for '--bind-address <IP>': invalid IP address syntax; \
+             --help lists all flags",
+        ),
+        (
+            &["--request-timeout=60"],
+            "invalid value '60' for '--request-timeout <DURATION>': not a duration such as 90s, 5m or 1h30m; \
+             --help lists all flags",
+        ),
+        (
+            &["--anonymous-auth=perhaps"],
+            "invalid value 'perhaps' for '--anonymous-auth[=<BOOL>]': value was not a boolean; \
+             --help lists all flags",
+        ),
+        (
+            &["--authorization-mode=RBCA"],
+            "invalid value 'RBCA' for '--authorization-mode <MODE[,MODE...]>' (one of: AlwaysAllow, AlwaysDeny); \
+             --help lists all flags",
+        ),
+        (
+            &["--vocabulary=third"],
+            "invalid value 'third' for '--vocabulary <NAME>' (one of: first, second); --help lists all flags",
+        ),
+        (
+            &["--external-hostname=a b"],
+            "invalid value 'a b' for '--external-hostname <HOST>': not a host name or an IP address; \
+             --help lists all flags",
+        ),
+        (
+            &["--data-dir"],
+            "a value is required for '--data-dir <DIR>' but none was supplied; --help lists all flags",
+        ),
+        (&["--authorization-mode=AlwaysDeny,AlwaysDeny"], "--authorization-mode: AlwaysDeny is given twice"),
+        (&["--tls-cert-file=a"], "--tls-cert-file: needs --tls-private-key-file too"),
+        (&["--tls-private-key-file=a"], "--tls-private-key-file: needs --tls-cert-file too"),
+        (&["-v11"], "--log-level: numbers go from 0 to 10"),
+        (
+            &["--log-level=verbose"],
+            "--log-level: \"verbose\" is not a level (error, warn, info, debug, trace), a number or a list",
+        ),
+        (
+            &["--log-level=a=b=c"],
+            "--log-level: \"a=b=c\" is not a level (error, warn, info, debug, trace), a number or a list",
+        ),
+    ] {
+        let error = read(flags).expect_err("must be refused");
+        assert_eq!(error.to_string(), expected, "{flags:?}");
+        assert_eq!(error.exit_code(), std::process::ExitCode::from(2), "{flags:?}");
+    }
+}
+
+#[test]
+fn help_and_version_are_shown() {
+    for (flag, expected) in [("--help", "--bind-address <IP>"), ("--version", env!("CARGO_PKG_VERSION"))] {
+        match read(&[flag]) {
+            Ok(Invocation::Show(text)) => assert!(text.contains(expected), "{text}"),
+            other => panic!("{flag}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn every_flag_is_explained() {
+    let command = command(&VOCABULARIES);
+    command.clone().debug_assert();
+    for flag in command.get_arguments() {
+        let help = flag.get_help().map(ToString::to_string).unwrap_or_default();
+        assert!(help.len() >= 20, "--{} says only {help:?}", flag.get_id());
+        assert!(flag.get_help_heading().is_some(), "--{} stands under no heading", flag.get_id());
+    }
+}
