@@ -1,0 +1,45 @@
+//! Values computed once and kept with what they were computed from.
+
+use std::any::Any;
+use std::sync::OnceLock;
+
+/// At most one value per type, set once. A chain: there are one or two types in practice.
+#[derive(Default)]
+pub(crate) struct Memo(OnceLock<Box<Slot>>);
+
+struct Slot {
+    value: Box<dyn Any + Send + Sync>,
+    next: Memo,
+}
+
+impl Memo {
+    /// The value of type `T`; made by `init` if there is none. Of two threads that race, both see one value.
+    pub(crate) fn get_or_init<T: Send + Sync + 'static>(&self, init: impl FnOnce() -> T) -> &T {
+        let mut init = Some(init);
+        let mut memo = self;
+        loop {
+            let slot = memo.0.get_or_init(|| {
+                let init = init.take().expect("init runs for one slot, and that slot then holds a T");
+                Box::new(Slot { value: Box::new(init()), next: Self::default() })
+            });
+            if let Some(value) = slot.value.downcast_ref::<T>() {
+                return value;
+            }
+            memo = &slot.next;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_one_value_per_type() {
+        let memo = Memo::default();
+        assert_eq!(*memo.get_or_init(|| 1_u32), 1);
+        assert_eq!(*memo.get_or_init(|| String::from("a")), "a");
+        assert_eq!(*memo.get_or_init::<u32>(|| unreachable!("already there")), 1);
+        assert_eq!(*memo.get_or_init::<String>(|| unreachable!("already there")), "a");
+    }
+}

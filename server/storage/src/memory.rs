@@ -1,0 +1,260 @@
+//! The state that all reads are served from, and the history that watches follow.
+//!
+//! One writer changes it ([`MemoryWriter`], owned by the store); any number of readers hold [`Memory`]. A batch
+//! of writes becomes visible at one instant, when the new [`State`] is swapped in: snapshots, watches and the
+//! current revision all go by the revision of that state. Events are in the logs before that instant, so a
+//! reader that knows a revision always finds the events up to it.
+
+mod event_log;
+mod history;
+mod replay;
+mod snapshot;
+mod watch;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
+use tokio::sync::watch as signal;
+
+use crate::clock::Timestamp;
+use crate::error::StoreError;
+use crate::event::{Event, EventKind};
+use crate::key::{Key, Objects, ResourceName, Scope};
+use crate::object::Object;
+use crate::revision::Revision;
+use crate::store::Op;
+use crate::write::{Committed, Write};
+
+use event_log::Hub;
+use history::History;
+pub(crate) use history::Retention;
+pub(crate) use replay::Replay;
+pub use snapshot::Snapshot;
+pub use watch::Watch;
+
+/// Everything at one revision. Cloning it copies no objects.
+#[derive(Clone)]
+struct State {
+    revision: Revision,
+    resources: imbl::OrdMap<ResourceName, Objects>,
+}
+
+struct Shared {
+    state: ArcSwap<State>,
+    hubs: ArcSwap<HashMap<ResourceName, Arc<Hub>>>,
+    /// Held while a hub is added, so that two threads do not add the same one.
+    adding: Mutex<()>,
+    /// History up to here was gone before this process began.
+    begins_after: Revision,
+    /// The revision of `state`, for those who wait for it.
+    reached: signal::Sender<Revision>,
+    closed: AtomicBool,
+}
+
+/// A reader's handle on the memory.
+#[derive(Clone)]
+pub(crate) struct Memory(Arc<Shared>);
+
+/// The one handle that changes the memory.
+pub(crate) struct MemoryWriter {
+    memory: Memory,
+    history: History,
+}
+
+/// Writes that have been checked against each other and the state, and that nobody can see yet.
+pub(crate) struct Batch {
+    state: State,
+    time: Timestamp,
+    pub(crate) changes: Vec<Change>,
+}
+
+/// One accepted write of a batch.
+pub(crate) struct Change {
+    pub(crate) op: Op,
+    pub(crate) event: Arc<Event>,
+}
+
+impl Memory {
+    fn with(state: State, begins_after: Revision) -> Self {
+        let reached = signal::Sender::new(state.revision);
+        Self(Arc::new(Shared {
+            state: ArcSwap::from_pointee(state),
+            hubs: ArcSwap::default(),
+            adding: Mutex::default(),
+            begins_after,
+            reached,
+            closed: AtomicBool::new(false),
+        }))
+    }
+
+    pub(crate) fn revision(&self) -> Revision {
+        self.0.state.load().revision
+    }
+
+    pub(crate) fn snapshot(&self, resource: &ResourceName) -> Snapshot {
+        let state = self.0.state.load();
+        Snapshot::new(state.revision, state.resources.get(resource).cloned().unwrap_or_default())
+    }
+
+    /// The state of `resource` at `revision`: the current one with younger events undone.
+    pub(crate) fn snapshot_at(
+        &self,
+        resource: &ResourceName,
+        revision: Revision,
+    ) -> Result<Snapshot, StoreError> {
+        let now = self.snapshot(resource);
+        if revision > now.revision() {
+            return Err(StoreError::FutureRevision { asked: revision, current: now.revision() });
+        }
+        if revision == now.revision() {
+            return Ok(now);
+        }
+        let younger = self.hub(resource).between(revision, now.revision())?;
+        Ok(now.undo(&younger, revision))
+    }
+
+    /// The names of all resources that have objects.
+    pub(crate) fn resources(&self) -> Vec<ResourceName> {
+        self.0.state.load().resources.keys().cloned().collect()
+    }
+
+    pub(crate) fn watch(
+        &self,
+        resource: &ResourceName,
+        scope: Scope,
+        after: Revision,
+    ) -> Result<Watch, StoreError> {
+        Watch::new(self.clone(), self.hub(resource), scope, after)
+    }
+
+    /// Resolves when the state is at `revision` or later; fails when it cannot come to that any more.
+    pub(crate) async fn reach(&self, revision: Revision) -> Result<(), StoreError> {
+        let mut reached = self.0.reached.subscribe();
+        loop {
+            if *reached.borrow_and_update() >= revision {
+                return Ok(());
+            }
+            if self.is_closed() || reached.changed().await.is_err() {
+                return Err(StoreError::Closed);
+            }
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.0.closed.load(Ordering::Acquire)
+    }
+
+    /// The logs of `resource`; made on first use, by a reader or by the writer.
+    fn hub(&self, resource: &ResourceName) -> Arc<Hub> {
+        if let Some(hub) = self.0.hubs.load().get(resource) {
+            return Arc::clone(hub);
+        }
+        let _adding = self.0.adding.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut hubs = HashMap::clone(&self.0.hubs.load());
+        let hub =
+            hubs.entry(resource.clone()).or_insert_with(|| Arc::new(Hub::new(self.0.begins_after))).clone();
+        self.0.hubs.store(Arc::new(hubs));
+        hub
+    }
+}
+
+impl MemoryWriter {
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// Begins a batch on the newest state, committed at `now`.
+    pub(crate) fn batch(&self, now: Timestamp) -> Batch {
+        Batch { state: State::clone(&self.memory.0.state.load()), time: now, changes: Vec::new() }
+    }
+
+    /// Makes a durable batch visible, all of it at one instant, and wakes those who wait for it.
+    pub(crate) fn publish(&mut self, batch: Batch) {
+        let Some(revision) = batch.changes.last().map(|change| change.event.revision()) else { return };
+        let mut by_resource: HashMap<ResourceName, Vec<Arc<Event>>> = HashMap::new();
+        for change in batch.changes {
+            self.history.push(Arc::clone(&change.event));
+            let resource = &change.event.key().resource;
+            match by_resource.get_mut(resource) {
+                Some(events) => events.push(change.event),
+                None => drop(by_resource.insert(resource.clone(), vec![change.event])),
+            }
+        }
+        let woken: Vec<_> = by_resource
+            .into_iter()
+            .map(|(resource, events)| self.memory.hub(&resource).append(&events))
+            .collect();
+        let shared = &self.memory.0;
+        shared.state.store(Arc::new(batch.state));
+        shared.reached.send_replace(revision);
+        woken.iter().flatten().for_each(|log| log.wake());
+    }
+
+    /// Up to which revision history is older or larger than `retention` allows at `now`, if any of it is.
+    pub(crate) fn overdue(&self, now: Timestamp, retention: &Retention) -> Option<Revision> {
+        self.history.overdue(now, retention)
+    }
+
+    /// Forgets at most `limit` events up to and including `before`, oldest first. Returns them.
+    pub(crate) fn forget(&mut self, before: Revision, limit: usize) -> Vec<Arc<Event>> {
+        let events = self.history.pop_through(before, limit);
+        for event in &events {
+            self.memory.hub(&event.key().resource).forget(event);
+        }
+        events
+    }
+
+    /// Ends all watches and waits: no write will come.
+    pub(crate) fn close(&self) {
+        let shared = &self.memory.0;
+        shared.closed.store(true, Ordering::Release);
+        shared.reached.send_modify(|_| ());
+        shared.hubs.load().values().for_each(|hub| hub.wake_all());
+    }
+}
+
+impl Drop for MemoryWriter {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl Batch {
+    /// Adds a write if its condition holds after the writes before it. It is as good as committed if the batch is.
+    pub(crate) fn add(&mut self, write: &Write) -> Result<Committed, StoreError> {
+        let key = write.key();
+        let previous =
+            self.state.resources.get(&key.resource).and_then(|objects| objects.get(&key.name_ref())).cloned();
+        write.check(previous.as_ref())?;
+        let revision = self.state.revision.next();
+        // A replaced object hands on its strings, so that equal names are in memory once.
+        let key = previous.as_ref().map_or(key, |previous| previous.key()).clone();
+        let object = Arc::new(Object::new(key, revision, Ok(write.body().stamp(revision))));
+        let (op, kind) = match write {
+            Write::Create { .. } => (Op::Create, EventKind::Put),
+            Write::Replace { .. } => (Op::Replace, EventKind::Put),
+            Write::Remove { .. } => (Op::Remove, EventKind::Remove),
+        };
+        self.state.apply(kind, &object);
+        self.state.revision = revision;
+        let event = Event::new(kind, self.time, Arc::clone(&object), previous.clone());
+        self.changes.push(Change { op, event: Arc::new(event) });
+        Ok(Committed { revision, object, previous })
+    }
+}
+
+impl State {
+    fn apply(&mut self, kind: EventKind, object: &Arc<Object>) {
+        let Key { resource, .. } = object.key();
+        let objects = match self.resources.get_mut(resource) {
+            Some(objects) => objects,
+            None => self.resources.entry(resource.clone()).or_default(),
+        };
+        match kind {
+            EventKind::Put => drop(objects.insert(object.key().object_name(), Arc::clone(object))),
+            EventKind::Remove => drop(objects.remove(&object.key().name_ref())),
+        }
+    }
+}

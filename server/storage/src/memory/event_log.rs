@@ -1,0 +1,201 @@
+//! The recent events of a resource, and of the parts of it that somebody watches.
+//!
+//! A log is shared by all its watches; each of them is only a revision that it has come to. A scope narrower
+//! than the resource has a log of its own while it has watches, so that nobody is woken for, or searches
+//! through, events of others.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use tokio::sync::watch as signal;
+
+use crate::error::StoreError;
+use crate::event::Event;
+use crate::key::Scope;
+use crate::revision::Revision;
+
+/// All logs of one resource.
+pub(super) struct Hub {
+    all: Arc<EventLog>,
+    /// Held during every change of a log, so that a narrower log is added between two of them.
+    scoped: Mutex<HashMap<Scope, Arc<EventLog>>>,
+}
+
+/// Events in order of revision.
+pub(super) struct EventLog {
+    entries: RwLock<Entries>,
+    wake: signal::Sender<()>,
+}
+
+struct Entries {
+    events: VecDeque<Arc<Event>>,
+    /// Every event after this revision is here; one at or before it may be gone.
+    begins_after: Revision,
+}
+
+impl Hub {
+    pub(super) fn new(begins_after: Revision) -> Self {
+        Self { all: Arc::new(EventLog::new(VecDeque::new(), begins_after)), scoped: Mutex::default() }
+    }
+
+    /// Appends events of this resource. Returns the logs to wake when they may be seen.
+    pub(super) fn append(&self, events: &[Arc<Event>]) -> Vec<Arc<EventLog>> {
+        let scoped = self.lock();
+        self.all.append(events.iter().cloned());
+        let mut woken = vec![Arc::clone(&self.all)];
+        if !scoped.is_empty() {
+            for event in events {
+                for log in logs_of(&scoped, event) {
+                    log.append([Arc::clone(event)]);
+                    if !woken.iter().any(|other| Arc::ptr_eq(other, log)) {
+                        woken.push(Arc::clone(log));
+                    }
+                }
+            }
+        }
+        woken
+    }
+
+    /// Drops the oldest event, which is `event`.
+    pub(super) fn forget(&self, event: &Event) {
+        let scoped = self.lock();
+        self.all.forget(event.revision());
+        logs_of(&scoped, event).for_each(|log| log.forget(event.revision()));
+    }
+
+    /// The log of `scope`, complete after the revision `after`, and the signal that there is more in it. The log
+    /// lives until the last signal is dropped and then released.
+    pub(super) fn subscribe(
+        &self,
+        scope: &Scope,
+        after: Revision,
+    ) -> Result<(Arc<EventLog>, signal::Receiver<()>), StoreError> {
+        let mut scoped = self.lock();
+        let log = match scoped.get(scope) {
+            _ if *scope == Scope::All => {
+                self.all.covers(after)?;
+                Arc::clone(&self.all)
+            }
+            Some(log) => {
+                if log.covers(after).is_err() {
+                    log.extend_back(self.in_scope(scope, after)?, after);
+                }
+                Arc::clone(log)
+            }
+            None => {
+                let log = Arc::new(EventLog::new(self.in_scope(scope, after)?, after));
+                scoped.insert(scope.clone(), Arc::clone(&log));
+                log
+            }
+        };
+        let signal = log.wake.subscribe();
+        Ok((log, signal))
+    }
+
+    /// Lets go of the log of `scope` if it has no watch left.
+    pub(super) fn release(&self, scope: &Scope) {
+        let mut scoped = self.lock();
+        if scoped.get(scope).is_some_and(|log| log.wake.receiver_count() == 0) {
+            scoped.remove(scope);
+        }
+    }
+
+    /// All events after `after`, up to and including `through`.
+    pub(super) fn between(&self, after: Revision, through: Revision) -> Result<Vec<Arc<Event>>, StoreError> {
+        self.all.read(after, through, usize::MAX)
+    }
+
+    pub(super) fn wake_all(&self) {
+        let scoped = self.lock();
+        self.all.wake();
+        scoped.values().for_each(|log| log.wake());
+    }
+
+    fn in_scope(&self, scope: &Scope, after: Revision) -> Result<VecDeque<Arc<Event>>, StoreError> {
+        let events = self.all.read(after, Revision::MAX, usize::MAX)?;
+        Ok(events
+            .into_iter()
+            .filter(|event| scope.contains(&event.key().namespace, &event.key().name))
+            .collect())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Scope, Arc<EventLog>>> {
+        self.scoped.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The narrower logs that `event` belongs to.
+fn logs_of<'a>(
+    scoped: &'a HashMap<Scope, Arc<EventLog>>,
+    event: &Event,
+) -> impl Iterator<Item = &'a Arc<EventLog>> {
+    let key = event.key();
+    let namespace = Scope::Namespace(Arc::clone(&key.namespace));
+    let name = Scope::Name(Arc::clone(&key.namespace), Arc::clone(&key.name));
+    [namespace, name].into_iter().filter_map(|scope| scoped.get(&scope))
+}
+
+impl EventLog {
+    fn new(events: VecDeque<Arc<Event>>, begins_after: Revision) -> Self {
+        Self { entries: RwLock::new(Entries { events, begins_after }), wake: signal::Sender::new(()) }
+    }
+
+    /// Tells the watches of this log that there is something to read.
+    pub(super) fn wake(&self) {
+        self.wake.send_replace(());
+    }
+
+    /// At most `limit` events after `after`, up to and including `through`.
+    pub(super) fn read(
+        &self,
+        after: Revision,
+        through: Revision,
+        limit: usize,
+    ) -> Result<Vec<Arc<Event>>, StoreError> {
+        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        entries.covers(after)?;
+        let events = &entries.events;
+        // Most readers are at the end; the search is for those who are not.
+        if events.back().is_none_or(|newest| newest.revision() <= after) {
+            return Ok(Vec::new());
+        }
+        let start = events.partition_point(|event| event.revision() <= after);
+        let readable = events.range(start..).take_while(|event| event.revision() <= through);
+        Ok(readable.take(limit).cloned().collect())
+    }
+
+    fn covers(&self, after: Revision) -> Result<(), StoreError> {
+        self.entries.read().unwrap_or_else(PoisonError::into_inner).covers(after)
+    }
+
+    fn append(&self, events: impl IntoIterator<Item = Arc<Event>>) {
+        self.entries.write().unwrap_or_else(PoisonError::into_inner).events.extend(events);
+    }
+
+    /// Drops the oldest event if it has this revision.
+    fn forget(&self, revision: Revision) {
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        if entries.events.front().is_some_and(|oldest| oldest.revision() <= revision) {
+            entries.events.pop_front();
+            entries.begins_after = entries.begins_after.max(revision);
+        }
+    }
+
+    /// Puts those of `events` in front that are older than what is here; `events` are complete after `after`.
+    fn extend_back(&self, events: VecDeque<Arc<Event>>, after: Revision) {
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        let begins_after = entries.begins_after;
+        let older = events.into_iter().filter(|event| event.revision() <= begins_after).rev();
+        older.collect::<Vec<_>>().into_iter().for_each(|event| entries.events.push_front(event));
+        entries.begins_after = after;
+    }
+}
+
+impl Entries {
+    fn covers(&self, after: Revision) -> Result<(), StoreError> {
+        if after < self.begins_after {
+            return Err(StoreError::Expired { asked: after, oldest: self.begins_after });
+        }
+        Ok(())
+    }
+}

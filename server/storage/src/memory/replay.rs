@@ -1,0 +1,103 @@
+//! Memory from the records of a log: the state, and the history that is still to be kept.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::event_log::Hub;
+use super::history::{History, Retention};
+use super::{Memory, MemoryWriter, State};
+use crate::clock::Timestamp;
+use crate::event::{Event, EventKind};
+use crate::key::{Key, ResourceName};
+use crate::object::Object;
+use crate::revision::Revision;
+use crate::store::{Op, Record};
+
+/// Takes records in order of revision and becomes a [`MemoryWriter`].
+pub(crate) struct Replay {
+    now: Timestamp,
+    retention: Retention,
+    compacted: Revision,
+    state: State,
+    /// Per resource, the newest event that is too old to be kept.
+    begins_after: HashMap<ResourceName, Revision>,
+    events: Vec<Arc<Event>>,
+    garbage: Vec<Revision>,
+    namespaces: HashSet<Arc<str>>,
+}
+
+impl Replay {
+    /// Of a log from which records up to `compacted` may have been dropped already.
+    pub(crate) fn new(compacted: Revision, now: Timestamp, retention: Retention) -> Self {
+        let revision = compacted.max(Revision::FIRST);
+        Self {
+            now,
+            retention,
+            compacted,
+            state: State { revision, resources: imbl::OrdMap::new() },
+            begins_after: HashMap::new(),
+            events: Vec::new(),
+            garbage: Vec::new(),
+            namespaces: HashSet::new(),
+        }
+    }
+
+    pub(crate) fn push(&mut self, record: Record) {
+        let Record { revision, key, op, time, value } = record;
+        let objects = self.state.resources.get(&key.resource);
+        let previous = objects.and_then(|objects| objects.get(&key.name_ref())).cloned();
+        let key = match &previous {
+            Some(previous) => previous.key().clone(),
+            None => self.intern(key),
+        };
+        let kind = if op == Op::Remove { EventKind::Remove } else { EventKind::Put };
+        let object = Arc::new(Object::new(key, revision, value));
+        self.state.apply(kind, &object);
+        self.state.revision = revision;
+        let event = Event::new(kind, time, object, previous);
+        if self.events.is_empty() && self.retention.is_over(time, self.now) {
+            self.garbage.extend(event.superseded());
+            match self.begins_after.get_mut(&event.key().resource) {
+                Some(begins_after) => *begins_after = revision,
+                None => drop(self.begins_after.insert(event.key().resource.clone(), revision)),
+            }
+        } else {
+            self.events.push(Arc::new(event));
+        }
+    }
+
+    /// The memory, and the records that are in the log for no reason any more, in the order to drop them.
+    pub(crate) fn finish(self) -> (MemoryWriter, Vec<Revision>) {
+        let mut hubs: HashMap<_, _> = self
+            .begins_after
+            .into_iter()
+            .map(|(resource, revision)| (resource, Arc::new(Hub::new(revision.max(self.compacted)))))
+            .collect();
+        let mut history = History::default();
+        for event in self.events {
+            let hub = hubs
+                .entry(event.key().resource.clone())
+                .or_insert_with(|| Arc::new(Hub::new(self.compacted)));
+            hub.append(std::slice::from_ref(&event));
+            history.push(event);
+        }
+        let memory = Memory::with(self.state, self.compacted);
+        memory.0.hubs.store(Arc::new(hubs));
+        (MemoryWriter { memory, history }, self.garbage)
+    }
+
+    /// The same key, with strings that are shared with earlier ones.
+    fn intern(&mut self, key: Key) -> Key {
+        let resource = match self.state.resources.get_key_value(&key.resource) {
+            Some((resource, _)) => resource.clone(),
+            None => key.resource,
+        };
+        let namespace = if let Some(namespace) = self.namespaces.get(&key.namespace) {
+            Arc::clone(namespace)
+        } else {
+            self.namespaces.insert(Arc::clone(&key.namespace));
+            key.namespace
+        };
+        Key { resource, namespace, name: key.name }
+    }
+}

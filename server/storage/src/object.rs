@@ -1,0 +1,67 @@
+//! One stored state of an object, and what readers remember with it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::key::Key;
+use crate::memo::Memo;
+use crate::revision::Revision;
+
+/// One state of one object: never changed, shared by every snapshot and event that shows it.
+pub struct Object {
+    key: Key,
+    revision: Revision,
+    value: Result<Bytes, Corrupt>,
+    memo: Memo,
+}
+
+/// A stored value that is not what was written: its checksum does not fit.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the stored value of revision {revision} is damaged: {detail}")]
+pub struct Corrupt {
+    /// The revision of the damaged row.
+    pub revision: Revision,
+    /// What does not fit, for the operator.
+    pub detail: Arc<str>,
+}
+
+impl Object {
+    pub(crate) fn new(key: Key, revision: Revision, value: Result<Bytes, Corrupt>) -> Self {
+        Self { key, revision, value, memo: Memo::default() }
+    }
+
+    /// Its name.
+    pub fn key(&self) -> &Key {
+        &self.key
+    }
+
+    /// The revision of the write that made this state.
+    pub fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// The bytes as they were written, with the revision in them; or why they cannot be trusted.
+    pub fn value(&self) -> Result<&Bytes, &Corrupt> {
+        self.value.as_ref()
+    }
+
+    /// What was computed from this state before, or now by `init`: one value per type `T`, for as long as
+    /// the state is in memory. Decoded labels, an encoding in another format.
+    pub fn memo<T: Send + Sync + 'static>(&self, init: impl FnOnce(&Self) -> T) -> &T {
+        self.memo.get_or_init(|| init(self))
+    }
+
+    /// Length of the value in bytes; 0 if it is damaged.
+    pub(crate) fn len(&self) -> usize {
+        self.value.as_ref().map_or(0, Bytes::len)
+    }
+}
+
+impl fmt::Debug for Object {
+    /// Without the value, which may hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Object({} at {}, {} bytes)", self.key, self.revision, self.len())
+    }
+}

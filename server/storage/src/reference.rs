@@ -1,0 +1,224 @@
+//! The reference store: correct, simple, and gone with the process. What other stores are measured against,
+//! and what tests of other crates run on.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::clock::{Clock, SystemClock};
+use crate::error::StoreError;
+use crate::event::Event;
+use crate::memory::{Batch, Change, Memory, MemoryWriter, Replay, Retention};
+use crate::revision::Revision;
+use crate::storage::Storage;
+use crate::store::{BoxFuture, Record, Store, Visitor};
+use crate::write::{Committed, Write};
+
+/// How a reference store behaves.
+#[derive(Debug, Clone)]
+pub struct ReferenceConfig {
+    /// How long history is kept.
+    pub retention: Duration,
+    /// How much memory may be held for history alone, in bytes.
+    pub history_bytes: u64,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Default for ReferenceConfig {
+    fn default() -> Self {
+        Self { retention: Duration::from_mins(5), history_bytes: 256 << 20, clock: Arc::new(SystemClock) }
+    }
+}
+
+/// What a reference store kept; a new one can be started from it, as if it had been on a disk.
+#[derive(Debug, Clone, Default)]
+pub struct Disk(Arc<Mutex<Kept>>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    records: BTreeMap<Revision, Record>,
+    compacted: Revision,
+    cluster_uid: Option<Arc<str>>,
+}
+
+struct Reference {
+    /// None after shutdown.
+    writer: Mutex<Option<MemoryWriter>>,
+    disk: Disk,
+    config: ReferenceConfig,
+    cluster_uid: Arc<str>,
+}
+
+/// Starts a store on `disk`; an empty one if that is new.
+pub fn open(disk: Disk, config: ReferenceConfig) -> Storage {
+    let mut kept = disk.lock();
+    let cluster_uid: Arc<str> =
+        Arc::clone(kept.cluster_uid.get_or_insert_with(|| uuid::Uuid::new_v4().to_string().into()));
+    let mut replay = Replay::new(kept.compacted, config.clock.now(), config.retention());
+    kept.records.values().cloned().for_each(|record| replay.push(record));
+    let (writer, garbage) = replay.finish();
+    kept.drop_records(garbage);
+    drop(kept);
+    let memory = Memory::clone(writer.memory());
+    Storage::new(memory, Arc::new(Reference { writer: Mutex::new(Some(writer)), disk, config, cluster_uid }))
+}
+
+impl Reference {
+    fn commit_now(&self, write: &Write) -> Result<Committed, StoreError> {
+        let mut writer = self.lock();
+        let writer = writer.as_mut().ok_or(StoreError::Closed)?;
+        let mut batch = writer.batch(self.config.clock.now());
+        let committed = batch.add(write)?;
+        self.disk.append(&batch);
+        writer.publish(batch);
+        self.expire_now(writer);
+        Ok(committed)
+    }
+
+    fn expire_now(&self, writer: &mut MemoryWriter) {
+        if let Some(before) = writer.overdue(self.config.clock.now(), &self.config.retention()) {
+            self.forget(writer, before);
+        }
+    }
+
+    fn forget(&self, writer: &mut MemoryWriter, before: Revision) {
+        let events = writer.forget(before, usize::MAX);
+        let mut kept = self.disk.lock();
+        kept.compacted = events.last().map_or(kept.compacted, |event| event.revision());
+        kept.drop_records(events.iter().flat_map(|event| Event::superseded(event)));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<MemoryWriter>> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with_writer(&self, change: impl FnOnce(&mut MemoryWriter)) -> Result<(), StoreError> {
+        self.lock().as_mut().ok_or(StoreError::Closed).map(change)
+    }
+}
+
+impl Store for Reference {
+    fn commit(&self, write: Write) -> BoxFuture<'_, Result<Committed, StoreError>> {
+        Box::pin(async move { self.commit_now(&write) })
+    }
+
+    fn records<'a>(&'a self, visit: &'a mut Visitor<'_>) -> BoxFuture<'a, Result<Revision, StoreError>> {
+        let kept = self.disk.lock();
+        kept.records.values().cloned().for_each(visit);
+        let newest = kept.records.keys().next_back().copied();
+        let revision = newest.unwrap_or(Revision::FIRST).max(kept.compacted);
+        Box::pin(async move { Ok(revision) })
+    }
+
+    fn barrier(&self) -> BoxFuture<'_, Result<Revision, StoreError>> {
+        let revision = self.lock().as_ref().map(|writer| writer.memory().revision());
+        Box::pin(async move { revision.ok_or(StoreError::Closed) })
+    }
+
+    fn compact(&self, before: Revision) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move { self.with_writer(|writer| self.forget(writer, before)) })
+    }
+
+    fn expire(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move { self.with_writer(|writer| self.expire_now(writer)) })
+    }
+
+    fn integrity(&self) -> BoxFuture<'_, Result<Vec<String>, StoreError>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    fn shutdown(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        drop(self.lock().take());
+        Box::pin(async { Ok(()) })
+    }
+
+    fn cluster_uid(&self) -> Arc<str> {
+        Arc::clone(&self.cluster_uid)
+    }
+}
+
+impl ReferenceConfig {
+    fn retention(&self) -> Retention {
+        Retention { time: self.retention, bytes: self.history_bytes }
+    }
+}
+
+impl Disk {
+    fn append(&self, batch: &Batch) {
+        self.lock().records.extend(batch.changes.iter().map(|change| {
+            let record = record_of(change);
+            (record.revision, record)
+        }));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    fn drop_records(&mut self, revisions: impl IntoIterator<Item = Revision>) {
+        for revision in revisions {
+            self.records.remove(&revision);
+        }
+    }
+}
+
+fn record_of(change: &Change) -> Record {
+    let object = change.event.object();
+    Record {
+        revision: object.revision(),
+        key: object.key().clone(),
+        op: change.op,
+        time: change.event.time(),
+        value: object.value().cloned().map_err(Clone::clone),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::ManualClock;
+    use crate::conformance::{self, Fixture, RETENTION};
+    use crate::key::{Key, ResourceName, Scope};
+    use crate::write::Body;
+
+    struct InMemory;
+
+    impl Fixture for InMemory {
+        type Place = Disk;
+
+        fn place(&self) -> Disk {
+            Disk::default()
+        }
+
+        fn open<'a>(&'a self, place: &'a Disk, clock: Arc<ManualClock>) -> BoxFuture<'a, Storage> {
+            let config = ReferenceConfig { retention: RETENTION, clock, ..ReferenceConfig::default() };
+            Box::pin(async move { open(place.clone(), config) })
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn conforms() {
+        conformance::run(&InMemory, rand::random()).await;
+    }
+
+    #[tokio::test]
+    async fn history_is_bounded_in_bytes() {
+        let config = ReferenceConfig { history_bytes: 10_000, ..ReferenceConfig::default() };
+        let storage = open(Disk::default(), config);
+        let resource = ResourceName::new("configmaps");
+        let start = storage.current_revision();
+        for index in 0..100 {
+            let key = Key::new(resource.clone(), "ns", index.to_string());
+            storage.commit(Write::Create { key, body: Body::new(vec![b'x'; 1000], 0) }).await.unwrap();
+        }
+        let oldest = match storage.watch(&resource, Scope::All, start) {
+            Err(StoreError::Expired { oldest, .. }) => oldest,
+            other => panic!("{:?}", other.map(|_| ())),
+        };
+        let kept = storage.current_revision().get() - oldest.get();
+        assert!((10..60).contains(&kept), "creations hold no old states, only themselves: {kept}");
+    }
+}

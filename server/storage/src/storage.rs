@@ -1,0 +1,114 @@
+//! The handle through which everything else reads and writes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::check::{self, Report};
+use crate::error::StoreError;
+use crate::key::{ResourceName, Scope};
+use crate::memory::{Memory, Snapshot, Watch};
+use crate::reference::{self, Disk, ReferenceConfig};
+use crate::revision::Revision;
+use crate::store::{Store, Visitor};
+use crate::write::{Committed, Write};
+
+/// A running store and the memory in front of it. Clones are handles on the same one.
+#[derive(Clone)]
+pub struct Storage {
+    memory: Memory,
+    store: Arc<dyn Store>,
+}
+
+impl Storage {
+    pub(crate) fn new(memory: Memory, store: Arc<dyn Store>) -> Self {
+        Self { memory, store }
+    }
+
+    /// A new, empty store that lives in this process only.
+    pub fn in_memory() -> Self {
+        reference::open(Disk::default(), ReferenceConfig::default())
+    }
+
+    /// Commits one write. When it returns, the write is durable and every snapshot shows it. When the future is
+    /// dropped, the write may or may not happen; it is never half done.
+    pub async fn commit(&self, write: Write) -> Result<Committed, StoreError> {
+        self.store.commit(write).await
+    }
+
+    /// The newest state of a resource.
+    pub fn snapshot(&self, resource: &ResourceName) -> Snapshot {
+        self.memory.snapshot(resource)
+    }
+
+    /// The state of a resource as it was at `revision`. [`StoreError::Expired`] if history does not reach back
+    /// that far, [`StoreError::FutureRevision`] if the store is not there yet. Costs about a microsecond per
+    /// event since then.
+    pub fn snapshot_at(&self, resource: &ResourceName, revision: Revision) -> Result<Snapshot, StoreError> {
+        self.memory.snapshot_at(resource, revision)
+    }
+
+    /// The names of the resources that have objects.
+    pub fn resources(&self) -> Vec<ResourceName> {
+        self.memory.resources()
+    }
+
+    /// The newest revision that readers see.
+    pub fn current_revision(&self) -> Revision {
+        self.memory.revision()
+    }
+
+    /// Returns when snapshots show `revision`; [`StoreError::FutureRevision`] if that takes longer than
+    /// `deadline`.
+    pub async fn wait_for(&self, revision: Revision, deadline: Duration) -> Result<(), StoreError> {
+        if self.current_revision() >= revision {
+            return Ok(());
+        }
+        match tokio::time::timeout(deadline, self.memory.reach(revision)).await {
+            Ok(reached) => reached,
+            Err(_) => Err(StoreError::FutureRevision { asked: revision, current: self.current_revision() }),
+        }
+    }
+
+    /// Makes the next snapshot consistent: it shows every write that anybody had committed before this call.
+    pub async fn barrier(&self) -> Result<Revision, StoreError> {
+        self.store.barrier().await
+    }
+
+    /// Follows `scope` of a resource: every event after `after`, in order, each once. A snapshot and a watch
+    /// after its revision make up a complete view. [`StoreError::Expired`] if history does not reach back that
+    /// far. A revision in the future is allowed: nothing is delivered up to it.
+    pub fn watch(&self, resource: &ResourceName, scope: Scope, after: Revision) -> Result<Watch, StoreError> {
+        self.memory.watch(resource, scope, after)
+    }
+
+    /// Forgets history up to and including `before`.
+    pub async fn compact(&self, before: Revision) -> Result<(), StoreError> {
+        self.store.compact(before).await
+    }
+
+    /// Forgets history beyond what is configured, now. It also happens by itself.
+    pub async fn expire(&self) -> Result<(), StoreError> {
+        self.store.expire().await
+    }
+
+    /// Shows `visit` every record of the durable log, in order of revision, and returns the newest revision.
+    pub async fn records(&self, visit: &mut Visitor<'_>) -> Result<Revision, StoreError> {
+        self.store.records(visit).await
+    }
+
+    /// Reads the whole log and compares it with memory. Writes and reads go on meanwhile.
+    pub async fn self_check(&self) -> Result<Report, StoreError> {
+        check::check(&self.memory, &*self.store).await
+    }
+
+    /// The identity that the data got when it was created; stays the same for its life.
+    pub fn cluster_uid(&self) -> Arc<str> {
+        self.store.cluster_uid()
+    }
+
+    /// Commits what was accepted, ends all watches and closes the store. Later writes get
+    /// [`StoreError::Closed`]; reads go on from memory.
+    pub async fn shutdown(&self) -> Result<(), StoreError> {
+        self.store.shutdown().await
+    }
+}
