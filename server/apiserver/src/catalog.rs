@@ -3,7 +3,7 @@
 //! Built once at start. Request parsing, dispatch, discovery and the published documents all read this one
 //! value, so that they cannot disagree about what exists.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use orch_runtime::{
     resource_def::{GroupVersionDef, ResourceDef},
@@ -19,7 +19,7 @@ pub struct Catalog {
     /// group most stable and newest first.
     pub group_versions: Vec<ServedGroupVersion>,
     resources: HashMap<ResourceName, usize>,
-    served: Vec<ServedResource>,
+    served: Vec<Arc<ServedResource>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -58,8 +58,13 @@ pub struct ServedResource {
     pub group: String,
     /// `v1` or `<group>/<version>`.
     pub api_version: String,
-    /// `configmaps` or `leases.coordination.k8s.io`: how messages name the resource; also the store's key.
+    /// `configmaps` or `leases.coordination.k8s.io`: how messages name the resource.
     pub group_resource: String,
+    /// The same as the store's key.
+    pub storage_name: orch_storage::ResourceName,
+    /// How the stored form of every object of the kind begins: `{"kind":...,"apiVersion":...,`. Items of lists go
+    /// without it.
+    pub type_prefix: String,
     /// `ConfigMap` or `Lease.coordination.k8s.io`: how messages of invalid objects name the kind.
     pub group_kind: String,
 }
@@ -89,7 +94,7 @@ impl Catalog {
     }
 
     /// The kind behind a URL's group (vocabulary spelling, `""` for core), version and plural.
-    pub fn resource(&self, group: &str, version: &str, plural: &str) -> Option<&ServedResource> {
+    pub fn resource(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<ServedResource>> {
         let name = ResourceName {
             group: group.to_owned(),
             version: version.to_owned(),
@@ -106,7 +111,7 @@ impl Catalog {
     }
 
     /// Every served kind.
-    pub fn resources(&self) -> impl Iterator<Item = &ServedResource> {
+    pub fn resources(&self) -> impl Iterator<Item = &Arc<ServedResource>> {
         self.served.iter()
     }
 
@@ -129,13 +134,16 @@ impl Catalog {
             }) {
                 continue;
             }
-            self.served.push(ServedResource {
+            let group_resource = suffixed(resource.plural);
+            self.served.push(Arc::new(ServedResource {
                 def: resource,
+                type_prefix: format!("{{\"kind\":\"{}\",\"apiVersion\":\"{api_version}\",", resource.kind),
                 api_version: api_version.clone(),
-                group_resource: suffixed(resource.plural),
+                storage_name: orch_storage::ResourceName::new(group_resource.as_str()),
+                group_resource,
                 group_kind: suffixed(resource.kind),
                 group: group.clone(),
-            });
+            }));
         }
         self.group_versions.push(ServedGroupVersion {
             group,

@@ -1,0 +1,73 @@
+//! The server's parts, wired.
+//!
+//! One value that every request shares. Each part has its own configuration and constructor; only this file knows all of
+//! them.
+
+use std::{sync::Arc, time::Duration};
+
+use orch_auth::{authentication::Authentication, authorization::Authorization};
+use orch_runtime::scalar::Time;
+use orch_storage::{Clock, Revision, Storage};
+use tokio::sync::watch;
+
+use crate::{
+    catalog::Catalog,
+    discovery::Discovery,
+    error::{ApiError, Result},
+    health::Checks,
+    metrics::Metrics,
+    openapi::OpenApi,
+    root_paths::RootPaths,
+    version::Version,
+};
+
+/// How long a read waits for a version that is still to come.
+const VERSION_WAIT: Duration = Duration::from_secs(3);
+
+/// Everything that answers requests.
+pub struct App {
+    /// What is served.
+    pub catalog: Arc<Catalog>,
+    /// Where it is stored.
+    pub storage: Storage,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// Who makes a request.
+    pub authentication: Authentication,
+    /// Whether they may.
+    pub authorization: Authorization,
+    /// `/api`, `/apis` and below.
+    pub discovery: Discovery,
+    /// `/openapi/v3` and below.
+    pub openapi: OpenApi,
+    /// `/livez`, `/readyz`, `/healthz`.
+    pub health: Arc<Checks>,
+    /// `/metrics`.
+    pub metrics: Metrics,
+    /// `/version`.
+    pub version: Version,
+    /// `/`.
+    pub root_paths: RootPaths,
+    /// How long a request that is no watch may take.
+    pub request_timeout: Duration,
+    /// Becomes true when the server starts to shut down.
+    pub stopping: watch::Receiver<bool>,
+}
+
+impl App {
+    /// The time, in whole seconds, as it goes into objects.
+    pub fn now(&self) -> Time {
+        Time::from_unix_seconds((self.clock.now().0 / 1000).cast_signed())
+    }
+
+    /// Waits until reads include `version`.
+    ///
+    /// # Errors
+    /// 504 where the version is still to come after a short while.
+    pub async fn wait_for(&self, version: Revision) -> Result<()> {
+        self.storage.wait_for(version, VERSION_WAIT).await.map_err(|_| ApiError::TooLargeResourceVersion {
+            asked: version.get(),
+            current: self.storage.current_revision().get(),
+        })
+    }
+}

@@ -1,0 +1,60 @@
+//! Behaviour of single kinds: what is not data.
+//!
+//! A kind without an entry here has none, and most have none. Each file under `kinds/` holds one.
+
+mod namespace;
+mod secret;
+
+use orch_runtime::{Tree, field_error::Validation, object::ApiObject, resource_def::ResourceDef, vocabulary::Vocabulary};
+
+/// The write that a hook is part of.
+#[derive(Clone, Copy, Debug)]
+pub struct Change<'a> {
+    /// The product words in force.
+    pub vocabulary: &'a Vocabulary,
+    /// `""` for the main path.
+    pub subresource: &'a str,
+}
+
+/// What a kind adds to the steps of a write. Every step has a default that does nothing.
+pub trait Hooks: Send + Sync {
+    /// Adjusts an object before defaults are filled; `old` is absent on create.
+    fn prepare(&self, _object: &mut dyn ApiObject, _old: Option<&dyn ApiObject>, _change: &Change<'_>) {}
+
+    /// Reports violations that need the old object, the path or the vocabulary.
+    fn validate(
+        &self,
+        _object: &dyn ApiObject,
+        _old: Option<&dyn ApiObject>,
+        _change: &Change<'_>,
+        _cx: &mut Validation<'_>,
+    ) {
+    }
+
+    /// Whether an object without finalizers may go; consulted for a first DELETE and whenever an update leaves an object
+    /// that is being deleted without finalizers.
+    fn may_be_removed(&self, _tree: &Tree) -> bool {
+        true
+    }
+
+    /// Whether the server relies on the object, so that nobody may delete it.
+    fn is_protected(&self, _name: &str, _vocabulary: &Vocabulary) -> bool {
+        false
+    }
+
+    /// Adjusts an object that stays for now while it is being deleted.
+    fn mark_deleted(&self, _tree: &mut Tree) {}
+}
+
+struct NoHooks;
+
+impl Hooks for NoHooks {}
+
+/// The hooks of a kind.
+pub fn hooks(def: &ResourceDef) -> &'static dyn Hooks {
+    match (def.group, def.kind) {
+        ("", "Namespace") => &namespace::NamespaceHooks,
+        ("", "Secret") => &secret::SecretHooks,
+        _ => &NoHooks,
+    }
+}

@@ -1,0 +1,222 @@
+//! What happens to every request before and after its handler, in order. The order is semantics:
+//!
+//! 1. **panic**: outermost, so that nothing below can take the process or the connection down;
+//! 2. **audit id**: every answer, errors too, can be found again in the log;
+//! 3. **request info**: read once; authorization, metrics and dispatch use the same value;
+//! 4. **metrics**: around everything that has a meaning to count;
+//! 5. **deadline**: for everything but watches;
+//! 6. **authenticate**, then **authorize**: before the body is read, so that strangers cost little;
+//! 7. **body limit**: the body is read whole, up to a limit, by the handlers that need one;
+//! 8. the handler of [`routes`](crate::routes).
+
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
+
+use axum::{
+    body::Body,
+    response::{IntoResponse, Response},
+};
+use futures_util::FutureExt;
+use http::{HeaderName, HeaderValue, Request, header};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::Incoming;
+use orch_auth::{
+    authenticator::{Authenticated, Credentials},
+    authorizer::{self, Attributes, Authorizer, Decision},
+};
+use orch_runtime::resource_def::Verb;
+use uuid::Uuid;
+
+use crate::{
+    app::App,
+    error::{ApiError, ResourceName, Result},
+    listener::Connection,
+    metrics::{DryRun, RequestLabels},
+    query::Query,
+    request_info::{Names, RequestInfo, Route},
+    routes,
+};
+
+/// The largest body that is read, in bytes.
+pub const MAX_BODY_BYTES: usize = 3 * 1024 * 1024;
+
+const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
+
+/// A request as the handlers see it.
+pub struct Incomer<'a> {
+    /// What it is about.
+    pub info: RequestInfo<'a>,
+    /// Its query parameters.
+    pub query: Query,
+    /// Method, URI and headers.
+    pub parts: http::request::Parts,
+    /// Its body, not read yet.
+    pub body: Incoming,
+}
+
+/// Answers one request.
+pub async fn handle(app: Arc<App>, connection: Arc<Connection>, request: Request<Incoming>) -> Response {
+    let audit_id = audit_id(&request);
+    let answered = AssertUnwindSafe(measured(&app, &connection, request)).catch_unwind().await;
+    let mut response = answered.unwrap_or_else(|panic| {
+        let detail = panic.downcast_ref::<&str>().map_or("a value that is no text", |text| *text).to_owned();
+        ApiError::internal("the server has a bug", format_args!("panic: {detail}")).into_response()
+    });
+    let headers = response.headers_mut();
+    headers.insert(AUDIT_ID, audit_id);
+    if !headers.contains_key(header::CACHE_CONTROL) {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+    }
+    response
+}
+
+/// Reads the request line and counts the answer.
+async fn measured(app: &Arc<App>, connection: &Connection, request: Request<Incoming>) -> Response {
+    let started = Instant::now();
+    let (parts, body) = request.into_parts();
+    let query = Query::parse(parts.uri.query());
+    let info = RequestInfo::parse(&app.catalog, &parts.method, parts.uri.path(), &query);
+    let labels = labels(&info, &parts, &query);
+    let is_watch = info.names.is_resource && info.names.verb == Verb::Watch.as_str();
+    let in_flight = app.metrics.in_flight(!matches!(parts.method.as_str(), "GET" | "HEAD" | "OPTIONS"));
+    let incomer = Incomer { info, query, parts, body };
+    let response = if is_watch {
+        guarded(app, connection, incomer).await
+    } else {
+        match tokio::time::timeout(app.request_timeout, guarded(app, connection, incomer)).await {
+            Ok(response) => response,
+            Err(_) => {
+                ApiError::Timeout("request did not complete within the allotted timeout".to_owned()).into_response()
+            }
+        }
+    };
+    drop(in_flight);
+    app.metrics.answered(&labels, response.status(), started.elapsed());
+    response
+}
+
+/// Lets only those through who may.
+async fn guarded(app: &Arc<App>, connection: &Connection, incomer: Incomer<'_>) -> Response {
+    let caller = match authenticate(app, connection, &incomer.parts).await {
+        Ok(caller) => caller,
+        Err(error) => return error.into_response(),
+    };
+    if let Err(error) = authorize(app, &caller, &incomer.info.names, incomer.parts.uri.path()).await {
+        return error.into_response();
+    }
+    routes::answer(app, incomer).await
+}
+
+async fn authenticate(
+    app: &App,
+    connection: &Connection,
+    parts: &http::request::Parts,
+) -> Result<Authenticated> {
+    let authorization = parts.headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
+    let credentials =
+        Credentials::new(connection.peer_certificates(), authorization, std::time::SystemTime::now());
+    app.authentication.authenticate(&credentials).await.map_err(|error| {
+        tracing::debug!(%error, "not authenticated");
+        ApiError::Unauthorized
+    })
+}
+
+async fn authorize(app: &App, caller: &Authenticated, names: &Names, path: &str) -> Result<()> {
+    let target = if names.is_resource {
+        authorizer::Target::Resource(authorizer::ResourceTarget {
+            group: &names.group,
+            version: &names.version,
+            resource: &names.resource,
+            subresource: &names.subresource,
+            namespace: &names.namespace,
+            name: &names.name,
+        })
+    } else {
+        authorizer::Target::Path(path)
+    };
+    let attributes = Attributes { user: caller.user(), verb: &names.verb, target };
+    let decision = app.authorization.authorize(&attributes).resolve().await;
+    if decision.is_allowed() { Ok(()) } else { Err(forbidden(caller, names, path, &decision)) }
+}
+
+/// Who may not do what, in the words that clients know. What the client sent is escaped as in HTML.
+fn forbidden(caller: &Authenticated, names: &Names, path: &str, decision: &Decision) -> ApiError {
+    let user = &caller.user().name;
+    let resource = ResourceName { group: names.group.clone(), resource: names.resource.clone() };
+    let mut message = if names.is_resource {
+        let subject = match names.name.as_str() {
+            "" => resource.qualified(),
+            name => format!("{} \"{name}\"", resource.qualified()),
+        };
+        let what = match names.subresource.as_str() {
+            "" => names.resource.clone(),
+            subresource => format!("{}/{subresource}", names.resource),
+        };
+        let place = match names.namespace.as_str() {
+            "" => "at the cluster scope".to_owned(),
+            namespace => format!("in the namespace \"{namespace}\""),
+        };
+        let (verb, group) = (&names.verb, &names.group);
+        format!("{subject} is forbidden: User \"{user}\" cannot {verb} resource \"{what}\" in API group \"{group}\" {place}")
+    } else {
+        format!("forbidden: User \"{user}\" cannot {} path \"{path}\"", names.verb)
+    };
+    if !decision.reason().is_empty() {
+        message = format!("{message}: {}", decision.reason());
+    }
+    let message = message.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    ApiError::Forbidden { resource, name: names.name.clone(), message, cause: None }
+}
+
+/// The body, whole.
+///
+/// # Errors
+/// 413 where it is larger than a body may be, 400 where it breaks off.
+pub async fn read_body(body: Incoming) -> Result<bytes::Bytes> {
+    match Limited::new(body, MAX_BODY_BYTES).collect().await {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => {
+            Err(ApiError::TooLarge(format!("limit is {MAX_BODY_BYTES}")))
+        }
+        Err(error) => Err(ApiError::BadRequest(format!("the body could not be read: {error}"))),
+    }
+}
+
+/// A header of `Warning` for each text that can be one; texts with control characters cannot.
+pub fn warn(response: &mut Response<Body>, warnings: &[String]) {
+    for (index, warning) in warnings.iter().enumerate() {
+        if warnings[..index].contains(warning) || warning.chars().any(char::is_control) {
+            continue;
+        }
+        let text = warning.replace('\\', "\\\\").replace('"', "\\\"");
+        if let Ok(value) = HeaderValue::from_str(&format!("299 - \"{text}\"")) {
+            response.headers_mut().append(header::WARNING, value);
+        }
+    }
+}
+
+fn audit_id(request: &Request<Incoming>) -> HeaderValue {
+    match request.headers().get(AUDIT_ID) {
+        Some(given) if !given.is_empty() => given.clone(),
+        _ => HeaderValue::from_str(&Uuid::new_v4().to_string()).expect("a uuid is printable"),
+    }
+}
+
+/// The series that a request is counted in, from the route table alone.
+fn labels(info: &RequestInfo<'_>, parts: &http::request::Parts, query: &Query) -> RequestLabels {
+    let labels = match &info.route {
+        Route::Resource(target) => RequestLabels::resource(
+            target.resource.def,
+            target.subresource,
+            target.verb,
+            &target.namespace,
+            &target.name,
+        ),
+        Route::NonResource => RequestLabels::path(&parts.method, parts.uri.path()),
+        Route::Refused(_) => RequestLabels::unserved(&parts.method),
+    };
+    match query.get("dryRun") {
+        None | Some("") => labels,
+        Some("All") => labels.with_dry_run(DryRun::All),
+        Some(_) => labels.with_dry_run(DryRun::Invalid),
+    }
+}

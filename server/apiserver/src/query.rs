@@ -1,0 +1,98 @@
+//! Query parameters: decoding, and the rules for numbers and booleans that clients rely on.
+
+use percent_encoding::percent_decode_str;
+
+use crate::error::{ApiError, Result};
+
+/// The parameters of one request, decoded, in their order. Unknown ones are kept and ignored.
+#[derive(Clone, Debug, Default)]
+pub struct Query {
+    pairs: Vec<(String, String)>,
+}
+
+impl Query {
+    /// Reads the part of a URL behind `?`.
+    pub fn parse(text: Option<&str>) -> Self {
+        let pairs = text
+            .unwrap_or_default()
+            .split('&')
+            .filter(|pair| !pair.is_empty())
+            .map(|pair| {
+                let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+                (decode(name), decode(value))
+            })
+            .collect();
+        Query { pairs }
+    }
+
+    /// The first value of a parameter.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The first value of a parameter, or nothing where it is absent or empty.
+    pub fn text(&self, name: &str) -> &str {
+        self.get(name).unwrap_or_default()
+    }
+
+    /// Every value of a parameter.
+    pub fn all<'q>(&'q self, name: &'q str) -> impl Iterator<Item = &'q str> {
+        self.pairs.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// A boolean: present with any value but `0` and `false` (in any case) is true, the empty value too.
+    pub fn flag(&self, name: &str) -> bool {
+        self.optional_flag(name).unwrap_or(false)
+    }
+
+    /// Like [`flag`](Query::flag), but tells absence.
+    pub fn optional_flag(&self, name: &str) -> Option<bool> {
+        self.get(name).map(|value| value != "0" && !value.eq_ignore_ascii_case("false"))
+    }
+
+    /// An integer; absent and empty are `None`.
+    ///
+    /// # Errors
+    /// 400 where the value is no integer of 64 bits.
+    pub fn integer(&self, name: &str) -> Result<Option<i64>> {
+        match self.get(name) {
+            None | Some("") => Ok(None),
+            Some(value) => value.parse().map(Some).map_err(|_| {
+                ApiError::BadRequest(format!("query parameter {name}: \"{value}\" is not an integer of 64 bits"))
+            }),
+        }
+    }
+}
+
+fn decode(text: &str) -> String {
+    percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Query;
+
+    #[test]
+    fn booleans_have_many_spellings() {
+        for (query, expected) in [
+            ("", None),
+            ("watch", Some(true)),
+            ("watch=", Some(true)),
+            ("watch=1", Some(true)),
+            ("watch=maybe", Some(true)),
+            ("watch=0", Some(false)),
+            ("watch=False", Some(false)),
+        ] {
+            assert_eq!(Query::parse(Some(query)).optional_flag("watch"), expected, "{query}");
+        }
+    }
+
+    #[test]
+    fn values_are_decoded() {
+        let query = Query::parse(Some("labelSelector=a%3Db%2Cc+in+%28d%29&x=1&x=2"));
+        assert_eq!(query.get("labelSelector"), Some("a=b,c in (d)"));
+        assert_eq!(query.all("x").collect::<Vec<_>>(), ["1", "2"]);
+        assert_eq!(query.integer("x"), Ok(Some(1)));
+        assert!(Query::parse(Some("limit=x")).integer("limit").is_err());
+    }
+}

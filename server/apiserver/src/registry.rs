@@ -1,0 +1,77 @@
+//! What the verbs do: small functions over the same steps, for every kind alike.
+//!
+//! A read takes a snapshot, selects and returns stored bytes. A write decodes the body, takes over what the client
+//! does not own, lets the kind's hook adjust, fills defaults, validates and commits; `write` holds these steps
+//! in their order. Updates are functions of the current object and run again when a race is lost. Nothing here
+//! knows HTTP; the answers are turned into responses by [`response`](crate::response).
+
+pub mod admission;
+pub mod body;
+pub mod create;
+pub mod current;
+pub mod delete;
+pub mod delete_collection;
+pub mod get;
+pub mod list;
+pub mod metadata;
+pub mod options;
+pub mod patch;
+pub mod selection;
+pub mod store_error;
+pub mod update;
+pub mod watch;
+pub mod write;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use orch_api::meta::v1::Status;
+use orch_storage::Object;
+
+use crate::{app::App, query::Query, request_info::Target};
+
+/// One request, as the registry sees it.
+#[derive(Clone, Copy)]
+pub struct Call<'a> {
+    /// The server.
+    pub app: &'a Arc<App>,
+    /// What to do with which resource.
+    pub target: &'a Target<'a>,
+    /// The query parameters.
+    pub query: &'a Query,
+}
+
+/// What a verb answers, before it is put into a representation.
+pub struct Reply {
+    /// The answer.
+    pub answer: Answer,
+    /// Things that the client should know, each for one `Warning` header.
+    pub warnings: Vec<String>,
+}
+
+/// The kinds of answers.
+pub enum Answer {
+    /// An object as it is stored.
+    Object(Arc<Object>),
+    /// An object that was made by this request and is stored.
+    Created(Arc<Object>),
+    /// An object as it would be; nothing is stored. `created` tells which success code belongs to it.
+    DryRun {
+        /// Its JSON text.
+        json: Bytes,
+        /// Whether the real request would have made it.
+        created: bool,
+    },
+    /// A result that is no object.
+    Status(Status),
+    /// A collection.
+    List(list::List),
+    /// A stream of events.
+    Watch(Box<watch::WatchStream>),
+}
+
+impl From<Answer> for Reply {
+    fn from(answer: Answer) -> Self {
+        Reply { answer, warnings: Vec::new() }
+    }
+}

@@ -1,0 +1,73 @@
+//! POST to a collection.
+
+use orch_machinery::meta::Meta;
+use orch_runtime::Tree;
+use orch_storage::Write;
+
+use super::{Answer, Call, Reply, admission, body, current, metadata, options::WriteOptions, store_error, write};
+use crate::error::{ApiError, ExistsDetail, ResourceName, Result};
+
+/// How often a taken generated name is replaced by another one.
+const NAME_ATTEMPTS: usize = 8;
+
+/// Creates the object in the body.
+///
+/// # Errors
+/// 400, 404 (namespace), 409 (the name is taken), 422, and what the store says.
+pub async fn create(call: Call<'_>, text: &[u8]) -> Result<Reply> {
+    let vocabulary = call.app.catalog.vocabulary;
+    let options = WriteOptions::parse(call.query, "CreateOptions", vocabulary)?;
+    let submitted = body::decode(call, text, options.field_validation)?;
+    let answer = store_new(call, submitted.tree, options.dry_run).await?;
+    Ok(Reply { answer, warnings: submitted.warnings })
+}
+
+/// Stores a new object; also the second half of an update that may create.
+///
+/// # Errors
+/// As [`create`].
+pub async fn store_new(call: Call<'_>, mut tree: Tree, dry_run: bool) -> Result<Answer> {
+    metadata::place(call.target, &mut tree)?;
+    admission::namespace_exists(call, Meta::of(&tree).name())?;
+    if call.target.resource.def.has_status()
+        && let Some(fields) = tree.as_object_mut()
+    {
+        fields.remove("status");
+    }
+    for _ in 0..NAME_ATTEMPTS {
+        let mut draft = tree.clone();
+        let generated = metadata::begin(call.target.resource.def, &mut draft, call.app.now())?;
+        let ready = write::ready_to_create(call, draft)?;
+        let name = Meta::of(&ready.tree).name().to_owned();
+        if dry_run {
+            if let Some(existing) = current::lookup(call, &name)? {
+                return Err(taken(call, &name, Meta::of(&existing.tree).deletion_timestamp().is_some()));
+            }
+            return Ok(Answer::DryRun { json: write::dry_run_form(call, &ready.tree), created: true });
+        }
+        let body = write::stored_form(call, &ready.tree)?;
+        match write::commit(call, Write::Create { key: current::key(call, &name), body }).await {
+            Ok(object) => return Ok(Answer::Created(object)),
+            Err(store_error::Refused::Race) if generated => {}
+            Err(store_error::Refused::Race) => {
+                let deleting = current::lookup(call, &name)?
+                    .is_some_and(|existing| Meta::of(&existing.tree).deletion_timestamp().is_some());
+                return Err(taken(call, &name, deleting));
+            }
+            Err(store_error::Refused::Error(error)) => return Err(error),
+        }
+    }
+    Err(ApiError::AlreadyExists {
+        resource: ResourceName::of(call.target.resource),
+        name: Meta::of(&tree).generate_name().to_owned(),
+        detail: ExistsDetail::GeneratedNamesExhausted,
+    })
+}
+
+fn taken(call: Call<'_>, name: &str, deleting: bool) -> ApiError {
+    ApiError::AlreadyExists {
+        resource: ResourceName::of(call.target.resource),
+        name: name.to_owned(),
+        detail: if deleting { ExistsDetail::BeingDeleted } else { ExistsDetail::Plain },
+    }
+}

@@ -1,0 +1,159 @@
+//! DELETE of an item: at once, or after its finalizers.
+
+use std::sync::Arc;
+
+use orch_machinery::meta::{self, Meta};
+use orch_runtime::Tree;
+use orch_storage::{Object, Write};
+
+use super::{
+    Answer, Call, Reply,
+    current::{self, Current},
+    metadata,
+    options::{DeletionOptions, Propagation},
+    store_error, write,
+};
+use crate::{
+    error::{ApiError, ResourceName, Result},
+    kinds, status,
+};
+
+/// Finalizers by which the garbage collector is asked to act before the object goes.
+const ORPHAN: &str = "orphan";
+const FOREGROUND: &str = "foregroundDeletion";
+
+/// What became of a deleted object.
+pub enum Deleted {
+    /// It is gone; this was its last state.
+    Removed(Tree, Option<Arc<Object>>),
+    /// It stays until its finalizers are gone.
+    Terminating(Answer),
+}
+
+/// Deletes the object that the request names.
+///
+/// # Errors
+/// 400 and 422 for wrong options, 403 for objects that the server needs, 404, 409 for preconditions.
+pub async fn delete(call: Call<'_>, body: &[u8]) -> Result<Reply> {
+    let options = DeletionOptions::parse(body, call.query, call.app.catalog.vocabulary)?;
+    let answer = match delete_named(call, &call.target.name, &options).await? {
+        Deleted::Terminating(answer) => answer,
+        Deleted::Removed(tree, object) if call.target.resource.def.delete_returns_object => match object {
+            Some(object) => Answer::Object(object),
+            None => Answer::DryRun { json: write::dry_run_form(call, &tree), created: false },
+        },
+        Deleted::Removed(tree, _) => {
+            let resource = ResourceName::of(call.target.resource);
+            Answer::Status(status::deleted(&resource, Meta::of(&tree).name(), Meta::of(&tree).uid()))
+        }
+    };
+    Ok(answer.into())
+}
+
+/// Deletes one object; runs again when another write comes between.
+///
+/// # Errors
+/// As [`delete`].
+pub async fn delete_named(call: Call<'_>, name: &str, options: &DeletionOptions) -> Result<Deleted> {
+    let hooks = kinds::hooks(call.target.resource.def);
+    if hooks.is_protected(name, call.app.catalog.vocabulary) {
+        return Err(ApiError::not_admitted(
+            call.target.resource,
+            name,
+            &format!("this {} may not be deleted", call.target.resource.def.singular),
+        ));
+    }
+    loop {
+        let current = current::find(call, name)?;
+        check_preconditions(call, name, &current, options)?;
+        match attempt(call, name, &current, options).await {
+            Err(store_error::Refused::Race) => {}
+            Err(store_error::Refused::Error(error)) => return Err(error),
+            Ok(deleted) => return Ok(deleted),
+        }
+    }
+}
+
+async fn attempt(
+    call: Call<'_>,
+    name: &str,
+    current: &Current,
+    options: &DeletionOptions,
+) -> Result<Deleted, store_error::Refused> {
+    let hooks = kinds::hooks(call.target.resource.def);
+    let mut tree = current.tree.clone();
+    set_propagation_finalizers(&mut tree, options.propagation);
+    let stays = !Meta::of(&tree).finalizers().next().is_none() || !hooks.may_be_removed(&tree);
+    let key = current::key(call, name);
+    let expected = current.revision();
+    if !stays {
+        if options.dry_run {
+            return Ok(Deleted::Removed(tree, None));
+        }
+        let body = write::stored_form(call, &tree)?;
+        let object = write::commit(call, Write::Remove { key, expected, body }).await?;
+        return Ok(Deleted::Removed(tree, Some(object)));
+    }
+    if !Meta::of(&tree).deletion_timestamp().is_some() {
+        metadata::mark_deleted(&mut tree, call.app.now());
+        hooks.mark_deleted(&mut tree);
+    }
+    if options.dry_run {
+        let json = write::dry_run_form(call, &tree);
+        return Ok(Deleted::Terminating(Answer::DryRun { json, created: false }));
+    }
+    if tree == current.tree {
+        return Ok(Deleted::Terminating(Answer::Object(current.object.clone())));
+    }
+    let body = write::stored_form(call, &tree)?;
+    let object = write::commit(call, Write::Replace { key, expected, body }).await?;
+    Ok(Deleted::Terminating(Answer::Object(object)))
+}
+
+/// The policy of a DELETE decides which of the collector's finalizers the object carries. A client that does not
+/// choose leaves them as they are.
+fn set_propagation_finalizers(tree: &mut Tree, propagation: Option<Propagation>) {
+    let Some(propagation) = propagation else { return };
+    let wanted = match propagation {
+        Propagation::Orphan => Some(ORPHAN),
+        Propagation::Foreground => Some(FOREGROUND),
+        Propagation::Background => None,
+    };
+    let mut finalizers: Vec<String> = Meta::of(tree).finalizers()
+        .filter(|name| (*name != ORPHAN && *name != FOREGROUND) || Some(*name) == wanted)
+        .map(str::to_owned)
+        .collect();
+    if let Some(wanted) = wanted
+        && !finalizers.iter().any(|name| name == wanted)
+    {
+        finalizers.push(wanted.to_owned());
+    }
+    let metadata = meta::metadata_mut(tree);
+    if finalizers.is_empty() {
+        metadata.remove("finalizers");
+    } else {
+        metadata.insert("finalizers".to_owned(), finalizers.into());
+    }
+}
+
+/// The error names the kind where others name the resource; clients know it so.
+fn check_preconditions(call: Call<'_>, name: &str, current: &Current, options: &DeletionOptions) -> Result<()> {
+    let uid = Meta::of(&current.tree).uid();
+    let version = current.revision().to_string();
+    let cause = if let Some(wanted) = options.uid.as_deref().filter(|wanted| *wanted != uid) {
+        format!(
+            "the UID in the precondition ({wanted}) does not match the UID in record ({uid}). \
+             The object might have been deleted and then recreated"
+        )
+    } else if let Some(wanted) = options.resource_version.as_deref().filter(|wanted| *wanted != version) {
+        format!(
+            "the ResourceVersion in the precondition ({wanted}) does not match the ResourceVersion in record \
+             ({version}). The object might have been modified"
+        )
+    } else {
+        return Ok(());
+    };
+    let resource = call.target.resource;
+    let subject = ResourceName { group: resource.group.clone(), resource: resource.def.kind.to_owned() };
+    Err(ApiError::Conflict { resource: subject, name: name.to_owned(), cause })
+}

@@ -1,0 +1,30 @@
+//! DELETE of a collection: each selected object in turn, as if deleted by itself.
+
+use orch_api::meta::v1::{Status, StatusDetails};
+
+use super::{Answer, Call, Reply, delete, options::DeletionOptions, selection::Selection};
+use crate::error::{ApiError, Result};
+
+/// Deletes what the selectors match. Objects that vanish meanwhile are nobody's problem; the first other failure ends
+/// the request, and what was deleted by then stays deleted.
+///
+/// # Errors
+/// 400 for bad selectors, and what a DELETE of an item may answer.
+pub async fn delete_collection(call: Call<'_>, body: &[u8]) -> Result<Reply> {
+    let options = DeletionOptions::parse(body, call.query, call.app.catalog.vocabulary)?;
+    let selection = Selection::parse(call)?;
+    let snapshot = call.app.storage.snapshot(&call.target.resource.storage_name);
+    for object in selection.select(call, &snapshot) {
+        match delete::delete_named(call, &object.key().name, &options).await {
+            Ok(_) | Err(ApiError::NotFound { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let details = StatusDetails {
+        group: call.target.resource.group.clone(),
+        kind: call.target.resource.def.plural.to_owned(),
+        ..StatusDetails::default()
+    };
+    let status = Status { status: "Success".to_owned(), details: Some(details), ..Status::default() };
+    Ok(Answer::Status(status).into())
+}

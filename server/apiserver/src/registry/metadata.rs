@@ -1,0 +1,215 @@
+//! The part of an object's metadata that the server owns, on create and on update, and the rules for names.
+
+use orch_machinery::meta::{self, Meta};
+use orch_runtime::{
+    Tree,
+    constraint,
+    field_error::{FieldError, Validation},
+    path::Path,
+    resource_def::{NameFormat, ResourceDef, Scope},
+    scalar::Time,
+};
+use rand::RngExt;
+
+use crate::{
+    error::{ApiError, Result},
+    request_info::Target,
+};
+
+/// The symbols of generated name suffixes: no vowels, and no digits that look like letters.
+const SUFFIX_ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+const SUFFIX_LENGTH: usize = 5;
+/// A generated name is at most this long before its suffix.
+const MAX_BASE_LENGTH: usize = 58;
+
+/// Fields that the server alone writes; whatever a client sends in them on create is dropped.
+const SERVER_OWNED: &[&str] =
+    &["selfLink", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields"];
+
+/// Fields that an update takes over from the stored object, whatever the client sends.
+const KEPT_ON_UPDATE: &[&str] = &[
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "generation",
+    "managedFields",
+];
+
+/// Puts the object into the namespace of the URL.
+///
+/// # Errors
+/// 400 where the body names another one. A namespace on a cluster-scoped kind is dropped.
+pub fn place(target: &Target<'_>, tree: &mut Tree) -> Result<()> {
+    match target.resource.def.scope {
+        Scope::Cluster => {
+            meta::metadata_mut(tree).remove("namespace");
+        }
+        Scope::Namespaced => {
+            let given = Meta::of(tree).namespace();
+            if !given.is_empty() && given != target.namespace {
+                return Err(ApiError::BadRequest(
+                    "the namespace of the provided object does not match the namespace sent on the request"
+                        .to_owned(),
+                ));
+            }
+            meta::metadata_mut(tree).insert("namespace".to_owned(), target.namespace.as_str().into());
+        }
+    }
+    Ok(())
+}
+
+/// Checks the name in a body against the name in the URL.
+///
+/// # Errors
+/// 400 where it is absent or another one.
+pub fn check_name(target: &Target<'_>, tree: &Tree) -> Result<()> {
+    let name = Meta::of(tree).name();
+    let url = target.name.as_str();
+    if name.is_empty() {
+        let message = format!("the name of the object ({url} based on URL) was undeterminable: name must be provided");
+        return Err(ApiError::BadRequest(message));
+    }
+    if name != url {
+        let message = format!("the name of the object ({name}) does not match the name on the URL ({url})");
+        return Err(ApiError::BadRequest(message));
+    }
+    Ok(())
+}
+
+/// Gives a new object its identity: uid, creation time, first generation, and a name where one is to be generated.
+/// Returns whether the name was generated.
+///
+/// # Errors
+/// 500 without a reason, as clients know it, for a body that carries a resourceVersion.
+pub fn begin(def: &ResourceDef, tree: &mut Tree, now: Time) -> Result<bool> {
+    if !Meta::of(tree).resource_version().is_empty() {
+        return Err(ApiError::Unclassified(
+            "resourceVersion should not be set on objects to be created".to_owned(),
+        ));
+    }
+    let base = Meta::of(tree).generate_name().to_owned();
+    let generated = Meta::of(tree).name().is_empty() && !base.is_empty();
+    let metadata = meta::metadata_mut(tree);
+    for field in SERVER_OWNED {
+        metadata.remove(*field);
+    }
+    metadata.insert("uid".to_owned(), uuid::Uuid::new_v4().to_string().into());
+    metadata.insert("creationTimestamp".to_owned(), now.to_string().into());
+    if def.counts_generation {
+        metadata.insert("generation".to_owned(), 1.into());
+    }
+    if generated {
+        metadata.insert("name".to_owned(), generated_name(&base).into());
+    }
+    Ok(generated)
+}
+
+/// Takes over from the stored object what an update cannot change, and counts the generation.
+pub fn carry_over(def: &ResourceDef, current: &Tree, proposed: &mut Tree) {
+    let changed = def.counts_generation && differs_in_substance(current, proposed);
+    let old = Meta::of(current);
+    let new = meta::metadata_mut(proposed);
+    new.remove("selfLink");
+    for field in KEPT_ON_UPDATE {
+        match old.get(field) {
+            Some(value) => new.insert((*field).to_owned(), value.clone()),
+            None => new.remove(*field),
+        };
+    }
+    if changed {
+        new.insert("generation".to_owned(), (old.generation() + 1).into());
+    }
+}
+
+/// Marks an object as being deleted: the time, no grace, and one more generation where generations are counted.
+pub fn mark_deleted(tree: &mut Tree, now: Time) {
+    let metadata = meta::metadata_mut(tree);
+    metadata.insert("deletionTimestamp".to_owned(), now.to_string().into());
+    metadata.insert("deletionGracePeriodSeconds".to_owned(), 0.into());
+    if let Some(generation) = metadata.get("generation").and_then(Tree::as_i64).filter(|count| *count > 0) {
+        metadata.insert("generation".to_owned(), (generation + 1).into());
+    }
+}
+
+/// Reports what is wrong with the name of a new object.
+pub fn validate_name(def: &ResourceDef, tree: &Tree, cx: &mut Validation<'_>) {
+    let path = Path::ROOT.field("metadata");
+    let (name, base) = (Meta::of(tree).name(), Meta::of(tree).generate_name());
+    if !base.is_empty() {
+        let rule = match def.name_format {
+            NameFormat::DnsSubdomain => constraint::dns_subdomain_prefix,
+            NameFormat::DnsLabel => constraint::dns_label_prefix,
+            NameFormat::PathSegment => constraint::path_segment_prefix,
+        };
+        cx.invalid_all(&path.field("generateName"), base, &rule(base));
+    }
+    let path = path.field("name");
+    if name.is_empty() {
+        cx.push(FieldError::required(&path, "name or generateName is required"));
+        return;
+    }
+    let rule = match def.name_format {
+        NameFormat::DnsSubdomain => constraint::dns_subdomain,
+        NameFormat::DnsLabel => constraint::dns_label,
+        NameFormat::PathSegment => constraint::path_segment,
+    };
+    cx.invalid_all(&path, name, &rule(name));
+}
+
+/// Reports finalizers that an update adds to an object that is being deleted.
+pub fn validate_finalizers(current: &Tree, proposed: &Tree, cx: &mut Validation<'_>) {
+    if !Meta::of(current).deletion_timestamp().is_some() {
+        return;
+    }
+    let before: Vec<&str> = Meta::of(current).finalizers().collect();
+    let added: Vec<String> = Meta::of(proposed).finalizers()
+        .filter(|name| !before.contains(name))
+        .map(|name| format!("\"{name}\""))
+        .collect();
+    if !added.is_empty() {
+        let metadata = Path::ROOT.field("metadata");
+        let detail = format!(
+            "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
+            added.join(", ")
+        );
+        cx.push(FieldError::forbidden(&metadata.field("finalizers"), &detail));
+    }
+}
+
+/// Whether anything but metadata and status differs.
+fn differs_in_substance(current: &Tree, proposed: &Tree) -> bool {
+    let substance = |tree: &Tree| {
+        let mut fields = tree.as_object().cloned().unwrap_or_default();
+        for field in ["metadata", "status", "kind", "apiVersion"] {
+            fields.remove(field);
+        }
+        fields
+    };
+    substance(current) != substance(proposed)
+}
+
+fn generated_name(base: &str) -> String {
+    let mut cut = base.len().min(MAX_BASE_LENGTH);
+    while !base.is_char_boundary(cut) {
+        cut -= 1;
+    }
+    let mut rng = rand::rng();
+    let suffix = (0..SUFFIX_LENGTH).map(|_| char::from(SUFFIX_ALPHABET[rng.random_range(0..SUFFIX_ALPHABET.len())]));
+    base[..cut].chars().chain(suffix).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_BASE_LENGTH, generated_name};
+
+    #[test]
+    fn generated_names_fit_and_differ() {
+        let long = "a".repeat(100);
+        assert_eq!(generated_name(&long).len(), MAX_BASE_LENGTH + 5);
+        assert!(generated_name("web-").starts_with("web-"));
+        assert_eq!(generated_name("web-").len(), 9);
+        assert!(generated_name(&"é".repeat(40)).chars().count() <= MAX_BASE_LENGTH);
+        assert_ne!(generated_name("x"), generated_name("x"));
+    }
+}

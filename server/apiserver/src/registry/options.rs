@@ -1,0 +1,179 @@
+//! The options of writes, from the query or from a `DeleteOptions` body, checked as clients expect.
+
+use orch_api::meta::v1::DeleteOptions;
+use orch_runtime::{
+    field_error::{FieldError, Validation},
+    path::Path,
+    vocabulary::Vocabulary,
+};
+
+use crate::{
+    error::{ApiError, Result},
+    query::Query,
+};
+
+/// What to do about unknown and duplicate fields in a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldValidation {
+    /// Drop them.
+    Ignore,
+    /// Drop them and warn.
+    Warn,
+    /// Refuse the body.
+    Strict,
+}
+
+/// Options of create, update and patch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WriteOptions {
+    /// Do everything but store.
+    pub dry_run: bool,
+    /// What to do about unknown fields.
+    pub field_validation: FieldValidation,
+}
+
+impl WriteOptions {
+    /// Reads the options of a write; `kind` is that of the options object in errors: `CreateOptions`.
+    ///
+    /// # Errors
+    /// 422 naming every wrong option.
+    pub fn parse(query: &Query, kind: &str, vocabulary: &Vocabulary) -> Result<Self> {
+        let mut cx = Validation::new(vocabulary);
+        let dry_run: Vec<&str> = query.all("dryRun").filter(|value| !value.is_empty()).collect();
+        check_dry_run(&dry_run, &mut cx);
+        check_field_manager(query.text("fieldManager"), &mut cx);
+        let field_validation = match query.text("fieldValidation") {
+            "" | "Warn" => FieldValidation::Warn,
+            "Ignore" => FieldValidation::Ignore,
+            "Strict" => FieldValidation::Strict,
+            other => {
+                let path = Path::ROOT.field("fieldValidation");
+                cx.push(FieldError::not_supported(&path, other, &["Ignore", "Warn", "Strict"]));
+                FieldValidation::Warn
+            }
+        };
+        refuse(cx, kind, vocabulary)?;
+        Ok(WriteOptions { dry_run: !dry_run.is_empty(), field_validation })
+    }
+}
+
+/// What happens to dependents of a deleted object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Propagation {
+    /// They are deleted before it.
+    Foreground,
+    /// They are deleted after it.
+    Background,
+    /// They stay, without the owner reference.
+    Orphan,
+}
+
+/// Options of delete and deletecollection.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeletionOptions {
+    /// Do everything but store.
+    pub dry_run: bool,
+    /// The uid that the object must have.
+    pub uid: Option<String>,
+    /// The version that the object must have.
+    pub resource_version: Option<String>,
+    /// What happens to dependents; `None` where the client does not say.
+    pub propagation: Option<Propagation>,
+}
+
+impl DeletionOptions {
+    /// Reads the body, or the query where there is no body.
+    ///
+    /// # Errors
+    /// 400 for a body that is no JSON object or of another kind, or a query value of a wrong type;
+    /// 422 for options that contradict each other or do not exist.
+    pub fn parse(body: &[u8], query: &Query, vocabulary: &Vocabulary) -> Result<Self> {
+        let options = if body.is_empty() { from_query(query)? } else { from_body(body)? };
+        let mut cx = Validation::new(vocabulary);
+        let dry_run: Vec<&str> = options.dry_run.iter().map(String::as_str).collect();
+        check_dry_run(&dry_run, &mut cx);
+        let propagation = check_propagation(&options, &mut cx);
+        refuse(cx, "DeleteOptions", vocabulary)?;
+        let preconditions = options.preconditions.unwrap_or_default();
+        Ok(DeletionOptions {
+            dry_run: !options.dry_run.is_empty(),
+            uid: preconditions.uid,
+            resource_version: preconditions.resource_version,
+            propagation,
+        })
+    }
+}
+
+fn from_body(body: &[u8]) -> Result<DeleteOptions> {
+    let tree: serde_json::Value = serde_json::from_slice(body)
+        .map_err(|error| ApiError::BadRequest(format!("the body is no DeleteOptions: {error}")))?;
+    match tree.get("kind").and_then(|kind| kind.as_str()) {
+        None | Some("" | "DeleteOptions") => {}
+        Some(kind) => {
+            return Err(ApiError::BadRequest(format!("the body is no DeleteOptions but a {kind}")));
+        }
+    }
+    serde_json::from_value(tree)
+        .map_err(|error| ApiError::BadRequest(format!("the body is no DeleteOptions: {error}")))
+}
+
+fn from_query(query: &Query) -> Result<DeleteOptions> {
+    Ok(DeleteOptions {
+        dry_run: query.all("dryRun").filter(|value| !value.is_empty()).map(str::to_owned).collect(),
+        grace_period_seconds: query.integer("gracePeriodSeconds")?,
+        orphan_dependents: query.optional_flag("orphanDependents"),
+        propagation_policy: query.get("propagationPolicy").filter(|text| !text.is_empty()).map(str::to_owned),
+        ..DeleteOptions::default()
+    })
+}
+
+fn check_propagation(options: &DeleteOptions, cx: &mut Validation<'_>) -> Option<Propagation> {
+    let path = Path::ROOT.field("propagationPolicy");
+    let policy = options.propagation_policy.as_deref();
+    if let (Some(policy), Some(_)) = (policy, options.orphan_dependents) {
+        let detail = "orphanDependents and deletionPropagation cannot be both set";
+        cx.push(FieldError::invalid(&path, policy, detail));
+    }
+    match (policy, options.orphan_dependents) {
+        (Some("Foreground"), _) => Some(Propagation::Foreground),
+        (Some("Background"), _) | (None, Some(false)) => Some(Propagation::Background),
+        (Some("Orphan"), _) | (None, Some(true)) => Some(Propagation::Orphan),
+        (None, None) => None,
+        (Some(other), _) => {
+            let supported = ["Foreground", "Background", "Orphan", "nil"];
+            cx.push(FieldError::not_supported(&path, other, &supported));
+            None
+        }
+    }
+}
+
+fn check_dry_run(values: &[&str], cx: &mut Validation<'_>) {
+    let path = Path::ROOT.field("dryRun");
+    if let Some(wrong) = values.iter().find(|value| **value != "All") {
+        cx.push(FieldError::not_supported(&path, *wrong, &["All"]));
+    }
+}
+
+/// At most 128 bytes, printable.
+fn check_field_manager(manager: &str, cx: &mut Validation<'_>) {
+    const MAX: usize = 128;
+    let path = Path::ROOT.field("fieldManager");
+    if manager.len() > MAX {
+        cx.push(FieldError::too_long(&path, MAX));
+    }
+    if manager.chars().any(char::is_control) {
+        cx.push(FieldError::invalid(&path, manager, "should only contain printable characters"));
+    }
+}
+
+fn refuse(cx: Validation<'_>, kind: &str, vocabulary: &Vocabulary) -> Result<()> {
+    if cx.is_empty() {
+        return Ok(());
+    }
+    Err(ApiError::Invalid {
+        group: vocabulary.meta_group(),
+        kind: kind.to_owned(),
+        name: String::new(),
+        errors: cx.into_errors(),
+    })
+}

@@ -1,0 +1,156 @@
+//! PATCH: reading a patch of any kind, and what it makes of an object.
+
+use orch_machinery::{
+    json::{
+        Limits,
+        decode::{decode_any, decode_tree},
+    },
+    patch::{self, PatchError},
+};
+use orch_runtime::{
+    Tree,
+    field_error::{FieldError, Validation},
+    path::Path,
+};
+
+use super::{
+    Call, Reply,
+    body,
+    current::Current,
+    options::{FieldValidation, WriteOptions},
+    update::{self, Proposal},
+};
+use crate::error::{ApiError, Result};
+
+/// The kinds of patches, by media type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatchKind {
+    /// RFC 7386.
+    Merge,
+    /// A merge that knows how lists of the kind are identified.
+    Strategic,
+    /// RFC 6902.
+    Json,
+}
+
+/// Media type to kind of patch.
+pub const PATCH_TYPES: &[(&str, PatchKind)] = &[
+    ("application/json-patch+json", PatchKind::Json),
+    ("application/merge-patch+json", PatchKind::Merge),
+    ("application/strategic-merge-patch+json", PatchKind::Strategic),
+];
+
+/// A patch as it was sent.
+#[derive(Debug)]
+pub struct Patch {
+    kind: PatchKind,
+    document: Tree,
+}
+
+/// Patches the object.
+///
+/// # Errors
+/// 400 and 422 for patches that cannot be read or applied, 415 for other media types, and those of an update.
+pub async fn patch(call: Call<'_>, content_type: &str, text: &[u8]) -> Result<Reply> {
+    let patch = Patch::read(content_type, text)?;
+    let options = WriteOptions::parse(call.query, "PatchOptions", call.app.catalog.vocabulary)?;
+    check_force(call)?;
+    let mut warnings = Vec::new();
+    let answer = update::apply(call, &Proposal::Patch(patch), &options, &mut warnings).await?;
+    Ok(Reply { answer, warnings })
+}
+
+impl Patch {
+    /// Reads a patch of the kind that the media type names.
+    fn read(content_type: &str, text: &[u8]) -> Result<Self> {
+        let media_type = content_type.split(';').next().unwrap_or_default().trim();
+        let kind = PATCH_TYPES
+            .iter()
+            .find(|(name, _)| *name == media_type)
+            .map(|(_, kind)| *kind)
+            .ok_or(ApiError::UnsupportedPatchType)?;
+        let document = decode_any(text, &Limits::default())
+            .map_err(|error| ApiError::BadRequest(format!("error decoding patch: {error}")))?;
+        if kind != PatchKind::Json && !document.is_object() {
+            return Err(ApiError::BadRequest("the patch must be a JSON object".to_owned()));
+        }
+        Ok(Patch { kind, document })
+    }
+
+    /// Whether the patch itself names the version that it relies on.
+    pub fn sets_resource_version(&self) -> bool {
+        self.document.pointer("/metadata/resourceVersion").is_some_and(|version| !version.is_null())
+    }
+
+    /// What the patch makes of the current object; read like a body, with unknown fields reported.
+    pub fn apply(
+        &self,
+        call: Call<'_>,
+        current: &Current,
+        validation: FieldValidation,
+        warnings: &mut Vec<String>,
+    ) -> Result<Tree> {
+        let def = call.target.resource.def;
+        let patched = match self.kind {
+            PatchKind::Merge => patch::merge(current.tree.clone(), &self.document),
+            PatchKind::Strategic => {
+                patch::strategic(current.tree.clone(), &self.document, def.type_def).map_err(refusal)?
+            }
+            PatchKind::Json => patch::json_patch(current.tree.clone(), &self.document).map_err(refusal)?,
+        };
+        read_result(call, &patched, validation, warnings)
+    }
+}
+
+/// A patched object must still be an object of its kind.
+fn read_result(
+    call: Call<'_>,
+    patched: &Tree,
+    validation: FieldValidation,
+    warnings: &mut Vec<String>,
+) -> Result<Tree> {
+    let kept = ["kind", "apiVersion"].map(|name| patched.get(name).and_then(Tree::as_str).unwrap_or_default());
+    let resource = call.target.resource;
+    if kept != [resource.def.kind, resource.api_version.as_str()] {
+        let why = format!("{} \"{}\" is no {} {}", kept[0], kept[1], resource.api_version, resource.def.kind);
+        return Err(unreadable_result(call, patched, &why));
+    }
+    let decoded = body::check(call, decode_tree(patched.clone(), resource.def.type_def, &Limits::default()), validation).map_err(|error| match error {
+        ApiError::BadRequest(why) => unreadable_result(call, patched, &why),
+        other => other,
+    })?;
+    warnings.extend(decoded.warnings);
+    Ok(decoded.tree)
+}
+
+/// 422 on no kind and no name: what clients know for a patch whose result does not decode.
+fn unreadable_result(call: Call<'_>, patched: &Tree, why: &str) -> ApiError {
+    let mut cx = Validation::new(call.app.catalog.vocabulary);
+    cx.push(FieldError::invalid(&Path::ROOT.field("patch"), &patched.to_string(), why));
+    ApiError::Invalid { group: String::new(), kind: String::new(), name: String::new(), errors: cx.into_errors() }
+}
+
+fn refusal(error: PatchError) -> ApiError {
+    match error {
+        PatchError::Malformed(message) => ApiError::BadRequest(message),
+        PatchError::TooLarge(message) => ApiError::TooLarge(message),
+        PatchError::Unprocessable(cause) => ApiError::Unprocessable(cause),
+        PatchError::Unclassified(message) => ApiError::Unclassified(message),
+    }
+}
+
+/// `force` belongs to server-side apply alone.
+fn check_force(call: Call<'_>) -> Result<()> {
+    if call.query.optional_flag("force").is_none() {
+        return Ok(());
+    }
+    let vocabulary = call.app.catalog.vocabulary;
+    let mut cx = Validation::new(vocabulary);
+    cx.push(FieldError::forbidden(&Path::ROOT.field("force"), "may not be specified for non-apply patch"));
+    Err(ApiError::Invalid {
+        group: vocabulary.meta_group(),
+        kind: "PatchOptions".to_owned(),
+        name: String::new(),
+        errors: cx.into_errors(),
+    })
+}

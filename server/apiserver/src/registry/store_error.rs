@@ -1,0 +1,42 @@
+//! What the store's refusals mean to a client.
+
+use orch_storage::StoreError;
+
+use crate::{catalog::ServedResource, error::ApiError};
+
+/// Why a commit did not happen.
+#[derive(Debug)]
+pub enum Refused {
+    /// Another write came first; the caller decides whether to try again.
+    Race,
+    /// The client's answer.
+    Error(ApiError),
+}
+
+impl From<ApiError> for Refused {
+    fn from(error: ApiError) -> Self {
+        Refused::Error(error)
+    }
+}
+
+/// Sorts a store error into races and failures.
+pub fn refused(resource: &ServedResource, error: StoreError) -> Refused {
+    match error {
+        StoreError::AlreadyExists { .. } | StoreError::NotFound { .. } | StoreError::Conflict { .. } => Refused::Race,
+        other => Refused::Error(failure(resource, other)),
+    }
+}
+
+/// The client's view of a store that fails.
+pub fn failure(resource: &ServedResource, error: StoreError) -> ApiError {
+    match error {
+        StoreError::DiskFull { .. } => {
+            tracing::error!(%error, "the disk is full");
+            ApiError::InsufficientStorage(
+                "the disk is full: nothing can be written until space is freed; reads go on".to_owned(),
+            )
+        }
+        StoreError::Closed => ApiError::Unavailable("the server is shutting down".to_owned()),
+        other => ApiError::internal(format!("the store of {} failed", resource.group_resource), other),
+    }
+}

@@ -1,0 +1,232 @@
+//! PUT and PATCH: an update is a function of the current object and runs again when another write comes between.
+
+use orch_machinery::meta::{self, Meta};
+use orch_runtime::{
+    Tree,
+    field_error::{FieldError, Validation},
+    path::Path,
+};
+use orch_storage::Write;
+
+use super::{
+    Answer, Call, Reply, body, create,
+    current::{self, Current},
+    metadata,
+    options::WriteOptions,
+    patch::Patch,
+    store_error, write,
+};
+use crate::{
+    error::{ApiError, ResourceName, Result},
+    kinds,
+};
+
+/// What a lost race, or a version that the client remembers wrongly, is called.
+const MODIFIED: &str =
+    "the object has been modified; please apply your changes to the latest version and try again";
+
+/// More lost races in a row than this mean that something is wrong; each costs one commit of somebody else.
+const MAX_ATTEMPTS: usize = 256;
+
+/// What an update makes of the current object.
+pub enum Proposal {
+    /// The object of a PUT, whatever the current one is.
+    Replacement(Tree),
+    /// A patch of the current one.
+    Patch(Patch),
+}
+
+/// Replaces the object by the one in the body.
+///
+/// # Errors
+/// 400, 404, 409 (stale version or another uid), 422, and what the store says.
+pub async fn replace(call: Call<'_>, text: &[u8]) -> Result<Reply> {
+    let options = WriteOptions::parse(call.query, "UpdateOptions", call.app.catalog.vocabulary)?;
+    let mut submitted = body::decode(call, text, options.field_validation)?;
+    metadata::place(call.target, &mut submitted.tree)?;
+    metadata::check_name(call.target, &submitted.tree)?;
+    let answer = apply(call, &Proposal::Replacement(submitted.tree), &options, &mut Vec::new()).await?;
+    Ok(Reply { answer, warnings: submitted.warnings })
+}
+
+/// Applies a proposal to the current object until no other write comes between.
+///
+/// # Errors
+/// As [`replace`], and those of the patch.
+pub async fn apply(
+    call: Call<'_>,
+    proposal: &Proposal,
+    options: &WriteOptions,
+    warnings: &mut Vec<String>,
+) -> Result<Answer> {
+    for _ in 0..MAX_ATTEMPTS {
+        warnings.clear();
+        let Some(current) = current::lookup(call, &call.target.name)? else {
+            return create_instead(call, proposal, options).await;
+        };
+        let proposed = propose(call, proposal, &current, options, warnings)?;
+        match attempt(call, proposal, &current, proposed, options).await {
+            Err(store_error::Refused::Race) => {}
+            Ok(answer) => return Ok(answer),
+            Err(store_error::Refused::Error(error)) => return Err(error),
+        }
+    }
+    Err(ApiError::conflict(call.target.resource, &call.target.name, MODIFIED))
+}
+
+/// A PUT of a missing object creates it where the kind allows that.
+async fn create_instead(call: Call<'_>, proposal: &Proposal, options: &WriteOptions) -> Result<Answer> {
+    match proposal {
+        Proposal::Replacement(tree)
+            if call.target.resource.def.create_on_update && call.target.subresource.is_none() =>
+        {
+            let mut tree = tree.clone();
+            meta::metadata_mut(&mut tree).remove("resourceVersion");
+            create::store_new(call, tree, options.dry_run).await
+        }
+        _ => Err(ApiError::not_found(call.target.resource, &call.target.name)),
+    }
+}
+
+fn propose(
+    call: Call<'_>,
+    proposal: &Proposal,
+    current: &Current,
+    options: &WriteOptions,
+    warnings: &mut Vec<String>,
+) -> Result<Tree> {
+    let mut proposed = match proposal {
+        Proposal::Replacement(tree) => tree.clone(),
+        Proposal::Patch(patch) => {
+            let mut patched = patch.apply(call, current, options.field_validation, warnings)?;
+            metadata::place(call.target, &mut patched)?;
+            metadata::check_name(call.target, &patched)?;
+            patched
+        }
+    };
+    check_version(call, proposal, current, &proposed)?;
+    check_uid(call, proposal, current, &proposed)?;
+    restrict(call, &current.tree, &mut proposed);
+    metadata::carry_over(call.target.resource.def, &current.tree, &mut proposed);
+    Ok(proposed)
+}
+
+async fn attempt(
+    call: Call<'_>,
+    proposal: &Proposal,
+    current: &Current,
+    proposed: Tree,
+    options: &WriteOptions,
+) -> Result<Answer, store_error::Refused> {
+    let ready = write::ready_to_update(call, current, proposed)?;
+    let completes_deletion = Meta::of(&ready.tree).deletion_timestamp().is_some()
+        && Meta::of(&ready.tree).finalizers().next().is_none()
+        && kinds::hooks(call.target.resource.def).may_be_removed(&ready.tree);
+    if options.dry_run {
+        return Ok(Answer::DryRun { json: write::dry_run_form(call, &ready.tree), created: false });
+    }
+    if !completes_deletion && same_object(&current.tree, &ready.tree) {
+        return Ok(Answer::Object(current.object.clone()));
+    }
+    let key = current::key(call, &call.target.name);
+    let expected = current.revision();
+    let body = write::stored_form(call, &ready.tree)?;
+    let write = if completes_deletion {
+        Write::Remove { key, expected, body }
+    } else {
+        Write::Replace { key, expected, body }
+    };
+    let object = write::commit(call, write).await;
+    if matches!(&object, Err(store_error::Refused::Race)) && pins_version(proposal) {
+        return Err(ApiError::conflict(call.target.resource, &call.target.name, MODIFIED).into());
+    }
+    Ok(Answer::Object(object?))
+}
+
+/// Whether the client itself named the version that it relies on.
+fn pins_version(proposal: &Proposal) -> bool {
+    match proposal {
+        Proposal::Replacement(tree) => !Meta::of(tree).resource_version().is_empty(),
+        Proposal::Patch(patch) => patch.sets_resource_version(),
+    }
+}
+
+fn check_version(call: Call<'_>, proposal: &Proposal, current: &Current, proposed: &Tree) -> Result<()> {
+    let resource = call.target.resource;
+    let wanted = Meta::of(proposed).resource_version();
+    if wanted.is_empty() || wanted == "0" {
+        if resource.def.unconditional_update || matches!(proposal, Proposal::Patch(_)) {
+            return Ok(());
+        }
+        let mut cx = Validation::new(call.app.catalog.vocabulary);
+        let metadata = Path::ROOT.field("metadata");
+        let detail = "must be specified for an update";
+        cx.push(FieldError::invalid(&metadata.field("resourceVersion"), &0_i32, detail));
+        // Existing clients find the resource here, not the kind.
+        return Err(ApiError::Invalid {
+            group: resource.group.clone(),
+            kind: resource.def.plural.to_owned(),
+            name: call.target.name.clone(),
+            errors: cx.into_errors(),
+        });
+    }
+    if wanted == current.revision().to_string() {
+        return Ok(());
+    }
+    Err(ApiError::conflict(resource, &call.target.name, MODIFIED))
+}
+
+/// A uid in a PUT is a precondition; a patch may not change it.
+fn check_uid(call: Call<'_>, proposal: &Proposal, current: &Current, proposed: &Tree) -> Result<()> {
+    let (wanted, have) = (Meta::of(proposed).uid(), Meta::of(&current.tree).uid());
+    if wanted.is_empty() || wanted == have {
+        return Ok(());
+    }
+    let resource = call.target.resource;
+    if let Proposal::Replacement(_) = proposal {
+        let cause = format!("Precondition failed: UID in precondition: {wanted}, UID in object meta: {have}");
+        return Err(ApiError::Conflict {
+            resource: ResourceName::of(resource),
+            name: call.target.name.clone(),
+            cause,
+        });
+    }
+    let mut cx = Validation::new(call.app.catalog.vocabulary);
+    let metadata = Path::ROOT.field("metadata");
+    cx.push(FieldError::invalid(&metadata.field("uid"), wanted, "field is immutable"));
+    Err(ApiError::invalid(resource, &call.target.name, cx.into_errors()))
+}
+
+/// The main path leaves the status alone, and `/status` leaves everything else alone.
+fn restrict(call: Call<'_>, current: &Tree, proposed: &mut Tree) {
+    let def = call.target.resource.def;
+    let subresource = call.target.subresource.map_or("", |subresource| subresource.name);
+    if !def.has_status() && subresource.is_empty() {
+        return;
+    }
+    for field in def.type_def.fields.iter().map(|field| field.name).filter(|name| *name != "metadata") {
+        let from_client = (field == "status") == (subresource == "status");
+        if from_client {
+            continue;
+        }
+        match (proposed.as_object_mut(), current.get(field)) {
+            (Some(fields), Some(value)) => {
+                fields.insert(field.to_owned(), value.clone());
+            }
+            (Some(fields), None) => {
+                fields.remove(field);
+            }
+            (None, _) => {}
+        }
+    }
+}
+
+/// Whether an update changes nothing; the version itself does not count.
+fn same_object(current: &Tree, proposed: &Tree) -> bool {
+    let mut current = current.clone();
+    let mut proposed = proposed.clone();
+    for tree in [&mut current, &mut proposed] {
+        meta::metadata_mut(tree).remove("resourceVersion");
+    }
+    current == proposed
+}

@@ -1,0 +1,241 @@
+//! What a request is about, read once from its method, path and query.
+//!
+//! Authorization and dispatch use the same value, so that what was allowed is what is done. Paths are
+//! matched segment by segment after decoding; a segment that decodes to something with a slash in it, to `.`
+//! or `..`, or to nothing (but for one slash at the end) is never a resource.
+
+use std::sync::Arc;
+
+use http::Method;
+use orch_runtime::resource_def::{Scope, SubresourceDef, Verb};
+use percent_encoding::percent_decode_str;
+
+use crate::{
+    catalog::{Catalog, ServedResource},
+    error::ApiError,
+    query::Query,
+};
+
+/// What a request is about.
+#[derive(Debug)]
+pub struct RequestInfo<'c> {
+    /// The names in the path, for authorization and logs; set whether or not they exist.
+    pub names: Names,
+    /// What will be done, or why nothing will.
+    pub route: Route<'c>,
+}
+
+/// The names in a path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    /// The verb that is authorized: `get`, `list` ...; the lower-case method outside the API.
+    pub verb: String,
+    /// Whether the path is below a group and version.
+    pub is_resource: bool,
+    /// `""` for the core group.
+    pub group: String,
+    /// `v1`.
+    pub version: String,
+    /// `configmaps`.
+    pub resource: String,
+    /// `status`.
+    pub subresource: String,
+    /// `""` for cluster-scoped kinds and lists over all namespaces.
+    pub namespace: String,
+    /// `""` for collections, except where a field selector pins the name.
+    pub name: String,
+}
+
+/// Where a request goes.
+#[derive(Debug)]
+pub enum Route<'c> {
+    /// To a kind of the catalog.
+    Resource(Target<'c>),
+    /// To one of the other paths.
+    NonResource,
+    /// Nowhere.
+    Refused(ApiError),
+}
+
+/// A verb on an item or a collection of a served kind.
+#[derive(Clone, Debug)]
+pub struct Target<'c> {
+    /// The kind.
+    pub resource: &'c Arc<ServedResource>,
+    /// What to do.
+    pub verb: Verb,
+    /// Below an item.
+    pub subresource: Option<&'static SubresourceDef>,
+    /// `""` for cluster-scoped kinds and for all namespaces.
+    pub namespace: String,
+    /// `""` for collections; for a watch, the one object that the path names.
+    pub name: String,
+}
+
+impl RequestInfo<'_> {
+    /// Reads a request line.
+    pub fn parse<'c>(catalog: &'c Catalog, method: &Method, path: &str, query: &Query) -> RequestInfo<'c> {
+        let segments: Vec<String> = decoded_segments(path);
+        let Some(mut names) = api_names(&segments) else {
+            let names = Names { verb: method.as_str().to_ascii_lowercase(), ..Names::default() };
+            return RequestInfo { names, route: Route::NonResource };
+        };
+        let watch_prefix = names.watch_prefix;
+        let tail = std::mem::take(&mut names.tail);
+        let mut names = names.names;
+        let route = route(catalog, method, query, watch_prefix, &tail, &mut names);
+        RequestInfo { names, route }
+    }
+}
+
+struct ApiNames {
+    names: Names,
+    watch_prefix: bool,
+    tail: Vec<String>,
+}
+
+/// Splits a path below `/api/<version>/` or `/apis/<group>/<version>/` into group, version and the rest.
+fn api_names(segments: &[String]) -> Option<ApiNames> {
+    let (group, version, tail) = match segments {
+        [root, version, tail @ ..] if root == "api" && !tail.is_empty() => (String::new(), version, tail),
+        [root, group, version, tail @ ..] if root == "apis" && !tail.is_empty() => (group.clone(), version, tail),
+        _ => return None,
+    };
+    let watch_prefix = tail.len() > 1 && tail[0] == "watch";
+    let tail = if watch_prefix { &tail[1..] } else { tail };
+    let names = Names { is_resource: true, group, version: version.clone(), ..Names::default() };
+    Some(ApiNames { names, watch_prefix, tail: tail.to_vec() })
+}
+
+fn route<'c>(
+    catalog: &'c Catalog,
+    method: &Method,
+    query: &Query,
+    watch_prefix: bool,
+    tail: &[String],
+    names: &mut Names,
+) -> Route<'c> {
+    let place = place(catalog, names, tail);
+    names.resource.clone_from(&place.resource);
+    names.subresource.clone_from(&place.subresource);
+    names.namespace.clone_from(&place.namespace);
+    names.name.clone_from(&place.name);
+    let verb = verb(method, query, watch_prefix, &place);
+    names.verb = verb.map_or_else(|| method.as_str().to_ascii_lowercase(), |verb| verb.as_str().to_owned());
+    if place.name.is_empty() && matches!(verb, Some(Verb::List | Verb::Watch)) {
+        names.name = pinned_name(query.text("fieldSelector")).unwrap_or_default();
+    }
+    resolve(catalog, names, place, verb, watch_prefix)
+}
+
+struct Place {
+    resource: String,
+    subresource: String,
+    namespace: String,
+    name: String,
+    has_namespace: bool,
+    well_formed: bool,
+}
+
+/// Tells `namespaces/<ns>/<resource>/...` from the paths of the namespaces themselves.
+fn place(catalog: &Catalog, names: &Names, tail: &[String]) -> Place {
+    let below_namespace = tail.len() > 2
+        && tail[0] == "namespaces"
+        && !catalog
+            .resource(&names.group, &names.version, "namespaces")
+            .is_some_and(|namespaces| namespaces.def.subresource(&tail[2]).is_some());
+    let (namespace, rest) =
+        if below_namespace { (tail[1].clone(), &tail[2..]) } else { (String::new(), tail) };
+    let part = |index: usize| rest.get(index).cloned().unwrap_or_default();
+    Place {
+        resource: part(0),
+        name: part(1),
+        subresource: part(2),
+        namespace,
+        has_namespace: below_namespace,
+        well_formed: rest.len() <= 3 && tail.iter().all(|segment| is_plain(segment)),
+    }
+}
+
+fn resolve<'c>(
+    catalog: &'c Catalog,
+    names: &Names,
+    place: Place,
+    verb: Option<Verb>,
+    watch_prefix: bool,
+) -> Route<'c> {
+    let served_group = names.group.is_empty()
+        || catalog.group_versions.iter().any(|served| served.group == names.group);
+    if !served_group {
+        return Route::Refused(ApiError::UnknownPath);
+    }
+    let found = catalog.resource(&names.group, &names.version, &place.resource);
+    let Some(resource) = found.filter(|_| place.well_formed) else {
+        return Route::Refused(ApiError::UnknownResource);
+    };
+    let namespaced = resource.def.scope == Scope::Namespaced;
+    let item = !place.name.is_empty();
+    let exists = if namespaced { place.has_namespace || !item } else { !place.has_namespace };
+    if !exists {
+        return Route::Refused(ApiError::UnknownResource);
+    }
+    let subresource = match place.subresource.as_str() {
+        "" => None,
+        name => match resource.def.subresource(name) {
+            Some(found) if !watch_prefix => Some(found),
+            _ => return Route::Refused(ApiError::UnknownResource),
+        },
+    };
+    let all_namespaces = namespaced && !place.has_namespace;
+    let verbs = subresource.map_or(resource.def.verbs, |sub| sub.verbs);
+    match verb {
+        Some(verb) if verbs.contains(&verb) && (!all_namespaces || matches!(verb, Verb::List | Verb::Watch)) => {
+            Route::Resource(Target {
+                resource,
+                verb,
+                subresource,
+                namespace: place.namespace,
+                name: place.name,
+            })
+        }
+        _ => Route::Refused(ApiError::MethodNotAllowed),
+    }
+}
+
+fn verb(method: &Method, query: &Query, watch_prefix: bool, place: &Place) -> Option<Verb> {
+    let item = !place.name.is_empty();
+    match (method.as_str(), item) {
+        ("GET" | "HEAD", _) if watch_prefix => Some(Verb::Watch),
+        ("GET" | "HEAD", true) => Some(Verb::Get),
+        ("GET" | "HEAD", false) if query.flag("watch") => Some(Verb::Watch),
+        ("GET" | "HEAD", false) => Some(Verb::List),
+        ("POST", false) => Some(Verb::Create),
+        ("POST", true) if !place.subresource.is_empty() => Some(Verb::Create),
+        ("PUT", true) => Some(Verb::Update),
+        ("PATCH", true) => Some(Verb::Patch),
+        ("DELETE", true) => Some(Verb::Delete),
+        ("DELETE", false) => Some(Verb::DeleteCollection),
+        _ => None,
+    }
+}
+
+/// A list or watch whose field selector names one object is authorized as naming it.
+fn pinned_name(field_selector: &str) -> Option<String> {
+    field_selector.split(',').find_map(|term| {
+        let value = term.strip_prefix("metadata.name=")?;
+        Some(value.strip_prefix('=').unwrap_or(value).to_owned())
+    })
+}
+
+fn decoded_segments(path: &str) -> Vec<String> {
+    let path = path.strip_prefix('/').unwrap_or(path);
+    let path = path.strip_suffix('/').unwrap_or(path);
+    if path.is_empty() {
+        return Vec::new();
+    }
+    path.split('/').map(|segment| percent_decode_str(segment).decode_utf8_lossy().into_owned()).collect()
+}
+
+fn is_plain(segment: &str) -> bool {
+    !segment.is_empty() && segment != "." && segment != ".." && !segment.contains('/')
+}

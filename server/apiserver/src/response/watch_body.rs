@@ -1,0 +1,47 @@
+//! The text of a watch: one JSON document per event and line, sent as soon as it is known.
+
+use std::convert::Infallible;
+
+use axum::body::Body;
+use bytes::{BufMut, Bytes, BytesMut};
+use futures_util::stream;
+
+use super::representation::{Form, WatchForm};
+use crate::{
+    metrics::Current,
+    registry::watch::{WatchEvent, WatchStream},
+    status,
+};
+
+/// A response body that ends with the watch. `open` counts the watch until then.
+pub fn body(watch: WatchStream, form: Form, open: Current) -> Body {
+    let form = WatchForm::new(form);
+    Body::from_stream(stream::unfold((watch, form, open), |(mut watch, mut form, open)| async move {
+        let events = watch.next().await?;
+        let mut text = BytesMut::new();
+        for event in &events {
+            write(&watch, &mut form, event, &mut text);
+        }
+        Some((Ok::<Bytes, Infallible>(text.freeze()), (watch, form, open)))
+    }))
+}
+
+/// `{"type":...,"object":...}` and a newline.
+fn write(watch: &WatchStream, form: &mut WatchForm, event: &WatchEvent, text: &mut BytesMut) {
+    let (word, object) = match event {
+        WatchEvent::Object { change, json } => match form.object(&watch.resource, json) {
+            Ok(object) => (change.as_str(), object),
+            Err(error) => ("ERROR", status::json(&status::status_of(&error)).into()),
+        },
+        WatchEvent::Bookmark { revision, ends_initial_events } => {
+            let mark = ends_initial_events.then_some(watch.vocabulary.initial_events_end_annotation);
+            ("BOOKMARK", form.bookmark(&watch.resource, *revision, mark))
+        }
+        WatchEvent::Error(status) => ("ERROR", status::json(status).into()),
+    };
+    text.put_slice(b"{\"type\":\"");
+    text.put_slice(word.as_bytes());
+    text.put_slice(b"\",\"object\":");
+    text.put_slice(object.strip_suffix(b"\n").unwrap_or(&object));
+    text.put_slice(b"}\n");
+}

@@ -1,0 +1,243 @@
+//! The `Status` objects that clients read: what each error looks like on the wire.
+//!
+//! Messages, reasons and details are those that existing clients match on. This is the only place
+//! that knows both an [`ApiError`] and HTTP.
+
+use axum::{
+    body::Body,
+    response::{IntoResponse, Response},
+};
+use http::{HeaderValue, StatusCode, header};
+use orch_api::meta::v1::{Status, StatusCause, StatusDetails};
+use orch_runtime::field_error::FieldError;
+
+use crate::error::{ApiError, ExistsDetail, ResourceName};
+
+/// Cause reason by which clients recognise a version that is still to come.
+const RESOURCE_VERSION_TOO_LARGE: &str = "ResourceVersionTooLarge";
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        if let ApiError::Internal { public, detail } = &self {
+            tracing::error!(%detail, "{public}");
+        }
+        if self == ApiError::UnknownPath {
+            return plain_not_found();
+        }
+        respond(&status_of(&self))
+    }
+}
+
+/// The Status of an error.
+pub fn status_of(error: &ApiError) -> Status {
+    match error {
+        ApiError::NotFound { resource, name } => about(
+            404,
+            "NotFound",
+            format!("{} \"{name}\" not found", resource.qualified()),
+            resource,
+            name,
+        ),
+        ApiError::UnknownResource | ApiError::UnknownPath => {
+            generic(404, "NotFound", "the server could not find the requested resource")
+        }
+        ApiError::MethodNotAllowed => generic(
+            405,
+            "MethodNotAllowed",
+            "the server does not allow this method on the requested resource",
+        ),
+        ApiError::AlreadyExists { resource, name, detail } => already_exists(resource, name, *detail),
+        ApiError::Conflict { resource, name, cause } => about(
+            409,
+            "Conflict",
+            format!("Operation cannot be fulfilled on {} \"{name}\": {cause}", resource.qualified()),
+            resource,
+            name,
+        ),
+        ApiError::Invalid { group, kind, name, errors } => invalid(group, kind, name, errors),
+        ApiError::Unprocessable(cause) => {
+            let mut status =
+                generic(422, "Invalid", "the server rejected our request due to an error in our request");
+            causes(&mut status, [StatusCause { message: cause.clone(), ..StatusCause::default() }]);
+            status
+        }
+        ApiError::BadRequest(message) => failure(400, "BadRequest", message),
+        ApiError::Unauthorized => failure(401, "Unauthorized", "Unauthorized"),
+        ApiError::Forbidden { resource, name, message, cause } => {
+            let mut status = about(403, "Forbidden", message.clone(), resource, name);
+            if let Some((reason, message, field)) = cause {
+                let cause = StatusCause {
+                    reason: (*reason).to_owned(),
+                    message: message.clone(),
+                    field: (*field).to_owned(),
+                };
+                causes(&mut status, [cause]);
+            }
+            status
+        }
+        ApiError::NotAcceptable(accepted) => failure(
+            406,
+            "NotAcceptable",
+            &format!("only the following media types are accepted: {}", accepted.join(", ")),
+        ),
+        ApiError::UnsupportedMediaType(accepted) => failure(
+            415,
+            "UnsupportedMediaType",
+            &format!(
+                "the body of the request was in an unknown format - accepted media types include: {}",
+                accepted.join(", ")
+            ),
+        ),
+        ApiError::UnsupportedPatchType => {
+            generic(415, "UnsupportedMediaType", "415: Unsupported Media Type")
+        }
+        ApiError::TooLarge(why) => {
+            failure(413, "RequestEntityTooLarge", &format!("Request entity too large: {why}"))
+        }
+        ApiError::Expired(message) => failure(410, "Expired", message),
+        ApiError::TooLargeResourceVersion { asked, current } => too_large_version(*asked, *current),
+        ApiError::Timeout(why) => failure(504, "Timeout", &format!("Timeout: {why}")),
+        ApiError::TooManyRequests { message, retry_after } => {
+            retry(failure(429, "TooManyRequests", message), *retry_after)
+        }
+        ApiError::Unavailable(message) => failure(503, "ServiceUnavailable", message),
+        ApiError::InsufficientStorage(message) => failure(507, "InsufficientStorage", message),
+        ApiError::Unclassified(message) => failure(500, "", message),
+        ApiError::Internal { public, .. } => {
+            let mut status = failure(500, "InternalError", &format!("Internal error occurred: {public}"));
+            causes(&mut status, [StatusCause { message: public.clone(), ..StatusCause::default() }]);
+            status
+        }
+    }
+}
+
+/// The Status that a DELETE answers with when the object is gone: success, and which object it was.
+pub fn deleted(resource: &ResourceName, name: &str, uid: &str) -> Status {
+    Status {
+        status: "Success".to_owned(),
+        details: Some(StatusDetails {
+            name: name.to_owned(),
+            group: resource.group.clone(),
+            kind: resource.resource.clone(),
+            uid: uid.to_owned(),
+            ..StatusDetails::default()
+        }),
+        ..Status::default()
+    }
+}
+
+/// Sends a Status under the code that it carries; a Status without one is a success.
+pub fn respond(status: &Status) -> Response {
+    let code = u16::try_from(status.code).ok().filter(|code| *code >= 100).unwrap_or(200);
+    let mut response = Response::new(Body::from(json(status)));
+    *response.status_mut() = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let seconds = status.details.as_ref().map_or(0, |details| details.retry_after_seconds);
+    if seconds > 0 {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    response
+}
+
+/// The JSON text of a Status, with a newline at the end.
+pub fn json(status: &Status) -> Vec<u8> {
+    crate::wire::object_json("Status", "v1", status)
+}
+
+fn plain_not_found() -> Response {
+    let headers = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
+    (StatusCode::NOT_FOUND, headers, "404 page not found\n").into_response()
+}
+
+fn failure(code: i32, reason: &str, message: &str) -> Status {
+    Status {
+        status: "Failure".to_owned(),
+        message: message.to_owned(),
+        reason: reason.to_owned(),
+        code,
+        ..Status::default()
+    }
+}
+
+/// A failure of the router: it has details, and they are empty.
+fn generic(code: i32, reason: &str, message: &str) -> Status {
+    Status { details: Some(StatusDetails::default()), ..failure(code, reason, message) }
+}
+
+fn about(code: i32, reason: &str, message: String, resource: &ResourceName, name: &str) -> Status {
+    Status {
+        details: Some(StatusDetails {
+            name: name.to_owned(),
+            group: resource.group.clone(),
+            kind: resource.resource.clone(),
+            ..StatusDetails::default()
+        }),
+        ..failure(code, reason, &message)
+    }
+}
+
+fn already_exists(resource: &ResourceName, name: &str, detail: ExistsDetail) -> Status {
+    let plain = format!("{} \"{name}\" already exists", resource.qualified());
+    match detail {
+        ExistsDetail::Plain => about(409, "AlreadyExists", plain, resource, name),
+        ExistsDetail::BeingDeleted => {
+            about(409, "AlreadyExists", format!("object is being deleted: {plain}"), resource, name)
+        }
+        ExistsDetail::GeneratedNamesExhausted => {
+            let message =
+                format!("{plain}, the server was not able to generate a unique name for the object");
+            retry(about(409, "AlreadyExists", message, resource, name), 1)
+        }
+    }
+}
+
+/// All violations of one object: one is printed bare, several in brackets, each once.
+fn invalid(group: &str, kind: &str, name: &str, errors: &[FieldError]) -> Status {
+    let mut texts: Vec<String> = Vec::new();
+    for text in errors.iter().map(ToString::to_string) {
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    let list = if texts.len() == 1 { texts.remove(0) } else { format!("[{}]", texts.join(", ")) };
+    let group_kind = if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") };
+    let mut status = failure(422, "Invalid", &format!("{group_kind} \"{name}\" is invalid: {list}"));
+    status.details = Some(StatusDetails {
+        name: name.to_owned(),
+        group: group.to_owned(),
+        kind: kind.to_owned(),
+        ..StatusDetails::default()
+    });
+    let all = errors.iter().map(|error| StatusCause {
+        reason: error.reason.as_str().to_owned(),
+        message: error.body.clone(),
+        field: error.field.clone(),
+    });
+    causes(&mut status, all);
+    status
+}
+
+fn too_large_version(asked: u64, current: u64) -> Status {
+    let mut status = failure(
+        504,
+        "Timeout",
+        &format!("Timeout: Too large resource version: {asked}, current: {current}"),
+    );
+    let cause = StatusCause {
+        reason: RESOURCE_VERSION_TOO_LARGE.to_owned(),
+        message: "Too large resource version".to_owned(),
+        ..StatusCause::default()
+    };
+    causes(&mut status, [cause]);
+    retry(status, 1)
+}
+
+fn causes(status: &mut Status, causes: impl IntoIterator<Item = StatusCause>) {
+    status.details.get_or_insert_default().causes.extend(causes);
+}
+
+fn retry(mut status: Status, seconds: u32) -> Status {
+    status.details.get_or_insert_default().retry_after_seconds = seconds.cast_signed();
+    status
+}
