@@ -4,8 +4,9 @@
 //! `Invalid value: "x": <detail>` ...). All errors of one object are collected in a [`Validation`] and are
 //! reported together.
 
-use std::fmt::{self, Write as _};
+use std::{borrow::Cow, fmt, sync::LazyLock};
 
+use regex::Regex;
 use serde::Serialize;
 
 use crate::{path::Path, vocabulary::Vocabulary};
@@ -137,15 +138,20 @@ pub struct Validation<'v> {
     errors: Vec<FieldError>,
 }
 
+/// How many errors are kept: the answer to a small request must not become large.
+const MAX_ERRORS: usize = 1000;
+
 impl<'v> Validation<'v> {
     /// An empty collection for one object.
     pub fn new(vocabulary: &'v Vocabulary) -> Self {
         Validation { vocabulary, errors: Vec::new() }
     }
 
-    /// Adds one error.
+    /// Adds one error. Those after the thousandth are dropped: the object is refused all the same.
     pub fn push(&mut self, error: FieldError) {
-        self.errors.push(error);
+        if self.errors.len() < MAX_ERRORS {
+            self.errors.push(error);
+        }
     }
 
     /// Adds `Invalid value` once for each message that a constraint returned for `value`.
@@ -172,26 +178,40 @@ pub trait Shown {
     fn shown(&self) -> String;
 }
 
+/// Letters, marks, numbers, punctuation, symbols and the plain blank; all else is escaped.
+static PRINTABLE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\A[\pL\pM\pN\pP\pS ]\z").expect("a fixed pattern"));
+
 impl Shown for str {
     fn shown(&self) -> String {
         let mut text = String::with_capacity(self.len() + 2);
         text.push('"');
         for ch in self.chars() {
-            match ch {
-                '"' => text.push_str("\\\""),
-                '\\' => text.push_str("\\\\"),
-                '\n' => text.push_str("\\n"),
-                '\r' => text.push_str("\\r"),
-                '\t' => text.push_str("\\t"),
-                ch if (ch as u32) < 0x20 || ch as u32 == 0x7f => {
-                    let _ = write!(text, "\\x{:02x}", ch as u32);
-                }
-                ch => text.push(ch),
-            }
+            push_shown(&mut text, ch);
         }
         text.push('"');
         text
     }
+}
+
+fn push_shown(text: &mut String, ch: char) {
+    let code = u32::from(ch);
+    let escape = match ch {
+        '"' | '\\' => Cow::Owned(format!("\\{ch}")),
+        ' '..='~' => return text.push(ch),
+        '\x07' => "\\a".into(),
+        '\x08' => "\\b".into(),
+        '\t' => "\\t".into(),
+        '\n' => "\\n".into(),
+        '\x0b' => "\\v".into(),
+        '\x0c' => "\\f".into(),
+        '\r' => "\\r".into(),
+        ..'\u{80}' => format!("\\x{code:02x}").into(),
+        _ if PRINTABLE.is_match(ch.encode_utf8(&mut [0; 4])) => return text.push(ch),
+        ..'\u{10000}' => format!("\\u{code:04x}").into(),
+        _ => format!("\\U{code:08x}").into(),
+    };
+    text.push_str(&escape);
 }
 
 impl Shown for String {
@@ -246,25 +266,110 @@ macro_rules! shown_by_display {
         }
     )*};
 }
-shown_by_display!(bool, i32, i64, u32, u64, usize, f64);
+shown_by_display!(bool, i32, i64, u32, u64, usize);
+
+/// The shortest digits that give the number back, with an exponent from a million on and below 0.0001.
+impl Shown for f64 {
+    fn shown(&self) -> String {
+        let scientific = format!("{self:e}");
+        let Some((digits, exponent)) = scientific.split_once('e') else {
+            return scientific;
+        };
+        match exponent.parse::<i32>() {
+            Ok(exponent) if !(-4..6).contains(&exponent) => {
+                let sign = if exponent < 0 { '-' } else { '+' };
+                format!("{digits}e{sign}{:02}", exponent.unsigned_abs())
+            }
+            _ => self.to_string(),
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn bodies_are_the_standard_ones() {
         let path = Path::ROOT.field("spec");
-        assert_eq!(FieldError::required(&path, "").to_string(), "spec: Required value");
+        let table = [
+            (FieldError::required(&path, ""), "spec: Required value"),
+            (FieldError::required(&path, "why"), "spec: Required value: why"),
+            (FieldError::invalid(&path, "a\"b", "no"), r#"spec: Invalid value: "a\"b": no"#),
+            (
+                FieldError::not_supported(&path, "x", &["a", "b"]),
+                r#"spec: Unsupported value: "x": supported values: "a", "b""#,
+            ),
+            (FieldError::not_supported(&path, "x", &[]), r#"spec: Unsupported value: "x""#),
+            (FieldError::forbidden(&path, "no"), "spec: Forbidden: no"),
+            (FieldError::duplicate(&path, &3_i32), "spec: Duplicate value: 3"),
+            (FieldError::not_found(&path, "x"), r#"spec: Not found: "x""#),
+            (FieldError::too_long(&path, 5), "spec: Too long: may not be more than 5 bytes"),
+            (FieldError::too_long(&path, 1), "spec: Too long: may not be more than 1 byte"),
+            (FieldError::too_many(&path, 9, 8), "spec: Too many: 9: must have at most 8 items"),
+            (FieldError::too_many(&path, 2, 1), "spec: Too many: 2: must have at most 1 item"),
+            (FieldError::forbidden(&Path::ROOT, "no"), "Forbidden: no"),
+        ];
+        for (error, text) in table {
+            assert_eq!(error.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn texts_are_quoted_with_the_escapes_that_clients_know() {
+        let table = [
+            ("", r#""""#),
+            ("it's", r#""it's""#),
+            ("a\"b\\c", r#""a\"b\\c""#),
+            ("\0\x07\x08\t\n\x0b\x0c\r\x1b\x7f", r#""\x00\a\b\t\n\v\f\r\x1b\x7f""#),
+            ("é漢\u{301}😀\u{fffd}", "\"é漢\u{301}😀\u{fffd}\""),
+            (
+                "\u{80}\u{a0}\u{ad}\u{200b}\u{2028}\u{feff}\u{e000}",
+                r#""\u0080\u00a0\u00ad\u200b\u2028\ufeff\ue000""#,
+            ),
+            ("\u{e0001}", r#""\U000e0001""#),
+        ];
+        for (text, shown) in table {
+            assert_eq!(text.shown(), shown, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn other_values_are_shown_bare_or_as_json() {
         assert_eq!(
-            FieldError::invalid(&path, "a\"b", "no").to_string(),
-            r#"spec: Invalid value: "a\"b": no"#
+            (true.shown(), (-3_i64).shown(), None::<String>.shown()),
+            ("true".into(), "-3".into(), "null".into())
         );
-        assert_eq!(
-            FieldError::not_supported(&path, "x", &["a", "b"]).to_string(),
-            r#"spec: Unsupported value: "x": supported values: "a", "b""#
-        );
-        assert_eq!(FieldError::too_long(&path, 5).body, "Too long: may not be more than 5 bytes");
-        assert_eq!(FieldError::duplicate(&path, &3_i32).body, "Duplicate value: 3");
+        assert_eq!(Some("a".to_owned()).shown(), r#""a""#);
+        assert_eq!(json!({"b": [1, "x"], "a": null}).shown(), r#"{"a":null,"b":[1,"x"]}"#);
+        assert_eq!(json(&vec!["x", "y"]), r#"["x","y"]"#);
+        assert_eq!(json(&"x"), r#""x""#);
+        let floats = [
+            (0.0, "0"),
+            (1.5, "1.5"),
+            (-100_000.0, "-100000"),
+            (1e6, "1e+06"),
+            (123_456_789.0, "1.23456789e+08"),
+            (0.0001, "0.0001"),
+            (0.000_01, "1e-05"),
+            (-9.5e300, "-9.5e+300"),
+            (f64::INFINITY, "inf"),
+        ];
+        for (number, shown) in floats {
+            assert_eq!(number.shown(), shown);
+        }
+    }
+
+    #[test]
+    fn the_number_of_errors_is_bounded() {
+        let vocabulary = crate::vocabulary::tests::PLAIN;
+        let mut cx = Validation::new(&vocabulary);
+        assert!(cx.is_empty());
+        for _ in 0..MAX_ERRORS + 5 {
+            cx.push(FieldError::required(&Path::ROOT, ""));
+        }
+        cx.invalid_all(&Path::ROOT, "x", &["more".to_owned()]);
+        assert_eq!(cx.into_errors().len(), MAX_ERRORS);
     }
 }

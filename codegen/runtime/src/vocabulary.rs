@@ -74,10 +74,11 @@ impl Vocabulary {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::Vocabulary;
 
-    const REAL: Vocabulary = Vocabulary {
+    /// For tests that need some vocabulary.
+    pub(crate) const PLAIN: Vocabulary = Vocabulary {
         name: "test",
         group_suffix: "example.io",
         label_domain: "example.com",
@@ -95,11 +96,11 @@ mod tests {
 
     #[test]
     fn only_groups_of_the_domain_change() {
-        assert_eq!(REAL.group("coordination.orch.io"), "coordination.example.io");
-        assert_eq!(REAL.group("apps"), "apps");
-        assert_eq!(REAL.group("myorch.io"), "myorch.io");
-        assert_eq!(REAL.api_version("", "v1"), "v1");
-        assert_eq!(REAL.api_version("coordination.orch.io", "v1"), "coordination.example.io/v1");
-        assert_eq!(REAL.label("metadata.name"), "example.com/metadata.name");
+        assert_eq!(PLAIN.group("coordination.orch.io"), "coordination.example.io");
+        assert_eq!(PLAIN.group("apps"), "apps");
+        assert_eq!(PLAIN.group("myorch.io"), "myorch.io");
+        assert_eq!(PLAIN.api_version("", "v1"), "v1");
+        assert_eq!(PLAIN.api_version("coordination.orch.io", "v1"), "coordination.example.io/v1");
+        assert_eq!(PLAIN.label("metadata.name"), "example.com/metadata.name");
     }
 }

@@ -10,37 +10,51 @@ const SUBDOMAIN_MAX: usize = 253;
 const LABEL_FAULT: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or \
     '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for \
     validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+/// For labels that fail by nothing but their dots.
+const LABEL_DOTS: &str = "must not contain dots";
 const SUBDOMAIN_FAULT: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric \
     characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex \
     used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
 /// At most 63 bytes of lower-case letters, digits and inner dashes.
 pub fn dns_label(value: &str) -> Vec<String> {
-    faults(value.as_bytes(), LABEL_MAX, is_label, LABEL_FAULT)
+    label_faults(value.as_bytes())
 }
 
 /// [`dns_label`] for the beginning of a name: a dash may end it.
 pub fn dns_label_prefix(value: &str) -> Vec<String> {
-    faults(&mask_trailing_dash(value), LABEL_MAX, is_label, LABEL_FAULT)
+    label_faults(&mask_trailing_dash(value))
 }
 
 /// At most 253 bytes: labels (each of any length) with dots between them.
 pub fn dns_subdomain(value: &str) -> Vec<String> {
-    faults(value.as_bytes(), SUBDOMAIN_MAX, is_subdomain, SUBDOMAIN_FAULT)
+    subdomain_faults(value.as_bytes())
 }
 
 /// [`dns_subdomain`] for the beginning of a name: a dash may end it.
 pub fn dns_subdomain_prefix(value: &str) -> Vec<String> {
-    faults(&mask_trailing_dash(value), SUBDOMAIN_MAX, is_subdomain, SUBDOMAIN_FAULT)
+    subdomain_faults(&mask_trailing_dash(value))
 }
 
-fn faults(value: &[u8], max: usize, shape: fn(&[u8]) -> bool, fault: &str) -> Vec<String> {
+fn label_faults(value: &[u8]) -> Vec<String> {
     let mut faults = Vec::new();
-    if value.len() > max {
-        faults.push(too_long(max));
+    if value.len() > LABEL_MAX {
+        faults.push(too_long(LABEL_MAX));
     }
-    if !shape(value) {
+    if !is_label(value) {
+        let fault = if is_subdomain(value) { LABEL_DOTS } else { LABEL_FAULT };
         faults.push(fault.to_owned());
+    }
+    faults
+}
+
+fn subdomain_faults(value: &[u8]) -> Vec<String> {
+    let mut faults = Vec::new();
+    if value.len() > SUBDOMAIN_MAX {
+        faults.push(too_long(SUBDOMAIN_MAX));
+    }
+    if !is_subdomain(value) {
+        faults.push(SUBDOMAIN_FAULT.to_owned());
     }
     faults
 }

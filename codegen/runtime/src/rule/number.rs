@@ -69,6 +69,6 @@ fn bound<N: Number>(
     cx: &mut Validation<'_>,
 ) {
     if !holds {
-        cx.push(FieldError::invalid(path, &value, &format!("must be {relation} {}", limit.shown())));
+        cx.push(FieldError::invalid(path, &value, &format!("must be {relation} {limit}")));
     }
 }

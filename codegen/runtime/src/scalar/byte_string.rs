@@ -7,7 +7,7 @@ use std::{
 };
 
 use base64::{
-    DecodeError, Engine as _, alphabet,
+    Engine as _, alphabet,
     engine::{GeneralPurpose, GeneralPurposeConfig},
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -30,23 +30,45 @@ impl FromStr for ByteString {
 
     /// Line breaks inside the text are skipped.
     fn from_str(text: &str) -> Result<Self, ScalarError> {
-        let is_break = |byte: &u8| matches!(byte, b'\r' | b'\n');
-        let decoded = if text.bytes().any(|byte| is_break(&byte)) {
-            BASE64.decode(text.bytes().filter(|byte| !is_break(byte)).collect::<Vec<_>>())
+        let decoded = if text.bytes().any(is_line_break) {
+            BASE64.decode(text.bytes().filter(|byte| !is_line_break(*byte)).collect::<Vec<_>>())
         } else {
             BASE64.decode(text)
         };
-        decoded.map(ByteString).map_err(|error| ScalarError::Base64 { at: offset(&error) })
+        decoded.map(ByteString).map_err(|_| ScalarError::Base64 { at: first_fault(text) })
     }
 }
 
-fn offset(error: &DecodeError) -> usize {
-    match error {
-        DecodeError::InvalidByte(at, _) | DecodeError::InvalidLastSymbol { offset: at, .. } => *at,
-        // A group of four symbols is not complete; it begins at the last multiple of four.
-        DecodeError::InvalidLength(len) => len / 4 * 4,
-        DecodeError::InvalidPadding => 0,
+fn is_line_break(byte: u8) -> bool {
+    matches!(byte, b'\r' | b'\n')
+}
+
+/// Where a text stops being base64: the first byte that cannot stand at its place, or the beginning of a group
+/// of four that is not complete.
+fn first_fault(text: &str) -> usize {
+    let mut symbols = text.bytes().enumerate().filter(|(_, byte)| !is_line_break(*byte));
+    let (mut group, mut filled) = (0, 0);
+    while let Some((at, byte)) = symbols.next() {
+        match byte {
+            // Padding fills the group, and nothing follows it.
+            b'=' if filled >= 2 => {
+                if filled == 2 {
+                    match symbols.next() {
+                        Some((_, b'=')) => {}
+                        Some(_) => return at,
+                        None => return text.len(),
+                    }
+                }
+                return symbols.next().map_or(text.len(), |(at, _)| at);
+            }
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'+' | b'/' => {
+                group = if filled == 0 { at } else { group };
+                filled = (filled + 1) % 4;
+            }
+            _ => return at,
+        }
     }
+    group
 }
 
 impl Display for ByteString {
