@@ -21,3 +21,25 @@ pub use self::{
     unique::{unique_key, unique_keys, unique_scalars},
     update::{Emptiness, immutable, immutable_shown, once_set, once_set_shown},
 };
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        field_error::{Reason, Validation},
+        path::Path,
+        vocabulary,
+    };
+
+    /// What a rule reports about `spec`: each error's text.
+    pub(super) fn errors(rule: impl FnOnce(&Path<'_>, &mut Validation<'_>)) -> Vec<String> {
+        reported(rule).into_iter().map(|(_, text)| text).collect()
+    }
+
+    /// What a rule reports about `spec`: each error's class and text.
+    pub(super) fn reported(rule: impl FnOnce(&Path<'_>, &mut Validation<'_>)) -> Vec<(Reason, String)> {
+        let vocabulary = vocabulary::tests::PLAIN;
+        let mut cx = Validation::new(&vocabulary);
+        rule(&Path::ROOT.field("spec"), &mut cx);
+        cx.into_errors().into_iter().map(|error| (error.reason, error.to_string())).collect()
+    }
+}

@@ -70,12 +70,77 @@ fn is_label(value: &[u8]) -> bool {
         && value.iter().all(|byte| alphanumeric(byte) || *byte == b'-')
 }
 
-/// The prefix as it is judged: the last two bytes give way to a letter when the very last is a dash. That a
-/// shorter text is judged is part of the rule: 254 bytes with a dash at the end are accepted.
+/// The prefix as it is judged: the last two bytes give way to a letter when the very last is a dash. So one byte
+/// more than the maximum is accepted, and anything before the dash. Clients know the rule as this; nothing wrong
+/// comes through, because the completed name is judged as well.
 fn mask_trailing_dash(value: &str) -> std::borrow::Cow<'_, [u8]> {
     let bytes = value.as_bytes();
     match bytes {
         [start @ .., _, b'-'] => [start, b"a"].concat().into(),
         _ => bytes.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels() {
+        let table: &[(&str, &[&str])] = &[
+            ("a", &[]),
+            ("0-a", &[]),
+            ("", &[LABEL_FAULT]),
+            ("-a", &[LABEL_FAULT]),
+            ("a-", &[LABEL_FAULT]),
+            ("aB", &[LABEL_FAULT]),
+            ("é", &[LABEL_FAULT]),
+            ("a_b", &[LABEL_FAULT]),
+            ("a.b", &["must not contain dots"]),
+            ("a..b", &[LABEL_FAULT]),
+            (&"a".repeat(63), &[]),
+            (&"a".repeat(64), &["must be no more than 63 characters"]),
+            (&"A".repeat(64), &["must be no more than 63 characters", LABEL_FAULT]),
+        ];
+        for (text, faults) in table {
+            assert_eq!(dns_label(text), *faults, "{text}");
+        }
+    }
+
+    #[test]
+    fn subdomains() {
+        let table: &[(&str, &[&str])] = &[
+            ("a", &[]),
+            ("a-b.0.c", &[]),
+            ("", &[SUBDOMAIN_FAULT]),
+            (".a", &[SUBDOMAIN_FAULT]),
+            ("a.", &[SUBDOMAIN_FAULT]),
+            ("a..b", &[SUBDOMAIN_FAULT]),
+            ("a.-b", &[SUBDOMAIN_FAULT]),
+            ("UPPER", &[SUBDOMAIN_FAULT]),
+            (&"a".repeat(253), &[]),
+            (&"a".repeat(254), &["must be no more than 253 characters"]),
+            (&"_".repeat(254), &["must be no more than 253 characters", SUBDOMAIN_FAULT]),
+        ];
+        for (text, faults) in table {
+            assert_eq!(dns_subdomain(text), *faults, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_prefix_may_end_in_a_dash() {
+        for text in ["a-", "a--", "ab-"] {
+            assert!(dns_label_prefix(text).is_empty() && dns_subdomain_prefix(text).is_empty(), "{text}");
+        }
+        for text in ["-", "", "a_b-", "Gen_", "é-a-"] {
+            assert_eq!(dns_label_prefix(text), [LABEL_FAULT], "{text}");
+            assert_eq!(dns_subdomain_prefix(text), [SUBDOMAIN_FAULT], "{text}");
+        }
+        assert!(dns_subdomain_prefix("a.b-").is_empty());
+        // Judged as `aa`; the complete name is judged as it is.
+        assert!(dns_label_prefix("a_-").is_empty());
+        assert_eq!(dns_label_prefix("a.b-"), ["must not contain dots"]);
+        assert!(dns_label_prefix(&format!("{}-", "a".repeat(63))).is_empty());
+        assert_eq!(dns_label_prefix(&format!("{}-", "a".repeat(64))), ["must be no more than 63 characters"]);
     }
 }

@@ -108,3 +108,101 @@ fn is_name_part(value: &str) -> bool {
 fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name_part_fault() -> String {
+        format!("name part {NAME_PART_FAULT}")
+    }
+
+    #[test]
+    fn path_segments() {
+        let table: &[(&str, &[&str])] = &[
+            ("system:node", &[]),
+            ("", &[]),
+            ("...", &[]),
+            (".", &["may not be '.'"]),
+            ("..", &["may not be '..'"]),
+            ("a%b", &["may not contain '%'"]),
+            ("%/", &["may not contain '/'", "may not contain '%'"]),
+        ];
+        for (text, faults) in table {
+            assert_eq!(path_segment(text), *faults, "{text}");
+        }
+        assert!(path_segment_prefix("..").is_empty());
+        assert_eq!(path_segment_prefix("a/"), ["may not contain '/'"]);
+    }
+
+    #[test]
+    fn qualified_names() {
+        for text in ["a", "A.b_c-0", "example.com/MyName", "0/0", &format!("a/{}", "b".repeat(63))] {
+            assert!(qualified_name(text).is_empty(), "{text}");
+        }
+        let empty = "name part must be non-empty".to_owned();
+        let subdomain = format!("prefix part {}", dns_subdomain("a b")[0]);
+        let table = [
+            ("", vec![empty.clone(), name_part_fault()]),
+            ("a/", vec![empty, name_part_fault()]),
+            ("/a", vec!["prefix part must be non-empty".to_owned()]),
+            ("bad key", vec![name_part_fault()]),
+            ("-env", vec![name_part_fault()]),
+            ("a b/c", vec![subdomain.clone()]),
+            ("A/c d", vec![subdomain, name_part_fault()]),
+        ];
+        for (text, faults) in table {
+            assert_eq!(qualified_name(text), faults, "{text}");
+        }
+        assert_eq!(qualified_name(&"a".repeat(64)), ["name part must be no more than 63 characters"]);
+        let prefix = format!("{}/a", "p".repeat(254));
+        assert_eq!(qualified_name(&prefix), ["prefix part must be no more than 253 characters"]);
+        let slashes = qualified_name("a/b/c");
+        assert_eq!(slashes.len(), 1);
+        assert!(
+            slashes[0]
+                .starts_with("a qualified name must consist of alphanumeric characters, '-', '_' or '.'")
+        );
+        assert!(
+            slashes[0].ends_with("with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')")
+        );
+    }
+
+    #[test]
+    fn label_values() {
+        let table: &[(&str, &[&str])] = &[
+            ("", &[]),
+            ("MyValue", &[]),
+            ("my_value-1.2", &[]),
+            ("bad value", &[LABEL_VALUE_FAULT]),
+            ("_a", &[LABEL_VALUE_FAULT]),
+            ("a.", &[LABEL_VALUE_FAULT]),
+            (&"a".repeat(63), &[]),
+            (&"a".repeat(64), &["must be no more than 63 characters"]),
+        ];
+        for (text, faults) in table {
+            assert_eq!(label_value(text), *faults, "{text}");
+        }
+    }
+
+    #[test]
+    fn config_keys() {
+        let table: &[(&str, &[&str])] = &[
+            ("key.name", &[]),
+            ("-._", &[]),
+            (".a", &[]),
+            ("", &[CONFIG_KEY_FAULT]),
+            ("a/b", &[CONFIG_KEY_FAULT]),
+            ("bad key", &[CONFIG_KEY_FAULT]),
+            (".", &["must not be '.'"]),
+            ("..", &["must not be '..'"]),
+            ("..a", &["must not start with '..'"]),
+            (".. ", &[CONFIG_KEY_FAULT, "must not start with '..'"]),
+            (&"k".repeat(253), &[]),
+            (&"k".repeat(254), &["must be no more than 253 characters"]),
+        ];
+        for (text, faults) in table {
+            assert_eq!(config_key(text), *faults, "{text}");
+        }
+    }
+}

@@ -49,3 +49,53 @@ fn is_uri_text(text: &[u8]) -> bool {
 fn unless(correct: bool, fault: &str) -> Vec<String> {
     if correct { Vec::new() } else { vec![fault.to_owned()] }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses() {
+        for text in ["10.9.8.7", "0.0.0.0", "::", "2001:db8::ffff", "::ffff:1.2.3.4"] {
+            assert!(ip(text).is_empty(), "{text}");
+        }
+        for text in ["", "1.2.3", "1.2.3.256", "01.2.3.4", "1.2.3.4 ", "10.0.0.0/8", "fe80::1%eth0", ":::"] {
+            assert_eq!(ip(text), [IP_FAULT], "{text}");
+        }
+    }
+
+    #[test]
+    fn networks() {
+        for text in ["10.9.8.0/24", "10.9.8.7/24", "0.0.0.0/0", "1.2.3.4/32", "2001:db8::/64", "::/128"] {
+            assert!(cidr(text).is_empty(), "{text}");
+        }
+        let wrong = [
+            "",
+            "/",
+            "10.0.0.0",
+            "10.0.0.0/",
+            "10.0.0.0/33",
+            "::/129",
+            "10.0.0.0/08",
+            "10.0.0.0/+8",
+            "10.0.0/8",
+            "10.0.0.0/8/8",
+            "::/999",
+            "10.0.0.0/-1",
+        ];
+        for text in wrong {
+            assert_eq!(cidr(text), [CIDR_FAULT], "{text}");
+        }
+    }
+
+    #[test]
+    fn uris() {
+        for text in ["https://example.com/path?a=b#c", "urn:a:b", "h+t-t.p1:x", "a:%2F", "http://[::1]:80/"] {
+            assert!(uri(text).is_empty(), "{text}");
+        }
+        for text in ["", "example.com", "/path", "1a:b", "a b:c", "a:", "a:b c", "a:%2", "a:%zz", "a:é", ":a"]
+        {
+            assert_eq!(uri(text), [URI_FAULT], "{text}");
+        }
+    }
+}

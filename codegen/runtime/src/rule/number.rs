@@ -72,3 +72,46 @@ fn bound<N: Number>(
         cx.push(FieldError::invalid(path, &value, &format!("must be {relation} {limit}")));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{field_error::Reason, rule::tests::reported};
+
+    type Rule<N> = fn(N, N, &Path<'_>, &mut Validation<'_>);
+
+    fn check<N: Number>(rule: Rule<N>, correct: &[(N, N)], wrong: &[(N, N, &str)]) {
+        for (value, limit) in correct {
+            assert_eq!(reported(|path, cx| rule(*value, *limit, path, cx)), [], "{value} by {limit}");
+        }
+        for (value, limit, text) in wrong {
+            let expected = (Reason::Invalid, format!("spec: Invalid value: {text}"));
+            assert_eq!(reported(|path, cx| rule(*value, *limit, path, cx)), [expected]);
+        }
+    }
+
+    #[test]
+    fn bounds() {
+        check::<i32>(minimum, &[(0, 0), (1, 0)], &[(-2, 0, "-2: must be greater than or equal to 0")]);
+        check::<i64>(maximum, &[(5, 5), (4, 5)], &[(6, 5, "6: must be less than or equal to 5")]);
+        check::<i32>(exclusive_minimum, &[(1, 0)], &[(0, 0, "0: must be greater than 0")]);
+        check::<i32>(exclusive_maximum, &[(4, 5)], &[(5, 5, "5: must be less than 5")]);
+        check::<f64>(minimum, &[(0.5, 0.5)], &[(0.25, 0.5, "0.25: must be greater than or equal to 0.5")]);
+        check::<f64>(maximum, &[(1e6, 1e6)], &[(2e6, 1e6, "2e+06: must be less than or equal to 1000000")]);
+    }
+
+    #[test]
+    fn multiples() {
+        check::<i32>(
+            multiple_of,
+            &[(0, 5), (10, 5), (-10, 5), (i32::MIN, -1)],
+            &[(7, 5, "7: must be a multiple of 5")],
+        );
+        check::<i64>(multiple_of, &[(i64::MIN, -1), (i64::MAX, 7)], &[(1, 2, "1: must be a multiple of 2")]);
+        check::<f64>(
+            multiple_of,
+            &[(0.3, 0.1), (1.1, 0.1), (0.0, 0.1), (-2.5, 0.5), (1e15, 0.1)],
+            &[(0.35, 0.1, "0.35: must be a multiple of 0.1"), (0.05, 0.1, "0.05: must be a multiple of 0.1")],
+        );
+    }
+}

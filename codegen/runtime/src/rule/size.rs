@@ -54,3 +54,46 @@ fn at_most(actual: usize, max: usize, path: &Path<'_>, cx: &mut Validation<'_>) 
         cx.push(FieldError::too_many(path, actual, max));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{field_error::Reason, rule::tests::reported};
+
+    #[test]
+    fn texts_are_measured_in_bytes() {
+        assert_eq!(reported(|path, cx| min_length("ab", 2, path, cx)), []);
+        assert_eq!(reported(|path, cx| max_length("ab", 2, path, cx)), []);
+        assert_eq!(
+            reported(|path, cx| min_length("", 1, path, cx)),
+            [(Reason::Invalid, "spec: Invalid value: \"\": must be at least 1 byte".to_owned())]
+        );
+        assert_eq!(
+            reported(|path, cx| min_length("é", 3, path, cx)),
+            [(Reason::Invalid, "spec: Invalid value: \"é\": must be at least 3 bytes".to_owned())]
+        );
+        assert_eq!(
+            reported(|path, cx| max_length("éé", 3, path, cx)),
+            [(Reason::TooLong, "spec: Too long: may not be more than 3 bytes".to_owned())]
+        );
+    }
+
+    #[test]
+    fn items_and_entries_are_counted() {
+        let map = BTreeMap::from([("a".to_owned(), 1), ("b".to_owned(), 2)]);
+        let few = |min| format!("spec: Invalid value: 2: must have at least {min} items");
+        assert_eq!(reported(|path, cx| min_items(&[1, 2], 2, path, cx)), []);
+        assert_eq!(reported(|path, cx| max_items(&[1, 2], 2, path, cx)), []);
+        assert_eq!(reported(|path, cx| min_properties(&map, 2, path, cx)), []);
+        assert_eq!(reported(|path, cx| max_properties(&map, 2, path, cx)), []);
+        assert_eq!(reported(|path, cx| min_items(&[1, 2], 3, path, cx)), [(Reason::Invalid, few(3))]);
+        assert_eq!(reported(|path, cx| min_properties(&map, 4, path, cx)), [(Reason::Invalid, few(4))]);
+        assert_eq!(
+            reported(|path, cx| min_items::<i32>(&[], 1, path, cx)),
+            [(Reason::Invalid, "spec: Invalid value: 0: must have at least 1 item".to_owned())]
+        );
+        let many = [(Reason::TooMany, "spec: Too many: 2: must have at most 1 item".to_owned())];
+        assert_eq!(reported(|path, cx| max_items(&[1, 2], 1, path, cx)), many);
+        assert_eq!(reported(|path, cx| max_properties(&map, 1, path, cx)), many);
+    }
+}

@@ -74,3 +74,78 @@ fn with_ascii_classes(text: &str) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        constraint,
+        field_error::Reason,
+        rule::tests::{errors, reported},
+    };
+
+    #[test]
+    fn fixed_sets() {
+        assert_eq!(reported(|path, cx| one_of("b", &["a", "b"], path, cx)), []);
+        assert_eq!(
+            reported(|path, cx| one_of("c", &["b", "a"], path, cx)),
+            [(
+                Reason::NotSupported,
+                "spec: Unsupported value: \"c\": supported values: \"b\", \"a\"".to_owned()
+            )]
+        );
+    }
+
+    #[test]
+    fn formats() {
+        assert_eq!(errors(|path, cx| format("a.b", constraint::path_segment, path, cx)), [""; 0]);
+        assert_eq!(
+            reported(|path, cx| format("a/%", constraint::path_segment, path, cx)),
+            [
+                (Reason::Invalid, "spec: Invalid value: \"a/%\": may not contain '/'".to_owned()),
+                (Reason::Invalid, "spec: Invalid value: \"a/%\": may not contain '%'".to_owned()),
+            ]
+        );
+    }
+
+    #[test]
+    fn patterns_match_somewhere_and_speak_ascii() {
+        let table: &[(&str, &str, bool)] = &[
+            ("b", "abc", true),
+            ("^b", "abc", false),
+            ("^.$", "é", true),
+            ("^[^a]$", "é", true),
+            (r"^\d+$", "042", true),
+            (r"^\d+$", "٣", false),
+            (r"^\D$", "٣", true),
+            (r"^\w+$", "a_1", true),
+            (r"^\w$", "é", false),
+            (r"^\W$", "é", true),
+            (r"^[\w.-]+$", "a.b-c", true),
+            (r"^[\w.-]+$", "é", false),
+            (r"^[^\d]$", "٣", true),
+            (r"^[\D5]$", "5", true),
+            (r"^\s$", "\t", true),
+            (r"^\s$", "\u{a0}", false),
+            (r"^\S$", "\u{a0}", true),
+            (r"a\b", "aé", true),
+            (r"a\B", "ab", true),
+            (r"^\\d$", r"\d", true),
+            (r"^\\d$", "1", false),
+            (r"^\.\pL$", ".é", true),
+        ];
+        for (text, value, matches) in table {
+            let compiled = Pattern::new(text);
+            assert_eq!(
+                errors(|path, cx| pattern(value, &compiled, path, cx)).is_empty(),
+                *matches,
+                "{text} on {value}"
+            );
+        }
+        let compiled = Pattern::new("^a'$");
+        assert_eq!(
+            reported(|path, cx| pattern("b", &compiled, path, cx)),
+            [(Reason::Invalid, "spec: Invalid value: \"b\": must match the pattern '^a'$'".to_owned())]
+        );
+    }
+}

@@ -68,3 +68,51 @@ fn given<'m>(members: &'m [(&'m str, bool)]) -> impl Iterator<Item = &'m str> {
 fn names(members: &[(&str, bool)]) -> String {
     members.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        field_error::Reason,
+        rule::tests::{errors, reported},
+    };
+
+    #[test]
+    fn members_are_counted() {
+        let table: &[([bool; 3], Option<&str>, Option<&str>)] = &[
+            ([false, true, false], None, None),
+            ([false, false, false], Some("\"\": must specify one of: `a`, `b`, `c`"), None),
+            (
+                [true, false, true],
+                Some("\"{a, c}\": must specify exactly one of: `a`, `b`, `c`"),
+                Some("\"{a, c}\": must specify at most one of: `a`, `b`, `c`"),
+            ),
+        ];
+        for (given, exactly, at_most) in table {
+            let members = [("a", given[0]), ("b", given[1]), ("c", given[2])];
+            let invalid = |text: &str| (Reason::Invalid, format!("spec: Invalid value: {text}"));
+            let expected: Vec<_> = exactly.iter().map(|text| invalid(text)).collect();
+            assert_eq!(reported(|path, cx| union_exactly_one(&members, path, cx)), expected);
+            let expected: Vec<_> = at_most.iter().map(|text| invalid(text)).collect();
+            assert_eq!(reported(|path, cx| union_at_most_one(&members, path, cx)), expected);
+        }
+    }
+
+    #[test]
+    fn a_discriminator_selects_one_member() {
+        let check = |value: &str, exempt: bool, limited: bool| {
+            let members = [
+                Member { selected_by: "Exempt", field: "exempt", given: exempt },
+                Member { selected_by: "Limited", field: "limited", given: limited },
+            ];
+            errors(|path, cx| union_by_discriminator("type", value, &members, path, cx))
+        };
+        let missing = "spec.exempt: Invalid value: \"\": must be specified when `type` is \"Exempt\"";
+        let surplus = "spec.limited: Invalid value: \"\": may only be specified when `type` is \"Limited\"";
+        assert_eq!(check("Exempt", true, false), [""; 0]);
+        assert_eq!(check("Exempt", false, false), [missing]);
+        assert_eq!(check("Exempt", false, true), [missing, surplus]);
+        assert_eq!(check("Other", false, true), [surplus]);
+        assert_eq!(check("Other", false, false), [""; 0]);
+    }
+}

@@ -52,3 +52,51 @@ fn repetitions<T>(list: &[T], key: impl Fn(&T) -> String) -> Vec<(usize, String)
     }
     repetitions
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{field_error::Reason, rule::tests::reported};
+
+    fn duplicate(text: &str) -> (Reason, String) {
+        (Reason::Duplicate, text.to_owned())
+    }
+
+    #[test]
+    fn scalars() {
+        assert_eq!(reported(|path, cx| unique_scalars::<i32>(&[], path, cx)), []);
+        assert_eq!(reported(|path, cx| unique_scalars(&["a", "b", ""], path, cx)), []);
+        assert_eq!(
+            reported(|path, cx| unique_scalars(&["a", "b", "a", "a"], path, cx)),
+            [duplicate("spec[2]: Duplicate value: \"a\""), duplicate("spec[3]: Duplicate value: \"a\"")]
+        );
+        assert_eq!(
+            reported(|path, cx| unique_scalars(&[1_i64, 1], path, cx)),
+            [duplicate("spec[1]: Duplicate value: 1")]
+        );
+    }
+
+    #[test]
+    fn keys() {
+        let ports = [("a", 80), ("b", 80), ("a", 443)];
+        assert_eq!(
+            reported(|path, cx| unique_key(&ports, "name", |port| port.0.shown(), path, cx)),
+            [duplicate("spec[2].name: Duplicate value: \"a\"")]
+        );
+        assert_eq!(
+            reported(|path, cx| unique_keys(&ports, |port| format!("{{\"port\":{}}}", port.1), path, cx)),
+            [duplicate("spec[1]: Duplicate value: {\"port\":80}")]
+        );
+        assert_eq!(
+            reported(|path, cx| unique_keys(&ports, |port| format!("{}:{}", port.0, port.1), path, cx)),
+            []
+        );
+    }
+
+    #[test]
+    fn long_lists_are_compared_in_linear_time() {
+        // Quadratic comparison of this list would not end within the time of a test run.
+        let list: Vec<i64> = (0..200_000).collect();
+        assert_eq!(reported(|path, cx| unique_scalars(&list, path, cx)), []);
+    }
+}

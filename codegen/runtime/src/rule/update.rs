@@ -80,3 +80,61 @@ impl<V> Emptiness for BTreeMap<String, V> {
         !self.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        field_error::{Reason, json},
+        rule::tests::reported,
+    };
+
+    fn invalid(text: &str) -> [(Reason, String); 1] {
+        [(Reason::Invalid, format!("spec: Invalid value: {text}"))]
+    }
+
+    #[test]
+    fn immutable_values_do_not_change() {
+        assert_eq!(reported(|path, cx| immutable(&1, &1, path, cx)), []);
+        assert_eq!(
+            reported(|path, cx| immutable(&false, &true, path, cx)),
+            invalid("false: field is immutable")
+        );
+        assert_eq!(
+            reported(|path, cx| immutable(&None, &Some("a".to_owned()), path, cx)),
+            invalid("null: field is immutable")
+        );
+        let (new, old) = (vec!["b"], vec!["a"]);
+        assert_eq!(
+            reported(|path, cx| immutable_shown(new != old, || json(&new), path, cx)),
+            invalid("[\"b\"]: field is immutable")
+        );
+        assert_eq!(
+            reported(|path, cx| immutable_shown(false, || unreachable!("nothing to show"), path, cx)),
+            []
+        );
+    }
+
+    #[test]
+    fn values_that_are_set_once_do_not_change_after_that() {
+        let text = str::to_owned;
+        assert_eq!(reported(|path, cx| once_set(&text("a"), &text(""), path, cx)), []);
+        assert_eq!(reported(|path, cx| once_set(&text("a"), &text("a"), path, cx)), []);
+        assert_eq!(reported(|path, cx| once_set(&Some(1), &None, path, cx)), []);
+        assert_eq!(
+            reported(|path, cx| once_set(&text(""), &text("a"), path, cx)),
+            invalid("\"\": field is immutable once set")
+        );
+        assert_eq!(
+            reported(|path, cx| once_set(&Some(0), &Some(1), path, cx)),
+            invalid("0: field is immutable once set")
+        );
+        let (new, old) = (Vec::<String>::new(), vec![text("a")]);
+        assert_eq!(
+            reported(|path, cx| once_set_shown(old.is_given() && new != old, || json(&new), path, cx)),
+            invalid("[]: field is immutable once set")
+        );
+        assert!(!new.is_given() && !BTreeMap::<String, i32>::new().is_given());
+        assert!(BTreeMap::from([(text("a"), 1)]).is_given());
+    }
+}

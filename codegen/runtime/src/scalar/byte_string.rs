@@ -132,3 +132,84 @@ impl<'de> Deserialize<'de> for ByteString {
         deserializer.deserialize_any(visitor)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    #[test]
+    fn reads_what_common_decoders_read() {
+        let table = [
+            ("", ""),
+            ("YQ==", "a"),
+            ("YWI=", "ab"),
+            ("YWJj", "abc"),
+            ("YW\nI=", "ab"),
+            ("\r\nYWI=\n", "ab"),
+            ("YQ=\n=", "a"),
+            ("YR==", "a"),
+        ];
+        for (text, bytes) in table {
+            assert_eq!(text.parse::<ByteString>().unwrap().as_ref(), bytes.as_bytes(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn names_the_byte_that_does_not_belong() {
+        let table = [
+            ("Y", 0),
+            ("YQ", 0),
+            ("YWJjYQ", 4),
+            ("=", 0),
+            ("Y===", 1),
+            ("YQ=", 3),
+            ("YQ===", 4),
+            ("YQ==YQ==", 4),
+            ("YQ=Q", 2),
+            ("YWI=\nx", 5),
+            ("Y W I=", 1),
+            ("not base64!", 3),
+            ("YWJj\nZGV!", 8),
+            ("-_-_", 0),
+            ("abé!", 2),
+        ];
+        for (text, at) in table {
+            assert_eq!(text.parse::<ByteString>(), Err(ScalarError::Base64 { at }), "{text:?}");
+        }
+        assert_eq!("a".parse::<ByteString>().unwrap_err().to_string(), "illegal base64 data at input byte 0");
+    }
+
+    #[test]
+    fn on_the_wire_null_is_empty() {
+        assert_eq!(serde_json::from_value::<ByteString>(json!(null)).unwrap(), ByteString::default());
+        assert_eq!(serde_json::to_value(ByteString::from(&b"ab"[..])).unwrap(), json!("YWI="));
+        assert_eq!(serde_json::to_value(ByteString::default()).unwrap(), json!(""));
+        assert!(serde_json::from_value::<ByteString>(json!(1)).is_err());
+    }
+
+    #[test]
+    fn the_content_does_not_leak() {
+        let secret = ByteString::from(b"hunter2".to_vec());
+        for text in [format!("{secret:?}"), format!("{secret:#?}"), secret.shown()] {
+            assert!(!text.contains("hunter2") && !text.contains(&secret.to_string()), "{text}");
+            assert!(text.contains("7 bytes"), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(bytes: Vec<u8>) {
+            let value = ByteString(bytes);
+            prop_assert_eq!(value.to_string().parse::<ByteString>(), Ok(value));
+        }
+
+        #[test]
+        fn a_fault_is_inside_the_text(text in "[A-Ca-c0-1+/=\n é]{0,12}") {
+            if let Err(ScalarError::Base64 { at }) = text.parse::<ByteString>() {
+                prop_assert!(at <= text.len() && text.is_char_boundary(at));
+            }
+        }
+    }
+}

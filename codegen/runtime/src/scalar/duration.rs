@@ -167,3 +167,91 @@ impl<'de> Deserialize<'de> for Duration {
         deserializer.deserialize_str(visitor)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    #[test]
+    fn reads_numbers_with_units() {
+        let table = [
+            ("0", 0, "0s"),
+            ("-0", 0, "0s"),
+            ("0h", 0, "0s"),
+            ("1h", 3_600_000_000_000, "1h0m0s"),
+            ("1h30m", 5_400_000_000_000, "1h30m0s"),
+            ("1.5h", 5_400_000_000_000, "1h30m0s"),
+            ("90s", 90_000_000_000, "1m30s"),
+            ("300ms", 300_000_000, "300ms"),
+            ("1500us", 1_500_000, "1.5ms"),
+            ("1µs", 1_000, "1µs"),
+            ("1μs", 1_000, "1µs"),
+            ("-1.5s", -1_500_000_000, "-1.5s"),
+            ("+5s", 5_000_000_000, "5s"),
+            (".5s", 500_000_000, "500ms"),
+            ("5.s", 5_000_000_000, "5s"),
+            ("1h1h", 7_200_000_000_000, "2h0m0s"),
+            ("0.1ns", 0, "0s"),
+            ("1.0000000001s", 1_000_000_000, "1s"),
+            ("0.830103483285477580700h", 2_988_372_539_827, "49m48.372539827s"),
+            ("9223372036854775807ns", i64::MAX, "2562047h47m16.854775807s"),
+            ("-9223372036854775808ns", i64::MIN, "-2562047h47m16.854775808s"),
+        ];
+        for (text, nanos, written) in table {
+            let duration: Duration = serde_json::from_value(json!(text)).unwrap();
+            assert_eq!(duration.as_nanos(), nanos, "{text}");
+            assert_eq!(serde_json::to_value(duration).unwrap(), json!(written), "{text}");
+            assert_eq!(duration.shown(), format!("\"{written}\""));
+        }
+    }
+
+    #[test]
+    fn says_what_is_wrong() {
+        let table = [
+            ("", r#"time: invalid duration """#),
+            ("-", r#"time: invalid duration "-""#),
+            ("s", r#"time: invalid duration "s""#),
+            (".s", r#"time: invalid duration ".s""#),
+            ("--1s", r#"time: invalid duration "--1s""#),
+            ("é", r#"time: invalid duration "é""#),
+            ("9223372036854775808ns", r#"time: invalid duration "9223372036854775808ns""#),
+            ("3000000h", r#"time: invalid duration "3000000h""#),
+            ("99999999999999999999s", r#"time: invalid duration "99999999999999999999s""#),
+            ("1", r#"time: missing unit in duration "1""#),
+            ("1h2", r#"time: missing unit in duration "1h2""#),
+            ("1x", r#"time: unknown unit "x" in duration "1x""#),
+            ("1 s", r#"time: unknown unit " s" in duration "1 s""#),
+            ("1e3s", r#"time: unknown unit "e" in duration "1e3s""#),
+            ("1m-1s", r#"time: unknown unit "m-" in duration "1m-1s""#),
+        ];
+        for (text, error) in table {
+            assert_eq!(text.parse::<Duration>().unwrap_err().to_string(), error);
+        }
+        for wire in [json!(null), json!(5)] {
+            assert!(serde_json::from_value::<Duration>(wire).is_err());
+        }
+    }
+
+    #[test]
+    fn for_timers() {
+        assert_eq!(Duration::from_nanos(1_500).to_std(), Some(std::time::Duration::from_nanos(1_500)));
+        assert_eq!(Duration::from_nanos(-1).to_std(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(nanos: i64, shift in 0..64_u32) {
+            let duration = Duration::from_nanos(nanos >> shift);
+            prop_assert_eq!(duration.to_string().parse::<Duration>(), Ok(duration));
+        }
+
+        #[test]
+        fn no_text_makes_it_panic(text in "[-+]?([0-9]{0,20}[.]?[0-9]{0,25}(ns|us|µs|ms|s|m|h|x)?){0,4}") {
+            if let Ok(duration) = text.parse::<Duration>() {
+                prop_assert_eq!(duration.to_string().parse::<Duration>(), Ok(duration));
+            }
+        }
+    }
+}

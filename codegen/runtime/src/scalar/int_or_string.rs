@@ -137,3 +137,80 @@ impl Visitor<'_> for IntOrStringVisitor {
         Ok(IntOrString::String(text))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn on_the_wire_it_is_a_number_or_a_string() {
+        let table = [
+            (json!(5), IntOrString::Int(5)),
+            (json!(i32::MIN), IntOrString::Int(i32::MIN)),
+            (json!("50%"), "50%".into()),
+            (json!("5"), "5".into()),
+            (json!(""), "".into()),
+        ];
+        for (wire, value) in table {
+            assert_eq!(serde_json::from_value::<IntOrString>(wire.clone()).unwrap(), value);
+            assert_eq!(serde_json::to_value(&value).unwrap(), wire);
+        }
+        for wire in
+            [json!(i64::from(i32::MAX) + 1), json!(u64::MAX), json!(1.5), json!(true), json!(null), json!([])]
+        {
+            assert!(serde_json::from_value::<IntOrString>(wire.clone()).is_err(), "{wire}");
+        }
+    }
+
+    #[test]
+    fn shares_are_rounded_as_asked() {
+        let table: &[(&str, i32, bool, Option<i32>)] = &[
+            ("50%", 10, false, Some(5)),
+            ("25%", 10, true, Some(3)),
+            ("25%", 10, false, Some(2)),
+            ("0%", 10, true, Some(0)),
+            ("100%", i32::MAX, true, Some(i32::MAX)),
+            ("101%", i32::MAX, true, None),
+            ("-50%", 3, true, Some(-1)),
+            ("-50%", 3, false, Some(-2)),
+            ("25%", -10, false, Some(-3)),
+            ("", 10, false, None),
+            ("5", 10, false, None),
+            ("%", 10, false, None),
+            ("5 %", 10, false, None),
+            ("5%%", 10, false, None),
+            ("99999999999%", 1, false, None),
+        ];
+        for (text, total, round_up, share) in table {
+            assert_eq!(
+                IntOrString::from(*text).scaled_value(*total, *round_up).ok(),
+                *share,
+                "{text} of {total}"
+            );
+        }
+        assert_eq!(IntOrString::Int(-7).scaled_value(3, true), Ok(-7));
+        assert_eq!(
+            IntOrString::from("a").scaled_value(1, true).unwrap_err().to_string(),
+            "invalid value for IntOrString: \"a\" is not a percentage"
+        );
+    }
+
+    #[test]
+    fn as_text() {
+        assert_eq!("5".parse(), Ok(IntOrString::Int(5)));
+        assert_eq!("5%".parse(), Ok(IntOrString::from("5%")));
+        assert_eq!(
+            (IntOrString::Int(5).to_string(), IntOrString::from("x").to_string()),
+            ("5".into(), "x".into())
+        );
+        assert_eq!(
+            (IntOrString::Int(5).shown(), IntOrString::from("x").shown()),
+            ("5".into(), "\"x\"".into())
+        );
+        assert_eq!(
+            (IntOrString::from("30%").percentage(), IntOrString::Int(30).percentage()),
+            (Some(30), None)
+        );
+    }
+}

@@ -93,3 +93,51 @@ impl<'de> Deserialize<'de> for MicroTime {
         deserializer.deserialize_any(visitor)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    #[test]
+    fn is_written_with_six_digits() {
+        let table = [
+            ("2026-11-20T15:14:38.000000Z", "2026-11-20T15:14:38.000000Z"),
+            ("1969-12-31T23:59:59.000001Z", "1969-12-31T23:59:59.000001Z"),
+            ("2026-11-20T01:14:38.123456+02:30", "2026-11-19T22:44:38.123456Z"),
+        ];
+        for (text, written) in table {
+            let time: MicroTime = serde_json::from_value(json!(text)).unwrap();
+            assert_eq!(serde_json::to_value(time).unwrap(), json!(written));
+            assert_eq!(time.shown(), format!("\"{written}\""));
+        }
+        for text in ["", "2026-11-20T15:14:38Z", "2026-11-20T15:14:38.5Z", "2026-11-20T15:14:38.1234567Z"] {
+            assert!(serde_json::from_value::<MicroTime>(json!(text)).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_zero_time_is_null() {
+        assert_eq!(serde_json::to_value(MicroTime::default()).unwrap(), json!(null));
+        assert_eq!(serde_json::from_value::<MicroTime>(json!(null)).unwrap(), MicroTime::default());
+        assert_eq!("0001-01-01T00:00:00.000000Z".parse(), Ok(MicroTime::default()));
+        assert!(MicroTime::default().is_zero() && !MicroTime::from_unix_micros(0).is_zero());
+        assert_eq!(MicroTime::default().shown(), "null");
+    }
+
+    #[test]
+    fn micros_are_brought_into_the_years_that_can_be_written() {
+        assert_eq!(MicroTime::from_unix_micros(i64::MAX).to_string(), "9999-12-31T23:59:59.999999Z");
+        assert_eq!(MicroTime::from_unix_micros(i64::MIN).to_string(), "0000-01-01T00:00:00.000000Z");
+        assert_eq!(MicroTime::from_unix_micros(-7).as_unix_micros(), -7);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(micros: i64) {
+            let time = MicroTime::from_unix_micros(micros);
+            prop_assert_eq!(time.to_string().parse::<MicroTime>(), Ok(time));
+        }
+    }
+}

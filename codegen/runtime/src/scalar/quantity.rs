@@ -222,3 +222,6 @@ impl Visitor<'_> for QuantityVisitor {
         self.visit_str(&value.to_string())
     }
 }
+
+#[cfg(test)]
+mod tests;

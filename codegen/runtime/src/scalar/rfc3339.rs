@@ -186,3 +186,97 @@ fn digits(text: &str, len: usize) -> Option<u32> {
 fn exactly_two(text: &str) -> Option<u32> {
     if text.len() == 2 { digits(text, 2) } else { None }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ANY: &str = "2006-01-02T15:04:05Z07:00";
+    const SIX: &str = "2006-01-02T15:04:05.000000Z07:00";
+
+    #[test]
+    fn reads_offsets_and_fractions() {
+        let table = [
+            ("1970-01-01T00:00:00Z", 0, 0),
+            ("1970-01-01T00:00:01.5Z", 1, 500_000),
+            ("1970-01-01T00:00:01.1234567891Z", 1, 123_456),
+            ("1969-12-31T23:59:59.9Z", -1, 900_000),
+            ("1970-01-01T01:00:00+01:00", 0, 0),
+            ("1969-12-31T18:29:00-05:31", 0, 0),
+            ("2020-01-01T00:00:00-00:00", 1_577_836_800, 0),
+            ("2024-02-29T12:00:00Z", 1_709_208_000, 0),
+            ("0001-01-01T00:00:00Z", ZERO_SECONDS, 0),
+            ("0000-01-01T00:00:00Z", MIN_SECONDS, 0),
+            ("9999-12-31T23:59:59.999999Z", MAX_SECONDS, 999_999),
+        ];
+        for (text, seconds, micros) in table {
+            assert_eq!(parse(text, Fraction::Any), Ok((seconds, micros)), "{text}");
+        }
+        assert_eq!(parse("1970-01-01T00:00:01.000007+00:00", Fraction::Six), Ok((1, 7)));
+    }
+
+    #[test]
+    fn refuses_other_shapes_with_the_words_that_clients_know() {
+        let table = [
+            ("", ANY, "", "2006"),
+            ("2020", ANY, "", "-"),
+            ("20200101T000000Z", ANY, "0101T000000Z", "-"),
+            ("-001-01-01T00:00:00Z", ANY, "-001-01-01T00:00:00Z", "2006"),
+            ("2020-1-01T00:00:00Z", ANY, "1-01T00:00:00Z", "01"),
+            ("2020-01-01 00:00:00Z", ANY, " 00:00:00Z", "T"),
+            ("2020-01-01t00:00:00Z", ANY, "t00:00:00Z", "T"),
+            ("2020-01-01T0:00:00Z", ANY, "0:00:00Z", "15"),
+            ("2020-01-01T00:00Z", ANY, "Z", ":"),
+            ("2020-01-01T00:00:0", ANY, "0", "05"),
+            ("2020-01-01T00:00:00", ANY, "", "Z07:00"),
+            ("2020-01-01T00:00:00z", ANY, "z", "Z07:00"),
+            ("2020-01-01T00:00:00.Z", ANY, ".Z", "Z07:00"),
+            ("2020-01-01T00:00:00,5Z", ANY, ",5Z", "Z07:00"),
+            ("2020-01-01T00:00:00+0100", ANY, "+0100", "Z07:00"),
+            ("2020-01-01T00:00:00+1:000", ANY, "+1:000", "Z07:00"),
+            ("2020-01-01T00:00:00+01", ANY, "+01", "Z07:00"),
+            ("2020-01-01T00:00:00[UTC]", ANY, "[UTC]", "Z07:00"),
+            ("2020-01-01T00:00:00+é1:00", ANY, "+é1:00", "Z07:00"),
+            ("é", ANY, "é", "2006"),
+            ("2020-01-01T00:00:00Z", SIX, "Z", ".000000"),
+            ("2020-01-01T00:00:00.12345Z", SIX, ".12345Z", ".000000"),
+            ("2020-01-01T00:00:00.1234567Z", SIX, "7Z", "Z07:00"),
+        ];
+        for (text, layout, rest, expected) in table {
+            let fraction = if layout == SIX { Fraction::Six } else { Fraction::Any };
+            assert_eq!(
+                parse(text, fraction).unwrap_err().to_string(),
+                format!("parsing time \"{text}\" as \"{layout}\": cannot parse \"{rest}\" as \"{expected}\"")
+            );
+        }
+    }
+
+    #[test]
+    fn refuses_what_no_calendar_or_clock_has() {
+        let table = [
+            ("2020-00-01T00:00:00Z", "month"),
+            ("2020-13-01T00:00:00Z", "month"),
+            ("2020-01-00T00:00:00Z", "day"),
+            ("2020-04-31T00:00:00Z", "day"),
+            ("2021-02-29T00:00:00Z", "day"),
+            ("2020-01-99T00:00:00Z", "day"),
+            ("2020-01-01T24:00:00Z", "hour"),
+            ("2020-01-01T00:60:00Z", "minute"),
+            ("2020-01-01T00:00:60Z", "second"),
+            ("2020-01-01T00:00:00+24:00", "time zone offset hour"),
+            ("2020-01-01T00:00:00+01:60", "time zone offset minute"),
+            ("9999-12-31T23:59:59-00:01", "year"),
+            ("0000-01-01T00:00:00+00:01", "year"),
+        ];
+        for (text, part) in table {
+            assert_eq!(
+                parse(text, Fraction::Any).unwrap_err().to_string(),
+                format!("parsing time \"{text}\": {part} out of range")
+            );
+        }
+        assert_eq!(
+            parse("2020-01-01T00:00:00Zx", Fraction::Any).unwrap_err().to_string(),
+            "parsing time \"2020-01-01T00:00:00Zx\": extra text: \"x\""
+        );
+    }
+}

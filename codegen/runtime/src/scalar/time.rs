@@ -86,3 +86,65 @@ impl<'de> Deserialize<'de> for Time {
         deserializer.deserialize_any(visitor)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    #[test]
+    fn is_written_in_utc_and_whole_seconds() {
+        let table = [
+            ("2026-11-20T15:14:38Z", "2026-11-20T15:14:38Z"),
+            ("2026-11-20T15:14:38.999999Z", "2026-11-20T15:14:38Z"),
+            ("1969-12-31T23:59:59.9Z", "1969-12-31T23:59:59Z"),
+            ("2026-11-20T01:14:38+02:30", "2026-11-19T22:44:38Z"),
+        ];
+        for (text, written) in table {
+            let time: Time = serde_json::from_value(json!(text)).unwrap();
+            assert_eq!(serde_json::to_value(time).unwrap(), json!(written));
+        }
+    }
+
+    #[test]
+    fn the_zero_time_is_null() {
+        assert_eq!(serde_json::to_value(Time::default()).unwrap(), json!(null));
+        assert_eq!(serde_json::from_value::<Time>(json!(null)).unwrap(), Time::default());
+        assert_eq!(serde_json::from_value::<Time>(json!("0001-01-01T00:00:00Z")).unwrap(), Time::default());
+        assert!(Time::default().is_zero() && !Time::from_unix_seconds(0).is_zero());
+        assert_eq!(serde_json::to_value(Time::from_unix_seconds(0)).unwrap(), json!("1970-01-01T00:00:00Z"));
+        assert_eq!(
+            (Time::default().shown(), Time::from_unix_seconds(0).shown()),
+            ("null".into(), "\"1970-01-01T00:00:00Z\"".into())
+        );
+    }
+
+    #[test]
+    fn an_empty_string_or_a_number_is_no_time() {
+        let error = serde_json::from_value::<Time>(json!("")).unwrap_err().to_string();
+        assert_eq!(error, r#"parsing time "" as "2006-01-02T15:04:05Z07:00": cannot parse "" as "2006""#);
+        assert!(serde_json::from_value::<Time>(json!(0)).is_err());
+    }
+
+    #[test]
+    fn seconds_are_brought_into_the_years_that_can_be_written() {
+        assert_eq!(Time::from_unix_seconds(i64::MAX).to_string(), "9999-12-31T23:59:59Z");
+        assert_eq!(Time::from_unix_seconds(i64::MIN).to_string(), "0000-01-01T00:00:00Z");
+        assert_eq!(Time::from_unix_seconds(7).as_unix_seconds(), 7);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(seconds in MIN_SECONDS..=MAX_SECONDS) {
+            let time = Time::from_unix_seconds(seconds);
+            prop_assert_eq!(time.to_string().parse::<Time>(), Ok(time));
+        }
+
+        #[test]
+        fn the_order_is_that_of_the_texts(a in MIN_SECONDS..=MAX_SECONDS, b in MIN_SECONDS..=MAX_SECONDS) {
+            let (a, b) = (Time::from_unix_seconds(a), Time::from_unix_seconds(b));
+            prop_assert_eq!(a.cmp(&b), a.to_string().cmp(&b.to_string()));
+        }
+    }
+}
