@@ -41,7 +41,10 @@ pub static KUBERNETES: Vocabulary = Vocabulary {
 
 /// All tables below under the words of `vocabulary`.
 pub fn catalog(vocabulary: &'static Vocabulary) -> Catalog {
-    Catalog::new(vocabulary, [&META_V1, &CORE_V1, &APPS_V1, &AUTHORIZATION_V1, &WIDGETS_V1BETA1, &WIDGETS_V1])
+    Catalog::new(
+        vocabulary,
+        [&META_V1, &CORE_V1, &APPS_V1, &AUTHORIZATION_V1, &POLICY_V1, &WIDGETS_V1BETA1, &WIDGETS_V1],
+    )
 }
 
 static META_V1: GroupVersionDef = GroupVersionDef {
@@ -65,13 +68,25 @@ static CORE_V1: GroupVersionDef = GroupVersionDef {
     version: "v1",
     resources: &[&CONFIG_MAPS, &NAMESPACES, &PODS, &SERVICE_ACCOUNTS],
     schemas: r##"{
+        "core.v1.ConfigMapList": {"type": "object", "required": ["items"], "properties": {
+            "metadata": {"$ref": "#/components/schemas/meta.v1.ListMeta"},
+            "items": {"type": "array", "items": {"$ref": "#/components/schemas/core.v1.ConfigMap"}}}},
         "core.v1.ConfigMap": {"type": "object", "description": "Settings.", "properties": {
             "metadata": {"allOf": [{"$ref": "#/components/schemas/meta.v1.ObjectMeta"}], "default": {}},
             "data": {"type": "object", "additionalProperties": {"type": "string", "default": ""}}}},
+        "core.v1.NamespaceList": {"type": "object", "required": ["items"], "properties": {
+            "metadata": {"$ref": "#/components/schemas/meta.v1.ListMeta"},
+            "items": {"type": "array", "items": {"$ref": "#/components/schemas/core.v1.Namespace"}}}},
         "core.v1.Namespace": {"type": "object", "properties": {
             "metadata": {"$ref": "#/components/schemas/meta.v1.ObjectMeta"}}},
+        "core.v1.PodList": {"type": "object", "required": ["items"], "properties": {
+            "metadata": {"$ref": "#/components/schemas/meta.v1.ListMeta"},
+            "items": {"type": "array", "items": {"$ref": "#/components/schemas/core.v1.Pod"}}}},
         "core.v1.Pod": {"type": "object", "properties": {
             "metadata": {"$ref": "#/components/schemas/meta.v1.ObjectMeta"}}},
+        "core.v1.ServiceAccountList": {"type": "object", "required": ["items"], "properties": {
+            "metadata": {"$ref": "#/components/schemas/meta.v1.ListMeta"},
+            "items": {"type": "array", "items": {"$ref": "#/components/schemas/core.v1.ServiceAccount"}}}},
         "core.v1.ServiceAccount": {"type": "object", "properties": {
             "metadata": {"$ref": "#/components/schemas/meta.v1.ObjectMeta"}}}}"##,
 };
@@ -81,6 +96,9 @@ static APPS_V1: GroupVersionDef = GroupVersionDef {
     version: "v1",
     resources: &[&DAEMON_SETS],
     schemas: r##"{
+        "apps.v1.DaemonSetList": {"type": "object", "required": ["items"], "properties": {
+            "metadata": {"$ref": "#/components/schemas/meta.v1.ListMeta"},
+            "items": {"type": "array", "items": {"$ref": "#/components/schemas/apps.v1.DaemonSet"}}}},
         "apps.v1.DaemonSet": {"type": "object", "properties": {
             "metadata": {"$ref": "#/components/schemas/meta.v1.ObjectMeta"}}}}"##,
 };
@@ -98,18 +116,32 @@ static AUTHORIZATION_V1: GroupVersionDef = GroupVersionDef {
             "inner": {"$ref": "#/components/schemas/authorization.orch.io.v1.Spec"}}}}"##,
 };
 
+static POLICY_V1: GroupVersionDef = GroupVersionDef {
+    group: "policy",
+    version: "v1",
+    resources: &[],
+    schemas: r##"{
+        "policy.v1.Eviction": {"type": "object", "properties": {
+            "metadata": {"$ref": "#/components/schemas/meta.v1.ObjectMeta"},
+            "deleteOptions": {"$ref": "#/components/schemas/meta.v1.DeleteOptions"}}}}"##,
+};
+
 static WIDGETS_V1: GroupVersionDef = GroupVersionDef {
     group: "things.example.com",
     version: "v1",
     resources: &[&WIDGETS],
-    schemas: r#"{"things.example.com.v1.Widget": {"type": "object"}}"#,
+    schemas: r#"{
+        "things.example.com.v1.Widget": {"type": "object"},
+        "things.example.com.v1.WidgetList": {"type": "object"}}"#,
 };
 
 static WIDGETS_V1BETA1: GroupVersionDef = GroupVersionDef {
     group: "things.example.com",
     version: "v1beta1",
     resources: &[&OLD_WIDGETS],
-    schemas: r#"{"things.example.com.v1beta1.Widget": {"type": "object"}}"#,
+    schemas: r#"{
+        "things.example.com.v1beta1.Widget": {"type": "object"},
+        "things.example.com.v1beta1.WidgetList": {"type": "object"}}"#,
 };
 
 const BASE: ResourceDef = ResourceDef {

@@ -1,0 +1,188 @@
+//! The published OpenAPI v3 documents: an index, and a document per group version.
+//!
+//! Client tools learn from them which patch types and options a kind knows, how its lists merge, and what its fields
+//! mean. A document is named by the digest of its bytes, so that a client that has seen it needs no request at all.
+//! Documents are built from the catalog when they are first asked for, because most servers are never asked; then
+//! they stay.
+//!
+//! Paths and operations are written from small structs of this module and schemas as JSON values. The types of the
+//! `openapiv3` crate are not used here: schemas arrive as finished JSON text, which those types would change on the way
+//! (they drop what stands beside a reference), and operations need few of their fields.
+
+use std::sync::{Arc, OnceLock};
+
+use axum::{
+    body::Body,
+    response::{IntoResponse, Response},
+};
+use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
+use jiff::{Timestamp, fmt::rfc2822::DateTimePrinter};
+
+use crate::{
+    catalog::Catalog,
+    error::{ApiError, Result},
+    query::Query,
+    static_document::StaticDocument,
+};
+
+mod document;
+mod index;
+mod operation;
+mod parameters;
+mod paths;
+mod schemas;
+#[cfg(test)]
+mod tests;
+
+/// The path of the index; documents are below it.
+const ROOT: &str = "/openapi/v3";
+/// How long a client may keep a document that it named by its digest.
+const KEPT_SECONDS: i64 = 365 * 24 * 60 * 60;
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// The media types that a PATCH may have, as published.
+pub const PATCH_MEDIA_TYPES: &[&str] = &[
+    "application/json-patch+json",
+    "application/merge-patch+json",
+    "application/strategic-merge-patch+json",
+];
+/// The media types of other bodies, as published.
+pub const BODY_MEDIA_TYPES: &[&str] = &["application/json"];
+/// The media types of answers, as published.
+pub const ANSWER_MEDIA_TYPES: &[&str] = &["application/json"];
+/// The media types of watch streams, as published.
+pub const STREAM_MEDIA_TYPES: &[&str] = &["application/json;stream=watch"];
+
+/// All documents.
+#[derive(Debug)]
+pub struct OpenApi {
+    catalog: Arc<Catalog>,
+    entries: Vec<Entry>,
+    index: OnceLock<Result<StaticDocument>>,
+}
+
+/// A group version's document.
+#[derive(Debug)]
+struct Entry {
+    /// `api/v1`, `apis/apps/v1`.
+    key: String,
+    group: String,
+    version: String,
+    document: OnceLock<Result<StaticDocument>>,
+}
+
+impl OpenApi {
+    /// Prepares the documents of a catalog; none is built yet.
+    pub fn new(catalog: Arc<Catalog>) -> Self {
+        let mut entries: Vec<Entry> = Vec::new();
+        for resource in catalog.resources() {
+            let root = if resource.group.is_empty() { "api" } else { "apis" };
+            let key = format!("{root}/{}", resource.api_version);
+            if entries.iter().all(|entry| entry.key != key) {
+                let (group, version) = (resource.group.clone(), resource.def.version.to_owned());
+                entries.push(Entry { key, group, version, document: OnceLock::new() });
+            }
+        }
+        OpenApi { catalog, entries, index: OnceLock::new() }
+    }
+
+    /// Whether a path is the index or a document; those answer `GET` and `HEAD`.
+    pub fn knows(&self, path: &str) -> bool {
+        self.find(path).is_some()
+    }
+
+    /// The answer to `GET` of the index or a document; `None` for all other paths. `now` is in seconds since 1970.
+    pub fn serve(&self, request: &Parts, query: &Query, now: i64) -> Option<Response> {
+        let found = self.find(request.uri.path())?;
+        let answer = match found {
+            _ if !accepts_json(&request.headers) => {
+                Err(ApiError::NotAcceptable(vec!["application/json".to_owned()]))
+            }
+            Found::Index => self.index().map(|index| index.respond(&request.headers)),
+            Found::Document(entry) => {
+                self.document(entry).map(|document| respond(entry, document, request, query, now))
+            }
+        };
+        Some(answer.unwrap_or_else(IntoResponse::into_response))
+    }
+
+    fn find(&self, path: &str) -> Option<Found<'_>> {
+        let below = path.strip_prefix(ROOT)?;
+        if matches!(below, "" | "/") {
+            return Some(Found::Index);
+        }
+        let key = below.strip_prefix('/')?;
+        let key = key.strip_suffix('/').unwrap_or(key);
+        self.entries.iter().find(|entry| entry.key == key).map(Found::Document)
+    }
+
+    fn index(&self) -> Result<&StaticDocument> {
+        let build = || {
+            let digests: Result<Vec<(&str, &str)>> = self
+                .entries
+                .iter()
+                .map(|entry| Ok((entry.key.as_str(), self.document(entry)?.digest())))
+                .collect();
+            Ok(StaticDocument::new(JSON, index::render(&digests?)))
+        };
+        self.index.get_or_init(build).as_ref().map_err(Clone::clone)
+    }
+
+    fn document<'e>(&self, entry: &'e Entry) -> Result<&'e StaticDocument> {
+        let build = || {
+            let body = document::render(&self.catalog, &entry.group, &entry.version)?;
+            Ok(StaticDocument::new(JSON, body))
+        };
+        entry.document.get_or_init(build).as_ref().map_err(Clone::clone)
+    }
+}
+
+enum Found<'a> {
+    Index,
+    Document(&'a Entry),
+}
+
+/// A document under the digest that the client expects, or the way to the one that it has now.
+fn respond(entry: &Entry, document: &StaticDocument, request: &Parts, query: &Query, now: i64) -> Response {
+    let hash = query.text("hash");
+    if !hash.is_empty() && hash != document.digest() {
+        return moved(&index::address(&entry.key, document.digest()));
+    }
+    let mut response = document.respond(&request.headers);
+    if !hash.is_empty() {
+        let headers = response.headers_mut();
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public, immutable"));
+        if let Some(expires) = http_date(now.saturating_add(KEPT_SECONDS)) {
+            headers.insert(header::EXPIRES, expires);
+        }
+    }
+    response
+}
+
+fn moved(address: &str) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::MOVED_PERMANENTLY;
+    let address = HeaderValue::from_str(address).expect("group names and hex digits are header text");
+    response.headers_mut().insert(header::LOCATION, address);
+    response
+}
+
+/// Whether `Accept` takes JSON; an absent or empty one does.
+fn accepts_json(request: &HeaderMap) -> bool {
+    let header: Vec<&str> =
+        request.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();
+    let header = header.join(",");
+    header.trim().is_empty()
+        || header.split(',').any(|clause| {
+            let mut parts = clause.split(';').map(str::trim);
+            let is_json = matches!(parts.next(), Some("application/json" | "application/*" | "*/*"));
+            is_json && !parts.any(|parameter| matches!(parameter, "q=0" | "q=0.0"))
+        })
+}
+
+/// `Fri, 20 Nov 2026 15:14:44 GMT`; `None` beyond the years that have such a form.
+fn http_date(unix_seconds: i64) -> Option<HeaderValue> {
+    let time = Timestamp::from_second(unix_seconds).ok()?;
+    let text = DateTimePrinter::new().timestamp_to_rfc9110_string(&time).ok()?;
+    HeaderValue::from_str(&text).ok()
+}
