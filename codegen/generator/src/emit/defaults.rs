@@ -79,6 +79,9 @@ fn fill(
             quote!(self.#name.get_or_insert_with(|| #value);)
         });
     }
+    if field.default.as_ref().is_some_and(is_empty_constant) {
+        return None;
+    }
     let is_empty = match resolved {
         // A plain object that is always there; its own fields have their own defaults.
         Resolved::Object(..) if presence.omitted == Omitted::Never && field.default_fn.is_none() => return None,
@@ -91,6 +94,18 @@ fn fill(
         }
     };
     Some(quote!(if #is_empty { self.#name = #value; }))
+}
+
+/// A default that says no more than that the value is empty.
+fn is_empty_constant(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(value) => !value,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+    }
 }
 
 /// Applies the defaults of what a place holds: `place` is an object, a list or a map, or a `&mut` to one.

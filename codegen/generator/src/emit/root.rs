@@ -46,8 +46,9 @@ fn group_module(module: &str, versions: &[&GroupVersion]) -> TokenStream {
 
 fn registry(model: &Model, layout: &Layout) -> TokenStream {
     let tables = own_group_versions(model).map(|group_version| {
-        let path = layout.module_path(group_version);
-        quote!(&#path::GROUP_VERSION)
+        let group = format_ident!("{}", layout.group_module(group_version));
+        let version = format_ident!("{}", Layout::version_module(group_version));
+        quote!(&#group::#version::GROUP_VERSION)
     });
     quote! {
         /// Every group and version of this crate, with its kinds and published schemas.

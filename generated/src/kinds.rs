@@ -1,0 +1,3 @@
+//! Methods of kinds that no schema can describe, one file per kind.
+
+mod secret;

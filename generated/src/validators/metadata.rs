@@ -1,0 +1,167 @@
+//! Object metadata, as far as its rules are the same for every kind.
+//!
+//! The rule for `metadata.name` depends on the kind and is the server's; so is what may stand in `namespace`.
+
+use orch_runtime::{
+    constraint,
+    field_error::{FieldError, Rendered, Shown, Validation, json},
+    path::Path,
+    rule,
+};
+
+use crate::meta::v1::{ManagedFieldsEntry, ObjectMeta, OwnerReference};
+
+/// The most that the keys and values of all annotations may hold, in bytes.
+const MAX_ANNOTATIONS_BYTES: usize = 256 * 1024;
+/// The most that the name of a field manager may hold, in bytes.
+const MAX_MANAGER_BYTES: usize = 128;
+/// The most that the name of a subresource may hold in a record of managed fields, in bytes.
+const MAX_SUBRESOURCE_BYTES: usize = 256;
+
+/// Finalizers that the server itself sets and acts on.
+const ORPHAN: &str = "orphan";
+const FOREGROUND: &str = "foregroundDeletion";
+
+/// Labels, annotations, owners, finalizers and managed fields are well formed.
+pub fn object_meta(value: &ObjectMeta, path: &Path<'_>, cx: &mut Validation<'_>) {
+    rule::minimum(value.generation, 0, &path.field("generation"), cx);
+    labels(value, &path.field("labels"), cx);
+    annotations(value, &path.field("annotations"), cx);
+    owner_references(&value.owner_references, &path.field("ownerReferences"), cx);
+    finalizers(&value.finalizers, &path.field("finalizers"), cx);
+    let managed_fields = path.field("managedFields");
+    for (index, entry) in value.managed_fields.iter().enumerate() {
+        managed_fields_entry(entry, &managed_fields.index(index), cx);
+    }
+    let finalizers = path.field("finalizers");
+    for (index, name) in value.finalizers.iter().enumerate() {
+        finalizer_name(name, &finalizers.index(index), cx);
+    }
+}
+
+/// What never changes in an object's metadata, and what is added to an object that is on its way out. Not called
+/// through a schema: metadata inside of templates may change.
+pub fn object_meta_update(new: &ObjectMeta, old: &ObjectMeta, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if old.deletion_timestamp.is_some() {
+        let added: Vec<&String> =
+            new.finalizers.iter().filter(|name| !old.finalizers.contains(name)).collect();
+        if !added.is_empty() {
+            let list = added.iter().map(|name| name.shown()).collect::<Vec<_>>().join(", ");
+            let detail = format!(
+                "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{list}}}"
+            );
+            cx.push(FieldError::forbidden(&path.field("finalizers"), &detail));
+        }
+    }
+    rule::immutable(&new.name, &old.name, &path.field("name"), cx);
+    rule::immutable(&new.namespace, &old.namespace, &path.field("namespace"), cx);
+    rule::immutable(&new.uid, &old.uid, &path.field("uid"), cx);
+    rule::immutable(&new.creation_timestamp, &old.creation_timestamp, &path.field("creationTimestamp"), cx);
+    rule::immutable(&new.deletion_timestamp, &old.deletion_timestamp, &path.field("deletionTimestamp"), cx);
+    let grace_period = path.field("deletionGracePeriodSeconds");
+    rule::immutable(&new.deletion_grace_period_seconds, &old.deletion_grace_period_seconds, &grace_period, cx);
+}
+
+/// A finalizer without a domain is one of the standard names.
+pub fn finalizer_name(name: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let standard = [cx.vocabulary.namespace_finalizer, ORPHAN, FOREGROUND];
+    if !name.contains('/') && !standard.contains(&name) {
+        let detail = "name is neither a standard finalizer name nor is it fully qualified";
+        cx.push(FieldError::invalid(path, name, detail));
+    }
+}
+
+fn labels(value: &ObjectMeta, path: &Path<'_>, cx: &mut Validation<'_>) {
+    for (key, value) in &value.labels {
+        cx.invalid_all(path, key, &constraint::qualified_name(key));
+        cx.invalid_all(path, value, &constraint::label_value(value));
+    }
+}
+
+/// Keys are judged in lower case: a prefix may be written in capitals.
+fn annotations(value: &ObjectMeta, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let mut size = 0;
+    for (key, value) in &value.annotations {
+        cx.invalid_all(path, key, &constraint::qualified_name(&key.to_lowercase()));
+        size += key.len() + value.len();
+    }
+    if size > MAX_ANNOTATIONS_BYTES {
+        cx.push(FieldError::too_long(path, MAX_ANNOTATIONS_BYTES));
+    }
+}
+
+/// Faults are reported at the list's own fields, without the owner's index: that is where clients expect them.
+fn owner_references(owners: &[OwnerReference], path: &Path<'_>, cx: &mut Validation<'_>) {
+    let mut controller: Option<String> = None;
+    for owner in owners {
+        owner_reference(owner, path, cx);
+        if owner.controller != Some(true) {
+            continue;
+        }
+        let this = format!("{}/{}", owner.kind, owner.name);
+        match &controller {
+            None => controller = Some(this),
+            Some(first) => {
+                let detail = format!(
+                    "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {this}"
+                );
+                cx.push(FieldError::invalid(path, &Rendered(json(&owners)), &detail));
+            }
+        }
+    }
+}
+
+fn owner_reference(owner: &OwnerReference, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let (group, version) = group_version(&owner.api_version);
+    for (field, value, is_empty, detail) in [
+        ("apiVersion", &owner.api_version, version.is_empty(), "version must not be empty"),
+        ("kind", &owner.kind, owner.kind.is_empty(), "kind must not be empty"),
+        ("name", &owner.name, owner.name.is_empty(), "name must not be empty"),
+        ("uid", &owner.uid, owner.uid.is_empty(), "uid must not be empty"),
+    ] {
+        if is_empty {
+            cx.push(FieldError::invalid(&path.field(field), value, detail));
+        }
+    }
+    // An event goes away by itself: what it owned would go with it.
+    if (group, version, owner.kind.as_str()) == ("", "v1", "Event") {
+        let detail = "/v1, Kind=Event is disallowed from being an owner";
+        cx.push(FieldError::invalid(path, &Rendered(json(owner)), detail));
+    }
+}
+
+/// `apps/v1` as group and version; nothing for a text that is neither `version` nor `group/version`.
+fn group_version(api_version: &str) -> (&str, &str) {
+    match api_version.split_once('/') {
+        None => ("", api_version),
+        Some((_, version)) if version.contains('/') => ("", ""),
+        Some(parts) => parts,
+    }
+}
+
+fn finalizers(names: &[String], path: &Path<'_>, cx: &mut Validation<'_>) {
+    for name in names {
+        cx.invalid_all(path, name, &constraint::qualified_name(name));
+    }
+    let has = |wanted: &str| names.iter().any(|name| name == wanted);
+    if has(ORPHAN) && has(FOREGROUND) {
+        let detail = format!("finalizer {ORPHAN} and {FOREGROUND} cannot be both set");
+        cx.push(FieldError::invalid(path, &Rendered(json(&names)), &detail));
+    }
+}
+
+fn managed_fields_entry(entry: &ManagedFieldsEntry, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if !["Apply", "Update"].contains(&entry.operation.as_str()) {
+        let detail = "must be `Apply` or `Update`";
+        cx.push(FieldError::invalid(&path.field("operation"), &entry.operation, detail));
+    }
+    if !["", "FieldsV1"].contains(&entry.fields_type.as_str()) {
+        cx.push(FieldError::invalid(&path.field("fieldsType"), &entry.fields_type, "must be `FieldsV1`"));
+    }
+    let manager = path.field("manager");
+    rule::max_length(&entry.manager, MAX_MANAGER_BYTES, &manager, cx);
+    if entry.manager.chars().any(char::is_control) {
+        cx.push(FieldError::invalid(&manager, &entry.manager, "should only contain printable characters"));
+    }
+    rule::max_length(&entry.subresource, MAX_SUBRESOURCE_BYTES, &path.field("subresource"), cx);
+}

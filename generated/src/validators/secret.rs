@@ -1,0 +1,79 @@
+//! Secrets: keys, size, data that is fixed, and the keys that well-known types must have.
+
+use orch_runtime::{
+    field_error::{FieldError, Rendered, Validation},
+    path::Path,
+};
+
+use super::{MAX_DATA_BYTES, config_key, fixed};
+use crate::core::v1::Secret;
+
+/// Keys are well formed, all values together are not too big, and the type's own keys are there.
+pub fn secret(value: &Secret, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let data = path.field("data");
+    for key in value.data.keys() {
+        config_key(key, &data.key(key), cx);
+    }
+    if value.data.values().map(|bytes| bytes.len()).sum::<usize>() > MAX_DATA_BYTES {
+        cx.push(FieldError::too_long(&data, MAX_DATA_BYTES));
+    }
+    let domain = cx.vocabulary.label_domain;
+    let known_type = value.type_.strip_prefix(domain).and_then(|rest| rest.strip_prefix('/'));
+    match known_type {
+        Some("service-account-token") => service_account_name(value, path, cx),
+        Some("dockercfg") => json_object(value, ".dockercfg", &data, cx),
+        Some("dockerconfigjson") => json_object(value, ".dockerconfigjson", &data, cx),
+        Some("basic-auth") => {
+            if !["username", "password"].iter().any(|key| value.data.contains_key(*key)) {
+                required(["username", "password"], &data, cx);
+            }
+        }
+        Some("ssh-auth") => {
+            if value.data.get("ssh-privatekey").is_none_or(|key| key.is_empty()) {
+                required(["ssh-privatekey"], &data, cx);
+            }
+        }
+        Some("tls") => {
+            for key in ["tls.crt", "tls.key"] {
+                if !value.data.contains_key(key) {
+                    required([key], &data, cx);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Once `immutable` is true, it stays true and no value changes.
+pub fn secret_update(new: &Secret, old: &Secret, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if old.immutable == Some(true) {
+        fixed("immutable", new.immutable != Some(true), path, cx);
+        fixed("data", new.data != old.data, path, cx);
+    }
+}
+
+/// A token belongs to the service account that an annotation names.
+fn service_account_name(value: &Secret, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let key = cx.vocabulary.label("service-account.name");
+    if value.metadata.annotations.get(&key).is_none_or(String::is_empty) {
+        cx.push(FieldError::required(&path.field("metadata").field("annotations").key(&key), ""));
+    }
+}
+
+/// A value that must be there and hold a JSON object. The value itself is never repeated in the answer.
+fn json_object(value: &Secret, key: &str, data: &Path<'_>, cx: &mut Validation<'_>) {
+    let Some(bytes) = value.data.get(key) else { return required([key], data, cx) };
+    let fault = match serde_json::from_slice::<serde_json::Value>(bytes) {
+        Ok(serde_json::Value::Object(_) | serde_json::Value::Null) => return,
+        Ok(_) => "must be a JSON object",
+        Err(_) => "must be valid JSON",
+    };
+    let hidden = Rendered("\"<secret contents redacted>\"".to_owned());
+    cx.push(FieldError::invalid(&data.key(key), &hidden, fault));
+}
+
+fn required<const N: usize>(keys: [&str; N], data: &Path<'_>, cx: &mut Validation<'_>) {
+    for key in keys {
+        cx.push(FieldError::required(&data.key(key), ""));
+    }
+}
