@@ -5,6 +5,7 @@
 //! where a rule says so. Rules of optional values are called by the generated code only when there is a value.
 
 mod number;
+mod pairs;
 mod presence;
 mod size;
 mod text;
@@ -14,6 +15,7 @@ mod update;
 
 pub use self::{
     number::{Number, exclusive_maximum, exclusive_minimum, maximum, minimum, multiple_of},
+    pairs::pairs,
     presence::{required, required_string},
     size::{max_items, max_length, max_properties, min_items, min_length, min_properties},
     text::{Pattern, format, one_of, pattern},

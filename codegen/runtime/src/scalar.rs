@@ -1,7 +1,7 @@
 //! Values with a canonical text form of their own.
 //!
 //! Each type reads and writes its wire form through serde, and the same text through [`FromStr`] and
-//! [`Display`]; it can be [`Shown`](crate::field_error::Shown) in messages. No operation panics or wraps: what
+//! [`Display`]; it can be [`Shown`] in messages. No operation panics or wraps: what
 //! does not fit is an error, or is brought into range where that is documented.
 //!
 //! [`FromStr`]: std::str::FromStr

@@ -1,5 +1,7 @@
 //! Texts: fixed sets, formats and patterns.
 
+use std::borrow::Cow;
+
 use regex::Regex;
 
 use crate::{
@@ -22,34 +24,46 @@ pub fn format(value: &str, constraint: Constraint, path: &Path<'_>, cx: &mut Val
 
 /// Matched, somewhere in the text, by `pattern`.
 pub fn pattern(value: &str, pattern: &Pattern, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if !pattern.regex.is_match(value) {
+    if !pattern.is_match(value) {
         cx.push(FieldError::invalid(path, value, &format!("must match the pattern '{}'", pattern.text)));
     }
 }
 
 /// A compiled `pattern` of a schema; matching takes time linear in the text.
+///
+/// `\d`, `\s`, `\w` and `\b` are about ASCII, as in the languages from which schemas come.
 #[derive(Debug)]
 pub struct Pattern {
-    text: &'static str,
+    text: Cow<'static, str>,
     regex: Regex,
 }
 
 impl Pattern {
-    /// Compiles the schema's text. `\d`, `\s`, `\w` and `\b` are about ASCII, as in the languages from which
-    /// schemas come.
+    /// Compiles a pattern that the generator has compiled before.
     ///
     /// # Panics
-    /// If the text is no regular expression; the generator lets none through.
+    /// If the text is no regular expression.
     pub fn new(text: &'static str) -> Self {
-        let regex = Regex::new(&with_ascii_classes(text)).expect("the generator has checked the pattern");
-        Pattern { text, regex }
+        Self::compile(text).expect("the generator has compiled the pattern")
+    }
+
+    /// Compiles any text.
+    pub fn compile(text: impl Into<Cow<'static, str>>) -> Result<Self, regex::Error> {
+        let text = text.into();
+        let regex = Regex::new(&with_ascii_classes(&text))?;
+        Ok(Pattern { text, regex })
+    }
+
+    /// Whether the pattern matches somewhere in the text.
+    pub fn is_match(&self, text: &str) -> bool {
+        self.regex.is_match(text)
     }
 }
 
 /// Writes out the classes whose meaning depends on the engine. All other escapes stay as they are.
 fn with_ascii_classes(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars();
+    let mut chars = text.chars().peekable();
     while let Some(ch) = chars.next() {
         if ch != '\\' {
             out.push(ch);
@@ -63,7 +77,8 @@ fn with_ascii_classes(text: &str) -> String {
             Some('S') => out.push_str(r"[^\t\n\x0B\f\r ]"),
             Some('w') => out.push_str("[0-9A-Za-z_]"),
             Some('W') => out.push_str("[^0-9A-Za-z_]"),
-            Some(boundary @ ('b' | 'B')) => {
+            // `\b{start}` and the like are boundaries of another kind.
+            Some(boundary @ ('b' | 'B')) if chars.peek() != Some(&'{') => {
                 out.push_str(r"(?-u:\");
                 out.push(boundary);
                 out.push(')');
@@ -133,6 +148,7 @@ mod tests {
             (r"^\\d$", r"\d", true),
             (r"^\\d$", "1", false),
             (r"^\.\pL$", ".é", true),
+            (r"\b{start}b", "a b", true),
         ];
         for (text, value, matches) in table {
             let compiled = Pattern::new(text);
@@ -142,6 +158,8 @@ mod tests {
                 "{text} on {value}"
             );
         }
+        assert!(Pattern::compile("(".to_owned()).is_err());
+        assert!(Pattern::compile("a(?=b)").is_err());
         let compiled = Pattern::new("^a'$");
         assert_eq!(
             reported(|path, cx| pattern("b", &compiled, path, cx)),

@@ -50,7 +50,10 @@ pub enum QuantityFormat {
     DecimalExponent,
 }
 
-/// An amount of something. See the [module](self) for values, texts and comparison.
+/// An amount of something.
+///
+/// A whole number of billionths; finer amounts are rounded up, away from zero. Equality and order are those of
+/// the amounts: `1` equals `1000m`.
 #[derive(Clone, Default)]
 pub struct Quantity {
     nanos: i128,
