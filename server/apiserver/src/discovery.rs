@@ -13,6 +13,7 @@ use axum::{
 };
 use bytes::Bytes;
 use http::{HeaderValue, header, request::Parts, uri::Authority};
+use orch_machinery::negotiate::{Form, Offer, negotiate};
 use orch_runtime::resource_def::SubresourceDef;
 
 use crate::{
@@ -20,14 +21,15 @@ use crate::{
     error::ApiError,
 };
 
-mod accept;
 mod aggregated;
 mod legacy;
 #[cfg(test)]
 mod tests;
 
-use accept::Form;
 use aggregated::Aggregated;
+
+/// The only representation there is.
+const MEDIA_TYPE: &str = "application/json";
 
 /// All discovery documents.
 #[derive(Debug)]
@@ -36,6 +38,8 @@ pub struct Discovery {
     documents: HashMap<String, Document>,
     /// What `/api` calls the server where the request does not say.
     local_address: String,
+    /// The spellings of the newer form's group.
+    form_groups: Vec<String>,
 }
 
 /// What one path answers.
@@ -87,7 +91,11 @@ impl Discovery {
             let path = format!("{root}/{}", version.api_version);
             documents.insert(path, Document { plain, aggregated: None });
         }
-        Discovery { documents, local_address: local_address.into() }
+        Discovery {
+            documents,
+            local_address: local_address.into(),
+            form_groups: aggregated::group_names(catalog.vocabulary),
+        }
     }
 
     /// Whether a path is one of discovery's; those answer `GET` and `HEAD`.
@@ -98,22 +106,29 @@ impl Discovery {
     /// The answer to `GET` of a discovery path; `None` for all other paths.
     pub fn serve(&self, request: &Parts) -> Option<Response> {
         let document = self.document(request.uri.path())?;
-        let offered = document.aggregated.as_ref();
-        let form = accept::choose(&request.headers, offered.map_or(&[], Aggregated::forms));
-        let mut response = match (form, offered) {
-            (Some(Form::Offered(index)), Some(aggregated)) => {
-                return Some(aggregated.respond(index, &request.headers));
-            }
-            (Some(Form::Plain), _) => json(match &document.plain {
-                Plain::Versions(versions) => versions.render(self.address(request)),
-                Plain::Finished(body) => body.clone(),
-            }),
-            _ => ApiError::NotAcceptable(accept::plain_types()).into_response(),
-        };
-        if offered.is_some() {
+        let mut response = self
+            .answer(document, request)
+            .unwrap_or_else(|| ApiError::NotAcceptable(vec![MEDIA_TYPE.to_owned()]).into_response());
+        if document.aggregated.is_some() {
             response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept"));
         }
         Some(response)
+    }
+
+    /// The document in the form that the request accepts, if there is one.
+    fn answer(&self, document: &Document, request: &Parts) -> Option<Response> {
+        let groups: Vec<&str> = self.form_groups.iter().map(String::as_str).collect();
+        let forms = [Form { kind: aggregated::KIND, groups: &groups, versions: &aggregated::VERSIONS }];
+        let forms = if document.aggregated.is_some() { &forms[..] } else { &[] };
+        let offers = [Offer { media_type: MEDIA_TYPE, streams: false, forms }];
+        let accept = request.headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+        match (negotiate(accept, &offers)?.form, &document.aggregated) {
+            (Some(asked), Some(aggregated)) => aggregated.respond(asked, &request.headers),
+            _ => Some(json(match &document.plain {
+                Plain::Versions(versions) => versions.render(self.address(request)),
+                Plain::Finished(body) => body.clone(),
+            })),
+        }
     }
 
     /// The document of a path; one slash at its end is as good as none.
@@ -129,7 +144,7 @@ impl Discovery {
 }
 
 fn json(body: Bytes) -> Response {
-    let headers = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))];
+    let headers = [(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE))];
     (headers, Body::from(body)).into_response()
 }
 

@@ -17,6 +17,7 @@ use axum::{
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
 use jiff::{Timestamp, fmt::rfc2822::DateTimePrinter};
+use orch_machinery::negotiate::{Offer, negotiate};
 
 use crate::{
     catalog::Catalog,
@@ -38,7 +39,9 @@ mod tests;
 const ROOT: &str = "/openapi/v3";
 /// How long a client may keep a document that it named by its digest.
 const KEPT_SECONDS: i64 = 365 * 24 * 60 * 60;
-const JSON: HeaderValue = HeaderValue::from_static("application/json");
+/// The only representation there is.
+const MEDIA_TYPE: &str = "application/json";
+const JSON: HeaderValue = HeaderValue::from_static(MEDIA_TYPE);
 
 /// The media types that a PATCH may have, as published.
 pub const PATCH_MEDIA_TYPES: &[&str] = &[
@@ -95,9 +98,7 @@ impl OpenApi {
     pub fn serve(&self, request: &Parts, query: &Query, now: i64) -> Option<Response> {
         let found = self.find(request.uri.path())?;
         let answer = match found {
-            _ if !accepts_json(&request.headers) => {
-                Err(ApiError::NotAcceptable(vec!["application/json".to_owned()]))
-            }
+            _ if !accepts_json(&request.headers) => Err(ApiError::NotAcceptable(vec![MEDIA_TYPE.to_owned()])),
             Found::Index => self.index().map(|index| index.respond(&request.headers)),
             Found::Document(entry) => {
                 self.document(entry).map(|document| respond(entry, document, request, query, now))
@@ -169,15 +170,8 @@ fn moved(address: &str) -> Response {
 
 /// Whether `Accept` takes JSON; an absent or empty one does.
 fn accepts_json(request: &HeaderMap) -> bool {
-    let header: Vec<&str> =
-        request.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();
-    let header = header.join(",");
-    header.trim().is_empty()
-        || header.split(',').any(|clause| {
-            let mut parts = clause.split(';').map(str::trim);
-            let is_json = matches!(parts.next(), Some("application/json" | "application/*" | "*/*"));
-            is_json && !parts.any(|parameter| matches!(parameter, "q=0" | "q=0.0"))
-        })
+    let accept = request.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    negotiate(accept, &[Offer { media_type: MEDIA_TYPE, streams: false, forms: &[] }]).is_some()
 }
 
 /// `Fri, 20 Nov 2026 15:14:44 GMT`; `None` beyond the years that have such a form.

@@ -6,64 +6,77 @@
 
 use axum::response::Response;
 use http::{HeaderMap, HeaderValue, header};
-use orch_runtime::resource_def::{Scope, SubresourceDef, Verb};
+use orch_machinery::negotiate::AskedForm;
+use orch_runtime::{
+    resource_def::{Scope, SubresourceDef, Verb},
+    vocabulary::Vocabulary,
+};
 use serde::Serialize;
 
-use super::{Group, ServedVersion, accept::Shape, body_kind, legacy::verb_names, line};
+use super::{Group, ServedVersion, body_kind, legacy::verb_names, line};
 use crate::{
     catalog::{Catalog, ServedResource},
     static_document::StaticDocument,
 };
 
 /// Kind of the documents.
-const KIND: &str = "APIGroupDiscoveryList";
+pub(super) const KIND: &str = "APIGroupDiscoveryList";
 /// Versions of the documents; they differ in name only.
-const VERSIONS: [&str; 2] = ["v2", "v2beta1"];
+pub(super) const VERSIONS: [&str; 2] = ["v2", "v2beta1"];
 /// The group that client libraries ask for, whatever the vocabulary.
 const CLIENT_GROUP: &str = "apidiscovery.k8s.io";
 
 /// One root path's document in all its spellings.
 #[derive(Debug)]
 pub(super) struct Aggregated {
-    forms: Vec<Shape>,
-    /// Parallel to `forms`.
-    documents: Vec<StaticDocument>,
+    documents: Vec<Spelled>,
+}
+
+/// The document under one name.
+#[derive(Debug)]
+struct Spelled {
+    group: String,
+    version: &'static str,
+    document: StaticDocument,
+}
+
+/// The spellings of the documents' group: the vocabulary's, and the one of client libraries.
+pub(super) fn group_names(vocabulary: &Vocabulary) -> Vec<String> {
+    let mut names = vec![format!("apidiscovery.{}", vocabulary.group_suffix)];
+    if names[0] != CLIENT_GROUP {
+        names.push(CLIENT_GROUP.to_owned());
+    }
+    names
 }
 
 impl Aggregated {
     /// Renders the documents for some groups.
     pub(super) fn new(catalog: &Catalog, groups: &[Group<'_>]) -> Self {
         let items: Vec<GroupItem<'_>> = groups.iter().map(|group| group_item(catalog, group)).collect();
-        let mut names = vec![format!("apidiscovery.{}", catalog.vocabulary.group_suffix)];
-        if names[0] != CLIENT_GROUP {
-            names.push(CLIENT_GROUP.to_owned());
-        }
-        let forms: Vec<Shape> = names
-            .iter()
-            .flat_map(|group| VERSIONS.map(|version| Shape { kind: KIND, group: group.clone(), version }))
-            .collect();
-        let documents = forms.iter().map(|form| document(form, &items)).collect();
-        Aggregated { forms, documents }
+        let spelled = |group: String| {
+            VERSIONS.map(|version| Spelled {
+                document: document(&group, version, &items),
+                group: group.clone(),
+                version,
+            })
+        };
+        Aggregated { documents: group_names(catalog.vocabulary).into_iter().flat_map(spelled).collect() }
     }
 
-    /// The media types in which [`respond`](Self::respond) can answer.
-    pub(super) fn forms(&self) -> &[Shape] {
-        &self.forms
-    }
-
-    /// The document in the form of that index.
-    pub(super) fn respond(&self, form: usize, request: &HeaderMap) -> Response {
-        let mut response = self.documents[form].respond(request);
+    /// The document in the form that was asked for, which is one of those that were offered.
+    pub(super) fn respond(&self, asked: AskedForm<'_>, request: &HeaderMap) -> Option<Response> {
+        let spelled = |spelled: &&Spelled| spelled.group == asked.group && spelled.version == asked.version;
+        let mut response = self.documents.iter().find(spelled)?.document.respond(request);
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("public"));
-        response
+        Some(response)
     }
 }
 
-fn document(form: &Shape, items: &[GroupItem<'_>]) -> StaticDocument {
-    let Shape { kind, group, version } = form;
-    let content_type = format!("application/json;g={group};v={version};as={kind}");
+fn document(group: &str, version: &str, items: &[GroupItem<'_>]) -> StaticDocument {
+    let content_type = format!("application/json;g={group};v={version};as={KIND}");
     let content_type = HeaderValue::from_str(&content_type).expect("group names are header text");
-    let body = Document { kind, api_version: format!("{group}/{version}"), metadata: ListMetadata {}, items };
+    let body =
+        Document { kind: KIND, api_version: format!("{group}/{version}"), metadata: ListMetadata {}, items };
     StaticDocument::new(content_type, line(&body))
 }
 
