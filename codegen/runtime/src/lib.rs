@@ -4,7 +4,7 @@
 //! static tables. Everything with an algorithm in it lives here instead, written and tested once:
 //!
 //! - [`scalar`]: the value types with a canonical text form (quantities, times, durations ...);
-//! - [`text_enum`], [`presence`]: closed sets of strings, and how empty, absent and `null` are told apart;
+//! - [`mod@text_enum`], [`presence`]: closed sets of strings, and how empty, absent and `null` are told apart;
 //! - [`constraint`]: the rules behind the schema's formats, each a function that returns messages;
 //! - [`rule`]: the rules that generated validators are made of;
 //! - [`path`], [`field_error`]: where a value stands in an object, and what is wrong with it;

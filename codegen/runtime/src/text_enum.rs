@@ -13,7 +13,7 @@ use crate::{
 #[doc(hidden)]
 pub use serde;
 
-/// What every type made by [`text_enum!`](crate::text_enum) can do.
+/// What every type made by [`text_enum!`](crate::text_enum!) can do.
 pub trait TextEnum: Clone + Debug + Default + PartialEq + From<String> {
     /// The values that the schema lists, as written on the wire, in the order of the schema.
     const VALUES: &'static [&'static str];
