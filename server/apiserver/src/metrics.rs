@@ -133,17 +133,18 @@ impl Metrics {
 
     /// Records an answered request.
     pub fn answered(&self, labels: &RequestLabels, code: StatusCode, elapsed: Duration) {
-        let series = self.series(labels);
-        series.duration.observe(elapsed.as_secs_f64());
         let counter = || {
             let values = labels.values(self.0.vocabulary);
             let values: Vec<&str> = values.iter().map(AsRef::as_ref).chain([code.as_str()]).collect();
             self.0.requests.with_label_values(&values)
         };
-        match CODES.binary_search(&code.as_u16()) {
-            Ok(index) => series.by_code[index].get_or_init(counter).inc(),
-            Err(_) => counter().inc(),
-        }
+        self.with_series(labels, |series| {
+            series.duration.observe(elapsed.as_secs_f64());
+            match CODES.binary_search(&code.as_u16()) {
+                Ok(index) => series.by_code[index].get_or_init(counter).inc(),
+                Err(_) => counter().inc(),
+            }
+        });
     }
 
     /// Counts a request as being answered until the value is dropped.
@@ -153,15 +154,14 @@ impl Metrics {
 
     /// Counts a request without an end (a watch) as open until the value is dropped.
     pub fn long_running(&self, labels: &RequestLabels) -> Current {
-        let series = self.series(labels);
-        let gauge = series.long_running.get_or_init(|| {
+        let gauge = || {
             let values = labels.values(self.0.vocabulary);
             let named = labels::NAMES.iter().zip(values.iter());
             let values: Vec<&str> =
                 named.filter(|(name, _)| **name != "dry_run").map(|(_, value)| value.as_ref()).collect();
             self.0.long_running.with_label_values(&values)
-        });
-        Current::one_more(gauge)
+        };
+        self.with_series(labels, |series| Current::one_more(series.long_running.get_or_init(gauge)))
     }
 
     /// Publishes the number of stored objects per resource; `count` is asked whenever metrics are read and returns
@@ -186,9 +186,14 @@ impl Metrics {
         }
     }
 
-    fn series(&self, labels: &RequestLabels) -> Arc<Series> {
-        let known = self.0.series.read().unwrap_or_else(PoisonError::into_inner).get(labels).map(Arc::clone);
-        known.unwrap_or_else(|| self.new_series(labels))
+    /// Hands the series of some labels to `record`, made first where they are new.
+    fn with_series<T>(&self, labels: &RequestLabels, record: impl FnOnce(&Series) -> T) -> T {
+        let all = self.0.series.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(series) = all.get(labels) {
+            return record(series);
+        }
+        drop(all);
+        record(&self.new_series(labels))
     }
 
     fn new_series(&self, labels: &RequestLabels) -> Arc<Series> {
