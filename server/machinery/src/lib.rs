@@ -10,6 +10,7 @@
 pub mod json;
 pub mod meta;
 pub mod negotiate;
+pub mod patch;
 pub mod selector;
 pub mod tree;
 

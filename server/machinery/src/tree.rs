@@ -46,6 +46,28 @@ pub fn shape_at(def: &'static TypeDef, path: &[&str]) -> Option<&'static Shape> 
     owner.field(last).map(|field| &field.shape)
 }
 
+/// How many lists and objects are nested in a tree: 0 for a single value.
+pub fn depth(tree: &Tree) -> usize {
+    match tree {
+        Tree::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Tree::Object(map) => 1 + map.values().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// About how many bytes a tree takes as JSON. Never 0.
+pub fn weight(tree: &Tree) -> usize {
+    match tree {
+        Tree::Null | Tree::Bool(_) => 5,
+        Tree::Number(_) => 8,
+        Tree::String(text) => text.len() + 2,
+        Tree::Array(items) => 2 + items.iter().map(|item| weight(item) + 1).sum::<usize>(),
+        Tree::Object(map) => {
+            2 + map.iter().map(|(name, value)| name.len() + 4 + weight(value)).sum::<usize>()
+        }
+    }
+}
+
 #[cfg(test)]
 pub(crate) use strategies::{arbitrary, arbitrary_of};
 

@@ -1,0 +1,310 @@
+//! JSON patch, RFC 6902: a list of operations that are applied in order, all or none.
+//!
+//! Where the reference is laxer than the RFC, so is this: `replace` of a missing map entry adds it, a `test` for
+//! `null` holds for a missing entry, and negative indexes count from the end. Work, copies and depth are bounded.
+
+mod pointer;
+
+use orch_runtime::{Tree, TreeMap, field_error::Shown as _};
+
+use self::pointer::Pointer;
+use super::PatchError;
+use crate::{
+    json::{
+        Limits, MAX_DEPTH,
+        decode::{DecodeError, StrictError, decode_any_strict},
+    },
+    tree::{depth, weight},
+};
+
+/// Bounds on one patch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JsonPatchLimits {
+    /// How many operations there may be.
+    pub max_operations: usize,
+    /// How many bytes `copy` may add in all.
+    pub max_copied_bytes: usize,
+    /// How many list items and subtree nodes may be moved about in all.
+    pub max_moved_nodes: usize,
+}
+
+impl Default for JsonPatchLimits {
+    fn default() -> Self {
+        JsonPatchLimits {
+            max_operations: 10_000,
+            max_copied_bytes: 3 * 1024 * 1024,
+            max_moved_nodes: 50_000_000,
+        }
+    }
+}
+
+/// A patch that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JsonPatch {
+    operations: Vec<Operation>,
+    strict: Vec<StrictError>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Operation {
+    Add {
+        path: Pointer,
+        value: Tree,
+    },
+    Remove {
+        path: Pointer,
+    },
+    Replace {
+        path: Pointer,
+        value: Tree,
+    },
+    Move {
+        from: Pointer,
+        path: Pointer,
+    },
+    Copy {
+        from: Pointer,
+        path: Pointer,
+    },
+    Test {
+        path: Pointer,
+        value: Tree,
+    },
+    /// Known to be wrong; it fails when its turn comes.
+    Wrong(String),
+}
+
+impl JsonPatch {
+    /// Reads a patch document. What is wrong with single operations is only told when they are applied.
+    pub fn parse(bytes: &[u8], limits: &Limits, patch_limits: &JsonPatchLimits) -> Result<Self, PatchError> {
+        let decoded = decode_any_strict(bytes, limits).map_err(|error| malformed(&error))?;
+        let Tree::Array(items) = decoded.tree else {
+            return Err(PatchError::Malformed("a JSON patch must be a list of operations".to_owned()));
+        };
+        if items.len() > patch_limits.max_operations {
+            return Err(PatchError::TooManyOperations { max: patch_limits.max_operations, got: items.len() });
+        }
+        let mut strict = decoded.strict;
+        // Duplicates inside of values are not about the patch.
+        strict
+            .retain(|error| matches!(error, StrictError::Duplicate(path) if path.matches('.').count() == 1));
+        let mut operations = Vec::with_capacity(items.len());
+        for (index, item) in items.into_iter().enumerate() {
+            let Tree::Object(fields) = item else {
+                return Err(PatchError::Malformed(format!(
+                    "operation {index} of the JSON patch is not an object"
+                )));
+            };
+            for name in
+                fields.keys().filter(|name| !matches!(name.as_str(), "op" | "path" | "from" | "value"))
+            {
+                strict.push(StrictError::Unknown(format!("[{index}].{name}")));
+            }
+            operations.push(operation(fields));
+        }
+        Ok(JsonPatch { operations, strict })
+    }
+
+    /// What a strict reader would refuse: `json patch unknown field "[0].foo"`.
+    pub fn strict(&self) -> impl Iterator<Item = String> {
+        self.strict.iter().map(|error| format!("json patch {error}"))
+    }
+
+    /// The object after all operations.
+    pub fn apply(&self, current: &Tree, limits: &JsonPatchLimits) -> Result<Tree, PatchError> {
+        let mut document = Document { root: current.clone(), copied: 0, moved: 0, limits };
+        for operation in &self.operations {
+            document.apply(operation)?;
+        }
+        Ok(document.root)
+    }
+}
+
+fn malformed(error: &DecodeError) -> PatchError {
+    PatchError::Malformed(error.to_string())
+}
+
+fn operation(mut fields: TreeMap) -> Operation {
+    read_operation(&mut fields).unwrap_or_else(Operation::Wrong)
+}
+
+fn read_operation(fields: &mut TreeMap) -> Result<Operation, String> {
+    let op = text(fields, "op")?;
+    let path = Pointer::parse(&text(fields, "path")?)?;
+    let from = |fields| Pointer::parse(&text(fields, "from")?);
+    let value = fields.get_mut("value").map(Tree::take);
+    let needed = |value: Option<Tree>| value.ok_or_else(|| format!("{op} operation is missing its value"));
+    Ok(match op.as_str() {
+        "add" => Operation::Add { path, value: needed(value)? },
+        "remove" => Operation::Remove { path },
+        "replace" => Operation::Replace { path, value: needed(value)? },
+        "move" => Operation::Move { from: from(fields)?, path },
+        "copy" => Operation::Copy { from: from(fields)?, path },
+        "test" => Operation::Test { path, value: value.unwrap_or(Tree::Null) },
+        _ => return Err(format!("Unexpected kind: {op}")),
+    })
+}
+
+fn text(fields: &TreeMap, name: &str) -> Result<String, String> {
+    match fields.get(name) {
+        Some(Tree::String(text)) => Ok(text.clone()),
+        Some(_) => Err(format!("operation has a {name} field that is not a string")),
+        None => Err(format!("operation missing {name} field")),
+    }
+}
+
+/// The object in the making, and what making it has cost so far.
+struct Document<'l> {
+    root: Tree,
+    copied: usize,
+    moved: usize,
+    limits: &'l JsonPatchLimits,
+}
+
+impl Document<'_> {
+    fn apply(&mut self, operation: &Operation) -> Result<(), PatchError> {
+        match operation {
+            Operation::Add { path, value } => {
+                check_depth(path, value)?;
+                self.add(path, value.clone(), "add")
+            }
+            Operation::Remove { path } => self.remove(path, "remove").map(drop),
+            Operation::Replace { path, value } => {
+                check_depth(path, value)?;
+                self.replace(path, value.clone())
+            }
+            Operation::Move { from, path } => {
+                let value = self.remove(from, "move")?;
+                if path.len() > from.len() {
+                    self.charge_moved(weight(&value))?;
+                    check_depth(path, &value)?;
+                }
+                self.add(path, value, "move")
+            }
+            Operation::Copy { from, path } => {
+                let value = from.find(&self.root).ok_or_else(|| missing("copy", from))?;
+                self.copied = self.copied.saturating_add(weight(value));
+                if self.copied > self.limits.max_copied_bytes {
+                    return Err(PatchError::TooLarge(format!(
+                        "copy operations may add at most {} bytes",
+                        self.limits.max_copied_bytes
+                    )));
+                }
+                check_depth(path, value)?;
+                let value = value.clone();
+                self.add(path, value, "copy")
+            }
+            Operation::Test { path, value } => self.test(path, value),
+            Operation::Wrong(reason) => Err(PatchError::NotApplicable(reason.clone())),
+        }
+    }
+
+    fn add(&mut self, path: &Pointer, value: Tree, op: &str) -> Result<(), PatchError> {
+        let Some((parent, last)) = path.parent(&mut self.root) else {
+            if path.is_root() {
+                self.root = value;
+                return Ok(());
+            }
+            return Err(missing(op, path));
+        };
+        match parent {
+            Tree::Object(map) => {
+                map.insert(last.to_owned(), value);
+                Ok(())
+            }
+            Tree::Array(items) => {
+                let at = if last == "-" { Some(items.len()) } else { pointer::index(last, items.len() + 1) };
+                let at = at.ok_or_else(|| bad_index(op, path, last))?;
+                let shifted = items.len() - at;
+                items.insert(at, value);
+                self.charge_moved(shifted)
+            }
+            _ => Err(missing(op, path)),
+        }
+    }
+
+    fn remove(&mut self, path: &Pointer, op: &str) -> Result<Tree, PatchError> {
+        let (parent, last) = path.parent(&mut self.root).ok_or_else(|| missing(op, path))?;
+        match parent {
+            Tree::Object(map) => map.remove(last).ok_or_else(|| missing(op, path)),
+            Tree::Array(items) => {
+                let at = pointer::index(last, items.len()).ok_or_else(|| bad_index(op, path, last))?;
+                let shifted = items.len() - at;
+                let removed = items.remove(at);
+                self.charge_moved(shifted)?;
+                Ok(removed)
+            }
+            _ => Err(missing(op, path)),
+        }
+    }
+
+    fn replace(&mut self, path: &Pointer, value: Tree) -> Result<(), PatchError> {
+        let Some((parent, last)) = path.parent(&mut self.root) else {
+            if path.is_root() {
+                self.root = value;
+                return Ok(());
+            }
+            return Err(missing("replace", path));
+        };
+        match parent {
+            Tree::Object(map) => {
+                map.insert(last.to_owned(), value);
+            }
+            Tree::Array(items) => {
+                let at = pointer::index(last, items.len()).ok_or_else(|| bad_index("replace", path, last))?;
+                items[at] = value;
+            }
+            _ => return Err(missing("replace", path)),
+        }
+        Ok(())
+    }
+
+    fn test(&self, path: &Pointer, expected: &Tree) -> Result<(), PatchError> {
+        let found = match path.find(&self.root) {
+            Some(found) => found,
+            // A missing entry of an object that exists tests equal to null.
+            None if path.find_parent(&self.root).is_some_and(Tree::is_object) => &Tree::Null,
+            None => return Err(missing("test", path)),
+        };
+        if found == expected {
+            Ok(())
+        } else {
+            Err(PatchError::NotApplicable(format!("testing value {path} failed: test failed")))
+        }
+    }
+
+    fn charge_moved(&mut self, nodes: usize) -> Result<(), PatchError> {
+        self.moved = self.moved.saturating_add(nodes);
+        if self.moved > self.limits.max_moved_nodes {
+            return Err(PatchError::TooLarge("the operations move too many values".to_owned()));
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a value that would reach below the depth that every reader of objects allows.
+fn check_depth(path: &Pointer, value: &Tree) -> Result<(), PatchError> {
+    if path.len() + depth(value) < MAX_DEPTH {
+        return Ok(());
+    }
+    Err(PatchError::NotApplicable(DecodeError::TooDeep(MAX_DEPTH).to_string()))
+}
+
+fn missing(op: &str, path: &Pointer) -> PatchError {
+    let path = path.to_string();
+    PatchError::NotApplicable(format!(
+        "{op} operation does not apply: doc is missing path: {}: missing value",
+        path.shown()
+    ))
+}
+
+fn bad_index(op: &str, path: &Pointer, index: &str) -> PatchError {
+    let path = path.to_string();
+    PatchError::NotApplicable(format!(
+        "{op} operation does not apply: {}: Unable to access invalid index: {index}: invalid index referenced",
+        path.shown()
+    ))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! JSON merge patch, RFC 7386: objects are merged, `null` removes, everything else replaces.
+
+use orch_runtime::{Tree, TreeMap};
+
+use super::PatchError;
+
+/// The object after the patch. The patch has to be an object: anything else would replace the object as a whole.
+pub fn apply(current: &Tree, patch: &Tree) -> Result<Tree, PatchError> {
+    if !patch.is_object() {
+        return Err(PatchError::Malformed("a merge patch must be a JSON object".to_owned()));
+    }
+    let mut target = current.clone();
+    merge(&mut target, patch);
+    Ok(target)
+}
+
+/// The RFC's algorithm. Recursion is as deep as the patch, which its reader has bounded.
+fn merge(target: &mut Tree, patch: &Tree) {
+    let Tree::Object(changes) = patch else {
+        *target = patch.clone();
+        return;
+    };
+    if !target.is_object() {
+        *target = Tree::Object(TreeMap::new());
+    }
+    let Tree::Object(fields) = target else { return };
+    for (name, change) in changes {
+        if change.is_null() {
+            fields.remove(name);
+        } else {
+            merge(fields.entry(name).or_insert(Tree::Null), change);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::tree::arbitrary;
+
+    #[test]
+    fn the_examples_of_the_rfc_hold() {
+        let cases = [
+            (r#"{"a":"b"}"#, r#"{"a":"c"}"#, r#"{"a":"c"}"#),
+            (r#"{"a":"b"}"#, r#"{"b":"c"}"#, r#"{"a":"b","b":"c"}"#),
+            (r#"{"a":"b"}"#, r#"{"a":null}"#, "{}"),
+            (r#"{"a":"b","b":"c"}"#, r#"{"a":null}"#, r#"{"b":"c"}"#),
+            (r#"{"a":["b"]}"#, r#"{"a":"c"}"#, r#"{"a":"c"}"#),
+            (r#"{"a":"c"}"#, r#"{"a":["b"]}"#, r#"{"a":["b"]}"#),
+            (r#"{"a":{"b":"c"}}"#, r#"{"a":{"b":"d","c":null}}"#, r#"{"a":{"b":"d"}}"#),
+            (r#"{"a":[{"b":"c"}]}"#, r#"{"a":[1]}"#, r#"{"a":[1]}"#),
+            (r#"["a","b"]"#, r#"["c","d"]"#, r#"["c","d"]"#),
+            (r#"{"a":"b"}"#, r#"["c"]"#, r#"["c"]"#),
+            (r#"{"a":"foo"}"#, "null", "null"),
+            (r#"{"a":"foo"}"#, r#""bar""#, r#""bar""#),
+            (r#"{"e":null}"#, r#"{"a":1}"#, r#"{"e":null,"a":1}"#),
+            ("[1,2]", r#"{"a":"b","c":null}"#, r#"{"a":"b"}"#),
+            ("{}", r#"{"a":{"bb":{"ccc":null}}}"#, r#"{"a":{"bb":{}}}"#),
+        ];
+        let read = |text: &str| -> Tree { serde_json::from_str(text).unwrap() };
+        for (original, patch, expected) in cases {
+            let mut target = read(original);
+            merge(&mut target, &read(patch));
+            assert_eq!(target, read(expected), "{original} + {patch}");
+        }
+    }
+
+    #[test]
+    fn a_patch_is_an_object() {
+        assert_eq!(apply(&json!({"a": 1}), &json!({"b": 2})), Ok(json!({"a": 1, "b": 2})));
+        for patch in [json!([]), json!(null), json!("x")] {
+            assert!(matches!(apply(&json!({}), &patch), Err(PatchError::Malformed(_))), "{patch}");
+        }
+    }
+
+    fn without_nulls(tree: &Tree) -> Tree {
+        let mut clean = Tree::Null;
+        merge(&mut clean, tree);
+        clean
+    }
+
+    proptest! {
+        #[test]
+        fn applying_twice_is_applying_once(current in arbitrary(), patch in arbitrary()) {
+            let mut once = current;
+            merge(&mut once, &patch);
+            let mut twice = once.clone();
+            merge(&mut twice, &patch);
+            prop_assert_eq!(once, twice);
+        }
+
+        #[test]
+        fn the_empty_patch_changes_no_object(current in arbitrary()) {
+            if current.is_object() {
+                prop_assert_eq!(apply(&current, &json!({})).unwrap(), current);
+            }
+        }
+
+        #[test]
+        fn an_object_without_nulls_patched_into_nothing_is_itself(tree in arbitrary()) {
+            let tree = without_nulls(&tree);
+            prop_assert_eq!(without_nulls(&tree), tree);
+        }
+    }
+}
