@@ -45,6 +45,20 @@ pub struct FieldDef {
     pub patch: PatchStrategy,
 }
 
+impl FieldDef {
+    /// A field that nothing special is said about, for tables to begin from.
+    pub const PLAIN: FieldDef = FieldDef {
+        name: "",
+        tag: None,
+        shape: Shape::Any,
+        required: false,
+        omit_empty: false,
+        nullable: false,
+        write_only: false,
+        patch: PatchStrategy::DEFAULT,
+    };
+}
+
 /// What a field, list item or map value holds.
 #[derive(Debug)]
 pub enum Shape {

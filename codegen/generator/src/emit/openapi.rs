@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::{
     scope::Scope,
-    shape::{Resolved, layers},
+    shape::{Resolved, layers, presence},
 };
 use crate::model::{Field, ListSemantics, Resource, Shape, Type, TypeKind, Usage};
 
@@ -74,6 +74,10 @@ fn field_schema(scope: &Scope<'_>, field: &Field) -> Schema {
     };
     schema = described(schema, &field.description);
     let data = &mut schema.schema_data;
+    if presence(field, scope.resolve(&field.usage)).optional {
+        // Nothing stands for an object that is absent.
+        data.default = None;
+    }
     if let Some(value) = &field.default {
         data.default = Some(value.clone());
     }

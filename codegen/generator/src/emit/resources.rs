@@ -1,6 +1,6 @@
 //! The rows of the resource table: one static `ResourceDef` and `Kind` per kind, one `GroupVersionDef` per file.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::{
@@ -139,6 +139,7 @@ fn column(scope: &Scope<'_>, column: &Column) -> TokenStream {
     let def = scope.import(MODULE, "ColumnDef");
     let value_name = scope.import(MODULE, "ColumnValue");
     let Column { name, column_type, format, description, priority, value } = column;
+    let priority = Literal::i32_unsuffixed(*priority);
     let value = match value {
         ColumnValue::Path(path) => quote!(#value_name::Path(&[#(#path),*])),
         ColumnValue::Age(path) => quote!(#value_name::Age(&[#(#path),*])),

@@ -1,9 +1,12 @@
 //! What an emitter knows while it writes one group and version: the model, and which names are in scope.
 
-use std::{cell::RefCell, collections::BTreeSet};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 
 use super::{
     layout::{Layout, home},
@@ -47,13 +50,34 @@ impl<'m> Scope<'m> {
         self.import("orch_runtime", module)
     }
 
-    /// The `use` lines for everything that was imported so far.
+    /// The `use` lines for everything that was imported so far: the standard library first, then one line for
+    /// each crate.
     pub fn uses(&self) -> TokenStream {
-        let uses = self.imports.borrow().iter().map(|(module, item)| {
-            let module: TokenStream = module.parse().expect("module paths are valid");
-            let item = format_ident!("{item}");
-            quote!(use #module::#item;)
-        }).collect::<Vec<_>>();
+        // Crate, then module, then what is used of it: items, or the module itself.
+        let mut by_crate: BTreeMap<(bool, &str), BTreeMap<&str, Vec<&str>>> = BTreeMap::new();
+        for (module, item) in self.imports.borrow().iter() {
+            let (krate, module, item) = match module.split_once("::") {
+                Some((krate, module)) => (krate, module, *item),
+                None => (*module, *item, "self"),
+            };
+            by_crate.entry((krate != "std", krate)).or_default().entry(module).or_default().push(item);
+        }
+        let uses = by_crate.iter().map(|((_, krate), modules)| {
+            let krate = format_ident!("{krate}");
+            let modules = modules.iter().map(|(module, items)| {
+                let module = format_ident!("{module}");
+                let items: Vec<_> = items
+                    .iter()
+                    .map(|item| if *item == "self" { quote!(self) } else { format_ident!("{item}").to_token_stream() })
+                    .collect();
+                match items.as_slice() {
+                    [only] if only.to_string() == "self" => quote!(#module),
+                    [only] => quote!(#module::#only),
+                    _ => quote!(#module::{#(#items),*}),
+                }
+            });
+            quote!(use #krate::{#(#modules),*};)
+        });
         quote!(#(#uses)*)
     }
 

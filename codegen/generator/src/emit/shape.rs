@@ -100,11 +100,6 @@ pub fn presence(field: &Field, resolved: Resolved<'_>) -> Presence {
     }
 }
 
-/// Whether an optional field of this resolved shape is empty when its text is.
-pub fn is_text(resolved: Resolved<'_>) -> bool {
-    matches!(resolved, Resolved::Scalar(Shape::String(_)) | Resolved::Enum(..))
-}
-
 fn is_empty_object(default: Option<&serde_json::Value>) -> bool {
     default.and_then(serde_json::Value::as_object).is_some_and(serde_json::Map::is_empty)
 }

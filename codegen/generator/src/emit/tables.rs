@@ -1,13 +1,13 @@
 //! The static `TypeDef` of every object type.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::{
     scope::{Scope, type_def_name},
-    shape::{Resolved, is_text},
+    shape::Resolved,
 };
-use crate::model::{Field, ListSemantics, ObjectType, Shape, Type, Usage};
+use crate::model::{Field, ListSemantics, ObjectType, Patch, Shape, Type, Usage};
 
 /// `pub static CONFIG_MAP_TYPE: TypeDef = ...;`
 pub fn type_def(scope: &Scope<'_>, ty: &Type, object: &ObjectType) -> TokenStream {
@@ -30,23 +30,26 @@ pub fn type_def(scope: &Scope<'_>, ty: &Type, object: &ObjectType) -> TokenStrea
 fn field_def(scope: &Scope<'_>, field: &Field) -> TokenStream {
     let field_def = scope.import("orch_runtime::type_def", "FieldDef");
     let name = &field.name;
-    let tag = option(field.tag);
     let shape = shape_table(scope, &field.usage);
-    let (required, nullable, write_only) = (field.required, field.usage.nullable, field.write_only);
-    let omit_empty = field.omit_empty || (!required && is_text(scope.resolve(&field.usage)) && is_enum(scope, field));
-    let patch = patch(scope, field);
-    quote! {
-        #field_def {
-            name: #name,
-            tag: #tag,
-            shape: #shape,
-            required: #required,
-            omit_empty: #omit_empty,
-            nullable: #nullable,
-            write_only: #write_only,
-            patch: #patch,
-        }
-    }
+    let tag = field.tag.map(|tag| {
+        let tag = Literal::u32_unsuffixed(tag);
+        quote!(tag: Some(#tag),)
+    });
+    let patch = (field.patch != Patch::default()).then(|| patch(scope, &field.patch));
+    let omit_empty = field.omit_empty || (!field.required && is_enum(scope, field));
+    let flags = [
+        ("required", field.required),
+        ("omit_empty", omit_empty),
+        ("nullable", field.usage.nullable),
+        ("write_only", field.write_only),
+    ]
+    .into_iter()
+    .filter(|(_, is_set)| *is_set)
+    .map(|(flag, _)| {
+        let flag = format_ident!("{flag}");
+        quote!(#flag: true,)
+    });
+    quote!(#field_def { name: #name, #tag shape: #shape, #(#flags)* #patch ..#field_def::PLAIN })
 }
 
 fn is_enum(scope: &Scope<'_>, field: &Field) -> bool {
@@ -110,14 +113,11 @@ fn list_semantics(scope: &Scope<'_>, semantics: &ListSemantics) -> TokenStream {
     }
 }
 
-fn patch(scope: &Scope<'_>, field: &Field) -> TokenStream {
+fn patch(scope: &Scope<'_>, patch: &Patch) -> TokenStream {
     let name = scope.import("orch_runtime::type_def", "PatchStrategy");
-    if field.patch == crate::model::Patch::default() {
-        return quote!(#name::DEFAULT);
-    }
-    let (merge, retain_keys) = (field.patch.merge, field.patch.retain_keys);
-    let merge_key = option(field.patch.merge_key.as_ref());
-    quote!(#name { merge: #merge, retain_keys: #retain_keys, merge_key: #merge_key })
+    let (merge, retain_keys) = (patch.merge, patch.retain_keys);
+    let merge_key = option(patch.merge_key.as_ref());
+    quote!(patch: #name { merge: #merge, retain_keys: #retain_keys, merge_key: #merge_key },)
 }
 
 /// An optional value as an expression.

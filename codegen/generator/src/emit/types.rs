@@ -24,9 +24,28 @@ pub fn docs(description: &str, name: &str) -> TokenStream {
     let lines: Vec<String> = if description.is_empty() {
         vec![format!(" `{name}`.")]
     } else {
-        description.lines().map(|line| if line.is_empty() { String::new() } else { format!(" {line}") }).collect()
+        description.lines().flat_map(wrapped).collect()
     };
     quote!(#(#[doc = #lines])*)
+}
+
+/// A line of prose as lines of comments that fit the width of source text.
+fn wrapped(line: &str) -> Vec<String> {
+    const WIDTH: usize = 100;
+    if line.is_empty() {
+        return vec![String::new()];
+    }
+    let mut lines = vec![String::new()];
+    for word in line.split(' ') {
+        let last = lines.last_mut().expect("it starts with one line");
+        if last.chars().count() + word.chars().count() >= WIDTH && !last.is_empty() {
+            lines.push(format!(" {word}"));
+        } else {
+            last.push(' ');
+            last.push_str(word);
+        }
+    }
+    lines
 }
 
 fn structure(scope: &Scope<'_>, ty: &Type, object: &ObjectType) -> TokenStream {
