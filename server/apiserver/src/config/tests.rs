@@ -95,7 +95,7 @@ fn every_flag_reaches_the_configuration() {
         assert!(check(&config(flags)), "{flags:?}");
     }
 
-    let tried = |flag| {
+    let tried = |flag: &str| {
         table.iter().flat_map(|(flags, _)| flags.iter()).any(|typed| typed.split('=').next() == Some(flag))
     };
     for flag in command(&VOCABULARIES).get_arguments().filter_map(|flag| flag.get_long()) {

@@ -1,0 +1,177 @@
+//! From the command line to a running server, and what the machine has to provide for it.
+//!
+//! [`main_with`] is the whole of a `main`. It runs [`Server`](crate::server::Server), which calls [`prepare`]
+//! before it listens: everything that an operator can have got wrong is found there.
+
+use std::{
+    ffi::OsStr,
+    fs::File,
+    io::{self, Write},
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+    time::SystemTime,
+};
+
+use orch_auth::{
+    authentication::{Authentication, AuthenticationConfig},
+    authorization::Authorization,
+    error::AuthError,
+};
+use orch_runtime::{resource_def::GroupVersionDef, vocabulary::Vocabulary};
+use rustls::ServerConfig;
+
+use crate::{
+    bootstrap::{
+        pki::{Authority, Identity},
+        serving::ServingCertificate,
+    },
+    config::{self, Config, Invocation},
+    server::Server,
+    start_error::StartError,
+};
+
+mod files;
+mod kubeconfig;
+mod logging;
+mod pki;
+mod serving;
+mod signals;
+
+/// The `main` of a server for these resources: reads the command line, serves until it is told to stop, and
+/// returns the exit code: 0 after a shutdown that was asked for, 2 when the configuration is at fault, 1 when
+/// the server cannot go on. There is at least one vocabulary, and the first is the default.
+pub fn main_with(
+    resources: impl IntoIterator<Item = &'static GroupVersionDef>,
+    vocabularies: &'static [Vocabulary],
+) -> ExitCode {
+    let outcome = match config::parse(std::env::args_os(), vocabularies) {
+        Ok(Invocation::Show(text)) => {
+            // Whoever closed the pipe does not want to read it.
+            let _ = io::stdout().write_all(text.as_bytes());
+            Ok(())
+        }
+        Ok(Invocation::Serve(config)) => serve(*config, resources),
+        Err(error) => Err(error),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{}: {error}", program_name());
+            error.exit_code()
+        }
+    }
+}
+
+fn serve(
+    config: Config,
+    resources: impl IntoIterator<Item = &'static GroupVersionDef>,
+) -> Result<(), StartError> {
+    logging::start(&config.logging);
+    let runtime = tokio::runtime::Runtime::new()
+        .map_err(|error| StartError::Runtime(format!("cannot start threads: {error}")))?;
+    let server = Server::builder(config).resources(resources);
+    let outcome = runtime.block_on(signals::run_until_told(|stopping| server.run(stopping)));
+    // After a second signal tasks may hang; they go with the process.
+    runtime.shutdown_background();
+    outcome
+}
+
+fn program_name() -> String {
+    let path = std::env::args_os().next().map(PathBuf::from);
+    let name = path.as_deref().and_then(Path::file_name).and_then(OsStr::to_str);
+    name.unwrap_or(env!("CARGO_PKG_NAME")).to_owned()
+}
+
+/// What a server needs besides its storage.
+pub struct Prepared {
+    /// Who makes a request.
+    pub authentication: Authentication,
+    /// Whether they may.
+    pub authorization: Authorization,
+    /// How TLS is spoken.
+    pub tls: Arc<ServerConfig>,
+    /// The data directory, which is this process's own from now on.
+    pub site: Site,
+}
+
+/// The data directory of a running server. Other servers are kept out until it is dropped.
+pub struct Site {
+    directory: PathBuf,
+    external_hostname: Option<String>,
+    trust: Option<String>,
+    administrator: Identity,
+    _lock: File,
+}
+
+/// Creates what is missing in the data directory and reads every file that the configuration names.
+pub fn prepare(config: &Config) -> Result<Prepared, StartError> {
+    let directory = std::path::absolute(&config.storage.data_dir)
+        .map_err(|error| StartError::configuration("--data-dir", error))?;
+    files::create_directory(&directory)?;
+    let lock = files::lock(&directory)?;
+
+    let now = SystemTime::now();
+    let authority = Authority::ensure(&directory.join("pki"), now)?;
+    let serving = ServingCertificate::load(&config.serving, &authority, now)?;
+    let site = Site {
+        directory,
+        external_hostname: config.serving.external_hostname.clone(),
+        trust: serving.authority,
+        administrator: authority.administrator(now)?,
+        _lock: lock,
+    };
+    Ok(Prepared {
+        authentication: authentication(&config.authentication, &authority, config.vocabulary)?,
+        authorization: Authorization::new(&config.authorization),
+        tls: serving.tls,
+        site,
+    })
+}
+
+/// The server's own authority issues client certificates too: the administrator's.
+fn authentication(
+    config: &AuthenticationConfig,
+    authority: &Authority,
+    vocabulary: &Vocabulary,
+) -> Result<Authentication, StartError> {
+    let mut config = config.clone();
+    config.client_ca_files.push(authority.file());
+    Authentication::new(&config, vocabulary).map_err(|error| {
+        let flag = match &error {
+            AuthError::Read { path, .. } if config.token_file.as_ref() == Some(path) => "--token-auth-file",
+            AuthError::TokenFile { .. } => "--token-auth-file",
+            _ => "--client-ca-file",
+        };
+        StartError::caused(flag, &error)
+    })
+}
+
+impl Site {
+    /// Says on stdout that the server is ready at `address`, and what to try next; the administrator's client
+    /// configuration is written for that address.
+    pub fn announce(&self, address: SocketAddr) -> Result<(), StartError> {
+        let url = serving::url(address, self.external_hostname.as_deref());
+        let kubeconfig = self.directory.join("admin.kubeconfig");
+        kubeconfig::write(&kubeconfig, &url, self.trust.as_deref(), &self.administrator)?;
+        let kubeconfig = shell_word(&kubeconfig);
+        // A server whose output nobody reads serves all the same.
+        let _ = writeln!(
+            io::stdout(),
+            "Listening on {url}\nTry:\n  export KUBECONFIG={kubeconfig}\n  kubectl get namespaces"
+        );
+        Ok(())
+    }
+}
+
+/// A path as a shell reads it back.
+fn shell_word(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain =
+        text.chars().all(|character| character.is_ascii_alphanumeric() || "/._-+:@".contains(character));
+    if plain { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests;

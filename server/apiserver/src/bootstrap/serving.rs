@@ -1,0 +1,135 @@
+//! What the server is served with: the operator's certificate, or one from its own authority; and by which URL.
+
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    path::Path,
+    sync::Arc,
+    time::SystemTime,
+};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use rustls::{
+    Error, ServerConfig,
+    pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem, pem::PemObject},
+};
+use x509_parser::{certificate::X509Certificate, prelude::FromDer};
+
+use crate::{
+    bootstrap::pki::{self, Authority},
+    config::{ServingConfig, TlsFiles},
+    listener::tls,
+    start_error::StartError,
+};
+
+/// What the server shows to clients, and what they need to trust it.
+pub struct ServingCertificate {
+    /// How TLS is spoken.
+    pub tls: Arc<ServerConfig>,
+    /// PEM of the authority that leads to the certificate; without one, clients trust what their system trusts.
+    pub authority: Option<String>,
+}
+
+impl ServingCertificate {
+    /// Reads the operator's files, or makes sure that there is a generated certificate with every name by which
+    /// the server may be reached.
+    pub fn load(config: &ServingConfig, authority: &Authority, now: SystemTime) -> Result<Self, StartError> {
+        if let Some(files) = &config.tls_files {
+            return from_files(files);
+        }
+        let identity = authority.serving(&names(config), now)?;
+        let directory = authority.directory();
+        let chain = vec![pki::parse_certificate(directory, &identity.certificate)?];
+        let tls = tls::server_config(chain, pki::parse_key(directory, &identity.key)?).map_err(|error| {
+            StartError::Runtime(format!("cannot serve the generated certificate: {error}"))
+        })?;
+        Ok(Self { tls, authority: Some(authority.pem().to_owned()) })
+    }
+}
+
+/// The URL by which clients on this machine, or everywhere if an external name is configured, reach the server.
+pub fn url(address: SocketAddr, external_hostname: Option<&str>) -> String {
+    match external_hostname.map(|host| (host, host.parse())) {
+        Some((_, Ok(ip))) => format!("https://{}", SocketAddr::new(ip, address.port())),
+        Some((host, Err(_))) => format!("https://{host}:{}", address.port()),
+        None => {
+            let ip = match address.ip() {
+                IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+                IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+                ip => ip,
+            };
+            format!("https://{}", SocketAddr::new(ip, address.port()))
+        }
+    }
+}
+
+/// Every name by which the server may be reached, as far as it can know.
+fn names(config: &ServingConfig) -> Vec<ServerName<'static>> {
+    let mut names: Vec<_> = ["localhost", "127.0.0.1", "::1"]
+        .into_iter()
+        .map(|name| ServerName::try_from(name).expect("these are names and addresses"))
+        .collect();
+    let address = config.address.ip();
+    let address = (!address.is_unspecified()).then(|| ServerName::from(address));
+    let known = [host_name(), config.external_hostname.clone()];
+    let known = known.into_iter().flatten().filter_map(|name| ServerName::try_from(name).ok());
+    for name in address.into_iter().chain(known) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The machine's name, where the system tells it in a file.
+fn host_name() -> Option<String> {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+    Some(name.trim().to_ascii_lowercase())
+}
+
+fn from_files(files: &TlsFiles) -> Result<ServingCertificate, StartError> {
+    const CERTIFICATE: &str = "--tls-cert-file";
+    const KEY: &str = "--tls-private-key-file";
+    let chain = CertificateDer::pem_file_iter(&files.certificate)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(|error| file_fault(CERTIFICATE, &files.certificate, &error))?;
+    if chain.is_empty() {
+        return Err(file_fault(CERTIFICATE, &files.certificate, &pem::Error::NoItemsFound));
+    }
+    let key = PrivateKeyDer::from_pem_file(&files.private_key)
+        .map_err(|error| file_fault(KEY, &files.private_key, &error))?;
+    let authority = anchor(&chain).map(to_pem);
+    let tls = tls::server_config(chain, key).map_err(|error| match error {
+        Error::InconsistentKeys(_) => StartError::configuration(KEY, "does not belong to --tls-cert-file"),
+        error => StartError::configuration(CERTIFICATE, format_args!("cannot be served: {error}")),
+    })?;
+    Ok(ServingCertificate { tls, authority })
+}
+
+fn file_fault(flag: &str, path: &Path, error: &pem::Error) -> StartError {
+    let path = path.display();
+    match error {
+        pem::Error::Io(error) => StartError::configuration(flag, format_args!("cannot read {path}: {error}")),
+        pem::Error::NoItemsFound => {
+            StartError::configuration(flag, format_args!("{path} holds nothing of the kind in PEM"))
+        }
+        error => StartError::configuration(flag, format_args!("{path} is not valid PEM: {error}")),
+    }
+}
+
+/// What a client can trust to accept the chain: its last certificate, unless that is the server's own and was
+/// issued by somebody who is not in the file.
+fn anchor<'c>(chain: &'c [CertificateDer<'static>]) -> Option<&'c CertificateDer<'static>> {
+    let last = chain.last()?;
+    let (_, parsed) = X509Certificate::from_der(last).ok()?;
+    (chain.len() > 1 || parsed.issuer() == parsed.subject()).then_some(last)
+}
+
+fn to_pem(certificate: &CertificateDer<'_>) -> String {
+    let encoded = STANDARD.encode(certificate);
+    let lines = encoded.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).expect("base64 is ASCII"));
+    let body = lines.collect::<Vec<_>>().join("\n");
+    format!("-----BEGIN CERTIFICATE-----\n{body}\n-----END CERTIFICATE-----\n")
+}
+
+#[cfg(test)]
+mod tests;

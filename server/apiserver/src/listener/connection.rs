@@ -1,0 +1,136 @@
+//! One connection: TLS handshake, then HTTP in the version that the handshake agreed on.
+
+use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use hyper::{
+    body::{Body, Incoming},
+    service::service_fn,
+};
+use hyper_util::{
+    rt::{TokioExecutor, TokioIo, TokioTimer},
+    server::conn::auto::Builder,
+};
+use orch_auth::authenticator::certificate::PeerCertificates;
+use rustls::{ServerConfig, pki_types::CertificateDer};
+use tokio::{io::AsyncWriteExt, net::TcpStream, sync::watch};
+use tokio_rustls::{TlsAcceptor, server::TlsStream};
+
+use crate::listener::{Connection, Limits, drain, tls::ALPN_HTTP2};
+
+/// The first byte of a TLS handshake.
+const TLS_HANDSHAKE: u8 = 0x16;
+
+/// What a client that speaks no TLS is told, as far as it speaks HTTP.
+const NOT_TLS_ANSWER: &[u8] =
+    b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
+
+/// Bytes of a request's head: URI with its selectors, and headers with the largest tokens in use.
+const MAX_HEAD_BYTES: u32 = 64 * 1024;
+/// Streams that an HTTP/2 client may have open at a time.
+const MAX_STREAMS: u32 = 100;
+/// Streams that an HTTP/2 client may open and give up before they were looked at: rapid resets end here.
+const MAX_PENDING_RESETS: usize = 20;
+/// Streams that the server may reset because of the client's errors.
+const MAX_ERROR_RESETS: usize = 100;
+/// How much of a body an HTTP/2 client may send ahead, per stream and per connection.
+const STREAM_WINDOW_BYTES: u32 = 256 * 1024;
+const CONNECTION_WINDOW_BYTES: u32 = 1024 * 1024;
+/// How often an HTTP/2 client is asked whether it is still there, and how long it may take to say so.
+const PING_INTERVAL: Duration = Duration::from_secs(30);
+const PING_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// What all connections share.
+pub struct Door<H> {
+    tls: TlsAcceptor,
+    http1: Builder<TokioExecutor>,
+    http2: Builder<TokioExecutor>,
+    limits: Limits,
+    handler: H,
+    stopping: watch::Receiver<bool>,
+}
+
+impl<H> Door<H> {
+    /// Sets up both versions of HTTP.
+    pub fn new(tls: Arc<ServerConfig>, limits: Limits, handler: H, stopping: watch::Receiver<bool>) -> Self {
+        let mut http = Builder::new(TokioExecutor::new());
+        http.http1()
+            .timer(TokioTimer::new())
+            .header_read_timeout(limits.request_head)
+            .max_buf_size(MAX_HEAD_BYTES as usize);
+        http.http2()
+            .timer(TokioTimer::new())
+            .max_concurrent_streams(MAX_STREAMS)
+            .max_header_list_size(MAX_HEAD_BYTES)
+            .max_pending_accept_reset_streams(MAX_PENDING_RESETS)
+            .max_local_error_reset_streams(MAX_ERROR_RESETS)
+            .initial_stream_window_size(STREAM_WINDOW_BYTES)
+            .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
+            .keep_alive_interval(PING_INTERVAL)
+            .keep_alive_timeout(PING_TIMEOUT);
+        Self {
+            tls: TlsAcceptor::from(tls),
+            http1: http.clone().http1_only(),
+            http2: http.http2_only(),
+            limits,
+            handler,
+            stopping,
+        }
+    }
+}
+
+/// Serves one connection to its end.
+pub async fn serve<H, F, B>(door: Arc<Door<H>>, stream: TcpStream, peer: SocketAddr)
+where
+    H: Fn(Request<Incoming>, Arc<Connection>) -> F + Clone + Send + Sync + 'static,
+    F: Future<Output = Response<B>> + Send + 'static,
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let mut stopping = door.stopping.clone();
+    let handshake = tokio::time::timeout(door.limits.handshake, handshake(&door.tls, stream));
+    let stream = tokio::select! {
+        () = drain::until_stopping(&mut stopping) => return,
+        shaken = handshake => match shaken {
+            Ok(Ok(stream)) => stream,
+            Ok(Err(error)) => {
+                tracing::debug!(%peer, %error, "TLS handshake failed");
+                return;
+            }
+            Err(_) => {
+                tracing::debug!(%peer, "TLS handshake took too long");
+                return;
+            }
+        },
+    };
+    let session = stream.get_ref().1;
+    let certificates = session.peer_certificates().unwrap_or_default().iter();
+    let certificates =
+        certificates.map(|certificate| CertificateDer::into_owned(certificate.clone())).collect();
+    let connection = Arc::new(Connection::new(peer, PeerCertificates::new(certificates)));
+    // Without a word about it in the handshake, a client speaks HTTP/1.1.
+    let http = if session.alpn_protocol() == Some(ALPN_HTTP2) { &door.http2 } else { &door.http1 };
+
+    let (handler, seen) = (door.handler.clone(), Arc::clone(&connection));
+    let service = service_fn(move |request| {
+        seen.count_request();
+        let answer = handler(request, Arc::clone(&seen));
+        async { Ok::<_, Infallible>(answer.await) }
+    });
+    let exchange = http.serve_connection(TokioIo::new(stream), service);
+    if let Err(error) = drain::until_done(exchange, &connection, door.limits.idle, &mut stopping).await {
+        tracing::debug!(%peer, %error, "connection ended with an error");
+    }
+}
+
+async fn handshake(tls: &TlsAcceptor, mut stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+    // Small writes leave at once: answers are written whole, and watch events must not wait for one another.
+    stream.set_nodelay(true)?;
+    let mut first = [0];
+    if stream.peek(&mut first).await? == 1 && first != [TLS_HANDSHAKE] {
+        stream.write_all(NOT_TLS_ANSWER).await?;
+        return Err(io::Error::other("the client does not speak TLS"));
+    }
+    tls.accept(stream).await
+}

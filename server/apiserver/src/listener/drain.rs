@@ -1,0 +1,80 @@
+//! How connections end: by themselves, because they are idle, or because the server stops.
+
+use std::{pin::pin, time::Duration};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use hyper::{
+    body::{Body, Incoming},
+    service::Service,
+};
+use hyper_util::{rt::TokioExecutor, server::conn::auto};
+use tokio::{
+    sync::watch,
+    task::JoinSet,
+    time::{Instant, sleep_until},
+};
+
+use crate::listener::{Connection, accept::report};
+
+type AnyError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Runs a connection until it is closed. It is told to finish what it has begun and take nothing new when the
+/// server stops, when a handler says so, or when no new request came for `idle`. One that never had a request has
+/// nothing to finish and is cut off instead: a client that says nothing would not hear it.
+pub async fn until_done<I, S, B>(
+    exchange: auto::Connection<'_, I, S, TokioExecutor>,
+    connection: &Connection,
+    idle: Duration,
+    stopping: &mut watch::Receiver<bool>,
+) -> Result<(), AnyError>
+where
+    I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
+    S: Service<Request<Incoming>, Response = Response<B>>,
+    S::Future: Send + 'static,
+    S::Error: Into<AnyError>,
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<AnyError>,
+{
+    let mut exchange = pin!(exchange);
+    let mut requests = 0;
+    let mut idle_end = pin!(sleep_until(Instant::now() + idle));
+    loop {
+        tokio::select! {
+            result = exchange.as_mut() => return result,
+            () = until_stopping(stopping) => break,
+            () = connection.close.notified() => break,
+            () = idle_end.as_mut() => {
+                let so_far = connection.requests();
+                if so_far == requests {
+                    break;
+                }
+                requests = so_far;
+                idle_end.as_mut().reset(Instant::now() + idle);
+            }
+        }
+    }
+    if connection.requests() == 0 {
+        return Ok(());
+    }
+    exchange.as_mut().graceful_shutdown();
+    exchange.await
+}
+
+/// Waits for connections to end. Those that are left when the grace period is over are cut off.
+pub async fn drain(mut connections: JoinSet<()>, grace: Duration) {
+    let all_closed = async {
+        while let Some(end) = connections.join_next().await {
+            report(end);
+        }
+    };
+    if tokio::time::timeout(grace, all_closed).await.is_err() {
+        tracing::warn!(connections = connections.len(), "the grace period is over; cutting connections off");
+        connections.shutdown().await;
+    }
+}
+
+/// Waits until the server stops. A sender that is gone means the same.
+pub async fn until_stopping(stopping: &mut watch::Receiver<bool>) {
+    let _ = stopping.wait_for(|stopping| *stopping).await;
+}
