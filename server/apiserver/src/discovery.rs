@@ -5,7 +5,7 @@
 //! rendered at start. The one part that differs between requests is the server's address in `/api`: it is the
 //! address that the client used, since the server cannot know under which others it is reached.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use axum::{
     body::Body,
@@ -160,7 +160,8 @@ fn groups(catalog: &Catalog) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for served in &catalog.group_versions {
         let of_version = |resource: &&ServedResource| resource.api_version == served.api_version;
-        let mut resources: Vec<&ServedResource> = catalog.resources().filter(of_version).collect();
+        let mut resources: Vec<&ServedResource> =
+            catalog.resources().map(Arc::as_ref).filter(of_version).collect();
         resources.sort_by_key(|resource| resource.def.plural);
         let group = match groups.last_mut() {
             _ if resources.is_empty() => continue,

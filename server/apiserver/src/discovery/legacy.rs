@@ -1,5 +1,7 @@
 //! The older discovery documents: lists of versions, groups, and resources of one group version.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use orch_runtime::resource_def::{Scope, Verb};
 use serde::{Serialize, Serializer};
@@ -190,7 +192,7 @@ fn storage_version_hash(catalog: &Catalog, resource: &ServedResource) -> String 
     let stored_in = |other: &&ServedResource| {
         other.group == resource.group && other.def.kind == resource.def.kind && other.def.storage_version
     };
-    let stored = catalog.resources().find(stored_in).unwrap_or(resource);
+    let stored = catalog.resources().map(Arc::as_ref).find(stored_in).unwrap_or(resource);
     let name = format!("{}/{}/{}", stored.group, stored.def.version, stored.def.kind);
     let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, name.as_bytes());
     STANDARD.encode(&digest.as_ref()[..8])

@@ -26,25 +26,6 @@ pub(super) const WATCH_EVENT: &str = "meta.v1.WatchEvent";
 /// In front of the name in a reference.
 const REFERENCE: &str = "#/components/schemas/";
 
-/// Schemas of what is no type of the schema files; those win where they have the name too.
-fn own_schemas() -> [(&'static str, Tree); 2] {
-    let any = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
-    let event = json!({
-        "description": "One change that a watch tells of.",
-        "type": "object",
-        "required": ["type", "object"],
-        "properties": {
-            "type": {"description": "ADDED, MODIFIED, DELETED, BOOKMARK or ERROR.", "type": "string"},
-            "object": any,
-        },
-    });
-    let patch = json!({
-        "description": "A change to an object; its form follows from the media type.",
-        "type": "object",
-    });
-    [(PATCH, patch), (WATCH_EVENT, event)]
-}
-
 /// The published schemas that `roots` (in schema spelling) reach, by published name.
 ///
 /// # Errors
@@ -62,7 +43,10 @@ pub(super) fn reachable(catalog: &Catalog, roots: BTreeSet<String>) -> Result<BT
         let mut schema = tables.take(&name)?;
         publish_references(catalog.vocabulary, &mut schema, &mut waiting);
         if let (Some(kinds), Some(fields)) = (kinds.get(name.as_str()), schema.as_object_mut()) {
-            mark_as_kind(fields, kinds);
+            fields.insert("x-kubernetes-group-version-kind".to_owned(), json!(kinds));
+            if name != WATCH_EVENT {
+                add_type_meta(fields);
+            }
         }
         found.insert(published, schema);
     }
@@ -110,8 +94,7 @@ impl Tables<'_> {
             self.parsed.insert(group_version.to_owned(), schemas);
         }
         let schema = self.parsed.get_mut(group_version).and_then(|schemas| schemas.remove(name));
-        let own = || own_schemas().into_iter().find_map(|(own, schema)| (own == name).then_some(schema));
-        schema.or_else(own).ok_or_else(|| unpublishable(format_args!("there is no schema {name}")))
+        schema.ok_or_else(|| unpublishable(format_args!("there is no schema {name}")))
     }
 
     fn parse(&self, group_version: &str) -> Result<TreeMap> {
@@ -179,18 +162,13 @@ fn kinds(catalog: &Catalog) -> BTreeMap<String, BTreeSet<GroupVersionKind>> {
     kinds
 }
 
-/// Adds what every object of a kind has: the two fields that name the kind, and the extension that lists it.
-fn mark_as_kind(fields: &mut TreeMap, kinds: &BTreeSet<GroupVersionKind>) {
-    fields.insert("x-kubernetes-group-version-kind".to_owned(), json!(kinds));
-    // Events are not objects.
-    let is_event = kinds.iter().any(|kind| kind.kind == "WatchEvent");
-    if let Some(properties) = fields.get_mut("properties").and_then(Tree::as_object_mut).filter(|_| !is_event)
+/// Adds the two fields that name an object's kind, where the tables leave them out.
+fn add_type_meta(fields: &mut TreeMap) {
+    let Some(properties) = fields.get_mut("properties").and_then(Tree::as_object_mut) else { return };
+    for (name, description) in
+        [("apiVersion", "Group and version of the object's kind."), ("kind", "Kind of the object.")]
     {
-        for (name, description) in
-            [("apiVersion", "Group and version of the object's kind."), ("kind", "Kind of the object.")]
-        {
-            let text = || json!({"description": description, "type": "string"});
-            properties.entry(name).or_insert_with(text);
-        }
+        let text = || json!({"description": description, "type": "string"});
+        properties.entry(name).or_insert_with(text);
     }
 }
