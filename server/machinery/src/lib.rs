@@ -10,8 +10,10 @@
 pub mod json;
 pub mod meta;
 pub mod negotiate;
+pub mod partial;
 pub mod patch;
 pub mod selector;
+pub mod table;
 pub mod tree;
 
 #[cfg(test)]
