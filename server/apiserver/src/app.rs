@@ -41,7 +41,7 @@ pub struct App {
     /// `/openapi/v3` and below.
     pub openapi: OpenApi,
     /// `/livez`, `/readyz`, `/healthz`.
-    pub health: Arc<Checks>,
+    pub health: Checks,
     /// `/metrics`.
     pub metrics: Metrics,
     /// `/version`.
@@ -55,6 +55,13 @@ pub struct App {
 }
 
 impl App {
+    /// The groups of metadata-only forms and tables, in the spelling of each vocabulary: clients name either.
+    pub fn meta_groups(&self) -> Vec<String> {
+        let mut groups: Vec<String> = orch_api::VOCABULARIES.iter().map(|words| words.meta_group()).collect();
+        groups.dedup();
+        groups
+    }
+
     /// The time, in whole seconds, as it goes into objects.
     pub fn now(&self) -> Time {
         Time::from_unix_seconds((self.clock.now().0 / 1000).cast_signed())

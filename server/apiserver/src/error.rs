@@ -76,7 +76,7 @@ pub enum ApiError {
         /// Every offence.
         errors: Vec<FieldError>,
     },
-    /// 422: a patch cannot be applied to the object as it is.
+    /// 422: a patch cannot be applied to the object as it is; why, for the log.
     Unprocessable(String),
     /// 400: the request makes no sense.
     BadRequest(String),
@@ -95,6 +95,8 @@ pub enum ApiError {
     },
     /// 406: no acceptable representation; these exist.
     NotAcceptable(Vec<String>),
+    /// 406: not even the media type is known; these are. Existing clients see empty details here.
+    UnknownMediaType(Vec<String>),
     /// 415: the body is in no format that is read here; these are.
     UnsupportedMediaType(Vec<String>),
     /// 415: the patch is of no kind that is understood here.

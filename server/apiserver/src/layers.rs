@@ -114,7 +114,7 @@ async fn authenticate(
     let authorization = parts.headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
     let credentials =
         Credentials::new(connection.peer_certificates(), authorization, std::time::SystemTime::now());
-    app.authentication.authenticate(&credentials).await.map_err(|error| {
+    app.authentication.authenticate(&credentials).resolve().await.map_err(|error| {
         tracing::debug!(%error, "not authenticated");
         ApiError::Unauthorized
     })

@@ -1,2 +1,7 @@
-//! Starts the server.
-fn main() {}
+//! The server of this product's own resources.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    orch_apiserver::bootstrap::main_with(orch_api::registry().iter().copied(), orch_api::VOCABULARIES)
+}

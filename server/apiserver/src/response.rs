@@ -7,7 +7,6 @@ mod watch_body;
 use axum::{body::Body, response::Response};
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
-use orch_machinery::json;
 use orch_runtime::resource_def::Verb;
 
 pub use representation::{Form, Representation};
@@ -40,14 +39,10 @@ pub fn respond(call: Call<'_>, representation: &Representation, reply: Reply) ->
             object_response(call, representation, code, &json)?
         }
         Answer::Status(status) => status::respond(&status),
-        Answer::List(list) => match representation.form {
+        Answer::List(list) => match &representation.form {
             Form::Plain if !representation.pretty => json_response(StatusCode::OK, list_body::ListBody::new(list).into()),
-            Form::Plain => {
-                let text = list_body::ListBody::new(list).into_text();
-                json_response(StatusCode::OK, Body::from(json::pretty(&text)))
-            }
             form => {
-                let text = representation::list(form, call, &list)?;
+                let text = representation::list(form, &list)?;
                 json_response(StatusCode::OK, Body::from(representation.finish(text)))
             }
         },
@@ -56,7 +51,7 @@ pub fn respond(call: Call<'_>, representation: &Representation, reply: Reply) ->
             let labels =
                 RequestLabels::resource(resource.def, None, Verb::Watch, &target.namespace, &target.name);
             let open = call.app.metrics.long_running(&labels);
-            json_response(StatusCode::OK, watch_body::body(*stream, representation.form, open))
+            json_response(StatusCode::OK, watch_body::body(*stream, representation.form.clone(), open))
         }
     };
     layers::warn(&mut response, &reply.warnings);
@@ -69,10 +64,9 @@ fn object_response(
     code: StatusCode,
     stored: &Bytes,
 ) -> Result<Response> {
-    let body = match representation.form {
+    let body = match &representation.form {
         Form::Plain if !representation.pretty => Body::from(stored.clone()),
-        Form::Plain => Body::from(json::pretty(stored)),
-        form => Body::from(representation.finish(representation::object(form, call, stored)?)),
+        form => Body::from(representation.finish(representation::object(form, call.target.resource, stored)?)),
     };
     Ok(json_response(code, body))
 }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
-use http::{Method, StatusCode, header};
+use http::{Method, header};
 use orch_runtime::resource_def::Verb;
 
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
     layers::{self, Incomer},
     query::Query,
     registry::{self, Call, Reply},
-    request_info::{Route, Target},
+    request_info::Route,
     response,
 };
 
@@ -85,8 +85,8 @@ fn non_resource(app: &Arc<App>, parts: &http::request::Parts, query: &Query) -> 
     let first = path.split('/').nth(1).unwrap_or_default();
     let found = match first {
         "" => Some(app.root_paths.serve()),
-        "api" | "apis" => app.discovery.serve(path, &parts.headers),
-        "openapi" => app.openapi.serve(path, query, &parts.headers),
+        "api" | "apis" => app.discovery.serve(parts),
+        "openapi" => app.openapi.serve(parts, query, app.now().as_unix_seconds()),
         "livez" | "readyz" | "healthz" => app.health.serve(path, query),
         "metrics" if path == "/metrics" => Some(app.metrics.serve()),
         "version" if path.trim_end_matches('/') == "/version" => Some(app.version.serve()),

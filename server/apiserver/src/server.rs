@@ -1,23 +1,22 @@
 //! The server as a library: configuration and resource tables in, a running server out.
 //!
-//! `Server::builder(config).resources(orch_api::registry()).run()` is all that a server of one's own needs besides a
-//! schema folder.
+//! `Server::builder(config).resources(tables).run(stopping)` is all that a server of one's own needs besides a schema
+//! folder; [`bootstrap::main_with`] does it with a command line around.
 
-use std::{sync::Arc, time::SystemTime};
+use std::{net::SocketAddr, sync::Arc, time::SystemTime};
 
-use orch_auth::{authentication::Authentication, authorization::Authorization};
 use orch_runtime::resource_def::GroupVersionDef;
 use orch_storage::{Storage, SystemClock};
 use tokio::{sync::watch, task::JoinSet};
 
 use crate::{
     app::App,
-    bootstrap,
+    bootstrap::{self, Prepared, Site},
     catalog::Catalog,
     config::Config,
     controllers::{namespace_content, system_namespaces},
     discovery::Discovery,
-    health::Checks,
+    health::{Checks, Probe},
     layers,
     listener::Listener,
     metrics::Metrics,
@@ -26,3 +25,136 @@ use crate::{
     start_error::StartError,
     version::Version,
 };
+
+/// Paths that are answered besides discovery and health, for the list at `/`.
+const DOCUMENTS: &[&str] = &["/metrics", "/openapi/v3", "/version"];
+
+/// A server that is being put together.
+pub struct Server {
+    config: Config,
+    tables: Vec<&'static GroupVersionDef>,
+}
+
+/// A server that listens.
+pub struct Running {
+    app: Arc<App>,
+    site: Site,
+    listener: Listener,
+    stopping: watch::Receiver<bool>,
+}
+
+impl Server {
+    /// A server with this configuration and no resources yet.
+    pub fn builder(config: Config) -> Self {
+        Server { config, tables: Vec::new() }
+    }
+
+    /// Serves these resources too; may be called for several crates.
+    #[must_use]
+    pub fn resources(mut self, tables: impl IntoIterator<Item = &'static GroupVersionDef>) -> Self {
+        self.tables.extend(tables);
+        self
+    }
+
+    /// Serves until `stopping` becomes true and every request is finished.
+    ///
+    /// # Errors
+    /// What keeps the server from starting, or from closing its store.
+    pub async fn run(self, stopping: watch::Receiver<bool>) -> Result<(), StartError> {
+        let running = self.start(stopping).await?;
+        running.site.announce(running.address())?;
+        running.serve().await
+    }
+
+    /// Opens the store, prepares everything and listens; connections wait until [`Running::serve`].
+    ///
+    /// # Errors
+    /// What keeps the server from starting.
+    pub async fn start(self, stopping: watch::Receiver<bool>) -> Result<Running, StartError> {
+        let started = SystemTime::now();
+        let Prepared { authentication, authorization, tls, site } = bootstrap::prepare(&self.config)?;
+        let storage = Storage::in_memory();
+        let listener = Listener::bind(&self.config.serving, tls).await?;
+        let vocabulary = self.config.vocabulary;
+        let catalog = Arc::new(Catalog::new(vocabulary, self.tables));
+        let health = checks(&storage, &stopping);
+        let documents = DOCUMENTS.iter().map(|path| (*path).to_owned());
+        let metrics = Metrics::new(vocabulary, started);
+        count_objects(&metrics, &catalog, &storage);
+        let app = Arc::new(App {
+            discovery: Discovery::new(&catalog, listener.local_address().to_string()),
+            openapi: OpenApi::new(Arc::clone(&catalog)),
+            root_paths: RootPaths::new(&catalog, documents.chain(health.paths())),
+            catalog,
+            storage,
+            clock: Arc::new(SystemClock),
+            authentication,
+            authorization,
+            health,
+            metrics,
+            version: Version::new(),
+            request_timeout: self.config.serving.request_timeout,
+            stopping: stopping.clone(),
+        });
+        system_namespaces::ensure(&app).await.map_err(|error| {
+            StartError::Runtime(format!("cannot create the system namespaces: {error:?}"))
+        })?;
+        Ok(Running { app, site, listener, stopping })
+    }
+}
+
+impl Running {
+    /// Where it listens; tells the port where any free one was asked for.
+    pub fn address(&self) -> SocketAddr {
+        self.listener.local_address()
+    }
+
+    /// Answers requests until the server is to stop, finishes them, and closes the store.
+    ///
+    /// # Errors
+    /// Where the store cannot be closed.
+    pub async fn serve(self) -> Result<(), StartError> {
+        let Running { app, site, listener, stopping } = self;
+        let mut controllers = JoinSet::new();
+        controllers.spawn(system_namespaces::run(Arc::clone(&app)));
+        controllers.spawn(namespace_content::run(Arc::clone(&app)));
+        let handler = {
+            let app = Arc::clone(&app);
+            move |request, connection| layers::handle(Arc::clone(&app), connection, request)
+        };
+        listener.serve(handler, stopping).await;
+        while controllers.join_next().await.is_some() {}
+        let closed = app.storage.shutdown().await;
+        // The data directory is another process's from here on.
+        drop(site);
+        closed.map_err(|error| StartError::Runtime(format!("cannot close the store: {error}")))
+    }
+}
+
+/// The checks behind the probes, under the names that clients know.
+fn checks(storage: &Storage, stopping: &watch::Receiver<bool>) -> Checks {
+    let checks = Checks::new();
+    checks.register("log", Probe::ALL, || Ok(()));
+    let store = storage.clone();
+    checks.register("etcd", Probe::ALL, move || { let _ = &store; Ok(()) });
+    let stopping = stopping.clone();
+    checks.register("shutdown", &[Probe::Ready], move || {
+        if *stopping.borrow() { Err("the server is shutting down".to_owned()) } else { Ok(()) }
+    });
+    // The system namespaces are made before anything listens, so the hook has always run.
+    checks.register_hook("start-system-namespaces-controller").finish();
+    checks
+}
+
+fn count_objects(metrics: &Metrics, catalog: &Arc<Catalog>, storage: &Storage) {
+    let (catalog, storage) = (Arc::clone(catalog), storage.clone());
+    metrics.count_objects(move || {
+        let stored = catalog.resources().filter(|resource| resource.def.stored);
+        stored
+            .map(|resource| {
+                let count = storage.snapshot(&resource.storage_name).len();
+                (resource.group_resource.clone(), count as u64)
+            })
+            .collect()
+    });
+}

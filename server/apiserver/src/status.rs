@@ -55,11 +55,8 @@ pub fn status_of(error: &ApiError) -> Status {
             name,
         ),
         ApiError::Invalid { group, kind, name, errors } => invalid(group, kind, name, errors),
-        ApiError::Unprocessable(cause) => {
-            let mut status =
-                generic(422, "Invalid", "the server rejected our request due to an error in our request");
-            causes(&mut status, [StatusCause { message: cause.clone(), ..StatusCause::default() }]);
-            status
+        ApiError::Unprocessable(_) => {
+            generic(422, "Invalid", "the server rejected our request due to an error in our request")
         }
         ApiError::BadRequest(message) => failure(400, "BadRequest", message),
         ApiError::Unauthorized => failure(401, "Unauthorized", "Unauthorized"),
@@ -75,11 +72,8 @@ pub fn status_of(error: &ApiError) -> Status {
             }
             status
         }
-        ApiError::NotAcceptable(accepted) => failure(
-            406,
-            "NotAcceptable",
-            &format!("only the following media types are accepted: {}", accepted.join(", ")),
-        ),
+        ApiError::NotAcceptable(accepted) => failure(406, "NotAcceptable", &only(accepted)),
+        ApiError::UnknownMediaType(accepted) => generic(406, "NotAcceptable", &only(accepted)),
         ApiError::UnsupportedMediaType(accepted) => failure(
             415,
             "UnsupportedMediaType",
@@ -143,6 +137,10 @@ pub fn respond(status: &Status) -> Response {
 /// The JSON text of a Status, with a newline at the end.
 pub fn json(status: &Status) -> Vec<u8> {
     crate::wire::object_json("Status", "v1", status)
+}
+
+fn only(accepted: &[String]) -> String {
+    format!("only the following media types are accepted: {}", accepted.join(", "))
 }
 
 fn plain_not_found() -> Response {

@@ -1,13 +1,14 @@
 //! Namespace: a finalizer of its own in `spec`, a phase that follows the deletion, a label with its name, and three
 //! names that cannot be deleted.
 
-use orch_api::core::v1::Namespace;
+use orch_api::core::v1::{Namespace, NamespacePhase};
 use orch_machinery::meta::{self, Meta};
 use orch_runtime::{
     Tree,
     field_error::{FieldError, Validation},
     object::ApiObject,
     path::Path,
+    text_enum::TextEnum,
     vocabulary::Vocabulary,
 };
 
@@ -24,7 +25,7 @@ impl Hooks for NamespaceHooks {
         let old = old.and_then(|old| old.as_any().downcast_ref::<Namespace>());
         match old {
             None => {
-                namespace.status.phase = ACTIVE.to_owned();
+                namespace.status.phase = Some(NamespacePhase::Active);
                 let own = change.vocabulary.namespace_finalizer;
                 if !namespace.spec.finalizers.iter().any(|name| name == own) {
                     namespace.spec.finalizers.push(own.to_owned());
@@ -76,7 +77,7 @@ impl Hooks for NamespaceHooks {
 fn validate_phase(namespace: &Namespace, cx: &mut Validation<'_>) {
     let status = Path::ROOT.field("status");
     let path = status.field("Phase");
-    let phase = namespace.status.phase.as_str();
+    let phase = namespace.status.phase.as_ref().map_or("", TextEnum::as_str);
     if namespace.metadata.deletion_timestamp.is_some() {
         if phase != TERMINATING {
             let detail = "may only be 'Terminating' if `deletionTimestamp` is not empty";

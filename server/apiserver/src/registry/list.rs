@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The selected objects at one version of the store.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct List {
     /// Their kind.
     pub resource: Arc<ServedResource>,

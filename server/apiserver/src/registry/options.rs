@@ -161,8 +161,9 @@ fn check_field_manager(manager: &str, cx: &mut Validation<'_>) {
     if manager.len() > MAX {
         cx.push(FieldError::too_long(&path, MAX));
     }
-    if manager.chars().any(char::is_control) {
-        cx.push(FieldError::invalid(&path, manager, "should only contain printable characters"));
+    for (position, ch) in manager.chars().enumerate().filter(|(_, ch)| ch.is_control()) {
+        let detail = format!("invalid character U+{:04X} (at position {position})", ch as u32);
+        cx.push(FieldError::invalid(&path, manager, &detail));
     }
 }
 

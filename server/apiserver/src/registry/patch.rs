@@ -5,7 +5,12 @@ use orch_machinery::{
         Limits,
         decode::{decode_any, decode_tree},
     },
-    patch::{self, PatchError},
+    negotiate::media_type,
+    patch::{
+        PatchError,
+        json::{JsonPatch, JsonPatchLimits},
+        merge, strategic,
+    },
 };
 use orch_runtime::{
     Tree,
@@ -42,9 +47,13 @@ pub const PATCH_TYPES: &[(&str, PatchKind)] = &[
 
 /// A patch as it was sent.
 #[derive(Debug)]
-pub struct Patch {
-    kind: PatchKind,
-    document: Tree,
+pub enum Patch {
+    /// RFC 7386.
+    Merge(Tree),
+    /// With the lists of the kind.
+    Strategic(Tree),
+    /// RFC 6902.
+    Json(JsonPatch),
 }
 
 /// Patches the object.
@@ -61,25 +70,21 @@ pub async fn patch(call: Call<'_>, content_type: &str, text: &[u8]) -> Result<Re
 }
 
 impl Patch {
-    /// Reads a patch of the kind that the media type names.
+    /// Reads a patch of the kind that the media type names. Unknown members of operations are reported like unknown
+    /// fields of a body.
     fn read(content_type: &str, text: &[u8]) -> Result<Self> {
-        let media_type = content_type.split(';').next().unwrap_or_default().trim();
         let kind = PATCH_TYPES
             .iter()
-            .find(|(name, _)| *name == media_type)
+            .find(|(name, _)| *name == media_type(content_type))
             .map(|(_, kind)| *kind)
             .ok_or(ApiError::UnsupportedPatchType)?;
+        if kind == PatchKind::Json {
+            let patch = JsonPatch::parse(text, &Limits::default(), &JsonPatchLimits::default());
+            return patch.map(Patch::Json).map_err(refusal);
+        }
         let document = decode_any(text, &Limits::default())
             .map_err(|error| ApiError::BadRequest(format!("error decoding patch: {error}")))?;
-        if kind != PatchKind::Json && !document.is_object() {
-            return Err(ApiError::BadRequest("the patch must be a JSON object".to_owned()));
-        }
-        Ok(Patch { kind, document })
-    }
-
-    /// Whether the patch itself names the version that it relies on.
-    pub fn sets_resource_version(&self) -> bool {
-        self.document.pointer("/metadata/resourceVersion").is_some_and(|version| !version.is_null())
+        Ok(if kind == PatchKind::Merge { Patch::Merge(document) } else { Patch::Strategic(document) })
     }
 
     /// What the patch makes of the current object; read like a body, with unknown fields reported.
@@ -90,15 +95,14 @@ impl Patch {
         validation: FieldValidation,
         warnings: &mut Vec<String>,
     ) -> Result<Tree> {
-        let def = call.target.resource.def;
-        let patched = match self.kind {
-            PatchKind::Merge => patch::merge(current.tree.clone(), &self.document),
-            PatchKind::Strategic => {
-                patch::strategic(current.tree.clone(), &self.document, def.type_def).map_err(refusal)?
+        let patched = match self {
+            Patch::Merge(document) => merge::apply(&current.tree, document),
+            Patch::Strategic(document) => {
+                strategic::apply(&current.tree, document, call.target.resource.def.type_def)
             }
-            PatchKind::Json => patch::json_patch(current.tree.clone(), &self.document).map_err(refusal)?,
+            Patch::Json(patch) => patch.apply(&current.tree, &JsonPatchLimits::default()),
         };
-        read_result(call, &patched, validation, warnings)
+        read_result(call, &patched.map_err(refusal)?, validation, warnings)
     }
 }
 
@@ -133,9 +137,10 @@ fn unreadable_result(call: Call<'_>, patched: &Tree, why: &str) -> ApiError {
 fn refusal(error: PatchError) -> ApiError {
     match error {
         PatchError::Malformed(message) => ApiError::BadRequest(message),
+        PatchError::NotApplicable(cause) => ApiError::Unprocessable(cause),
         PatchError::TooLarge(message) => ApiError::TooLarge(message),
-        PatchError::Unprocessable(cause) => ApiError::Unprocessable(cause),
-        PatchError::Unclassified(message) => ApiError::Unclassified(message),
+        PatchError::TooManyOperations { .. } => ApiError::TooLarge(error.to_string()),
+        PatchError::Contradiction(message) => ApiError::Unclassified(message),
     }
 }
 

@@ -65,7 +65,7 @@ pub async fn apply(
             return create_instead(call, proposal, options).await;
         };
         let proposed = propose(call, proposal, &current, options, warnings)?;
-        match attempt(call, proposal, &current, proposed, options).await {
+        match attempt(call, &current, proposed, options).await {
             Err(store_error::Refused::Race) => {}
             Ok(answer) => return Ok(answer),
             Err(store_error::Refused::Error(error)) => return Err(error),
@@ -113,7 +113,6 @@ fn propose(
 
 async fn attempt(
     call: Call<'_>,
-    proposal: &Proposal,
     current: &Current,
     proposed: Tree,
     options: &WriteOptions,
@@ -136,19 +135,7 @@ async fn attempt(
     } else {
         Write::Replace { key, expected, body }
     };
-    let object = write::commit(call, write).await;
-    if matches!(&object, Err(store_error::Refused::Race)) && pins_version(proposal) {
-        return Err(ApiError::conflict(call.target.resource, &call.target.name, MODIFIED).into());
-    }
-    Ok(Answer::Object(object?))
-}
-
-/// Whether the client itself named the version that it relies on.
-fn pins_version(proposal: &Proposal) -> bool {
-    match proposal {
-        Proposal::Replacement(tree) => !Meta::of(tree).resource_version().is_empty(),
-        Proposal::Patch(patch) => patch.sets_resource_version(),
-    }
+    Ok(Answer::Object(write::commit(call, write).await?))
 }
 
 fn check_version(call: Call<'_>, proposal: &Proposal, current: &Current, proposed: &Tree) -> Result<()> {

@@ -12,17 +12,18 @@ use std::{
 use axum::body::Body;
 use bytes::{BufMut, Bytes, BytesMut};
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
-use orch_storage::Object;
+use orch_storage::{Object, Revision};
 
 use crate::registry::list::List;
 
 /// A chunk is sent when it has this many bytes.
 const CHUNK: usize = 64 * 1024;
-const END: &[u8] = b"]}\n";
+/// What closes every list.
+pub const END: &[u8] = b"]}\n";
 
 /// A list on its way to the client.
 pub struct ListBody {
-    head: Vec<u8>,
+    head: String,
     objects: std::vec::IntoIter<Arc<Object>>,
     /// How much of each object's stored form a list leaves out: its type, and the newline at the end.
     prefix: usize,
@@ -33,7 +34,8 @@ pub struct ListBody {
 impl ListBody {
     /// The text of a list.
     pub fn new(list: List) -> Self {
-        let head = head(&list);
+        let def = list.resource.def;
+        let head = head(def.list_kind, &list.resource.api_version, list.revision);
         let prefix = list.resource.type_prefix.len();
         let items: usize = list.objects.iter().map(|object| item(object, prefix).map_or(0, |item| item.len() + 2)).sum();
         let separators = items_present(&list).saturating_sub(1);
@@ -60,7 +62,7 @@ impl ListBody {
             return None;
         }
         let mut chunk = BytesMut::with_capacity((self.remaining as usize).min(CHUNK + CHUNK / 2));
-        chunk.put_slice(&std::mem::take(&mut self.head));
+        chunk.put_slice(std::mem::take(&mut self.head).as_bytes());
         while chunk.len() < CHUNK {
             let Some(object) = self.objects.next() else {
                 chunk.put_slice(END);
@@ -105,13 +107,12 @@ impl HttpBody for ListBody {
     }
 }
 
-fn head(list: &List) -> Vec<u8> {
-    let def = list.resource.def;
+/// What opens a list; its items follow, then [`END`]. Neither word needs escapes: both come from the schema.
+pub fn head(kind: &str, api_version: &str, revision: Revision) -> String {
     format!(
-        "{{\"kind\":\"{}\",\"apiVersion\":\"{}\",\"metadata\":{{\"resourceVersion\":\"{}\"}},\"items\":[",
-        def.list_kind, list.resource.api_version, list.revision
+        "{{\"kind\":\"{kind}\",\"apiVersion\":\"{api_version}\",\
+         \"metadata\":{{\"resourceVersion\":\"{revision}\"}},\"items\":["
     )
-    .into_bytes()
 }
 
 fn items_present(list: &List) -> usize {

@@ -8,6 +8,7 @@ use futures_util::stream;
 
 use super::representation::{Form, WatchForm};
 use crate::{
+    error::ApiError,
     metrics::Current,
     registry::watch::{WatchEvent, WatchStream},
     status,
@@ -31,11 +32,14 @@ fn write(watch: &WatchStream, form: &mut WatchForm, event: &WatchEvent, text: &m
     let (word, object) = match event {
         WatchEvent::Object { change, json } => match form.object(&watch.resource, json) {
             Ok(object) => (change.as_str(), object),
-            Err(error) => ("ERROR", status::json(&status::status_of(&error)).into()),
+            Err(error) => failure(&error),
         },
         WatchEvent::Bookmark { revision, ends_initial_events } => {
             let mark = ends_initial_events.then_some(watch.vocabulary.initial_events_end_annotation);
-            ("BOOKMARK", form.bookmark(&watch.resource, *revision, mark))
+            match form.bookmark(&watch.resource, *revision, mark) {
+                Ok(object) => ("BOOKMARK", object),
+                Err(error) => failure(&error),
+            }
         }
         WatchEvent::Error(status) => ("ERROR", status::json(status).into()),
     };
@@ -44,4 +48,8 @@ fn write(watch: &WatchStream, form: &mut WatchForm, event: &WatchEvent, text: &m
     text.put_slice(b"\",\"object\":");
     text.put_slice(object.strip_suffix(b"\n").unwrap_or(&object));
     text.put_slice(b"}\n");
+}
+
+fn failure(error: &ApiError) -> (&'static str, Bytes) {
+    ("ERROR", status::json(&status::status_of(error)).into())
 }
