@@ -25,7 +25,7 @@ impl Default for Limits {
 
 impl Limits {
     /// The bound in force.
-    pub(crate) fn effective_depth(&self) -> usize {
+    pub(crate) fn effective_depth(self) -> usize {
         self.max_depth.min(MAX_DEPTH)
     }
 }

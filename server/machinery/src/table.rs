@@ -225,7 +225,7 @@ mod tests {
                 }},
             ])
         );
-        assert_eq!(table(IncludeObject::Object, None, &[a.clone()])["rows"][0]["object"], a);
+        assert_eq!(table(IncludeObject::Object, None, std::slice::from_ref(&a))["rows"][0]["object"], a);
         let none = table(IncludeObject::None, None, &[a]);
         assert_eq!((&none["rows"][0]["object"], &none["columnDefinitions"]), (&Tree::Null, &Tree::Null));
         assert_eq!(table(IncludeObject::None, None, &[])["rows"], json!([]));

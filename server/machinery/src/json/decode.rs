@@ -81,7 +81,7 @@ pub enum DecodeError {
 
 /// Reads a top-level object of type `def`: `apiVersion` and `kind` are kept besides the fields of the type.
 pub fn decode(bytes: &[u8], def: &'static TypeDef, limits: &Limits) -> Result<Decoded, DecodeError> {
-    read(bytes, Target::Root(def), limits)
+    read(bytes, Target::Root(def), *limits)
 }
 
 /// Reads a document that no type describes, such as a patch.
@@ -91,13 +91,13 @@ pub fn decode_any(bytes: &[u8], limits: &Limits) -> Result<Tree, DecodeError> {
 
 /// Like [`decode_any`], with a report of duplicate names.
 pub fn decode_any_strict(bytes: &[u8], limits: &Limits) -> Result<Decoded, DecodeError> {
-    read(bytes, Target::Any, limits)
+    read(bytes, Target::Any, *limits)
 }
 
 /// Checks a tree, such as the result of a patch, as if it had been read: unknown fields are dropped and reported
 /// (in name order), types are checked, `null` gets its meaning.
 pub fn decode_tree(tree: Tree, def: &'static TypeDef, limits: &Limits) -> Result<Decoded, DecodeError> {
-    walk(tree, Target::Root(def), limits)
+    walk(tree, Target::Root(def), *limits)
 }
 
 /// Reads a top-level object from any self-describing format, for readers of other formats than JSON. An error of
@@ -106,10 +106,10 @@ pub fn decode_from<'de, D>(source: D, def: &'static TypeDef, limits: &Limits) ->
 where
     D: Deserializer<'de>,
 {
-    walk(source, Target::Root(def), limits)
+    walk(source, Target::Root(def), *limits)
 }
 
-fn read(bytes: &[u8], target: Target, limits: &Limits) -> Result<Decoded, DecodeError> {
+fn read(bytes: &[u8], target: Target, limits: Limits) -> Result<Decoded, DecodeError> {
     let text = document(bytes)?;
     let mut source = serde_json::Deserializer::from_str(text);
     let decoded = walk(&mut source, target, limits)?;
@@ -128,7 +128,7 @@ pub(super) fn document(bytes: &[u8]) -> Result<&str, DecodeError> {
         .map_err(|error| DecodeError::Syntax(format!("invalid UTF-8 at offset {}", error.valid_up_to())))
 }
 
-fn walk<'de, D>(source: D, target: Target, limits: &Limits) -> Result<Decoded, DecodeError>
+fn walk<'de, D>(source: D, target: Target, limits: Limits) -> Result<Decoded, DecodeError>
 where
     D: Deserializer<'de>,
 {
@@ -141,7 +141,7 @@ where
     }
 }
 
-fn syntax(message: &str, limits: &Limits) -> DecodeError {
+fn syntax(message: &str, limits: Limits) -> DecodeError {
     // The JSON reader has a bound of its own for values that are skipped or read untyped; same meaning.
     if message.starts_with("recursion limit exceeded") {
         return DecodeError::TooDeep(limits.effective_depth());

@@ -114,7 +114,7 @@ fn write_fields_for_store(
                 write_metadata_for_store(value, meta, revision_at, object.value_of(field.name));
             }
             (shape, Some(value)) if !field.write_only => {
-                encode_part(value, shape, object.value_of(field.name))
+                encode_part(value, shape, object.value_of(field.name));
             }
             _ => {}
         }

@@ -39,7 +39,7 @@ impl<'de> Visitor<'de> for TypeMetaVisitor {
         while let Some(name) = entries.next_key::<String>()? {
             match name.as_str() {
                 "apiVersion" => {
-                    found.api_version = entries.next_value::<Option<String>>()?.unwrap_or_default()
+                    found.api_version = entries.next_value::<Option<String>>()?.unwrap_or_default();
                 }
                 "kind" => found.kind = entries.next_value::<Option<String>>()?.unwrap_or_default(),
                 _ => {

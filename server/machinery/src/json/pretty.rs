@@ -17,15 +17,12 @@ pub fn pretty(json: &[u8]) -> Vec<u8> {
             }
             b'{' | b'[' => {
                 out.push(byte);
-                match after.trim_ascii_start().split_first() {
-                    Some((close @ (b'}' | b']'), next)) => {
-                        out.push(*close);
-                        rest = next;
-                    }
-                    _ => {
-                        depth += 1;
-                        new_line(depth, &mut out);
-                    }
+                if let Some((close @ (b'}' | b']'), next)) = after.trim_ascii_start().split_first() {
+                    out.push(*close);
+                    rest = next;
+                } else {
+                    depth += 1;
+                    new_line(depth, &mut out);
                 }
             }
             b'}' | b']' => {

@@ -250,7 +250,7 @@ fn wrong_number(operator: Operator, values: &[String]) -> Option<String> {
     if fits {
         return None;
     }
-    let shown: Vec<String> = values.iter().map(|value| value.shown()).collect();
+    let shown: Vec<String> = values.iter().map(String::shown).collect();
     Some(format!("values: Invalid value: [{}]: {detail}", shown.join(",")))
 }
 

@@ -65,7 +65,7 @@ impl<'p> Place<'p> {
     /// The path as reports print it: `spec.containers[0].image`, `data.key`.
     pub(super) fn path(&self) -> String {
         let mut path = String::new();
-        for place in self.from_root() {
+        for place in self.chain() {
             match place.segment {
                 Segment::Root => {}
                 Segment::Field(name) | Segment::Key(name) => {
@@ -87,14 +87,14 @@ impl<'p> Place<'p> {
     pub(super) fn in_type_error(&self) -> String {
         let Some(owner) = self.owner else { return "value".to_owned() };
         let fields: Vec<&str> = self
-            .from_root()
+            .chain()
             .into_iter()
             .filter_map(|place| if let Segment::Field(name) = place.segment { Some(name) } else { None })
             .collect();
         format!("struct field {}.{}", owner.short_name, fields.join("."))
     }
 
-    fn from_root(&self) -> Vec<&Place<'p>> {
+    fn chain(&self) -> Vec<&Place<'p>> {
         let mut places = Vec::with_capacity(self.depth + 1);
         let mut next = Some(self);
         while let Some(place) = next {

@@ -22,7 +22,7 @@ pub(super) struct Context {
 }
 
 impl Context {
-    pub(super) fn new(limits: &Limits) -> Self {
+    pub(super) fn new(limits: Limits) -> Self {
         Context { max_depth: limits.effective_depth(), strict: Vec::new(), error: None }
     }
 

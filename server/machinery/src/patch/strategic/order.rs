@@ -73,7 +73,7 @@ fn weave(others: Vec<Placed>, front: Vec<Placed>) -> Vec<Tree> {
             (Some(other), Some(this)) => other < this,
             _ => false,
         };
-        while let Some(other) = others.next_if(&stood_before) {
+        while let Some(other) = others.next_if(stood_before) {
             woven.push(other.item);
         }
         woven.push(placed.item);

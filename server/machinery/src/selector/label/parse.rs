@@ -18,7 +18,9 @@ pub(super) fn parse(text: &str) -> Result<Vec<Requirement>, SelectorError> {
                     })?,
                 );
             }
-            other => return Err(other.unexpected("', expected: !, identifier, or 'end of string'")),
+            other @ Token::Symbol(_) => {
+                return Err(other.unexpected("', expected: !, identifier, or 'end of string'"));
+            }
         }
         match parser.take() {
             Token::End => return Ok(requirements),
