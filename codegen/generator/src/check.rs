@@ -1,6 +1,72 @@
 //! Rules over the whole model, each a function of its own. All of them run, whatever the others find.
+//!
+//! Rules that one construct can break alone (an unknown keyword, a dangling reference) are found where the construct
+//! is read or lowered. `tests/diagnostics` has a folder with a rendered report for every rule.
+
+mod constraints;
+mod defaults;
+mod descriptions;
+mod expressions;
+mod kinds;
+mod lists;
+mod names;
+mod paths;
+mod patterns;
+mod recursion;
+mod tags;
+mod unions;
+mod value;
+mod vocabulary;
+mod walk;
 
 use crate::{diagnostic::Diagnostics, lower::Lowered};
 
+type Rule = fn(&Lowered<'_>, &mut Diagnostics);
+
+/// Every rule.
+const RULES: &[Rule] = &[
+    names::type_names,
+    names::list_kinds,
+    names::field_names,
+    names::reserved_fields,
+    names::required_fields,
+    names::functions,
+    names::feature_gates,
+    descriptions::present,
+    tags::unique,
+    tags::complete,
+    kinds::one_per_file,
+    kinds::names,
+    kinds::unique_plurals,
+    kinds::unique_short_names,
+    kinds::verbs,
+    kinds::subresources,
+    kinds::one_storage_version,
+    kinds::lifecycles,
+    lists::sets,
+    lists::map_keys,
+    lists::unique_items,
+    lists::patch_strategies,
+    lists::merge_keys,
+    constraints::bounds,
+    constraints::steps,
+    patterns::linear,
+    defaults::one_source,
+    defaults::not_required,
+    defaults::valid,
+    recursion::types,
+    recursion::aliases,
+    paths::columns,
+    paths::selectable_fields,
+    unions::members,
+    unions::discriminators,
+    expressions::unsupported,
+    vocabulary::same_words,
+];
+
 /// Runs every rule.
-pub fn check(_lowered: &Lowered<'_>, _diagnostics: &mut Diagnostics) {}
+pub fn check(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
+    for rule in RULES {
+        rule(lowered, diagnostics);
+    }
+}

@@ -11,6 +11,7 @@ pub mod idl;
 pub mod load;
 pub mod lower;
 pub mod model;
+pub mod scaffold;
 pub mod source;
 
 use std::path::PathBuf;

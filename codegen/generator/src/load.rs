@@ -5,6 +5,8 @@
 
 mod header;
 
+pub use header::{is_dns_subdomain, is_version};
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -60,7 +62,25 @@ pub fn load(inputs: &Inputs, diagnostics: &mut Diagnostics) -> Files {
     }
     let key = |file: &SchemaFile| (file.group.clone(), file.version.clone(), file.path.clone());
     files.schemas.sort_by_key(key);
+    check_crates(&files.schemas, diagnostics);
     files
+}
+
+/// A group and version belongs to one crate: code for it is generated in one place.
+fn check_crates(schemas: &[SchemaFile], diagnostics: &mut Diagnostics) {
+    for pair in schemas.windows(2) {
+        let [first, second] = pair else { continue };
+        let same = first.group == second.group && first.version == second.version;
+        if same && first.extern_crate != second.extern_crate {
+            // The folder's own file is to blame; it sorts anywhere.
+            let (first, second) =
+                if first.extern_crate.is_none() { (second, first) } else { (first, second) };
+            let span = second.document.info.as_ref().map_or(&second.document.span, |info| &info.span);
+            let message = format!("this group and version is also declared in `{}`", first.path.display());
+            let help = "code for it is generated in another crate: choose a group or version of your own";
+            diagnostics.error(span, message, help);
+        }
+    }
 }
 
 fn read_folder(

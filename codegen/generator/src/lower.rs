@@ -18,7 +18,10 @@ use crate::{
     diagnostic::Diagnostics,
     idl::{Schema, VocabularyFile},
     load::{Files, SchemaFile},
-    lower::{keywords::Place, references::Declared},
+    lower::{
+        keywords::{Class, Place},
+        references::Declared,
+    },
     model::{EnumValue, GroupVersion, Model, Resource, Type, TypeId, TypeKind},
     source::Spanned,
 };
@@ -46,7 +49,7 @@ pub fn lower<'f>(files: &'f Files, diagnostics: &mut Diagnostics) -> Lowered<'f>
             .schema
             .resource
             .as_ref()
-            .and_then(|extension| scope.resource(TypeId(index), declaration.name, extension));
+            .map(|extension| scope.resource(TypeId(index), declaration.name, extension));
         if let Some(resource) = resource {
             let key = (declaration.file.group.as_str(), declaration.file.version.as_str());
             resources.entry(key).or_default().push(resource);
@@ -63,6 +66,7 @@ pub fn lower<'f>(files: &'f Files, diagnostics: &mut Diagnostics) -> Lowered<'f>
     };
     let written = declared.list.iter().map(|declaration| declaration.schema).collect::<Vec<_>>();
     presence::settle(&mut model, &written, diagnostics);
+    resource::columns::settle(&mut model, &written);
     Lowered { model, written, vocabulary: files.vocabulary.as_ref() }
 }
 
@@ -103,6 +107,7 @@ impl Scope<'_, '_> {
             TypeKind::Object(self.object(&name.value, schema))
         } else if shape::is_enum(schema) {
             self.check_keywords(schema, Place::Type);
+            self.check_class(schema, Class::Words);
             TypeKind::Enum(self.enum_values(schema))
         } else {
             TypeKind::Alias(self.usage(schema, Place::Type))

@@ -4,7 +4,11 @@
 //! remembers where it was written, so that a rule that spans files can still point at a line. Nothing here
 //! knows YAML or Rust syntax.
 
+mod behind;
+
 use std::collections::BTreeMap;
+
+pub use behind::Behind;
 
 use crate::diagnostic::Span;
 
@@ -293,8 +297,10 @@ pub struct Constraints {
     pub min_items: Option<u64>,
     /// `maxItems`.
     pub max_items: Option<u64>,
-    /// `uniqueItems`.
+    /// `uniqueItems: true`.
     pub unique_items: bool,
+    /// `uniqueItems: false`, written out: a set or a keyed list that is accepted with repeated items.
+    pub repeated_items: bool,
     /// `minProperties`.
     pub min_properties: Option<u64>,
     /// `maxProperties`.
@@ -318,6 +324,10 @@ pub struct ValidationRule {
 
 /// A kind that is served: `x-orch-resource`.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a key of the schema language, independent of the others"
+)]
 pub struct Resource {
     /// The object's type.
     pub ty: TypeId,

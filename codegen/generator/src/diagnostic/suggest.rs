@@ -13,10 +13,14 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
     best.map(|(_, candidate)| candidate)
 }
 
+/// More candidates than this are not listed: nobody would read them.
+const MAX_LISTED: usize = 20;
+
 /// A remedy: the nearest candidate where there is one, else all of them.
 pub fn did_you_mean(word: &str, candidates: &[&str]) -> String {
     match nearest(word, candidates.iter().copied()) {
         Some(candidate) => format!("did you mean `{candidate}`?"),
+        None if candidates.len() > MAX_LISTED => "remove it: nothing known here is like it".to_owned(),
         None => format!("known here: {}", listed(candidates)),
     }
 }
@@ -70,5 +74,6 @@ mod tests {
         assert_eq!(nearest("TYPE", known), Some("type"));
         assert_eq!(nearest("frobnicate", known), None);
         assert_eq!(did_you_mean("zz", &["a", "b"]), "known here: `a`, `b`");
+        assert_eq!(did_you_mean("zz", &["a"; 21]), "remove it: nothing known here is like it");
     }
 }

@@ -29,10 +29,13 @@ idl_object! {
     /// A schema file: an OpenAPI 3.1 document with one group and version, at most one kind, and its types.
     pub struct Document, "a schema file", refused: DERIVED, {
         /// Version of OpenAPI: 3.1.0.
+        #[schemars(required)]
         "openapi" => openapi: Option<Spanned<String>>,
         /// Group and version.
+        #[schemars(required)]
         "info" => info: Option<Info>,
         /// The types.
+        #[schemars(required)]
         "components" => components: Option<Components>,
     }
 }
@@ -41,8 +44,10 @@ idl_object! {
     /// Group and version of everything in the file.
     pub struct Info, "info", refused: &[], {
         /// The group, `example.orch.io`; `core` for the core group.
+        #[schemars(required)]
         "title" => title: Option<Spanned<String>>,
         /// The version: `v1`, `v1beta2`.
+        #[schemars(required)]
         "version" => version: Option<Spanned<String>>,
         /// A line about the file, for its readers.
         "summary" => summary: Option<Spanned<String>>,
@@ -55,6 +60,7 @@ idl_object! {
     /// What the file declares.
     pub struct Components, "components", refused: ONLY_SCHEMAS, {
         /// Types by name.
+        #[schemars(required)]
         "schemas" => schemas: Option<Entries<Schema>>,
     }
 }

@@ -74,7 +74,7 @@ impl Read for Immutable {
                 None
             }
             _ => {
-                mismatch(node, "`true` or `once-set` is needed", diagnostics);
+                mismatch(node, "`true` or `once-set`", "write one of the two", diagnostics);
                 None
             }
         }

@@ -133,7 +133,7 @@ pub(super) fn object<'n>(
     diagnostics: &mut Diagnostics,
 ) -> Option<&'n [(Spanned<String>, Node)]> {
     let Value::Map(entries) = &node.value else {
-        mismatch(node, &format!("{} is a map", keys.noun), diagnostics);
+        mismatch(node, &format!("{} as a map", keys.noun), "write a map: `{key: value}`", diagnostics);
         return None;
     };
     for (key, _) in entries {
@@ -172,7 +172,7 @@ pub(super) fn key<T: Read>(
 pub(super) fn word<T: Word>(node: &Node, diagnostics: &mut Diagnostics) -> Option<T> {
     let words: Vec<&str> = T::WORDS.iter().map(|(word, _)| *word).collect();
     let Value::String(text) = &node.value else {
-        mismatch(node, &format!("one of {} is needed", suggest::listed(&words)), diagnostics);
+        mismatch(node, "a word", &format!("known here: {}", suggest::listed(&words)), diagnostics);
         return None;
     };
     let found = T::WORDS.iter().find(|(word, _)| word == text);
@@ -183,16 +183,20 @@ pub(super) fn word<T: Word>(node: &Node, diagnostics: &mut Diagnostics) -> Optio
 }
 
 /// Reports a value of the wrong type.
-pub(super) fn mismatch(node: &Node, expected: &str, diagnostics: &mut Diagnostics) {
+pub(super) fn mismatch(node: &Node, expected: &str, help: &str, diagnostics: &mut Diagnostics) {
     if !matches!(node.value, Value::Reported) {
-        diagnostics.error(&node.span, format!("unexpected {}", &node.noun()), expected);
+        let found = match &node.value {
+            Value::Integer(value) => value.to_string(),
+            _ => node.noun().to_owned(),
+        };
+        diagnostics.error(&node.span, format!("expected {expected}, found {found}"), help);
     }
 }
 
 fn unknown_key(key: &Spanned<String>, keys: &Keys, diagnostics: &mut Diagnostics) {
     let name = key.value.as_str();
     if let Some((_, remedy)) = keys.refused.iter().find(|(refused, _)| *refused == name) {
-        diagnostics.error(&key.span, format!("`{name}` is not part of the schema language"), *remedy);
+        diagnostics.error(&key.span, format!("`{name}` has no place in {}", keys.noun), *remedy);
         return;
     }
     let Some(stem) = name.strip_prefix("x-") else {
@@ -241,7 +245,7 @@ impl<T: Read> Read for Option<T> {
 impl<T: Read> Read for Vec<T> {
     fn read(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
         let Value::List(items) = &node.value else {
-            mismatch(node, "a list is needed: `[a, b]`", diagnostics);
+            mismatch(node, "a list", "write `[a, b]`, or one item per line after dashes", diagnostics);
             return None;
         };
         Some(items.iter().filter_map(|item| T::read(item, diagnostics)).collect())
@@ -251,7 +255,7 @@ impl<T: Read> Read for Vec<T> {
 impl<T: Read> Read for Entries<T> {
     fn read(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
         let Value::Map(entries) = &node.value else {
-            mismatch(node, "a map of names is needed", diagnostics);
+            mismatch(node, "a map", "write one `name: ...` per line", diagnostics);
             return None;
         };
         let read = |(key, node): &(Spanned<String>, Node)| Some((key.clone(), T::read(node, diagnostics)?));
@@ -265,11 +269,8 @@ impl Read for String {
             return Some(text.clone());
         }
         let scalar = !matches!(node.value, Value::List(_) | Value::Map(_) | Value::Null);
-        mismatch(
-            node,
-            if scalar { "a string is needed: put it in quotes" } else { "a string is needed" },
-            diagnostics,
-        );
+        let help = if scalar { "put it in quotes" } else { "write a text, in quotes if need be" };
+        mismatch(node, "a string", help, diagnostics);
         None
     }
 }
@@ -279,7 +280,7 @@ impl Read for bool {
         if let Value::Boolean(value) = node.value {
             return Some(value);
         }
-        mismatch(node, "`true` or `false` is needed", diagnostics);
+        mismatch(node, "a boolean", "write `true` or `false`", diagnostics);
         None
     }
 }
@@ -290,7 +291,7 @@ impl Read for f64 {
             Value::Integer(value) => Some(value as f64),
             Value::Number(value) => Some(value),
             _ => {
-                mismatch(node, "a number is needed", diagnostics);
+                mismatch(node, "a number", "write it without quotes", diagnostics);
                 None
             }
         }
@@ -298,20 +299,23 @@ impl Read for f64 {
 }
 
 macro_rules! read_integer {
-    ($($integer:ty),*) => {$(
+    ($($integer:ty, $expected:literal;)*) => {$(
         impl Read for $integer {
             fn read(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
-                let expected = concat!("a whole number that fits ", stringify!($integer), " is needed");
                 let value = if let Value::Integer(value) = node.value { value.try_into().ok() } else { None };
                 if value.is_none() {
-                    mismatch(node, expected, diagnostics);
+                    mismatch(node, $expected, "write a whole number in this range, without quotes", diagnostics);
                 }
                 value
             }
         }
     )*};
 }
-read_integer!(i32, u32, u64);
+read_integer! {
+    i32, "an integer of 32 bits";
+    u32, "an integer of 32 bits, 0 or more";
+    u64, "an integer, 0 or more";
+}
 
 impl<T: JsonSchema> JsonSchema for Entries<T> {
     fn inline_schema() -> bool {

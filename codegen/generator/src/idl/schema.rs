@@ -10,7 +10,7 @@ use super::{
     resource::ResourceExtension,
 };
 use crate::{
-    diagnostic::Diagnostics,
+    diagnostic::{Diagnostics, Span},
     source::{Node, Spanned, Value},
 };
 
@@ -146,6 +146,13 @@ idl_object! {
         "x-orch-update-validator" => update_validator: Option<Spanned<String>>,
         /// Whether an empty value is left out when written.
         "x-orch-omit-empty" => omit_empty: Option<Spanned<bool>>,
+    }
+}
+
+impl Schema {
+    /// Where a keyword is written; the schema as a whole where it is not.
+    pub fn key_span(&self, keyword: &str) -> &Span {
+        self.keys.iter().find(|key| key.value == keyword).map_or(&self.span, |key| &key.span)
     }
 }
 
@@ -295,7 +302,7 @@ impl Read for Additional {
             Value::Boolean(value) => Some(Additional::Any(*value)),
             Value::Map(_) => Box::read(node, diagnostics).map(Additional::Schema),
             _ => {
-                mismatch(node, "a schema is needed", diagnostics);
+                mismatch(node, "a schema", "write a map such as `{type: string}`", diagnostics);
                 None
             }
         }

@@ -2,11 +2,7 @@
 
 use std::path::Path;
 
-use crate::{
-    diagnostic::{Diagnostics, Span},
-    idl::Document,
-    source::Spanned,
-};
+use crate::{diagnostic::Diagnostics, idl::Document, source::Spanned};
 
 /// The folder and title of the group whose name is empty.
 const CORE: &str = "core";
@@ -81,7 +77,7 @@ fn check_path(
     if relative.parent() == Some(expected.as_path()) {
         return;
     }
-    let file = relative.file_name().map(Path::new).unwrap_or(relative);
+    let file = relative.file_name().map_or(relative, Path::new);
     let message = format!(
         "the file is for {}/{}, and its path is `{}`",
         title.value,
@@ -90,20 +86,16 @@ fn check_path(
     );
     let help =
         format!("move it to `{}` of the schema folder, or change `info`", expected.join(file).display());
-    diagnostics.error(title_span(title), message, help);
-}
-
-fn title_span(title: &Spanned<String>) -> &Span {
-    &title.span
+    diagnostics.error(&title.span, message, help);
 }
 
 /// Whether a name is an RFC 1123 subdomain.
-pub(crate) fn is_dns_subdomain(name: &str) -> bool {
+pub fn is_dns_subdomain(name: &str) -> bool {
     name.len() <= 253 && name.split('.').all(is_dns_label)
 }
 
 /// Whether a name is an RFC 1123 label.
-pub(crate) fn is_dns_label(name: &str) -> bool {
+fn is_dns_label(name: &str) -> bool {
     let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=63).contains(&name.len())
         && name.bytes().all(inner)
@@ -112,7 +104,7 @@ pub(crate) fn is_dns_label(name: &str) -> bool {
 }
 
 /// Whether a word is the name of a version: `v`, a number, and optionally `alpha` or `beta` with a number.
-pub(crate) fn is_version(word: &str) -> bool {
+pub fn is_version(word: &str) -> bool {
     let number = |text: &str| {
         !text.is_empty() && !text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit())
     };

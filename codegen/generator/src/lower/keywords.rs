@@ -1,7 +1,7 @@
 //! Which keywords go together: with the type of the value, and with the place.
 
 use super::Scope;
-use crate::{diagnostic::Span, idl::Schema};
+use crate::idl::Schema;
 
 /// Where a schema stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub(super) enum Place {
 pub(super) enum Class {
     Reference,
     Text,
+    /// A named string with a closed set of values.
+    Words,
     Number,
     /// Values with a rule of their own: booleans, times, quantities, bytes ...
     Fixed,
@@ -30,6 +32,8 @@ pub(super) enum Class {
     Map,
     Object,
     Any,
+    /// What cannot be told, which has been reported.
+    Unknown,
 }
 
 impl Class {
@@ -37,19 +41,22 @@ impl Class {
         match self {
             Class::Reference => "a reference",
             Class::Text => "a string",
+            Class::Words => "a string with an `enum`",
             Class::Number => "a number",
             Class::Fixed => "a value of this type",
             Class::List => "a list",
             Class::Map => "a map",
             Class::Object => "an object with fields",
             Class::Any => "a value of any type",
+            Class::Unknown => "this",
         }
     }
 }
 
 /// Keywords that only mean something for some classes.
 const CLASSES: &[(&[&str], &[Class])] = &[
-    (&["enum", "pattern", "minLength", "maxLength"], &[Class::Text]),
+    (&["enum"], &[Class::Text, Class::Words]),
+    (&["pattern", "minLength", "maxLength"], &[Class::Text]),
     (&["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"], &[Class::Number]),
     (
         &["items", "minItems", "maxItems", "uniqueItems", "x-orch-list-type", "x-orch-list-map-keys"],
@@ -64,7 +71,16 @@ const CLASSES: &[(&[&str], &[Class])] = &[
     (&["format"], &[Class::Text, Class::Number, Class::Fixed]),
     (
         &["type"],
-        &[Class::Text, Class::Number, Class::Fixed, Class::List, Class::Map, Class::Object, Class::Any],
+        &[
+            Class::Text,
+            Class::Words,
+            Class::Number,
+            Class::Fixed,
+            Class::List,
+            Class::Map,
+            Class::Object,
+            Class::Any,
+        ],
     ),
 ];
 
@@ -117,6 +133,9 @@ impl Scope<'_, '_> {
 
     /// Reports the keywords that mean nothing for values of this class.
     pub(super) fn check_class(&mut self, schema: &Schema, class: Class) {
+        if class == Class::Unknown {
+            return;
+        }
         for (keywords, classes) in CLASSES {
             if !classes.contains(&class) {
                 for key in schema.keys.iter().filter(|key| keywords.contains(&key.value.as_str())) {
@@ -134,9 +153,4 @@ fn remedy(class: Class) -> &'static str {
         Class::Any => "say which `type` the value has, or remove it",
         _ => "remove it, or change the `type`",
     }
-}
-
-/// Where a keyword is written; the schema as a whole where it is not.
-pub(super) fn place_of<'s>(schema: &'s Schema, keyword: &str) -> &'s Span {
-    schema.keys.iter().find(|key| key.value == keyword).map_or(&schema.span, |key| &key.span)
 }

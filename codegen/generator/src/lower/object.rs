@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Scope,
-    keywords::{Class, Place, place_of},
+    keywords::{Class, Place},
     names,
     shape::{any, text},
 };
@@ -55,7 +55,7 @@ impl Scope<'_, '_> {
     fn check_object_type(&mut self, schema: &Schema) {
         use crate::idl::TypeName;
         let Some(types) = &schema.types else {
-            let span = place_of(schema, "properties");
+            let span = schema.key_span("properties");
             self.diagnostics.error(span, "an object without a `type`", "add `type: object`");
             return;
         };
@@ -69,7 +69,11 @@ impl Scope<'_, '_> {
         let span = schema.resource.as_ref().map_or(&schema.span, |resource| &resource.span);
         let Some(ty) = self.declared.find(OBJECT_META) else {
             let message = format!("the kind `{kind}` needs the type `{OBJECT_META}`, which is not declared");
-            self.diagnostics.error(span, message, "import the schema folder that declares it");
+            self.diagnostics.error(
+                span,
+                message,
+                "import the schema folder that declares it: `--import orch_api=DIR`, or `Build::import`",
+            );
             return None;
         };
         let usage = Usage { shape: Shape::Named(ty), ..any(span) };

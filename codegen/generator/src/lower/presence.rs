@@ -3,7 +3,7 @@
 use crate::{
     diagnostic::Diagnostics,
     idl::Schema,
-    model::{Field, Model, Shape, TypeKind},
+    model::{Behind, Field, Model, Shape, TypeKind},
 };
 
 /// What "empty" means for a shape.
@@ -19,16 +19,16 @@ enum Empty {
 
 /// Settles `omit_empty` and inherited descriptions of all fields.
 pub(super) fn settle(model: &mut Model, written: &[&Schema], diagnostics: &mut Diagnostics) {
-    for index in 0..model.types.len() {
+    for (index, schema) in written.iter().enumerate() {
         let TypeKind::Object(object) = &model.types[index].kind else { continue };
         let settled: Vec<(bool, String)> = object
             .fields
             .iter()
             .map(|field| {
-                let properties = written[index].properties.iter().flat_map(|properties| &properties.0);
-                let schema = properties.into_iter().find(|(name, _)| name.value == field.name);
-                let omit = omit_empty(model, field, schema.map(|(_, schema)| schema), diagnostics);
-                (omit, description(model, field))
+                let mut properties = schema.properties.iter().flat_map(|properties| &properties.0);
+                let property =
+                    properties.find(|(name, _)| name.value == field.name).map(|(_, schema)| schema);
+                (omit_empty(model, field, property, diagnostics), description(model, field))
             })
             .collect();
         let TypeKind::Object(object) = &mut model.types[index].kind else { continue };
@@ -58,26 +58,13 @@ fn omit_empty(model: &Model, field: &Field, written: Option<&Schema>, diagnostic
 }
 
 fn empty(model: &Model, shape: &Shape) -> Empty {
-    match shape {
-        Shape::String(_) | Shape::Bytes | Shape::List { .. } | Shape::Map { .. } => Empty::LeftOut,
-        Shape::Boolean | Shape::Int32 | Shape::Int64 | Shape::Double => Empty::OnRequest,
-        Shape::Named(_) => match behind(model, shape) {
-            Some(shape) => empty(model, shape),
-            None => Empty::Never,
-        },
+    match model.behind(shape) {
+        Behind::Shape(Shape::String(_) | Shape::Bytes | Shape::List { .. } | Shape::Map { .. }) => {
+            Empty::LeftOut
+        }
+        Behind::Shape(Shape::Boolean | Shape::Int32 | Shape::Int64 | Shape::Double) => Empty::OnRequest,
         _ => Empty::Never,
     }
-}
-
-/// The shape behind names that are only other names; `None` for objects, enums and names that go in circles.
-fn behind<'m>(model: &'m Model, shape: &'m Shape) -> Option<&'m Shape> {
-    let mut shape = shape;
-    for _ in 0..=model.types.len() {
-        let Shape::Named(id) = shape else { return Some(shape) };
-        let TypeKind::Alias(usage) = &model.ty(*id).kind else { return None };
-        shape = &usage.shape;
-    }
-    None
 }
 
 /// The field's own prose, or that of the type it refers to.

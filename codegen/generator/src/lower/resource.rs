@@ -1,6 +1,6 @@
 //! `x-orch-resource` to a row of the resource table.
 
-mod columns;
+pub(super) mod columns;
 
 use super::Scope;
 use crate::{
@@ -34,7 +34,7 @@ impl Scope<'_, '_> {
         ty: TypeId,
         kind: &Spanned<String>,
         written: &ResourceExtension,
-    ) -> Option<Resource> {
+    ) -> Resource {
         let flag = |keyword: &Option<Spanned<bool>>, default: bool| {
             keyword.as_ref().map_or(default, |flag| flag.value)
         };
@@ -43,7 +43,7 @@ impl Scope<'_, '_> {
         };
         let is_virtual = flag(&written.is_virtual, false);
         let default_verbs: &[Verb] = if is_virtual { &[Verb::Create] } else { &ALL };
-        Some(Resource {
+        Resource {
             ty,
             kind: kind.value.clone(),
             plural: written.plural.value.clone(),
@@ -67,7 +67,7 @@ impl Scope<'_, '_> {
             lifecycle: written.lifecycle.as_ref().map(lifecycle).unwrap_or_default(),
             storage_version: flag(&written.storage_version, true),
             span: kind.span.clone(),
-        })
+        }
     }
 
     fn subresources(&mut self, written: &ResourceExtension) -> Vec<Subresource> {

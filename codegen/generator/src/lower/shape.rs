@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     Scope,
-    keywords::{Class, Place, place_of},
+    keywords::{Class, Place},
 };
 use crate::{
     diagnostic::Span,
@@ -16,7 +16,7 @@ use crate::{
 /// Whether a named schema is an object with fields.
 pub(super) fn is_object(schema: &Schema) -> bool {
     schema.reference.is_none()
-        && (schema.properties.is_some() || schema.resource.is_some() || schema.union.is_some())
+        && ["properties", "x-orch-resource", "x-orch-union"].iter().any(|keyword| is_written(schema, keyword))
         && schema.additional.is_none()
 }
 
@@ -26,6 +26,11 @@ pub(super) fn is_enum(schema: &Schema) -> bool {
         && schema.reference.is_none()
         && schema.format.is_none()
         && types(schema).is_some_and(|types| types == [TypeName::String])
+}
+
+/// Whether a keyword is written, rightly or wrongly.
+fn is_written(schema: &Schema, keyword: &str) -> bool {
+    schema.keys.iter().any(|key| key.value == keyword)
 }
 
 /// The text of an optional keyword.
@@ -52,7 +57,7 @@ impl Scope<'_, '_> {
         let null = types(schema).is_some_and(|types| types.len() > 1 && types.contains(&TypeName::Null));
         if null && matches!(place, Place::Type | Place::Key) {
             let help = "whether a value may be null is said where the type is used: remove \"null\"";
-            self.diagnostics.error(place_of(schema, "type"), "a named type or a key cannot be null", help);
+            self.diagnostics.error(schema.key_span("type"), "a named type or a key cannot be null", help);
         }
         Usage {
             shape,
@@ -89,7 +94,7 @@ impl Scope<'_, '_> {
         if let Some(reference) = &schema.reference {
             return (Class::Reference, self.reference(reference).map_or(Shape::Any, Shape::Named));
         }
-        let Some(types) = types(schema) else { return self.untyped(schema, span) };
+        let Some(types) = types(schema) else { return self.untyped(schema) };
         let mut types: Vec<TypeName> = types.into_iter().filter(|name| *name != TypeName::Null).collect();
         types.sort_unstable();
         let format = schema.format.as_ref().map(|format| format.value);
@@ -108,14 +113,14 @@ impl Scope<'_, '_> {
             ([_], Some(format)) => self.wrong_format(schema, format),
             _ => {
                 let help = "one type, or one type and \"null\"; `[integer, string]` for both of them";
-                self.diagnostics.error(place_of(schema, "type"), "a value has one type", help);
-                (Class::Any, Shape::Any)
+                self.diagnostics.error(schema.key_span("type"), "a value has one type", help);
+                (Class::Unknown, Shape::Any)
             }
         }
     }
 
     /// No `type`: any JSON, unless another keyword shows that the type was forgotten.
-    fn untyped(&mut self, schema: &Schema, span: &Span) -> (Class, Shape) {
+    fn untyped(&mut self, schema: &Schema) -> (Class, Shape) {
         const BETRAYING: &[(&str, &str)] = &[
             ("properties", "object"),
             ("additionalProperties", "object"),
@@ -126,21 +131,12 @@ impl Scope<'_, '_> {
             ("minimum", "integer"),
             ("maximum", "integer"),
         ];
-        let written = |keyword: &str| schema.keys.iter().any(|key| key.value == keyword);
-        if let Some((keyword, name)) = BETRAYING.iter().find(|(keyword, _)| written(keyword)) {
+        if let Some((keyword, name)) = BETRAYING.iter().find(|(keyword, _)| is_written(schema, keyword)) {
             let message = format!("`{keyword}` without a `type`");
-            self.diagnostics.error(place_of(schema, keyword), message, format!("add `type: {name}`"));
-            return (Class::Object, self.broken(schema, span));
+            self.diagnostics.error(schema.key_span(keyword), message, format!("add `type: {name}`"));
+            return (Class::Unknown, Shape::Any);
         }
         (Class::Any, Shape::Any)
-    }
-
-    /// Lowers what is below a schema whose own type is unknown, for the sake of its errors.
-    fn broken(&mut self, schema: &Schema, _span: &Span) -> Shape {
-        if let Some(items) = &schema.items {
-            self.usage(items, Place::Item);
-        }
-        Shape::Any
     }
 
     fn wrong_format(&mut self, schema: &Schema, format: Format) -> (Class, Shape) {
@@ -150,8 +146,8 @@ impl Scope<'_, '_> {
             _ => "string",
         };
         let message = format!("the format `{}` does not go with this type", format.word());
-        self.diagnostics.error(place_of(schema, "format"), message, format!("write `type: {name}`"));
-        (Class::Any, Shape::Any)
+        self.diagnostics.error(schema.key_span("format"), message, format!("write `type: {name}`"));
+        (Class::Unknown, Shape::Any)
     }
 
     fn string(&mut self, schema: &Schema, format: Option<Format>) -> (Class, Shape) {
@@ -179,13 +175,12 @@ impl Scope<'_, '_> {
     }
 
     fn list(&mut self, schema: &Schema) -> Shape {
-        let item = match &schema.items {
-            Some(items) => self.usage(items, Place::Item),
-            None => {
-                let help = "add `items:` with the type of each item";
-                self.diagnostics.error(place_of(schema, "type"), "a list without `items`", help);
-                any(&schema.span)
-            }
+        let item = if let Some(items) = &schema.items {
+            self.usage(items, Place::Item)
+        } else {
+            let help = "add `items:` with the type of each item";
+            self.diagnostics.error(schema.key_span("type"), "a list without `items`", help);
+            any(&schema.span)
         };
         Shape::List { item: Box::new(item), semantics: self.list_semantics(schema) }
     }
@@ -198,7 +193,7 @@ impl Scope<'_, '_> {
             }
             (ListType::Map, _) => {
                 let help = "add `x-orch-list-map-keys: [...]` with the fields that identify an item";
-                let span = place_of(schema, "x-orch-list-type");
+                let span = schema.key_span("x-orch-list-type");
                 self.diagnostics.error(span, "a list of type `map` without keys", help);
                 ListSemantics::Atomic
             }
@@ -227,16 +222,15 @@ impl Scope<'_, '_> {
                 )
             };
             self.diagnostics.error(span, message, help);
-            return (Class::Object, Shape::Any);
+            return (Class::Unknown, Shape::Any);
         }
         let value = match schema.additional.as_ref().map(|additional| &additional.value) {
             None if schema.property_names.is_none() => return (Class::Any, Shape::Any),
-            None => any(span),
-            Some(Additional::Any(true)) => any(span),
+            None | Some(Additional::Any(true)) => any(span),
             Some(Additional::Any(false)) => {
                 let help = "objects are closed already: remove it, and give the object `properties`";
                 self.diagnostics.error(
-                    place_of(schema, "additionalProperties"),
+                    schema.key_span("additionalProperties"),
                     "an object without fields",
                     help,
                 );
@@ -293,6 +287,7 @@ impl Scope<'_, '_> {
             min_items: count(&schema.min_items),
             max_items: count(&schema.max_items),
             unique_items: schema.unique_items.as_ref().is_some_and(|unique| unique.value),
+            repeated_items: schema.unique_items.as_ref().is_some_and(|unique| !unique.value),
             min_properties: count(&schema.min_properties),
             max_properties: count(&schema.max_properties),
         }

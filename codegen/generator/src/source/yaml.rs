@@ -60,8 +60,8 @@ struct Builder<'b> {
 
 /// A list or map whose end has not been seen.
 enum Open {
-    List(Span, Vec<Node>),
-    Map(Span, Vec<(Spanned<String>, Node)>, Option<Key>),
+    List(Range, Vec<Node>),
+    Map(Range, Vec<(Spanned<String>, Node)>, Option<Key>),
 }
 
 /// The key whose value comes next.
@@ -83,18 +83,19 @@ impl Builder<'_> {
             }
             Event::SequenceStart(anchor, tag) => {
                 self.refuse_decoration(&span, anchor, tag.as_deref());
-                self.open(Open::List(span, Vec::new()))?;
+                self.open(Open::List(range, Vec::new()))?;
             }
             Event::MappingStart(anchor, tag) => {
                 self.refuse_decoration(&span, anchor, tag.as_deref());
-                self.open(Open::Map(span, Vec::new(), None))?;
+                self.open(Open::Map(range, Vec::new(), None))?;
             }
             Event::SequenceEnd | Event::MappingEnd => {
-                let node = match self.open.pop()? {
-                    Open::List(span, items) => Node { span, value: Value::List(items) },
-                    Open::Map(span, entries, _) => Node { span, value: Value::Map(entries) },
+                let (start, value) = match self.open.pop()? {
+                    Open::List(start, items) => (start, Value::List(items)),
+                    Open::Map(start, entries, _) => (start, Value::Map(entries)),
                 };
-                self.add(node);
+                let span = self.span(Range::new(start.start, range.end));
+                self.add(Node { span, value });
             }
             Event::Alias(_) => {
                 let help =
@@ -113,9 +114,10 @@ impl Builder<'_> {
 
     fn open(&mut self, open: Open) -> Option<()> {
         if self.open.len() == MAX_DEPTH {
-            let (Open::List(span, _) | Open::Map(span, _, _)) = &open;
+            let (Open::List(start, _) | Open::Map(start, _, _)) = &open;
+            let span = self.span(*start);
             let message = format!("nested more than {MAX_DEPTH} levels deep");
-            self.diagnostics.error(span, message, "give inner types names under components.schemas");
+            self.diagnostics.error(&span, message, "give inner types names under components.schemas");
             return None;
         }
         self.open.push(open);
@@ -161,9 +163,14 @@ impl Builder<'_> {
         }
     }
 
-    /// The characters of a range that stand on its first line.
+    /// The characters of a range that stand on its first line. What begins after the last line is at its end.
     fn span(&self, range: Range) -> Span {
         let (start, end) = (range.start, range.end);
+        let lines = self.text.lines().count().max(1);
+        if start.line() > lines {
+            let column = self.text.lines().last().map_or(1, |line| line.chars().count() + 1);
+            return Span { file: Arc::clone(self.file), line: lines, column, length: 1 };
+        }
         let length = if start.line() == end.line() {
             end.col().saturating_sub(start.col())
         } else {
@@ -172,7 +179,7 @@ impl Builder<'_> {
         };
         Span {
             file: Arc::clone(self.file),
-            line: start.line().max(1),
+            line: start.line(),
             column: start.col() + 1,
             length: length.max(1),
         }

@@ -1,9 +1,9 @@
 //! Columns of the Table form.
 
 use crate::{
-    idl::{ColumnExtension, ColumnType, ResourceExtension, Word},
+    idl::{ColumnExtension, ColumnType, ResourceExtension, Schema, Word},
     lower::Scope,
-    model::{Column, ColumnValue},
+    model::{Behind, Column, ColumnValue, Field, Model, Shape, TypeId, TypeKind},
 };
 
 impl Scope<'_, '_> {
@@ -23,7 +23,7 @@ impl Scope<'_, '_> {
             _ => {
                 let message = format!("the column `{}` has not exactly one source", written.name.value);
                 let help = "give it one of `path: .a.b`, `count: [.a, .b]` and `age: .a.b`";
-                self.diagnostics.error(&written.span, message, help);
+                self.diagnostics.error(&written.name.span, message, help);
                 return None;
             }
         };
@@ -36,6 +36,59 @@ impl Scope<'_, '_> {
             priority: written.priority.as_ref().map_or(0, |priority| priority.value),
             value,
         })
+    }
+}
+
+/// Gives columns what they leave open and their field says: the description, and the type of the cells.
+pub(in crate::lower) fn settle(model: &mut Model, written: &[&Schema]) {
+    let mut columns: Vec<(usize, usize, Vec<Column>)> = Vec::new();
+    for (version, group_version) in model.group_versions.iter_mut().enumerate() {
+        for (index, resource) in group_version.resources.iter_mut().enumerate() {
+            columns.push((version, index, std::mem::take(&mut resource.columns)));
+        }
+    }
+    for (version, index, mut columns) in columns {
+        let ty = model.group_versions[version].resources[index].ty;
+        let typed: Vec<&str> = typed_columns(written[ty.0]);
+        for column in &mut columns {
+            let (ColumnValue::Path(path) | ColumnValue::Age(path)) = &column.value else { continue };
+            let Some(field) = field_at(model, ty, path) else { continue };
+            if column.description.is_empty() {
+                column.description.clone_from(&field.description);
+            }
+            if matches!(column.value, ColumnValue::Path(_)) && !typed.contains(&column.name.as_str()) {
+                word(column_type(model, field)).clone_into(&mut column.column_type);
+            }
+        }
+        model.group_versions[version].resources[index].columns = columns;
+    }
+}
+
+/// The columns whose type is written.
+fn typed_columns(schema: &Schema) -> Vec<&str> {
+    let columns = schema.resource.iter().flat_map(|resource| resource.columns.iter().flatten());
+    columns.filter(|column| column.column_type.is_some()).map(|column| column.name.value.as_str()).collect()
+}
+
+/// The field at the end of a path of fields; none where it leads through a map, or nowhere.
+fn field_at<'m>(model: &'m Model, ty: TypeId, path: &[String]) -> Option<&'m Field> {
+    let TypeKind::Object(object) = &model.ty(ty).kind else { return None };
+    let (first, rest) = path.split_first()?;
+    let field = object.fields.iter().find(|field| field.name == *first)?;
+    match field.usage.shape {
+        _ if rest.is_empty() => Some(field),
+        Shape::Named(next) => field_at(model, next, rest),
+        _ => None,
+    }
+}
+
+fn column_type(model: &Model, field: &Field) -> ColumnType {
+    match model.behind(&field.usage.shape) {
+        Behind::Shape(Shape::Boolean) => ColumnType::Boolean,
+        Behind::Shape(Shape::Int32 | Shape::Int64) => ColumnType::Integer,
+        Behind::Shape(Shape::Double) => ColumnType::Number,
+        Behind::Shape(Shape::Time | Shape::MicroTime) => ColumnType::Date,
+        _ => ColumnType::String,
     }
 }
 

@@ -1,0 +1,149 @@
+//! Paths of columns and selectable fields lead somewhere.
+
+use super::walk;
+use crate::{
+    diagnostic::{Diagnostics, suggest},
+    idl::ColumnExtension,
+    lower::Lowered,
+    model::{Behind, Model, Shape, TypeId},
+    source::Spanned,
+};
+
+/// Selectors know these without being told.
+const ALWAYS_SELECTABLE: &[&str] = &[".metadata.name", ".metadata.namespace"];
+
+/// Cells come from fields that exist, and that can be shown.
+pub(super) fn columns(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
+    for written in walk::resources(lowered) {
+        for column in written.extension.columns.iter().flatten() {
+            for (source, paths) in sources(column) {
+                for path in paths {
+                    let target = follow(&lowered.model, written.resource.ty, path, diagnostics);
+                    if target.is_some_and(|target| !source.shows(target)) {
+                        let message = format!("`{}` {}", path.value, source.fault);
+                        diagnostics.error(&path.span, message, source.help);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Where cells come from, and what must stand there.
+struct Source {
+    shows: fn(&Shape) -> bool,
+    shows_enums: bool,
+    fault: &'static str,
+    help: &'static str,
+}
+
+const VALUE: Source = Source {
+    shows: |shape| !matches!(shape, Shape::List { .. } | Shape::Map { .. }),
+    shows_enums: true,
+    fault: "is not a single value",
+    help: "show a single value below it, or the number of entries: `count: [...]`",
+};
+
+const COUNT: Source = Source {
+    shows: |shape| matches!(shape, Shape::List { .. } | Shape::Map { .. } | Shape::Any),
+    shows_enums: false,
+    fault: "has no entries to count",
+    help: "only lists and maps have entries: write `path:`",
+};
+
+const AGE: Source = Source {
+    shows: |shape| matches!(shape, Shape::Time | Shape::MicroTime),
+    shows_enums: false,
+    fault: "is not a time",
+    help: "an age is counted from a field with `format: date-time`",
+};
+
+impl Source {
+    fn shows(&self, target: Behind<'_>) -> bool {
+        match target {
+            Behind::Object(..) => false,
+            Behind::Enum(..) => self.shows_enums,
+            Behind::Shape(shape) => (self.shows)(shape),
+        }
+    }
+}
+
+fn sources(column: &ColumnExtension) -> [(Source, &[Spanned<String>]); 3] {
+    let count = column.count.as_deref().unwrap_or_default();
+    [(VALUE, column.path.as_slice()), (COUNT, count), (AGE, column.age.as_slice())]
+}
+
+/// Selectable fields exist, are single values, and are not those that are always selectable.
+pub(super) fn selectable_fields(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
+    for written in walk::resources(lowered) {
+        let paths: Vec<&Spanned<String>> = written.extension.selectable_fields.iter().flatten().collect();
+        for (index, path) in paths.iter().enumerate() {
+            if ALWAYS_SELECTABLE.contains(&path.value.as_str()) {
+                let message = format!("`{}` is selectable anyway", path.value);
+                diagnostics.error(&path.span, message, "remove it");
+            } else if paths[..index].iter().any(|other| other.value == path.value) {
+                diagnostics.error(
+                    &path.span,
+                    format!("duplicate path `{}`", path.value),
+                    "remove one of the two",
+                );
+            } else if let Some(target) = follow(&lowered.model, written.resource.ty, path, diagnostics)
+                && !selectable(target)
+            {
+                let help = "selectors compare texts, numbers and booleans";
+                diagnostics.error(&path.span, format!("`{}` cannot be selected by", path.value), help);
+            }
+        }
+    }
+}
+
+fn selectable(target: Behind<'_>) -> bool {
+    match target {
+        Behind::Enum(..) => true,
+        Behind::Shape(shape) => {
+            matches!(shape, Shape::String(_) | Shape::Boolean | Shape::Int32 | Shape::Int64)
+        }
+        Behind::Object(..) => false,
+    }
+}
+
+/// What stands at the end of a path; `None` where it leads nowhere, which is reported, or is no path, which has been.
+fn follow<'m>(
+    model: &'m Model,
+    ty: TypeId,
+    path: &Spanned<String>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Behind<'m>> {
+    let segments = path.value.strip_prefix('.')?;
+    let mut at = match &model.ty(ty).kind {
+        crate::model::TypeKind::Object(object) => Behind::Object(model.ty(ty), object),
+        _ => return None,
+    };
+    for segment in segments.split('.') {
+        at = match at {
+            Behind::Object(ty, object) => {
+                let Some(field) = object.fields.iter().find(|field| field.name == segment) else {
+                    let message =
+                        format!("`{}` leads nowhere: `{}` has no field `{segment}`", path.value, ty.name);
+                    let names: Vec<&str> = object.fields.iter().map(|field| field.name.as_str()).collect();
+                    diagnostics.error(&path.span, message, suggest::did_you_mean(segment, &names));
+                    return None;
+                };
+                model.behind(&field.usage.shape)
+            }
+            Behind::Shape(Shape::Map { value, .. }) => model.behind(&value.shape),
+            Behind::Shape(Shape::Any) => at,
+            Behind::Shape(Shape::List { .. }) => {
+                let message = format!("`{}` leads through a list, at `{segment}`", path.value);
+                diagnostics.error(&path.span, message, "a path names one value: end it before the list");
+                return None;
+            }
+            Behind::Shape(_) | Behind::Enum(..) => {
+                let message = format!("`{}` leads nowhere: nothing is below a single value", path.value);
+                diagnostics.error(&path.span, message, format!("end it before `{segment}`"));
+                return None;
+            }
+        };
+    }
+    Some(at)
+}

@@ -1,0 +1,52 @@
+//! Protobuf field numbers.
+
+use super::walk;
+use crate::{diagnostic::Diagnostics, lower::Lowered, model::Field};
+
+/// The greatest field number of protobuf.
+const MAX: u32 = (1 << 29) - 1;
+
+/// Numbers that protobuf keeps for itself.
+const RESERVED: std::ops::RangeInclusive<u32> = 19_000..=19_999;
+
+/// Within an object, tags are valid and all different.
+pub(super) fn unique(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
+    for written in walk::fields(lowered) {
+        let Some(tag) = &written.schema.tag else { continue };
+        if !is_valid(tag.value) {
+            let help = format!("a tag is a number from 1 to {MAX}, except 19000 to 19999");
+            diagnostics.error(&tag.span, format!("{} is not a protobuf field number", tag.value), help);
+        }
+        let fields = &written.object.object.fields;
+        let before = fields.iter().take_while(|field| !std::ptr::eq(*field, written.field));
+        let same = before.into_iter().find(|other| other.tag == Some(tag.value));
+        if let Some(same) = same {
+            let message = format!("duplicate tag {}: `{}` has it already", tag.value, same.name);
+            diagnostics.error(&tag.span, message, format!("the next free tag is {}", next_free(fields)));
+        }
+    }
+}
+
+/// An object has tags on all of its fields, or on none: a field without one is lost in protobuf.
+pub(super) fn complete(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
+    for written in walk::fields(lowered) {
+        let fields = &written.object.object.fields;
+        let tagged = fields.iter().any(|field| field.tag.is_some());
+        if tagged && written.field.tag.is_none() {
+            let message = format!("`{}` has no tag, and other fields have", written.field.name);
+            let help = format!("add `x-orch-tag: {}`, or remove the tags of all fields", next_free(fields));
+            diagnostics.error(&written.field.span, message, help);
+        }
+    }
+}
+
+/// The tag after the highest valid one.
+fn next_free(fields: &[Field]) -> u32 {
+    let highest = fields.iter().filter_map(|field| field.tag).filter(|tag| is_valid(*tag)).max();
+    let next = highest.unwrap_or_default() + 1;
+    if RESERVED.contains(&next) { RESERVED.end() + 1 } else { next }
+}
+
+fn is_valid(tag: u32) -> bool {
+    (1..=MAX).contains(&tag) && !RESERVED.contains(&tag)
+}
