@@ -1,1 +1,11 @@
-//! TODO
+//! What the black-box tests and benchmarks share: a server process of their own, typed users, an HTTP client over
+//! real sockets, and the replay of recorded answers.
+
+pub mod client;
+pub mod kubeconfig;
+pub mod replay;
+pub mod seed;
+pub mod server;
+
+pub use client::{Answer, Client};
+pub use server::TestServer;

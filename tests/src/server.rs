@@ -1,0 +1,291 @@
+//! A server of a test's own: a real process, on a free port, with a data directory that goes away with it.
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    process::{ExitStatus, Stdio},
+    sync::Arc,
+    time::Duration,
+};
+
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    process::{Child, Command},
+};
+
+use crate::{
+    Client,
+    client::{Identity, Protocol, tls_config},
+    kubeconfig::Kubeconfig,
+};
+
+/// Static tokens: `token,user,uid,groups`. A user's token is `tok-<user>`.
+const TOKENS: &str = "\
+tok-admin,admin,admin,system:masters
+tok-bob,bob,bob,devs
+tok-carol,carol,carol,\"ops,devs\"
+tok-dave,dave,dave
+";
+
+/// How long a start or an orderly end may take before a test gives up.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// How many lines of a server's log are shown when its test fails.
+const SHOWN_LOG_LINES: usize = 40;
+
+/// How a server is started.
+#[derive(Clone, Debug)]
+pub struct ServerOptions {
+    vocabulary: &'static str,
+    flags: Vec<String>,
+    port: u16,
+}
+
+/// A running server. It is killed when this value is dropped.
+pub struct TestServer {
+    directory: Arc<TempDir>,
+    options: ServerOptions,
+    process: Option<Child>,
+    address: SocketAddr,
+    kubeconfig: Kubeconfig,
+}
+
+impl Default for ServerOptions {
+    fn default() -> Self {
+        ServerOptions { vocabulary: "orch", flags: Vec::new(), port: 0 }
+    }
+}
+
+impl ServerOptions {
+    /// The product words to speak.
+    pub fn vocabulary(mut self, vocabulary: &'static str) -> Self {
+        self.vocabulary = vocabulary;
+        self
+    }
+
+    /// One more flag.
+    pub fn flag(mut self, flag: impl Into<String>) -> Self {
+        self.flags.push(flag.into());
+        self
+    }
+
+    /// Starts a server on an empty data directory.
+    pub async fn start(self) -> TestServer {
+        let directory = TempDir::with_prefix("orch-test-").expect("a temporary directory can be made");
+        std::fs::write(directory.path().join("tokens.csv"), TOKENS).expect("the token file can be written");
+        self.start_in(Arc::new(directory)).await
+    }
+
+    async fn start_in(self, directory: Arc<TempDir>) -> TestServer {
+        let mut process = self.command(directory.path()).spawn().expect("the server can be started");
+        let announced = tokio::time::timeout(PATIENCE, announced_address(&mut process)).await;
+        let Ok(Some(address)) = announced else {
+            panic!("the server did not come up\n{}", log_tail(directory.path()));
+        };
+        let kubeconfig = Kubeconfig::read(&kubeconfig_path(directory.path()));
+        TestServer { directory, options: self, process: Some(process), address, kubeconfig }
+    }
+
+    /// The command that starts the server with these options; its log goes to a file.
+    fn command(&self, directory: &Path) -> Command {
+        let log = std::fs::File::options()
+            .create(true)
+            .append(true)
+            .open(directory.join("log"))
+            .expect("the log can be written");
+        let mut command = Command::new(server_binary());
+        command
+            .args(["--data-dir".as_ref(), directory.join("data").as_os_str()])
+            .args(["--token-auth-file".as_ref(), directory.join("tokens.csv").as_os_str()])
+            .args(["--secure-port", &self.port.to_string(), "--vocabulary", self.vocabulary])
+            .args(&self.flags)
+            .current_dir(directory)
+            // The server ends when this end of its input is closed: also when the test is killed.
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .kill_on_drop(true);
+        command
+    }
+}
+
+impl TestServer {
+    /// Starts a server with default options.
+    pub async fn start() -> Self {
+        Self::options().start().await
+    }
+
+    /// Options to start one with.
+    pub fn options() -> ServerOptions {
+        ServerOptions::default()
+    }
+
+    /// The command of a server as it would be started in an empty directory, for tests that expect it to refuse.
+    pub fn command() -> Command {
+        let mut command = Command::new(server_binary());
+        command.stdin(Stdio::piped()).kill_on_drop(true);
+        command
+    }
+
+    /// `127.0.0.1:<port>`.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// `https://127.0.0.1:<port>`.
+    pub fn url(&self) -> String {
+        format!("https://{}", self.address)
+    }
+
+    /// The product words it speaks.
+    pub fn vocabulary(&self) -> &'static str {
+        self.options.vocabulary
+    }
+
+    /// The server's data directory.
+    pub fn data_dir(&self) -> PathBuf {
+        data_dir(self.directory.path())
+    }
+
+    /// A directory for the test's own files; it goes away with the server.
+    pub fn scratch_dir(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// The admin kubeconfig that the server wrote.
+    pub fn kubeconfig(&self) -> &Kubeconfig {
+        &self.kubeconfig
+    }
+
+    /// Its path.
+    pub fn kubeconfig_path(&self) -> PathBuf {
+        kubeconfig_path(self.directory.path())
+    }
+
+    /// Everything that the server has logged so far.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.directory.path().join("log")).expect("the log can be read")
+    }
+
+    /// The process id.
+    pub fn pid(&self) -> u32 {
+        self.process.as_ref().and_then(Child::id).expect("the server runs")
+    }
+
+    /// The administrator by client certificate.
+    pub fn administrator(&self) -> Client {
+        self.administrator_over(Protocol::Http1)
+    }
+
+    /// The administrator by client certificate, over a given protocol.
+    pub fn administrator_over(&self, protocol: Protocol) -> Client {
+        let config = &self.kubeconfig;
+        let identity = Identity { certificate: &config.client_certificate, key: &config.client_key };
+        let tls = tls_config(&config.certificate_authority, Some(identity), protocol);
+        Client::new(self.address, tls, protocol)
+    }
+
+    /// A user of the token file: `admin`, `bob`, `carol`, `dave`.
+    pub fn user(&self, name: &str) -> Client {
+        self.nobody().with_token(&format!("tok-{name}"))
+    }
+
+    /// The administrator by token.
+    pub fn admin(&self) -> Client {
+        self.user("admin")
+    }
+
+    /// A client without credentials.
+    pub fn nobody(&self) -> Client {
+        let tls = tls_config(&self.kubeconfig.certificate_authority, None, Protocol::Http1);
+        Client::new(self.address, tls, Protocol::Http1)
+    }
+
+    /// Ends the process as a power cut would.
+    pub async fn kill(&mut self) {
+        let mut process = self.process.take().expect("the server runs");
+        process.kill().await.expect("the server can be killed");
+    }
+
+    /// Sends SIGTERM, and does not wait.
+    pub async fn terminate(&self) {
+        let command = format!("kill -TERM {}", self.pid());
+        let status = Command::new("sh").args(["-c", &command]).status().await;
+        assert!(status.expect("sh runs").success(), "{command}");
+    }
+
+    /// Waits for the process to end by itself.
+    pub async fn exited(&mut self) -> ExitStatus {
+        let process = self.process.as_mut().expect("the server runs");
+        let status = tokio::time::timeout(PATIENCE, process.wait()).await;
+        let status = status.expect("the server ends in time").expect("the server can be waited for");
+        self.process = None;
+        status
+    }
+
+    /// Sends SIGTERM, and waits for the end.
+    pub async fn stop(&mut self) -> ExitStatus {
+        self.terminate().await;
+        self.exited().await
+    }
+
+    /// Starts again on the same data directory and port.
+    pub async fn restart(&mut self) {
+        assert!(self.process.is_none(), "the server still runs");
+        let mut options = self.options.clone();
+        options.port = self.address.port();
+        let mut started = options.start_in(Arc::clone(&self.directory)).await;
+        self.process = started.process.take();
+        self.kubeconfig = started.kubeconfig.clone();
+    }
+}
+
+impl Drop for TestServer {
+    fn drop(&mut self) {
+        if std::thread::panicking() && self.process.is_some() {
+            eprintln!("{}", log_tail(self.directory.path()));
+        }
+    }
+}
+
+/// Reads the server's output up to the line that says where it listens; `None` where it ends before.
+async fn announced_address(process: &mut Child) -> Option<SocketAddr> {
+    let output = process.stdout.take().expect("the output is a pipe");
+    let mut lines = BufReader::new(output).lines();
+    loop {
+        let line = lines.next_line().await.expect("the output is text")?;
+        let url = line.split_whitespace().find_map(|word| word.strip_prefix("https://"));
+        if let Some(address) = url.and_then(|url| url.trim_end_matches(['.', ',', '/']).parse().ok()) {
+            // Nobody reads further: keep the pipe open, so that the server can still write.
+            tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+            return Some(address);
+        }
+    }
+}
+
+/// The server's binary lies beside the directory of the test executables.
+fn server_binary() -> PathBuf {
+    let mut path = std::env::current_exe().expect("the test knows its path");
+    path.pop();
+    if path.ends_with("deps") {
+        path.pop();
+    }
+    path.push(format!("orch-test-server{}", std::env::consts::EXE_SUFFIX));
+    path
+}
+
+fn data_dir(directory: &Path) -> PathBuf {
+    directory.join("data")
+}
+
+fn kubeconfig_path(directory: &Path) -> PathBuf {
+    data_dir(directory).join("admin.kubeconfig")
+}
+
+fn log_tail(directory: &Path) -> String {
+    let log = std::fs::read_to_string(directory.join("log")).unwrap_or_default();
+    let lines: Vec<&str> = log.lines().collect();
+    let shown = &lines[lines.len().saturating_sub(SHOWN_LOG_LINES)..];
+    format!("--- end of the server's log ---\n{}\n--- ---", shown.join("\n"))
+}

@@ -1,0 +1,209 @@
+//! What the compiler does not see: the arrows between crates, what is banned from the build, and the shape of files.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use serde_json::Value;
+
+/// Which crates of the workspace a crate may depend on. The build-time generator is marked with `!`.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("orch-runtime", &[]),
+    // The generator checks formats and defaults with the rules that the generated code will call.
+    ("orch-codegen", &["orch-runtime"]),
+    ("orch-api", &["orch-runtime", "!orch-codegen"]),
+    ("orch-machinery", &["orch-runtime"]),
+    ("orch-storage", &[]),
+    ("orch-auth", &["orch-api", "orch-machinery", "orch-runtime"]),
+    ("orch-apiserver", &["orch-api", "orch-auth", "orch-machinery", "orch-runtime", "orch-storage"]),
+    ("orch-tests", &["orch-api", "orch-apiserver"]),
+    ("widgets", &["orch-api", "orch-apiserver", "orch-runtime", "!orch-codegen"]),
+];
+
+/// Crates from outside that a crate of the workspace may not use, and why.
+const STRANGERS: &[(&str, &[&str], &str)] = &[
+    ("orch-runtime", &["tokio", "hyper", "axum", "sqlx"], "generated code is written against it: no IO"),
+    ("orch-machinery", &["tokio", "hyper", "axum", "sqlx"], "pure algorithms: no IO"),
+    ("orch-storage", &["hyper", "axum", "http", "serde", "serde_json"], "knows no HTTP and no kinds"),
+    ("orch-auth", &["hyper", "axum", "sqlx"], "knows no HTTP"),
+    ("orch-apiserver", &["sqlx"], "the database belongs to the store"),
+];
+
+/// Crates that may not be anywhere in the build, on any platform.
+const BANNED: &[&str] = &["ring", "openssl", "openssl-sys", "native-tls", "serde_yaml", "serde_yml"];
+
+/// Features of `serde_json` that would change what is written.
+const BANNED_JSON_FEATURES: &[&str] = &["preserve_order", "arbitrary_precision"];
+
+/// File and folder names that say nothing.
+const EMPTY_NAMES: &[&str] = &["utils", "util", "helpers", "helper", "common", "misc", "mod"];
+
+/// The longest a file may be without a line `//! Length: <reason>`.
+const MAX_LINES: usize = 600;
+
+/// Output of the generator that is kept to compare with: as long as it comes out, and included in other files.
+const GENERATED: &str = "/golden/expected/";
+
+/// Words that only the vocabulary may know.
+const PRODUCT_WORDS: &[&str] = &["orch.io", "k8s.io", "kubernetes"];
+
+/// Published documents carry these extensions in every vocabulary, because client tools look for exactly them.
+const PUBLISHED_EXTENSIONS: &str = "x-kubernetes-";
+
+/// Where such a word stands in code all the same, and why.
+const SPELLED_IN_CODE: &[(&str, &str)] = &[
+    ("codegen/generator/src/load/header.rs", "an example in a remedy"),
+    ("codegen/generator/src/scaffold.rs", "an example in a remedy"),
+    ("server/apiserver/src/discovery/aggregated.rs", "clients ask by this name in every vocabulary"),
+];
+
+/// Code that is only compiled into tests.
+const TEST_CODE: &[&str] = &["tests/", "examples/", "/tests/", "/tests.rs", "/test_", "/testing", "/conformance"];
+
+#[test]
+fn crates_depend_on_each_other_in_one_direction() {
+    let metadata = cargo_metadata();
+    let packages = metadata["packages"].as_array().unwrap();
+    assert_eq!(packages.len(), ARROWS.len(), "a crate is missing from the table of arrows");
+    for package in packages {
+        let name = package["name"].as_str().unwrap();
+        let (_, allowed) = ARROWS.iter().find(|(known, _)| *known == name).expect("the crate is in the table");
+        for dependency in package["dependencies"].as_array().unwrap() {
+            let (to, kind) = (dependency["name"].as_str().unwrap(), dependency["kind"].as_str().unwrap_or("normal"));
+            let arrow = if kind == "build" { format!("!{to}") } else { to.to_owned() };
+            let internal = ARROWS.iter().any(|(known, _)| *known == to);
+            assert!(!internal || allowed.contains(&arrow.as_str()), "{name} may not depend on {to} ({kind})");
+            let banned = STRANGERS.iter().find(|(of, strangers, _)| *of == name && strangers.contains(&to));
+            if let Some((.., why)) = banned.filter(|_| kind == "normal") {
+                panic!("{name} may not depend on {to}: {why}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_crate_takes_the_lints_of_the_workspace() {
+    for file in files("Cargo.toml") {
+        let text = read(&file);
+        let inherits = text.contains("[lints]\nworkspace = true") || text.contains("[workspace.lints");
+        assert!(inherits, "{} has lints of its own", shown(&file));
+    }
+}
+
+#[test]
+fn banned_crates_and_features_are_not_in_the_build() {
+    for name in BANNED {
+        // Packages that are not even in the lock file are an error to cargo; the others print nothing when unused.
+        let tree = cargo(&["tree", "--workspace", "--target", "all", "--edges", "all", "--invert", name]);
+        assert!(tree.stdout.is_empty(), "{name} is in the build:\n{}", String::from_utf8_lossy(&tree.stdout));
+    }
+    let tree = cargo(&["tree", "--workspace", "--target", "all", "--edges", "features", "--invert", "serde_json"]);
+    let tree = String::from_utf8(tree.stdout).unwrap();
+    assert!(tree.contains(r#"serde_json feature "float_roundtrip""#), "no tree of features:\n{tree}");
+    for feature in BANNED_JSON_FEATURES {
+        assert!(!tree.contains(&format!("serde_json feature \"{feature}\"")), "serde_json has {feature}");
+    }
+}
+
+#[test]
+fn files_say_what_they_are_for_and_stay_readable() {
+    let mut problems = Vec::new();
+    for file in files("rs") {
+        let (text, name) = (read(&file), shown(&file));
+        if name.contains(GENERATED) {
+            continue;
+        }
+        if !text.starts_with("//! ") {
+            problems.push(format!("{name}: does not open with a line of `//!` that states its contract"));
+        }
+        let lines = text.lines().count();
+        if lines > MAX_LINES && !text.lines().any(|line| line.starts_with("//! Length: ")) {
+            problems.push(format!("{name}: {lines} lines, without a line `//! Length: <reason>`"));
+        }
+        if text.contains(concat!("TO", "DO")) || text.contains(concat!("FIX", "ME")) {
+            problems.push(format!("{name}: holds a note of work that is not done"));
+        }
+        for part in name.split(['/', '.']).filter(|part| EMPTY_NAMES.contains(part)) {
+            problems.push(format!("{name}: {part:?} is no name for a concept"));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn product_words_are_data() {
+    let mut problems = Vec::new();
+    let mut used = Vec::new();
+    for file in files("rs") {
+        let name = shown(&file);
+        if name.ends_with("/vocabulary.rs") || TEST_CODE.iter().any(|part| name.contains(part)) {
+            continue;
+        }
+        for (number, line) in code_lines(&read(&file)) {
+            let line = line.replace(PUBLISHED_EXTENSIONS, "");
+            let Some(word) = PRODUCT_WORDS.iter().find(|word| line.contains(*word)) else { continue };
+            match SPELLED_IN_CODE.iter().find(|(place, _)| *place == name) {
+                Some((place, _)) => used.push(*place),
+                None => problems.push(format!("{name}:{number}: {word} in code: {}", line.trim())),
+            }
+        }
+    }
+    for (place, _) in SPELLED_IN_CODE.iter().filter(|(place, _)| !used.contains(place)) {
+        problems.push(format!("{place}: is excepted without need"));
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// The lines that are compiled into the product, with their numbers: no comments, no tests.
+fn code_lines(text: &str) -> Vec<(usize, &str)> {
+    let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let lines = code.lines().enumerate().map(|(index, line)| (index + 1, line));
+    lines.filter(|(_, line)| !line.trim_start().starts_with("//")).collect()
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package lies in the workspace").to_owned()
+}
+
+fn read(file: &Path) -> String {
+    std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+/// The path below the root.
+fn shown(file: &Path) -> String {
+    file.strip_prefix(root()).expect("all files lie below the root").to_string_lossy().into_owned()
+}
+
+/// All files of the project whose name ends so.
+fn files(ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![root()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("the folder can be read") {
+            let path = entry.expect("the folder can be read").path();
+            let name = path.file_name().expect("entries have names").to_string_lossy();
+            if path.is_dir() {
+                let is_source = !name.starts_with('.') && name != "target" && name != "orch-data";
+                folders.extend(is_source.then_some(path.clone()));
+            } else if name.ends_with(ending) {
+                found.push(path);
+            }
+        }
+    }
+    assert!(!found.is_empty(), "no file ends in {ending}");
+    found.sort();
+    found
+}
+
+fn cargo_metadata() -> Value {
+    let output = cargo(&["metadata", "--no-deps", "--format-version", "1"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("metadata is JSON")
+}
+
+fn cargo(arguments: &[&str]) -> std::process::Output {
+    let mut command = Command::new(env!("CARGO"));
+    command.args(arguments).args(["--offline", "--locked"]).current_dir(root());
+    command.output().expect("cargo runs")
+}

@@ -1,0 +1,92 @@
+//! Replays the recorded conversations of `traces/` in the `kubernetes` vocabulary.
+//!
+//! `traces/waiting.txt` lists the steps that do not match yet; see there. After a change that lets steps pass, or to see
+//! why steps differ: `ORCH_TRACES_REWRITE=1 cargo test -p orch-tests --test traces` writes the list anew.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use futures_util::{StreamExt, stream};
+use orch_tests::{
+    TestServer,
+    replay::{
+        Player, Trace,
+        waiting::{self, Waiting},
+    },
+};
+
+/// How many traces are played at a time. They do not disturb each other, but for those of [`ALONE`].
+const SIDE_BY_SIDE: usize = 6;
+
+/// Traces that play on a server of their own, and the flags it needs.
+const ALONE: &[(&str, &[&str])] = &[
+    ("cluster-info", &[]),
+    // Forgets history as soon as it can.
+    ("expired-versions", &["--history-retention=1ms"]),
+];
+
+/// The header of the list.
+const ABOUT_THE_LIST: &str = "\
+# Steps that do not match the recorded answers yet: <trace>/<step>: <reason>.
+# The test `traces` fails on a step that differs and is not listed, and on a listed step that matches. Steps that wait for
+# managedFields match in all other fields. To write the list anew:
+#   ORCH_TRACES_REWRITE=1 cargo test -p orch-tests --test traces
+";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn recorded_answers_are_given_again() {
+    let rewrite = std::env::var_os("ORCH_TRACES_REWRITE").is_some();
+    let traces = Trace::read_all(&directory());
+    let list = if rewrite { Waiting::default() } else { Waiting::read(&list_path()) };
+    let server = server(&[]).await;
+
+    let played: Vec<Played> =
+        stream::iter(&traces).map(|trace| play(trace, &server, &list)).buffered(SIDE_BY_SIDE).collect().await;
+
+    let steps: usize = traces.iter().map(|trace| trace.steps.len()).sum();
+    let waiting: usize = played.iter().map(|played| played.lines.lines().count()).sum();
+    println!("{} traces, {steps} steps, {waiting} of them wait", traces.len());
+    for (trace, played) in traces.iter().zip(&played) {
+        println!("{}: {} of {}", trace.name, trace.steps.len() - played.lines.lines().count(), trace.steps.len());
+    }
+    if rewrite {
+        let lines: String = played.into_iter().map(|played| played.lines).collect();
+        std::fs::write(list_path(), format!("{ABOUT_THE_LIST}{lines}")).expect("the list can be written");
+        return;
+    }
+    let complaints: Vec<String> =
+        list.strangers(&traces).into_iter().chain(played.into_iter().flat_map(|played| played.complaints)).collect();
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+/// How a trace went.
+struct Played {
+    /// Its lines of the list.
+    lines: String,
+    /// What is wrong with the list.
+    complaints: Vec<String>,
+}
+
+async fn play(trace: &Trace, shared: &TestServer, list: &Waiting) -> Played {
+    let own = match ALONE.iter().find(|(name, _)| *name == trace.name) {
+        Some((_, flags)) => Some(server(flags).await),
+        None => None,
+    };
+    let player =
+        Player { server: own.as_ref().unwrap_or(shared), patience_with_failing: Duration::from_millis(500) };
+    let outcomes = player.play(trace, |step| list.reason(&trace.name, &step.id).is_some()).await;
+    Played { lines: waiting::lines(trace, &outcomes), complaints: list.complaints(trace, &outcomes) }
+}
+
+async fn server(flags: &[&str]) -> TestServer {
+    let options = TestServer::options().vocabulary("kubernetes").flag("--anonymous-auth=true");
+    flags.iter().fold(options, |options, flag| options.flag(*flag)).start().await
+}
+
+fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("traces")
+}
+
+fn list_path() -> PathBuf {
+    directory().join("waiting.txt")
+}
