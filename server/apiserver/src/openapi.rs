@@ -43,13 +43,7 @@ const KEPT_SECONDS: i64 = 365 * 24 * 60 * 60;
 const MEDIA_TYPE: &str = "application/json";
 const JSON: HeaderValue = HeaderValue::from_static(MEDIA_TYPE);
 
-/// The media types that a PATCH may have, as published.
-pub const PATCH_MEDIA_TYPES: &[&str] = &[
-    "application/json-patch+json",
-    "application/merge-patch+json",
-    "application/strategic-merge-patch+json",
-];
-/// The media types of other bodies, as published.
+/// The media types of bodies, as published; those of patches are the registry's.
 pub const BODY_MEDIA_TYPES: &[&str] = &["application/json"];
 /// The media types of answers, as published.
 pub const ANSWER_MEDIA_TYPES: &[&str] = &["application/json"];

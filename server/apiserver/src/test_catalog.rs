@@ -1,5 +1,6 @@
 //! A small hand-written catalog for the tests of the published documents: every shape of resource once.
 
+pub use orch_api::{KUBERNETES, ORCH};
 use orch_runtime::{
     Tree,
     object::ApiObject,
@@ -13,31 +14,10 @@ use serde::de::Error as _;
 
 use crate::catalog::Catalog;
 
-/// The words of the schema files.
-pub static ORCH: Vocabulary = Vocabulary {
-    name: "orch",
-    group_suffix: "orch.io",
-    label_domain: "orch.io",
-    protobuf_media_type: "application/vnd.orch.protobuf",
-    namespace_system: "orch-system",
-    namespace_public: "orch-public",
-    namespace_node_lease: "orch-node-lease",
-    namespace_finalizer: "orch",
-    bootstrap_token_secret_type: "bootstrap.orch.io/token",
-    initial_events_end_annotation: "orch.io/initial-events-end",
-    flow_schema_header: "X-Orch-PF-FlowSchema-UID",
-    priority_level_header: "X-Orch-PF-PriorityLevel-UID",
-    exec_info_variable: "ORCH_EXEC_INFO",
-};
-
-/// The words that existing clients have built in.
-pub static KUBERNETES: Vocabulary = Vocabulary {
-    name: "kubernetes",
-    group_suffix: "k8s.io",
-    label_domain: "kubernetes.io",
-    protobuf_media_type: "application/vnd.kubernetes.protobuf",
-    ..ORCH
-};
+/// The tables of the product under the words of `vocabulary`.
+pub fn product(vocabulary: &'static Vocabulary) -> Catalog {
+    Catalog::new(vocabulary, orch_api::registry().iter().copied())
+}
 
 /// All tables below under the words of `vocabulary`.
 pub fn catalog(vocabulary: &'static Vocabulary) -> Catalog {

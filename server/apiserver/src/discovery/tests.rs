@@ -5,7 +5,7 @@ use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 
 use super::Discovery;
-use crate::test_catalog::{KUBERNETES, ORCH, catalog};
+use crate::test_catalog::{KUBERNETES, ORCH, catalog, product};
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 const ALL_VERBS: &str = r#"["create","delete","deletecollection","get","list","patch","update","watch"]"#;
@@ -96,6 +96,20 @@ async fn virtual_kinds_can_only_be_created() {
              "kind": "LocalSubjectAccessReview", "verbs": ["create"]},
             {"name": "selfsubjectaccessreviews", "singularName": "selfsubjectaccessreview", "namespaced": false,
              "kind": "SelfSubjectAccessReview", "verbs": ["create"]}]})
+    );
+}
+
+/// The product's tables, compared with the recorded answer of a reference server.
+#[tokio::test]
+async fn the_products_leases_are_described_as_recorded() {
+    let discovery = Discovery::new(&product(&KUBERNETES), "");
+    let answer = ask(&discovery, "/apis/coordination.k8s.io/v1", &[]).await.unwrap();
+    let body: Value = serde_json::from_str(&without_hashes(&answer.text)).unwrap();
+    assert_eq!(
+        body,
+        json!({"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "coordination.k8s.io/v1", "resources": [
+            {"name": "leases", "singularName": "lease", "namespaced": true, "kind": "Lease",
+             "verbs": ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]}]})
     );
 }
 

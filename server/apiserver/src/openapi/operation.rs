@@ -9,11 +9,11 @@ use orch_runtime::{
 use serde::Serialize;
 
 use super::{
-    ANSWER_MEDIA_TYPES, BODY_MEDIA_TYPES, PATCH_MEDIA_TYPES, STREAM_MEDIA_TYPES,
+    ANSWER_MEDIA_TYPES, BODY_MEDIA_TYPES, STREAM_MEDIA_TYPES,
     parameters::{self, Parameter},
     schemas::{DELETE_OPTIONS, PATCH, STATUS, WATCH_EVENT, body_schema, reference},
 };
-use crate::catalog::ServedResource;
+use crate::{catalog::ServedResource, registry::patch::PATCH_TYPES};
 
 /// An operation.
 #[derive(Serialize)]
@@ -193,9 +193,12 @@ fn schema(subject: Subject<'_>, content: Content) -> Option<String> {
 }
 
 fn request_body(subject: Subject<'_>, content: Content) -> Option<RequestBody> {
-    let types = if matches!(content, Content::Patch) { PATCH_MEDIA_TYPES } else { BODY_MEDIA_TYPES };
-    let required = !matches!(content, Content::DeleteOptions);
-    schema(subject, content).map(|schema| RequestBody { content: media(subject, types, &schema), required })
+    let schema = schema(subject, content)?;
+    let content_types = match content {
+        Content::Patch => media(subject, PATCH_TYPES.iter().map(|(name, _)| *name), &schema),
+        _ => media(subject, BODY_MEDIA_TYPES.iter().copied(), &schema),
+    };
+    Some(RequestBody { content: content_types, required: !matches!(content, Content::DeleteOptions) })
 }
 
 fn answer(subject: Subject<'_>, code: &str, content: Content) -> Answer {
@@ -205,16 +208,20 @@ fn answer(subject: Subject<'_>, code: &str, content: Content) -> Answer {
         _ => "OK",
     };
     let schema = schema(subject, content).unwrap_or_default();
-    let mut content_types = media(subject, ANSWER_MEDIA_TYPES, &schema);
+    let mut content_types = media(subject, ANSWER_MEDIA_TYPES.iter().copied(), &schema);
     if matches!(content, Content::List | Content::Events) {
-        content_types.extend(media(subject, STREAM_MEDIA_TYPES, &schema));
+        content_types.extend(media(subject, STREAM_MEDIA_TYPES.iter().copied(), &schema));
     }
     Answer { description, content: content_types }
 }
 
-fn media(subject: Subject<'_>, types: &[&'static str], schema: &str) -> BTreeMap<&'static str, Media> {
+fn media(
+    subject: Subject<'_>,
+    types: impl Iterator<Item = &'static str>,
+    schema: &str,
+) -> BTreeMap<&'static str, Media> {
     let media = || Media { schema: Reference { target: reference(subject.vocabulary, schema) } };
-    types.iter().map(|media_type| (*media_type, media())).collect()
+    types.map(|media_type| (media_type, media())).collect()
 }
 
 /// `listCoreV1NamespacedConfigMap`: unique in all documents, and the method name in generated clients.
