@@ -43,8 +43,8 @@ mod signals;
 /// returns the exit code: 0 after a shutdown that was asked for, 2 when the configuration is at fault, 1 when
 /// the server cannot go on. There is at least one vocabulary, and the first is the default.
 pub fn main_with(
-    resources: impl IntoIterator<Item = &'static GroupVersionDef>,
-    vocabularies: &'static [Vocabulary],
+    resources: &'static [&'static GroupVersionDef],
+    vocabularies: &[&'static Vocabulary],
 ) -> ExitCode {
     let outcome = match config::parse(std::env::args_os(), vocabularies) {
         Ok(Invocation::Show(text)) => {
@@ -64,14 +64,11 @@ pub fn main_with(
     }
 }
 
-fn serve(
-    config: Config,
-    resources: impl IntoIterator<Item = &'static GroupVersionDef>,
-) -> Result<(), StartError> {
+fn serve(config: Config, resources: &'static [&'static GroupVersionDef]) -> Result<(), StartError> {
     logging::start(&config.logging);
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| StartError::Runtime(format!("cannot start threads: {error}")))?;
-    let server = Server::builder(config).resources(resources);
+    let server = Server::builder(config).resources(resources.iter().copied());
     let outcome = runtime.block_on(signals::run_until_told(|stopping| server.run(stopping)));
     // After a second signal tasks may hang; they go with the process.
     runtime.shutdown_background();
@@ -152,16 +149,18 @@ impl Site {
     /// Says on stdout that the server is ready at `address`, and what to try next; the administrator's client
     /// configuration is written for that address.
     pub fn announce(&self, address: SocketAddr) -> Result<(), StartError> {
+        let text = self.introduce(address)?;
+        // A server whose output nobody reads serves all the same.
+        let _ = io::stdout().write_all(text.as_bytes());
+        Ok(())
+    }
+
+    fn introduce(&self, address: SocketAddr) -> Result<String, StartError> {
         let url = serving::url(address, self.external_hostname.as_deref());
         let kubeconfig = self.directory.join("admin.kubeconfig");
         kubeconfig::write(&kubeconfig, &url, self.trust.as_deref(), &self.administrator)?;
         let kubeconfig = shell_word(&kubeconfig);
-        // A server whose output nobody reads serves all the same.
-        let _ = writeln!(
-            io::stdout(),
-            "Listening on {url}\nTry:\n  export KUBECONFIG={kubeconfig}\n  kubectl get namespaces"
-        );
-        Ok(())
+        Ok(format!("Listening on {url}\nTry:\n  export KUBECONFIG={kubeconfig}\n  kubectl get namespaces\n"))
     }
 }
 

@@ -56,7 +56,7 @@ pub enum Invocation {
 /// vocabulary, and the first is the default.
 pub fn parse(
     arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
-    vocabularies: &'static [Vocabulary],
+    vocabularies: &[&'static Vocabulary],
 ) -> Result<Invocation, StartError> {
     let matches = match command(vocabularies).try_get_matches_from(arguments) {
         Ok(matches) => matches,
@@ -96,7 +96,7 @@ struct ApiFlags {
 }
 
 impl Flags {
-    fn check(self, vocabularies: &'static [Vocabulary]) -> Result<Config, StartError> {
+    fn check(self, vocabularies: &[&'static Vocabulary]) -> Result<Config, StartError> {
         let vocabulary = vocabularies
             .iter()
             .find(|vocabulary| vocabulary.name == self.api.vocabulary)
@@ -112,7 +112,7 @@ impl Flags {
     }
 }
 
-fn command(vocabularies: &'static [Vocabulary]) -> Command {
+fn command(vocabularies: &[&'static Vocabulary]) -> Command {
     Flags::command().mut_arg("vocabulary", |flag| {
         flag.required(false)
             .default_value(vocabularies.first().map(|vocabulary| vocabulary.name))

@@ -6,27 +6,12 @@ use orch_auth::authorization::Mode;
 use orch_runtime::vocabulary::Vocabulary;
 
 use super::{Config, Invocation, LogFormat, command, parse};
-use crate::start_error::StartError;
+use crate::{
+    start_error::StartError,
+    test_catalog::{KUBERNETES, ORCH},
+};
 
-const fn vocabulary(name: &'static str) -> Vocabulary {
-    Vocabulary {
-        name,
-        group_suffix: "example.io",
-        label_domain: "",
-        protobuf_media_type: "",
-        namespace_system: "",
-        namespace_public: "",
-        namespace_node_lease: "",
-        namespace_finalizer: "",
-        bootstrap_token_secret_type: "",
-        initial_events_end_annotation: "",
-        flow_schema_header: "",
-        priority_level_header: "",
-        exec_info_variable: "",
-    }
-}
-
-static VOCABULARIES: [Vocabulary; 2] = [vocabulary("first"), vocabulary("second")];
+static VOCABULARIES: [&Vocabulary; 2] = [&ORCH, &KUBERNETES];
 
 fn read(flags: &[&str]) -> Result<Invocation, StartError> {
     parse(["orch-apiserver"].iter().chain(flags), &VOCABULARIES)
@@ -50,7 +35,7 @@ fn no_flags_are_needed() {
     assert_eq!(config.storage.data_dir, Path::new("orch-data"));
     assert_eq!(config.storage.history_retention, Duration::from_mins(5));
     assert_eq!((config.logging.format, config.logging.filter.as_str()), (LogFormat::Text, "info"));
-    assert_eq!(config.vocabulary.name, "first");
+    assert_eq!(config.vocabulary.name, "orch");
 }
 
 #[test]
@@ -89,7 +74,7 @@ fn every_flag_reaches_the_configuration() {
         (&["-v4"], |c| c.logging.filter == "debug"),
         (&["-v", "9"], |c| c.logging.filter == "trace"),
         (&["--log-level=info,hyper=debug"], |c| c.logging.filter == "info,hyper=debug"),
-        (&["--vocabulary=second"], |c| c.vocabulary.name == "second"),
+        (&["--vocabulary=kubernetes"], |c| c.vocabulary.name == "kubernetes"),
     ];
     for (flags, check) in table {
         assert!(check(&config(flags)), "{flags:?}");
@@ -138,7 +123,7 @@ fn what_is_wrong_is_one_line_with_a_remedy() {
         ),
         (
             &["--vocabulary=third"],
-            "invalid value 'third' for '--vocabulary <NAME>' (one of: first, second); --help lists all flags",
+            "invalid value 'third' for '--vocabulary <NAME>' (one of: orch, kubernetes); --help lists all flags",
         ),
         (
             &["--external-hostname=a b"],

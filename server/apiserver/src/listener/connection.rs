@@ -6,15 +6,17 @@ use bytes::Bytes;
 use http::{Request, Response};
 use hyper::{
     body::{Body, Incoming},
+    server::conn::{http1, http2},
     service::service_fn,
 };
-use hyper_util::{
-    rt::{TokioExecutor, TokioIo, TokioTimer},
-    server::conn::auto::Builder,
-};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use orch_auth::authenticator::certificate::PeerCertificates;
 use rustls::{ServerConfig, pki_types::CertificateDer};
-use tokio::{io::AsyncWriteExt, net::TcpStream, sync::watch};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    sync::watch,
+};
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
 use crate::listener::{Connection, Limits, drain, tls::ALPN_HTTP2};
@@ -44,8 +46,8 @@ const PING_TIMEOUT: Duration = Duration::from_secs(15);
 /// What all connections share.
 pub struct Door<H> {
     tls: TlsAcceptor,
-    http1: Builder<TokioExecutor>,
-    http2: Builder<TokioExecutor>,
+    http1: http1::Builder,
+    http2: http2::Builder<TokioExecutor>,
     limits: Limits,
     handler: H,
     stopping: watch::Receiver<bool>,
@@ -54,12 +56,13 @@ pub struct Door<H> {
 impl<H> Door<H> {
     /// Sets up both versions of HTTP.
     pub fn new(tls: Arc<ServerConfig>, limits: Limits, handler: H, stopping: watch::Receiver<bool>) -> Self {
-        let mut http = Builder::new(TokioExecutor::new());
-        http.http1()
+        let mut http1 = http1::Builder::new();
+        http1
             .timer(TokioTimer::new())
             .header_read_timeout(limits.request_head)
-            .max_buf_size(MAX_HEAD_BYTES as usize);
-        http.http2()
+            .max_header_size(MAX_HEAD_BYTES as usize);
+        let mut http2 = http2::Builder::new(TokioExecutor::new());
+        http2
             .timer(TokioTimer::new())
             .max_concurrent_streams(MAX_STREAMS)
             .max_header_list_size(MAX_HEAD_BYTES)
@@ -69,14 +72,7 @@ impl<H> Door<H> {
             .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
             .keep_alive_interval(PING_INTERVAL)
             .keep_alive_timeout(PING_TIMEOUT);
-        Self {
-            tls: TlsAcceptor::from(tls),
-            http1: http.clone().http1_only(),
-            http2: http.http2_only(),
-            limits,
-            handler,
-            stopping,
-        }
+        Self { tls: TlsAcceptor::from(tls), http1, http2, limits, handler, stopping }
     }
 }
 
@@ -109,8 +105,7 @@ where
     let certificates =
         certificates.map(|certificate| CertificateDer::into_owned(certificate.clone())).collect();
     let connection = Arc::new(Connection::new(peer, PeerCertificates::new(certificates)));
-    // Without a word about it in the handshake, a client speaks HTTP/1.1.
-    let http = if session.alpn_protocol() == Some(ALPN_HTTP2) { &door.http2 } else { &door.http1 };
+    let speaks_http2 = session.alpn_protocol() == Some(ALPN_HTTP2);
 
     let (handler, seen) = (door.handler.clone(), Arc::clone(&connection));
     let service = service_fn(move |request| {
@@ -118,8 +113,14 @@ where
         let answer = handler(request, Arc::clone(&seen));
         async { Ok::<_, Infallible>(answer.await) }
     });
-    let exchange = http.serve_connection(TokioIo::new(stream), service);
-    if let Err(error) = drain::until_done(exchange, &connection, door.limits.idle, &mut stopping).await {
+    let (io, idle) = (TokioIo::new(stream), door.limits.idle);
+    // A client that says nothing about it in the handshake speaks HTTP/1.1.
+    let result = if speaks_http2 {
+        drain::until_done(door.http2.serve_connection(io, service), &connection, idle, &mut stopping).await
+    } else {
+        drain::until_done(door.http1.serve_connection(io, service), &connection, idle, &mut stopping).await
+    };
+    if let Err(error) = result {
         tracing::debug!(%peer, %error, "connection ended with an error");
     }
 }
@@ -129,6 +130,8 @@ async fn handshake(tls: &TlsAcceptor, mut stream: TcpStream) -> io::Result<TlsSt
     stream.set_nodelay(true)?;
     let mut first = [0];
     if stream.peek(&mut first).await? == 1 && first != [TLS_HANDSHAKE] {
+        // What was not read when a connection is closed makes the system reset it, and the answer is lost.
+        let _ = stream.read(&mut [0; 4096]).await?;
         stream.write_all(NOT_TLS_ANSWER).await?;
         return Err(io::Error::other("the client does not speak TLS"));
     }

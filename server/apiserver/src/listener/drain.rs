@@ -2,13 +2,7 @@
 
 use std::{pin::pin, time::Duration};
 
-use bytes::Bytes;
-use http::{Request, Response};
-use hyper::{
-    body::{Body, Incoming},
-    service::Service,
-};
-use hyper_util::{rt::TokioExecutor, server::conn::auto};
+use hyper_util::server::graceful::GracefulConnection;
 use tokio::{
     sync::watch,
     task::JoinSet,
@@ -17,25 +11,15 @@ use tokio::{
 
 use crate::listener::{Connection, accept::report};
 
-type AnyError = Box<dyn std::error::Error + Send + Sync>;
-
 /// Runs a connection until it is closed. It is told to finish what it has begun and take nothing new when the
 /// server stops, when a handler says so, or when no new request came for `idle`. One that never had a request has
 /// nothing to finish and is cut off instead: a client that says nothing would not hear it.
-pub async fn until_done<I, S, B>(
-    exchange: auto::Connection<'_, I, S, TokioExecutor>,
+pub async fn until_done<E>(
+    exchange: impl GracefulConnection<Error = E>,
     connection: &Connection,
     idle: Duration,
     stopping: &mut watch::Receiver<bool>,
-) -> Result<(), AnyError>
-where
-    I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
-    S: Service<Request<Incoming>, Response = Response<B>>,
-    S::Future: Send + 'static,
-    S::Error: Into<AnyError>,
-    B: Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<AnyError>,
-{
+) -> Result<(), E> {
     let mut exchange = pin!(exchange);
     let mut requests = 0;
     let mut idle_end = pin!(sleep_until(Instant::now() + idle));
