@@ -7,11 +7,14 @@
 //! Every tree that this crate makes is at most [`json::MAX_DEPTH`] levels deep, however it came about (decoded,
 //! patched, merged). The engines that walk trees recursively rely on that.
 
+pub mod fieldset;
 pub mod json;
+pub mod managed_fields;
 pub mod meta;
 pub mod negotiate;
 pub mod partial;
 pub mod patch;
+pub mod protobuf;
 pub mod selector;
 pub mod table;
 pub mod tree;

@@ -1,0 +1,196 @@
+//! The protobuf form of objects, read by the type tables.
+//!
+//! A document is four magic bytes and an envelope (`Unknown`: type in 1, object in 2) around the object's own
+//! message. Field numbers are the tags of the tables; fields that a table does not know are skipped, as the format
+//! intends. The result is the same tree that the JSON form decodes to. Only reading is here: clients that send this
+//! form accept JSON answers.
+
+mod scalar;
+mod wire;
+
+use orch_runtime::{
+    Tree, TreeMap,
+    type_def::{FieldDef, Shape, TypeDef},
+};
+
+use self::wire::{Fields, Value};
+use crate::{
+    json::{Limits, decode::decode_any},
+    meta,
+};
+
+/// What every document begins with.
+const MAGIC: &[u8] = b"k8s\0";
+
+/// Why a document cannot be read. The text is meant for the person who sent it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProtobufError {
+    /// The magic bytes are missing.
+    #[error("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")]
+    NoMagic,
+    /// The bytes break off or are no protobuf.
+    #[error("the protobuf message is malformed: {0}")]
+    Malformed(&'static str),
+    /// A field that does not hold what its table says.
+    #[error("the protobuf message does not hold a {expected} in field {field}")]
+    WrongType {
+        /// The field's name.
+        field: &'static str,
+        /// What belongs there.
+        expected: &'static str,
+    },
+    /// Messages are nested deeper than allowed.
+    #[error("the protobuf message is nested deeper than {0} levels")]
+    TooDeep(usize),
+    /// The kind has no field numbers.
+    #[error("{0} has no protobuf form")]
+    Unsupported(&'static str),
+}
+
+/// Reads a document as an object of type `def`. `kind` and `apiVersion` are those of the envelope.
+pub fn decode(bytes: &[u8], def: &'static TypeDef, limits: &Limits) -> Result<Tree, ProtobufError> {
+    let envelope = bytes.strip_prefix(MAGIC).ok_or(ProtobufError::NoMagic)?;
+    if def.fields.iter().all(|field| field.tag.is_none()) {
+        return Err(ProtobufError::Unsupported(def.short_name));
+    }
+    let (mut type_meta, mut raw) = (&[][..], &[][..]);
+    for field in Fields::of(envelope) {
+        match field? {
+            (1, Value::Bytes(bytes)) => type_meta = bytes,
+            (2, Value::Bytes(bytes)) => raw = bytes,
+            _ => {}
+        }
+    }
+    let reader = Reader { limits };
+    let mut tree = Tree::Object(reader.message(raw, def, 1)?);
+    let (mut api_version, mut kind) = (String::new(), String::new());
+    for field in Fields::of(type_meta) {
+        match field? {
+            (1, Value::Bytes(bytes)) => api_version = wire::text(bytes)?,
+            (2, Value::Bytes(bytes)) => kind = wire::text(bytes)?,
+            _ => {}
+        }
+    }
+    meta::set_type(&mut tree, &kind, &api_version);
+    Ok(tree)
+}
+
+struct Reader<'l> {
+    limits: &'l Limits,
+}
+
+impl Reader<'_> {
+    fn message(&self, bytes: &[u8], def: &'static TypeDef, depth: usize) -> Result<TreeMap, ProtobufError> {
+        if depth > self.limits.effective_depth() {
+            return Err(ProtobufError::TooDeep(self.limits.effective_depth()));
+        }
+        let mut fields = TreeMap::new();
+        for entry in Fields::of(bytes) {
+            let (number, value) = entry?;
+            if let Some(field) = def.fields.iter().find(|field| field.tag == Some(number)) {
+                self.field(field, value, &mut fields, depth)?;
+            }
+        }
+        Ok(fields)
+    }
+
+    fn field(
+        &self,
+        field: &'static FieldDef,
+        value: Value<'_>,
+        fields: &mut TreeMap,
+        depth: usize,
+    ) -> Result<(), ProtobufError> {
+        match &field.shape {
+            Shape::List { item, .. } => {
+                let list = fields.entry(field.name).or_insert_with(|| Tree::Array(Vec::new()));
+                let Tree::Array(list) = list else { return Ok(()) };
+                match (item, value) {
+                    (Shape::Scalar(scalar), Value::Bytes(packed)) if scalar::is_packable(*scalar) => {
+                        for number in wire::varints(packed) {
+                            list.extend(scalar::read(*scalar, &Value::Varint(number?), field.name)?);
+                        }
+                    }
+                    (item, value) => list.extend(self.value(field, item, value, depth + 1)?),
+                }
+            }
+            Shape::Map { value: shape, .. } => {
+                let map = fields.entry(field.name).or_insert_with(|| Tree::Object(TreeMap::new()));
+                let Tree::Object(map) = map else { return Ok(()) };
+                let (key, value) = self.map_entry(field, shape, value, depth + 1)?;
+                map.insert(key, value);
+            }
+            shape => {
+                if let Some(value) = self.value(field, shape, value, depth)? {
+                    fields.insert(field.name.to_owned(), value);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A single value; `None` for what stands for absence (the zero time).
+    fn value(
+        &self,
+        field: &'static FieldDef,
+        shape: &'static Shape,
+        value: Value<'_>,
+        depth: usize,
+    ) -> Result<Option<Tree>, ProtobufError> {
+        match shape {
+            Shape::Scalar(scalar) => scalar::read(*scalar, &value, field.name),
+            Shape::Object(def) => {
+                let bytes = value.bytes(field.name)?;
+                self.message(bytes, def, depth + 1).map(|fields| Some(Tree::Object(fields)))
+            }
+            Shape::Any => self.embedded(value.bytes(field.name)?),
+            // No message of this API holds a list or map inside a list or map.
+            Shape::List { .. } | Shape::Map { .. } => {
+                Err(ProtobufError::WrongType { field: field.name, expected: "single value" })
+            }
+        }
+    }
+
+    fn map_entry(
+        &self,
+        field: &'static FieldDef,
+        shape: &'static Shape,
+        entry: Value<'_>,
+        depth: usize,
+    ) -> Result<(String, Tree), ProtobufError> {
+        let (mut key, mut value) = (String::new(), None);
+        for part in Fields::of(entry.bytes(field.name)?) {
+            match part? {
+                (1, part) => key = wire::text(part.bytes(field.name)?)?,
+                (2, part) => value = self.value(field, shape, part, depth)?,
+                _ => {}
+            }
+        }
+        Ok((key, value.unwrap_or_else(|| empty(shape))))
+    }
+
+    /// Free-form content travels as JSON text inside a message.
+    fn embedded(&self, bytes: &[u8]) -> Result<Option<Tree>, ProtobufError> {
+        for field in Fields::of(bytes) {
+            if let (1, Value::Bytes(json)) = field? {
+                let tree = decode_any(json, self.limits)
+                    .map_err(|_| ProtobufError::Malformed("embedded JSON cannot be read"))?;
+                return Ok(Some(tree));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// What an absent map value is.
+fn empty(shape: &Shape) -> Tree {
+    match shape {
+        Shape::Scalar(scalar) => scalar::zero(*scalar),
+        Shape::Object(_) | Shape::Map { .. } => Tree::Object(TreeMap::new()),
+        Shape::List { .. } => Tree::Array(Vec::new()),
+        Shape::Any => Tree::Null,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+//! Single values: what each kind is on the wire, as the JSON form has it.
+
+use orch_runtime::{
+    Tree,
+    scalar::{ByteString, Duration, MicroTime, Time},
+    type_def::Scalar,
+};
+
+use super::{
+    ProtobufError,
+    wire::{Fields, Value, text},
+};
+
+/// Reads a value; `None` for the zero time, which is how absence is written.
+pub fn read(scalar: Scalar, value: &Value<'_>, field: &'static str) -> Result<Option<Tree>, ProtobufError> {
+    let wrong = |expected| ProtobufError::WrongType { field, expected };
+    let tree = match (scalar, *value) {
+        (Scalar::Boolean, Value::Varint(number)) => Tree::Bool(number != 0),
+        // Negative numbers of 32 bits are written in 64.
+        (Scalar::Int32, Value::Varint(number)) => Tree::from(number as i32),
+        (Scalar::Int64, Value::Varint(number)) => Tree::from(number.cast_signed()),
+        (Scalar::Double, Value::Fixed64(bits)) => Tree::from(f64::from_bits(bits)),
+        (Scalar::String, Value::Bytes(bytes)) => Tree::from(text(bytes)?),
+        (Scalar::Bytes, Value::Bytes(bytes)) => Tree::from(ByteString(bytes.to_vec()).to_string()),
+        (Scalar::Time, Value::Bytes(message)) => {
+            return Ok(
+                time(message)?.map(|(seconds, _)| Tree::from(Time::from_unix_seconds(seconds).to_string()))
+            );
+        }
+        (Scalar::MicroTime, Value::Bytes(message)) => {
+            return Ok(time(message)?.map(|(seconds, nanos)| {
+                let micros = seconds.saturating_mul(1_000_000).saturating_add(nanos / 1000);
+                Tree::from(MicroTime::from_unix_micros(micros).to_string())
+            }));
+        }
+        (Scalar::Duration, Value::Bytes(message)) => {
+            let nanos = number(message, 1)?.unwrap_or(0);
+            Tree::from(Duration::from_nanos(nanos).to_string())
+        }
+        (Scalar::Quantity, Value::Bytes(message)) => Tree::from(string(message, 1)?),
+        (Scalar::IntOrString, Value::Bytes(message)) => match number(message, 1)?.unwrap_or(0) {
+            0 => Tree::from(number(message, 2)?.unwrap_or(0) as i32),
+            _ => Tree::from(string(message, 3)?),
+        },
+        (Scalar::Boolean | Scalar::Int32 | Scalar::Int64, _) => return Err(wrong("number")),
+        (Scalar::Double, _) => return Err(wrong("double")),
+        (Scalar::String | Scalar::Bytes, _) => return Err(wrong("text")),
+        _ => return Err(wrong("message")),
+    };
+    Ok(Some(tree))
+}
+
+/// Whether lists of it may be written without their field numbers.
+pub fn is_packable(scalar: Scalar) -> bool {
+    matches!(scalar, Scalar::Boolean | Scalar::Int32 | Scalar::Int64)
+}
+
+/// What a value is that was not written.
+pub fn zero(scalar: Scalar) -> Tree {
+    match scalar {
+        Scalar::Boolean => Tree::Bool(false),
+        Scalar::Int32 | Scalar::Int64 | Scalar::Double | Scalar::IntOrString => Tree::from(0),
+        Scalar::Quantity => Tree::from("0"),
+        Scalar::Duration => Tree::from("0s"),
+        Scalar::String | Scalar::Bytes => Tree::from(""),
+        Scalar::Time | Scalar::MicroTime => Tree::Null,
+    }
+}
+
+/// Seconds and nanoseconds; an empty message is the zero time.
+fn time(message: &[u8]) -> Result<Option<(i64, i64)>, ProtobufError> {
+    if message.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some((number(message, 1)?.unwrap_or(0), number(message, 2)?.unwrap_or(0))))
+}
+
+fn number(message: &[u8], wanted: u32) -> Result<Option<i64>, ProtobufError> {
+    let mut found = None;
+    for field in Fields::of(message) {
+        if let (number, Value::Varint(value)) = field?
+            && number == wanted
+        {
+            found = Some(value.cast_signed());
+        }
+    }
+    Ok(found)
+}
+
+fn string(message: &[u8], wanted: u32) -> Result<String, ProtobufError> {
+    let mut found = String::new();
+    for field in Fields::of(message) {
+        if let (number, Value::Bytes(bytes)) = field?
+            && number == wanted
+        {
+            found = text(bytes)?;
+        }
+    }
+    Ok(found)
+}
