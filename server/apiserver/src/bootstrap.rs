@@ -38,6 +38,9 @@ mod logging;
 mod pki;
 mod serving;
 mod signals;
+mod storage;
+
+pub use storage::open_storage;
 
 /// The `main` of a server for these resources: reads the command line, serves until it is told to stop, and
 /// returns the exit code: 0 after a shutdown that was asked for, 2 when the configuration is at fault, 1 when

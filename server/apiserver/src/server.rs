@@ -73,7 +73,7 @@ impl Server {
     pub async fn start(self, stopping: watch::Receiver<bool>) -> Result<Running, StartError> {
         let started = SystemTime::now();
         let Prepared { authentication, authorization, tls, site } = bootstrap::prepare(&self.config)?;
-        let storage = Storage::in_memory();
+        let storage = bootstrap::open_storage(&self.config).await?;
         let listener = Listener::bind(&self.config.serving, tls).await?;
         let vocabulary = self.config.vocabulary;
         let catalog = Arc::new(Catalog::new(vocabulary, self.tables));

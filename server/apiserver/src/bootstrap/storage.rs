@@ -1,0 +1,62 @@
+//! Opens the database of the data directory.
+
+use orch_storage::{
+    Storage, StoreError,
+    sqlite::{self, SqliteConfig},
+};
+
+use crate::{config::Config, start_error::StartError};
+
+/// Opens the configured database, or creates it. The data directory exists.
+pub async fn open_storage(config: &Config) -> Result<Storage, StartError> {
+    let settings = SqliteConfig {
+        retention: config.storage.history_retention,
+        ..SqliteConfig::new(config.storage.database(), config.vocabulary.name)
+    };
+    sqlite::open(settings).await.map_err(|error| {
+        let flag = match error {
+            StoreError::WrongVocabulary { .. } => "--vocabulary",
+            _ => "--data-dir",
+        };
+        StartError::caused(flag, &error)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::open_storage;
+    use crate::{
+        config::{self, Config, Invocation},
+        test_catalog::{KUBERNETES, ORCH},
+    };
+
+    fn config(flags: &[&str]) -> Config {
+        match config::parse(["server"].iter().chain(flags), &[&ORCH, &KUBERNETES]) {
+            Ok(Invocation::Serve(config)) => *config,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_database_keeps_its_vocabulary() {
+        let directory = tempfile::tempdir().unwrap();
+        let data_dir = format!("--data-dir={}", directory.path().display());
+        let storage = open_storage(&config(&[&data_dir])).await.unwrap();
+        storage.shutdown().await.unwrap();
+
+        let other = config(&[&data_dir, "--vocabulary=kubernetes"]);
+        let error = open_storage(&other).await.err().expect("must be refused").to_string();
+        assert!(error.starts_with("--vocabulary: ") && error.contains("\"orch\""), "{error}");
+        open_storage(&config(&[&data_dir])).await.unwrap().shutdown().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_file_that_is_no_database_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let config = config(&[&format!("--data-dir={}", directory.path().display())]);
+        std::fs::write(config.storage.database(), "something else entirely, and long enough to look at")
+            .unwrap();
+        let error = open_storage(&config).await.err().expect("must be refused").to_string();
+        assert!(error.starts_with("--data-dir: ") && error.contains("is not a database"), "{error}");
+    }
+}
