@@ -35,6 +35,7 @@ const RULES: &[Rule] = &[
     descriptions::present,
     tags::unique,
     tags::complete,
+    tags::reachable,
     kinds::one_per_file,
     kinds::names,
     kinds::unique_plurals,
@@ -61,7 +62,8 @@ const RULES: &[Rule] = &[
     unions::members,
     unions::discriminators,
     expressions::unsupported,
-    vocabulary::same_words,
+    vocabulary::known_words,
+    vocabulary::every_word,
 ];
 
 /// Runs every rule.

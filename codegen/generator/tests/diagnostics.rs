@@ -1,6 +1,6 @@
 //! One folder in `tests/diagnostics` for every rule: a schema that breaks it, and the report, exactly as people see it.
 //!
-//! `UPDATE=1 cargo test` writes the reports anew; review them as you would review code.
+//! `UPDATE_GOLDEN=1 cargo test -p orch-codegen --test diagnostics` writes the reports anew; review them as you would review code.
 
 use std::{
     fs,
@@ -32,7 +32,7 @@ fn report(case: &Path) -> String {
 
 #[test]
 fn every_rule_reports_what_where_and_how_to_mend_it() {
-    let update = std::env::var_os("UPDATE").is_some();
+    let update = std::env::var_os("UPDATE_GOLDEN").is_some();
     let mut failures = Vec::new();
     for case in cases() {
         let report = report(&case);
@@ -46,5 +46,5 @@ fn every_rule_reports_what_where_and_how_to_mend_it() {
             failures.push(format!("{}\n--- expected\n{expected}\n--- found\n{report}", case.display()));
         }
     }
-    assert!(failures.is_empty(), "{}\nUPDATE=1 accepts what was found", failures.join("\n"));
+    assert!(failures.is_empty(), "{}\nUPDATE_GOLDEN=1 accepts what was found", failures.join("\n"));
 }

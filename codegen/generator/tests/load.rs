@@ -1,6 +1,9 @@
 //! The generator's front end over small, correct schema folders.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use orch_codegen::{
     Inputs, Loaded, load,
@@ -77,4 +80,157 @@ fn every_file_and_folder_is_watched() {
     let loaded = basic();
     assert!(loaded.files.contains(&fixture("basic/core/v1/configmap.yaml")));
     assert!(loaded.files.contains(&fixture("basic/core")));
+}
+
+/// Loads one file of types, with the types of `tests/fixtures/meta` imported.
+fn types(schemas: &str) -> Model {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let version = folder.path().join("example.orch.io/v1");
+    fs::create_dir_all(&version).expect("a folder can be made");
+    let head = "openapi: 3.1.0\ninfo: {title: example.orch.io, version: v1}\ncomponents:\n  schemas:\n";
+    fs::write(version.join("types.yaml"), format!("{head}{schemas}")).expect("the file can be written");
+    let imports = vec![("orch_api".to_owned(), fixture("meta"))];
+    let loaded = load(&Inputs { schema: folder.path().to_path_buf(), imports });
+    assert!(!loaded.diagnostics.has_errors(), "{}", loaded.diagnostics.render());
+    loaded.model
+}
+
+#[test]
+fn imported_types_are_linked_and_belong_to_their_crate() {
+    let model = types("    Holder: {type: object, properties: {meta: {$ref: meta.v1.ObjectMeta}}}\n");
+    let crates: Vec<_> =
+        model.group_versions.iter().map(|gv| (gv.group.as_str(), gv.extern_crate.as_deref())).collect();
+    assert_eq!(crates, [("example.orch.io", None), ("meta", Some("orch_api"))]);
+    let meta = field(&model, "example.orch.io.v1.Holder", "meta");
+    assert!(
+        matches!(meta.usage.shape, Shape::Named(id) if model.ty(id).qualified_name == "meta.v1.ObjectMeta")
+    );
+    assert_eq!(meta.description, "What every object says about itself.");
+}
+
+#[test]
+fn empty_values_are_left_out_where_the_rule_says_so() {
+    let model = types(
+        "    Words: {type: string, enum: ['', pod-only, Always]}
+    Name: {type: string, format: dns-label}
+    Names: {type: array, items: {$ref: '#/components/schemas/Name'}}
+    Holder:
+      type: object
+      required: [must]
+      properties:
+        must: {type: string}
+        text: {type: string}
+        name: {$ref: '#/components/schemas/Name'}
+        bytes: {type: string, format: byte}
+        list: {type: array, items: {type: string}}
+        names: {$ref: '#/components/schemas/Names'}
+        map: {type: object, additionalProperties: {type: string}}
+        words: {$ref: '#/components/schemas/Words'}
+        flag: {type: boolean}
+        count: {type: integer}
+        time: {type: string, format: date-time}
+        holder: {$ref: meta.v1.ObjectMeta}
+        keptText: {type: string, x-orch-omit-empty: false}
+        keptList: {type: array, items: {type: string}, x-orch-omit-empty: false}
+        omittedCount: {type: integer, x-orch-omit-empty: true}
+        omittedFlag: {type: boolean, x-orch-omit-empty: true}
+",
+    );
+    for (name, omitted) in [
+        ("must", false),
+        ("text", true),
+        ("name", true),
+        ("bytes", true),
+        ("list", true),
+        ("names", true),
+        ("map", true),
+        ("words", false),
+        ("flag", false),
+        ("count", false),
+        ("time", false),
+        ("holder", false),
+        ("keptText", false),
+        ("keptList", false),
+        ("omittedCount", true),
+        ("omittedFlag", true),
+    ] {
+        assert_eq!(field(&model, "example.orch.io.v1.Holder", name).omit_empty, omitted, "{name}");
+    }
+    let words = model.types.iter().find(|ty| ty.name == "Words").expect("the type is declared");
+    let TypeKind::Enum(values) = &words.kind else { panic!("{words:?} is an enum") };
+    let names: Vec<&str> = values.iter().map(|value| value.rust_name.as_str()).collect();
+    assert_eq!(names, ["Empty", "PodOnly", "Always"]);
+}
+
+#[test]
+fn shapes_follow_type_and_format() {
+    let model = types(
+        "    Shapes:
+      type: object
+      properties:
+        int32: {type: integer, format: int32}
+        int64: {type: integer}
+        double: {type: number}
+        quantity: {type: string, format: quantity}
+        port: {type: [integer, string]}
+        target: {type: string, format: int-or-string}
+        nullable: {type: [string, 'null']}
+        any: {}
+        object: {type: object}
+        anyMap: {type: object, additionalProperties: true}
+        address: {type: string, format: ip}
+        parts: {type: array, items: {type: string}, x-orch-list-type: set}
+        labels: {type: object, additionalProperties: {type: string}, propertyNames: {format: label-key}, x-orch-map-type: atomic}
+",
+    );
+    let shape = |name: &str| format!("{:?}", field(&model, "example.orch.io.v1.Shapes", name).usage.shape);
+    for (name, expected) in [
+        ("int32", "Int32"),
+        ("int64", "Int64"),
+        ("double", "Double"),
+        ("quantity", "Quantity"),
+        ("port", "IntOrString"),
+        ("target", "IntOrString"),
+        ("nullable", "String(None)"),
+        ("any", "Any"),
+        ("object", "Any"),
+        ("address", "String(Some(Ip))"),
+    ] {
+        assert_eq!(shape(name), expected, "{name}");
+    }
+    assert!(field(&model, "example.orch.io.v1.Shapes", "nullable").usage.nullable);
+    assert!(shape("parts").ends_with("semantics: Set }"), "{}", shape("parts"));
+    assert!(
+        shape("labels").contains("String(Some(LabelKey))") && shape("labels").ends_with("atomic: true }")
+    );
+    assert!(shape("anyMap").starts_with("Map {") && shape("anyMap").contains("value: Usage { shape: Any"));
+}
+
+#[test]
+fn columns_take_what_their_field_says() {
+    let model = types(
+        "    Widget:
+      type: object
+      x-orch-resource:
+        plural: widgets
+        scope: Cluster
+        subresources: [{name: paint}, status]
+        columns:
+          - {name: Replicas, path: .replicas}
+          - {name: Text, path: .replicas, type: string, description: Its own.}
+      properties:
+        replicas: {description: How many., type: integer}
+        status: {type: string}
+",
+    );
+    let resource = &model.group_versions[0].resources[0];
+    let columns: Vec<_> = resource
+        .columns
+        .iter()
+        .map(|column| (column.column_type.as_str(), column.description.as_str()))
+        .collect();
+    assert_eq!(columns, [("integer", "How many."), ("string", "Its own.")]);
+    let subresources: Vec<_> =
+        resource.subresources.iter().map(|sub| (sub.name.as_str(), sub.verbs.len())).collect();
+    assert_eq!(subresources, [("paint", 1), ("status", 3)]);
 }

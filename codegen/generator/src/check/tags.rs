@@ -1,7 +1,11 @@
 //! Protobuf field numbers.
 
 use super::walk;
-use crate::{diagnostic::Diagnostics, lower::Lowered, model::Field};
+use crate::{
+    diagnostic::Diagnostics,
+    lower::Lowered,
+    model::{Behind, Field, Model, ObjectType, Shape},
+};
 
 /// The greatest field number of protobuf.
 const MAX: u32 = (1 << 29) - 1;
@@ -37,6 +41,28 @@ pub(super) fn complete(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
             let help = format!("add `x-orch-tag: {}`, or remove the tags of all fields", next_free(fields));
             diagnostics.error(&written.field.span, message, help);
         }
+    }
+}
+
+/// What a tagged object holds has tags as well: it could not be written otherwise.
+pub(super) fn reachable(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
+    for written in walk::fields(lowered).iter().filter(|written| written.field.tag.is_some()) {
+        let Some((name, object)) = held(&lowered.model, &written.field.usage.shape) else { continue };
+        if !object.fields.is_empty() && object.fields.iter().all(|field| field.tag.is_none()) {
+            let message = format!("`{}` has a tag, and its type `{name}` has none", written.field.name);
+            let help = format!("give the fields of `{name}` tags, or remove the tags here");
+            diagnostics.error(&written.field.span, message, help);
+        }
+    }
+}
+
+/// The object that a shape holds, in lists and maps too.
+fn held<'m>(model: &'m Model, shape: &'m Shape) -> Option<(&'m str, &'m ObjectType)> {
+    match model.behind(shape) {
+        Behind::Object(ty, object) => Some((&ty.name, object)),
+        Behind::Shape(Shape::List { item, .. }) => held(model, &item.shape),
+        Behind::Shape(Shape::Map { value, .. }) => held(model, &value.shape),
+        _ => None,
     }
 }
 

@@ -16,7 +16,8 @@ const MAX_DEPTH: usize = 64;
 
 /// Parses a file of one document. Mistakes are reported; a syntax error leaves nothing.
 pub(super) fn parse(file: &Arc<PathBuf>, text: &str, diagnostics: &mut Diagnostics) -> Option<Node> {
-    let mut builder = Builder { file, text, diagnostics, open: Vec::new(), root: None };
+    let mut builder =
+        Builder { file, lines: text.lines().collect(), diagnostics, open: Vec::new(), root: None };
     let mut documents = 0;
     for event in Parser::new_from_str(text) {
         match event {
@@ -52,7 +53,7 @@ pub(super) fn parse(file: &Arc<PathBuf>, text: &str, diagnostics: &mut Diagnosti
 
 struct Builder<'b> {
     file: &'b Arc<PathBuf>,
-    text: &'b str,
+    lines: Vec<&'b str>,
     diagnostics: &'b mut Diagnostics,
     open: Vec<Open>,
     root: Option<Node>,
@@ -166,23 +167,17 @@ impl Builder<'_> {
     /// The characters of a range that stand on its first line. What begins after the last line is at its end.
     fn span(&self, range: Range) -> Span {
         let (start, end) = (range.start, range.end);
-        let lines = self.text.lines().count().max(1);
-        if start.line() > lines {
-            let column = self.text.lines().last().map_or(1, |line| line.chars().count() + 1);
-            return Span { file: Arc::clone(self.file), line: lines, column, length: 1 };
-        }
-        let length = if start.line() == end.line() {
-            end.col().saturating_sub(start.col())
+        let characters =
+            |line: usize| self.lines.get(line - 1).map_or(0, |line| line.trim_end().chars().count());
+        let (line, column, length) = if start.line() > self.lines.len() {
+            let last = self.lines.len().max(1);
+            (last, characters(last) + 1, 1)
+        } else if start.line() == end.line() {
+            (start.line(), start.col() + 1, end.col().saturating_sub(start.col()))
         } else {
-            let line = self.text.lines().nth(start.line().saturating_sub(1)).unwrap_or_default();
-            line.trim_end().chars().count().saturating_sub(start.col())
+            (start.line(), start.col() + 1, characters(start.line()).saturating_sub(start.col()))
         };
-        Span {
-            file: Arc::clone(self.file),
-            line: start.line(),
-            column: start.col() + 1,
-            length: length.max(1),
-        }
+        Span { file: Arc::clone(self.file), line, column, length: length.max(1) }
     }
 }
 

@@ -1,0 +1,151 @@
+//! The command `orch-codegen` from the outside: what it prints, what it writes, how it ends.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+/// The types that every kind needs.
+const META: &str = "tests/fixtures/meta";
+
+/// The schema of schema files, as it is kept beside them.
+const IDL_SCHEMA: &str = "../../schema/idl.schema.json";
+
+fn run(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_orch-codegen")).args(arguments).output().expect("the command starts")
+}
+
+fn code(output: &Output) -> Option<i32> {
+    output.status.code()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A schema folder that holds what every kind needs, and nothing else.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let meta = folder.path().join("meta/v1");
+    fs::create_dir_all(&meta).expect("a folder can be made");
+    fs::copy(Path::new(META).join("meta/v1/objectmeta.yaml"), meta.join("objectmeta.yaml"))
+        .expect("a copy can be made");
+    folder
+}
+
+fn text(folder: &tempfile::TempDir) -> &str {
+    folder.path().to_str().expect("the path is text")
+}
+
+#[test]
+fn check_sums_up_what_is_there() {
+    let output = run(&["--schema", "tests/fixtures/basic", "check"]);
+    assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+    assert_eq!(stdout(&output), "tests/fixtures/basic: 2 kinds, 4 types, 0 errors, 3 warnings\n");
+    assert!(stderr(&output).starts_with("warning: the type `WidgetSpec` has no description\n"));
+}
+
+#[test]
+fn check_fails_on_errors_and_reports_all_of_them() {
+    let case = "tests/diagnostics/all_files_at_once";
+    let output = run(&["check", "--schema", case, "--import", "orch_api=tests/fixtures/meta"]);
+    assert_eq!(code(&output), Some(1));
+    let expected = fs::read_to_string(Path::new(case).join("expected.txt")).expect("the case has a report");
+    assert_eq!(stderr(&output), expected + "\n");
+    assert!(stdout(&output).ends_with("3 errors, 0 warnings\n"), "{}", stdout(&output));
+}
+
+#[test]
+fn a_missing_folder_is_an_error() {
+    let output = run(&["--schema", "tests/nowhere", "check"]);
+    assert_eq!(code(&output), Some(1));
+    assert!(stderr(&output).starts_with("error: cannot read the folder: "), "{}", stderr(&output));
+}
+
+#[test]
+fn a_new_kind_passes_the_check() {
+    for (group_version, kind, file) in [
+        ("example.orch.io/v1", "Widget", "example.orch.io/v1/widget.yaml"),
+        ("core/v1", "NetworkPolicy", "core/v1/networkpolicy.yaml"),
+        ("apps/v1beta1", "Batch", "apps/v1beta1/batch.yaml"),
+    ] {
+        let folder = folder();
+        let output = run(&["--schema", text(&folder), "new", group_version, kind]);
+        assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+        let path: PathBuf = folder.path().join(file);
+        assert_eq!(stdout(&output), format!("wrote {}\n", path.display()));
+        let output = run(&["--schema", text(&folder), "check"]);
+        assert_eq!((code(&output), stderr(&output).as_str()), (Some(0), ""), "{kind}");
+    }
+}
+
+#[test]
+fn new_never_touches_a_file_that_exists() {
+    let folder = folder();
+    let arguments = ["--schema", text(&folder), "new", "example.orch.io/v1", "Widget"];
+    assert_eq!(code(&run(&arguments)), Some(0));
+    let path = folder.path().join("example.orch.io/v1/widget.yaml");
+    fs::write(&path, "mine").expect("the file can be written");
+    let output = run(&arguments);
+    assert_eq!(code(&output), Some(2));
+    assert_eq!(stderr(&output), format!("error: {} exists already\n", path.display()));
+    assert_eq!(fs::read_to_string(&path).expect("the file is there"), "mine");
+}
+
+#[test]
+fn misuse_is_one_line_and_exit_code_2() {
+    for (arguments, expected) in [
+        (
+            &["new", "v1", "Widget"][..],
+            "error: `v1` is not GROUP/VERSION: write it like example.orch.io/v1, or core/v1",
+        ),
+        (
+            &["new", "a/v1/b", "Widget"],
+            "error: `a/v1/b` is not GROUP/VERSION: write it like example.orch.io/v1, or core/v1",
+        ),
+        (
+            &["new", "../v1", "Widget"],
+            "error: `../v1` is not GROUP/VERSION: write it like example.orch.io/v1, or core/v1",
+        ),
+        (
+            &["new", "a/v1", "wid-get"],
+            "error: `wid-get` cannot name a kind: write it in CamelCase, like Widget",
+        ),
+        (
+            &["--schema", "tests/fixtures/basic", "show", "Gadget"],
+            "error: no kind or type is called `Gadget`",
+        ),
+        (&["frobnicate"], "error: unrecognized subcommand 'frobnicate'"),
+        (&["--import", "x", "check"], "error: invalid value 'x' for '--import <CRATE=DIR>': write CRATE=DIR"),
+    ] {
+        let output = run(arguments);
+        assert_eq!(code(&output), Some(2), "{arguments:?}");
+        assert_eq!(stderr(&output), format!("{expected}\n"));
+    }
+}
+
+#[test]
+fn show_prints_the_code_of_one_kind() {
+    let output = run(&["--schema", "tests/fixtures/basic", "show", "ConfigMap"]);
+    assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains("pub struct ConfigMap {"), "{}", stdout(&output));
+    let output = run(&["--schema", "tests/diagnostics/unknown_keyword", "show", "Widget"]);
+    assert_eq!((code(&output), stdout(&output).as_str()), (Some(1), ""));
+    assert!(stderr(&output).contains("unknown key `descripton`"), "{}", stderr(&output));
+}
+
+/// `UPDATE_GOLDEN=1 cargo test -p orch-codegen --test command` writes the file anew.
+#[test]
+fn the_schema_of_schema_files_is_up_to_date() {
+    let printed = stdout(&run(&["idl-schema"]));
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(IDL_SCHEMA, &printed).expect("the file can be written");
+    }
+    let kept = fs::read_to_string(IDL_SCHEMA).expect("the schema of schema files is kept");
+    assert!(kept == printed, "{IDL_SCHEMA} is old: UPDATE_GOLDEN=1 writes it anew");
+}
