@@ -23,10 +23,7 @@ mod types;
 mod validate;
 mod vocabulary;
 
-use proc_macro2::TokenStream;
-use quote::quote;
-
-use self::{layout::Layout, reach::Reach, scope::Scope};
+use self::{layout::Layout, reach::Reach, scope::Scope, text::Item};
 use crate::model::{GroupVersion, Model, Type, TypeKind};
 
 /// One generated file.
@@ -76,9 +73,7 @@ pub fn show(model: &Model, name: &str) -> Result<String, ShowError> {
         for id in &group_version.types {
             let ty = model.ty(*id);
             if ty.name == name || ty.qualified_name == name {
-                let mut items = vec![quote!()];
-                items.extend(type_items(&scope, ty));
-                items[0] = scope.uses();
+                let items = with_uses(&scope, type_items(&scope, ty));
                 shown.push(format!("// {}\n{}", ty.qualified_name, text::source(&items)));
             }
         }
@@ -92,28 +87,29 @@ fn own_group_versions(model: &Model) -> impl Iterator<Item = &GroupVersion> {
 }
 
 fn module(scope: &Scope<'_>, schemas_file: &str) -> String {
-    let mut items = vec![quote!()];
-    for id in &scope.group_version.types {
-        items.extend(type_items(scope, scope.model.ty(*id)));
-    }
-    items.push(resources::group_version(scope, schemas_file));
-    items[0] = scope.uses();
-    text::source(&items)
+    let types = scope.group_version.types.iter();
+    let mut items: Vec<Item> = types.flat_map(|id| type_items(scope, scope.model.ty(*id))).collect();
+    items.push(resources::group_version(scope, schemas_file).into());
+    text::source(&with_uses(scope, items))
+}
+
+/// Puts what the items import before them.
+fn with_uses(scope: &Scope<'_>, items: Vec<Item>) -> Vec<Item> {
+    let mut all = vec![scope.uses().into()];
+    all.extend(items);
+    all
 }
 
 /// Everything about one type, in reading order.
-fn type_items(scope: &Scope<'_>, ty: &Type) -> Vec<TokenStream> {
+fn type_items(scope: &Scope<'_>, ty: &Type) -> Vec<Item> {
     let mut items = vec![types::definition(scope, ty)];
     if let TypeKind::Object(object) = &ty.kind {
-        items.push(defaults::implementation(scope, ty));
-        items.push(validate::implementation(scope, ty));
-        items.push(tables::type_def(scope, ty, object));
+        items.push(defaults::implementation(scope, ty).into());
+        items.push(validate::implementation(scope, ty).into());
+        items.push(tables::type_def(scope, ty, object).into());
     }
-    let resource = scope
-        .group_version
-        .resources
-        .iter()
-        .find(|resource| std::ptr::eq(scope.model.ty(resource.ty), ty));
-    items.extend(resource.map(|resource| resources::resource(scope, resource)));
+    let resource =
+        scope.group_version.resources.iter().find(|resource| std::ptr::eq(scope.model.ty(resource.ty), ty));
+    items.extend(resource.map(|resource| resources::resource(scope, resource).into()));
     items
 }

@@ -41,13 +41,12 @@ fn field_statements(scope: &Scope<'_>, field: &Field) -> Vec<TokenStream> {
         statements.extend(fill(scope, field, resolved, presence, &value));
     }
     let place = quote!(self.#name);
-    if presence.optional {
-        if let Some(below) = below(scope, &field.usage, &quote!(#name), 0) {
-            statements.push(quote!(if let Some(#name) = &mut #place { #below }));
-        }
-    } else if let Some(below) = below(scope, &field.usage, &place, 0) {
-        statements.push(below);
-    }
+    statements.extend(if presence.optional {
+        below(scope, &field.usage, &quote!(value), &quote!(value), 0)
+            .map(|below| quote!(if let Some(value) = &mut #place { #below }))
+    } else {
+        below(scope, &field.usage, &place, &quote!(&mut #place), 0)
+    });
     statements
 }
 
@@ -69,11 +68,14 @@ fn fill(
 ) -> Option<TokenStream> {
     let name = rust_ident(&field.rust_name);
     if presence.optional {
-        let simple = matches!(
-            resolved,
+        // A constant costs nothing to make, so it need not be made only on demand.
+        let constant = match resolved {
             Resolved::Scalar(Shape::Boolean | Shape::Int32 | Shape::Int64 | Shape::Double)
-        );
-        return Some(if simple && field.default_fn.is_none() {
+            | Resolved::Enum(..) => true,
+            Resolved::Scalar(Shape::IntOrString) => field.default.as_ref().is_some_and(Value::is_number),
+            _ => false,
+        };
+        return Some(if constant && field.default_fn.is_none() {
             quote!(self.#name.get_or_insert(#value);)
         } else {
             quote!(self.#name.get_or_insert_with(|| #value);)
@@ -84,7 +86,9 @@ fn fill(
     }
     let is_empty = match resolved {
         // A plain object that is always there; its own fields have their own defaults.
-        Resolved::Object(..) if presence.omitted == Omitted::Never && field.default_fn.is_none() => return None,
+        Resolved::Object(..) if presence.omitted == Omitted::Never && field.default_fn.is_none() => {
+            return None;
+        }
         Resolved::Scalar(Shape::String(_)) | Resolved::List(..) | Resolved::Map { .. } => {
             quote!(self.#name.is_empty())
         }
@@ -108,35 +112,44 @@ fn is_empty_constant(value: &Value) -> bool {
     }
 }
 
-/// Applies the defaults of what a place holds: `place` is an object, a list or a map, or a `&mut` to one.
-fn below(scope: &Scope<'_>, usage: &Usage, place: &TokenStream, depth: usize) -> Option<TokenStream> {
+/// Applies the defaults of what a place holds: an object, a list or a map. `receiver` is what a method is called
+/// on, `reference` is the same as a `&mut`.
+fn below(
+    scope: &Scope<'_>,
+    usage: &Usage,
+    receiver: &TokenStream,
+    reference: &TokenStream,
+    depth: usize,
+) -> Option<TokenStream> {
     match scope.resolve(usage) {
         Resolved::Object(id, _) => {
-            scope.reach.defaults.contains(&id).then(|| quote!(#place.set_defaults();))
+            scope.reach.defaults.contains(&id).then(|| quote!(#receiver.set_defaults();))
         }
         Resolved::List(item, _) => {
-            let name = loop_name("item", depth);
-            let body = below(scope, item, &quote!(#name), depth + 1)?;
-            Some(quote!(for #name in #place.iter_mut() { #body }))
+            let name = loop_variable(depth);
+            let body = below(scope, item, &quote!(#name), &quote!(#name), depth + 1)?;
+            Some(quote!(for #name in #reference { #body }))
         }
         Resolved::Map { value, .. } => {
-            let name = loop_name("value", depth);
-            let body = below(scope, value, &quote!(#name), depth + 1)?;
-            Some(quote!(for #name in #place.values_mut() { #body }))
+            let name = loop_variable(depth);
+            let body = below(scope, value, &quote!(#name), &quote!(#name), depth + 1)?;
+            Some(quote!(for #name in #receiver.values_mut() { #body }))
         }
         _ => None,
     }
 }
 
-fn loop_name(stem: &str, depth: usize) -> proc_macro2::Ident {
-    if depth == 0 { format_ident!("{stem}") } else { format_ident!("{stem}_{depth}") }
+fn loop_variable(depth: usize) -> proc_macro2::Ident {
+    if depth == 0 { format_ident!("item") } else { format_ident!("item_{depth}") }
 }
 
 /// A constant of the schema as a Rust expression. The checks have proven that it fits its place.
 fn literal(scope: &Scope<'_>, usage: &Usage, value: &Value) -> TokenStream {
     match scope.resolve(usage) {
         Resolved::Scalar(shape) => scalar(scope, shape, value),
-        Resolved::Enum(id, values) => variant(scope, scope.model.ty(id), values, value.as_str().unwrap_or_default()),
+        Resolved::Enum(id, values) => {
+            variant(scope, scope.model.ty(id), values, value.as_str().unwrap_or_default())
+        }
         Resolved::Object(id, object) => structure(scope, scope.model.ty(id), object, value),
         Resolved::List(item, _) => {
             let items = value.as_array().into_iter().flatten().map(|value| literal(scope, item, value));
@@ -200,13 +213,11 @@ pub fn number(value: i64) -> TokenStream {
 
 fn variant(scope: &Scope<'_>, ty: &Type, values: &[EnumValue], text: &str) -> TokenStream {
     let path = scope.type_path(ty);
-    match values.iter().find(|value| value.value == text) {
-        Some(value) => {
-            let variant = rust_ident(&value.rust_name);
-            quote!(#path::#variant)
-        }
-        None => quote!(#path::from(#text)),
-    }
+    let Some(value) = values.iter().find(|value| value.value == text) else {
+        return quote!(#path::from(#text));
+    };
+    let variant = rust_ident(&value.rust_name);
+    quote!(#path::#variant)
 }
 
 fn structure(scope: &Scope<'_>, ty: &Type, object: &ObjectType, value: &Value) -> TokenStream {

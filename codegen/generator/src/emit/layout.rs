@@ -3,9 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 
 use crate::model::{GroupVersion, Model, Type};
+
+/// Modules of functions that schemas name, beside the generated ones.
+const HAND_WRITTEN: &[&str] = &["defaults", "validators"];
 
 /// The module of each group, by crate and group.
 #[derive(Debug)]
@@ -50,14 +53,15 @@ impl Layout {
     pub fn module_path(&self, group_version: &GroupVersion) -> TokenStream {
         let group = format_ident!("{}", self.group_module(group_version));
         let version = format_ident!("{}", Self::version_module(group_version));
-        match &group_version.extern_crate {
-            Some(krate) => {
-                let krate = format_ident!("{krate}");
-                quote!(#krate::#group::#version)
-            }
-            None => quote!(crate::#group::#version),
-        }
+        let krate = crate_path(group_version);
+        quote!(#krate::#group::#version)
     }
+}
+
+/// The crate that holds the generated code: `crate` itself, or `orch_api`.
+pub fn crate_path(group_version: &GroupVersion) -> TokenStream {
+    let krate = group_version.extern_crate.as_deref().map(|name| format_ident!("{name}"));
+    krate.map_or_else(|| quote!(crate), ToTokens::into_token_stream)
 }
 
 /// The group and version that a type belongs to.
@@ -74,8 +78,11 @@ fn first_segment(group: &str) -> &str {
 }
 
 fn module_name(text: &str) -> String {
-    let name: String =
-        text.chars().map(|ch| if ch.is_ascii_alphanumeric() { ch.to_ascii_lowercase() } else { '_' }).collect();
+    let name: String = text
+        .chars()
+        .map(|ch| if ch.is_ascii_alphanumeric() { ch.to_ascii_lowercase() } else { '_' })
+        .collect();
     // A keyword such as `type` cannot be a module's name as it is.
-    if syn::parse_str::<syn::Ident>(&name).is_ok() { name } else { format!("{name}_") }
+    let is_free = syn::parse_str::<syn::Ident>(&name).is_ok() && !HAND_WRITTEN.contains(&name.as_str());
+    if is_free { name } else { format!("{name}_") }
 }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::{
     scope::Scope,
-    shape::{Resolved, layers, presence},
+    shape::{Resolved, innermost, presence},
 };
 use crate::model::{Field, ListSemantics, Resource, Shape, Type, TypeKind, Usage};
 
@@ -32,23 +32,24 @@ pub fn schemas(scope: &Scope<'_>) -> String {
             // Written out where they are used, because tools look for `enum` beside `type`.
             TypeKind::Enum(_) => continue,
         };
-        components.schemas.insert(ty.qualified_name.clone(), ReferenceOr::Item(described(schema, &ty.description)));
+        components
+            .schemas
+            .insert(ty.qualified_name.clone(), ReferenceOr::Item(described(schema, &ty.description)));
     }
     for resource in &scope.group_version.resources {
         let name = format!("{}List", scope.model.ty(resource.ty).qualified_name);
         components.schemas.insert(name, ReferenceOr::Item(list_schema(scope, resource)));
     }
     components.schemas.sort_unstable_keys();
-    let mut text =
-        serde_json::to_string_pretty(&components.schemas).expect("schemas have string keys and finite numbers");
+    let mut text = serde_json::to_string_pretty(&components.schemas)
+        .expect("schemas have string keys and finite numbers");
     text.push('\n');
     text
 }
 
 fn object_schema(scope: &Scope<'_>, ty: &Type, object: &crate::model::ObjectType) -> Schema {
-    let is_kind = scope.group_version.resources.iter().any(|resource| {
-        std::ptr::eq(scope.model.ty(resource.ty), ty)
-    });
+    let is_kind =
+        scope.group_version.resources.iter().any(|resource| std::ptr::eq(scope.model.ty(resource.ty), ty));
     let mut schema = ObjectType::default();
     if is_kind {
         schema.properties.extend(type_meta());
@@ -109,8 +110,11 @@ fn patch_extensions(field: &Field) -> Vec<(&'static str, Value)> {
 fn usage_schema(scope: &Scope<'_>, usage: &Usage) -> ReferenceOr<Schema> {
     let resolved = scope.resolve(usage);
     if let (Shape::Named(id), false) = (&usage.shape, matches!(resolved, Resolved::Enum(..))) {
-        let reference = ReferenceOr::ref_(&format!("#/components/schemas/{}", scope.model.ty(*id).qualified_name));
-        if !matches!(resolved, Resolved::Object(..)) {
+        let reference =
+            ReferenceOr::ref_(&format!("#/components/schemas/{}", scope.model.ty(*id).qualified_name));
+        // A default without fields is none of a type that requires some.
+        let has_empty = |object: &crate::model::ObjectType| object.fields.iter().all(|field| !field.required);
+        if !matches!(resolved, Resolved::Object(_, object) if has_empty(object)) {
             return reference;
         }
         let mut schema = all_of(reference);
@@ -119,7 +123,7 @@ fn usage_schema(scope: &Scope<'_>, usage: &Usage) -> ReferenceOr<Schema> {
     }
     let mut data = SchemaData { nullable: usage.nullable, ..SchemaData::default() };
     let kind = match resolved {
-        Resolved::Scalar(shape) => leaf::scalar(shape, &layers(scope.model, usage), &mut data),
+        Resolved::Scalar(shape) => leaf::scalar(shape, &innermost(scope.model, usage).constraints, &mut data),
         Resolved::Enum(_, values) => {
             let values = values.iter().map(|value| Some(value.value.clone())).collect();
             SchemaKind::Type(SchemaType::String(StringType { enumeration: values, ..StringType::default() }))
@@ -131,7 +135,9 @@ fn usage_schema(scope: &Scope<'_>, usage: &Usage) -> ReferenceOr<Schema> {
                 data.extensions.insert("x-kubernetes-map-type".to_owned(), json!("atomic"));
             }
             SchemaKind::Type(SchemaType::Object(ObjectType {
-                additional_properties: Some(AdditionalProperties::Schema(Box::new(usage_schema(scope, value)))),
+                additional_properties: Some(AdditionalProperties::Schema(Box::new(usage_schema(
+                    scope, value,
+                )))),
                 min_properties: usage.constraints.min_properties.map(|min| min as usize),
                 max_properties: usage.constraints.max_properties.map(|max| max as usize),
                 ..ObjectType::default()
@@ -174,13 +180,10 @@ fn list(
 
 fn list_schema(scope: &Scope<'_>, resource: &Resource) -> Schema {
     let ty = scope.model.ty(resource.ty);
-    let item = |name: &str| {
-        let mut schema = all_of(ReferenceOr::ref_(&format!("#/components/schemas/{name}")));
-        schema.schema_data.default = Some(json!({}));
-        schema
-    };
+    let mut metadata = all_of(ReferenceOr::ref_("#/components/schemas/meta.v1.ListMeta"));
+    metadata.schema_data.default = Some(json!({}));
     let items = SchemaKind::Type(SchemaType::Array(ArrayType {
-        items: Some(ReferenceOr::boxed_item(item(&ty.qualified_name))),
+        items: Some(ReferenceOr::ref_(&format!("#/components/schemas/{}", ty.qualified_name))),
         min_items: None,
         max_items: None,
         unique_items: false,
@@ -188,7 +191,7 @@ fn list_schema(scope: &Scope<'_>, resource: &Resource) -> Schema {
     let mut schema = ObjectType { required: vec!["items".to_owned()], ..ObjectType::default() };
     schema.properties.extend(type_meta());
     for (name, property) in [
-        ("metadata", described(item("meta.v1.ListMeta"), "What concerns the list as a whole.")),
+        ("metadata", described(metadata, "What concerns the list as a whole.")),
         ("items", described(plain(items), "The objects.")),
     ] {
         schema.properties.insert(name.to_owned(), ReferenceOr::boxed_item(property));

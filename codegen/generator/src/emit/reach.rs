@@ -3,7 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use super::{defaults, layout::{Layout, home}, scope::Scope, validate};
+use super::{
+    defaults,
+    layout::{Layout, home},
+    scope::Scope,
+    validate,
+};
 use crate::model::{Model, TypeId};
 
 /// The types that are worth walking into.

@@ -66,7 +66,12 @@ fn resource_fields(scope: &Scope<'_>, resource: &Resource) -> TokenStream {
     let subresources = resource.subresources.iter().map(|sub| subresource(scope, sub));
     let name_format = name_format(scope, resource.name_format);
     let Resource {
-        create_on_update, unconditional_update, counts_generation, delete_returns_object, storage_version, ..
+        create_on_update,
+        unconditional_update,
+        counts_generation,
+        delete_returns_object,
+        storage_version,
+        ..
     } = resource;
     let columns = resource.columns.iter().map(|it| column(scope, it));
     let selectable = resource.selectable_fields.iter().map(|path| {

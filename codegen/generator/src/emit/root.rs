@@ -5,7 +5,12 @@ use std::collections::BTreeMap;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use super::{layout::Layout, own_group_versions, text, vocabulary};
+use super::{
+    layout::Layout,
+    own_group_versions,
+    text::{self, Item},
+    vocabulary,
+};
 use crate::model::{GroupVersion, Model};
 
 /// The root file's text.
@@ -14,17 +19,18 @@ pub fn root(model: &Model, layout: &Layout) -> String {
     for group_version in own_group_versions(model) {
         by_group.entry(layout.group_module(group_version)).or_default().push(group_version);
     }
-    let mut items: Vec<TokenStream> =
-        by_group.iter().map(|(module, versions)| group_module(module, versions)).collect();
-    items.push(registry(model, layout));
-    items.push(vocabulary::vocabularies(&model.vocabularies));
+    let mut items: Vec<Item> =
+        by_group.iter().map(|(module, versions)| group_module(module, versions).into()).collect();
+    items.push(registry(model, layout).into());
+    items.push(vocabulary::vocabularies(&model.vocabularies).into());
     text::source(&items)
 }
 
 fn group_module(module: &str, versions: &[&GroupVersion]) -> TokenStream {
     let name = format_ident!("{module}");
     let group = versions.first().map_or("", |first| first.group.as_str());
-    let docs = if group.is_empty() { " The core group.".to_owned() } else { format!(" The group `{group}`.") };
+    let docs =
+        if group.is_empty() { " The core group.".to_owned() } else { format!(" The group `{group}`.") };
     let versions = versions.iter().map(|group_version| {
         let version = Layout::version_module(group_version);
         let name = format_ident!("{version}");

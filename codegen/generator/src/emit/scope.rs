@@ -9,7 +9,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 
 use super::{
-    layout::{Layout, home},
+    layout::{Layout, crate_path, home},
     reach::Reach,
     shape::{Resolved, resolve},
 };
@@ -30,7 +30,12 @@ pub struct Scope<'m> {
 
 impl<'m> Scope<'m> {
     /// The scope of a new file.
-    pub fn new(model: &'m Model, layout: &'m Layout, reach: &'m Reach, group_version: &'m GroupVersion) -> Self {
+    pub fn new(
+        model: &'m Model,
+        layout: &'m Layout,
+        reach: &'m Reach,
+        group_version: &'m GroupVersion,
+    ) -> Self {
         Scope { model, group_version, reach, layout, imports: RefCell::default() }
     }
 
@@ -68,7 +73,9 @@ impl<'m> Scope<'m> {
                 let module = format_ident!("{module}");
                 let items: Vec<_> = items
                     .iter()
-                    .map(|item| if *item == "self" { quote!(self) } else { format_ident!("{item}").to_token_stream() })
+                    .map(|item| {
+                        if *item == "self" { quote!(self) } else { format_ident!("{item}").to_token_stream() }
+                    })
                     .collect();
                 match items.as_slice() {
                     [only] if only.to_string() == "self" => quote!(#module),
@@ -94,13 +101,8 @@ impl<'m> Scope<'m> {
     /// A hand-written function that the type names: it stands in the type's own crate.
     pub fn validator(&self, ty: &Type, name: &str) -> TokenStream {
         let name = format_ident!("{name}");
-        match &home(self.model, ty).extern_crate {
-            Some(krate) => {
-                let krate = format_ident!("{krate}");
-                quote!(#krate::validators::#name)
-            }
-            None => quote!(crate::validators::#name),
-        }
+        let krate = crate_path(home(self.model, ty));
+        quote!(#krate::validators::#name)
     }
 
     /// The Rust type of a value, without regard to its being optional.

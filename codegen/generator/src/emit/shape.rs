@@ -1,6 +1,8 @@
 //! What stands at a place once aliases are followed, and how a field shows that its value is absent.
 
-use crate::model::{EnumValue, Field, ListSemantics, Model, ObjectType, Shape, Type, TypeId, TypeKind, Usage};
+use crate::model::{
+    EnumValue, Field, ListSemantics, Model, ObjectType, Shape, Type, TypeId, TypeKind, Usage,
+};
 
 /// A shape without aliases.
 #[derive(Clone, Copy, Debug)]
@@ -41,27 +43,27 @@ pub fn resolve<'m>(model: &'m Model, shape: &'m Shape) -> Resolved<'m> {
     }
 }
 
-/// The usage and those of the aliases that it goes through: the constraints of all of them hold.
-pub fn layers<'m>(model: &'m Model, usage: &'m Usage) -> Vec<&'m Usage> {
-    let mut layers = vec![usage];
-    let mut shape = &usage.shape;
-    while let Shape::Named(id) = shape {
-        let TypeKind::Alias(inner) = &model.ty(*id).kind else { break };
-        layers.push(inner);
-        shape = &inner.shape;
-    }
-    layers
-}
-
 /// The named types that a usage goes through, the outermost first.
 pub fn names<'m>(model: &'m Model, usage: &'m Usage) -> Vec<&'m Type> {
-    layers(model, usage)
-        .into_iter()
-        .filter_map(|layer| match &layer.shape {
-            Shape::Named(id) => Some(model.ty(*id)),
-            _ => None,
-        })
-        .collect()
+    let mut names = Vec::new();
+    let mut shape = &usage.shape;
+    while let Shape::Named(id) = shape {
+        let ty = model.ty(*id);
+        names.push(ty);
+        let TypeKind::Alias(usage) = &ty.kind else { break };
+        shape = &usage.shape;
+    }
+    names
+}
+
+/// The usage that states the constraints: that of the innermost alias, because a reference has none of its own.
+pub fn innermost<'m>(model: &'m Model, usage: &'m Usage) -> &'m Usage {
+    let mut usage = usage;
+    while let Shape::Named(id) = &usage.shape {
+        let TypeKind::Alias(inner) = &model.ty(*id).kind else { break };
+        usage = inner;
+    }
+    usage
 }
 
 /// How a struct's field holds its value.

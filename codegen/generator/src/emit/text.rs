@@ -2,24 +2,42 @@
 
 use proc_macro2::TokenStream;
 
+/// A piece of a file.
+#[derive(Debug)]
+pub enum Item {
+    /// Items of Rust.
+    Tokens(TokenStream),
+    /// The call of a macro that defines an item, laid out already: no formatter looks into macros.
+    Text(String),
+}
+
+impl From<TokenStream> for Item {
+    fn from(tokens: TokenStream) -> Self {
+        Item::Tokens(tokens)
+    }
+}
+
 /// Formats items, with an empty line between them and between the functions of an impl.
-pub fn source(items: &[TokenStream]) -> String {
-    let mut out = String::new();
-    for tokens in items {
-        let file: syn::File = syn::parse2(tokens.clone())
-            .unwrap_or_else(|error| panic!("emitters write valid Rust, but: {error}\n{tokens}"));
-        let all_uses = file.items.iter().all(|item| matches!(item, syn::Item::Use(_)));
-        let groups: Vec<Vec<syn::Item>> =
-            if all_uses { vec![file.items] } else { file.items.into_iter().map(|item| vec![item]).collect() };
-        for items in groups.into_iter().filter(|items| !items.is_empty()) {
-            if !out.is_empty() {
-                out.push('\n');
-            }
-            let file = syn::File { items, ..empty_file() };
-            out.push_str(&spaced(&prettyplease::unparse(&file)));
+pub fn source(items: &[Item]) -> String {
+    let mut pieces = Vec::new();
+    for item in items {
+        match item {
+            Item::Tokens(tokens) => pieces.extend(formatted(tokens)),
+            Item::Text(text) => pieces.push(text.clone()),
         }
     }
-    out
+    pieces.join("\n")
+}
+
+/// Each item as text; `use` lines stay together.
+fn formatted(tokens: &TokenStream) -> Vec<String> {
+    let file: syn::File = syn::parse2(tokens.clone())
+        .unwrap_or_else(|error| panic!("emitters write valid Rust, but: {error}\n{tokens}"));
+    let all_uses = file.items.iter().all(|item| matches!(item, syn::Item::Use(_)));
+    let groups: Vec<Vec<syn::Item>> =
+        if all_uses { vec![file.items] } else { file.items.into_iter().map(|item| vec![item]).collect() };
+    let with_content = groups.into_iter().filter(|items| !items.is_empty());
+    with_content.map(|items| spaced(&prettyplease::unparse(&syn::File { items, ..empty_file() }))).collect()
 }
 
 fn empty_file() -> syn::File {

@@ -6,27 +6,31 @@ use quote::{format_ident, quote};
 use super::{
     scope::Scope,
     shape::{Omitted, Presence, Resolved, presence},
+    text::Item,
 };
 use crate::model::{EnumValue, Field, ObjectType, Type, TypeKind, Usage};
 
 /// The definition of a named type.
-pub fn definition(scope: &Scope<'_>, ty: &Type) -> TokenStream {
+pub fn definition(scope: &Scope<'_>, ty: &Type) -> Item {
     match &ty.kind {
-        TypeKind::Object(object) => structure(scope, ty, object),
-        TypeKind::Enum(values) => enumeration(ty, values),
-        TypeKind::Alias(usage) => alias(scope, ty, usage),
+        TypeKind::Object(object) => structure(scope, ty, object).into(),
+        TypeKind::Enum(values) => Item::Text(enumeration(ty, values)),
+        TypeKind::Alias(usage) => alias(scope, ty, usage).into(),
     }
 }
 
 /// A description as doc comments; where there is none, the name stands for it.
-pub fn docs(description: &str, name: &str) -> TokenStream {
-    let description = description.trim();
-    let lines: Vec<String> = if description.is_empty() {
-        vec![format!(" `{name}`.")]
-    } else {
-        description.lines().flat_map(wrapped).collect()
-    };
+fn docs(description: &str, name: &str) -> TokenStream {
+    let lines = doc_lines(description, name);
     quote!(#(#[doc = #lines])*)
+}
+
+fn doc_lines(description: &str, name: &str) -> Vec<String> {
+    let description = description.trim();
+    if description.is_empty() {
+        return vec![format!(" `{name}`.")];
+    }
+    description.lines().flat_map(wrapped).collect()
 }
 
 /// A line of prose as lines of comments that fit the width of source text.
@@ -120,20 +124,15 @@ fn serde_attribute(
     if parts.is_empty() { TokenStream::new() } else { quote!(#[serde(#(#parts),*)]) }
 }
 
-fn enumeration(ty: &Type, values: &[EnumValue]) -> TokenStream {
-    let docs = docs(&ty.description, &ty.name);
-    let name = format_ident!("{}", ty.name);
-    let variants = values.iter().map(|value| {
-        let variant = rust_ident(&value.rust_name);
-        let text = &value.value;
-        quote!(#variant = #text,)
-    });
-    quote! {
-        orch_runtime::text_enum! {
-            #docs
-            pub enum #name { #(#variants)* }
-        }
-    }
+fn enumeration(ty: &Type, values: &[EnumValue]) -> String {
+    let mut lines = vec!["orch_runtime::text_enum! {".to_owned()];
+    lines.extend(doc_lines(&ty.description, &ty.name).iter().map(|line| format!("    ///{line}")));
+    lines.push(format!("    pub enum {} {{", ty.name));
+    lines.extend(
+        values.iter().map(|value| format!("        {} = {:?},", rust_ident(&value.rust_name), value.value)),
+    );
+    lines.extend(["    }", "}", ""].map(str::to_owned));
+    lines.join("\n")
 }
 
 fn alias(scope: &Scope<'_>, ty: &Type, usage: &Usage) -> TokenStream {

@@ -7,53 +7,43 @@ use openapiv3::{
 };
 use serde_json::json;
 
-use crate::model::{Constraints, Shape, StringFormat, Usage};
+use crate::model::{Constraints, Shape, StringFormat};
 
-/// A scalar with the constraints of all its layers.
-pub fn scalar(shape: &Shape, layers: &[&Usage], data: &mut SchemaData) -> SchemaKind {
-    let constraints: Vec<&Constraints> = layers.iter().map(|layer| &layer.constraints).collect();
-    let first = |pick: fn(&Constraints) -> Option<f64>| constraints.iter().copied().find_map(pick);
+/// A scalar with its constraints.
+pub fn scalar(shape: &Shape, constraints: &Constraints, data: &mut SchemaData) -> SchemaKind {
+    let (minimum, exclusive_minimum) = bound(constraints.minimum, constraints.exclusive_minimum);
+    let (maximum, exclusive_maximum) = bound(constraints.maximum, constraints.exclusive_maximum);
     let kind = match shape {
         Shape::Boolean => SchemaType::Boolean(BooleanType::default()),
-        Shape::Int32 | Shape::Int64 => {
-            let format =
-                if matches!(shape, Shape::Int32) { IntegerFormat::Int32 } else { IntegerFormat::Int64 };
-            let (minimum, exclusive_minimum) = bound(first(|it| it.minimum), first(|it| it.exclusive_minimum));
-            let (maximum, exclusive_maximum) = bound(first(|it| it.maximum), first(|it| it.exclusive_maximum));
-            SchemaType::Integer(IntegerType {
-                format: VariantOrUnknownOrEmpty::Item(format),
-                multiple_of: first(|it| it.multiple_of).map(|step| step as i64),
-                exclusive_minimum,
-                exclusive_maximum,
-                minimum: minimum.map(|limit| limit as i64),
-                maximum: maximum.map(|limit| limit as i64),
-                enumeration: Vec::new(),
-            })
-        }
-        Shape::Double => {
-            let (minimum, exclusive_minimum) = bound(first(|it| it.minimum), first(|it| it.exclusive_minimum));
-            let (maximum, exclusive_maximum) = bound(first(|it| it.maximum), first(|it| it.exclusive_maximum));
-            SchemaType::Number(NumberType {
-                format: VariantOrUnknownOrEmpty::Item(NumberFormat::Double),
-                multiple_of: first(|it| it.multiple_of),
-                exclusive_minimum,
-                exclusive_maximum,
-                minimum,
-                maximum,
-                enumeration: Vec::new(),
-            })
-        }
+        Shape::Int32 | Shape::Int64 => SchemaType::Integer(IntegerType {
+            format: VariantOrUnknownOrEmpty::Item(integer_format(shape)),
+            multiple_of: constraints.multiple_of.map(|step| step as i64),
+            exclusive_minimum,
+            exclusive_maximum,
+            minimum: minimum.map(|limit| limit as i64),
+            maximum: maximum.map(|limit| limit as i64),
+            enumeration: Vec::new(),
+        }),
+        Shape::Double => SchemaType::Number(NumberType {
+            format: VariantOrUnknownOrEmpty::Item(NumberFormat::Double),
+            multiple_of: constraints.multiple_of,
+            exclusive_minimum,
+            exclusive_maximum,
+            minimum,
+            maximum,
+            enumeration: Vec::new(),
+        }),
         Shape::IntOrString => return int_or_string(data),
-        Shape::Quantity => return one_of(None, [text(None), plain(SchemaType::Number(NumberType::default()))]),
+        Shape::Quantity => {
+            return one_of(None, [text(), plain(SchemaType::Number(NumberType::default()))]);
+        }
         _ => SchemaType::String(StringType {
             format: text_format(shape),
-            pattern: constraints.iter().find_map(|it| it.pattern.clone()),
-            enumeration: constraints
-                .iter()
-                .flat_map(|it| it.enum_values.iter().cloned().map(Some))
-                .collect(),
-            min_length: constraints.iter().find_map(|it| it.min_length).map(|min| min as usize),
-            max_length: constraints.iter().find_map(|it| it.max_length).map(|max| max as usize),
+            pattern: constraints.pattern.clone(),
+            enumeration: constraints.enum_values.iter().cloned().map(Some).collect(),
+            // That an empty text is accepted goes without saying.
+            min_length: constraints.min_length.filter(|min| *min > 0).map(|min| min as usize),
+            max_length: constraints.max_length.map(|max| max as usize),
         }),
     };
     SchemaKind::Type(kind)
@@ -67,7 +57,7 @@ pub fn any_json(data: &mut SchemaData) -> SchemaKind {
 
 fn int_or_string(data: &mut SchemaData) -> SchemaKind {
     data.extensions.insert("x-kubernetes-int-or-string".to_owned(), json!(true));
-    one_of(Some("int-or-string"), [plain(SchemaType::Integer(IntegerType::default())), text(None)])
+    one_of(Some("int-or-string"), [plain(SchemaType::Integer(IntegerType::default())), text()])
 }
 
 fn one_of(format: Option<&str>, choices: [Schema; 2]) -> SchemaKind {
@@ -78,9 +68,8 @@ fn one_of(format: Option<&str>, choices: [Schema; 2]) -> SchemaKind {
     })
 }
 
-fn text(format: Option<PublishedFormat>) -> Schema {
-    let format = format.map_or(VariantOrUnknownOrEmpty::Empty, VariantOrUnknownOrEmpty::Item);
-    plain(SchemaType::String(StringType { format, ..StringType::default() }))
+fn text() -> Schema {
+    plain(SchemaType::String(StringType::default()))
 }
 
 fn plain(ty: SchemaType) -> Schema {
@@ -90,6 +79,10 @@ fn plain(ty: SchemaType) -> Schema {
 /// OpenAPI 3.0 has one limit and a flag for "exclusive".
 fn bound(inclusive: Option<f64>, exclusive: Option<f64>) -> (Option<f64>, bool) {
     (exclusive.or(inclusive), exclusive.is_some())
+}
+
+fn integer_format(shape: &Shape) -> IntegerFormat {
+    if matches!(shape, Shape::Int32) { IntegerFormat::Int32 } else { IntegerFormat::Int64 }
 }
 
 fn text_format(shape: &Shape) -> VariantOrUnknownOrEmpty<PublishedFormat> {

@@ -6,7 +6,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use super::Place;
+use super::{Place, value::is_empty};
 use crate::{
     emit::{
         scope::Scope,
@@ -36,13 +36,8 @@ fn field_rules(scope: &Scope<'_>, field: &Field) -> Option<TokenStream> {
         field.immutable.map(|how| immutable(scope, field, resolved, how)).into_iter().collect();
     if presence(field, resolved).optional {
         let (new_name, old_name) = (format_ident!("new"), format_ident!("old"));
-        let below = rules_below(
-            scope,
-            &field.usage,
-            &Place::variable(&new_name),
-            &Place::variable(&old_name),
-            0,
-        );
+        let below =
+            rules_below(scope, &field.usage, &Place::variable(&new_name), &Place::variable(&old_name), 0);
         rules.extend(below.map(|below| {
             let (new, old) = (&new.reference, &old.reference);
             quote!(if let (Some(new), Some(old)) = (#new, #old) { #below })
@@ -63,30 +58,25 @@ fn field_rules(scope: &Scope<'_>, field: &Field) -> Option<TokenStream> {
 fn immutable(scope: &Scope<'_>, field: &Field, resolved: Resolved<'_>, how: Immutability) -> TokenStream {
     let rule = scope.runtime("rule");
     let name = rust_ident(&field.rust_name);
-    let shows_itself = matches!(resolved, Resolved::Scalar(_) | Resolved::Enum(..));
     let optional = presence(field, resolved).optional;
-    let tells_emptiness = optional
-        || matches!(
-            resolved,
-            Resolved::Scalar(Shape::String(_)) | Resolved::List(..) | Resolved::Map { .. }
-        );
-    let json = || scope.import("orch_runtime::field_error", "json");
+    let is_text = matches!(resolved, Resolved::Scalar(Shape::String(_)));
+    let shows_itself = matches!(resolved, Resolved::Scalar(_) | Resolved::Enum(..));
     match how {
         Immutability::Always if shows_itself => quote!(#rule::immutable(&self.#name, &old.#name, &at, cx);),
         Immutability::Always => {
-            let json = json();
+            let json = scope.import("orch_runtime::field_error", "json");
             quote!(#rule::immutable_shown(self.#name != old.#name, || #json(&self.#name), &at, cx);)
         }
-        Immutability::OnceSet if shows_itself && tells_emptiness => {
+        Immutability::OnceSet if shows_itself && (optional || is_text) => {
             quote!(#rule::once_set(&self.#name, &old.#name, &at, cx);)
         }
         Immutability::OnceSet => {
-            let json = json();
-            let was_given = if tells_emptiness {
-                quote!(#rule::Emptiness::is_given(&old.#name))
+            let json = scope.import("orch_runtime::field_error", "json");
+            let was_given = if optional {
+                quote!(old.#name.is_some())
             } else {
-                let module = scope.runtime("presence");
-                quote!(!#module::is_empty(&old.#name))
+                let is_empty = is_empty(scope, resolved, &Place::field("old", &name));
+                quote!(!#is_empty)
             };
             quote! {
                 let changed = #was_given && self.#name != old.#name;

@@ -1,0 +1,14 @@
+//! The generated code of the schemas in `golden/schema`, compiled without a warning, and doing what the schemas say.
+//! That its text is the expected one is checked by `golden_files`.
+
+#![deny(warnings)]
+#![allow(missing_docs)]
+
+#[path = "golden/behaviour.rs"]
+mod behaviour;
+#[path = "golden/defaults.rs"]
+mod defaults;
+#[path = "golden/validators.rs"]
+mod validators;
+
+include!("golden/expected/golden.rs");

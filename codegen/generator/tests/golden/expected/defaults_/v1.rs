@@ -1,0 +1,369 @@
+use std::collections::BTreeMap;
+use orch_runtime::{
+    Tree, field_error::Validation, object::{SetDefaults, Validate},
+    path::Path, presence, resource_def::GroupVersionDef, scalar::{IntOrString, Quantity},
+    text_enum, type_def::{FieldDef, ListSemantics, Scalar, Shape, TypeDef},
+};
+use serde::{Deserialize, Serialize};
+
+orch_runtime::text_enum! {
+    /// Colours.
+    pub enum Colour {
+        Red = "red",
+        DarkGreen = "dark-green",
+    }
+}
+
+/// A default for each shape, here and below.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Defaults {
+    /// A boolean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flag: Option<bool>,
+    /// A number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<i32>,
+    /// A real number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub real: Option<f64>,
+    /// A text.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub text: String,
+    /// A text that may be empty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explicit: Option<String>,
+    /// A share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share: Option<IntOrString>,
+    /// A port.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port: Option<IntOrString>,
+    /// A quantity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantity: Option<Quantity>,
+    /// A colour.
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "presence::empty_as_absent"
+    )]
+    pub colour: Option<Colour>,
+    /// A list.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
+    pub list: Vec<String>,
+    /// A map.
+    #[serde(
+        skip_serializing_if = "BTreeMap::is_empty",
+        deserialize_with = "presence::map"
+    )]
+    pub map: BTreeMap<String, i32>,
+    /// Any object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub any: Option<Tree>,
+    /// An object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub item: Option<Item>,
+    /// An object that is always there.
+    #[serde(deserialize_with = "presence::null_as_empty")]
+    pub always: Item,
+    /// Objects.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
+    pub items: Vec<Item>,
+    /// Lists of objects.
+    #[serde(
+        rename = "byName",
+        skip_serializing_if = "BTreeMap::is_empty",
+        deserialize_with = "presence::map"
+    )]
+    pub by_name: BTreeMap<String, Items>,
+    /// A text from a function.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub computed: String,
+    /// A default that changes nothing.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub empty: String,
+    /// An object without defaults.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub none: Option<Nothing>,
+}
+
+impl SetDefaults for Defaults {
+    fn set_defaults(&mut self) {
+        self.flag.get_or_insert(true);
+        self.number.get_or_insert(-3);
+        self.real.get_or_insert(0.5);
+        if self.text.is_empty() {
+            self.text = "hello".to_owned();
+        }
+        self.explicit.get_or_insert_with(|| "given".to_owned());
+        self.share.get_or_insert_with(|| IntOrString::String("25%".to_owned()));
+        self.port.get_or_insert(IntOrString::Int(80));
+        self.quantity
+            .get_or_insert_with(|| {
+                "1Gi".parse().expect("the generator has checked the default")
+            });
+        self.colour.get_or_insert(Colour::DarkGreen);
+        if self.list.is_empty() {
+            self.list = vec!["a".to_owned(), "b".to_owned()];
+        }
+        if self.map.is_empty() {
+            self.map = BTreeMap::from([("one".to_owned(), 1)]);
+        }
+        self.any
+            .get_or_insert_with(|| {
+                "{\"deep\":[1,\"two\",null]}"
+                    .parse::<Tree>()
+                    .expect("the generator wrote this JSON")
+            });
+        self.item
+            .get_or_insert_with(|| Item {
+                name: "made".to_owned(),
+                ..Item::default()
+            });
+        if let Some(value) = &mut self.item {
+            value.set_defaults();
+        }
+        self.always.set_defaults();
+        for item in &mut self.items {
+            item.set_defaults();
+        }
+        for item in self.by_name.values_mut() {
+            for item_1 in item {
+                item_1.set_defaults();
+            }
+        }
+        if self.computed.is_empty() {
+            self.computed = crate::defaults::computed();
+        }
+    }
+}
+
+impl Validate for Defaults {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("colour");
+        if let Some(value) = &self.colour {
+            text_enum::listed(value, &at, cx);
+        }
+    }
+}
+
+/// The table of [`Defaults`].
+pub static DEFAULTS_TYPE: TypeDef = TypeDef {
+    name: "defaults.example.io.v1.Defaults",
+    short_name: "Defaults",
+    fields: &[
+        FieldDef {
+            name: "flag",
+            shape: Shape::Scalar(Scalar::Boolean),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "number",
+            shape: Shape::Scalar(Scalar::Int32),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "real",
+            shape: Shape::Scalar(Scalar::Double),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "text",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "explicit",
+            shape: Shape::Scalar(Scalar::String),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "share",
+            shape: Shape::Scalar(Scalar::IntOrString),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "port",
+            shape: Shape::Scalar(Scalar::IntOrString),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "quantity",
+            shape: Shape::Scalar(Scalar::Quantity),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "colour",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "list",
+            shape: Shape::List {
+                item: &Shape::Scalar(Scalar::String),
+                semantics: ListSemantics::Atomic,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "map",
+            shape: Shape::Map {
+                value: &Shape::Scalar(Scalar::Int32),
+                atomic: false,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "any",
+            shape: Shape::Any,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "item",
+            shape: Shape::Object(&ITEM_TYPE),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "always",
+            shape: Shape::Object(&ITEM_TYPE),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "items",
+            shape: Shape::List {
+                item: &Shape::Object(&ITEM_TYPE),
+                semantics: ListSemantics::Atomic,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "byName",
+            shape: Shape::Map {
+                value: &Shape::List {
+                    item: &Shape::Object(&ITEM_TYPE),
+                    semantics: ListSemantics::Atomic,
+                },
+                atomic: false,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "computed",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "empty",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "none",
+            shape: Shape::Object(&NOTHING_TYPE),
+            ..FieldDef::PLAIN
+        },
+    ],
+    atomic: false,
+};
+
+/// An object with a default.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Item {
+    /// A name.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub name: String,
+    /// A number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replicas: Option<i32>,
+}
+
+impl SetDefaults for Item {
+    fn set_defaults(&mut self) {
+        self.replicas.get_or_insert(1);
+    }
+}
+
+impl Validate for Item {}
+
+/// The table of [`Item`].
+pub static ITEM_TYPE: TypeDef = TypeDef {
+    name: "defaults.example.io.v1.Item",
+    short_name: "Item",
+    fields: &[
+        FieldDef {
+            name: "name",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "replicas",
+            shape: Shape::Scalar(Scalar::Int32),
+            ..FieldDef::PLAIN
+        },
+    ],
+    atomic: false,
+};
+
+/// Objects.
+pub type Items = Vec<Item>;
+
+/// An object without defaults.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Nothing {
+    /// A name.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub name: String,
+}
+
+impl SetDefaults for Nothing {}
+
+impl Validate for Nothing {}
+
+/// The table of [`Nothing`].
+pub static NOTHING_TYPE: TypeDef = TypeDef {
+    name: "defaults.example.io.v1.Nothing",
+    short_name: "Nothing",
+    fields: &[
+        FieldDef {
+            name: "name",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+    ],
+    atomic: false,
+};
+
+/// The kinds and published types of this group and version.
+pub static GROUP_VERSION: GroupVersionDef = GroupVersionDef {
+    group: "defaults.example.io",
+    version: "v1",
+    resources: &[],
+    schemas: include_str!("v1.openapi.json"),
+};

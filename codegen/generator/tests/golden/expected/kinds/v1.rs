@@ -1,0 +1,323 @@
+use std::collections::BTreeMap;
+use orch_runtime::{
+    field_error::{FieldError, Shown, Validation},
+    object::{self, SetDefaults, Validate},
+    path::Path, presence,
+    resource_def::{
+        BodyKind, ColumnDef, ColumnValue, GroupVersionDef, Lifecycle, NameFormat,
+        ResourceDef, Scope, SelectableField, Stability, SubresourceDef, Verb,
+    },
+    rule, type_def::{FieldDef, ListSemantics, PatchStrategy, Scalar, Shape, TypeDef},
+};
+use serde::{Deserialize, Serialize};
+
+/// A kind with everything that a kind can have.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Machine {
+    /// Standard object metadata.
+    #[serde(deserialize_with = "presence::null_as_empty")]
+    pub metadata: crate::meta::v1::ObjectMeta,
+    /// What is wanted.
+    #[serde(deserialize_with = "presence::null_as_empty")]
+    pub spec: MachineSpec,
+    /// What is.
+    #[serde(deserialize_with = "presence::null_as_empty")]
+    pub status: MachineStatus,
+}
+
+impl SetDefaults for Machine {}
+
+impl Validate for Machine {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("spec");
+        self.spec.validate(&at, cx);
+    }
+}
+
+/// The table of [`Machine`].
+pub static MACHINE_TYPE: TypeDef = TypeDef {
+    name: "kinds.example.io.v1.Machine",
+    short_name: "Machine",
+    fields: &[
+        FieldDef {
+            name: "metadata",
+            tag: Some(1),
+            shape: Shape::Object(&crate::meta::v1::OBJECT_META_TYPE),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "spec",
+            tag: Some(2),
+            shape: Shape::Object(&MACHINE_SPEC_TYPE),
+            required: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "status",
+            tag: Some(3),
+            shape: Shape::Object(&MACHINE_STATUS_TYPE),
+            ..FieldDef::PLAIN
+        },
+    ],
+    atomic: false,
+};
+
+/// The resource table's row of [`Machine`].
+pub static MACHINE_RESOURCE: ResourceDef = ResourceDef {
+    group: "kinds.example.io",
+    version: "v1",
+    kind: "Machine",
+    list_kind: "MachineList",
+    plural: "machines",
+    singular: "machine",
+    short_names: &["mc", "mach"],
+    categories: &["all"],
+    scope: Scope::Cluster,
+    verbs: &[Verb::Create, Verb::Delete, Verb::Get, Verb::List, Verb::Watch],
+    stored: true,
+    subresources: &[
+        SubresourceDef {
+            name: "restart",
+            verbs: &[Verb::Create],
+            body: Some(BodyKind {
+                group: "kinds.example.io",
+                version: "v1",
+                kind: "Restart",
+            }),
+        },
+        SubresourceDef {
+            name: "status",
+            verbs: &[Verb::Get, Verb::Patch, Verb::Update],
+            body: None,
+        },
+    ],
+    name_format: NameFormat::PathSegment,
+    create_on_update: true,
+    unconditional_update: false,
+    counts_generation: true,
+    delete_returns_object: true,
+    columns: &[
+        ColumnDef {
+            name: "Name",
+            column_type: "string",
+            format: "name",
+            description: "The name.",
+            priority: 0,
+            value: ColumnValue::Path(&["metadata", "name"]),
+        },
+        ColumnDef {
+            name: "Parts",
+            column_type: "integer",
+            format: "",
+            description: "",
+            priority: 0,
+            value: ColumnValue::Count(&[&["spec", "parts"], &["spec", "labels"]]),
+        },
+        ColumnDef {
+            name: "Phase",
+            column_type: "string",
+            format: "",
+            description: "Where it is in its life.",
+            priority: 1,
+            value: ColumnValue::Path(&["status", "phase"]),
+        },
+        ColumnDef {
+            name: "Age",
+            column_type: "string",
+            format: "",
+            description: "When it was created.",
+            priority: 0,
+            value: ColumnValue::Age(&["metadata", "creationTimestamp"]),
+        },
+    ],
+    selectable_fields: &[
+        SelectableField {
+            label: "status.phase",
+            path: &["status", "phase"],
+        },
+    ],
+    lifecycle: Lifecycle {
+        stability: Stability::Stable,
+        introduced: Some("1.0"),
+        deprecated: Some("1.4"),
+        removed: Some("2.0"),
+        replacement: Some("kinds.example.io/v2 Machine"),
+    },
+    storage_version: true,
+    type_def: &MACHINE_TYPE,
+    schema_name: "kinds.example.io.v1.Machine",
+    from_tree: object::from_tree::<Machine>,
+};
+
+impl object::Kind for Machine {
+    const RESOURCE: &'static ResourceDef = &MACHINE_RESOURCE;
+}
+
+/// A part.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MachinePart {
+    /// The name.
+    #[serde(deserialize_with = "presence::null_as_empty")]
+    pub name: String,
+}
+
+impl SetDefaults for MachinePart {}
+
+impl Validate for MachinePart {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("name");
+        if self.name.is_empty() {
+            cx.push(FieldError::required(&at, ""));
+        }
+    }
+}
+
+/// The table of [`MachinePart`].
+pub static MACHINE_PART_TYPE: TypeDef = TypeDef {
+    name: "kinds.example.io.v1.MachinePart",
+    short_name: "MachinePart",
+    fields: &[
+        FieldDef {
+            name: "name",
+            tag: Some(1),
+            shape: Shape::Scalar(Scalar::String),
+            required: true,
+            ..FieldDef::PLAIN
+        },
+    ],
+    atomic: false,
+};
+
+/// What is wanted of a machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MachineSpec {
+    /// Its parts.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
+    pub parts: Vec<MachinePart>,
+    /// Labels.
+    #[serde(
+        skip_serializing_if = "BTreeMap::is_empty",
+        deserialize_with = "presence::map"
+    )]
+    pub labels: BTreeMap<String, String>,
+}
+
+impl SetDefaults for MachineSpec {}
+
+impl Validate for MachineSpec {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("parts");
+        rule::unique_key(&self.parts, "name", |item| Shown::shown(&item.name), &at, cx);
+        for (index, item) in self.parts.iter().enumerate() {
+            let at = at.index(index);
+            item.validate(&at, cx);
+        }
+    }
+}
+
+/// The table of [`MachineSpec`].
+pub static MACHINE_SPEC_TYPE: TypeDef = TypeDef {
+    name: "kinds.example.io.v1.MachineSpec",
+    short_name: "MachineSpec",
+    fields: &[
+        FieldDef {
+            name: "parts",
+            tag: Some(1),
+            shape: Shape::List {
+                item: &Shape::Object(&MACHINE_PART_TYPE),
+                semantics: ListSemantics::Map {
+                    keys: &["name"],
+                },
+            },
+            omit_empty: true,
+            patch: PatchStrategy {
+                merge: true,
+                retain_keys: true,
+                merge_key: Some("name"),
+            },
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "labels",
+            tag: Some(2),
+            shape: Shape::Map {
+                value: &Shape::Scalar(Scalar::String),
+                atomic: true,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+    ],
+    atomic: false,
+};
+
+/// What is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MachineStatus {
+    /// Where the machine is in its life.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub phase: String,
+}
+
+impl SetDefaults for MachineStatus {}
+
+impl Validate for MachineStatus {}
+
+/// The table of [`MachineStatus`].
+pub static MACHINE_STATUS_TYPE: TypeDef = TypeDef {
+    name: "kinds.example.io.v1.MachineStatus",
+    short_name: "MachineStatus",
+    fields: &[
+        FieldDef {
+            name: "phase",
+            tag: Some(1),
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+    ],
+    atomic: false,
+};
+
+/// Restarts a machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Restart {
+    /// How long it may take.
+    #[serde(rename = "graceSeconds", skip_serializing_if = "Option::is_none")]
+    pub grace_seconds: Option<i64>,
+}
+
+impl SetDefaults for Restart {}
+
+impl Validate for Restart {}
+
+/// The table of [`Restart`].
+pub static RESTART_TYPE: TypeDef = TypeDef {
+    name: "kinds.example.io.v1.Restart",
+    short_name: "Restart",
+    fields: &[
+        FieldDef {
+            name: "graceSeconds",
+            tag: Some(1),
+            shape: Shape::Scalar(Scalar::Int64),
+            ..FieldDef::PLAIN
+        },
+    ],
+    atomic: false,
+};
+
+/// The kinds and published types of this group and version.
+pub static GROUP_VERSION: GroupVersionDef = GroupVersionDef {
+    group: "kinds.example.io",
+    version: "v1",
+    resources: &[&MACHINE_RESOURCE],
+    schemas: include_str!("v1.openapi.json"),
+};

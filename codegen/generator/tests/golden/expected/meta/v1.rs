@@ -1,0 +1,90 @@
+use orch_runtime::{
+    object::{SetDefaults, Validate},
+    presence, resource_def::GroupVersionDef, type_def::{FieldDef, Scalar, Shape, TypeDef},
+};
+use serde::{Deserialize, Serialize};
+
+/// Version of a list.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ListMeta {
+    /// The version.
+    #[serde(
+        rename = "resourceVersion",
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub resource_version: String,
+}
+
+impl SetDefaults for ListMeta {}
+
+impl Validate for ListMeta {}
+
+/// The table of [`ListMeta`].
+pub static LIST_META_TYPE: TypeDef = TypeDef {
+    name: "meta.v1.ListMeta",
+    short_name: "ListMeta",
+    fields: &[
+        FieldDef {
+            name: "resourceVersion",
+            tag: Some(1),
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+    ],
+    atomic: false,
+};
+
+/// Name and history of an object.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ObjectMeta {
+    /// The name.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub name: String,
+    /// When it was created.
+    #[serde(rename = "creationTimestamp", skip_serializing_if = "Option::is_none")]
+    pub creation_timestamp: Option<Time>,
+}
+
+impl SetDefaults for ObjectMeta {}
+
+impl Validate for ObjectMeta {}
+
+/// The table of [`ObjectMeta`].
+pub static OBJECT_META_TYPE: TypeDef = TypeDef {
+    name: "meta.v1.ObjectMeta",
+    short_name: "ObjectMeta",
+    fields: &[
+        FieldDef {
+            name: "name",
+            tag: Some(1),
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "creationTimestamp",
+            tag: Some(2),
+            shape: Shape::Scalar(Scalar::Time),
+            ..FieldDef::PLAIN
+        },
+    ],
+    atomic: false,
+};
+
+/// A point in time.
+pub type Time = orch_runtime::scalar::Time;
+
+/// The kinds and published types of this group and version.
+pub static GROUP_VERSION: GroupVersionDef = GroupVersionDef {
+    group: "meta",
+    version: "v1",
+    resources: &[],
+    schemas: include_str!("v1.openapi.json"),
+};

@@ -1,0 +1,37 @@
+//! What the golden schemas call by name.
+
+use orch_runtime::{
+    field_error::{FieldError, Validation},
+    path::Path,
+};
+
+use crate::{rules::v1::Rules, updates::v1::Updates};
+
+/// Refuses one particular name.
+pub fn whole_rules(value: &Rules, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.name == "whole" {
+        cx.push(FieldError::forbidden(path, "whole_rules was called"));
+    }
+}
+
+/// Refuses one particular text.
+pub fn checked_text(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value == "bad" {
+        cx.push(FieldError::forbidden(path, "checked_text was called"));
+    }
+}
+
+/// Refuses odd numbers.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "all of these functions take references")]
+pub fn even_percent(value: &i32, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value % 2 != 0 {
+        cx.push(FieldError::forbidden(path, "even_percent was called"));
+    }
+}
+
+/// Refuses one particular change.
+pub fn whole_update(new: &Updates, old: &Updates, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if (old.free.as_str(), new.free.as_str()) == ("old", "bad") {
+        cx.push(FieldError::forbidden(path, "whole_update was called"));
+    }
+}
