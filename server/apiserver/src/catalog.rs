@@ -76,12 +76,8 @@ impl Catalog {
         vocabulary: &'static Vocabulary,
         tables: impl IntoIterator<Item = &'static GroupVersionDef>,
     ) -> Self {
-        let mut catalog = Catalog {
-            vocabulary,
-            group_versions: Vec::new(),
-            resources: HashMap::new(),
-            served: Vec::new(),
-        };
+        let mut catalog =
+            Catalog { vocabulary, group_versions: Vec::new(), resources: HashMap::new(), served: Vec::new() };
         for def in tables {
             catalog.add(def);
         }
@@ -95,19 +91,16 @@ impl Catalog {
 
     /// The kind behind a URL's group (vocabulary spelling, `""` for core), version and plural.
     pub fn resource(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<ServedResource>> {
-        let name = ResourceName {
-            group: group.to_owned(),
-            version: version.to_owned(),
-            plural: plural.to_owned(),
-        };
+        let name =
+            ResourceName { group: group.to_owned(), version: version.to_owned(), plural: plural.to_owned() };
         self.resources.get(&name).map(|&index| &self.served[index])
     }
 
     /// Whether the group and version serve any kind.
     pub fn serves(&self, group: &str, version: &str) -> bool {
-        self.group_versions
-            .iter()
-            .any(|served| served.group == group && served.version == version && !served.def.resources.is_empty())
+        self.group_versions.iter().any(|served| {
+            served.group == group && served.version == version && !served.def.resources.is_empty()
+        })
     }
 
     /// Every served kind.
@@ -158,7 +151,11 @@ impl Catalog {
 fn version_priority(version: &str) -> (u8, u32, u32) {
     let number = |text: &str| text.parse::<u32>().unwrap_or(0);
     let stem = version.strip_prefix('v').unwrap_or(version);
-    match stem.split_once("beta").map(|parts| (1, parts)).or_else(|| stem.split_once("alpha").map(|parts| (0, parts))) {
+    match stem
+        .split_once("beta")
+        .map(|parts| (1, parts))
+        .or_else(|| stem.split_once("alpha").map(|parts| (0, parts)))
+    {
         Some((stability, (major, minor))) => (stability, number(major), number(minor)),
         None => (2, number(stem), 0),
     }

@@ -1,7 +1,7 @@
 //! What is served, as documents: `/api`, `/apis`, groups, and group versions.
 //!
-//! Two forms exist. The older one is a document per group version ([`legacy`]); the newer one is all resources of
-//! `/api` or `/apis` in one ([`aggregated`]), which clients ask for by parameters of the media type. All documents are
+//! Two forms exist. The older one is a document per group version (`legacy`); the newer one is all resources of
+//! `/api` or `/apis` in one (`aggregated`), which clients ask for by parameters of the media type. All documents are
 //! rendered at start. The one part that differs between requests is the server's address in `/api`: it is the
 //! address that the client used, since the server cannot know under which others it is reached.
 

@@ -7,6 +7,7 @@
 
 pub mod admission;
 pub mod body;
+pub mod body_format;
 pub mod create;
 pub mod current;
 pub mod delete;

@@ -4,6 +4,8 @@ mod list_body;
 mod representation;
 mod watch_body;
 
+use std::sync::Arc;
+
 use axum::{body::Body, response::Response};
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
@@ -42,7 +44,7 @@ pub fn respond(call: Call<'_>, representation: &Representation, reply: Reply) ->
         Answer::List(list) => match &representation.form {
             Form::Plain if !representation.pretty => json_response(StatusCode::OK, list_body::ListBody::new(list).into()),
             form => {
-                let text = representation::list(form, &list)?;
+                let text = representation::list(form, &list, call.app.now())?;
                 json_response(StatusCode::OK, Body::from(representation.finish(text)))
             }
         },
@@ -51,7 +53,7 @@ pub fn respond(call: Call<'_>, representation: &Representation, reply: Reply) ->
             let labels =
                 RequestLabels::resource(resource.def, None, Verb::Watch, &target.namespace, &target.name);
             let open = call.app.metrics.long_running(&labels);
-            json_response(StatusCode::OK, watch_body::body(*stream, representation.form.clone(), open))
+            json_response(StatusCode::OK, watch_body::body(*stream, representation.form.clone(), Arc::clone(call.app), open))
         }
     };
     layers::warn(&mut response, &reply.warnings);
@@ -66,7 +68,7 @@ fn object_response(
 ) -> Result<Response> {
     let body = match &representation.form {
         Form::Plain if !representation.pretty => Body::from(stored.clone()),
-        form => Body::from(representation.finish(representation::object(form, call.target.resource, stored)?)),
+        form => Body::from(representation.finish(representation::object(form, call.target.resource, stored, call.app.now())?)),
     };
     Ok(json_response(code, body))
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
 use http::{Method, header};
+use hyper::body::Incoming;
 use orch_runtime::resource_def::Verb;
 
 use crate::{
@@ -13,7 +14,10 @@ use crate::{
     error::{ApiError, Result},
     layers::{self, Incomer},
     query::Query,
-    registry::{self, Call, Reply},
+    registry::{
+        self, Call, Reply,
+        body_format::{Body, BodyFormat},
+    },
     request_info::Route,
     response,
 };
@@ -38,26 +42,23 @@ pub async fn answer(app: &Arc<App>, incomer: Incomer<'_>) -> Response {
 }
 
 /// The verbs of a resource.
-async fn perform(call: Call<'_>, parts: &http::request::Parts, body: hyper::body::Incoming) -> Result<Reply> {
+async fn perform(call: Call<'_>, parts: &http::request::Parts, body: Incoming) -> Result<Reply> {
     let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     match call.target.verb {
         Verb::Get => registry::get::get(call).await,
         Verb::List => registry::list::list(call).await,
         Verb::Watch => registry::watch::watch(call).await,
         Verb::Create => {
-            check_content_type(content_type)?;
-            registry::create::create(call, &layers::read_body(body).await?).await
+            registry::create::create(call, &read(content_type, body).await?).await
         }
         Verb::Update => {
-            check_content_type(content_type)?;
-            registry::update::replace(call, &layers::read_body(body).await?).await
+            registry::update::replace(call, &read(content_type, body).await?).await
         }
         Verb::Patch => registry::patch::patch(call, content_type, &layers::read_body(body).await?).await,
         Verb::Delete | Verb::DeleteCollection => {
-            let body = layers::read_body(body).await?;
-            if !body.is_empty() {
-                check_content_type(content_type)?;
-            }
+            let bytes = layers::read_body(body).await?;
+            let format = if bytes.is_empty() { BodyFormat::Json } else { BodyFormat::of(content_type)? };
+            let body = Body { format, bytes };
             if call.target.verb == Verb::Delete {
                 registry::delete::delete(call, &body).await
             } else {
@@ -67,13 +68,10 @@ async fn perform(call: Call<'_>, parts: &http::request::Parts, body: hyper::body
     }
 }
 
-/// Objects are read as JSON; a body without a media type is taken for it.
-fn check_content_type(content_type: &str) -> Result<()> {
-    let media_type = content_type.split(';').next().unwrap_or_default().trim();
-    if media_type.is_empty() || media_type == "application/json" {
-        return Ok(());
-    }
-    Err(ApiError::UnsupportedMediaType(vec!["application/json".to_owned()]))
+/// A body whose type is known; nothing is read of others.
+async fn read(content_type: &str, body: Incoming) -> Result<Body> {
+    let format = BodyFormat::of(content_type)?;
+    Ok(Body { format, bytes: layers::read_body(body).await? })
 }
 
 /// Everything that is no resource. The documents answer only to reads.

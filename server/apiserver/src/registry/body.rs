@@ -1,12 +1,19 @@
 //! The object in a request's body: decoded, of the right kind, for the right place.
 
-use orch_machinery::json::{
-    Limits,
-    decode::{self, DecodeError, Decoded},
+use orch_machinery::{
+    json::{
+        Limits,
+        decode::{self, DecodeError, Decoded},
+    },
+    protobuf,
 };
 use orch_runtime::Tree;
 
-use super::{Call, options::FieldValidation};
+use super::{
+    Call,
+    body_format::{Body, BodyFormat},
+    options::FieldValidation,
+};
 use crate::{
     error::{ApiError, Result},
     request_info::Target,
@@ -26,8 +33,17 @@ pub struct Submitted {
 /// # Errors
 /// 400 for text that is no JSON object, wrong types, another kind or version, and, where `validation` is strict,
 /// for unknown and duplicate fields, all of them named.
-pub fn decode(call: Call<'_>, body: &[u8], validation: FieldValidation) -> Result<Submitted> {
-    check(call, decode::decode(body, call.target.resource.def.type_def, &Limits::default()), validation)
+pub fn decode(call: Call<'_>, body: &Body, validation: FieldValidation) -> Result<Submitted> {
+    let def = call.target.resource.def.type_def;
+    match body.format {
+        BodyFormat::Json => check(call, decode::decode(&body.bytes, def, &Limits::default()), validation),
+        BodyFormat::Protobuf => {
+            // Unknown fields of this form are skipped by its own rules, never reported.
+            let tree = protobuf::decode(&body.bytes, def, &Limits::default())
+                .map_err(|error| cannot_be_handled(call.target, &error.to_string()))?;
+            check(call, Ok(Decoded { tree, strict: Vec::new() }), validation)
+        }
+    }
 }
 
 /// The second half of [`decode`], for objects that do not come from a body.

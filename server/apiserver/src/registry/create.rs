@@ -4,7 +4,7 @@ use orch_machinery::meta::Meta;
 use orch_runtime::Tree;
 use orch_storage::Write;
 
-use super::{Answer, Call, Reply, admission, body, current, metadata, options::WriteOptions, store_error, write};
+use super::{Answer, Call, Reply, admission, body, body_format::Body, current, metadata, options::WriteOptions, store_error, write};
 use crate::error::{ApiError, ExistsDetail, ResourceName, Result};
 
 /// How often a taken generated name is replaced by another one.
@@ -14,7 +14,7 @@ const NAME_ATTEMPTS: usize = 8;
 ///
 /// # Errors
 /// 400, 404 (namespace), 409 (the name is taken), 422, and what the store says.
-pub async fn create(call: Call<'_>, text: &[u8]) -> Result<Reply> {
+pub async fn create(call: Call<'_>, text: &Body) -> Result<Reply> {
     let vocabulary = call.app.catalog.vocabulary;
     let options = WriteOptions::parse(call.query, "CreateOptions", vocabulary)?;
     let submitted = body::decode(call, text, options.field_validation)?;

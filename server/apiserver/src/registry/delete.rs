@@ -8,6 +8,7 @@ use orch_storage::{Object, Write};
 
 use super::{
     Answer, Call, Reply,
+    body_format::Body,
     current::{self, Current},
     metadata,
     options::{DeletionOptions, Propagation},
@@ -34,7 +35,7 @@ pub enum Deleted {
 ///
 /// # Errors
 /// 400 and 422 for wrong options, 403 for objects that the server needs, 404, 409 for preconditions.
-pub async fn delete(call: Call<'_>, body: &[u8]) -> Result<Reply> {
+pub async fn delete(call: Call<'_>, body: &Body) -> Result<Reply> {
     let options = DeletionOptions::parse(body, call.query, call.app.catalog.vocabulary)?;
     let answer = match delete_named(call, &call.target.name, &options).await? {
         Deleted::Terminating(answer) => answer,

@@ -2,7 +2,7 @@
 
 use orch_api::meta::v1::{Status, StatusDetails};
 
-use super::{Answer, Call, Reply, delete, options::DeletionOptions, selection::Selection};
+use super::{Answer, Call, Reply, body_format::Body, delete, options::DeletionOptions, selection::Selection};
 use crate::error::{ApiError, Result};
 
 /// Deletes what the selectors match. Objects that vanish meanwhile are nobody's problem; the first other failure ends
@@ -10,7 +10,7 @@ use crate::error::{ApiError, Result};
 ///
 /// # Errors
 /// 400 for bad selectors, and what a DELETE of an item may answer.
-pub async fn delete_collection(call: Call<'_>, body: &[u8]) -> Result<Reply> {
+pub async fn delete_collection(call: Call<'_>, body: &Body) -> Result<Reply> {
     let options = DeletionOptions::parse(body, call.query, call.app.catalog.vocabulary)?;
     let selection = Selection::parse(call)?;
     let snapshot = call.app.storage.snapshot(&call.target.resource.storage_name);

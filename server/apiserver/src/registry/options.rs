@@ -1,12 +1,17 @@
 //! The options of writes, from the query or from a `DeleteOptions` body, checked as clients expect.
 
-use orch_api::meta::v1::DeleteOptions;
+use orch_api::meta::v1::{DELETE_OPTIONS_TYPE, DeleteOptions};
+use orch_machinery::{
+    json::{Limits, decode::decode},
+    protobuf,
+};
 use orch_runtime::{
     field_error::{FieldError, Validation},
     path::Path,
     vocabulary::Vocabulary,
 };
 
+use super::body_format::{Body, BodyFormat};
 use crate::{
     error::{ApiError, Result},
     query::Query,
@@ -87,8 +92,8 @@ impl DeletionOptions {
     /// # Errors
     /// 400 for a body that is no JSON object or of another kind, or a query value of a wrong type;
     /// 422 for options that contradict each other or do not exist.
-    pub fn parse(body: &[u8], query: &Query, vocabulary: &Vocabulary) -> Result<Self> {
-        let options = if body.is_empty() { from_query(query)? } else { from_body(body)? };
+    pub fn parse(body: &Body, query: &Query, vocabulary: &Vocabulary) -> Result<Self> {
+        let options = if body.bytes.is_empty() { from_query(query)? } else { from_body(body)? };
         let mut cx = Validation::new(vocabulary);
         let dry_run: Vec<&str> = options.dry_run.iter().map(String::as_str).collect();
         check_dry_run(&dry_run, &mut cx);
@@ -104,17 +109,24 @@ impl DeletionOptions {
     }
 }
 
-fn from_body(body: &[u8]) -> Result<DeleteOptions> {
-    let tree: serde_json::Value = serde_json::from_slice(body)
-        .map_err(|error| ApiError::BadRequest(format!("the body is no DeleteOptions: {error}")))?;
+fn from_body(body: &Body) -> Result<DeleteOptions> {
+    let unreadable =
+        |error: &dyn std::fmt::Display| ApiError::BadRequest(format!("the body is no DeleteOptions: {error}"));
+    let limits = Limits::default();
+    let tree = match body.format {
+        BodyFormat::Json => decode(&body.bytes, &DELETE_OPTIONS_TYPE, &limits)
+            .map(|decoded| decoded.tree)
+            .map_err(|error| unreadable(&error))?,
+        BodyFormat::Protobuf => protobuf::decode(&body.bytes, &DELETE_OPTIONS_TYPE, &limits)
+            .map_err(|error| unreadable(&error))?,
+    };
     match tree.get("kind").and_then(|kind| kind.as_str()) {
         None | Some("" | "DeleteOptions") => {}
         Some(kind) => {
             return Err(ApiError::BadRequest(format!("the body is no DeleteOptions but a {kind}")));
         }
     }
-    serde_json::from_value(tree)
-        .map_err(|error| ApiError::BadRequest(format!("the body is no DeleteOptions: {error}")))
+    serde_json::from_value(tree).map_err(|error| unreadable(&error))
 }
 
 fn from_query(query: &Query) -> Result<DeleteOptions> {

@@ -9,7 +9,7 @@ use orch_runtime::{
 use orch_storage::Write;
 
 use super::{
-    Answer, Call, Reply, body, create,
+    Answer, Call, Reply, body, body_format::Body, create,
     current::{self, Current},
     metadata,
     options::WriteOptions,
@@ -40,7 +40,7 @@ pub enum Proposal {
 ///
 /// # Errors
 /// 400, 404, 409 (stale version or another uid), 422, and what the store says.
-pub async fn replace(call: Call<'_>, text: &[u8]) -> Result<Reply> {
+pub async fn replace(call: Call<'_>, text: &Body) -> Result<Reply> {
     let options = WriteOptions::parse(call.query, "UpdateOptions", call.app.catalog.vocabulary)?;
     let mut submitted = body::decode(call, text, options.field_validation)?;
     metadata::place(call.target, &mut submitted.tree)?;

@@ -5,17 +5,14 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, header};
-use orch_api::meta::v1::OBJECT_META_TYPE;
 use orch_machinery::{
     json::{Limits, decode::decode, encode::encode, pretty::pretty},
-    meta,
+    meta::{self, Meta},
     negotiate::{self, Negotiated, Offer, media_type},
+    partial::{ListMeta, write_partial_object},
+    table::{IncludeObject, Row, TableWriter, cells, columns_of},
 };
-use orch_runtime::{
-    Tree,
-    resource_def::Verb,
-    type_def::{FieldDef, PatchStrategy, Shape, TypeDef},
-};
+use orch_runtime::{Tree, resource_def::Verb, scalar::Time};
 use orch_storage::Revision;
 use serde_json::json;
 
@@ -42,27 +39,14 @@ pub enum Form {
     Plain,
     /// Its metadata; under this apiVersion.
     Metadata(String),
+    /// A row of a table, under this apiVersion.
+    Table(String, IncludeObject),
 }
 
 const JSON: &str = "application/json";
+const TABLE: &str = "Table";
 const METADATA: &str = "PartialObjectMetadata";
 const METADATA_LIST: &str = "PartialObjectMetadataList";
-/// What is left of any object: its metadata. Encoding by this table drops all other fields.
-static PARTIAL_OBJECT_METADATA: TypeDef = TypeDef {
-    name: "meta.v1.PartialObjectMetadata",
-    short_name: METADATA,
-    fields: &[FieldDef {
-        name: "metadata",
-        tag: Some(1),
-        shape: Shape::Object(&OBJECT_META_TYPE),
-        required: false,
-        omit_empty: false,
-        nullable: false,
-        write_only: false,
-        patch: PatchStrategy::DEFAULT,
-    }],
-    atomic: false,
-};
 /// Clients that show text to people and cannot be asked what they like.
 const PRETTY_AGENTS: &[&str] = &["curl", "Wget", "Mozilla/5.0"];
 
@@ -78,7 +62,7 @@ impl Representation {
         let versions = ["v1", "v1beta1"];
         let form = |kind| negotiate::Form { kind, groups: &groups, versions: &versions };
         let metadata = if call.target.verb == Verb::List { METADATA_LIST } else { METADATA };
-        let forms = [form(metadata)];
+        let forms = [form(TABLE), form(metadata)];
         let watch = call.target.verb == Verb::Watch;
         let offers = [Offer { media_type: JSON, streams: watch, forms: &forms }];
         let Some(negotiated) = negotiate::negotiate(accept, &offers) else {
@@ -87,7 +71,7 @@ impl Representation {
             let error = if asks_json { ApiError::NotAcceptable } else { ApiError::UnknownMediaType };
             return Err(error(accepted));
         };
-        Ok(Representation { form: asked(&negotiated), pretty: wants_pretty(headers, call, &negotiated) })
+        Ok(Representation { form: asked(&negotiated, call)?, pretty: wants_pretty(headers, call, &negotiated) })
     }
 
     /// The last step of writing: indentation where it is wanted.
@@ -96,8 +80,19 @@ impl Representation {
     }
 }
 
-fn asked(negotiated: &Negotiated<'_>) -> Form {
-    negotiated.form.map_or(Form::Plain, |form| Form::Metadata(form.api_version()))
+fn asked(negotiated: &Negotiated<'_>, call: Call<'_>) -> Result<Form> {
+    let Some(form) = negotiated.form else { return Ok(Form::Plain) };
+    if form.kind != TABLE {
+        return Ok(Form::Metadata(form.api_version()));
+    }
+    let asked = call.query.text("includeObject");
+    match IncludeObject::parse(asked) {
+        Some(include) => Ok(Form::Table(form.api_version(), include)),
+        None => Err(ApiError::BadRequest(format!(
+            "Unable to convert to Table as requested: includeObject: Invalid value: \"{asked}\": \
+             must be 'Metadata', 'Object', 'None', or empty"
+        ))),
+    }
 }
 
 /// An explicit parameter decides, then the media type's, then who asks.
@@ -108,28 +103,35 @@ fn wants_pretty(headers: &HeaderMap, call: Call<'_>, negotiated: &Negotiated<'_>
     })
 }
 
-/// One object in another form than its own, with a newline at the end.
+/// One object in the form that was asked for, with a newline at the end.
 ///
 /// # Errors
 /// 500 where the stored form cannot be read.
-pub fn object(form: &Form, resource: &ServedResource, stored: &[u8]) -> Result<Vec<u8>> {
+pub fn object(form: &Form, resource: &ServedResource, stored: &[u8], now: Time) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     match form {
-        Form::Plain => text.extend_from_slice(stored.strip_suffix(b"\n").unwrap_or(stored)),
+        Form::Plain => text.extend_from_slice(document(stored)),
         Form::Metadata(api_version) => {
-            let mut tree = read(resource, stored)?;
-            write_metadata(api_version, &mut tree, &mut text);
+            write_partial_object(&read(resource, stored)?, resource.def.type_def, api_version, &mut text);
+        }
+        Form::Table(api_version, include) => {
+            let tree = read(resource, stored)?;
+            let columns = columns_of(resource.def.columns);
+            let meta = ListMeta { resource_version: Meta::of(&tree).resource_version(), ..ListMeta::default() };
+            let mut table = TableWriter::start(api_version, *include, meta, Some(columns), &mut text);
+            write_row(&mut table, resource, &tree, stored, now, &mut text);
+            table.end(&mut text);
         }
     }
     text.push(b'\n');
     Ok(text)
 }
 
-/// A list in another form than its own, with a newline at the end.
+/// A list in the form that was asked for, with a newline at the end.
 ///
 /// # Errors
 /// 500 where a stored form cannot be read.
-pub fn list(form: &Form, list: &List) -> Result<Vec<u8>> {
+pub fn list(form: &Form, list: &List, now: Time) -> Result<Vec<u8>> {
     let resource = &list.resource;
     let mut text = Vec::new();
     match form {
@@ -140,10 +142,22 @@ pub fn list(form: &Form, list: &List) -> Result<Vec<u8>> {
                 if index > 0 {
                     text.push(b',');
                 }
-                let mut tree = read(resource, current::bytes_of(resource, object)?)?;
-                write_metadata(api_version, &mut tree, &mut text);
+                let tree = read(resource, current::bytes_of(resource, object)?)?;
+                write_partial_object(&tree, resource.def.type_def, api_version, &mut text);
             }
             text.extend_from_slice(list_body::END);
+        }
+        Form::Table(api_version, include) => {
+            let revision = list.revision.to_string();
+            let meta = ListMeta { resource_version: &revision, ..ListMeta::default() };
+            let columns = columns_of(resource.def.columns);
+            let mut table = TableWriter::start(api_version, *include, meta, Some(columns), &mut text);
+            for object in &list.objects {
+                let stored = current::bytes_of(resource, object)?;
+                write_row(&mut table, resource, &read(resource, stored)?, stored, now, &mut text);
+            }
+            table.end(&mut text);
+            text.push(b'\n');
         }
     }
     Ok(text)
@@ -152,22 +166,35 @@ pub fn list(form: &Form, list: &List) -> Result<Vec<u8>> {
 /// The forms of the events of one watch.
 pub struct WatchForm {
     form: Form,
+    /// A table says what its columns are in the first event only.
+    columns_told: bool,
 }
 
 impl WatchForm {
     /// For a watch in this form.
     pub fn new(form: Form) -> Self {
-        WatchForm { form }
+        WatchForm { form, columns_told: false }
     }
 
     /// An object as an event shows it.
     ///
     /// # Errors
     /// 500 where the stored form cannot be read.
-    pub fn object(&mut self, resource: &ServedResource, stored: &Bytes) -> Result<Bytes> {
+    pub fn object(&mut self, resource: &ServedResource, stored: &Bytes, now: Time) -> Result<Bytes> {
         match &self.form {
             Form::Plain => Ok(stored.clone()),
-            form => Ok(object(form, resource, stored)?.into()),
+            Form::Metadata(_) => Ok(object(&self.form, resource, stored, now)?.into()),
+            Form::Table(api_version, include) => {
+                let tree = read(resource, stored)?;
+                let meta = ListMeta { resource_version: Meta::of(&tree).resource_version(), ..ListMeta::default() };
+                let columns = (!std::mem::replace(&mut self.columns_told, true))
+                    .then(|| columns_of(resource.def.columns));
+                let mut text = Vec::new();
+                let mut table = TableWriter::start(api_version, *include, meta, columns, &mut text);
+                write_row(&mut table, resource, &tree, stored, now, &mut text);
+                table.end(&mut text);
+                Ok(text.into())
+            }
         }
     }
 
@@ -175,7 +202,13 @@ impl WatchForm {
     ///
     /// # Errors
     /// 500 where the kind cannot be empty.
-    pub fn bookmark(&mut self, resource: &ServedResource, revision: Revision, mark: Option<&str>) -> Result<Bytes> {
+    pub fn bookmark(
+        &mut self,
+        resource: &ServedResource,
+        revision: Revision,
+        mark: Option<&str>,
+        now: Time,
+    ) -> Result<Bytes> {
         let mut metadata = json!({"resourceVersion": revision.to_string()});
         if let Some(mark) = mark {
             metadata["annotations"] = json!({mark: "true"});
@@ -185,8 +218,13 @@ impl WatchForm {
         meta::set_type(&mut tree, resource.def.kind, &resource.api_version);
         let mut text = Vec::new();
         encode(&tree, resource.def.type_def, &mut text);
-        self.object(resource, &text.into())
+        self.object(resource, &text.into(), now)
     }
+}
+
+/// A stored form without the newline at its end.
+fn document(stored: &[u8]) -> &[u8] {
+    stored.strip_suffix(b"\n").unwrap_or(stored)
 }
 
 fn read(resource: &ServedResource, stored: &[u8]) -> Result<Tree> {
@@ -196,8 +234,15 @@ fn read(resource: &ServedResource, stored: &[u8]) -> Result<Tree> {
     }
 }
 
-/// `PartialObjectMetadata` of an object.
-fn write_metadata(api_version: &str, tree: &mut Tree, text: &mut Vec<u8>) {
-    meta::set_type(tree, METADATA, api_version);
-    encode(tree, &PARTIAL_OBJECT_METADATA, text);
+fn write_row(
+    table: &mut TableWriter<'_>,
+    resource: &ServedResource,
+    tree: &Tree,
+    stored: &[u8],
+    now: Time,
+    text: &mut Vec<u8>,
+) {
+    let cells = cells(columns_of(resource.def.columns), tree, now);
+    let def = resource.def.type_def;
+    table.row(&Row { cells: &cells, conditions: &[], tree, bytes: document(stored), def }, text);
 }
