@@ -24,17 +24,13 @@ pub struct JsonPatchLimits {
     pub max_operations: usize,
     /// How many bytes `copy` may add in all.
     pub max_copied_bytes: usize,
-    /// How many list items and subtree nodes may be moved about in all.
-    pub max_moved_nodes: usize,
+    /// How many list items may be shifted, and bytes be moved to deeper places, in all.
+    pub max_moved: usize,
 }
 
 impl Default for JsonPatchLimits {
     fn default() -> Self {
-        JsonPatchLimits {
-            max_operations: 10_000,
-            max_copied_bytes: 3 * 1024 * 1024,
-            max_moved_nodes: 50_000_000,
-        }
+        JsonPatchLimits { max_operations: 10_000, max_copied_bytes: 3 * 1024 * 1024, max_moved: 50_000_000 }
     }
 }
 
@@ -273,9 +269,9 @@ impl Document<'_> {
         }
     }
 
-    fn charge_moved(&mut self, nodes: usize) -> Result<(), PatchError> {
-        self.moved = self.moved.saturating_add(nodes);
-        if self.moved > self.limits.max_moved_nodes {
+    fn charge_moved(&mut self, amount: usize) -> Result<(), PatchError> {
+        self.moved = self.moved.saturating_add(amount);
+        if self.moved > self.limits.max_moved {
             return Err(PatchError::TooLarge("the operations move too many values".to_owned()));
         }
         Ok(())

@@ -203,6 +203,15 @@ fn nesting_is_bounded_everywhere() {
 }
 
 #[test]
+fn any_format_that_serde_reads_can_be_the_source() {
+    let source = || serde_json::Deserializer::from_str(r#"{"data":{"k":"1","k":"2"},"x":1} rest"#);
+    let decoded = decode_from(&mut source(), &BAG, &Limits::default()).unwrap();
+    assert_eq!(reports(&decoded), [r#"duplicate field "data.k""#, r#"unknown field "x""#]);
+    let wrong = decode_from(&mut source(), &WORKLOAD, &Limits { max_depth: 1 });
+    assert_eq!(wrong, Err(DecodeError::TooDeep(1)));
+}
+
+#[test]
 fn a_tree_is_checked_like_a_text() {
     let checked =
         decode_tree(json!({"foo": 1, "metadata": {"bar": {"x": 1}, "name": "a"}}), &BAG, &Limits::default());

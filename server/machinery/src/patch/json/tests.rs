@@ -141,7 +141,7 @@ fn operations_and_copies_are_bounded() {
     let result = apply(&json!({"a": {"x": "0123456789"}}), &Tree::Array(bomb));
     assert!(matches!(result, Err(PatchError::TooLarge(_))), "{result:?}");
 
-    let limits = JsonPatchLimits { max_moved_nodes: 100, ..JsonPatchLimits::default() };
+    let limits = JsonPatchLimits { max_moved: 100, ..JsonPatchLimits::default() };
     let shift = json!([{"op": "add", "path": "/l/0", "value": 0}, {"op": "remove", "path": "/l/0"}]);
     let shift = JsonPatch::parse(shift.to_string().as_bytes(), &Limits::default(), &limits).unwrap();
     assert!(shift.apply(&json!({"l": vec![0; 40]}), &limits).is_ok());

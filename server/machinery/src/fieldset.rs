@@ -1,0 +1,315 @@
+//! Sets of fields of an object, as `managedFields` keeps them (`FieldsV1`).
+//!
+//! A set is a tree of path elements in their written form: `f:<field>`, `k:<key fields of a list item>`,
+//! `v:<value of a set>`, `i:<position>`. A node of the tree can be in the set itself (written as `.`, or as `{}` where
+//! nothing is below it), lead to others, or both.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use orch_runtime::{Tree, TreeMap};
+
+/// A set of fields.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FieldSet {
+    /// Elements that are in the set.
+    members: BTreeSet<String>,
+    /// Elements with members below them; none of the sets is empty.
+    children: BTreeMap<String, FieldSet>,
+}
+
+/// A text that is no set of fields.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct FieldSetError(String);
+
+impl FieldSet {
+    /// The empty set.
+    pub fn new() -> Self {
+        FieldSet::default()
+    }
+
+    /// Whether nothing is in it.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty() && self.children.is_empty()
+    }
+
+    /// Adds the field at a path of elements. The empty path is not a field.
+    pub fn insert<S: AsRef<str>>(&mut self, path: &[S]) {
+        match path {
+            [] => {}
+            [last] => {
+                self.members.insert(last.as_ref().to_owned());
+            }
+            [first, rest @ ..] => match self.children.get_mut(first.as_ref()) {
+                Some(child) => child.insert(rest),
+                None => self.children.entry(first.as_ref().to_owned()).or_default().insert(rest),
+            },
+        }
+    }
+
+    /// Whether the field itself is in the set.
+    pub fn contains<S: AsRef<str>>(&self, path: &[S]) -> bool {
+        match path {
+            [] => false,
+            [last] => self.members.contains(last.as_ref()),
+            [first, rest @ ..] => self.children.get(first.as_ref()).is_some_and(|child| child.contains(rest)),
+        }
+    }
+
+    /// What is in either.
+    #[must_use]
+    pub fn union(mut self, other: FieldSet) -> FieldSet {
+        self.members.extend(other.members);
+        for (element, child) in other.children {
+            let merged = self.children.remove(&element).unwrap_or_default().union(child);
+            self.children.insert(element, merged);
+        }
+        self
+    }
+
+    /// What is in this one and not in the other. What is below a field that leaves stays.
+    #[must_use]
+    pub fn difference(mut self, other: &FieldSet) -> FieldSet {
+        self.members.retain(|element| !other.members.contains(element));
+        self.combine_children(other, FieldSet::difference)
+    }
+
+    /// What is in both.
+    #[must_use]
+    pub fn intersection(mut self, other: &FieldSet) -> FieldSet {
+        self.members.retain(|element| other.members.contains(element));
+        self.children.retain(|element, _| other.children.contains_key(element));
+        self.combine_children(other, FieldSet::intersection)
+    }
+
+    /// Removes the field at a path, and everything below it.
+    #[must_use]
+    pub fn without<S: AsRef<str>>(mut self, path: &[S]) -> FieldSet {
+        match path {
+            [] => {}
+            [last] => {
+                self.members.remove(last.as_ref());
+                self.children.remove(last.as_ref());
+            }
+            [first, rest @ ..] => {
+                if let Some(child) = self.children.remove(first.as_ref()) {
+                    self.put_child(first.as_ref().to_owned(), child.without(rest));
+                }
+            }
+        }
+        self
+    }
+
+    /// The paths of all fields in the set, in order.
+    pub fn paths(&self) -> Vec<Vec<&str>> {
+        let mut paths = Vec::new();
+        self.collect_paths(&mut Vec::new(), &mut paths);
+        paths
+    }
+
+    /// The written form.
+    pub fn to_tree(&self) -> Tree {
+        let mut tree = TreeMap::new();
+        for element in &self.members {
+            tree.insert(element.clone(), Tree::Object(TreeMap::new()));
+        }
+        for (element, child) in &self.children {
+            let mut below = child.to_tree();
+            if let (true, Some(below)) = (self.members.contains(element), below.as_object_mut()) {
+                below.insert(".".to_owned(), Tree::Object(TreeMap::new()));
+            }
+            tree.insert(element.clone(), below);
+        }
+        Tree::Object(tree)
+    }
+
+    /// Reads the written form. Key fields and values are brought into the one form that this server writes.
+    pub fn parse(tree: &Tree) -> Result<FieldSet, FieldSetError> {
+        let Tree::Object(map) = tree else {
+            return Err(FieldSetError("a set of fields must be an object".to_owned()));
+        };
+        let mut set = FieldSet::new();
+        for (element, below) in map.iter().filter(|(element, _)| *element != ".") {
+            let element = canonical(element)?;
+            let child = FieldSet::parse(below)?;
+            if child.is_empty() || below.get(".").is_some() {
+                set.members.insert(element.clone());
+            }
+            set.put_child(element, child);
+        }
+        Ok(set)
+    }
+
+    fn combine_children(
+        mut self,
+        other: &FieldSet,
+        combine: fn(FieldSet, &FieldSet) -> FieldSet,
+    ) -> FieldSet {
+        for (element, below) in &other.children {
+            if let Some(child) = self.children.remove(element) {
+                self.put_child(element.clone(), combine(child, below));
+            }
+        }
+        self
+    }
+
+    fn put_child(&mut self, element: String, child: FieldSet) {
+        if !child.is_empty() {
+            self.children.insert(element, child);
+        }
+    }
+
+    fn collect_paths<'s>(&'s self, at: &mut Vec<&'s str>, paths: &mut Vec<Vec<&'s str>>) {
+        let elements: BTreeSet<&String> = self.members.iter().chain(self.children.keys()).collect();
+        for element in elements {
+            at.push(element);
+            if self.members.contains(element) {
+                paths.push(at.clone());
+            }
+            if let Some(child) = self.children.get(element) {
+                child.collect_paths(at, paths);
+            }
+            at.pop();
+        }
+    }
+}
+
+/// The element of a field.
+pub fn field_element(name: &str) -> String {
+    format!("f:{name}")
+}
+
+/// The element of an item of a set.
+pub fn value_element(value: &Tree) -> String {
+    format!("v:{value}")
+}
+
+/// The element of a list item, by the values of its key fields. A missing one counts as null.
+pub fn key_element(item: &Tree, keys: &[&str]) -> String {
+    let keys: TreeMap =
+        keys.iter().map(|key| ((*key).to_owned(), item.get(key).cloned().unwrap_or(Tree::Null))).collect();
+    format!("k:{}", Tree::Object(keys))
+}
+
+fn canonical(element: &str) -> Result<String, FieldSetError> {
+    let bad = || FieldSetError(format!("{element:?} is not an element of a field's path"));
+    let (kind, rest) = element.split_once(':').ok_or_else(bad)?;
+    match kind {
+        "f" => Ok(element.to_owned()),
+        "i" if rest.parse::<u32>().is_ok() => Ok(element.to_owned()),
+        "k" => match serde_json::from_str(rest).map_err(|_| bad())? {
+            keys @ Tree::Object(_) => Ok(format!("k:{keys}")),
+            _ => Err(bad()),
+        },
+        "v" => serde_json::from_str(rest).map(|value: Tree| value_element(&value)).map_err(|_| bad()),
+        _ => Err(bad()),
+    }
+}
+
+#[cfg(test)]
+pub(crate) use strategies::arbitrary_set;
+
+/// Sets for property tests.
+#[cfg(test)]
+mod strategies {
+    use proptest::{collection, prelude::*, sample};
+
+    use super::FieldSet;
+
+    const ELEMENTS: &[&str] = &["f:a", "f:b", "f:", "k:{\"name\":\"x\"}", "v:1", "i:0"];
+
+    pub(crate) fn arbitrary_set() -> impl Strategy<Value = FieldSet> {
+        let path = collection::vec(sample::select(ELEMENTS), 1..4);
+        collection::vec(path, 0..8).prop_map(|paths| {
+            let mut set = FieldSet::new();
+            for path in &paths {
+                set.insert(path);
+            }
+            set
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::tree::arbitrary;
+
+    #[test]
+    fn the_written_form_tells_members_from_ways() {
+        let mut set = FieldSet::new();
+        set.insert(&["f:data"]);
+        set.insert(&["f:data", "f:a"]);
+        set.insert(&["f:spec", "f:containers", "k:{\"name\":\"c\"}", "f:image"]);
+        set.insert(&["f:spec", "f:finalizers", "v:\"x\""]);
+        let written = json!({
+            "f:data": {".": {}, "f:a": {}},
+            "f:spec": {"f:containers": {"k:{\"name\":\"c\"}": {"f:image": {}}}, "f:finalizers": {"v:\"x\"": {}}},
+        });
+        assert_eq!(set.to_tree(), written);
+        assert_eq!(FieldSet::parse(&written), Ok(set.clone()));
+        assert!(set.contains(&["f:data"]) && !set.contains(&["f:spec"]));
+        assert_eq!(set.paths()[1], ["f:data", "f:a"]);
+        assert!(
+            set.without(&["f:data"]).without(&["f:spec", "f:containers"]).without(&["f:spec"]).is_empty()
+        );
+    }
+
+    #[test]
+    fn differences_are_about_single_fields() {
+        let parse = |tree| FieldSet::parse(&tree).unwrap();
+        let set = parse(json!({"f:data": {".": {}, "f:a": {}, "f:b": {}}}));
+        let rest = set.clone().difference(&parse(json!({"f:data": {"f:a": {}, "f:b": {}}})));
+        assert_eq!(rest.to_tree(), json!({"f:data": {}}));
+        assert_eq!(set.clone().difference(&rest).to_tree(), json!({"f:data": {"f:a": {}, "f:b": {}}}));
+        assert_eq!(set.intersection(&rest).to_tree(), json!({"f:data": {}}));
+    }
+
+    #[test]
+    fn elements_are_read_into_one_form() {
+        let set =
+            FieldSet::parse(&json!({"k:{ \"b\": 1, \"a\": 2 }": {}, "v: \"x\"": {}, "i:3": {}})).unwrap();
+        assert_eq!(set.to_tree(), json!({"k:{\"a\":2,\"b\":1}": {}, "v:\"x\"": {}, "i:3": {}}));
+        for bad in [
+            json!({"x": {}}),
+            json!({"k:1": {}}),
+            json!({"v:": {}}),
+            json!({"i:a": {}}),
+            json!({"f:a": 1}),
+            json!([]),
+        ] {
+            assert!(FieldSet::parse(&bad).is_err(), "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn reading_gives_back_what_was_written(set in arbitrary_set()) {
+            prop_assert_eq!(FieldSet::parse(&set.to_tree()), Ok(set));
+        }
+
+        #[test]
+        fn set_laws_hold(a in arbitrary_set(), b in arbitrary_set()) {
+            let both = a.clone().intersection(&b);
+            let only_a = a.clone().difference(&b);
+            prop_assert_eq!(only_a.clone().union(both.clone()), a.clone());
+            prop_assert!(only_a.intersection(&b).is_empty());
+            prop_assert_eq!(both, b.clone().intersection(&a));
+            let all = a.clone().union(b.clone());
+            prop_assert_eq!(&all, &b.clone().union(a.clone()));
+            prop_assert_eq!(all.clone().intersection(&a), a.clone());
+            prop_assert!(a.difference(&all).is_empty());
+            prop_assert_eq!(all.clone().union(all.clone()), all);
+        }
+
+        #[test]
+        fn arbitrary_trees_never_panic(tree in arbitrary()) {
+            if let Ok(set) = FieldSet::parse(&tree) {
+                prop_assert_eq!(FieldSet::parse(&set.to_tree()), Ok(set));
+            }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Tests of tracking. The cases follow recorded answers.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::{
+    fixture::{BAG, WORKLOAD},
+    json::{Limits, decode::decode_tree},
+    tree::{arbitrary, arbitrary_of},
+};
+
+fn write<'a>(manager: &'a str, time: &'a str) -> Write<'a> {
+    Write { manager, api_version: "v1", subresource: "", time, reset: &[] }
+}
+
+/// The managers of an object with what they own, in the order of the list.
+fn owners(tree: &Tree) -> Vec<(String, Tree)> {
+    let entries = Meta::of(tree).managed_fields().iter();
+    entries.map(|entry| (entry["manager"].as_str().unwrap().to_owned(), entry["fieldsV1"].clone())).collect()
+}
+
+fn bag(data: &Tree) -> Tree {
+    json!({"kind": "Bag", "apiVersion": "v1", "metadata": {"name": "a", "labels": {"x": "y"}}, "data": data})
+}
+
+fn created() -> Tree {
+    let mut new = bag(&json!({"a": "1", "b": "2"}));
+    track_create(&write("first", "2026-01-01T00:00:00Z"), &json!({"metadata": {}}), &mut new, &BAG);
+    new
+}
+
+/// An update that leaves `managedFields` alone.
+fn updated(old: &Tree, manager: &str, time: &str, mut new: Tree) -> Tree {
+    track_update(&write(manager, time), old, None, &mut new, &BAG);
+    new
+}
+
+#[test]
+fn a_create_owns_what_it_gives() {
+    let new = created();
+    assert_eq!(
+        new["metadata"]["managedFields"],
+        json!([{
+            "manager": "first", "operation": "Update", "apiVersion": "v1", "time": "2026-01-01T00:00:00Z",
+            "fieldsType": "FieldsV1",
+            "fieldsV1": {"f:data": {".": {}, "f:a": {}, "f:b": {}}, "f:metadata": {"f:labels": {".": {}, "f:x": {}}}},
+        }])
+    );
+    // What always is there belongs to nobody; lists and objects that appear belong to who made them.
+    let mut workload = json!({
+        "metadata": {"name": "w", "finalizers": ["f"], "ownerReferences": [{"uid": "u", "name": "o"}]},
+        "spec": {
+            "replicas": 1, "strategy": {}, "tolerations": [{"name": "t"}], "reference": {"kind": "K"},
+            "containers": [{"name": "c", "ports": [{"containerPort": 80, "protocol": "TCP"}], "resources": {}}],
+        },
+    });
+    let empty = json!({"metadata": {}, "spec": {"containers": []}});
+    track_create(&write("", "t"), &empty, &mut workload, &WORKLOAD);
+    assert_eq!(
+        owners(&workload),
+        [(
+            "unknown".to_owned(),
+            json!({
+                "f:metadata": {"f:finalizers": {".": {}, "v:\"f\"": {}}, "f:ownerReferences": {".": {}, "k:{\"uid\":\"u\"}": {}}},
+                "f:spec": {
+                    "f:replicas": {}, "f:strategy": {}, "f:tolerations": {}, "f:reference": {},
+                    "f:containers": {"k:{\"name\":\"c\"}": {
+                        ".": {}, "f:name": {}, "f:resources": {},
+                        "f:ports": {".": {}, "k:{\"containerPort\":80,\"protocol\":\"TCP\"}": {
+                            ".": {}, "f:containerPort": {}, "f:protocol": {},
+                        }},
+                    }},
+                },
+            })
+        )]
+    );
+}
+
+#[test]
+fn updates_take_what_they_change() {
+    let labels = json!({"f:labels": {".": {}, "f:x": {}}});
+    let object = created();
+    let object = updated(&object, "second", "2026-01-02T00:00:00Z", bag(&json!({"a": "1", "b": "3"})));
+    assert_eq!(
+        owners(&object),
+        [
+            ("first".to_owned(), json!({"f:data": {".": {}, "f:a": {}}, "f:metadata": labels})),
+            ("second".to_owned(), json!({"f:data": {"f:b": {}}})),
+        ]
+    );
+    let object =
+        updated(&object, "third", "2026-01-03T00:00:00Z", bag(&json!({"a": "2", "b": "3", "c": "1"})));
+    assert_eq!(
+        owners(&object),
+        [
+            ("first".to_owned(), json!({"f:data": {}, "f:metadata": labels})),
+            ("second".to_owned(), json!({"f:data": {"f:b": {}}})),
+            ("third".to_owned(), json!({"f:data": {"f:a": {}, "f:c": {}}})),
+        ]
+    );
+    let object = updated(&object, "third", "2026-01-04T00:00:00Z", bag(&json!({"a": "2", "c": "1"})));
+    assert_eq!(
+        owners(&object),
+        [
+            ("first".to_owned(), json!({"f:data": {}, "f:metadata": labels})),
+            ("third".to_owned(), json!({"f:data": {"f:a": {}, "f:c": {}}})),
+        ]
+    );
+    let mut without_data = bag(&json!({}));
+    without_data.as_object_mut().unwrap().remove("data");
+    let object = updated(&object, "first", "2026-01-05T00:00:00Z", without_data);
+    assert_eq!(owners(&object), [("first".to_owned(), json!({"f:metadata": labels}))]);
+    assert_eq!(object["metadata"]["managedFields"][0]["time"], "2026-01-01T00:00:00Z");
+}
+
+#[test]
+fn a_changed_value_moves_its_owner_to_the_end() {
+    let object = created();
+    let object =
+        updated(&object, "alpha", "2026-01-02T00:00:00Z", bag(&json!({"a": "1", "b": "2", "c": "1"})));
+    let same = updated(&object, "first", "2026-01-03T00:00:00Z", bag(&json!({"a": "1", "b": "2", "c": "1"})));
+    assert_eq!(same["metadata"]["managedFields"], object["metadata"]["managedFields"]);
+    let object =
+        updated(&object, "first", "2026-01-03T00:00:00Z", bag(&json!({"a": "9", "b": "2", "c": "1"})));
+    let managers: Vec<String> = owners(&object).into_iter().map(|(manager, _)| manager).collect();
+    assert_eq!(managers, ["alpha", "first"]);
+    assert_eq!(object["metadata"]["managedFields"][1]["time"], "2026-01-03T00:00:00Z");
+}
+
+#[test]
+fn tracking_can_be_ended_and_replaced() {
+    let old = created();
+    let track = |given: Tree, subresource: &str| {
+        let mut new = bag(&json!({"a": "1", "b": "3"}));
+        let write = Write { subresource, ..write("second", "t") };
+        track_update(&write, &old, Some(&given), &mut new, &BAG);
+        owners(&new).into_iter().map(|(manager, _)| manager).collect::<Vec<_>>()
+    };
+    assert_eq!(track(json!([]), ""), [""; 0]);
+    assert_eq!(track(json!([{}]), ""), [""; 0]);
+    assert_eq!(track(json!(null), ""), ["first", "second"]);
+    assert_eq!(track(json!([]), "status"), ["first", "second"]);
+    assert_eq!(track(json!([{"manager": "m", "operation": "Sometimes"}]), ""), ["first", "second"]);
+    let given = json!([{"manager": "m", "operation": "Update", "fieldsV1": {"f:data": {"f:a": {}}}}]);
+    assert_eq!(track(given, ""), ["m", "second"]);
+    // Nobody tracks the object: an update does not begin to.
+    let untracked = updated(&bag(&json!({"a": "1"})), "second", "t", bag(&json!({"a": "2"})));
+    assert_eq!(untracked["metadata"].get("managedFields"), None);
+}
+
+#[test]
+fn paths_of_the_api_have_entries_of_their_own() {
+    let old = json!({"metadata": {}, "spec": {"replicas": 1}, "status": {"phase": "a"}});
+    let mut old_tracked = old.clone();
+    track_create(&write("m", "1"), &json!({}), &mut old_tracked, &WORKLOAD);
+    let mut new = json!({"metadata": {}, "spec": {"replicas": 2}, "status": {"phase": "b"}});
+    let status = Write { subresource: "status", reset: &[&["spec"], &["metadata"]], ..write("m", "2") };
+    track_update(&status, &old_tracked, None, &mut new, &WORKLOAD);
+    assert_eq!(new["metadata"]["managedFields"][1]["subresource"], "status");
+    assert_eq!(owners(&new)[1].1, json!({"f:status": {"f:phase": {}}}));
+    assert_eq!(owners(&new)[0].1["f:spec"], json!({".": {}, "f:replicas": {}}));
+}
+
+#[test]
+fn the_oldest_entries_are_merged() {
+    let mut object = created();
+    for n in 1..=12 {
+        let mut new = object.clone();
+        new["data"][format!("k{n}")] = json!("v");
+        object = updated(&object, &format!("m{n:02}"), &format!("2026-02-{n:02}T00:00:00Z"), new);
+    }
+    let managers: Vec<String> = owners(&object).into_iter().map(|(manager, _)| manager).collect();
+    assert_eq!(managers.len(), 10);
+    assert_eq!(managers[0], "ancient-changes");
+    assert_eq!(managers[9], "m12");
+    let merged = &object["metadata"]["managedFields"][0];
+    assert_eq!(merged["time"], "2026-02-03T00:00:00Z");
+    for key in ["f:a", "f:b", "f:k1", "f:k2", "f:k3"] {
+        assert!(merged["fieldsV1"]["f:data"].get(key).is_some(), "{key}");
+    }
+}
+
+#[test]
+fn times_alone_are_no_change() {
+    let old = created();
+    let mut new = old.clone();
+    new["metadata"]["managedFields"][0]["time"] = json!("2030-01-01T00:00:00Z");
+    assert!(differ_only_in_times(&old, &new));
+    new["data"]["a"] = json!("other");
+    assert!(!differ_only_in_times(&old, &new));
+}
+
+proptest! {
+    #[test]
+    fn every_field_has_one_owner_and_exists(
+        first in arbitrary_of(&WORKLOAD), second in arbitrary_of(&WORKLOAD), third in arbitrary_of(&WORKLOAD),
+    ) {
+        let clean = |mut tree: Tree| {
+            metadata_mut(&mut tree).remove("managedFields");
+            decode_tree(tree, &WORKLOAD, &Limits::default()).unwrap().tree
+        };
+        let mut object = clean(first);
+        track_create(&write("m0", "0"), &json!({}), &mut object, &WORKLOAD);
+        for (step, next) in [clean(second), clean(third)].into_iter().enumerate() {
+            let old = object.clone();
+            object = next;
+            track_update(&write(&format!("m{}", step + 1), "1"), &old, None, &mut object, &WORKLOAD);
+        }
+        let entries = parse_entries(Meta::of(&object).managed_fields()).unwrap();
+        let everything = compare(&json!({}), &object, &WORKLOAD).added;
+        for (index, entry) in entries.iter().enumerate() {
+            prop_assert!(entry.fields.clone().difference(&everything).is_empty(), "{:?}", entry);
+            for other in &entries[index + 1..] {
+                prop_assert!(entry.fields.clone().intersection(&other.fields).is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn equal_states_compare_equal(tree in arbitrary_of(&WORKLOAD)) {
+        prop_assert_eq!(compare(&tree, &tree, &WORKLOAD), Comparison::default());
+    }
+
+    #[test]
+    fn arbitrary_trees_never_panic(old in arbitrary(), mut new in arbitrary()) {
+        let given = new.get("metadata").cloned();
+        track_update(&write("m", "t"), &old, given.as_ref(), &mut new, &WORKLOAD);
+        track_create(&write("m", "t"), &old, &mut new, &WORKLOAD);
+    }
+}
