@@ -116,6 +116,8 @@ fn every_shape_becomes_its_json_form() {
     }
 }
 
+static UNTAGGED: TypeDef = TypeDef { name: "test.v1.None", short_name: "None", fields: &[], atomic: false };
+
 #[test]
 fn what_is_no_document_is_refused() {
     let limits = Limits::default();
@@ -125,8 +127,6 @@ fn what_is_no_document_is_refused() {
     assert!(matches!(read(&bytes(1, &bytes(1, b"\xff"))), Err(ProtobufError::Malformed(_))));
     assert!(matches!(read(&number(1, 1)), Err(ProtobufError::WrongType { field: "metadata", .. })));
     assert!(matches!(read(&bytes(7, &bytes(1, b"{"))), Err(ProtobufError::Malformed(_))));
-    static UNTAGGED: TypeDef =
-        TypeDef { name: "test.v1.None", short_name: "None", fields: &[], atomic: false };
     assert_eq!(decode(&document(b""), &UNTAGGED, &limits), Err(ProtobufError::Unsupported("None")));
     let nested = (0..400).fold(Vec::new(), |inner, _| bytes(9, &inner));
     assert_eq!(read(&nested), Err(ProtobufError::TooDeep(128)));
