@@ -73,15 +73,6 @@ impl Event {
         self.memo.get_or_init(|| init(self))
     }
 
-    /// The records that are needed only as long as this event is kept, in the order to drop them: the state it
-    /// took the place of, and a removal itself. A removal must outlive the states before it, or they would come
-    /// back.
-    pub(crate) fn superseded(&self) -> impl Iterator<Item = Revision> + use<> {
-        let previous = self.previous.as_ref().map(|previous| previous.revision());
-        let removal = (self.kind == EventKind::Remove).then(|| self.revision());
-        previous.into_iter().chain(removal)
-    }
-
     /// Memory in bytes that is held only because history is kept: what the event replaced, and itself.
     pub(crate) fn history_bytes(&self) -> u64 {
         /// An event, its place in the logs, and an object without its value.

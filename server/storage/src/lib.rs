@@ -17,6 +17,7 @@ mod memory;
 mod object;
 pub mod reference;
 mod revision;
+pub mod sqlite;
 mod storage;
 pub mod store;
 mod write;

@@ -28,8 +28,8 @@ use crate::store::Op;
 use crate::write::{Committed, Write};
 
 use event_log::Hub;
-use history::History;
-pub(crate) use history::Retention;
+pub(crate) use history::{Garbage, Retention};
+use history::{History, garbage_of};
 pub(crate) use replay::Replay;
 pub use snapshot::Snapshot;
 pub use watch::Watch;
@@ -192,18 +192,29 @@ impl MemoryWriter {
         woken.iter().flatten().for_each(|log| log.wake());
     }
 
-    /// Up to which revision history is older or larger than `retention` allows at `now`, if any of it is.
-    pub(crate) fn overdue(&self, now: Timestamp, retention: &Retention) -> Option<Revision> {
-        self.history.overdue(now, retention)
+    /// Forgets the oldest events that `retention` does not keep, at most `limit`. Returns what the log no longer needs
+    /// either.
+    pub(crate) fn forget_overdue(
+        &mut self,
+        now: Timestamp,
+        retention: &Retention,
+        limit: usize,
+    ) -> Vec<Garbage> {
+        let events = self.history.pop_overdue(now, retention, limit);
+        self.forget(&events)
     }
 
-    /// Forgets at most `limit` events up to and including `before`, oldest first. Returns them.
-    pub(crate) fn forget(&mut self, before: Revision, limit: usize) -> Vec<Arc<Event>> {
-        let events = self.history.pop_through(before, limit);
-        for event in &events {
+    /// Forgets all events up to and including `before`. Returns what the log no longer needs either.
+    pub(crate) fn forget_through(&mut self, before: Revision) -> Vec<Garbage> {
+        let events = self.history.pop_through(before);
+        self.forget(&events)
+    }
+
+    fn forget(&mut self, events: &[Arc<Event>]) -> Vec<Garbage> {
+        for event in events {
             self.memory.hub(&event.key().resource).forget(event);
         }
-        events
+        events.iter().flat_map(|event| garbage_of(event)).collect()
     }
 
     /// Ends all watches and waits: no write will come.

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use crate::clock::{Clock, SystemClock};
 use crate::error::StoreError;
-use crate::event::Event;
-use crate::memory::{Batch, Change, Memory, MemoryWriter, Replay, Retention};
+use crate::memory::{Batch, Change, Garbage, Memory, MemoryWriter, Replay, Retention};
 use crate::revision::Revision;
 use crate::storage::Storage;
 use crate::store::{BoxFuture, Record, Store, Visitor};
@@ -58,7 +57,7 @@ pub fn open(disk: Disk, config: ReferenceConfig) -> Storage {
     let mut replay = Replay::new(kept.compacted, config.clock.now(), config.retention());
     kept.records.values().cloned().for_each(|record| replay.push(record));
     let (writer, garbage) = replay.finish();
-    kept.drop_records(garbage);
+    kept.drop_records(&garbage);
     drop(kept);
     let memory = Memory::clone(writer.memory());
     Storage::new(memory, Arc::new(Reference { writer: Mutex::new(Some(writer)), disk, config, cluster_uid }))
@@ -77,16 +76,8 @@ impl Reference {
     }
 
     fn expire_now(&self, writer: &mut MemoryWriter) {
-        if let Some(before) = writer.overdue(self.config.clock.now(), &self.config.retention()) {
-            self.forget(writer, before);
-        }
-    }
-
-    fn forget(&self, writer: &mut MemoryWriter, before: Revision) {
-        let events = writer.forget(before, usize::MAX);
-        let mut kept = self.disk.lock();
-        kept.compacted = events.last().map_or(kept.compacted, |event| event.revision());
-        kept.drop_records(events.iter().flat_map(|event| Event::superseded(event)));
+        let garbage = writer.forget_overdue(self.config.clock.now(), &self.config.retention(), usize::MAX);
+        self.disk.lock().drop_records(&garbage);
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<MemoryWriter>> {
@@ -117,7 +108,12 @@ impl Store for Reference {
     }
 
     fn compact(&self, before: Revision) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(async move { self.with_writer(|writer| self.forget(writer, before)) })
+        Box::pin(async move {
+            self.with_writer(|writer| {
+                let garbage = writer.forget_through(before);
+                self.disk.lock().drop_records(&garbage);
+            })
+        })
     }
 
     fn expire(&self) -> BoxFuture<'_, Result<(), StoreError>> {
@@ -158,9 +154,10 @@ impl Disk {
 }
 
 impl Kept {
-    fn drop_records(&mut self, revisions: impl IntoIterator<Item = Revision>) {
-        for revision in revisions {
-            self.records.remove(&revision);
+    fn drop_records(&mut self, garbage: &[Garbage]) {
+        for Garbage { revision, because_of } in garbage {
+            self.records.remove(revision);
+            self.compacted = self.compacted.max(*because_of);
         }
     }
 }

@@ -67,6 +67,11 @@ impl Body {
         Self { bytes, revision_at }
     }
 
+    /// Length before the revision is in it.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// The bytes with the digits of `revision`, in an allocation of exactly their size.
     pub(crate) fn stamp(&self, revision: Revision) -> Bytes {
         let digits = revision.to_string();

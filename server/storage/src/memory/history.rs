@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::Timestamp;
-use crate::event::Event;
+use crate::event::{Event, EventKind};
 use crate::revision::Revision;
 
 /// How much history is kept. Whichever bound is reached first ends it.
@@ -14,6 +14,24 @@ pub(crate) struct Retention {
     pub(crate) time: Duration,
     /// Bytes of memory held only for the sake of history.
     pub(crate) bytes: u64,
+}
+
+/// A record of the log that is needed only as long as some event is kept.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Garbage {
+    /// The record.
+    pub(crate) revision: Revision,
+    /// The event.
+    pub(crate) because_of: Revision,
+}
+
+/// What may be dropped from the log when `event` is no longer kept, in the order to drop it: the state that it took
+/// the place of, and a removal itself. A removal must outlive the states before it, or they would come back.
+pub(super) fn garbage_of(event: &Event) -> impl Iterator<Item = Garbage> + use<> {
+    let because_of = event.revision();
+    let previous = event.previous().map(|previous| previous.revision());
+    let removal = (event.kind() == EventKind::Remove).then_some(because_of);
+    previous.into_iter().chain(removal).map(move |revision| Garbage { revision, because_of })
 }
 
 #[derive(Default)]
@@ -36,26 +54,30 @@ impl History {
         self.events.push_back(event);
     }
 
-    /// The revision of the newest event that must go.
-    pub(super) fn overdue(&self, now: Timestamp, retention: &Retention) -> Option<Revision> {
-        let aged = self.events.iter().take_while(|event| retention.is_over(event.time(), now)).count();
-        let mut excess = self.bytes.saturating_sub(retention.bytes);
-        let too_many = self
-            .events
-            .iter()
-            .take_while(|event| {
-                let over = excess > 0;
-                excess = excess.saturating_sub(event.history_bytes());
-                over
-            })
-            .count();
-        let count = aged.max(too_many).checked_sub(1)?;
-        Some(self.events[count].revision())
+    /// Takes out the oldest events while they are older or larger than `retention` allows, at most `limit`.
+    pub(super) fn pop_overdue(
+        &mut self,
+        now: Timestamp,
+        retention: &Retention,
+        limit: usize,
+    ) -> Vec<Arc<Event>> {
+        let mut bytes = self.bytes;
+        let overdue = self.events.iter().take_while(|event| {
+            let over = bytes > retention.bytes || retention.is_over(event.time(), now);
+            bytes -= event.history_bytes();
+            over
+        });
+        let count = overdue.take(limit).count();
+        self.pop(count)
     }
 
-    pub(super) fn pop_through(&mut self, before: Revision, limit: usize) -> Vec<Arc<Event>> {
-        let overdue = self.events.iter().take(limit).take_while(|event| event.revision() <= before).count();
-        let popped: Vec<_> = self.events.drain(..overdue).collect();
+    /// Takes out the oldest events up to and including the revision `before`.
+    pub(super) fn pop_through(&mut self, before: Revision) -> Vec<Arc<Event>> {
+        self.pop(self.events.partition_point(|event| event.revision() <= before))
+    }
+
+    fn pop(&mut self, count: usize) -> Vec<Arc<Event>> {
+        let popped: Vec<_> = self.events.drain(..count).collect();
         self.bytes -= popped.iter().map(|event| event.history_bytes()).sum::<u64>();
         popped
     }

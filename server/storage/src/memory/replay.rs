@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::event_log::Hub;
-use super::history::{History, Retention};
+use super::history::{Garbage, History, Retention, garbage_of};
 use super::{Memory, MemoryWriter, State};
 use crate::clock::Timestamp;
 use crate::event::{Event, EventKind};
@@ -22,7 +22,7 @@ pub(crate) struct Replay {
     /// Per resource, the newest event that is too old to be kept.
     begins_after: HashMap<ResourceName, Revision>,
     events: Vec<Arc<Event>>,
-    garbage: Vec<Revision>,
+    garbage: Vec<Garbage>,
     namespaces: HashSet<Arc<str>>,
 }
 
@@ -56,7 +56,7 @@ impl Replay {
         self.state.revision = revision;
         let event = Event::new(kind, time, object, previous);
         if self.events.is_empty() && self.retention.is_over(time, self.now) {
-            self.garbage.extend(event.superseded());
+            self.garbage.extend(garbage_of(&event));
             match self.begins_after.get_mut(&event.key().resource) {
                 Some(begins_after) => *begins_after = revision,
                 None => drop(self.begins_after.insert(event.key().resource.clone(), revision)),
@@ -67,7 +67,7 @@ impl Replay {
     }
 
     /// The memory, and the records that are in the log for no reason any more, in the order to drop them.
-    pub(crate) fn finish(self) -> (MemoryWriter, Vec<Revision>) {
+    pub(crate) fn finish(self) -> (MemoryWriter, Vec<Garbage>) {
         let mut hubs: HashMap<_, _> = self
             .begins_after
             .into_iter()

@@ -1,0 +1,21 @@
+//! Is there room? SQLite reports some forms of a full disk as plain input/output errors, so the question is put to
+//! the file system itself.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+
+/// Why a page-sized file beside `path` cannot be written, if the reason is that there is no room.
+pub(super) fn no_room(path: &Path) -> Option<io::Error> {
+    let mut probe = path.as_os_str().to_owned();
+    probe.push(".probe");
+    let written = File::create(&probe).and_then(|mut file| {
+        file.write_all(&[0; 1 << 13])?;
+        file.sync_all()
+    });
+    // Whether it can be removed does not change the answer.
+    let _ = fs::remove_file(&probe);
+    written.err().filter(|error| {
+        matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
+    })
+}

@@ -1,0 +1,43 @@
+//! Failures on demand: tests decide at which step of the writer something goes wrong.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::error::StoreError;
+
+/// A step of the writer at which a failure can be played.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultPoint {
+    /// Before a batch goes to the database. A failure leaves nothing behind.
+    BeforeCommit,
+    /// After a batch is durable, before anybody knows. A failure here is what a failed sync looks like: it is
+    /// reported, although the data may be on the disk.
+    AfterCommit,
+    /// Before superseded rows are deleted.
+    BeforeCompaction,
+    /// After superseded rows were deleted.
+    AfterCompaction,
+}
+
+/// What happens at each step: nothing, unless a test says otherwise.
+#[derive(Clone, Default)]
+pub struct Faults(Option<Arc<Play>>);
+
+type Play = dyn Fn(FaultPoint) -> Result<(), StoreError> + Send + Sync;
+
+impl Faults {
+    /// Calls `play` at every step; the step fails with the error that it returns.
+    pub fn new(play: impl Fn(FaultPoint) -> Result<(), StoreError> + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(play)))
+    }
+
+    pub(super) fn at(&self, point: FaultPoint) -> Result<(), StoreError> {
+        self.0.as_ref().map_or(Ok(()), |play| play(point))
+    }
+}
+
+impl fmt::Debug for Faults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Faults(played)" } else { "Faults(none)" })
+    }
+}

@@ -1,0 +1,161 @@
+//! The log table through one connection: append, read, drop.
+
+use std::path::Path;
+
+use futures_util::TryStreamExt;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqliteConnection};
+
+use super::SqliteConfig;
+use super::insert::{Inserts, ROWS};
+use super::row;
+use super::schema::{self, Meta};
+use crate::error::StoreError;
+use crate::memory::{Change, Garbage};
+use crate::revision::Revision;
+use crate::store::Visitor;
+
+/// How many rows a scan is ahead of the code that takes them.
+const READ_AHEAD: usize = 512;
+
+/// A log that can be written.
+pub(super) struct Log {
+    options: SqliteConnectOptions,
+    connection: SqliteConnection,
+    inserts: Inserts,
+}
+
+/// A log that can be read, beside one that is written.
+pub(super) struct LogReader {
+    connection: SqliteConnection,
+}
+
+impl Log {
+    /// Opens the database that `config` names, or creates it.
+    pub(super) async fn open(config: &SqliteConfig) -> Result<(Self, Meta), StoreError> {
+        let path = &config.path;
+        let options = schema::options(path, config.max_bytes)
+            .create_if_missing(true)
+            .statement_cache_capacity(ROWS + 16)
+            .row_buffer_size(READ_AHEAD)
+            .thread_name(|id| format!("store-writer-{id}"));
+        let mut connection = options.connect().await.map_err(|error| schema::at_start(path, &error))?;
+        let meta = schema::prepare(&mut connection, path, &config.vocabulary).await?;
+        let options = options.create_if_missing(false);
+        Ok((Self { options, connection, inserts: Inserts::new() }, meta))
+    }
+
+    /// Shows all rows, in order. Returns the revision of the last, or zero.
+    pub(super) async fn read(&mut self, visit: &mut Visitor<'_>) -> Result<Revision, sqlx::Error> {
+        read(&mut self.connection, visit).await
+    }
+
+    /// Appends rows, durably, all or none.
+    pub(super) async fn append(&mut self, changes: &[Change]) -> Result<(), sqlx::Error> {
+        self.inserts.insert(&mut self.connection, changes).await
+    }
+
+    /// Takes back what a failed append may have left: an open transaction, or rows after `last` that nobody was
+    /// told of. Opens a new connection if this one does not work any more.
+    pub(super) async fn restore(&mut self, last: Revision) -> Result<(), sqlx::Error> {
+        // Fails if there is no transaction, which is the usual case.
+        let _ = sqlx::query("ROLLBACK").execute(&mut self.connection).await;
+        if self.drop_after(last).await.is_ok() {
+            return Ok(());
+        }
+        let connection = self.options.connect().await?;
+        // The old one is of no use; whether it closes well does not matter.
+        let _ = std::mem::replace(&mut self.connection, connection).close().await;
+        self.drop_after(last).await
+    }
+
+    /// Deletes rows that history no longer needs.
+    pub(super) async fn drop_rows(&mut self, garbage: &[Garbage]) -> Result<(), sqlx::Error> {
+        let Some(compacted) = garbage.iter().map(|garbage| garbage.because_of).max() else { return Ok(()) };
+        let rows: Vec<String> = garbage.iter().map(|garbage| garbage.revision.to_string()).collect();
+        sqlx::query(
+            "BEGIN IMMEDIATE;
+             DELETE FROM log WHERE revision IN (SELECT value FROM json_each(?));
+             UPDATE meta SET value = ? WHERE name = 'compacted' AND CAST(value AS INTEGER) < CAST(?2 AS INTEGER);
+             COMMIT",
+        )
+        .bind(format!("[{}]", rows.join(",")))
+        .bind(compacted.to_string())
+        .execute(&mut self.connection)
+        .await?;
+        Ok(())
+    }
+
+    /// Gives up to `pages` unused pages back to the file system. Returns whether more should follow: at least a
+    /// quarter of the file is unused.
+    pub(super) async fn vacuum(&mut self, pages: u32) -> Result<bool, sqlx::Error> {
+        let (unused, all): (i64, i64) =
+            sqlx::query_as("SELECT freelist_count, page_count FROM pragma_freelist_count, pragma_page_count")
+                .fetch_one(&mut self.connection)
+                .await?;
+        if unused < i64::from(pages) || unused * 4 < all {
+            return Ok(false);
+        }
+        let vacuum = format!("PRAGMA incremental_vacuum({pages})");
+        sqlx::raw_sql(AssertSqlSafe(vacuum)).execute(&mut self.connection).await?;
+        Ok(true)
+    }
+
+    /// Copies the write-ahead log into the database as far as possible without waiting.
+    pub(super) async fn checkpoint(&mut self) -> Result<(), sqlx::Error> {
+        sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").execute(&mut self.connection).await?;
+        Ok(())
+    }
+
+    /// Copies all of the write-ahead log and closes the database.
+    pub(super) async fn close(mut self) -> Result<(), sqlx::Error> {
+        sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut self.connection).await?;
+        self.connection.close().await
+    }
+
+    async fn drop_after(&mut self, last: Revision) -> Result<(), sqlx::Error> {
+        let delete = sqlx::query("DELETE FROM log WHERE revision > ?").bind(last.get() as i64);
+        delete.execute(&mut self.connection).await?;
+        Ok(())
+    }
+}
+
+impl LogReader {
+    /// Opens the database at `path` for looking at it. Nothing is created or changed.
+    pub(super) async fn open(path: &Path) -> Result<Self, StoreError> {
+        let connection = schema::read_only_options(path).row_buffer_size(READ_AHEAD).connect().await;
+        Ok(Self { connection: connection.map_err(|error| schema::at_start(path, &error))? })
+    }
+
+    /// What the database finds wrong with its own structure; nothing if it is sound.
+    pub(super) async fn integrity(&mut self, path: &Path) -> Result<Vec<String>, StoreError> {
+        let check = sqlx::query_scalar("PRAGMA quick_check(20)").fetch_all(&mut self.connection).await;
+        let findings: Vec<String> = check.map_err(|error| schema::at_start(path, &error))?;
+        Ok(findings.into_iter().filter(|finding| finding != "ok").collect())
+    }
+
+    /// Shows all rows, in order, as they are at one moment. Returns the newest revision there ever was.
+    pub(super) async fn read(
+        &mut self,
+        path: &Path,
+        visit: &mut Visitor<'_>,
+    ) -> Result<Revision, StoreError> {
+        let failed = |error| schema::at_start(path, &error);
+        let mut transaction = self.connection.begin().await.map_err(failed)?;
+        let Meta { compacted, .. } = schema::read(&mut transaction, path).await?;
+        let newest = read(&mut transaction, visit).await.map_err(failed)?;
+        transaction.rollback().await.map_err(failed)?;
+        Ok(newest.max(compacted).max(Revision::FIRST))
+    }
+}
+
+async fn read(connection: &mut SqliteConnection, visit: &mut Visitor<'_>) -> Result<Revision, sqlx::Error> {
+    let mut newest = Revision::ZERO;
+    let mut rows = sqlx::query(row::SELECT).fetch(connection);
+    while let Some(row) = rows.try_next().await? {
+        let record = row::read(&row);
+        newest = record.revision;
+        visit(record);
+    }
+    Ok(newest)
+}

@@ -1,0 +1,80 @@
+//! A record as a row: its checksum, and how it is read back.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, ValueRef};
+
+use crate::clock::Timestamp;
+use crate::key::{Key, ResourceName};
+use crate::object::Corrupt;
+use crate::revision::Revision;
+use crate::store::{Op, Record};
+
+/// The columns that [`read`] expects, in this order.
+pub(super) const SELECT: &str = "SELECT revision, resource, namespace, name, op, time, checksum, value FROM log WHERE revision > 0 ORDER BY revision";
+
+/// The number that stands for `op`.
+pub(super) fn op_number(op: Op) -> i64 {
+    match op {
+        Op::Create => 1,
+        Op::Replace => 2,
+        Op::Remove => 3,
+    }
+}
+
+/// The checksum of a row with these columns.
+pub(super) fn checksum(revision: Revision, key: &Key, op: i64, time: i64, value: &[u8]) -> i64 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&revision.get().to_le_bytes());
+    hasher.update(&op.to_le_bytes());
+    hasher.update(&time.to_le_bytes());
+    for text in [key.resource.as_str(), &key.namespace, &key.name] {
+        hasher.update(&(text.len() as u64).to_le_bytes());
+        hasher.update(text.as_bytes());
+    }
+    hasher.update(value);
+    i64::from(hasher.finalize())
+}
+
+/// The record of a row. A row that is not what was written gives a record whose value says so; its other parts are
+/// what the row shows now, which is all there is to go by.
+pub(super) fn read(row: &SqliteRow) -> Record {
+    let revision = Revision::new(number(row, 0) as u64);
+    let key = Key { resource: ResourceName::new(text(row, 1)), namespace: text(row, 2), name: text(row, 3) };
+    let (op, time) = (number(row, 4), number(row, 5));
+    let value: &[u8] = row.try_get(7).unwrap_or_default();
+    let sum = checksum(revision, &key, op, time, value);
+    let value = if sum == number(row, 6) {
+        Ok(Bytes::copy_from_slice(value))
+    } else {
+        let detail = format!("its checksum should be {}, not {sum}", number(row, 6));
+        Err(Corrupt { revision, detail: detail.into() })
+    };
+    let op = match op {
+        1 => Op::Create,
+        3 => Op::Remove,
+        _ => Op::Replace,
+    };
+    Record { revision, key, op, time: Timestamp(time as u64), value }
+}
+
+/// Zero if the column is no number, which the checksum then finds.
+fn number(row: &SqliteRow, column: usize) -> i64 {
+    row.try_get(column).unwrap_or_default()
+}
+
+/// As much of the column as is text.
+fn text(row: &SqliteRow, column: usize) -> Arc<str> {
+    match row.try_get::<&str, _>(column) {
+        Ok(text) => text.into(),
+        Err(_) => match row.try_get_raw(column) {
+            Ok(raw) if !raw.is_null() => {
+                let bytes = row.try_get_unchecked::<&[u8], _>(column).unwrap_or_default();
+                String::from_utf8_lossy(bytes).into()
+            }
+            _ => "".into(),
+        },
+    }
+}

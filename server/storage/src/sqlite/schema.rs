@@ -1,0 +1,174 @@
+//! The tables, how a connection is set up, and what errors of the database mean.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use sqlx::SqliteConnection;
+use sqlx::sqlite::{SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
+use sqlx::{ConnectOptions, Row};
+
+use crate::error::StoreError;
+use crate::revision::Revision;
+
+/// The format of the tables below. A change that older versions cannot read raises it.
+const FORMAT: u64 = 1;
+
+/// `meta` is names and values; `log` has a row per write. The checksum is of all other columns.
+const TABLES: &str = "
+    CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE log (
+        revision INTEGER PRIMARY KEY,
+        resource TEXT NOT NULL,
+        namespace TEXT NOT NULL,
+        name TEXT NOT NULL,
+        op INTEGER NOT NULL,
+        time INTEGER NOT NULL,
+        checksum INTEGER NOT NULL,
+        value BLOB NOT NULL
+    ) STRICT;";
+
+/// Result codes of the database (<https://sqlite.org/rescode.html>), reduced to their primary part.
+mod code {
+    pub(super) const PERM: u32 = 3;
+    pub(super) const BUSY: u32 = 5;
+    pub(super) const READONLY: u32 = 8;
+    pub(super) const CORRUPT: u32 = 11;
+    pub(super) const FULL: u32 = 13;
+    pub(super) const CANTOPEN: u32 = 14;
+    pub(super) const NOTADB: u32 = 26;
+}
+
+/// Bytes of a page.
+pub(super) const PAGE: i64 = 8192;
+
+/// What a database says about itself.
+pub(super) struct Meta {
+    pub(super) vocabulary: Arc<str>,
+    pub(super) cluster_uid: Arc<str>,
+    /// Records up to here may have been dropped.
+    pub(super) compacted: Revision,
+}
+
+/// How every connection is opened that writes. `max_bytes` bounds the database file.
+pub(super) fn options(path: &Path, max_bytes: Option<u64>) -> SqliteConnectOptions {
+    let max_pages = max_bytes.map_or(u64::from(u32::MAX - 1), |bytes| bytes / PAGE as u64).max(1);
+    SqliteConnectOptions::new()
+        .filename(path)
+        .page_size(PAGE as u32)
+        .auto_vacuum(SqliteAutoVacuum::Incremental)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .foreign_keys(false)
+        // Checkpoints are the business of one task; no commit is to be held up by one.
+        .pragma("wal_autocheckpoint", "0")
+        .pragma("max_page_count", max_pages.to_string())
+        .disable_statement_logging()
+}
+
+/// How a connection is opened that only looks.
+pub(super) fn read_only_options(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new().filename(path).read_only(true).foreign_keys(false).disable_statement_logging()
+}
+
+/// Reads what the database at `path` is, or makes it one if it is empty. Refuses those that this store, with this
+/// vocabulary, must not touch.
+pub(super) async fn prepare(
+    connection: &mut SqliteConnection,
+    path: &Path,
+    vocabulary: &str,
+) -> Result<Meta, StoreError> {
+    let tables: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_schema")
+        .fetch_one(&mut *connection)
+        .await
+        .map_err(|error| at_start(path, &error))?;
+    if tables == 0 {
+        create(connection, vocabulary).await.map_err(|error| at_start(path, &error))?;
+    }
+    let meta = read(connection, path).await?;
+    if *meta.vocabulary != *vocabulary {
+        return Err(StoreError::WrongVocabulary {
+            path: path.into(),
+            found: meta.vocabulary,
+            expected: vocabulary.into(),
+        });
+    }
+    Ok(meta)
+}
+
+/// Reads what the database at `path` is.
+pub(super) async fn read(connection: &mut SqliteConnection, path: &Path) -> Result<Meta, StoreError> {
+    let not_ours = |detail: &str| StoreError::NotADatabase { path: path.into(), detail: detail.into() };
+    let rows = match sqlx::query("SELECT name, value FROM meta").fetch_all(connection).await {
+        Ok(rows) => rows,
+        Err(error) if primary_code(&error) == Some(1) => {
+            return Err(not_ours("its tables belong to something else"));
+        }
+        Err(error) => return Err(at_start(path, &error)),
+    };
+    let mut values: HashMap<String, String> = HashMap::with_capacity(rows.len());
+    for row in rows {
+        let (name, value) = row
+            .try_get("name")
+            .and_then(|name| Ok((name, row.try_get("value")?)))
+            .map_err(|_| not_ours("its table meta has another shape"))?;
+        values.insert(name, value);
+    }
+    let number = |name: &str| values.get(name).and_then(|value| value.parse::<u64>().ok());
+    let format = number("format").ok_or_else(|| not_ours("it does not say its format"))?;
+    if format > FORMAT {
+        return Err(StoreError::NewerFormat { path: path.into(), found: format, supported: FORMAT });
+    }
+    let compacted = number("compacted").ok_or_else(|| not_ours("its history has no beginning"))?;
+    let mut text = |name: &str| values.remove(name).map(Arc::from);
+    match (text("vocabulary"), text("cluster_uid")) {
+        (Some(vocabulary), Some(cluster_uid)) => {
+            Ok(Meta { vocabulary, cluster_uid, compacted: Revision::new(compacted) })
+        }
+        _ => Err(not_ours("it does not say its vocabulary or identity")),
+    }
+}
+
+async fn create(connection: &mut SqliteConnection, vocabulary: &str) -> Result<(), sqlx::Error> {
+    let mut transaction = sqlx::Connection::begin_with(connection, "BEGIN IMMEDIATE").await?;
+    sqlx::raw_sql(TABLES).execute(&mut *transaction).await?;
+    sqlx::query(
+        "INSERT INTO meta VALUES ('format', ?), ('vocabulary', ?), ('cluster_uid', ?), ('compacted', '0')",
+    )
+    .bind(FORMAT.to_string())
+    .bind(vocabulary)
+    .bind(uuid::Uuid::new_v4().to_string())
+    .execute(&mut *transaction)
+    .await?;
+    transaction.commit().await
+}
+
+/// What an error means while the database at `path` is being opened and read.
+pub(super) fn at_start(path: &Path, error: &sqlx::Error) -> StoreError {
+    let path = path.to_path_buf();
+    let detail = detail(error);
+    match primary_code(error) {
+        Some(code::READONLY | code::CANTOPEN | code::PERM) => StoreError::NotWritable { path, detail },
+        Some(code::CORRUPT) => StoreError::Damaged { path, detail },
+        Some(code::NOTADB) => StoreError::NotADatabase { path, detail },
+        Some(code::BUSY) => StoreError::Locked { lock: path.clone(), path },
+        _ => at_runtime(error),
+    }
+}
+
+/// What an error means once the store is running.
+pub(super) fn at_runtime(error: &sqlx::Error) -> StoreError {
+    match primary_code(error) {
+        Some(code::FULL) => StoreError::DiskFull { detail: detail(error) },
+        _ => StoreError::Unavailable { detail: detail(error) },
+    }
+}
+
+fn primary_code(error: &sqlx::Error) -> Option<u32> {
+    let code: u32 = error.as_database_error()?.code()?.parse().ok()?;
+    Some(code & 0xff)
+}
+
+fn detail(error: &sqlx::Error) -> Arc<str> {
+    error.to_string().into()
+}

@@ -1,0 +1,292 @@
+//! The one task that writes.
+//!
+//! Requests wait in a queue while a transaction runs; then all of them make the next one. So the more there is to
+//! do, the less each write costs. Between transactions the task does what else changes the database, a little at a
+//! time: dropping rows that history no longer needs.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::MissedTickBehavior;
+
+use super::checkpoint::Checkpointer;
+use super::faults::FaultPoint;
+use super::lock::Lock;
+use super::log::Log;
+use super::{SqliteConfig, disk, schema};
+use crate::error::StoreError;
+use crate::memory::{Batch, Garbage, MemoryWriter};
+use crate::revision::Revision;
+use crate::write::{Committed, Write};
+
+/// How often the idle writer looks what has become too old.
+const TICK: Duration = Duration::from_secs(1);
+/// How many rows one deletion drops at most.
+const DROP_ROWS: usize = 256;
+/// How many events are forgotten after a batch, at most; more than a batch brings, so that history shrinks under load.
+const FORGET_AFTER_BATCH: usize = 512;
+/// How many events are forgotten on a tick, at most.
+const FORGET_ON_TICK: usize = 16_384;
+/// How many deletions an idle tick makes, at most.
+const DROPS_ON_TICK: usize = 16;
+/// How many pages an idle tick gives back to the file system, at most.
+const VACUUM_PAGES: u32 = 256;
+/// About how many bytes a row has beside its value.
+const ROW_OVERHEAD: usize = 128;
+
+/// A write that waits for its turn, and who waits for it.
+pub(super) struct Request {
+    pub(super) write: Write,
+    pub(super) reply: Reply<Committed>,
+}
+
+/// What else the writer does when it is told to.
+pub(super) enum Control {
+    /// Forget history up to a revision, or as configured, and drop all rows that are not needed then.
+    Compact { before: Option<Revision>, reply: Reply<()> },
+    /// Copy the rest of the write-ahead log now.
+    Checkpoint,
+    /// Commit what is in the queue, and end.
+    Shutdown { reply: Reply<()> },
+}
+
+type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
+
+pub(super) struct Writer {
+    config: SqliteConfig,
+    lock: Lock,
+    log: Log,
+    memory: MemoryWriter,
+    /// Rows to drop, oldest event first.
+    garbage: VecDeque<Garbage>,
+    checkpointer: Checkpointer,
+    /// Bytes written since the checkpointer was last woken.
+    written: u64,
+    /// Rows were dropped since it was last found that there is nothing to give back to the file system.
+    shrinkable: bool,
+    /// A commit failed and what it left is not cleared up yet.
+    suspect: bool,
+}
+
+impl Writer {
+    pub(super) fn new(
+        config: SqliteConfig,
+        lock: Lock,
+        log: Log,
+        memory: MemoryWriter,
+        garbage: Vec<Garbage>,
+        checkpointer: Checkpointer,
+    ) -> Self {
+        let garbage = garbage.into();
+        Self {
+            config,
+            lock,
+            log,
+            memory,
+            garbage,
+            checkpointer,
+            written: 0,
+            shrinkable: true,
+            suspect: false,
+        }
+    }
+
+    /// Serves both queues until one of them ends it, or nobody is left who could ask for anything.
+    pub(super) async fn run(
+        mut self,
+        mut requests: mpsc::Receiver<Request>,
+        mut control: mpsc::Receiver<Control>,
+    ) {
+        let mut tick = tokio::time::interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut waiting = Vec::with_capacity(self.config.batch);
+        let shutdown = loop {
+            tokio::select! {
+                biased;
+                Some(control) = control.recv() => match control {
+                    Control::Compact { before, reply } => {
+                        // Whoever asked may have gone; the work is done either way.
+                        let _ = reply.send(self.compact(before).await);
+                    }
+                    Control::Checkpoint => self.checkpoint().await,
+                    Control::Shutdown { reply } => break Some(reply),
+                },
+                received = requests.recv_many(&mut waiting, self.config.batch) => {
+                    if received == 0 {
+                        break None;
+                    }
+                    self.commit_all(&mut waiting).await;
+                    self.tidy(FORGET_AFTER_BATCH, 1).await;
+                }
+                _ = tick.tick() => {
+                    self.tidy(FORGET_ON_TICK, DROPS_ON_TICK).await;
+                    self.vacuum().await;
+                }
+            }
+        };
+        requests.close();
+        while requests.recv_many(&mut waiting, self.config.batch).await > 0 {
+            self.commit_all(&mut waiting).await;
+        }
+        self.finish().await;
+        if let Some(reply) = shutdown {
+            let _ = reply.send(Ok(()));
+        }
+    }
+
+    /// Commits `requests` in as few transactions as their size allows.
+    async fn commit_all(&mut self, requests: &mut Vec<Request>) {
+        while !requests.is_empty() {
+            let mut bytes = 0;
+            let fitting = requests.iter().take_while(|request| {
+                bytes += request.write.body().len();
+                bytes <= self.config.batch_bytes
+            });
+            let count = fitting.count().max(1);
+            let part: Vec<Request> = requests.drain(..count).collect();
+            self.commit(part).await;
+        }
+    }
+
+    /// Commits `requests` in one transaction and answers them. Refused ones are answered last as well: what they met
+    /// may be in the same transaction.
+    async fn commit(&mut self, requests: Vec<Request>) {
+        let mut batch = self.memory.batch(self.config.clock.now());
+        let answers: Vec<_> =
+            requests.into_iter().map(|Request { write, reply }| (reply, batch.add(&write))).collect();
+        let persisted = if batch.changes.is_empty() { Ok(()) } else { self.persist(&batch).await };
+        if persisted.is_ok() {
+            self.memory.publish(batch);
+        }
+        for (reply, result) in answers {
+            // A caller that has gone is no reason to undo anything.
+            let _ = reply.send(persisted.clone().and(result));
+        }
+    }
+
+    async fn persist(&mut self, batch: &Batch) -> Result<(), StoreError> {
+        self.clear_up().await?;
+        let faults = &self.config.faults;
+        faults.at(FaultPoint::BeforeCommit)?;
+        let appended = match self.log.append(&batch.changes).await {
+            Ok(()) => faults.at(FaultPoint::AfterCommit),
+            Err(error) => Err(self.explain(&error).await),
+        };
+        if let Err(error) = appended {
+            self.suspect = true;
+            if let Err(error) = self.clear_up().await {
+                tracing::error!(%error, "a failed commit could not be cleared up; trying again before the next");
+            }
+            return Err(error);
+        }
+        let bytes: usize =
+            batch.changes.iter().map(|change| change.event.object().len() + ROW_OVERHEAD).sum();
+        self.grown_by(bytes);
+        Ok(())
+    }
+
+    /// Makes sure that the log ends where memory does: nothing stays of a failed commit.
+    async fn clear_up(&mut self) -> Result<(), StoreError> {
+        if self.suspect {
+            let last = self.memory.memory().revision();
+            let restored = self.log.restore(last).await;
+            if let Err(error) = restored {
+                return Err(self.explain(&error).await);
+            }
+            self.suspect = false;
+        }
+        Ok(())
+    }
+
+    /// What a database error means for the writes that met it.
+    async fn explain(&self, error: &sqlx::Error) -> StoreError {
+        let explained = schema::at_runtime(error);
+        if matches!(explained, StoreError::DiskFull { .. }) {
+            return explained;
+        }
+        let path = self.config.path.clone();
+        match tokio::task::spawn_blocking(move || disk::no_room(&path)).await {
+            Ok(Some(full)) => StoreError::DiskFull { detail: format!("{full} ({error})").into() },
+            _ => explained,
+        }
+    }
+
+    /// Forgets what is overdue and drops rows for it, up to the given numbers of events and deletions.
+    async fn tidy(&mut self, events: usize, deletions: usize) {
+        let now = self.config.clock.now();
+        self.garbage.extend(self.memory.forget_overdue(now, &self.config.retention(), events));
+        for _ in 0..deletions {
+            // A deletion costs a sync: outside of idle times only full ones.
+            if self.garbage.is_empty() || (deletions == 1 && self.garbage.len() < DROP_ROWS) {
+                break;
+            }
+            if let Err(error) = self.drop_rows().await {
+                tracing::warn!(%error, "old rows could not be dropped; trying again later");
+                break;
+            }
+        }
+    }
+
+    async fn compact(&mut self, before: Option<Revision>) -> Result<(), StoreError> {
+        let now = self.config.clock.now();
+        self.garbage.extend(match before {
+            Some(before) => self.memory.forget_through(before),
+            None => self.memory.forget_overdue(now, &self.config.retention(), usize::MAX),
+        });
+        while !self.garbage.is_empty() {
+            self.drop_rows().await?;
+        }
+        Ok(())
+    }
+
+    /// Drops the next rows that are not needed, a limited number.
+    async fn drop_rows(&mut self) -> Result<(), StoreError> {
+        self.clear_up().await?;
+        self.config.faults.at(FaultPoint::BeforeCompaction)?;
+        let count = self.garbage.len().min(DROP_ROWS);
+        let (rows, _) = self.garbage.make_contiguous().split_at(count);
+        let dropped = self.log.drop_rows(rows).await;
+        if let Err(error) = dropped {
+            self.suspect = true;
+            return Err(self.explain(&error).await);
+        }
+        self.garbage.drain(..count);
+        self.shrinkable = true;
+        self.grown_by(count * ROW_OVERHEAD);
+        self.config.faults.at(FaultPoint::AfterCompaction)
+    }
+
+    async fn vacuum(&mut self) {
+        if self.shrinkable {
+            self.shrinkable = self.log.vacuum(VACUUM_PAGES).await.unwrap_or_else(|error| {
+                tracing::warn!(%error, "unused pages could not be given back; trying again later");
+                true
+            });
+        }
+    }
+
+    async fn checkpoint(&mut self) {
+        if let Err(error) = self.log.checkpoint().await {
+            tracing::warn!(%error, "the write-ahead log could not be copied; trying again later");
+        }
+    }
+
+    fn grown_by(&mut self, bytes: usize) {
+        self.written += bytes as u64;
+        if self.written >= self.config.checkpoint_bytes {
+            self.written = 0;
+            self.checkpointer.wake();
+        }
+    }
+
+    /// Ends all that rests on the database, then gives the database free.
+    async fn finish(self) {
+        drop(self.memory);
+        self.checkpointer.stop().await;
+        if let Err(error) = self.log.close().await {
+            tracing::warn!(%error, "the database did not close well; the next start will recover it");
+        }
+        drop(self.lock);
+    }
+}

@@ -1,0 +1,68 @@
+//! The suite that every store passes.
+
+use std::sync::Arc;
+
+use orch_storage::conformance::{self, Fixture, RETENTION};
+use orch_storage::sqlite::{self, SqliteConfig};
+use orch_storage::store::BoxFuture;
+use orch_storage::{ManualClock, Storage};
+
+use crate::support::{Place, create, listing};
+
+struct OnDisk {
+    /// Writes per transaction, at most.
+    batch: usize,
+    checkpoint_bytes: u64,
+}
+
+impl Fixture for OnDisk {
+    type Place = Place;
+
+    fn place(&self) -> Place {
+        Place::new()
+    }
+
+    fn open<'a>(&'a self, place: &'a Place, clock: Arc<ManualClock>) -> BoxFuture<'a, Storage> {
+        let Self { batch, checkpoint_bytes } = *self;
+        let config = SqliteConfig { retention: RETENTION, clock, batch, checkpoint_bytes, ..place.config() };
+        Box::pin(async move { sqlite::open(config).await.unwrap() })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn conforms() {
+    conformance::run(&OnDisk { batch: 256, checkpoint_bytes: 16 << 20 }, rand::random()).await;
+}
+
+/// The same with transactions of few writes, and a write-ahead log that is copied all the time.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn conforms_in_small_steps() {
+    conformance::run(&OnDisk { batch: 2, checkpoint_bytes: 1 }, rand::random()).await;
+}
+
+/// More writes at once than one statement, one transaction, or the queue hold.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn takes_large_batches() {
+    for (queue, batch, batch_bytes) in [(1024, 256, 8 << 20), (1, 1, 1), (500, 100, 10_000)] {
+        let place = Place::new();
+        let config = SqliteConfig { queue, batch, batch_bytes, ..place.config() };
+        let storage = sqlite::open(config).await.unwrap();
+        let writes: Vec<_> = (0..500)
+            .map(|index| {
+                let storage = storage.clone();
+                tokio::spawn(async move { create(&storage, &format!("o{index}"), &"x".repeat(index)).await })
+            })
+            .collect();
+        for (index, write) in writes.into_iter().enumerate() {
+            let committed = write.await.unwrap().unwrap();
+            assert_eq!(
+                committed.object.value().unwrap().len(),
+                index + 1 + committed.revision.to_string().len()
+            );
+        }
+        let before = listing(&storage);
+        assert_eq!(before.len(), 500);
+        storage.shutdown().await.unwrap();
+        assert_eq!(listing(&place.open().await), before);
+    }
+}

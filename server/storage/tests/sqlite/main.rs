@@ -1,0 +1,10 @@
+//! The SQLite store from outside: the conformance suite, bad input, crashes, a full disk, damage.
+
+#![expect(clippy::unwrap_used, reason = "a panic of a test is its report")]
+
+mod conformance;
+mod crash;
+mod damage;
+mod full_disk;
+mod opening;
+mod support;
