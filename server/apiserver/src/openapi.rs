@@ -19,12 +19,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
 use jiff::{Timestamp, fmt::rfc2822::DateTimePrinter};
 use orch_machinery::negotiate::{Offer, negotiate};
 
-use crate::{
-    catalog::Catalog,
-    error::{ApiError, Result},
-    query::Query,
-    static_document::StaticDocument,
-};
+use crate::{catalog::Catalog, error::ApiError, query::Query, static_document::StaticDocument};
 
 mod document;
 mod index;
@@ -55,7 +50,7 @@ pub const STREAM_MEDIA_TYPES: &[&str] = &["application/json;stream=watch"];
 pub struct OpenApi {
     catalog: Arc<Catalog>,
     entries: Vec<Entry>,
-    index: OnceLock<Result<StaticDocument>>,
+    index: OnceLock<Result<StaticDocument, Unpublishable>>,
 }
 
 /// A group version's document.
@@ -65,8 +60,13 @@ struct Entry {
     key: String,
     group: String,
     version: String,
-    document: OnceLock<Result<StaticDocument>>,
+    document: OnceLock<Result<StaticDocument, Unpublishable>>,
 }
+
+/// Why a document cannot be built: a mistake in the tables, for the log.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{0}")]
+struct Unpublishable(String);
 
 impl OpenApi {
     /// Prepares the documents of a catalog; none is built yet.
@@ -91,14 +91,18 @@ impl OpenApi {
     /// The answer to `GET` of the index or a document; `None` for all other paths. `now` is in seconds since 1970.
     pub fn serve(&self, request: &Parts, query: &Query, now: i64) -> Option<Response> {
         let found = self.find(request.uri.path())?;
+        if !accepts_json(&request.headers) {
+            return Some(ApiError::NotAcceptable(vec![MEDIA_TYPE.to_owned()]).into_response());
+        }
         let answer = match found {
-            _ if !accepts_json(&request.headers) => Err(ApiError::NotAcceptable(vec![MEDIA_TYPE.to_owned()])),
             Found::Index => self.index().map(|index| index.respond(&request.headers)),
             Found::Document(entry) => {
                 self.document(entry).map(|document| respond(entry, document, request, query, now))
             }
         };
-        Some(answer.unwrap_or_else(IntoResponse::into_response))
+        Some(answer.unwrap_or_else(|error| {
+            ApiError::internal("the document cannot be built", error).into_response()
+        }))
     }
 
     fn find(&self, path: &str) -> Option<Found<'_>> {
@@ -111,24 +115,24 @@ impl OpenApi {
         self.entries.iter().find(|entry| entry.key == key).map(Found::Document)
     }
 
-    fn index(&self) -> Result<&StaticDocument> {
+    fn index(&self) -> Result<&StaticDocument, &Unpublishable> {
         let build = || {
-            let digests: Result<Vec<(&str, &str)>> = self
-                .entries
-                .iter()
-                .map(|entry| Ok((entry.key.as_str(), self.document(entry)?.digest())))
-                .collect();
-            Ok(StaticDocument::new(JSON, index::render(&digests?)))
+            let mut digests = Vec::with_capacity(self.entries.len());
+            for entry in &self.entries {
+                let document = self.document(entry).map_err(Clone::clone)?;
+                digests.push((entry.key.as_str(), document.digest()));
+            }
+            Ok(StaticDocument::new(JSON, index::render(&digests)))
         };
-        self.index.get_or_init(build).as_ref().map_err(Clone::clone)
+        self.index.get_or_init(build).as_ref()
     }
 
-    fn document<'e>(&self, entry: &'e Entry) -> Result<&'e StaticDocument> {
+    fn document<'e>(&self, entry: &'e Entry) -> Result<&'e StaticDocument, &'e Unpublishable> {
         let build = || {
             let body = document::render(&self.catalog, &entry.group, &entry.version)?;
             Ok(StaticDocument::new(JSON, body))
         };
-        entry.document.get_or_init(build).as_ref().map_err(Clone::clone)
+        entry.document.get_or_init(build).as_ref()
     }
 }
 

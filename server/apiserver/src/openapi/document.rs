@@ -7,14 +7,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
+    Unpublishable,
     paths::{PathItem, Paths},
     schemas,
 };
-use crate::{
-    catalog::Catalog,
-    error::{ApiError, Result},
-    version,
-};
+use crate::{catalog::Catalog, version};
 
 #[derive(Serialize)]
 struct Document {
@@ -41,8 +38,8 @@ struct Components {
 /// Writes the document; the same catalog gives the same bytes.
 ///
 /// # Errors
-/// 500 where the schemas do not fit together.
-pub(super) fn render(catalog: &Catalog, group: &str, version: &str) -> Result<Vec<u8>> {
+/// Where the schemas do not fit together.
+pub(super) fn render(catalog: &Catalog, group: &str, version: &str) -> Result<Vec<u8>, Unpublishable> {
     let mut paths = Paths::default();
     for resource in catalog.resources() {
         if resource.group == group && resource.def.version == version {
@@ -64,5 +61,5 @@ pub(super) fn render(catalog: &Catalog, group: &str, version: &str) -> Result<Ve
         paths: paths.items,
         security: json!([{"BearerToken": []}]),
     };
-    serde_json::to_vec(&document).map_err(|error| ApiError::internal("the document cannot be built", error))
+    serde_json::to_vec(&document).map_err(|error| Unpublishable(error.to_string()))
 }

@@ -8,11 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use orch_runtime::{Tree, TreeMap, resource_def::BodyKind, vocabulary::Vocabulary};
 use serde_json::json;
 
-use super::operation::GroupVersionKind;
-use crate::{
-    catalog::Catalog,
-    error::{ApiError, Result},
-};
+use super::{Unpublishable, operation::GroupVersionKind};
+use crate::catalog::Catalog;
 
 /// Body of a delete.
 pub(super) const DELETE_OPTIONS: &str = "meta.v1.DeleteOptions";
@@ -29,8 +26,11 @@ const REFERENCE: &str = "#/components/schemas/";
 /// The published schemas that `roots` (in schema spelling) reach, by published name.
 ///
 /// # Errors
-/// 500 where a table cannot be read or a reference leads nowhere.
-pub(super) fn reachable(catalog: &Catalog, roots: BTreeSet<String>) -> Result<BTreeMap<String, Tree>> {
+/// Where a table cannot be read or a reference leads nowhere.
+pub(super) fn reachable(
+    catalog: &Catalog,
+    roots: BTreeSet<String>,
+) -> Result<BTreeMap<String, Tree>, Unpublishable> {
     let kinds = kinds(catalog);
     let mut tables = Tables { catalog, parsed: BTreeMap::new() };
     let mut waiting: Vec<String> = roots.into_iter().collect();
@@ -87,33 +87,29 @@ struct Tables<'c> {
 
 impl Tables<'_> {
     /// Takes a schema out; each is taken once.
-    fn take(&mut self, name: &str) -> Result<Tree> {
+    fn take(&mut self, name: &str) -> Result<Tree, Unpublishable> {
         let (group_version, _) = split(name);
         if !self.parsed.contains_key(group_version) {
             let schemas = self.parse(group_version)?;
             self.parsed.insert(group_version.to_owned(), schemas);
         }
         let schema = self.parsed.get_mut(group_version).and_then(|schemas| schemas.remove(name));
-        schema.ok_or_else(|| unpublishable(format_args!("there is no schema {name}")))
+        schema.ok_or_else(|| Unpublishable(format!("there is no schema {name}")))
     }
 
-    fn parse(&self, group_version: &str) -> Result<TreeMap> {
+    fn parse(&self, group_version: &str) -> Result<TreeMap, Unpublishable> {
         let mut schemas = TreeMap::new();
         for def in self.catalog.group_versions.iter().map(|served| served.def) {
             let group = if def.group.is_empty() { "core" } else { def.group };
             if group_version.strip_prefix(group).and_then(|rest| rest.strip_prefix('.')) == Some(def.version)
             {
                 let table: TreeMap = serde_json::from_str(def.schemas)
-                    .map_err(|error| unpublishable(format_args!("schemas of {group_version}: {error}")))?;
+                    .map_err(|error| Unpublishable(format!("schemas of {group_version}: {error}")))?;
                 schemas.extend(table);
             }
         }
         Ok(schemas)
     }
-}
-
-fn unpublishable(detail: impl std::fmt::Display) -> ApiError {
-    ApiError::internal("the document cannot be built", detail)
 }
 
 /// Spells the references in a schema as the vocabulary does, and collects their targets in schema spelling.
