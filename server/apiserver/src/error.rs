@@ -83,16 +83,7 @@ pub enum ApiError {
     /// 401: the credentials are missing or wrong.
     Unauthorized,
     /// 403: the user may not do this.
-    Forbidden {
-        /// What it was about; the group may be empty, the resource too for paths outside the API.
-        resource: ResourceName,
-        /// The object, where the request names one.
-        name: String,
-        /// Who may not do what.
-        message: String,
-        /// `(reason, message, field)` of a machine-readable cause.
-        cause: Option<(&'static str, String, &'static str)>,
-    },
+    Forbidden(Box<Forbidden>),
     /// 406: no acceptable representation; these exist.
     NotAcceptable(Vec<String>),
     /// 406: not even the media type is known; these are. Existing clients see empty details here.
@@ -136,6 +127,19 @@ pub enum ApiError {
     },
 }
 
+/// Who may not do what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forbidden {
+    /// What it was about; the group may be empty, the resource too for paths outside the API.
+    pub resource: ResourceName,
+    /// The object, where the request names one.
+    pub name: String,
+    /// The sentence that says it.
+    pub message: String,
+    /// `(reason, message, field)` of a machine-readable cause.
+    pub cause: Option<(&'static str, String, &'static str)>,
+}
+
 /// What else there is to say about an object that exists already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExistsDetail {
@@ -176,7 +180,7 @@ impl ApiError {
         } else {
             format!("{} \"{name}\" is forbidden: {why}", subject.qualified())
         };
-        ApiError::Forbidden { resource: subject, name: name.to_owned(), message, cause: None }
+        ApiError::Forbidden(Box::new(Forbidden { resource: subject, name: name.to_owned(), message, cause: None }))
     }
 
     /// 500 whose detail stays in the log.

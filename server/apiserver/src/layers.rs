@@ -28,7 +28,7 @@ use uuid::Uuid;
 
 use crate::{
     app::App,
-    error::{ApiError, ResourceName, Result},
+    error::{ApiError, Forbidden, ResourceName, Result},
     listener::Connection,
     metrics::{DryRun, RequestLabels},
     query::Query,
@@ -164,7 +164,7 @@ fn forbidden(caller: &Authenticated, names: &Names, path: &str, decision: &Decis
         message = format!("{message}: {}", decision.reason());
     }
     let message = message.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    ApiError::Forbidden { resource, name: names.name.clone(), message, cause: None }
+    ApiError::Forbidden(Box::new(Forbidden { resource, name: names.name.clone(), message, cause: None }))
 }
 
 /// The body, whole.

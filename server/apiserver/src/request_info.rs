@@ -239,3 +239,6 @@ fn decoded_segments(path: &str) -> Vec<String> {
 fn is_plain(segment: &str) -> bool {
     !segment.is_empty() && segment != "." && segment != ".." && !segment.contains('/')
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,7 +11,7 @@ use http::{HeaderValue, StatusCode, header};
 use orch_api::meta::v1::{Status, StatusCause, StatusDetails};
 use orch_runtime::field_error::FieldError;
 
-use crate::error::{ApiError, ExistsDetail, ResourceName};
+use crate::error::{ApiError, ExistsDetail, Forbidden, ResourceName};
 
 /// Cause reason by which clients recognise a version that is still to come.
 const RESOURCE_VERSION_TOO_LARGE: &str = "ResourceVersionTooLarge";
@@ -60,7 +60,8 @@ pub fn status_of(error: &ApiError) -> Status {
         }
         ApiError::BadRequest(message) => failure(400, "BadRequest", message),
         ApiError::Unauthorized => failure(401, "Unauthorized", "Unauthorized"),
-        ApiError::Forbidden { resource, name, message, cause } => {
+        ApiError::Forbidden(forbidden) => {
+            let Forbidden { resource, name, message, cause } = &**forbidden;
             let mut status = about(403, "Forbidden", message.clone(), resource, name);
             if let Some((reason, message, field)) = cause {
                 let cause = StatusCause {

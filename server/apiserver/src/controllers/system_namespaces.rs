@@ -13,7 +13,7 @@ use crate::{
     registry::{Call, create},
 };
 
-const PERIOD: Duration = Duration::from_secs(60);
+const PERIOD: Duration = Duration::from_mins(1);
 
 /// Names of the namespaces that always exist.
 pub fn names(vocabulary: &Vocabulary) -> [&'static str; 4] {

@@ -4,7 +4,7 @@ use orch_machinery::meta::Meta;
 use orch_runtime::resource_def::Scope;
 
 use super::{Call, current};
-use crate::error::{ApiError, ResourceName, Result};
+use crate::error::{ApiError, Forbidden, ResourceName, Result};
 
 /// New objects need a namespace that exists and stays.
 ///
@@ -35,5 +35,10 @@ pub fn namespace_exists(call: Call<'_>, name: &str) -> Result<()> {
     );
     let cause =
         ("NamespaceTerminating", format!("namespace {namespace} is being terminated"), "metadata.namespace");
-    Err(ApiError::Forbidden { resource: subject, name: name.to_owned(), message, cause: Some(cause) })
+    Err(ApiError::Forbidden(Box::new(Forbidden {
+        resource: subject,
+        name: name.to_owned(),
+        message,
+        cause: Some(cause),
+    })))
 }

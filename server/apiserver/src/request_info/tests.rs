@@ -1,0 +1,117 @@
+//! Request lines and what they are read as.
+
+use http::Method;
+
+use super::{RequestInfo, Route};
+use crate::{
+    error::ApiError,
+    query::Query,
+    test_catalog::{KUBERNETES, catalog},
+};
+
+/// `verb group/version resource[/subresource] namespace name`, or why it is refused.
+fn read(method: &str, line: &str) -> String {
+    let catalog = catalog(&KUBERNETES);
+    let (path, query) = line.split_once('?').map_or((line, None), |(path, query)| (path, Some(query)));
+    let method = Method::from_bytes(method.as_bytes()).unwrap();
+    let info = RequestInfo::parse(&catalog, &method, path, &Query::parse(query));
+    match info.route {
+        Route::NonResource => format!("{} path", info.names.verb),
+        Route::Refused(ApiError::UnknownPath) => "no path".to_owned(),
+        Route::Refused(ApiError::UnknownResource) => "no resource".to_owned(),
+        Route::Refused(ApiError::MethodNotAllowed) => "no method".to_owned(),
+        Route::Refused(other) => panic!("{other:?}"),
+        Route::Resource(target) => {
+            assert_eq!(info.names.verb, target.verb.as_str());
+            assert_eq!(info.names.namespace, target.namespace);
+            let subresource = target.subresource.map_or(String::new(), |sub| format!("/{}", sub.name));
+            let group_version = &target.resource.api_version;
+            let resource = target.resource.def.plural;
+            let (namespace, name) = (target.namespace, info.names.name);
+            format!("{} {group_version} {resource}{subresource} {namespace:?} {name:?}", target.verb.as_str())
+        }
+    }
+}
+
+#[test]
+fn paths_are_read_segment_by_segment() {
+    for (method, line, expected) in [
+        ("GET", "/api/v1/namespaces/ns/configmaps/a", r#"get v1 configmaps "ns" "a""#),
+        ("HEAD", "/api/v1/namespaces/ns/configmaps/a", r#"get v1 configmaps "ns" "a""#),
+        ("GET", "/api/v1/namespaces/ns/configmaps/%61", r#"get v1 configmaps "ns" "a""#),
+        ("GET", "/api/v1/namespaces/ns/configmaps/a?watch=1", r#"get v1 configmaps "ns" "a""#),
+        ("GET", "/api/v1/namespaces/ns/configmaps/", r#"list v1 configmaps "ns" """#),
+        ("GET", "/api/v1/configmaps", r#"list v1 configmaps "" """#),
+        ("GET", "/api/v1/configmaps?watch=0", r#"list v1 configmaps "" """#),
+        ("GET", "/api/v1/configmaps?watch", r#"watch v1 configmaps "" """#),
+        ("GET", "/api/v1/watch/namespaces/ns/configmaps/a", r#"watch v1 configmaps "ns" "a""#),
+        ("GET", "/api/v1/watch/configmaps", r#"watch v1 configmaps "" """#),
+        ("POST", "/api/v1/namespaces/ns/configmaps", r#"create v1 configmaps "ns" """#),
+        ("PUT", "/api/v1/namespaces/ns/configmaps/a", r#"update v1 configmaps "ns" "a""#),
+        ("PATCH", "/api/v1/namespaces/ns/configmaps/a", r#"patch v1 configmaps "ns" "a""#),
+        ("DELETE", "/api/v1/namespaces/ns/configmaps/a", r#"delete v1 configmaps "ns" "a""#),
+        ("DELETE", "/api/v1/namespaces/ns/configmaps", r#"deletecollection v1 configmaps "ns" """#),
+        ("GET", "/api/v1/namespaces", r#"list v1 namespaces "" """#),
+        ("GET", "/api/v1/namespaces/ns", r#"get v1 namespaces "" "ns""#),
+        ("GET", "/api/v1/namespaces/ns/status", r#"get v1 namespaces/status "" "ns""#),
+        ("PUT", "/api/v1/namespaces/ns/finalize", r#"update v1 namespaces/finalize "" "ns""#),
+        ("GET", "/apis/apps/v1/namespaces/ns/daemonsets/d/status", r#"get apps/v1 daemonsets/status "ns" "d""#),
+        ("POST", "/api/v1/namespaces/ns/pods/p/eviction", r#"create v1 pods/eviction "ns" "p""#),
+        (
+            "POST",
+            "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+            r#"create authorization.k8s.io/v1 selfsubjectaccessreviews "" """#,
+        ),
+        ("GET", "/api", "get path"),
+        ("GET", "/api/v1", "get path"),
+        ("GET", "/apis/apps/v1", "get path"),
+        ("GET", "/livez/ping", "get path"),
+    ] {
+        assert_eq!(read(method, line), expected, "{method} {line}");
+    }
+}
+
+#[test]
+fn what_does_not_exist_is_told_from_what_is_not_allowed() {
+    for (method, line, expected) in [
+        ("GET", "/apis/none.example.com/v1/things", "no path"),
+        ("GET", "/apis/authorization.orch.io/v1/selfsubjectaccessreviews", "no path"),
+        ("GET", "/api/v1/namespaces/ns/nothings", "no resource"),
+        ("GET", "/api/v9/namespaces", "no resource"),
+        ("GET", "/api/v1/namespaces/ns/ConfigMaps", "no resource"),
+        ("GET", "/api/v1/configmaps/a", "no resource"),
+        ("GET", "/api/v1/namespaces/ns/namespaces", "no resource"),
+        ("GET", "/api/v1/namespaces/ns/configmaps/a/scale", "no resource"),
+        ("GET", "/api/v1/namespaces/ns/configmaps/a/b/c", "no resource"),
+        ("GET", "/api/v1/namespaces//configmaps", "no resource"),
+        ("GET", "/api/v1/namespaces/../configmaps", "no resource"),
+        ("GET", "/api/v1/namespaces/ns/configmaps/%2e%2e", "no resource"),
+        ("GET", "/api/v1/namespaces/ns%2fconfigmaps/a", "no resource"),
+        ("GET", "/api/v1/watch/namespaces/ns/status", "no resource"),
+        ("POST", "/api/v1/configmaps", "no method"),
+        ("DELETE", "/api/v1/configmaps", "no method"),
+        ("POST", "/api/v1/namespaces/ns/configmaps/a", "no method"),
+        ("PUT", "/api/v1/namespaces/ns/configmaps", "no method"),
+        ("PATCH", "/api/v1/namespaces/ns/finalize", "no method"),
+        ("OPTIONS", "/api/v1/namespaces/ns/configmaps/a", "no method"),
+        ("GET", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "no method"),
+    ] {
+        assert_eq!(read(method, line), expected, "{method} {line}");
+    }
+}
+
+#[test]
+fn a_selector_that_pins_the_name_names_it() {
+    for (query, expected) in [
+        ("fieldSelector=metadata.name%3Da", "a"),
+        ("fieldSelector=metadata.name%3D%3Da", "a"),
+        ("fieldSelector=x%3Dy,metadata.name%3Da", "a"),
+        ("fieldSelector=metadata.name!%3Da", ""),
+        ("labelSelector=metadata.name%3Da", ""),
+    ] {
+        let line = format!("/api/v1/namespaces/ns/configmaps?{query}");
+        assert_eq!(read("GET", &line), format!("list v1 configmaps \"ns\" {expected:?}"), "{query}");
+        let deleted = read("DELETE", &line);
+        assert_eq!(deleted, r#"deletecollection v1 configmaps "ns" """#, "{query}");
+    }
+}
