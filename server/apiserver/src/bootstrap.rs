@@ -16,7 +16,7 @@ use std::{
 
 use orch_auth::{
     authentication::{Authentication, AuthenticationConfig},
-    authorization::Authorization,
+    authorization::{Authorization, Mode},
     error::AuthError,
 };
 use orch_runtime::{resource_def::GroupVersionDef, vocabulary::Vocabulary};
@@ -111,6 +111,7 @@ pub fn prepare(config: &Config) -> Result<Prepared, StartError> {
         .map_err(|error| StartError::configuration("--data-dir", error))?;
     files::create_directory(&directory)?;
     let lock = files::lock(&directory)?;
+    warn_of_open_doors(config);
 
     let now = SystemTime::now();
     let authority = Authority::ensure(&directory.join("pki"), now)?;
@@ -128,6 +129,16 @@ pub fn prepare(config: &Config) -> Result<Prepared, StartError> {
         tls: serving.tls,
         site,
     })
+}
+
+/// Handy while trying things out, and easily left on.
+fn warn_of_open_doors(config: &Config) {
+    if config.authentication.anonymous && config.authorization.modes.contains(&Mode::AlwaysAllow) {
+        tracing::warn!(
+            address = %config.serving.address,
+            "everyone who reaches the address may do everything (--anonymous-auth with --authorization-mode=AlwaysAllow)"
+        );
+    }
 }
 
 /// The server's own authority issues client certificates too: the administrator's.

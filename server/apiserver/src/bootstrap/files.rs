@@ -43,6 +43,17 @@ pub fn lock(directory: &Path) -> Result<File, StartError> {
     }
 }
 
+/// Makes sure that a file exists that only the server's user may read. What is in it stays.
+pub fn ensure_private(path: &Path) -> Result<(), StartError> {
+    let created = OpenOptions::new().write(true).create_new(true).mode(PRIVATE).open(path);
+    match created {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(fault("cannot create", path, &error))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The content of a text file, or nothing where there is no such file.
 pub fn read(path: &Path) -> Result<Option<String>, StartError> {
     match std::fs::read_to_string(path) {
@@ -77,7 +88,7 @@ fn fault(action: &str, path: &Path, error: &io::Error) -> StartError {
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
-    use super::{PRIVATE, PUBLIC, create_directory, lock, read, write};
+    use super::{PRIVATE, PUBLIC, create_directory, ensure_private, lock, read, write};
 
     #[test]
     fn a_file_is_replaced_with_its_mode() {
@@ -92,6 +103,18 @@ mod tests {
             assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, mode);
         }
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_private_file_is_created_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        ensure_private(&path).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, PRIVATE);
+        std::fs::write(&path, "content").unwrap();
+        ensure_private(&path).unwrap();
+        assert_eq!(read(&path).unwrap().as_deref(), Some("content"));
+        ensure_private(&directory.path().join("no/such")).unwrap_err();
     }
 
     #[test]

@@ -5,10 +5,12 @@ use orch_storage::{
     sqlite::{self, SqliteConfig},
 };
 
-use crate::{config::Config, start_error::StartError};
+use crate::{bootstrap::files, config::Config, start_error::StartError};
 
 /// Opens the configured database, or creates it. The data directory exists.
 pub async fn open_storage(config: &Config) -> Result<Storage, StartError> {
+    // The database creates its other files with the mode of this one; secrets are among its objects.
+    files::ensure_private(&config.storage.database())?;
     let settings = SqliteConfig {
         retention: config.storage.history_retention,
         ..SqliteConfig::new(config.storage.database(), config.vocabulary.name)
@@ -24,6 +26,8 @@ pub async fn open_storage(config: &Config) -> Result<Storage, StartError> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::open_storage;
     use crate::{
         config::{self, Config, Invocation},
@@ -35,6 +39,19 @@ mod tests {
             Ok(Invocation::Serve(config)) => *config,
             other => panic!("{other:?}"),
         }
+    }
+
+    #[tokio::test]
+    async fn only_the_server_reads_its_database() {
+        let directory = tempfile::tempdir().unwrap();
+        let config = config(&[&format!("--data-dir={}", directory.path().display())]);
+        let storage = open_storage(&config).await.unwrap();
+        let holding_data = ["orch.db", "orch.db-wal", "orch.db-shm"];
+        for file in holding_data {
+            let metadata = std::fs::metadata(directory.path().join(file)).unwrap();
+            assert_eq!(metadata.permissions().mode() & 0o777, 0o600, "{file}");
+        }
+        storage.shutdown().await.unwrap();
     }
 
     #[tokio::test]
