@@ -72,3 +72,31 @@ pub fn check(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
         rule(lowered, diagnostics);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::PathBuf};
+
+    use super::*;
+    use crate::{Inputs, load, lower};
+
+    /// Runs each rule alone over every case of `tests/diagnostics`.
+    #[test]
+    fn every_rule_has_a_case_that_breaks_it() {
+        let mut broken = vec![false; RULES.len()];
+        for case in fs::read_dir("tests/diagnostics").expect("the cases are there") {
+            let imports = vec![("orch_api".to_owned(), PathBuf::from("tests/fixtures/meta"))];
+            let schema = case.expect("the case can be listed").path();
+            let mut ignored = Diagnostics::default();
+            let files = load::load(&Inputs { schema, imports }, &mut ignored);
+            let lowered = lower::lower(&files, &mut ignored);
+            for (rule, broken) in RULES.iter().zip(&mut broken) {
+                let mut found = Diagnostics::default();
+                rule(&lowered, &mut found);
+                *broken |= !found.is_empty();
+            }
+        }
+        let unbroken: Vec<usize> = (0..RULES.len()).filter(|index| !broken[*index]).collect();
+        assert!(unbroken.is_empty(), "no case breaks these rules, by their place in the list: {unbroken:?}");
+    }
+}

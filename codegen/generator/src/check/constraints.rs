@@ -35,6 +35,9 @@ pub(super) fn steps(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
     }
 }
 
+/// Up to here, every integer is a floating point number of its own.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
 type Bound<'s> = Option<(f64, &'s crate::diagnostic::Span)>;
 
 /// Pairs of bounds on the same thing.
@@ -70,16 +73,20 @@ fn numbers(schema: &Schema) -> impl Iterator<Item = &Spanned<f64>> {
 
 /// A bound on an integer is an integer of the same size.
 fn reachable(usage: &Usage, bound: &Spanned<f64>, diagnostics: &mut Diagnostics) {
-    // The greatest i64 is no f64; the limits here are the nearest that are, and inside.
-    let (low, high, name) = match usage.shape {
-        Shape::Int32 => (f64::from(i32::MIN), f64::from(i32::MAX), "int32"),
-        Shape::Int64 => (-9.007_199_254_740_992e15, 9.007_199_254_740_992e15, "int64 that is exact in JSON"),
+    let (low, high, fault, help) = match usage.shape {
+        Shape::Int32 => {
+            let help = "remove it: every value of the type satisfies it, or none does";
+            (f64::from(i32::MIN), f64::from(i32::MAX), "the bound does not fit 32 bits", help)
+        }
+        Shape::Int64 => {
+            let help = "write a bound within 2^53, or an `x-orch-validator`";
+            (-EXACT, EXACT, "the bound is too large to be exact", help)
+        }
         _ => return,
     };
     if bound.value.fract() != 0.0 {
         diagnostics.error(&bound.span, "a bound of integers is an integer", "round it");
     } else if !(low..=high).contains(&bound.value) {
-        let help = "remove it: every value of the type satisfies it, or none does";
-        diagnostics.error(&bound.span, format!("not an {name}"), help);
+        diagnostics.error(&bound.span, fault, help);
     }
 }

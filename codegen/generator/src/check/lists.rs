@@ -3,7 +3,7 @@
 use super::walk;
 use crate::{
     diagnostic::{Diagnostics, suggest},
-    idl::{ListType, PatchStrategy, Schema},
+    idl::{PatchStrategy, Schema},
     lower::Lowered,
     model::{Behind, Field, ListSemantics, Model, ObjectType, Shape, Usage},
 };
@@ -160,14 +160,6 @@ fn merge_key(model: &Model, schema: &Schema, object: &ObjectType, diagnostics: &
     if !merged {
         let help = "add `x-orch-patch-strategy: merge`, or remove the key";
         diagnostics.error(&key.span, "a merge key for a list that is not merged", help);
-    }
-    let set = schema.list_type.as_ref().is_some_and(|list_type| list_type.value == ListType::Set);
-    if set {
-        diagnostics.error(
-            &key.span,
-            "a merge key for a set",
-            "the items of a set are their own keys: remove it",
-        );
     }
 }
 

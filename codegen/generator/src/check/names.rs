@@ -44,7 +44,7 @@ pub(super) fn field_names(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) 
     for object in walk::objects(lowered) {
         for (index, field) in object.object.fields.iter().enumerate() {
             let plain = |ch: char| ch.is_ascii_alphanumeric() || "_-.$".contains(ch);
-            if field.name.is_empty() || !field.name.chars().all(plain) {
+            if !field.name.chars().all(plain) || !field.name.chars().any(|ch| ch.is_ascii_alphanumeric()) {
                 let help = "a field has letters and digits, and begins with a small letter: `podIP`";
                 diagnostics.error(&field.span, format!("`{}` cannot name a field", field.name), help);
             }

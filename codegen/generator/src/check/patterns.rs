@@ -1,5 +1,8 @@
 //! Regular expressions that match in time linear in the text.
+//!
+//! The parser explains what is wrong; that a pattern is accepted is what the runtime says, which will compile it.
 
+use orch_runtime::rule::Pattern;
 use regex_syntax::ast::ErrorKind;
 
 use super::walk;
@@ -18,7 +21,7 @@ fn check(pattern: &Spanned<String>, diagnostics: &mut Diagnostics) {
     if let Err(error) = regex_syntax::Parser::new().parse(&pattern.value) {
         let (message, help) = explain(&error);
         diagnostics.error(&pattern.span, message, help);
-    } else if regex::Regex::new(&pattern.value).is_err() {
+    } else if Pattern::compile(pattern.value.clone()).is_err() {
         let help = "its repetitions multiply: make the counts smaller, or check the length with `maxLength`";
         diagnostics.error(&pattern.span, "the pattern is too large", help);
     }

@@ -2,6 +2,7 @@
 
 use orch_runtime::{
     constraint,
+    rule::Pattern,
     scalar::{ByteString, Duration, MicroTime, Quantity, Time},
 };
 
@@ -191,7 +192,7 @@ impl<'n> Checker<'_, 'n> {
             self.fault(span, "it is none of the values of `enum`");
         }
         // A pattern that does not compile is reported where it is written.
-        let pattern = rules.pattern.as_ref().and_then(|pattern| regex::Regex::new(pattern).ok());
+        let pattern = rules.pattern.as_ref().and_then(|pattern| Pattern::compile(pattern.clone()).ok());
         if pattern.is_some_and(|pattern| !pattern.is_match(text)) {
             self.fault(span, "it does not match the `pattern`");
         }
