@@ -3,9 +3,14 @@
 //! Built once at start. Request parsing, dispatch, discovery and the published documents all read this one
 //! value, so that they cannot disagree about what exists.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, OnceLock},
+};
 
+use orch_machinery::meta;
 use orch_runtime::{
+    Tree, TreeMap,
     resource_def::{GroupVersionDef, ResourceDef},
     vocabulary::Vocabulary,
 };
@@ -65,8 +70,21 @@ pub struct ServedResource {
     /// How the stored form of every object of the kind begins: `{"kind":...,"apiVersion":...,`. Items of lists go
     /// without it.
     pub type_prefix: String,
+    empty: OnceLock<Tree>,
     /// `ConfigMap` or `Lease.coordination.k8s.io`: how messages of invalid objects name the kind.
     pub group_kind: String,
+}
+
+impl ServedResource {
+    /// An object of the kind with nothing set: what is in it is nobody's.
+    pub fn empty_object(&self) -> Result<&Tree, serde_json::Error> {
+        if let Some(empty) = self.empty.get() {
+            return Ok(empty);
+        }
+        let mut empty = (self.def.from_tree)(Tree::Object(TreeMap::new()))?.to_tree()?;
+        meta::set_type(&mut empty, self.def.kind, &self.api_version);
+        Ok(self.empty.get_or_init(|| empty))
+    }
 }
 
 impl Catalog {
@@ -136,6 +154,7 @@ impl Catalog {
                 group_resource,
                 group_kind: suffixed(resource.kind),
                 group: group.clone(),
+                empty: OnceLock::new(),
             }));
         }
         self.group_versions.push(ServedGroupVersion {

@@ -40,6 +40,8 @@ pub struct Call<'a> {
     pub target: &'a Target<'a>,
     /// The query parameters.
     pub query: &'a Query,
+    /// What the client calls itself; a write without a field manager is recorded under it.
+    pub user_agent: &'a str,
 }
 
 /// What a verb answers, before it is put into a representation.
@@ -56,8 +58,9 @@ pub enum Answer {
     Object(Arc<Object>),
     /// An object that was made by this request and is stored.
     Created(Arc<Object>),
-    /// An object as it would be; nothing is stored. `created` tells which success code belongs to it.
-    DryRun {
+    /// An object that is not in the store: as a dry run would have left it, or as it was when it went. `created` tells
+    /// which success code belongs to it.
+    Transient {
         /// Its JSON text.
         json: Bytes,
         /// Whether the real request would have made it.

@@ -36,7 +36,7 @@ pub fn respond(call: Call<'_>, representation: &Representation, reply: Reply) ->
         Answer::Created(object) => {
             object_response(call, representation, StatusCode::CREATED, current::bytes_of(resource, &object)?)?
         }
-        Answer::DryRun { json, created } => {
+        Answer::Transient { json, created } => {
             let code = if created { StatusCode::CREATED } else { StatusCode::OK };
             object_response(call, representation, code, &json)?
         }

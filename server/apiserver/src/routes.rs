@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
-use http::{Method, header};
+use http::{HeaderName, Method, header, request::Parts};
 use hyper::body::Incoming;
 use orch_runtime::resource_def::Verb;
 
@@ -29,7 +29,8 @@ pub async fn answer(app: &Arc<App>, incomer: Incomer<'_>) -> Response {
         Route::Refused(error) => error.into_response(),
         Route::NonResource => non_resource(app, &parts, &query),
         Route::Resource(target) => {
-            let call = Call { app, target: &target, query: &query };
+            let user_agent = text(&parts, header::USER_AGENT);
+            let call = Call { app, target: &target, query: &query, user_agent };
             let outcome = match response::Representation::negotiate(&parts.headers, call) {
                 Ok(representation) => {
                     perform(call, &parts, body).await.and_then(|reply| response::respond(call, &representation, reply))
@@ -42,8 +43,8 @@ pub async fn answer(app: &Arc<App>, incomer: Incomer<'_>) -> Response {
 }
 
 /// The verbs of a resource.
-async fn perform(call: Call<'_>, parts: &http::request::Parts, body: Incoming) -> Result<Reply> {
-    let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+async fn perform(call: Call<'_>, parts: &Parts, body: Incoming) -> Result<Reply> {
+    let content_type = text(parts, header::CONTENT_TYPE);
     match call.target.verb {
         Verb::Get => registry::get::get(call).await,
         Verb::List => registry::list::list(call).await,
@@ -68,6 +69,11 @@ async fn perform(call: Call<'_>, parts: &http::request::Parts, body: Incoming) -
     }
 }
 
+/// A header as text; empty where it is absent or no text.
+fn text(parts: &Parts, name: HeaderName) -> &str {
+    parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
 /// A body whose type is known; nothing is read of others.
 async fn read(content_type: &str, body: Incoming) -> Result<Body> {
     let format = BodyFormat::of(content_type)?;
@@ -75,7 +81,7 @@ async fn read(content_type: &str, body: Incoming) -> Result<Body> {
 }
 
 /// Everything that is no resource. The documents answer only to reads.
-fn non_resource(app: &Arc<App>, parts: &http::request::Parts, query: &Query) -> Response {
+fn non_resource(app: &Arc<App>, parts: &Parts, query: &Query) -> Response {
     let path = parts.uri.path();
     if !matches!(parts.method, Method::GET | Method::HEAD) {
         return ApiError::MethodNotAllowed.into_response();
@@ -90,5 +96,16 @@ fn non_resource(app: &Arc<App>, parts: &http::request::Parts, query: &Query) -> 
         "version" if path.trim_end_matches('/') == "/version" => Some(app.version.serve()),
         _ => None,
     };
-    found.unwrap_or_else(|| ApiError::UnknownPath.into_response())
+    found.unwrap_or_else(|| unknown(app, path).into_response())
+}
+
+/// Below a group that is served, what is missing is a resource.
+fn unknown(app: &App, path: &str) -> ApiError {
+    let mut segments = path.split('/').skip(1);
+    let served = match (segments.next(), segments.next()) {
+        (Some("api"), Some(_)) => true,
+        (Some("apis"), Some(group)) => app.catalog.group_versions.iter().any(|served| served.group == group),
+        _ => false,
+    };
+    if served { ApiError::UnknownResource } else { ApiError::UnknownPath }
 }

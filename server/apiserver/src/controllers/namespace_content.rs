@@ -17,7 +17,7 @@ use crate::{
     catalog::ServedResource,
     error::{ApiError, Result},
     query::Query,
-    registry::{Call, current, delete, options::DeletionOptions, options::FieldValidation, options::WriteOptions, update},
+    registry::{Call, current, delete, options::DeletionOptions, options::WriteOptions, update},
 };
 
 /// How soon a namespace with content that stays is looked at again.
@@ -80,7 +80,7 @@ async fn empty(app: &Arc<App>, namespace: &str) -> Result<bool> {
         for object in snapshot.in_namespace(namespace) {
             let name = &object.key().name;
             let target = target(resource, Verb::Delete, namespace, name);
-            let call = Call { app, target: &target, query: &Query::default() };
+            let call = Call { app, target: &target, query: &Query::default(), user_agent: "" };
             match delete::delete_named(call, name, &DeletionOptions::default()).await {
                 Ok(delete::Deleted::Removed(..)) | Err(ApiError::NotFound { .. }) => {}
                 Ok(delete::Deleted::Terminating(_)) => is_empty = false,
@@ -95,7 +95,7 @@ async fn empty(app: &Arc<App>, namespace: &str) -> Result<bool> {
 async fn finalize(app: &Arc<App>, namespaces: &Arc<ServedResource>, name: &str, own: &str) -> Result<()> {
     let mut target = target(namespaces, Verb::Update, "", name);
     target.subresource = namespaces.def.subresource("finalize");
-    let call = Call { app, target: &target, query: &Query::default() };
+    let call = Call { app, target: &target, query: &Query::default(), user_agent: "" };
     let mut tree = match current::find(call, name) {
         Ok(current) => current.tree,
         Err(ApiError::NotFound { .. }) => return Ok(()),
@@ -105,7 +105,7 @@ async fn finalize(app: &Arc<App>, namespaces: &Arc<ServedResource>, name: &str, 
     if let Some(spec) = tree.get_mut("spec").and_then(Tree::as_object_mut) {
         spec.insert("finalizers".to_owned(), kept.into());
     }
-    let options = WriteOptions { dry_run: false, field_validation: FieldValidation::Ignore };
+    let options = WriteOptions::internal();
     match update::apply(call, &update::Proposal::Replacement(tree), &options, &mut Vec::new()).await {
         // Somebody else changed the namespace: the change wakes this controller again.
         Ok(_) | Err(ApiError::NotFound { .. } | ApiError::Conflict { .. }) => Ok(()),

@@ -10,7 +10,7 @@ use crate::{
     app::App,
     error::{ApiError, Result},
     query::Query,
-    registry::{Call, create},
+    registry::{Call, create, options::WriteOptions},
 };
 
 const PERIOD: Duration = Duration::from_mins(1);
@@ -33,9 +33,9 @@ pub async fn ensure(app: &Arc<App>) -> Result<()> {
             continue;
         }
         let target = target(namespaces, Verb::Create, "", "");
-        let call = Call { app, target: &target, query: &Query::default() };
+        let call = Call { app, target: &target, query: &Query::default(), user_agent: "" };
         let tree = json!({"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": name}});
-        match create::store_new(call, tree, false).await {
+        match create::store_new(call, tree, &WriteOptions::internal()).await {
             Ok(_) | Err(ApiError::AlreadyExists { .. }) => {}
             Err(error) => return Err(error),
         }

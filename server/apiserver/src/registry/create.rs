@@ -15,10 +15,9 @@ const NAME_ATTEMPTS: usize = 8;
 /// # Errors
 /// 400, 404 (namespace), 409 (the name is taken), 422, and what the store says.
 pub async fn create(call: Call<'_>, text: &Body) -> Result<Reply> {
-    let vocabulary = call.app.catalog.vocabulary;
-    let options = WriteOptions::parse(call.query, "CreateOptions", vocabulary)?;
+    let options = WriteOptions::parse(call, "CreateOptions")?;
     let submitted = body::decode(call, text, options.field_validation)?;
-    let answer = store_new(call, submitted.tree, options.dry_run).await?;
+    let answer = store_new(call, submitted.tree, &options).await?;
     Ok(Reply { answer, warnings: submitted.warnings })
 }
 
@@ -26,7 +25,7 @@ pub async fn create(call: Call<'_>, text: &Body) -> Result<Reply> {
 ///
 /// # Errors
 /// As [`create`].
-pub async fn store_new(call: Call<'_>, mut tree: Tree, dry_run: bool) -> Result<Answer> {
+pub async fn store_new(call: Call<'_>, mut tree: Tree, options: &WriteOptions) -> Result<Answer> {
     metadata::place(call.target, &mut tree)?;
     admission::namespace_exists(call, Meta::of(&tree).name())?;
     if call.target.resource.def.has_status()
@@ -37,15 +36,15 @@ pub async fn store_new(call: Call<'_>, mut tree: Tree, dry_run: bool) -> Result<
     for _ in 0..NAME_ATTEMPTS {
         let mut draft = tree.clone();
         let generated = metadata::begin(call.target.resource.def, &mut draft, call.app.now())?;
-        let ready = write::ready_to_create(call, draft)?;
-        let name = Meta::of(&ready.tree).name().to_owned();
-        if dry_run {
+        let stored = write::ready_to_create(call, draft, options)?;
+        let name = Meta::of(&stored).name().to_owned();
+        if options.dry_run {
             if let Some(existing) = current::lookup(call, &name)? {
                 return Err(taken(call, &name, Meta::of(&existing.tree).deletion_timestamp().is_some()));
             }
-            return Ok(Answer::DryRun { json: write::dry_run_form(call, &ready.tree), created: true });
+            return Ok(Answer::Transient { json: write::transient_form(call, &stored), created: true });
         }
-        let body = write::stored_form(call, &ready.tree)?;
+        let body = write::stored_form(call, &stored)?;
         match write::commit(call, Write::Create { key: current::key(call, &name), body }).await {
             Ok(object) => return Ok(Answer::Created(object)),
             Err(store_error::Refused::Race) if generated => {}

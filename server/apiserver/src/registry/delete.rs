@@ -41,7 +41,7 @@ pub async fn delete(call: Call<'_>, body: &Body) -> Result<Reply> {
         Deleted::Terminating(answer) => answer,
         Deleted::Removed(tree, object) if call.target.resource.def.delete_returns_object => match object {
             Some(object) => Answer::Object(object),
-            None => Answer::DryRun { json: write::dry_run_form(call, &tree), created: false },
+            None => Answer::Transient { json: write::transient_form(call, &tree), created: false },
         },
         Deleted::Removed(tree, _) => {
             let resource = ResourceName::of(call.target.resource);
@@ -100,8 +100,8 @@ async fn attempt(
         hooks.mark_deleted(&mut tree);
     }
     if options.dry_run {
-        let json = write::dry_run_form(call, &tree);
-        return Ok(Deleted::Terminating(Answer::DryRun { json, created: false }));
+        let json = write::transient_form(call, &tree);
+        return Ok(Deleted::Terminating(Answer::Transient { json, created: false }));
     }
     if tree == current.tree {
         return Ok(Deleted::Terminating(Answer::Object(current.object.clone())));

@@ -1,5 +1,6 @@
 //! The part of an object's metadata that the server owns, on create and on update, and the rules for names.
 
+use orch_api::{meta::v1::ObjectMeta, validators::object_meta_update};
 use orch_machinery::meta::{self, Meta};
 use orch_runtime::{
     Tree,
@@ -27,14 +28,10 @@ const SERVER_OWNED: &[&str] =
     &["selfLink", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields"];
 
 /// Fields that an update takes over from the stored object, whatever the client sends.
-const KEPT_ON_UPDATE: &[&str] = &[
-    "uid",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "generation",
-    "managedFields",
-];
+const KEPT_ON_UPDATE: &[&str] = &["creationTimestamp", "generation", "managedFields"];
+
+/// Fields that an update takes over where the client leaves them out; changing them is against the rules.
+const FILLED_ON_UPDATE: &[&str] = &["uid", "deletionTimestamp", "deletionGracePeriodSeconds"];
 
 /// Puts the object into the namespace of the URL.
 ///
@@ -105,12 +102,19 @@ pub fn begin(def: &ResourceDef, tree: &mut Tree, now: Time) -> Result<bool> {
     Ok(generated)
 }
 
-/// Takes over from the stored object what an update cannot change, and counts the generation.
-pub fn carry_over(def: &ResourceDef, current: &Tree, proposed: &mut Tree) {
+/// Takes over from the stored object what an update cannot change, and counts the generation. Returns what the client
+/// gave as managed fields, which have rules of their own.
+pub fn carry_over(def: &ResourceDef, current: &Tree, proposed: &mut Tree) -> Option<Tree> {
     let changed = def.counts_generation && differs_in_substance(current, proposed);
     let old = Meta::of(current);
     let new = meta::metadata_mut(proposed);
     new.remove("selfLink");
+    let managed_fields = new.get("managedFields").cloned();
+    for field in FILLED_ON_UPDATE {
+        if let (None, Some(value)) = (new.get(*field), old.get(field)) {
+            new.insert((*field).to_owned(), value.clone());
+        }
+    }
     for field in KEPT_ON_UPDATE {
         match old.get(field) {
             Some(value) => new.insert((*field).to_owned(), value.clone()),
@@ -120,6 +124,8 @@ pub fn carry_over(def: &ResourceDef, current: &Tree, proposed: &mut Tree) {
     if changed {
         new.insert("generation".to_owned(), (old.generation() + 1).into());
     }
+    new.insert("resourceVersion".to_owned(), old.resource_version().into());
+    managed_fields
 }
 
 /// Marks an object as being deleted: the time, no grace, and one more generation where generations are counted.
@@ -157,24 +163,19 @@ pub fn validate_name(def: &ResourceDef, tree: &Tree, cx: &mut Validation<'_>) {
     cx.invalid_all(&path, name, &rule(name));
 }
 
-/// Reports finalizers that an update adds to an object that is being deleted.
-pub fn validate_finalizers(current: &Tree, proposed: &Tree, cx: &mut Validation<'_>) {
-    if !Meta::of(current).deletion_timestamp().is_some() {
-        return;
-    }
-    let before: Vec<&str> = Meta::of(current).finalizers().collect();
-    let added: Vec<String> = Meta::of(proposed).finalizers()
-        .filter(|name| !before.contains(name))
-        .map(|name| format!("\"{name}\""))
-        .collect();
-    if !added.is_empty() {
-        let metadata = Path::ROOT.field("metadata");
-        let detail = format!(
-            "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
-            added.join(", ")
-        );
-        cx.push(FieldError::forbidden(&metadata.field("finalizers"), &detail));
-    }
+/// Reports what an update changes in metadata against the rules.
+///
+/// # Errors
+/// 400 where the metadata is none.
+pub fn validate_update(current: &Tree, proposed: &Tree, cx: &mut Validation<'_>) -> Result<()> {
+    let read = |tree: &Tree| {
+        let metadata = tree.get("metadata").cloned().unwrap_or_default();
+        serde_json::from_value::<ObjectMeta>(metadata)
+            .map_err(|error| ApiError::BadRequest(format!("the metadata cannot be read: {error}")))
+    };
+    let (new, old) = (read(proposed)?, read(current)?);
+    object_meta_update(&new, &old, &Path::ROOT.field("metadata"), cx);
+    Ok(())
 }
 
 /// Whether anything but metadata and status differs.

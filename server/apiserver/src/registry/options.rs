@@ -11,11 +11,17 @@ use orch_runtime::{
     vocabulary::Vocabulary,
 };
 
-use super::body_format::{Body, BodyFormat};
+use super::{
+    Call,
+    body_format::{Body, BodyFormat},
+};
 use crate::{
     error::{ApiError, Result},
     query::Query,
 };
+
+/// The longest name of a field manager, in bytes.
+const MAX_MANAGER: usize = 128;
 
 /// What to do about unknown and duplicate fields in a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +39,8 @@ pub enum FieldValidation {
 pub struct WriteOptions {
     /// Do everything but store.
     pub dry_run: bool,
+    /// Who is recorded as the owner of the fields that the write sets.
+    pub field_manager: String,
     /// What to do about unknown fields.
     pub field_validation: FieldValidation,
 }
@@ -42,9 +50,10 @@ impl WriteOptions {
     ///
     /// # Errors
     /// 422 naming every wrong option.
-    pub fn parse(query: &Query, kind: &str, vocabulary: &Vocabulary) -> Result<Self> {
+    pub fn parse(call: Call<'_>, kind: &str) -> Result<Self> {
+        let (query, vocabulary) = (call.query, call.app.catalog.vocabulary);
         let mut cx = Validation::new(vocabulary);
-        let dry_run: Vec<&str> = query.all("dryRun").filter(|value| !value.is_empty()).collect();
+        let dry_run: Vec<&str> = query.all("dryRun").collect();
         check_dry_run(&dry_run, &mut cx);
         check_field_manager(query.text("fieldManager"), &mut cx);
         let field_validation = match query.text("fieldValidation") {
@@ -53,13 +62,39 @@ impl WriteOptions {
             "Strict" => FieldValidation::Strict,
             other => {
                 let path = Path::ROOT.field("fieldValidation");
-                cx.push(FieldError::not_supported(&path, other, &["Ignore", "Warn", "Strict"]));
+                cx.push(FieldError::not_supported(&path, other, &["", "Ignore", "Strict", "Warn"]));
                 FieldValidation::Warn
             }
         };
         refuse(cx, kind, vocabulary)?;
-        Ok(WriteOptions { dry_run: !dry_run.is_empty(), field_validation })
+        let field_manager = match query.text("fieldManager") {
+            "" => manager_of_agent(call.user_agent),
+            named => named.to_owned(),
+        };
+        Ok(WriteOptions { dry_run: !dry_run.is_empty(), field_manager, field_validation })
     }
+
+    /// For writes that the server does by itself.
+    pub fn internal() -> Self {
+        WriteOptions {
+            dry_run: false,
+            field_manager: env!("CARGO_PKG_NAME").to_owned(),
+            field_validation: FieldValidation::Ignore,
+        }
+    }
+}
+
+/// A client that names no manager is known by the part of its user agent before the first slash.
+fn manager_of_agent(user_agent: &str) -> String {
+    let name = user_agent.split('/').next().unwrap_or_default();
+    let mut manager = String::new();
+    for ch in name.chars().filter(|ch| !ch.is_control()) {
+        if manager.len() + ch.len_utf8() > MAX_MANAGER {
+            break;
+        }
+        manager.push(ch);
+    }
+    manager
 }
 
 /// What happens to dependents of a deleted object.
@@ -131,7 +166,7 @@ fn from_body(body: &Body) -> Result<DeleteOptions> {
 
 fn from_query(query: &Query) -> Result<DeleteOptions> {
     Ok(DeleteOptions {
-        dry_run: query.all("dryRun").filter(|value| !value.is_empty()).map(str::to_owned).collect(),
+        dry_run: query.all("dryRun").map(str::to_owned).collect(),
         grace_period_seconds: query.integer("gracePeriodSeconds")?,
         orphan_dependents: query.optional_flag("orphanDependents"),
         propagation_policy: query.get("propagationPolicy").filter(|text| !text.is_empty()).map(str::to_owned),
@@ -168,10 +203,9 @@ fn check_dry_run(values: &[&str], cx: &mut Validation<'_>) {
 
 /// At most 128 bytes, printable.
 fn check_field_manager(manager: &str, cx: &mut Validation<'_>) {
-    const MAX: usize = 128;
     let path = Path::ROOT.field("fieldManager");
-    if manager.len() > MAX {
-        cx.push(FieldError::too_long(&path, MAX));
+    if manager.len() > MAX_MANAGER {
+        cx.push(FieldError::too_long(&path, MAX_MANAGER));
     }
     for (position, ch) in manager.chars().enumerate().filter(|(_, ch)| ch.is_control()) {
         let detail = format!("invalid character U+{:04X} (at position {position})", ch as u32);

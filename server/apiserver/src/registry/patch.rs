@@ -62,7 +62,7 @@ pub enum Patch {
 /// 400 and 422 for patches that cannot be read or applied, 415 for other media types, and those of an update.
 pub async fn patch(call: Call<'_>, content_type: &str, text: &[u8]) -> Result<Reply> {
     let patch = Patch::read(content_type, text)?;
-    let options = WriteOptions::parse(call.query, "PatchOptions", call.app.catalog.vocabulary)?;
+    let options = WriteOptions::parse(call, "PatchOptions")?;
     check_force(call)?;
     let mut warnings = Vec::new();
     let answer = update::apply(call, &Proposal::Patch(patch), &options, &mut warnings).await?;

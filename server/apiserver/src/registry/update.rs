@@ -1,6 +1,9 @@
 //! PUT and PATCH: an update is a function of the current object and runs again when another write comes between.
 
-use orch_machinery::meta::{self, Meta};
+use orch_machinery::{
+    managed_fields,
+    meta::{self, Meta},
+};
 use orch_runtime::{
     Tree,
     field_error::{FieldError, Validation},
@@ -17,7 +20,7 @@ use super::{
     store_error, write,
 };
 use crate::{
-    error::{ApiError, ResourceName, Result},
+    error::{ApiError, Result},
     kinds,
 };
 
@@ -41,7 +44,7 @@ pub enum Proposal {
 /// # Errors
 /// 400, 404, 409 (stale version or another uid), 422, and what the store says.
 pub async fn replace(call: Call<'_>, text: &Body) -> Result<Reply> {
-    let options = WriteOptions::parse(call.query, "UpdateOptions", call.app.catalog.vocabulary)?;
+    let options = WriteOptions::parse(call, "UpdateOptions")?;
     let mut submitted = body::decode(call, text, options.field_validation)?;
     metadata::place(call.target, &mut submitted.tree)?;
     metadata::check_name(call.target, &submitted.tree)?;
@@ -82,7 +85,7 @@ async fn create_instead(call: Call<'_>, proposal: &Proposal, options: &WriteOpti
         {
             let mut tree = tree.clone();
             meta::metadata_mut(&mut tree).remove("resourceVersion");
-            create::store_new(call, tree, options.dry_run).await
+            create::store_new(call, tree, options).await
         }
         _ => Err(ApiError::not_found(call.target.resource, &call.target.name)),
     }
@@ -94,7 +97,7 @@ fn propose(
     current: &Current,
     options: &WriteOptions,
     warnings: &mut Vec<String>,
-) -> Result<Tree> {
+) -> Result<write::Draft> {
     let mut proposed = match proposal {
         Proposal::Replacement(tree) => tree.clone(),
         Proposal::Patch(patch) => {
@@ -104,38 +107,41 @@ fn propose(
             patched
         }
     };
+    if let Proposal::Replacement(_) = proposal {
+        check_uid(call, current, &proposed)?;
+    }
     check_version(call, proposal, current, &proposed)?;
-    check_uid(call, proposal, current, &proposed)?;
     restrict(call, &current.tree, &mut proposed);
-    metadata::carry_over(call.target.resource.def, &current.tree, &mut proposed);
-    Ok(proposed)
+    let given = metadata::carry_over(call.target.resource.def, &current.tree, &mut proposed);
+    Ok(write::Draft { tree: proposed, managed_fields: given })
 }
 
 async fn attempt(
     call: Call<'_>,
     current: &Current,
-    proposed: Tree,
+    draft: write::Draft,
     options: &WriteOptions,
 ) -> Result<Answer, store_error::Refused> {
-    let ready = write::ready_to_update(call, current, proposed)?;
-    let completes_deletion = Meta::of(&ready.tree).deletion_timestamp().is_some()
-        && Meta::of(&ready.tree).finalizers().next().is_none()
-        && kinds::hooks(call.target.resource.def).may_be_removed(&ready.tree);
-    if options.dry_run {
-        return Ok(Answer::DryRun { json: write::dry_run_form(call, &ready.tree), created: false });
-    }
-    if !completes_deletion && same_object(&current.tree, &ready.tree) {
+    let tree = write::ready_to_update(call, current, draft, options)?;
+    let completes_deletion = Meta::of(&tree).deletion_timestamp().is_some()
+        && Meta::of(&tree).finalizers().next().is_none()
+        && kinds::hooks(call.target.resource.def).may_be_removed(&tree);
+    if !completes_deletion && managed_fields::differ_only_in_times(&current.tree, &tree) {
         return Ok(Answer::Object(current.object.clone()));
+    }
+    if options.dry_run {
+        return Ok(Answer::Transient { json: write::transient_form(call, &tree), created: false });
     }
     let key = current::key(call, &call.target.name);
     let expected = current.revision();
-    let body = write::stored_form(call, &ready.tree)?;
-    let write = if completes_deletion {
-        Write::Remove { key, expected, body }
-    } else {
-        Write::Replace { key, expected, body }
-    };
-    Ok(Answer::Object(write::commit(call, write).await?))
+    if completes_deletion {
+        // Watchers see the last state that was stored; the client sees what it made of it.
+        let body = write::stored_form(call, &current.tree)?;
+        write::commit(call, Write::Remove { key, expected, body }).await?;
+        return Ok(Answer::Transient { json: write::transient_form(call, &tree), created: false });
+    }
+    let body = write::stored_form(call, &tree)?;
+    Ok(Answer::Object(write::commit(call, Write::Replace { key, expected, body }).await?))
 }
 
 fn check_version(call: Call<'_>, proposal: &Proposal, current: &Current, proposed: &Tree) -> Result<()> {
@@ -163,25 +169,14 @@ fn check_version(call: Call<'_>, proposal: &Proposal, current: &Current, propose
     Err(ApiError::conflict(resource, &call.target.name, MODIFIED))
 }
 
-/// A uid in a PUT is a precondition; a patch may not change it.
-fn check_uid(call: Call<'_>, proposal: &Proposal, current: &Current, proposed: &Tree) -> Result<()> {
+/// A uid in a PUT is a precondition; that a patch cannot change it is a rule of metadata.
+fn check_uid(call: Call<'_>, current: &Current, proposed: &Tree) -> Result<()> {
     let (wanted, have) = (Meta::of(proposed).uid(), Meta::of(&current.tree).uid());
     if wanted.is_empty() || wanted == have {
         return Ok(());
     }
-    let resource = call.target.resource;
-    if let Proposal::Replacement(_) = proposal {
-        let cause = format!("Precondition failed: UID in precondition: {wanted}, UID in object meta: {have}");
-        return Err(ApiError::Conflict {
-            resource: ResourceName::of(resource),
-            name: call.target.name.clone(),
-            cause,
-        });
-    }
-    let mut cx = Validation::new(call.app.catalog.vocabulary);
-    let metadata = Path::ROOT.field("metadata");
-    cx.push(FieldError::invalid(&metadata.field("uid"), wanted, "field is immutable"));
-    Err(ApiError::invalid(resource, &call.target.name, cx.into_errors()))
+    let cause = format!("Precondition failed: UID in precondition: {wanted}, UID in object meta: {have}");
+    Err(ApiError::conflict(call.target.resource, &call.target.name, cause))
 }
 
 /// The main path leaves the status alone, and `/status` leaves everything else alone.
@@ -206,14 +201,4 @@ fn restrict(call: Call<'_>, current: &Tree, proposed: &mut Tree) {
             (None, _) => {}
         }
     }
-}
-
-/// Whether an update changes nothing; the version itself does not count.
-fn same_object(current: &Tree, proposed: &Tree) -> bool {
-    let mut current = current.clone();
-    let mut proposed = proposed.clone();
-    for tree in [&mut current, &mut proposed] {
-        meta::metadata_mut(tree).remove("resourceVersion");
-    }
-    current == proposed
 }

@@ -6,11 +6,14 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use orch_machinery::json::encode::{encode, encode_for_store};
-use orch_runtime::{Tree, field_error::Validation, object::ApiObject};
+use orch_machinery::{
+    json::encode::{encode, encode_for_store},
+    managed_fields,
+};
+use orch_runtime::{Tree, field_error::Validation, object::ApiObject, resource_def::FieldPath};
 use orch_storage::{Body, Object, Write};
 
-use super::{Call, body, current::Current, metadata, store_error};
+use super::{Call, body, current::Current, metadata, options::WriteOptions, store_error};
 use crate::{
     error::{ApiError, Result},
     kinds::{self, Change},
@@ -19,45 +22,83 @@ use crate::{
 /// Objects larger than this are refused (the limit of the field's usual stores).
 const MAX_OBJECT_BYTES: usize = 1_572_864;
 
-/// An object that is ready to be stored.
+/// A changed object before its rules are run.
 #[derive(Debug)]
-pub struct Ready {
-    /// Its structural form.
+pub struct Draft {
+    /// Its structural form, with the server's metadata in place.
     pub tree: Tree,
+    /// What the client gave as managed fields.
+    pub managed_fields: Option<Tree>,
 }
 
-/// Takes a new object through hook, defaults and validation.
+/// Takes a new object through hook, defaults, validation and field ownership.
 ///
 /// # Errors
 /// 422 with every violation, 400 where the tree does not fit the type.
-pub fn ready_to_create(call: Call<'_>, tree: Tree) -> Result<Ready> {
+pub fn ready_to_create(call: Call<'_>, tree: Tree, options: &WriteOptions) -> Result<Tree> {
+    let resource = call.target.resource;
+    let hooks = kinds::hooks(resource.def);
+    let mut cx = Validation::new(call.app.catalog.vocabulary);
     let mut object = typed(call, tree.clone())?;
-    let vocabulary = call.app.catalog.vocabulary;
-    let mut cx = Validation::new(vocabulary);
-    kinds::hooks(call.target.resource.def).prepare(&mut *object, None, &change(call));
+    hooks.prepare(&mut *object, None, &change(call));
     object.set_defaults();
-    metadata::validate_name(call.target.resource.def, &tree, &mut cx);
+    metadata::validate_name(resource.def, &tree, &mut cx);
     object.validate(&mut cx);
-    kinds::hooks(call.target.resource.def).validate(&*object, None, &change(call), &mut cx);
-    finish(call, &*object, cx)
+    hooks.validate(&*object, None, &change(call), &mut cx);
+    let mut tree = finish(call, &*object, cx)?;
+    let time = call.app.now().to_string();
+    let empty = resource.empty_object().map_err(|error| ApiError::internal("the kind cannot be empty", error))?;
+    managed_fields::track_create(&ownership(call, options, &time), empty, &mut tree, resource.def.type_def);
+    Ok(tree)
 }
 
-/// Takes a changed object through hook, defaults and validation.
+/// Takes a changed object through hook, defaults, validation and field ownership.
 ///
 /// # Errors
 /// 422 with every violation, 400 where the tree does not fit the type.
-pub fn ready_to_update(call: Call<'_>, current: &Current, tree: Tree) -> Result<Ready> {
+pub fn ready_to_update(
+    call: Call<'_>,
+    current: &Current,
+    draft: Draft,
+    options: &WriteOptions,
+) -> Result<Tree> {
+    let def = call.target.resource.def;
+    let hooks = kinds::hooks(def);
+    let mut cx = Validation::new(call.app.catalog.vocabulary);
+    // Once for all kinds and once as a part of the kind's own rules: existing clients get each cause twice.
+    for _ in 0..2 {
+        metadata::validate_update(&current.tree, &draft.tree, &mut cx)?;
+    }
     let old = typed(call, current.tree.clone())?;
-    let vocabulary = call.app.catalog.vocabulary;
-    let mut cx = Validation::new(vocabulary);
-    metadata::validate_finalizers(&current.tree, &tree, &mut cx);
-    let mut object = typed(call, tree)?;
-    kinds::hooks(call.target.resource.def).prepare(&mut *object, Some(&*old), &change(call));
+    let mut object = typed(call, draft.tree)?;
+    hooks.prepare(&mut *object, Some(&*old), &change(call));
     object.set_defaults();
     object.validate(&mut cx);
     object.validate_update(&*old, &mut cx);
-    kinds::hooks(call.target.resource.def).validate(&*object, Some(&*old), &change(call), &mut cx);
-    finish(call, &*object, cx)
+    hooks.validate(&*object, Some(&*old), &change(call), &mut cx);
+    let mut tree = finish(call, &*object, cx)?;
+    let time = call.app.now().to_string();
+    let ownership = ownership(call, options, &time);
+    let given = draft.managed_fields.as_ref();
+    managed_fields::track_update(&ownership, &current.tree, given, &mut tree, def.type_def);
+    Ok(tree)
+}
+
+/// Under whose name a write is recorded, and which fields its path does not set.
+fn ownership<'a>(call: Call<'a>, options: &'a WriteOptions, time: &'a str) -> managed_fields::Write<'a> {
+    let subresource = call.target.subresource.map_or("", |subresource| subresource.name);
+    let reset: &[FieldPath] = match subresource {
+        "status" => &[&["spec"]],
+        _ if call.target.resource.def.has_status() => &[&["status"]],
+        _ => &[],
+    };
+    managed_fields::Write {
+        manager: &options.field_manager,
+        api_version: &call.target.resource.api_version,
+        subresource,
+        time,
+        reset,
+    }
 }
 
 /// The stored form of a tree: what a GET answers, to the last byte, which is a newline.
@@ -73,8 +114,8 @@ pub fn stored_form(call: Call<'_>, tree: &Tree) -> Result<Body> {
     Ok(Body::new(bytes, revision_at))
 }
 
-/// The text of an object that is not stored, as a dry run answers it.
-pub fn dry_run_form(call: Call<'_>, tree: &Tree) -> Bytes {
+/// The text of an object that is not in the store.
+pub fn transient_form(call: Call<'_>, tree: &Tree) -> Bytes {
     let mut text = Vec::new();
     encode(tree, call.target.resource.def.type_def, &mut text);
     text.push(b'\n');
@@ -108,12 +149,12 @@ fn change<'a>(call: Call<'a>) -> Change<'a> {
     }
 }
 
-fn finish(call: Call<'_>, object: &dyn ApiObject, cx: Validation<'_>) -> Result<Ready> {
+fn finish(call: Call<'_>, object: &dyn ApiObject, cx: Validation<'_>) -> Result<Tree> {
     let mut tree = object.to_tree().map_err(|error| ApiError::internal("the object cannot be written", error))?;
     if !cx.is_empty() {
         let name = orch_machinery::meta::Meta::of(&tree).name().to_owned();
         return Err(ApiError::invalid(call.target.resource, &name, cx.into_errors()));
     }
     body::set_kind(call.target, &mut tree);
-    Ok(Ready { tree })
+    Ok(tree)
 }

@@ -136,6 +136,12 @@ pub fn list(form: &Form, list: &List, now: Time) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     match form {
         Form::Plain => return Ok(ListBody::new(list.clone()).into_text()),
+        Form::Metadata(api_version) if list.objects.is_empty() => {
+            // Existing clients know the empty list of this form as null.
+            let head = list_body::head(METADATA_LIST, api_version, list.revision);
+            text.extend_from_slice(head.strip_suffix('[').unwrap_or(&head).as_bytes());
+            text.extend_from_slice(b"null}\n");
+        }
         Form::Metadata(api_version) => {
             text.extend_from_slice(list_body::head(METADATA_LIST, api_version, list.revision).as_bytes());
             for (index, object) in list.objects.iter().enumerate() {
