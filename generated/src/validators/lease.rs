@@ -26,3 +26,40 @@ pub fn lease_spec(value: &LeaseSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
         cx.push(FieldError::forbidden(&path.field("preferredHolder"), detail));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::{coordination::v1::Lease, validators::testing::errors};
+
+    #[test]
+    fn numbers_and_strategies() {
+        for (spec, expected) in [
+            (json!({}), vec![]),
+            (json!({"leaseDurationSeconds": 1, "leaseTransitions": 0, "holderIdentity": ""}), vec![]),
+            (
+                json!({"leaseDurationSeconds": 0}),
+                vec!["spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0"],
+            ),
+            (
+                json!({"leaseTransitions": -1}),
+                vec!["spec.leaseTransitions: Invalid value: -1: must be greater than or equal to 0"],
+            ),
+            (json!({"strategy": "OldestEmulationVersion", "preferredHolder": "b"}), vec![]),
+            (json!({"strategy": "example.com/own"}), vec![]),
+            (
+                json!({"strategy": "Own"}),
+                vec![
+                    r#"spec.strategy: Unsupported value: "Own": supported values: "OldestEmulationVersion""#,
+                ],
+            ),
+            (
+                json!({"preferredHolder": "b"}),
+                vec!["spec.preferredHolder: Forbidden: may only be specified when `strategy` is defined"],
+            ),
+        ] {
+            assert_eq!(errors::<Lease>(&json!({"spec": spec})), expected, "{spec}");
+        }
+    }
+}

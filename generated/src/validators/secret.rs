@@ -19,26 +19,20 @@ pub fn secret(value: &Secret, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
     let domain = cx.vocabulary.label_domain;
     let known_type = value.type_.strip_prefix(domain).and_then(|rest| rest.strip_prefix('/'));
+    let has = |key: &str| value.data.contains_key(key);
     match known_type {
         Some("service-account-token") => service_account_name(value, path, cx),
         Some("dockercfg") => json_object(value, ".dockercfg", &data, cx),
         Some("dockerconfigjson") => json_object(value, ".dockerconfigjson", &data, cx),
-        Some("basic-auth") => {
-            if !["username", "password"].iter().any(|key| value.data.contains_key(*key)) {
-                required(["username", "password"], &data, cx);
-            }
+        Some("basic-auth") if !has("username") && !has("password") => {
+            required(&["username", "password"], &data, cx);
         }
-        Some("ssh-auth") => {
-            if value.data.get("ssh-privatekey").is_none_or(|key| key.is_empty()) {
-                required(["ssh-privatekey"], &data, cx);
-            }
+        Some("ssh-auth") if value.data.get("ssh-privatekey").is_none_or(|key| key.is_empty()) => {
+            required(&["ssh-privatekey"], &data, cx);
         }
         Some("tls") => {
-            for key in ["tls.crt", "tls.key"] {
-                if !value.data.contains_key(key) {
-                    required([key], &data, cx);
-                }
-            }
+            let missing: Vec<&str> = ["tls.crt", "tls.key"].into_iter().filter(|key| !has(key)).collect();
+            required(&missing, &data, cx);
         }
         _ => {}
     }
@@ -62,7 +56,7 @@ fn service_account_name(value: &Secret, path: &Path<'_>, cx: &mut Validation<'_>
 
 /// A value that must be there and hold a JSON object. The value itself is never repeated in the answer.
 fn json_object(value: &Secret, key: &str, data: &Path<'_>, cx: &mut Validation<'_>) {
-    let Some(bytes) = value.data.get(key) else { return required([key], data, cx) };
+    let Some(bytes) = value.data.get(key) else { return required(&[key], data, cx) };
     let fault = match serde_json::from_slice::<serde_json::Value>(bytes) {
         Ok(serde_json::Value::Object(_) | serde_json::Value::Null) => return,
         Ok(_) => "must be a JSON object",
@@ -72,8 +66,99 @@ fn json_object(value: &Secret, key: &str, data: &Path<'_>, cx: &mut Validation<'
     cx.push(FieldError::invalid(&data.key(key), &hidden, fault));
 }
 
-fn required<const N: usize>(keys: [&str; N], data: &Path<'_>, cx: &mut Validation<'_>) {
+fn required(keys: &[&str], data: &Path<'_>, cx: &mut Validation<'_>) {
     for key in keys {
         cx.push(FieldError::required(&data.key(key), ""));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::{
+        core::v1::Secret,
+        validators::{
+            MAX_DATA_BYTES,
+            testing::{errors, update_errors},
+        },
+    };
+
+    #[test]
+    fn each_known_type_has_its_keys() {
+        for (kind, data, expected) in [
+            ("Opaque", json!({}), vec![]),
+            ("example.com/own", json!({}), vec![]),
+            // The same word in another domain is a type of somebody else's.
+            ("orch.io/tls", json!({}), vec![]),
+            ("kubernetes.io/tls", json!({"tls.crt": "Yw==", "tls.key": ""}), vec![]),
+            (
+                "kubernetes.io/tls",
+                json!({}),
+                vec!["data[tls.crt]: Required value", "data[tls.key]: Required value"],
+            ),
+            ("kubernetes.io/basic-auth", json!({"password": ""}), vec![]),
+            (
+                "kubernetes.io/basic-auth",
+                json!({"other": "dQ=="}),
+                vec!["data[username]: Required value", "data[password]: Required value"],
+            ),
+            (
+                "kubernetes.io/ssh-auth",
+                json!({"ssh-privatekey": ""}),
+                vec!["data[ssh-privatekey]: Required value"],
+            ),
+            ("kubernetes.io/dockercfg", json!({}), vec!["data[.dockercfg]: Required value"]),
+            (
+                "kubernetes.io/dockercfg",
+                json!({".dockercfg": "bm8="}),
+                vec![r#"data[.dockercfg]: Invalid value: "<secret contents redacted>": must be valid JSON"#],
+            ),
+            ("kubernetes.io/dockerconfigjson", json!({".dockerconfigjson": "eyJhdXRocyI6e319"}), vec![]),
+            (
+                "kubernetes.io/dockerconfigjson",
+                json!({".dockerconfigjson": "W10="}),
+                vec![
+                    r#"data[.dockerconfigjson]: Invalid value: "<secret contents redacted>": must be a JSON object"#,
+                ],
+            ),
+            (
+                "kubernetes.io/service-account-token",
+                json!({}),
+                vec!["metadata.annotations[kubernetes.io/service-account.name]: Required value"],
+            ),
+        ] {
+            assert_eq!(errors::<Secret>(&json!({"type": kind, "data": data})), expected, "{kind} {data}");
+        }
+    }
+
+    #[test]
+    fn data_has_a_limit() {
+        // Three bytes in four characters.
+        let text = "AAAA".repeat(MAX_DATA_BYTES / 3);
+        assert_eq!(errors::<Secret>(&json!({"data": {"a": text}})), [""; 0]);
+        let over = json!({"data": {"a": text, "b": "AAAA"}});
+        assert_eq!(errors::<Secret>(&over), ["data: Too long: may not be more than 1048576 bytes"]);
+    }
+
+    #[test]
+    fn type_and_immutable_data_stay() {
+        let old = json!({"data": {"a": "MQ=="}, "immutable": true});
+        for (new, expected) in [
+            (json!({"type": "Opaque", "data": {"a": "MQ=="}, "immutable": true}), vec![]),
+            (
+                json!({"type": "other", "data": {"a": "MQ=="}, "immutable": true}),
+                vec![r#"type: Invalid value: "other": field is immutable"#],
+            ),
+            (
+                json!({"data": {}, "immutable": false}),
+                vec![
+                    "immutable: Forbidden: field is immutable when `immutable` is set",
+                    "data: Forbidden: field is immutable when `immutable` is set",
+                ],
+            ),
+        ] {
+            assert_eq!(update_errors::<Secret>(&old, &new), expected, "{new}");
+        }
     }
 }
