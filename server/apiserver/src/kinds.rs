@@ -5,7 +5,7 @@
 mod namespace;
 mod secret;
 
-use orch_runtime::{Tree, field_error::Validation, object::ApiObject, resource_def::ResourceDef, vocabulary::Vocabulary};
+use orch_runtime::{Tree, field_error::Validation, object::ApiObject, resource_def::{FieldPath, ResourceDef}, vocabulary::Vocabulary};
 
 /// The write that a hook is part of.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +29,11 @@ pub trait Hooks: Send + Sync {
         _change: &Change<'_>,
         _cx: &mut Validation<'_>,
     ) {
+    }
+
+    /// Fields that [`prepare`](Hooks::prepare) sets on this path: no manager comes to own them.
+    fn own_fields(&self, _subresource: &str) -> &'static [FieldPath] {
+        &[]
     }
 
     /// Whether an object without finalizers may go; consulted for a first DELETE and whenever an update leaves an object

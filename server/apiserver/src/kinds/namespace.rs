@@ -8,6 +8,7 @@ use orch_runtime::{
     field_error::{FieldError, Validation},
     object::ApiObject,
     path::Path,
+    resource_def::FieldPath,
     text_enum::TextEnum,
     vocabulary::Vocabulary,
 };
@@ -53,6 +54,10 @@ impl Hooks for NamespaceHooks {
         if old.is_some() && change.subresource == "status" {
             validate_phase(namespace, cx);
         }
+    }
+
+    fn own_fields(&self, subresource: &str) -> &'static [FieldPath] {
+        if subresource == "finalize" { &[] } else { &[&["spec", "finalizers"]] }
     }
 
     fn may_be_removed(&self, tree: &Tree) -> bool {

@@ -46,9 +46,9 @@ pub fn ready_to_create(call: Call<'_>, tree: Tree, options: &WriteOptions) -> Re
     object.validate(&mut cx);
     hooks.validate(&*object, None, &change(call), &mut cx);
     let mut tree = finish(call, &*object, cx)?;
-    let time = call.app.now().to_string();
+    let (time, unset) = (call.app.now().to_string(), unset_fields(call));
     let empty = resource.empty_object().map_err(|error| ApiError::internal("the kind cannot be empty", error))?;
-    managed_fields::track_create(&ownership(call, options, &time), empty, &mut tree, resource.def.type_def);
+    managed_fields::track_create(&ownership(call, options, &time, &unset), empty, &mut tree, resource.def.type_def);
     Ok(tree)
 }
 
@@ -77,25 +77,37 @@ pub fn ready_to_update(
     object.validate_update(&*old, &mut cx);
     hooks.validate(&*object, Some(&*old), &change(call), &mut cx);
     let mut tree = finish(call, &*object, cx)?;
-    let time = call.app.now().to_string();
-    let ownership = ownership(call, options, &time);
+    let (time, unset) = (call.app.now().to_string(), unset_fields(call));
+    let ownership = ownership(call, options, &time, &unset);
     let given = draft.managed_fields.as_ref();
     managed_fields::track_update(&ownership, &current.tree, given, &mut tree, def.type_def);
     Ok(tree)
 }
 
-/// Under whose name a write is recorded, and which fields its path does not set.
-fn ownership<'a>(call: Call<'a>, options: &'a WriteOptions, time: &'a str) -> managed_fields::Write<'a> {
-    let subresource = call.target.subresource.map_or("", |subresource| subresource.name);
-    let reset: &[FieldPath] = match subresource {
-        "status" => &[&["spec"]],
-        _ if call.target.resource.def.has_status() => &[&["status"]],
-        _ => &[],
-    };
+/// The fields that a write on this path does not set, whatever is in the object.
+fn unset_fields(call: Call<'_>) -> Vec<FieldPath> {
+    let def = call.target.resource.def;
+    let subresource = change(call).subresource;
+    let mut unset = kinds::hooks(def).own_fields(subresource).to_vec();
+    match subresource {
+        "status" => unset.push(&["spec"]),
+        _ if def.has_status() => unset.push(&["status"]),
+        _ => {}
+    }
+    unset
+}
+
+/// Under whose name a write is recorded.
+fn ownership<'a>(
+    call: Call<'a>,
+    options: &'a WriteOptions,
+    time: &'a str,
+    reset: &'a [FieldPath],
+) -> managed_fields::Write<'a> {
     managed_fields::Write {
         manager: &options.field_manager,
         api_version: &call.target.resource.api_version,
-        subresource,
+        subresource: change(call).subresource,
         time,
         reset,
     }
