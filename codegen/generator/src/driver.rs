@@ -90,10 +90,13 @@ impl Build {
     fn generate(self) -> Result<String, BuildError> {
         let out = PathBuf::from(variable("OUT_DIR")?);
         let root = variable("CARGO_PKG_NAME")?.replace('-', "_");
-        let loaded = load(&Inputs { schema: self.schema, imports: self.imports });
-        for file in &loaded.files {
-            println!("cargo::rerun-if-changed={}", file.display());
+        // Places in messages are absolute, so that they can be followed from anywhere.
+        let schema = self.schema.canonicalize().unwrap_or(self.schema);
+        // Cargo looks at every file below a folder.
+        for folder in [&schema].into_iter().chain(self.imports.iter().map(|(_, folder)| folder)) {
+            println!("cargo::rerun-if-changed={}", folder.display());
         }
+        let loaded = load(&Inputs { schema, imports: self.imports });
         println!("cargo::rerun-if-env-changed={API_SCHEMA}");
         let rendered = loaded.diagnostics.render();
         if loaded.diagnostics.has_errors() {
@@ -144,4 +147,42 @@ fn with_causes(error: &dyn std::error::Error) -> String {
 
 fn variable(name: &'static str) -> Result<String, BuildError> {
     env::var(name).map_err(|_| BuildError::NoCargo { name })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use super::*;
+    use crate::emit::GeneratedFile;
+
+    #[test]
+    fn only_changed_files_are_written() {
+        let out = tempfile::tempdir().unwrap();
+        let files =
+            ["kept", "changed"].map(|name| GeneratedFile { path: format!("a/{name}.rs"), text: "1".into() });
+        write(&files, out.path()).unwrap();
+        let path = |name: &str| out.path().join(format!("a/{name}.rs"));
+        for name in ["kept", "changed"] {
+            let file = fs::File::options().write(true).open(path(name)).unwrap();
+            file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        }
+        let [kept, mut changed] = files;
+        changed.text = "2".into();
+        write(&[kept, changed], out.path()).unwrap();
+        let modified = |name: &str| fs::metadata(path(name)).unwrap().modified().unwrap();
+        assert_eq!(modified("kept"), SystemTime::UNIX_EPOCH);
+        assert_ne!(modified("changed"), SystemTime::UNIX_EPOCH);
+        assert_eq!(fs::read_to_string(path("changed")).unwrap(), "2");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_is_named_with_the_cause() {
+        let out = tempfile::tempdir().unwrap();
+        fs::write(out.path().join("a"), "not a folder").unwrap();
+        let error =
+            write(&[GeneratedFile { path: "a/b.rs".into(), text: String::new() }], out.path()).unwrap_err();
+        let text = with_causes(&error);
+        assert!(text.starts_with("cannot write ") && text.contains("a/b.rs: "), "{text}");
+    }
 }

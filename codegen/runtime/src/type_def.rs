@@ -43,6 +43,10 @@ pub struct FieldDef {
     pub write_only: bool,
     /// How a strategic merge patch treats the field.
     pub patch: PatchStrategy,
+    /// The feature gate without which the field is dropped on writes (`x-orch-feature-gate`).
+    pub feature_gate: Option<&'static str>,
+    /// What a client is warned of when it sets the field (`x-orch-deprecated`).
+    pub deprecated: Option<&'static str>,
 }
 
 impl FieldDef {
@@ -56,6 +60,8 @@ impl FieldDef {
         nullable: false,
         write_only: false,
         patch: PatchStrategy::DEFAULT,
+        feature_gate: None,
+        deprecated: None,
     };
 }
 

@@ -62,5 +62,5 @@ fn types_of_the_product_are_shared() {
     let Shape::Object(metadata) = Widget::RESOURCE.type_def.fields[0].shape else {
         panic!("metadata comes first")
     };
-    assert!(std::ptr::eq(metadata, &orch_api::meta::v1::OBJECT_META_TYPE));
+    assert!(std::ptr::eq(metadata, &raw const orch_api::meta::v1::OBJECT_META_TYPE));
 }

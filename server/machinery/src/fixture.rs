@@ -16,6 +16,8 @@ const fn field(name: &'static str, shape: Shape) -> FieldDef {
         omit_empty: true,
         nullable: false,
         write_only: false,
+        feature_gate: None,
+        deprecated: None,
         patch: PatchStrategy::DEFAULT,
     }
 }

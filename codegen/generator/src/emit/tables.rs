@@ -35,6 +35,10 @@ fn field_def(scope: &Scope<'_>, field: &Field) -> TokenStream {
         let tag = Literal::u32_unsuffixed(tag);
         quote!(tag: Some(#tag),)
     });
+    let texts = [("feature_gate", &field.feature_gate), ("deprecated", &field.deprecated)]
+        .into_iter()
+        .filter_map(|(name, text)| Some((format_ident!("{name}"), text.as_ref()?)))
+        .map(|(name, text)| quote!(#name: Some(#text),));
     let patch = (field.patch != Patch::default()).then(|| patch(scope, &field.patch));
     let omit_empty = field.omit_empty || (!field.required && is_enum(scope, field));
     let flags = [
@@ -49,7 +53,7 @@ fn field_def(scope: &Scope<'_>, field: &Field) -> TokenStream {
         let flag = format_ident!("{flag}");
         quote!(#flag: true,)
     });
-    quote!(#field_def { name: #name, #tag shape: #shape, #(#flags)* #patch ..#field_def::PLAIN })
+    quote!(#field_def { name: #name, #tag shape: #shape, #(#flags)* #patch #(#texts)* ..#field_def::PLAIN })
 }
 
 fn is_enum(scope: &Scope<'_>, field: &Field) -> bool {

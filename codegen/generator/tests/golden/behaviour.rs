@@ -13,8 +13,14 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::{
-    ORCH, VOCABULARIES, defaults_::v1::Defaults, kinds, presence::v1::Presence, registry, rules::v1::Rules,
-    shapes, updates::v1::Updates,
+    ORCH, VOCABULARIES,
+    defaults_::v1::Defaults,
+    kinds,
+    presence::{self, v1::Presence},
+    registry,
+    rules::v1::Rules,
+    shapes,
+    updates::v1::Updates,
 };
 
 fn read<T: DeserializeOwned>(tree: &Value) -> T {
@@ -333,6 +339,7 @@ fn the_resource_table_says_what_the_schema_says() {
 
 #[test]
 fn type_tables_have_fields_in_order_with_tags_and_strategies() {
+    assert!(presence::v1::PRESENCE_TYPE.field("writeOnly").unwrap().write_only);
     let spec = &kinds::v1::MACHINE_SPEC_TYPE;
     assert_eq!(spec.name, "kinds.example.io.v1.MachineSpec");
     let parts = spec.field("parts").unwrap();
@@ -352,6 +359,9 @@ fn type_tables_have_fields_in_order_with_tags_and_strategies() {
     let machine = &kinds::v1::MACHINE_TYPE;
     let names: Vec<_> = machine.fields.iter().map(|field| (field.name, field.tag, field.required)).collect();
     assert_eq!(names, [("metadata", Some(1), false), ("spec", Some(2), true), ("status", Some(3), false)]);
+    let shapes = &shapes::v1::SHAPES_TYPE;
+    assert_eq!(shapes.field("gated").unwrap().feature_gate, Some("NewThings"));
+    assert_eq!(shapes.field("old").unwrap().deprecated, Some("use `text`."));
     let child = &shapes::v1::CHILD_TYPE;
     let Shape::List { item: Shape::Object(again), .. } = &child.fields[1].shape else { panic!("{child:?}") };
     assert!(std::ptr::eq(*again, child), "a recursive type is its own child");

@@ -19,6 +19,8 @@ const fn field(name: &'static str, tag: u32, shape: Shape) -> FieldDef {
         omit_empty: true,
         nullable: false,
         write_only: false,
+        feature_gate: None,
+        deprecated: None,
         patch: PatchStrategy::DEFAULT,
     }
 }

@@ -142,6 +142,12 @@ pub struct Shapes {
         deserialize_with = "presence::null_as_empty"
     )]
     pub type_: String,
+    /// A field for the daring.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub gated: String,
     /// A field that nobody should use.
     ///
     /// Deprecated: use `text`.
@@ -283,9 +289,17 @@ pub static SHAPES_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
         FieldDef {
+            name: "gated",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            feature_gate: Some("NewThings"),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
             name: "old",
             shape: Shape::Scalar(Scalar::String),
             omit_empty: true,
+            deprecated: Some("use `text`."),
             ..FieldDef::PLAIN
         },
     ],
