@@ -27,7 +27,11 @@ impl ResourceName {
 
     /// `configmaps`, `leases.coordination.orch.io`.
     pub fn qualified(&self) -> String {
-        if self.group.is_empty() { self.resource.clone() } else { format!("{}.{}", self.resource, self.group) }
+        if self.group.is_empty() {
+            self.resource.clone()
+        } else {
+            format!("{}.{}", self.resource, self.group)
+        }
     }
 }
 
@@ -159,7 +163,11 @@ impl ApiError {
 
     /// 409 for an object of a served resource.
     pub fn conflict(resource: &ServedResource, name: &str, cause: impl Into<String>) -> Self {
-        ApiError::Conflict { resource: ResourceName::of(resource), name: name.to_owned(), cause: cause.into() }
+        ApiError::Conflict {
+            resource: ResourceName::of(resource),
+            name: name.to_owned(),
+            cause: cause.into(),
+        }
     }
 
     /// 422 for an object of a served kind.
@@ -180,7 +188,12 @@ impl ApiError {
         } else {
             format!("{} \"{name}\" is forbidden: {why}", subject.qualified())
         };
-        ApiError::Forbidden(Box::new(Forbidden { resource: subject, name: name.to_owned(), message, cause: None }))
+        ApiError::Forbidden(Box::new(Forbidden {
+            resource: subject,
+            name: name.to_owned(),
+            message,
+            cause: None,
+        }))
     }
 
     /// 500 whose detail stays in the log.

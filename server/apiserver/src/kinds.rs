@@ -5,7 +5,13 @@
 mod namespace;
 mod secret;
 
-use orch_runtime::{Tree, field_error::Validation, object::ApiObject, resource_def::{FieldPath, ResourceDef}, vocabulary::Vocabulary};
+use orch_runtime::{
+    Tree,
+    field_error::Validation,
+    object::ApiObject,
+    resource_def::{FieldPath, ResourceDef},
+    vocabulary::Vocabulary,
+};
 
 /// The write that a hook is part of.
 #[derive(Clone, Copy, Debug)]

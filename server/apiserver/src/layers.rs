@@ -84,9 +84,8 @@ async fn measured(app: &Arc<App>, connection: &Connection, request: Request<Inco
     } else {
         match tokio::time::timeout(app.request_timeout, guarded(app, connection, incomer)).await {
             Ok(response) => response,
-            Err(_) => {
-                ApiError::Timeout("request did not complete within the allotted timeout".to_owned()).into_response()
-            }
+            Err(_) => ApiError::Timeout("request did not complete within the allotted timeout".to_owned())
+                .into_response(),
         }
     };
     drop(in_flight);
@@ -156,7 +155,9 @@ fn forbidden(caller: &Authenticated, names: &Names, path: &str, decision: &Decis
             namespace => format!("in the namespace \"{namespace}\""),
         };
         let (verb, group) = (&names.verb, &names.group);
-        format!("{subject} is forbidden: User \"{user}\" cannot {verb} resource \"{what}\" in API group \"{group}\" {place}")
+        format!(
+            "{subject} is forbidden: User \"{user}\" cannot {verb} resource \"{what}\" in API group \"{group}\" {place}"
+        )
     } else {
         format!("forbidden: User \"{user}\" cannot {} path \"{path}\"", names.verb)
     };

@@ -58,7 +58,9 @@ impl Query {
         match self.get(name) {
             None | Some("") => Ok(None),
             Some(value) => value.parse().map(Some).map_err(|_| {
-                ApiError::BadRequest(format!("query parameter {name}: \"{value}\" is not an integer of 64 bits"))
+                ApiError::BadRequest(format!(
+                    "query parameter {name}: \"{value}\" is not an integer of 64 bits"
+                ))
             }),
         }
     }

@@ -67,7 +67,7 @@ pub enum Answer {
         created: bool,
     },
     /// A result that is no object.
-    Status(Status),
+    Status(Box<Status>),
     /// A collection.
     List(list::List),
     /// A stream of events.

@@ -98,7 +98,9 @@ struct ApiNames {
 fn api_names(segments: &[String]) -> Option<ApiNames> {
     let (group, version, tail) = match segments {
         [root, version, tail @ ..] if root == "api" && !tail.is_empty() => (String::new(), version, tail),
-        [root, group, version, tail @ ..] if root == "apis" && !tail.is_empty() => (group.clone(), version, tail),
+        [root, group, version, tail @ ..] if root == "apis" && !tail.is_empty() => {
+            (group.clone(), version, tail)
+        }
         _ => return None,
     };
     let watch_prefix = tail.len() > 1 && tail[0] == "watch";
@@ -141,9 +143,9 @@ struct Place {
 fn place(catalog: &Catalog, names: &Names, tail: &[String]) -> Place {
     let below_namespace = tail.len() > 2
         && tail[0] == "namespaces"
-        && !catalog
+        && catalog
             .resource(&names.group, &names.version, "namespaces")
-            .is_some_and(|namespaces| namespaces.def.subresource(&tail[2]).is_some());
+            .is_none_or(|namespaces| namespaces.def.subresource(&tail[2]).is_none());
     let (namespace, rest) =
         if below_namespace { (tail[1].clone(), &tail[2..]) } else { (String::new(), tail) };
     let part = |index: usize| rest.get(index).cloned().unwrap_or_default();
@@ -164,8 +166,8 @@ fn resolve<'c>(
     verb: Option<Verb>,
     watch_prefix: bool,
 ) -> Route<'c> {
-    let served_group = names.group.is_empty()
-        || catalog.group_versions.iter().any(|served| served.group == names.group);
+    let served_group =
+        names.group.is_empty() || catalog.group_versions.iter().any(|served| served.group == names.group);
     if !served_group {
         return Route::Refused(ApiError::UnknownPath);
     }
@@ -189,7 +191,9 @@ fn resolve<'c>(
     let all_namespaces = namespaced && !place.has_namespace;
     let verbs = subresource.map_or(resource.def.verbs, |sub| sub.verbs);
     match verb {
-        Some(verb) if verbs.contains(&verb) && (!all_namespaces || matches!(verb, Verb::List | Verb::Watch)) => {
+        Some(verb)
+            if verbs.contains(&verb) && (!all_namespaces || matches!(verb, Verb::List | Verb::Watch)) =>
+        {
             Route::Resource(Target {
                 resource,
                 verb,

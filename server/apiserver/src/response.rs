@@ -42,7 +42,9 @@ pub fn respond(call: Call<'_>, representation: &Representation, reply: Reply) ->
         }
         Answer::Status(status) => status::respond(&status),
         Answer::List(list) => match &representation.form {
-            Form::Plain if !representation.pretty => json_response(StatusCode::OK, list_body::ListBody::new(list).into()),
+            Form::Plain if !representation.pretty => {
+                json_response(StatusCode::OK, list_body::ListBody::new(list).into())
+            }
             form => {
                 let text = representation::list(form, &list, call.app.now())?;
                 json_response(StatusCode::OK, Body::from(representation.finish(text)))
@@ -53,7 +55,10 @@ pub fn respond(call: Call<'_>, representation: &Representation, reply: Reply) ->
             let labels =
                 RequestLabels::resource(resource.def, None, Verb::Watch, &target.namespace, &target.name);
             let open = call.app.metrics.long_running(&labels);
-            json_response(StatusCode::OK, watch_body::body(*stream, representation.form.clone(), Arc::clone(call.app), open))
+            json_response(
+                StatusCode::OK,
+                watch_body::body(*stream, representation.form.clone(), Arc::clone(call.app), open),
+            )
         }
     };
     layers::warn(&mut response, &reply.warnings);
@@ -68,7 +73,12 @@ fn object_response(
 ) -> Result<Response> {
     let body = match &representation.form {
         Form::Plain if !representation.pretty => Body::from(stored.clone()),
-        form => Body::from(representation.finish(representation::object(form, call.target.resource, stored, call.app.now())?)),
+        form => Body::from(representation.finish(representation::object(
+            form,
+            call.target.resource,
+            stored,
+            call.app.now(),
+        )?)),
     };
     Ok(json_response(code, body))
 }

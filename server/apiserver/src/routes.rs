@@ -32,9 +32,9 @@ pub async fn answer(app: &Arc<App>, incomer: Incomer<'_>) -> Response {
             let user_agent = text(&parts, header::USER_AGENT);
             let call = Call { app, target: &target, query: &query, user_agent };
             let outcome = match response::Representation::negotiate(&parts.headers, call) {
-                Ok(representation) => {
-                    perform(call, &parts, body).await.and_then(|reply| response::respond(call, &representation, reply))
-                }
+                Ok(representation) => perform(call, &parts, body)
+                    .await
+                    .and_then(|reply| response::respond(call, &representation, reply)),
                 Err(error) => Err(error),
             };
             outcome.unwrap_or_else(IntoResponse::into_response)
@@ -49,12 +49,8 @@ async fn perform(call: Call<'_>, parts: &Parts, body: Incoming) -> Result<Reply>
         Verb::Get => registry::get::get(call).await,
         Verb::List => registry::list::list(call).await,
         Verb::Watch => registry::watch::watch(call).await,
-        Verb::Create => {
-            registry::create::create(call, &read(content_type, body).await?).await
-        }
-        Verb::Update => {
-            registry::update::replace(call, &read(content_type, body).await?).await
-        }
+        Verb::Create => registry::create::create(call, &read(content_type, body).await?).await,
+        Verb::Update => registry::update::replace(call, &read(content_type, body).await?).await,
         Verb::Patch => registry::patch::patch(call, content_type, &layers::read_body(body).await?).await,
         Verb::Delete | Verb::DeleteCollection => {
             let bytes = layers::read_body(body).await?;

@@ -136,7 +136,10 @@ fn checks(storage: &Storage, stopping: &watch::Receiver<bool>) -> Checks {
     let checks = Checks::new();
     checks.register("log", Probe::ALL, || Ok(()));
     let store = storage.clone();
-    checks.register("etcd", Probe::ALL, move || { let _ = &store; Ok(()) });
+    checks.register("etcd", Probe::ALL, move || {
+        let _ = &store;
+        Ok(())
+    });
     let stopping = stopping.clone();
     checks.register("shutdown", &[Probe::Ready], move || {
         if *stopping.borrow() { Err("the server is shutting down".to_owned()) } else { Ok(()) }

@@ -31,13 +31,9 @@ impl IntoResponse for ApiError {
 /// The Status of an error.
 pub fn status_of(error: &ApiError) -> Status {
     match error {
-        ApiError::NotFound { resource, name } => about(
-            404,
-            "NotFound",
-            format!("{} \"{name}\" not found", resource.qualified()),
-            resource,
-            name,
-        ),
+        ApiError::NotFound { resource, name } => {
+            about(404, "NotFound", &format!("{} \"{name}\" not found", resource.qualified()), resource, name)
+        }
         ApiError::UnknownResource | ApiError::UnknownPath => {
             generic(404, "NotFound", "the server could not find the requested resource")
         }
@@ -50,7 +46,7 @@ pub fn status_of(error: &ApiError) -> Status {
         ApiError::Conflict { resource, name, cause } => about(
             409,
             "Conflict",
-            format!("Operation cannot be fulfilled on {} \"{name}\": {cause}", resource.qualified()),
+            &format!("Operation cannot be fulfilled on {} \"{name}\": {cause}", resource.qualified()),
             resource,
             name,
         ),
@@ -62,7 +58,7 @@ pub fn status_of(error: &ApiError) -> Status {
         ApiError::Unauthorized => failure(401, "Unauthorized", "Unauthorized"),
         ApiError::Forbidden(forbidden) => {
             let Forbidden { resource, name, message, cause } = &**forbidden;
-            let mut status = about(403, "Forbidden", message.clone(), resource, name);
+            let mut status = about(403, "Forbidden", message, resource, name);
             if let Some((reason, message, field)) = cause {
                 let cause = StatusCause {
                     reason: (*reason).to_owned(),
@@ -83,9 +79,7 @@ pub fn status_of(error: &ApiError) -> Status {
                 accepted.join(", ")
             ),
         ),
-        ApiError::UnsupportedPatchType => {
-            generic(415, "UnsupportedMediaType", "415: Unsupported Media Type")
-        }
+        ApiError::UnsupportedPatchType => generic(415, "UnsupportedMediaType", "415: Unsupported Media Type"),
         ApiError::TooLarge(why) => {
             failure(413, "RequestEntityTooLarge", &format!("Request entity too large: {why}"))
         }
@@ -164,7 +158,7 @@ fn generic(code: i32, reason: &str, message: &str) -> Status {
     Status { details: Some(StatusDetails::default()), ..failure(code, reason, message) }
 }
 
-fn about(code: i32, reason: &str, message: String, resource: &ResourceName, name: &str) -> Status {
+fn about(code: i32, reason: &str, message: &str, resource: &ResourceName, name: &str) -> Status {
     Status {
         details: Some(StatusDetails {
             name: name.to_owned(),
@@ -172,21 +166,21 @@ fn about(code: i32, reason: &str, message: String, resource: &ResourceName, name
             kind: resource.resource.clone(),
             ..StatusDetails::default()
         }),
-        ..failure(code, reason, &message)
+        ..failure(code, reason, message)
     }
 }
 
 fn already_exists(resource: &ResourceName, name: &str, detail: ExistsDetail) -> Status {
     let plain = format!("{} \"{name}\" already exists", resource.qualified());
     match detail {
-        ExistsDetail::Plain => about(409, "AlreadyExists", plain, resource, name),
+        ExistsDetail::Plain => about(409, "AlreadyExists", &plain, resource, name),
         ExistsDetail::BeingDeleted => {
-            about(409, "AlreadyExists", format!("object is being deleted: {plain}"), resource, name)
+            about(409, "AlreadyExists", &format!("object is being deleted: {plain}"), resource, name)
         }
         ExistsDetail::GeneratedNamesExhausted => {
             let message =
                 format!("{plain}, the server was not able to generate a unique name for the object");
-            retry(about(409, "AlreadyExists", message, resource, name), 1)
+            retry(about(409, "AlreadyExists", &message, resource, name), 1)
         }
     }
 }
@@ -218,11 +212,8 @@ fn invalid(group: &str, kind: &str, name: &str, errors: &[FieldError]) -> Status
 }
 
 fn too_large_version(asked: u64, current: u64) -> Status {
-    let mut status = failure(
-        504,
-        "Timeout",
-        &format!("Timeout: Too large resource version: {asked}, current: {current}"),
-    );
+    let mut status =
+        failure(504, "Timeout", &format!("Timeout: Too large resource version: {asked}, current: {current}"));
     let cause = StatusCause {
         reason: RESOURCE_VERSION_TOO_LARGE.to_owned(),
         message: "Too large resource version".to_owned(),

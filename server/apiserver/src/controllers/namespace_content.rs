@@ -38,7 +38,8 @@ pub async fn run(app: Arc<App>) {
                 true
             }
         };
-        let Ok(mut changes) = app.storage.watch(&namespaces.storage_name, orch_storage::Scope::All, seen) else {
+        let Ok(mut changes) = app.storage.watch(&namespaces.storage_name, orch_storage::Scope::All, seen)
+        else {
             // History is shorter than one round: look again.
             continue;
         };

@@ -25,7 +25,7 @@ pub fn namespace_exists(call: Call<'_>, name: &str) -> Result<()> {
         return Err(ApiError::not_found(namespaces, namespace));
     };
     let tree = current::tree_of(namespaces, object)?;
-    if !Meta::of(&tree).deletion_timestamp().is_some() {
+    if Meta::of(&tree).deletion_timestamp().is_none() {
         return Ok(());
     }
     let subject = ResourceName::of(resource);

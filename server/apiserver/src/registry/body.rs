@@ -101,5 +101,8 @@ fn check_kind(target: &Target<'_>, tree: &Tree) -> Result<()> {
 
 fn cannot_be_handled(target: &Target<'_>, why: &str) -> ApiError {
     let def = target.resource.def;
-    ApiError::BadRequest(format!("{0} in version \"{1}\" cannot be handled as a {0}: {why}", def.kind, def.version))
+    ApiError::BadRequest(format!(
+        "{0} in version \"{1}\" cannot be handled as a {0}: {why}",
+        def.kind, def.version
+    ))
 }

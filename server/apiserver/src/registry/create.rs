@@ -4,7 +4,10 @@ use orch_machinery::meta::Meta;
 use orch_runtime::Tree;
 use orch_storage::Write;
 
-use super::{Answer, Call, Reply, admission, body, body_format::Body, current, metadata, options::WriteOptions, store_error, write};
+use super::{
+    Answer, Call, Reply, admission, body, body_format::Body, current, metadata, options::WriteOptions,
+    store_error, write,
+};
 use crate::error::{ApiError, ExistsDetail, ResourceName, Result};
 
 /// How often a taken generated name is replaced by another one.
@@ -36,7 +39,7 @@ pub async fn store_new(call: Call<'_>, mut tree: Tree, options: &WriteOptions) -
     for _ in 0..NAME_ATTEMPTS {
         let mut draft = tree.clone();
         let generated = metadata::begin(call.target.resource.def, &mut draft, call.app.now())?;
-        let stored = write::ready_to_create(call, draft, options)?;
+        let stored = write::ready_to_create(call, &draft, options)?;
         let name = Meta::of(&stored).name().to_owned();
         if options.dry_run {
             if let Some(existing) = current::lookup(call, &name)? {

@@ -45,7 +45,11 @@ pub async fn delete(call: Call<'_>, body: &Body) -> Result<Reply> {
         },
         Deleted::Removed(tree, _) => {
             let resource = ResourceName::of(call.target.resource);
-            Answer::Status(status::deleted(&resource, Meta::of(&tree).name(), Meta::of(&tree).uid()))
+            Answer::Status(Box::new(status::deleted(
+                &resource,
+                Meta::of(&tree).name(),
+                Meta::of(&tree).uid(),
+            )))
         }
     };
     Ok(answer.into())
@@ -84,7 +88,7 @@ async fn attempt(
     let hooks = kinds::hooks(call.target.resource.def);
     let mut tree = current.tree.clone();
     set_propagation_finalizers(&mut tree, options.propagation);
-    let stays = !Meta::of(&tree).finalizers().next().is_none() || !hooks.may_be_removed(&tree);
+    let stays = Meta::of(&tree).finalizers().next().is_some() || !hooks.may_be_removed(&tree);
     let key = current::key(call, name);
     let expected = current.revision();
     if !stays {
@@ -95,7 +99,7 @@ async fn attempt(
         let object = write::commit(call, Write::Remove { key, expected, body }).await?;
         return Ok(Deleted::Removed(tree, Some(object)));
     }
-    if !Meta::of(&tree).deletion_timestamp().is_some() {
+    if Meta::of(&tree).deletion_timestamp().is_none() {
         metadata::mark_deleted(&mut tree, call.app.now());
         hooks.mark_deleted(&mut tree);
     }
@@ -120,7 +124,8 @@ fn set_propagation_finalizers(tree: &mut Tree, propagation: Option<Propagation>)
         Propagation::Foreground => Some(FOREGROUND),
         Propagation::Background => None,
     };
-    let mut finalizers: Vec<String> = Meta::of(tree).finalizers()
+    let mut finalizers: Vec<String> = Meta::of(tree)
+        .finalizers()
         .filter(|name| (*name != ORPHAN && *name != FOREGROUND) || Some(*name) == wanted)
         .map(str::to_owned)
         .collect();
@@ -138,7 +143,12 @@ fn set_propagation_finalizers(tree: &mut Tree, propagation: Option<Propagation>)
 }
 
 /// The error names the kind where others name the resource; clients know it so.
-fn check_preconditions(call: Call<'_>, name: &str, current: &Current, options: &DeletionOptions) -> Result<()> {
+fn check_preconditions(
+    call: Call<'_>,
+    name: &str,
+    current: &Current,
+    options: &DeletionOptions,
+) -> Result<()> {
     let uid = Meta::of(&current.tree).uid();
     let version = current.revision().to_string();
     let cause = if let Some(wanted) = options.uid.as_deref().filter(|wanted| *wanted != uid) {

@@ -26,5 +26,5 @@ pub async fn delete_collection(call: Call<'_>, body: &Body) -> Result<Reply> {
         ..StatusDetails::default()
     };
     let status = Status { status: "Success".to_owned(), details: Some(details), ..Status::default() };
-    Ok(Answer::Status(status).into())
+    Ok(Answer::Status(Box::new(status)).into())
 }

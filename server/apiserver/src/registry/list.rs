@@ -8,7 +8,10 @@ use orch_runtime::{
 };
 use orch_storage::{Object, Revision};
 
-use super::{Answer, Call, Reply, selection::{self, Selection}};
+use super::{
+    Answer, Call, Reply,
+    selection::{self, Selection},
+};
 use crate::{
     catalog::ServedResource,
     error::{ApiError, Result},
@@ -49,11 +52,11 @@ pub async fn list(call: Call<'_>) -> Result<Reply> {
     }
     let resource = call.target.resource;
     let snapshot = match (version_match, minimum) {
-        (Some(VersionMatch::Exact), Some(version)) => call
-            .app
-            .storage
-            .snapshot_at(&resource.storage_name, version)
-            .map_err(|_| ApiError::Expired("The resourceVersion for the provided list is too old.".to_owned()))?,
+        (Some(VersionMatch::Exact), Some(version)) => {
+            call.app.storage.snapshot_at(&resource.storage_name, version).map_err(|_| {
+                ApiError::Expired("The resourceVersion for the provided list is too old.".to_owned())
+            })?
+        }
         _ => call.app.storage.snapshot(&resource.storage_name),
     };
     let list = List {

@@ -3,8 +3,7 @@
 use orch_api::{meta::v1::ObjectMeta, validators::object_meta_update};
 use orch_machinery::meta::{self, Meta};
 use orch_runtime::{
-    Tree,
-    constraint,
+    Tree, constraint,
     field_error::{FieldError, Validation},
     path::Path,
     resource_def::{NameFormat, ResourceDef, Scope},
@@ -24,8 +23,14 @@ const SUFFIX_LENGTH: usize = 5;
 const MAX_BASE_LENGTH: usize = 58;
 
 /// Fields that the server alone writes; whatever a client sends in them on create is dropped.
-const SERVER_OWNED: &[&str] =
-    &["selfLink", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields"];
+const SERVER_OWNED: &[&str] = &[
+    "selfLink",
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "managedFields",
+];
 
 /// Fields that an update takes over from the stored object, whatever the client sends.
 const KEPT_ON_UPDATE: &[&str] = &["creationTimestamp", "generation", "managedFields"];
@@ -64,7 +69,8 @@ pub fn check_name(target: &Target<'_>, tree: &Tree) -> Result<()> {
     let name = Meta::of(tree).name();
     let url = target.name.as_str();
     if name.is_empty() {
-        let message = format!("the name of the object ({url} based on URL) was undeterminable: name must be provided");
+        let message =
+            format!("the name of the object ({url} based on URL) was undeterminable: name must be provided");
         return Err(ApiError::BadRequest(message));
     }
     if name != url {
@@ -196,7 +202,8 @@ fn generated_name(base: &str) -> String {
         cut -= 1;
     }
     let mut rng = rand::rng();
-    let suffix = (0..SUFFIX_LENGTH).map(|_| char::from(SUFFIX_ALPHABET[rng.random_range(0..SUFFIX_ALPHABET.len())]));
+    let suffix =
+        (0..SUFFIX_LENGTH).map(|_| char::from(SUFFIX_ALPHABET[rng.random_range(0..SUFFIX_ALPHABET.len())]));
     base[..cut].chars().chain(suffix).collect()
 }
 

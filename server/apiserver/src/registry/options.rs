@@ -145,8 +145,9 @@ impl DeletionOptions {
 }
 
 fn from_body(body: &Body) -> Result<DeleteOptions> {
-    let unreadable =
-        |error: &dyn std::fmt::Display| ApiError::BadRequest(format!("the body is no DeleteOptions: {error}"));
+    let unreadable = |error: &dyn std::fmt::Display| {
+        ApiError::BadRequest(format!("the body is no DeleteOptions: {error}"))
+    };
     let limits = Limits::default();
     let tree = match body.format {
         BodyFormat::Json => decode(&body.bytes, &DELETE_OPTIONS_TYPE, &limits)

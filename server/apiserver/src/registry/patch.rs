@@ -19,8 +19,7 @@ use orch_runtime::{
 };
 
 use super::{
-    Call, Reply,
-    body,
+    Call, Reply, body,
     current::Current,
     options::{FieldValidation, WriteOptions},
     update::{self, Proposal},
@@ -113,13 +112,19 @@ fn read_result(
     validation: FieldValidation,
     warnings: &mut Vec<String>,
 ) -> Result<Tree> {
-    let kept = ["kind", "apiVersion"].map(|name| patched.get(name).and_then(Tree::as_str).unwrap_or_default());
+    let kept =
+        ["kind", "apiVersion"].map(|name| patched.get(name).and_then(Tree::as_str).unwrap_or_default());
     let resource = call.target.resource;
     if kept != [resource.def.kind, resource.api_version.as_str()] {
         let why = format!("{} \"{}\" is no {} {}", kept[0], kept[1], resource.api_version, resource.def.kind);
         return Err(unreadable_result(call, patched, &why));
     }
-    let decoded = body::check(call, decode_tree(patched.clone(), resource.def.type_def, &Limits::default()), validation).map_err(|error| match error {
+    let decoded = body::check(
+        call,
+        decode_tree(patched.clone(), resource.def.type_def, &Limits::default()),
+        validation,
+    )
+    .map_err(|error| match error {
         ApiError::BadRequest(why) => unreadable_result(call, patched, &why),
         other => other,
     })?;
@@ -131,7 +136,12 @@ fn read_result(
 fn unreadable_result(call: Call<'_>, patched: &Tree, why: &str) -> ApiError {
     let mut cx = Validation::new(call.app.catalog.vocabulary);
     cx.push(FieldError::invalid(&Path::ROOT.field("patch"), &patched.to_string(), why));
-    ApiError::Invalid { group: String::new(), kind: String::new(), name: String::new(), errors: cx.into_errors() }
+    ApiError::Invalid {
+        group: String::new(),
+        kind: String::new(),
+        name: String::new(),
+        errors: cx.into_errors(),
+    }
 }
 
 fn refusal(error: PatchError) -> ApiError {

@@ -2,9 +2,7 @@
 
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
-use orch_machinery::{
-    selector::{SelectorError, field::FieldSelector, label::LabelSelector},
-};
+use orch_machinery::selector::{SelectorError, field::FieldSelector, label::LabelSelector};
 use orch_runtime::{
     Tree,
     field_error::{FieldError, Validation},

@@ -22,7 +22,9 @@ impl From<ApiError> for Refused {
 /// Sorts a store error into races and failures.
 pub fn refused(resource: &ServedResource, error: StoreError) -> Refused {
     match error {
-        StoreError::AlreadyExists { .. } | StoreError::NotFound { .. } | StoreError::Conflict { .. } => Refused::Race,
+        StoreError::AlreadyExists { .. } | StoreError::NotFound { .. } | StoreError::Conflict { .. } => {
+            Refused::Race
+        }
         other => Refused::Error(failure(resource, other)),
     }
 }

@@ -12,7 +12,9 @@ use orch_runtime::{
 use orch_storage::Write;
 
 use super::{
-    Answer, Call, Reply, body, body_format::Body, create,
+    Answer, Call, Reply, body,
+    body_format::Body,
+    create,
     current::{self, Current},
     metadata,
     options::WriteOptions,

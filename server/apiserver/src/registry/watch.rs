@@ -30,7 +30,7 @@ use crate::{
 /// once.
 const DEFAULT_SECONDS: std::ops::Range<u64> = 1800..3600;
 /// How often a client that wants bookmarks hears where the stream stands.
-const BOOKMARK_PERIOD: Duration = Duration::from_secs(60);
+const BOOKMARK_PERIOD: Duration = Duration::from_mins(1);
 /// The last bookmark comes this long before the end of a stream.
 const LAST_BOOKMARK: Duration = Duration::from_secs(2);
 
@@ -52,7 +52,7 @@ pub enum WatchEvent {
         ends_initial_events: bool,
     },
     /// The stream ends with an error.
-    Error(Status),
+    Error(Box<Status>),
 }
 
 /// How an object changed, as a watcher's selection sees it.
@@ -152,7 +152,7 @@ impl WatchStream {
             return None;
         }
         if let Some(initial) = self.initial.take() {
-            let events = self.initial_events(initial);
+            let events = self.initial_events(&initial);
             if !events.is_empty() {
                 return Some(events);
             }
@@ -192,7 +192,7 @@ impl WatchStream {
         }
     }
 
-    fn initial_events(&self, initial: Initial) -> Vec<WatchEvent> {
+    fn initial_events(&self, initial: &Initial) -> Vec<WatchEvent> {
         let mut events: Vec<WatchEvent> = initial
             .objects
             .iter()
@@ -216,7 +216,7 @@ impl WatchStream {
             return None;
         };
         let error = ApiError::Expired(format!("too old resource version: {asked} ({oldest})"));
-        Some(vec![WatchEvent::Error(status::status_of(&error))])
+        Some(vec![WatchEvent::Error(Box::new(status::status_of(&error)))])
     }
 }
 

@@ -35,20 +35,26 @@ pub struct Draft {
 ///
 /// # Errors
 /// 422 with every violation, 400 where the tree does not fit the type.
-pub fn ready_to_create(call: Call<'_>, tree: Tree, options: &WriteOptions) -> Result<Tree> {
+pub fn ready_to_create(call: Call<'_>, tree: &Tree, options: &WriteOptions) -> Result<Tree> {
     let resource = call.target.resource;
     let hooks = kinds::hooks(resource.def);
     let mut cx = Validation::new(call.app.catalog.vocabulary);
     let mut object = typed(call, tree.clone())?;
     hooks.prepare(&mut *object, None, &change(call));
     object.set_defaults();
-    metadata::validate_name(resource.def, &tree, &mut cx);
+    metadata::validate_name(resource.def, tree, &mut cx);
     object.validate(&mut cx);
     hooks.validate(&*object, None, &change(call), &mut cx);
     let mut tree = finish(call, &*object, cx)?;
     let (time, unset) = (call.app.now().to_string(), unset_fields(call));
-    let empty = resource.empty_object().map_err(|error| ApiError::internal("the kind cannot be empty", error))?;
-    managed_fields::track_create(&ownership(call, options, &time, &unset), empty, &mut tree, resource.def.type_def);
+    let empty =
+        resource.empty_object().map_err(|error| ApiError::internal("the kind cannot be empty", error))?;
+    managed_fields::track_create(
+        &ownership(call, options, &time, &unset),
+        empty,
+        &mut tree,
+        resource.def.type_def,
+    );
     Ok(tree)
 }
 
@@ -154,7 +160,7 @@ fn typed(call: Call<'_>, tree: Tree) -> Result<Box<dyn ApiObject>> {
     })
 }
 
-fn change<'a>(call: Call<'a>) -> Change<'a> {
+fn change(call: Call<'_>) -> Change<'_> {
     Change {
         vocabulary: call.app.catalog.vocabulary,
         subresource: call.target.subresource.map_or("", |subresource| subresource.name),
@@ -162,7 +168,8 @@ fn change<'a>(call: Call<'a>) -> Change<'a> {
 }
 
 fn finish(call: Call<'_>, object: &dyn ApiObject, cx: Validation<'_>) -> Result<Tree> {
-    let mut tree = object.to_tree().map_err(|error| ApiError::internal("the object cannot be written", error))?;
+    let mut tree =
+        object.to_tree().map_err(|error| ApiError::internal("the object cannot be written", error))?;
     if !cx.is_empty() {
         let name = orch_machinery::meta::Meta::of(&tree).name().to_owned();
         return Err(ApiError::invalid(call.target.resource, &name, cx.into_errors()));

@@ -55,7 +55,11 @@ fn paths_are_read_segment_by_segment() {
         ("GET", "/api/v1/namespaces/ns", r#"get v1 namespaces "" "ns""#),
         ("GET", "/api/v1/namespaces/ns/status", r#"get v1 namespaces/status "" "ns""#),
         ("PUT", "/api/v1/namespaces/ns/finalize", r#"update v1 namespaces/finalize "" "ns""#),
-        ("GET", "/apis/apps/v1/namespaces/ns/daemonsets/d/status", r#"get apps/v1 daemonsets/status "ns" "d""#),
+        (
+            "GET",
+            "/apis/apps/v1/namespaces/ns/daemonsets/d/status",
+            r#"get apps/v1 daemonsets/status "ns" "d""#,
+        ),
         ("POST", "/api/v1/namespaces/ns/pods/p/eviction", r#"create v1 pods/eviction "ns" "p""#),
         (
             "POST",

@@ -37,7 +37,8 @@ impl ListBody {
         let def = list.resource.def;
         let head = head(def.list_kind, &list.resource.api_version, list.revision);
         let prefix = list.resource.type_prefix.len();
-        let items: usize = list.objects.iter().map(|object| item(object, prefix).map_or(0, |item| item.len() + 2)).sum();
+        let items: usize =
+            list.objects.iter().map(|object| item(object, prefix).map_or(0, |item| item.len() + 2)).sum();
         let separators = items_present(&list).saturating_sub(1);
         ListBody {
             remaining: (head.len() + items + separators + END.len()) as u64,

@@ -71,7 +71,10 @@ impl Representation {
             let error = if asks_json { ApiError::NotAcceptable } else { ApiError::UnknownMediaType };
             return Err(error(accepted));
         };
-        Ok(Representation { form: asked(&negotiated, call)?, pretty: wants_pretty(headers, call, &negotiated) })
+        Ok(Representation {
+            form: asked(&negotiated, call)?,
+            pretty: wants_pretty(headers, call, &negotiated),
+        })
     }
 
     /// The last step of writing: indentation where it is wanted.
@@ -117,7 +120,8 @@ pub fn object(form: &Form, resource: &ServedResource, stored: &[u8], now: Time) 
         Form::Table(api_version, include) => {
             let tree = read(resource, stored)?;
             let columns = columns_of(resource.def.columns);
-            let meta = ListMeta { resource_version: Meta::of(&tree).resource_version(), ..ListMeta::default() };
+            let meta =
+                ListMeta { resource_version: Meta::of(&tree).resource_version(), ..ListMeta::default() };
             let mut table = TableWriter::start(api_version, *include, meta, Some(columns), &mut text);
             write_row(&mut table, resource, &tree, stored, now, &mut text);
             table.end(&mut text);
@@ -192,7 +196,8 @@ impl WatchForm {
             Form::Metadata(_) => Ok(object(&self.form, resource, stored, now)?.into()),
             Form::Table(api_version, include) => {
                 let tree = read(resource, stored)?;
-                let meta = ListMeta { resource_version: Meta::of(&tree).resource_version(), ..ListMeta::default() };
+                let meta =
+                    ListMeta { resource_version: Meta::of(&tree).resource_version(), ..ListMeta::default() };
                 let columns = (!std::mem::replace(&mut self.columns_told, true))
                     .then(|| columns_of(resource.def.columns));
                 let mut text = Vec::new();
@@ -219,7 +224,8 @@ impl WatchForm {
         if let Some(mark) = mark {
             metadata["annotations"] = json!({mark: "true"});
         }
-        let empty = (resource.def.from_tree)(json!({"metadata": metadata})).and_then(|object| object.to_tree());
+        let empty =
+            (resource.def.from_tree)(json!({"metadata": metadata})).and_then(|object| object.to_tree());
         let mut tree = empty.map_err(|error| ApiError::internal("a bookmark cannot be written", error))?;
         meta::set_type(&mut tree, resource.def.kind, &resource.api_version);
         let mut text = Vec::new();

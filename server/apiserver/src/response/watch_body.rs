@@ -19,14 +19,17 @@ use crate::{
 /// A response body that ends with the watch. `open` counts the watch until then.
 pub fn body(watch: WatchStream, form: Form, app: Arc<App>, open: Current) -> Body {
     let form = WatchForm::new(form);
-    Body::from_stream(stream::unfold((watch, form, app, open), |(mut watch, mut form, app, open)| async move {
-        let events = watch.next().await?;
-        let (now, mut text) = (app.now(), BytesMut::new());
-        for event in &events {
-            write(&watch, &mut form, event, now, &mut text);
-        }
-        Some((Ok::<Bytes, Infallible>(text.freeze()), (watch, form, app, open)))
-    }))
+    Body::from_stream(stream::unfold(
+        (watch, form, app, open),
+        |(mut watch, mut form, app, open)| async move {
+            let events = watch.next().await?;
+            let (now, mut text) = (app.now(), BytesMut::new());
+            for event in &events {
+                write(&watch, &mut form, event, now, &mut text);
+            }
+            Some((Ok::<Bytes, Infallible>(text.freeze()), (watch, form, app, open)))
+        },
+    ))
 }
 
 /// `{"type":...,"object":...}` and a newline.
