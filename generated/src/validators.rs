@@ -7,6 +7,7 @@ mod config_map;
 mod lease;
 mod metadata;
 mod namespace;
+mod pod;
 mod secret;
 
 pub use self::{
@@ -14,6 +15,7 @@ pub use self::{
     lease::lease_spec,
     metadata::{finalizer_name, object_meta, object_meta_update},
     namespace::namespace_finalizers,
+    pod::{node_selector, node_selector_term},
     secret::{secret, secret_update},
 };
 
