@@ -3,8 +3,7 @@
 include!(concat!(env!("OUT_DIR"), "/widgets.rs"));
 
 fn main() -> std::process::ExitCode {
-    let resources = [orch_api::registry(), registry()].concat().leak();
-    orch_apiserver::bootstrap::main_with(resources, orch_api::VOCABULARIES)
+    orch_apiserver::bootstrap::main_with(&[orch_api::registry(), registry()], orch_api::VOCABULARIES)
 }
 
 #[cfg(test)]

@@ -42,11 +42,11 @@ mod storage;
 
 pub use storage::open_storage;
 
-/// The `main` of a server for these resources: reads the command line, serves until it is told to stop, and
+/// The `main` of a server for the resources of these crates: reads the command line, serves until it is told to stop, and
 /// returns the exit code: 0 after a shutdown that was asked for, 2 when the configuration is at fault, 1 when
 /// the server cannot go on. There is at least one vocabulary, and the first is the default.
 pub fn main_with(
-    resources: &'static [&'static GroupVersionDef],
+    tables: &[&'static [&'static GroupVersionDef]],
     vocabularies: &[&'static Vocabulary],
 ) -> ExitCode {
     let outcome = match config::parse(std::env::args_os(), vocabularies) {
@@ -55,7 +55,7 @@ pub fn main_with(
             let _ = io::stdout().write_all(text.as_bytes());
             Ok(())
         }
-        Ok(Invocation::Serve(config)) => serve(*config, resources),
+        Ok(Invocation::Serve(config)) => serve(*config, tables),
         Err(error) => Err(error),
     };
     match outcome {
@@ -67,11 +67,11 @@ pub fn main_with(
     }
 }
 
-fn serve(config: Config, resources: &'static [&'static GroupVersionDef]) -> Result<(), StartError> {
+fn serve(config: Config, tables: &[&'static [&'static GroupVersionDef]]) -> Result<(), StartError> {
     logging::start(&config.logging);
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| StartError::Runtime(format!("cannot start threads: {error}")))?;
-    let server = Server::builder(config).resources(resources.iter().copied());
+    let server = Server::builder(config).resources(tables.iter().copied().flatten().copied());
     let outcome = runtime.block_on(signals::run_until_told(|stopping| server.run(stopping)));
     // After a second signal tasks may hang; they go with the process.
     runtime.shutdown_background();

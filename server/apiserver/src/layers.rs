@@ -9,14 +9,18 @@
 //! 7. **body limit**: the body is read whole, up to a limit, by the handlers that need one;
 //! 8. the handler of [`routes`](crate::routes).
 
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
+use std::{
+    panic::AssertUnwindSafe,
+    sync::Arc,
+    time::{Instant, SystemTime},
+};
 
 use axum::{
     body::Body,
     response::{IntoResponse, Response},
 };
 use futures_util::FutureExt;
-use http::{HeaderName, HeaderValue, Request, header};
+use http::{HeaderName, HeaderValue, Request, Version, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use orch_auth::{
@@ -95,25 +99,28 @@ async fn measured(app: &Arc<App>, connection: &Connection, request: Request<Inco
 
 /// Lets only those through who may.
 async fn guarded(app: &Arc<App>, connection: &Connection, incomer: Incomer<'_>) -> Response {
-    let caller = match authenticate(app, connection, &incomer.parts).await {
-        Ok(caller) => caller,
-        Err(error) => return error.into_response(),
+    let authorization = incomer.parts.headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
+    let credentials = Credentials::new(connection.peer_certificates(), authorization, SystemTime::now());
+    let warning = credentials.warning();
+    let mut response = match authenticate(app, &credentials).await {
+        Ok(caller) => match authorize(app, &caller, &incomer.info.names, incomer.parts.uri.path()).await {
+            Ok(()) => routes::answer(app, incomer).await,
+            Err(error) => error.into_response(),
+        },
+        Err(error) => {
+            // Strangers get no long HTTP/2 connections: opening and dropping streams is cheaper than answering.
+            if incomer.parts.version == Version::HTTP_2 {
+                connection.close_when_answered();
+            }
+            error.into_response()
+        }
     };
-    if let Err(error) = authorize(app, &caller, &incomer.info.names, incomer.parts.uri.path()).await {
-        return error.into_response();
-    }
-    routes::answer(app, incomer).await
+    warn(&mut response, warning.map(str::to_owned).as_slice());
+    response
 }
 
-async fn authenticate(
-    app: &App,
-    connection: &Connection,
-    parts: &http::request::Parts,
-) -> Result<Authenticated> {
-    let authorization = parts.headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
-    let credentials =
-        Credentials::new(connection.peer_certificates(), authorization, std::time::SystemTime::now());
-    app.authentication.authenticate(&credentials).resolve().await.map_err(|error| {
+async fn authenticate(app: &App, credentials: &Credentials<'_>) -> Result<Authenticated> {
+    app.authentication.authenticate(credentials).resolve().await.map_err(|error| {
         tracing::debug!(%error, "not authenticated");
         ApiError::Unauthorized
     })

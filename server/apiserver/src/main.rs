@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    orch_apiserver::bootstrap::main_with(orch_api::registry(), orch_api::VOCABULARIES)
+    orch_apiserver::bootstrap::main_with(&[orch_api::registry()], orch_api::VOCABULARIES)
 }
