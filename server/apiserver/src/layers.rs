@@ -15,13 +15,9 @@ use std::{
     time::{Instant, SystemTime},
 };
 
-use axum::{
-    body::Body,
-    response::{IntoResponse, Response},
-};
+use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use http::{HeaderName, HeaderValue, Request, Version, header};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use orch_auth::{
     authenticator::{Authenticated, Credentials},
@@ -33,29 +29,15 @@ use uuid::Uuid;
 use crate::{
     app::App,
     error::{ApiError, Forbidden, ResourceName, Result},
+    incoming::Incomer,
     listener::Connection,
     metrics::{DryRun, RequestLabels},
     query::Query,
     request_info::{Names, RequestInfo, Route},
-    routes,
+    routes, warning,
 };
 
-/// The largest body that is read, in bytes.
-pub const MAX_BODY_BYTES: usize = 3 * 1024 * 1024;
-
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
-
-/// A request as the handlers see it.
-pub struct Incomer<'a> {
-    /// What it is about.
-    pub info: RequestInfo<'a>,
-    /// Its query parameters.
-    pub query: Query,
-    /// Method, URI and headers.
-    pub parts: http::request::Parts,
-    /// Its body, not read yet.
-    pub body: Incoming,
-}
 
 /// Answers one request.
 pub async fn handle(app: Arc<App>, connection: Arc<Connection>, request: Request<Incoming>) -> Response {
@@ -101,7 +83,7 @@ async fn measured(app: &Arc<App>, connection: &Connection, request: Request<Inco
 async fn guarded(app: &Arc<App>, connection: &Connection, incomer: Incomer<'_>) -> Response {
     let authorization = incomer.parts.headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
     let credentials = Credentials::new(connection.peer_certificates(), authorization, SystemTime::now());
-    let warning = credentials.warning();
+    let hint = credentials.warning();
     let mut response = match authenticate(app, &credentials).await {
         Ok(caller) => match authorize(app, &caller, &incomer.info.names, incomer.parts.uri.path()).await {
             Ok(()) => routes::answer(app, incomer).await,
@@ -115,7 +97,7 @@ async fn guarded(app: &Arc<App>, connection: &Connection, incomer: Incomer<'_>) 
             error.into_response()
         }
     };
-    warn(&mut response, warning.map(str::to_owned).as_slice());
+    warning::warn(&mut response, hint.map(str::to_owned).as_slice());
     response
 }
 
@@ -173,33 +155,6 @@ fn forbidden(caller: &Authenticated, names: &Names, path: &str, decision: &Decis
     }
     let message = message.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     ApiError::Forbidden(Box::new(Forbidden { resource, name: names.name.clone(), message, cause: None }))
-}
-
-/// The body, whole.
-///
-/// # Errors
-/// 413 where it is larger than a body may be, 400 where it breaks off.
-pub async fn read_body(body: Incoming) -> Result<bytes::Bytes> {
-    match Limited::new(body, MAX_BODY_BYTES).collect().await {
-        Ok(collected) => Ok(collected.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => {
-            Err(ApiError::TooLarge(format!("limit is {MAX_BODY_BYTES}")))
-        }
-        Err(error) => Err(ApiError::BadRequest(format!("the body could not be read: {error}"))),
-    }
-}
-
-/// A header of `Warning` for each text that can be one; texts with control characters cannot.
-pub fn warn(response: &mut Response<Body>, warnings: &[String]) {
-    for (index, warning) in warnings.iter().enumerate() {
-        if warnings[..index].contains(warning) || warning.chars().any(char::is_control) {
-            continue;
-        }
-        let text = warning.replace('\\', "\\\\").replace('"', "\\\"");
-        if let Ok(value) = HeaderValue::from_str(&format!("299 - \"{text}\"")) {
-            response.headers_mut().append(header::WARNING, value);
-        }
-    }
 }
 
 fn audit_id(request: &Request<Incoming>) -> HeaderValue {

@@ -13,6 +13,7 @@ pub mod controllers;
 pub mod discovery;
 pub mod error;
 pub mod health;
+pub mod incoming;
 pub mod kinds;
 pub mod layers;
 pub mod listener;
@@ -31,4 +32,5 @@ pub mod status;
 #[cfg(test)]
 mod test_catalog;
 pub mod version;
+pub mod warning;
 pub mod wire;

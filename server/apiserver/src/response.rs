@@ -15,10 +15,9 @@ pub use representation::{Form, Representation};
 
 use crate::{
     error::Result,
-    layers,
     metrics::RequestLabels,
     registry::{Answer, Call, Reply, current},
-    status,
+    status, warning,
 };
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -61,7 +60,7 @@ pub fn respond(call: Call<'_>, representation: &Representation, reply: Reply) ->
             )
         }
     };
-    layers::warn(&mut response, &reply.warnings);
+    warning::warn(&mut response, &reply.warnings);
     Ok(response)
 }
 

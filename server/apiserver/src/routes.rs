@@ -12,7 +12,7 @@ use orch_runtime::resource_def::Verb;
 use crate::{
     app::App,
     error::{ApiError, Result},
-    layers::{self, Incomer},
+    incoming::{self, Incomer},
     query::Query,
     registry::{
         self, Call, Reply,
@@ -51,9 +51,9 @@ async fn perform(call: Call<'_>, parts: &Parts, body: Incoming) -> Result<Reply>
         Verb::Watch => registry::watch::watch(call).await,
         Verb::Create => registry::create::create(call, &read(content_type, body).await?).await,
         Verb::Update => registry::update::replace(call, &read(content_type, body).await?).await,
-        Verb::Patch => registry::patch::patch(call, content_type, &layers::read_body(body).await?).await,
+        Verb::Patch => registry::patch::patch(call, content_type, &incoming::read_body(body).await?).await,
         Verb::Delete | Verb::DeleteCollection => {
-            let bytes = layers::read_body(body).await?;
+            let bytes = incoming::read_body(body).await?;
             let format = if bytes.is_empty() { BodyFormat::Json } else { BodyFormat::of(content_type)? };
             let body = Body { format, bytes };
             if call.target.verb == Verb::Delete {
@@ -73,7 +73,7 @@ fn text(parts: &Parts, name: HeaderName) -> &str {
 /// A body whose type is known; nothing is read of others.
 async fn read(content_type: &str, body: Incoming) -> Result<Body> {
     let format = BodyFormat::of(content_type)?;
-    Ok(Body { format, bytes: layers::read_body(body).await? })
+    Ok(Body { format, bytes: incoming::read_body(body).await? })
 }
 
 /// Everything that is no resource. The documents answer only to reads.
