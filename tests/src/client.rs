@@ -52,7 +52,14 @@ impl Client {
         if let Some(value) = &self.authorization {
             headers.insert(header::AUTHORIZATION, value.clone());
         }
-        Request { client: self, method, path: path.to_owned(), headers, body: Bytes::new(), patience: PATIENCE }
+        Request {
+            client: self,
+            method,
+            path: path.to_owned(),
+            headers,
+            body: Bytes::new(),
+            patience: PATIENCE,
+        }
     }
 
     /// GET.

@@ -59,7 +59,8 @@ const SPELLED_IN_CODE: &[(&str, &str)] = &[
 ];
 
 /// Code that is only compiled into tests.
-const TEST_CODE: &[&str] = &["tests/", "examples/", "/tests/", "/tests.rs", "/test_", "/testing", "/conformance"];
+const TEST_CODE: &[&str] =
+    &["tests/", "examples/", "/tests/", "/tests.rs", "/test_", "/testing", "/conformance"];
 
 #[test]
 fn crates_depend_on_each_other_in_one_direction() {
@@ -68,9 +69,11 @@ fn crates_depend_on_each_other_in_one_direction() {
     assert_eq!(packages.len(), ARROWS.len(), "a crate is missing from the table of arrows");
     for package in packages {
         let name = package["name"].as_str().unwrap();
-        let (_, allowed) = ARROWS.iter().find(|(known, _)| *known == name).expect("the crate is in the table");
+        let (_, allowed) =
+            ARROWS.iter().find(|(known, _)| *known == name).expect("the crate is in the table");
         for dependency in package["dependencies"].as_array().unwrap() {
-            let (to, kind) = (dependency["name"].as_str().unwrap(), dependency["kind"].as_str().unwrap_or("normal"));
+            let (to, kind) =
+                (dependency["name"].as_str().unwrap(), dependency["kind"].as_str().unwrap_or("normal"));
             let arrow = if kind == "build" { format!("!{to}") } else { to.to_owned() };
             let internal = ARROWS.iter().any(|(known, _)| *known == to);
             assert!(!internal || allowed.contains(&arrow.as_str()), "{name} may not depend on {to} ({kind})");
@@ -98,7 +101,8 @@ fn banned_crates_and_features_are_not_in_the_build() {
         let tree = cargo(&["tree", "--workspace", "--target", "all", "--edges", "all", "--invert", name]);
         assert!(tree.stdout.is_empty(), "{name} is in the build:\n{}", String::from_utf8_lossy(&tree.stdout));
     }
-    let tree = cargo(&["tree", "--workspace", "--target", "all", "--edges", "features", "--invert", "serde_json"]);
+    let tree =
+        cargo(&["tree", "--workspace", "--target", "all", "--edges", "features", "--invert", "serde_json"]);
     let tree = String::from_utf8(tree.stdout).unwrap();
     assert!(tree.contains(r#"serde_json feature "float_roundtrip""#), "no tree of features:\n{tree}");
     for feature in BANNED_JSON_FEATURES {

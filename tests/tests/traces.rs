@@ -25,6 +25,12 @@ const ALONE: &[(&str, &[&str])] = &[
     ("expired-versions", &["--history-retention=1ms"]),
 ];
 
+/// The longest wait, retry and watch of steps that are known to fail.
+const PATIENCE_WITH_FAILING: Duration = Duration::from_millis(300);
+
+/// The same where nothing is known yet.
+const PATIENCE_WITH_ALL: Duration = Duration::from_secs(3);
+
 /// The header of the list.
 const ABOUT_THE_LIST: &str = "\
 # Steps that do not match the recorded answers yet: <trace>/<step>: <reason>.
@@ -37,25 +43,40 @@ const ABOUT_THE_LIST: &str = "\
 async fn recorded_answers_are_given_again() {
     let rewrite = std::env::var_os("ORCH_TRACES_REWRITE").is_some();
     let traces = Trace::read_all(&directory());
-    let list = if rewrite { Waiting::default() } else { Waiting::read(&list_path()) };
+    let (list, patience) = if rewrite {
+        (Waiting::all(&traces), PATIENCE_WITH_ALL)
+    } else {
+        (Waiting::read(&list_path()), PATIENCE_WITH_FAILING)
+    };
     let server = server(&[]).await;
 
-    let played: Vec<Played> =
-        stream::iter(&traces).map(|trace| play(trace, &server, &list)).buffered(SIDE_BY_SIDE).collect().await;
+    let played: Vec<Played> = stream::iter(&traces)
+        .map(|trace| play(trace, &server, &list, patience))
+        .buffered(SIDE_BY_SIDE)
+        .collect()
+        .await;
 
     let steps: usize = traces.iter().map(|trace| trace.steps.len()).sum();
     let waiting: usize = played.iter().map(|played| played.lines.lines().count()).sum();
     println!("{} traces, {steps} steps, {waiting} of them wait", traces.len());
     for (trace, played) in traces.iter().zip(&played) {
-        println!("{}: {} of {}", trace.name, trace.steps.len() - played.lines.lines().count(), trace.steps.len());
+        println!(
+            "{}: {} of {}",
+            trace.name,
+            trace.steps.len() - played.lines.lines().count(),
+            trace.steps.len()
+        );
     }
     if rewrite {
         let lines: String = played.into_iter().map(|played| played.lines).collect();
         std::fs::write(list_path(), format!("{ABOUT_THE_LIST}{lines}")).expect("the list can be written");
         return;
     }
-    let complaints: Vec<String> =
-        list.strangers(&traces).into_iter().chain(played.into_iter().flat_map(|played| played.complaints)).collect();
+    let complaints: Vec<String> = list
+        .strangers(&traces)
+        .into_iter()
+        .chain(played.into_iter().flat_map(|played| played.complaints))
+        .collect();
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
 }
 
@@ -67,13 +88,12 @@ struct Played {
     complaints: Vec<String>,
 }
 
-async fn play(trace: &Trace, shared: &TestServer, list: &Waiting) -> Played {
+async fn play(trace: &Trace, shared: &TestServer, list: &Waiting, patience: Duration) -> Played {
     let own = match ALONE.iter().find(|(name, _)| *name == trace.name) {
         Some((_, flags)) => Some(server(flags).await),
         None => None,
     };
-    let player =
-        Player { server: own.as_ref().unwrap_or(shared), patience_with_failing: Duration::from_millis(500) };
+    let player = Player { server: own.as_ref().unwrap_or(shared), patience_with_failing: patience };
     let outcomes = player.play(trace, |step| list.reason(&trace.name, &step.id).is_some()).await;
     Played { lines: waiting::lines(trace, &outcomes), complaints: list.complaints(trace, &outcomes) }
 }

@@ -31,7 +31,11 @@ fn compare(step: &Step, got: &Got, names: &Names, managed_fields: bool) -> Resul
             have => have == Some(&want),
         };
         if !same && !step.ignore.iter().any(|pointer| pointer.strip_prefix("/headers/") == Some(name)) {
-            found.push(format!("header {name}: {}, expected {}", have.map_or("none".into(), short), short(&want)));
+            found.push(format!(
+                "header {name}: {}, expected {}",
+                have.map_or("none".into(), short),
+                short(&want)
+            ));
         }
     }
     if let Some(warnings) = got.headers.get("warning").filter(|_| !want.headers.contains_key("warning")) {

@@ -22,6 +22,12 @@ use crate::{
 /// What stays as it is in a query; a space becomes a plus.
 const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What an answer is given at least: a server may wait for a version that is still to come.
+const ANSWER: Duration = Duration::from_secs(5);
+
 /// Headers that are compared.
 const KEPT_HEADERS: &[&str] = &["allow", "content-type", "retry-after", "www-authenticate"];
 
@@ -76,14 +82,14 @@ impl std::fmt::Display for ExchangeError {
     }
 }
 
-/// Performs one step. A watch is read for no longer than `watch_limit`.
+/// Performs one step. Its watch, if it is one, is read for no longer than `limit`.
 pub async fn perform(
     client: &Client,
     step: &Step,
     names: &Names,
-    watch_limit: Duration,
+    limit: Duration,
 ) -> Result<Got, ExchangeError> {
-    let request = request(client, step, names)?;
+    let request = request(client, step, names)?.patience(PATIENCE.min(limit.max(ANSWER)));
     let Some(watch) = &step.watch else {
         let answer = request.try_send().await.map_err(ExchangeError::Client)?;
         return Ok(take_down(answer.status, &answer.headers, &answer.body));
@@ -93,7 +99,7 @@ pub async fn perform(
         Err(answer) => return Ok(take_down(answer.status, &answer.headers, &answer.body)),
     };
     let mut events = Vec::new();
-    let end = Instant::now() + Duration::from_secs_f64(watch.seconds).min(watch_limit);
+    let end = Instant::now() + Duration::from_secs_f64(watch.seconds).min(limit);
     while events.len() < watch.events {
         match stream.next(end.saturating_duration_since(Instant::now())).await {
             Next::Event(event) => events.push(event),
@@ -139,7 +145,8 @@ fn take_down(status: u16, headers: &HeaderMap, body: &[u8]) -> Got {
 }
 
 fn kept(headers: &HeaderMap) -> BTreeMap<String, Value> {
-    let text = |value: &http::HeaderValue| Value::String(String::from_utf8_lossy(value.as_bytes()).into_owned());
+    let text =
+        |value: &http::HeaderValue| Value::String(String::from_utf8_lossy(value.as_bytes()).into_owned());
     let mut kept = BTreeMap::new();
     for name in KEPT_HEADERS {
         if let Some(value) = headers.get_all(*name).iter().next_back() {

@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::ordered::Ordered;
 
-static REFERENCE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\$\{(\w+)\}").expect("the pattern is valid"));
+static REFERENCE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\$\{(\w+)\}").expect("the pattern is valid"));
 
 /// What earlier steps saved.
 #[derive(Debug, Default)]

@@ -61,7 +61,8 @@ impl Player<'_> {
         let client = self.client(step);
         let (wait, retry) = (Duration::from_secs_f64(step.wait), Duration::from_secs_f64(step.retry));
         // A read is repeated until it matches, so that the pause before it need not be sat out.
-        let (pause, patience) = if step.method == "GET" { (Duration::ZERO, wait + retry) } else { (wait, retry) };
+        let (pause, patience) =
+            if step.method == "GET" { (Duration::ZERO, wait + retry) } else { (wait, retry) };
         tokio::time::sleep(pause.min(limit)).await;
         let end = Instant::now() + patience.min(limit);
         loop {

@@ -22,7 +22,8 @@ static UID: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}").expect("the pattern is valid")
 });
 static TIME: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z").expect("the pattern is valid")
+    Regex::new(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z")
+        .expect("the pattern is valid")
 });
 
 /// What is not compared in one step.
@@ -42,7 +43,8 @@ impl Ignored {
 
     fn holds(&self, path: &[String]) -> bool {
         let matches = |pointer: &Vec<String>| {
-            pointer.len() == path.len() && pointer.iter().zip(path).all(|(want, have)| want == "*" || want == have)
+            pointer.len() == path.len()
+                && pointer.iter().zip(path).all(|(want, have)| want == "*" || want == have)
         };
         let owned_by = self.managed_fields
             && matches!(path, [.., metadata, last] if metadata == "metadata" && last == "managedFields");

@@ -19,7 +19,17 @@ impl Waiting {
     pub fn read(path: &Path) -> Self {
         let text = std::fs::read_to_string(path).expect("the list of waiting steps is there");
         let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-        Waiting(lines.map(|line| parse(line).unwrap_or_else(|| panic!("not a line of the list: {line}"))).collect())
+        Waiting(
+            lines
+                .map(|line| parse(line).unwrap_or_else(|| panic!("not a line of the list: {line}")))
+                .collect(),
+        )
+    }
+
+    /// A list that holds every step: for a run in which none is known to match.
+    pub fn all(traces: &[Trace]) -> Self {
+        let steps = traces.iter().flat_map(|trace| trace.steps.iter().map(|step| (&trace.name, &step.id)));
+        Waiting(steps.map(|(trace, step)| ((trace.clone(), step.clone()), String::new())).collect())
     }
 
     /// Why a step waits, if it does.

@@ -1,0 +1,16 @@
+//! The server, as a process that ends with the test that started it.
+//!
+//! It is the product's own `main` and nothing else, except that it watches its standard input: a test holds the other end,
+//! which the system closes when the test goes away, however that happens.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    std::thread::spawn(|| {
+        // Either way nobody holds the other end any more.
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        #[expect(clippy::disallowed_methods, reason = "whoever would read an exit code is gone")]
+        std::process::exit(1);
+    });
+    orch_apiserver::bootstrap::main_with(orch_api::registry(), orch_api::VOCABULARIES)
+}
