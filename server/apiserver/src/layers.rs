@@ -1,7 +1,7 @@
 //! What happens to every request before and after its handler, in order. The order is semantics:
 //!
 //! 1. **panic**: outermost, so that nothing below can take the process or the connection down;
-//! 2. **audit id**: every answer, errors too, can be found again in the log;
+//! 2. **audit id and log**: every answer, errors too, can be found again in the log; a failure is logged once, here;
 //! 3. **request info**: read once; authorization, metrics and dispatch use the same value;
 //! 4. **metrics**: around everything that has a meaning to count;
 //! 5. **deadline**: for everything but watches;
@@ -12,12 +12,12 @@
 use std::{
     panic::AssertUnwindSafe,
     sync::Arc,
-    time::{Instant, SystemTime},
+    time::{Duration, Instant, SystemTime},
 };
 
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
-use http::{HeaderName, HeaderValue, Request, Version, header};
+use http::{HeaderName, HeaderValue, Method, Request, Uri, Version, header};
 use hyper::body::Incoming;
 use orch_auth::{
     authenticator::{Authenticated, Credentials},
@@ -34,7 +34,9 @@ use crate::{
     metrics::{DryRun, RequestLabels},
     query::Query,
     request_info::{Names, RequestInfo, Route},
-    routes, warning,
+    routes,
+    status::Fault,
+    warning,
 };
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
@@ -42,17 +44,40 @@ const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 /// Answers one request.
 pub async fn handle(app: Arc<App>, connection: Arc<Connection>, request: Request<Incoming>) -> Response {
     let audit_id = audit_id(&request);
+    let (started, line) = (Instant::now(), RequestLine::of(&request));
     let answered = AssertUnwindSafe(measured(&app, &connection, request)).catch_unwind().await;
     let mut response = answered.unwrap_or_else(|panic| {
         let detail = panic.downcast_ref::<&str>().map_or("a value that is no text", |text| *text).to_owned();
         ApiError::internal("the server has a bug", format_args!("panic: {detail}")).into_response()
     });
+    line.log(&response, &audit_id, started.elapsed());
     let headers = response.headers_mut();
     headers.insert(AUDIT_ID, audit_id);
     if !headers.contains_key(header::CACHE_CONTROL) {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
     }
     response
+}
+
+/// What the log says of a request. The query is left out: it can hold anything.
+struct RequestLine {
+    method: Method,
+    uri: Uri,
+}
+
+impl RequestLine {
+    fn of(request: &Request<Incoming>) -> Self {
+        RequestLine { method: request.method().clone(), uri: request.uri().clone() }
+    }
+
+    fn log(&self, response: &Response, audit_id: &HeaderValue, elapsed: Duration) {
+        let (method, path, code) = (&self.method, self.uri.path(), response.status().as_u16());
+        if let Some(Fault { public, detail }) = response.extensions().get() {
+            tracing::error!(?audit_id, %method, path, code, %detail, "{public}");
+        } else {
+            tracing::debug!(?audit_id, %method, path, code, ?elapsed, "answered");
+        }
+    }
 }
 
 /// Reads the request line and counts the answer.

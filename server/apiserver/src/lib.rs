@@ -33,4 +33,3 @@ pub mod status;
 mod test_catalog;
 pub mod version;
 pub mod warning;
-pub mod wire;

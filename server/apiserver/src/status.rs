@@ -10,21 +10,32 @@ use axum::{
 use http::{HeaderValue, StatusCode, header};
 use orch_api::meta::v1::{Status, StatusCause, StatusDetails};
 use orch_runtime::field_error::FieldError;
+use serde::Serialize;
 
 use crate::error::{ApiError, ExistsDetail, Forbidden, ResourceName};
 
 /// Cause reason by which clients recognise a version that is still to come.
 const RESOURCE_VERSION_TOO_LARGE: &str = "ResourceVersionTooLarge";
 
+/// Travels with an answer of 500 to where it is logged, together with which request it was; clients never see it.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    /// What the client reads.
+    pub public: String,
+    /// What only the log may hold.
+    pub detail: String,
+}
+
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        if let ApiError::Internal { public, detail } = &self {
-            tracing::error!(%detail, "{public}");
-        }
         if self == ApiError::UnknownPath {
             return plain_not_found();
         }
-        respond(&status_of(&self))
+        let mut response = respond(&status_of(&self));
+        if let ApiError::Internal { public, detail } = self {
+            response.extensions_mut().insert(Fault { public, detail });
+        }
+        response
     }
 }
 
@@ -131,7 +142,18 @@ pub fn respond(status: &Status) -> Response {
 
 /// The JSON text of a Status, with a newline at the end.
 pub fn json(status: &Status) -> Vec<u8> {
-    crate::wire::object_json("Status", "v1", status)
+    #[derive(Serialize)]
+    struct Document<'a> {
+        kind: &'static str,
+        #[serde(rename = "apiVersion")]
+        api_version: &'static str,
+        #[serde(flatten)]
+        status: &'a Status,
+    }
+    let mut text = serde_json::to_vec(&Document { kind: "Status", api_version: "v1", status })
+        .expect("strings, numbers and lists have a JSON form");
+    text.push(b'\n');
+    text
 }
 
 fn only(accepted: &[String]) -> String {
