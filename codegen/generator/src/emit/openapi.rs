@@ -56,8 +56,8 @@ fn object_schema(scope: &Scope<'_>, ty: &Type, object: &crate::model::ObjectType
     }
     for field in &object.fields {
         schema.properties.insert(field.name.clone(), ReferenceOr::boxed_item(field_schema(scope, field)));
-        // Only the server can fill most of the metadata, so no client has to send it.
-        if field.required && !(is_kind && field.name == "metadata") {
+        // A field that may be null may be left out as well.
+        if field.required && !field.usage.nullable {
             schema.required.push(field.name.clone());
         }
     }
