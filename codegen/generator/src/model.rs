@@ -427,6 +427,8 @@ pub struct Column {
     pub description: String,
     /// 0, or more for wide output only.
     pub priority: i32,
+    /// Shown instead of an empty cell.
+    pub empty: String,
     /// Where the cells come from.
     pub value: ColumnValue,
 }
@@ -440,6 +442,8 @@ pub enum ColumnValue {
     Count(Vec<Vec<String>>),
     /// `age: .metadata.creationTimestamp`.
     Age(Vec<String>),
+    /// `fn: node_status`: a function of the kind's crate.
+    Computed(String),
 }
 
 /// `lifecycle`.

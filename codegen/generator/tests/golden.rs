@@ -6,6 +6,8 @@
 
 #[path = "golden/behaviour.rs"]
 mod behaviour;
+#[path = "golden/columns.rs"]
+mod columns;
 #[path = "golden/defaults.rs"]
 mod defaults;
 #[path = "golden/validators.rs"]

@@ -7,6 +7,7 @@
 //! - [`mod@text_enum`], [`presence`]: closed sets of strings, and how empty, absent and `null` are told apart;
 //! - [`constraint`]: the rules behind the schema's formats, each a function that returns messages;
 //! - [`rule`]: the rules that generated validators are made of;
+//! - [`age`]: how long something has been, in words;
 //! - [`path`], [`field_error`]: where a value stands in an object, and what is wrong with it;
 //! - [`object`]: the traits that generated types implement;
 //! - [`type_def`], [`resource_def`]: the static tables that every codec, patch and route is driven by;
@@ -14,6 +15,7 @@
 //!
 //! This crate knows no kind, does no IO and depends on nothing else of the workspace.
 
+pub mod age;
 pub mod constraint;
 pub mod field_error;
 pub mod object;

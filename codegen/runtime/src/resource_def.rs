@@ -4,7 +4,7 @@
 //! Groups are in the schema's spelling (`coordination.orch.io`); the server maps them through its
 //! [`Vocabulary`](crate::vocabulary::Vocabulary) once, at start.
 
-use crate::{Tree, object::ApiObject, type_def::TypeDef};
+use crate::{Tree, object::ApiObject, scalar::Time, type_def::TypeDef, vocabulary::Vocabulary};
 
 /// All kinds and published types of one group and version.
 #[derive(Debug)]
@@ -195,6 +195,8 @@ pub struct ColumnDef {
     pub description: &'static str,
     /// 0 is always shown, more only in wide output.
     pub priority: i32,
+    /// What a cell shows that would be empty: `<none>`; mostly nothing.
+    pub empty: &'static str,
     /// Where the cells come from.
     pub value: ColumnValue,
 }
@@ -211,6 +213,17 @@ pub enum ColumnValue {
     Count(&'static [FieldPath]),
     /// The time since the timestamp at a path, as people read it: `5d`.
     Age(FieldPath),
+    /// What a hand-written function says.
+    Computed(fn(&Tree, &CellContext<'_>) -> Tree),
+}
+
+/// What a computed cell may look at besides the object.
+#[derive(Clone, Copy, Debug)]
+pub struct CellContext<'c> {
+    /// The product words in force.
+    pub vocabulary: &'c Vocabulary,
+    /// The time of the request.
+    pub now: Time,
 }
 
 /// A field that field selectors may name.

@@ -59,6 +59,8 @@ impl ServedGroupVersion {
 pub struct ServedResource {
     /// The kind's row in the resource table.
     pub def: &'static ResourceDef,
+    /// The product words in force.
+    pub vocabulary: &'static Vocabulary,
     /// In the vocabulary's spelling; `""` for the core group.
     pub group: String,
     /// `v1` or `<group>/<version>`.
@@ -148,6 +150,7 @@ impl Catalog {
             let group_resource = suffixed(resource.plural);
             self.served.push(Arc::new(ServedResource {
                 def: resource,
+                vocabulary: self.vocabulary,
                 type_prefix: format!("{{\"kind\":\"{}\",\"apiVersion\":\"{api_version}\",", resource.kind),
                 api_version: api_version.clone(),
                 storage_name: orch_storage::ResourceName::new(group_resource.as_str()),

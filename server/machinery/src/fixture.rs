@@ -1,7 +1,34 @@
 //! Small types written by hand that the tests of all engines share: a bag of data and a workload with lists of
 //! every sort.
 
-use orch_runtime::type_def::{FieldDef, ListSemantics, PatchStrategy, Scalar, Shape, TypeDef};
+use orch_runtime::{
+    resource_def::CellContext,
+    scalar::Time,
+    type_def::{FieldDef, ListSemantics, PatchStrategy, Scalar, Shape, TypeDef},
+    vocabulary::Vocabulary,
+};
+
+/// Some product words.
+const WORDS: Vocabulary = Vocabulary {
+    name: "test",
+    group_suffix: "example.io",
+    label_domain: "example.com",
+    protobuf_media_type: "",
+    namespace_system: "",
+    namespace_public: "",
+    namespace_node_lease: "",
+    namespace_finalizer: "",
+    bootstrap_token_secret_type: "",
+    initial_events_end_annotation: "",
+    flow_schema_header: "",
+    priority_level_header: "",
+    exec_info_variable: "",
+};
+
+/// What cells of tables may look at, at this time.
+pub fn context(now: Time) -> CellContext<'static> {
+    CellContext { vocabulary: &WORDS, now }
+}
 
 const STRING: Shape = Shape::Scalar(Scalar::String);
 const STRING_ITEM: &Shape = &STRING;

@@ -10,7 +10,9 @@ use orch_runtime::{
     type_def::TypeDef,
 };
 
-pub use self::cell::{age_text, cells};
+pub use orch_runtime::age::age_text;
+
+pub use self::cell::cells;
 use crate::{
     json::encode::encode_any,
     partial::{ListMeta, write_partial_object},
@@ -24,6 +26,7 @@ pub static DEFAULT_COLUMNS: &[ColumnDef] = &[
         format: "name",
         description: "The name of the object, unique among objects of its kind and namespace.",
         priority: 0,
+        empty: "",
         value: ColumnValue::Path(&["metadata", "name"]),
     },
     ColumnDef {
@@ -32,6 +35,7 @@ pub static DEFAULT_COLUMNS: &[ColumnDef] = &[
         format: "",
         description: "When the server created the object, in UTC.",
         priority: 0,
+        empty: "",
         value: ColumnValue::Path(&["metadata", "creationTimestamp"]),
     },
 ];
@@ -181,14 +185,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::fixture::BAG;
+    use crate::fixture::{BAG, context};
 
     fn table(include: IncludeObject, columns: Option<&[ColumnDef]>, trees: &[Tree]) -> Tree {
         let mut out = Vec::new();
         let meta = ListMeta { resource_version: "9", ..ListMeta::default() };
         let mut writer = TableWriter::start("meta.example.io/v1", include, meta, columns, &mut out);
         for tree in trees {
-            let cells = cells(DEFAULT_COLUMNS, tree, Time::from_unix_seconds(0));
+            let cells = cells(DEFAULT_COLUMNS, tree, &context(Time::from_unix_seconds(0)));
             let conditions: &[Tree] =
                 if tree.get("done").is_some() { &[json!({"type": "Completed"})] } else { &[] };
             let bytes = tree.to_string().into_bytes();

@@ -95,7 +95,15 @@ pub(super) fn functions(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
         lowered.written.iter().copied().chain(fields.iter().map(|field| field.schema)).collect();
     for schema in schemas {
         let default = schema.default_function.as_ref().map(|default| &default.function);
-        for function in schema.validator.iter().chain(&schema.update_validator).chain(default) {
+        let columns = schema.resource.iter().flat_map(|resource| resource.columns.iter().flatten());
+        let columns = columns.filter_map(|column| column.function.as_ref());
+        let functions = schema
+            .validator
+            .iter()
+            .chain(&schema.update_validator)
+            .chain(default)
+            .chain(columns);
+        for function in functions {
             if !names::is_function(&function.value) {
                 let message = format!("`{}` cannot name a Rust function", function.value);
                 let help = "small letters, digits and underscores: `check_ports`";

@@ -19,7 +19,7 @@ pub(super) fn columns(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
             for (source, paths) in sources(column) {
                 for path in paths {
                     let target = follow(&lowered.model, written.resource.ty, path, diagnostics);
-                    if target.is_some_and(|target| !source.shows(target)) {
+                    if target.is_some_and(|target| !source.shows(&lowered.model, target)) {
                         let message = format!("`{}` {}", path.value, source.fault);
                         diagnostics.error(&path.span, message, source.help);
                     }
@@ -31,39 +31,45 @@ pub(super) fn columns(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
 
 /// Where cells come from, and what must stand there.
 struct Source {
-    shows: fn(&Shape) -> bool,
+    shows: fn(&Model, &Shape) -> bool,
     shows_enums: bool,
     fault: &'static str,
     help: &'static str,
 }
 
 const VALUE: Source = Source {
-    shows: |shape| !matches!(shape, Shape::List { .. } | Shape::Map { .. }),
+    shows: |model, shape| match shape {
+        Shape::List { item: value, .. } | Shape::Map { value, .. } => !matches!(
+            model.behind(&value.shape),
+            Behind::Object(..) | Behind::Shape(Shape::List { .. } | Shape::Map { .. })
+        ),
+        _ => true,
+    },
     shows_enums: true,
-    fault: "is not a single value",
+    fault: "is neither a single value nor a list or map of such",
     help: "show a single value below it, or the number of entries: `count: [...]`",
 };
 
 const COUNT: Source = Source {
-    shows: |shape| matches!(shape, Shape::List { .. } | Shape::Map { .. } | Shape::Any),
+    shows: |_, shape| matches!(shape, Shape::List { .. } | Shape::Map { .. } | Shape::Any),
     shows_enums: false,
     fault: "has no entries to count",
     help: "only lists and maps have entries: write `path:`",
 };
 
 const AGE: Source = Source {
-    shows: |shape| matches!(shape, Shape::Time | Shape::MicroTime),
+    shows: |_, shape| matches!(shape, Shape::Time | Shape::MicroTime),
     shows_enums: false,
     fault: "is not a time",
     help: "an age is counted from a field with `format: date-time`",
 };
 
 impl Source {
-    fn shows(&self, target: Behind<'_>) -> bool {
+    fn shows(&self, model: &Model, target: Behind<'_>) -> bool {
         match target {
             Behind::Object(..) => false,
             Behind::Enum(..) => self.shows_enums,
-            Behind::Shape(shape) => (self.shows)(shape),
+            Behind::Shape(shape) => (self.shows)(model, shape),
         }
     }
 }

@@ -7,7 +7,7 @@ use super::{
     scope::{Scope, upper_snake},
     tables::option,
 };
-use crate::model::{Column, ColumnValue, Lifecycle, NameFormat, Resource, Subresource, Verb};
+use crate::model::{Column, ColumnValue, Lifecycle, NameFormat, Resource, Subresource, Type, Verb};
 
 const MODULE: &str = "orch_runtime::resource_def";
 
@@ -73,7 +73,7 @@ fn resource_fields(scope: &Scope<'_>, resource: &Resource) -> TokenStream {
         storage_version,
         ..
     } = resource;
-    let columns = resource.columns.iter().map(|it| column(scope, it));
+    let columns = resource.columns.iter().map(|it| column(scope, ty, it));
     let selectable = resource.selectable_fields.iter().map(|path| {
         let def = scope.import(MODULE, "SelectableField");
         let label = path.join(".");
@@ -140,10 +140,10 @@ fn name_format(scope: &Scope<'_>, format: NameFormat) -> TokenStream {
     quote!(#name::#variant)
 }
 
-fn column(scope: &Scope<'_>, column: &Column) -> TokenStream {
+fn column(scope: &Scope<'_>, ty: &Type, column: &Column) -> TokenStream {
     let def = scope.import(MODULE, "ColumnDef");
     let value_name = scope.import(MODULE, "ColumnValue");
-    let Column { name, column_type, format, description, priority, value } = column;
+    let Column { name, column_type, format, description, priority, empty, value } = column;
     let priority = Literal::i32_unsuffixed(*priority);
     let value = match value {
         ColumnValue::Path(path) => quote!(#value_name::Path(&[#(#path),*])),
@@ -151,6 +151,10 @@ fn column(scope: &Scope<'_>, column: &Column) -> TokenStream {
         ColumnValue::Count(paths) => {
             let paths = paths.iter().map(|path| quote!(&[#(#path),*]));
             quote!(#value_name::Count(&[#(#paths),*]))
+        }
+        ColumnValue::Computed(function) => {
+            let function = scope.column_function(ty, function);
+            quote!(#value_name::Computed(#function))
         }
     };
     quote! {
@@ -160,6 +164,7 @@ fn column(scope: &Scope<'_>, column: &Column) -> TokenStream {
             format: #format,
             description: #description,
             priority: #priority,
+            empty: #empty,
             value: #value,
         }
     }

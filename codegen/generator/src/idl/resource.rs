@@ -129,7 +129,7 @@ impl JsonSchema for SubresourceEntry {
 }
 
 idl_object! {
-    /// A column of the Table form, with exactly one of `path`, `count` and `age`.
+    /// A column of the Table form, with exactly one of `path`, `count`, `age` and `fn`.
     pub struct ColumnExtension, "a column", refused: &[("jsonPath", "write `path: .status.phase`")], {
         /// Heading.
         "name" => name: Spanned<String>,
@@ -141,12 +141,16 @@ idl_object! {
         "description" => description: Option<Spanned<String>>,
         /// 0 is always shown, more only in wide output.
         "priority" => priority: Option<Spanned<i32>>,
-        /// Shows the value at this path: `.status.phase`.
+        /// Shows the value at this path, `.status.phase`; of a list or map its single values, `a,b` or `a=1,b=2`.
         "path" => path: Option<Spanned<String>>,
         /// Shows the number of entries at these paths: `[.data, .binaryData]`.
         "count" => count: Option<Vec<Spanned<String>>>,
         /// Shows the time since the time at this path: `.metadata.creationTimestamp`.
         "age" => age: Option<Spanned<String>>,
+        /// Shows what a hand-written Rust function says.
+        "fn" => function: Option<Spanned<String>>,
+        /// Shown instead of an empty cell: `<none>`.
+        "empty" => empty: Option<Spanned<String>>,
     }
 }
 

@@ -6,7 +6,8 @@ use orch_runtime::{
     field_error::Validation,
     object::{Kind, SetDefaults, Validate},
     path::Path,
-    resource_def::{BodyKind, ColumnValue, NameFormat, Scope, Stability, Verb},
+    resource_def::{BodyKind, CellContext, ColumnValue, NameFormat, Scope, Stability, Verb},
+    scalar::Time,
     type_def::{ListSemantics, Scalar, Shape},
 };
 use serde::{Serialize, de::DeserializeOwned};
@@ -328,7 +329,11 @@ fn the_resource_table_says_what_the_schema_says() {
     assert_eq!(machine.lifecycle.stability, Stability::Stable);
     assert_eq!(machine.lifecycle.removed, Some("2.0"));
     let columns: Vec<&str> = machine.columns.iter().map(|column| column.name).collect();
-    assert_eq!(columns, ["Name", "Parts", "Phase", "Age"]);
+    assert_eq!(columns, ["Name", "Parts", "Phase", "Labels", "Weight", "Age"]);
+    assert_eq!(machine.columns[3].empty, "<none>");
+    let ColumnValue::Computed(weight) = machine.columns[4].value else { panic!("weight is computed") };
+    let context = CellContext { vocabulary: &ORCH, now: Time::from_unix_seconds(0) };
+    assert_eq!(weight(&json!({"spec": {"parts": [{}, {}]}}), &context), json!(2));
     assert!(matches!(machine.columns[1].value, ColumnValue::Count([["spec", "parts"], ["spec", "labels"]])));
 
     let ping = kinds::v2beta1::Ping::RESOURCE;

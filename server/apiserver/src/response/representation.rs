@@ -12,7 +12,11 @@ use orch_machinery::{
     partial::{ListMeta, write_partial_object},
     table::{IncludeObject, Row, TableWriter, cells, columns_of},
 };
-use orch_runtime::{Tree, resource_def::Verb, scalar::Time};
+use orch_runtime::{
+    Tree,
+    resource_def::{CellContext, Verb},
+    scalar::Time,
+};
 use orch_storage::Revision;
 use serde_json::json;
 
@@ -254,7 +258,8 @@ fn write_row(
     now: Time,
     text: &mut Vec<u8>,
 ) {
-    let cells = cells(columns_of(resource.def.columns), tree, now);
+    let context = CellContext { vocabulary: resource.vocabulary, now };
+    let cells = cells(columns_of(resource.def.columns), tree, &context);
     let def = resource.def.type_def;
     table.row(&Row { cells: &cells, conditions: &[], tree, bytes: document(stored), def }, text);
 }

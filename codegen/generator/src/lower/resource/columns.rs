@@ -16,13 +16,16 @@ impl Scope<'_, '_> {
     }
 
     fn column(&mut self, written: &ColumnExtension) -> Option<Column> {
-        let (column_type, value) = match (&written.path, &written.count, &written.age) {
-            (Some(path), None, None) => (ColumnType::String, ColumnValue::Path(self.path(path)?)),
-            (None, Some(paths), None) => (ColumnType::Integer, ColumnValue::Count(self.paths(paths))),
-            (None, None, Some(path)) => (ColumnType::String, ColumnValue::Age(self.path(path)?)),
+        let (column_type, value) = match (&written.path, &written.count, &written.age, &written.function) {
+            (Some(path), None, None, None) => (ColumnType::String, ColumnValue::Path(self.path(path)?)),
+            (None, Some(paths), None, None) => (ColumnType::Integer, ColumnValue::Count(self.paths(paths))),
+            (None, None, Some(path), None) => (ColumnType::String, ColumnValue::Age(self.path(path)?)),
+            (None, None, None, Some(function)) => {
+                (ColumnType::String, ColumnValue::Computed(function.value.clone()))
+            }
             _ => {
                 let message = format!("the column `{}` has not exactly one source", written.name.value);
-                let help = "give it one of `path: .a.b`, `count: [.a, .b]` and `age: .a.b`";
+                let help = "give it one of `path: .a.b`, `count: [.a, .b]`, `age: .a.b` and `fn: name`";
                 self.diagnostics.error(&written.name.span, message, help);
                 return None;
             }
@@ -34,6 +37,7 @@ impl Scope<'_, '_> {
             format: written.format.as_ref().map(|text| text.value.clone()).unwrap_or_default(),
             description: written.description.as_ref().map(|text| text.value.clone()).unwrap_or_default(),
             priority: written.priority.as_ref().map_or(0, |priority| priority.value),
+            empty: written.empty.as_ref().map(|text| text.value.clone()).unwrap_or_default(),
             value,
         })
     }
@@ -101,6 +105,7 @@ fn default_columns() -> Vec<Column> {
         format: format.to_owned(),
         description: String::new(),
         priority: 0,
+        empty: String::new(),
         value,
     };
     vec![

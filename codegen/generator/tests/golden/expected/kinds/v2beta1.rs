@@ -74,6 +74,7 @@ pub static PING_RESOURCE: ResourceDef = ResourceDef {
             format: "name",
             description: "The name.",
             priority: 0,
+            empty: "",
             value: ColumnValue::Path(&["metadata", "name"]),
         },
         ColumnDef {
@@ -82,6 +83,7 @@ pub static PING_RESOURCE: ResourceDef = ResourceDef {
             format: "",
             description: "When it was created.",
             priority: 0,
+            empty: "",
             value: ColumnValue::Age(&["metadata", "creationTimestamp"]),
         },
     ],
