@@ -121,6 +121,7 @@ impl Scope<'_, '_> {
             kind,
             validator: schema.validator.as_ref().map(|validator| validator.value.clone()),
             update_validator: schema.update_validator.as_ref().map(|validator| validator.value.clone()),
+            defaulter: schema.defaulter.as_ref().map(|defaulter| defaulter.value.clone()),
             validations: object::rules(schema),
             span: name.span.clone(),
         }

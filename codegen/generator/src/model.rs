@@ -68,6 +68,8 @@ pub struct Type {
     pub validator: Option<String>,
     /// `x-orch-update-validator` on the type: a hand-written Rust function that checks a change.
     pub update_validator: Option<String>,
+    /// `x-orch-defaulter` on the type: a hand-written Rust function that is called before the defaults of fields.
+    pub defaulter: Option<String>,
     /// Rules in the expression language on the type.
     pub validations: Vec<ValidationRule>,
     /// Where the type is declared.
@@ -140,6 +142,8 @@ pub struct Field {
     pub default_fn: Option<String>,
     /// `x-orch-tag`.
     pub tag: Option<u32>,
+    /// `x-orch-inline-tag`: the protobuf field number of the message around the field.
+    pub inline_tag: Option<u32>,
     /// `x-orch-patch-strategy` and `x-orch-patch-merge-key`.
     pub patch: Patch,
     /// `x-orch-immutable`.

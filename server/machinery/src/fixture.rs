@@ -38,6 +38,7 @@ const fn field(name: &'static str, shape: Shape) -> FieldDef {
     FieldDef {
         name,
         tag: None,
+        inline_tag: None,
         shape,
         required: false,
         omit_empty: true,

@@ -85,13 +85,30 @@ impl Reader<'_> {
             return Err(ProtobufError::TooDeep(self.limits.effective_depth()));
         }
         let mut fields = TreeMap::new();
+        self.entries(bytes, def, None, &mut fields, depth)?;
+        Ok(fields)
+    }
+
+    /// The entries of a message. `inline` is the field number of a message that only this form nests: its fields
+    /// become fields of the object around it.
+    fn entries(
+        &self,
+        bytes: &[u8],
+        def: &'static TypeDef,
+        inline: Option<u32>,
+        fields: &mut TreeMap,
+        depth: usize,
+    ) -> Result<(), ProtobufError> {
         for entry in Fields::of(bytes) {
             let (number, value) = entry?;
-            if let Some(field) = def.fields.iter().find(|field| field.tag == Some(number)) {
-                self.field(field, value, &mut fields, depth)?;
+            let mut of_message = def.fields.iter().filter(|field| field.inline_tag == inline);
+            if let Some(field) = of_message.find(|field| field.tag == Some(number)) {
+                self.field(field, value, fields, depth)?;
+            } else if inline.is_none() && def.fields.iter().any(|field| field.inline_tag == Some(number)) {
+                self.entries(value.bytes(def.short_name)?, def, Some(number), fields, depth)?;
             }
         }
-        Ok(fields)
+        Ok(())
     }
 
     fn field(

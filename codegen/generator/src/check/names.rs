@@ -101,6 +101,7 @@ pub(super) fn functions(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
             .validator
             .iter()
             .chain(&schema.update_validator)
+            .chain(&schema.defaulter)
             .chain(default)
             .chain(columns);
         for function in functions {

@@ -13,17 +13,28 @@ const MAX: u32 = (1 << 29) - 1;
 /// Numbers that protobuf keeps for itself.
 const RESERVED: std::ops::RangeInclusive<u32> = 19_000..=19_999;
 
-/// Within an object, tags are valid and all different.
+/// Within a message, tags are valid and all different. An object is one message, and one more for each inline tag.
 pub(super) fn unique(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
     for written in walk::fields(lowered) {
-        let Some(tag) = &written.schema.tag else { continue };
-        if !is_valid(tag.value) {
-            let help = format!("a tag is a number from 1 to {MAX}, except 19000 to 19999");
-            diagnostics.error(&tag.span, format!("{} is not a protobuf field number", tag.value), help);
+        for tag in written.schema.tag.iter().chain(&written.schema.inline_tag) {
+            if !is_valid(tag.value) {
+                let help = format!("a tag is a number from 1 to {MAX}, except 19000 to 19999");
+                diagnostics.error(&tag.span, format!("{} is not a protobuf field number", tag.value), help);
+            }
         }
         let fields = &written.object.object.fields;
+        if let Some(tag) = &written.schema.inline_tag {
+            let same = fields.iter().find(|other| other.inline_tag.is_none() && other.tag == Some(tag.value));
+            if let Some(same) = same {
+                let message = format!("duplicate tag {}: `{}` has it already", tag.value, same.name);
+                diagnostics.error(&tag.span, message, "an inline tag is the tag of no field of the object");
+            }
+        }
+        let Some(tag) = &written.schema.tag else { continue };
         let before = fields.iter().take_while(|field| !std::ptr::eq(*field, written.field));
-        let same = before.into_iter().find(|other| other.tag == Some(tag.value));
+        let same = before
+            .into_iter()
+            .find(|other| (other.inline_tag, other.tag) == (written.field.inline_tag, written.field.tag));
         if let Some(same) = same {
             let message = format!("duplicate tag {}: `{}` has it already", tag.value, same.name);
             diagnostics.error(&tag.span, message, format!("the next free tag is {}", next_free(fields)));

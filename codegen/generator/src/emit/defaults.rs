@@ -29,7 +29,14 @@ pub fn implementation(scope: &Scope<'_>, ty: &Type) -> TokenStream {
 /// The body of `set_defaults`; empty where there is nothing to do.
 pub fn statements(scope: &Scope<'_>, ty: &Type) -> Vec<TokenStream> {
     let TypeKind::Object(object) = &ty.kind else { return Vec::new() };
-    object.fields.iter().flat_map(|field| field_statements(scope, field)).collect()
+    let defaulter = ty.defaulter.as_ref().map(|name| {
+        let function = scope.defaulter(ty, name);
+        quote!(#function(self);)
+    });
+    defaulter
+        .into_iter()
+        .chain(object.fields.iter().flat_map(|field| field_statements(scope, field)))
+        .collect()
 }
 
 fn field_statements(scope: &Scope<'_>, field: &Field) -> Vec<TokenStream> {

@@ -105,6 +105,13 @@ impl<'m> Scope<'m> {
         quote!(#krate::validators::#name)
     }
 
+    /// A hand-written function that fills in defaults of a type.
+    pub fn defaulter(&self, ty: &Type, name: &str) -> TokenStream {
+        let name = format_ident!("{name}");
+        let krate = crate_path(home(self.model, ty));
+        quote!(#krate::defaults::#name)
+    }
+
     /// A hand-written function that a column of the kind names.
     pub fn column_function(&self, ty: &Type, name: &str) -> TokenStream {
         let name = format_ident!("{name}");

@@ -35,6 +35,10 @@ fn field_def(scope: &Scope<'_>, field: &Field) -> TokenStream {
         let tag = Literal::u32_unsuffixed(tag);
         quote!(tag: Some(#tag),)
     });
+    let inline_tag = field.inline_tag.map(|tag| {
+        let tag = Literal::u32_unsuffixed(tag);
+        quote!(inline_tag: Some(#tag),)
+    });
     let texts = [("feature_gate", &field.feature_gate), ("deprecated", &field.deprecated)]
         .into_iter()
         .filter_map(|(name, text)| Some((format_ident!("{name}"), text.as_ref()?)))
@@ -53,7 +57,7 @@ fn field_def(scope: &Scope<'_>, field: &Field) -> TokenStream {
         let flag = format_ident!("{flag}");
         quote!(#flag: true,)
     });
-    quote!(#field_def { name: #name, #tag shape: #shape, #(#flags)* #patch #(#texts)* ..#field_def::PLAIN })
+    quote!(#field_def { name: #name, #tag #inline_tag shape: #shape, #(#flags)* #patch #(#texts)* ..#field_def::PLAIN })
 }
 
 fn is_enum(scope: &Scope<'_>, field: &Field) -> bool {

@@ -116,6 +116,9 @@ idl_object! {
         "x-orch-resource" => resource: Option<ResourceExtension>,
         /// Protobuf field number. A kind with no tags is not served as protobuf.
         "x-orch-tag" => tag: Option<Spanned<u32>>,
+        /// Protobuf field number of the message in which the field is nested, although it stands in the object itself
+        /// everywhere else.
+        "x-orch-inline-tag" => inline_tag: Option<Spanned<u32>>,
         /// How merges identify the items of a list.
         "x-orch-list-type" => list_type: Option<Spanned<ListType>>,
         /// With `x-orch-list-type: map`, the fields that identify an item.
@@ -128,6 +131,8 @@ idl_object! {
         "x-orch-patch-merge-key" => patch_merge_key: Option<Spanned<String>>,
         /// A computed default: a hand-written Rust function.
         "x-orch-default" => default_function: Option<DefaultFunction>,
+        /// A hand-written Rust function that fills in defaults which depend on several fields.
+        "x-orch-defaulter" => defaulter: Option<Spanned<String>>,
         /// Whether the field may change.
         "x-orch-immutable" => immutable: Option<Spanned<Immutable>>,
         /// How many of some fields may be set.

@@ -64,7 +64,14 @@ const CLASSES: &[(&[&str], &[Class])] = &[
     ),
     (&["additionalProperties", "propertyNames", "minProperties", "maxProperties"], &[Class::Map]),
     (
-        &["properties", "required", "x-orch-union", "x-orch-resource", "x-orch-update-validator"],
+        &[
+            "properties",
+            "required",
+            "x-orch-union",
+            "x-orch-resource",
+            "x-orch-update-validator",
+            "x-orch-defaulter",
+        ],
         &[Class::Object],
     ),
     (&["x-orch-map-type"], &[Class::Map, Class::Object]),
@@ -91,6 +98,7 @@ const PLACES: &[(&[&str], &[Place], &str)] = &[
             "default",
             "x-orch-default",
             "x-orch-tag",
+            "x-orch-inline-tag",
             "x-orch-patch-strategy",
             "x-orch-patch-merge-key",
             "x-orch-immutable",
@@ -103,7 +111,7 @@ const PLACES: &[(&[&str], &[Place], &str)] = &[
         "it belongs to a field: move it to the property of an object",
     ),
     (
-        &["x-orch-resource", "x-orch-union", "x-orch-update-validator"],
+        &["x-orch-resource", "x-orch-union", "x-orch-update-validator", "x-orch-defaulter"],
         &[Place::Type],
         "it belongs to a named type: move it under components.schemas",
     ),

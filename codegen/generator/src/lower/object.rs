@@ -87,6 +87,7 @@ impl Scope<'_, '_> {
             default: Some(serde_json::json!({})),
             default_fn: None,
             tag: written.iter().any(|field| field.tag.is_some()).then_some(1),
+            inline_tag: None,
             patch: Patch::default(),
             immutable: None,
             write_only: false,
@@ -112,6 +113,7 @@ impl Scope<'_, '_> {
             default: schema.default.as_ref().map(crate::source::Node::to_json),
             default_fn: schema.default_function.as_ref().map(|default| default.function.value.clone()),
             tag: schema.tag.as_ref().map(|tag| tag.value),
+            inline_tag: schema.inline_tag.as_ref().map(|tag| tag.value),
             patch: patch(schema),
             immutable: schema.immutable.as_ref().and_then(|immutable| match immutable.value {
                 Immutable::Flag(flag) => flag.then_some(Immutability::Always),

@@ -146,7 +146,7 @@ fn what_must_be_given_is_demanded() {
 #[test]
 fn defaults_are_filled_in_here_and_below() {
     let mut value: Defaults = read(&json!({
-        "items": [{}, {"replicas": 0}], "byName": {"k": [{}]}, "none": {},
+        "items": [{}, {"replicas": 0}], "byName": {"k": [{}]}, "none": {}, "paired": {},
     }));
     value.set_defaults();
     let expected = json!({
@@ -154,7 +154,7 @@ fn defaults_are_filled_in_here_and_below() {
         "quantity": "1Gi", "colour": "dark-green", "list": ["a", "b"], "map": {"one": 1},
         "any": {"deep": [1, "two", null]}, "item": {"name": "made", "replicas": 1}, "always": {"replicas": 1},
         "items": [{"replicas": 1}, {"replicas": 0}], "byName": {"k": [{"replicas": 1}]}, "computed": "computed",
-        "none": {},
+        "none": {}, "paired": {"to": "nowhere"},
     });
     assert_eq!(write(&value), expected);
     value.set_defaults();
@@ -168,6 +168,14 @@ fn defaults_are_filled_in_here_and_below() {
     let mut value: Defaults = read(&given);
     value.set_defaults();
     assert_eq!(write(&value), given, "what is given stays");
+
+    let mut value: Defaults = read(&json!({"paired": {"from": "here"}}));
+    value.set_defaults();
+    assert_eq!(
+        write(&value)["paired"],
+        json!({"from": "here", "to": "here"}),
+        "functions come before constants"
+    );
 }
 
 #[test]

@@ -14,6 +14,7 @@ const fn field(name: &'static str, tag: u32, shape: Shape) -> FieldDef {
     FieldDef {
         name,
         tag: Some(tag),
+        inline_tag: None,
         shape,
         required: false,
         omit_empty: true,
@@ -49,6 +50,8 @@ static THING: TypeDef = TypeDef {
         field("size", 5, Shape::Scalar(Scalar::Quantity)),
         field("renewed", 6, Shape::Scalar(Scalar::MicroTime)),
         field("raw", 7, Shape::Any),
+        FieldDef { inline_tag: Some(10), ..field("path", 1, STRING) },
+        FieldDef { inline_tag: Some(10), ..field("mode", 2, Shape::Scalar(Scalar::Int32)) },
         field("on", 20, Shape::Scalar(Scalar::Boolean)),
         field("parts", 9, Shape::List { item: &Shape::Object(&THING), semantics: ListSemantics::Atomic }),
     ],
@@ -109,6 +112,7 @@ fn every_shape_becomes_its_json_form() {
         (bytes(7, &bytes(1, br#"{"a":[1]}"#)), json!({"raw": {"a": [1]}})),
         (number(20, 1), json!({"on": true})),
         ([bytes(9, &number(20, 0)), bytes(9, b"")].concat(), json!({"parts": [{"on": false}, {}]})),
+        (bytes(10, &[bytes(1, b"/x"), number(2, 7)].concat()), json!({"path": "/x", "mode": 7})),
         ([number(99, 5), bytes(98, b"new")].concat(), json!({})),
     ];
     for (object, mut expected) in cases {
@@ -128,6 +132,7 @@ fn what_is_no_document_is_refused() {
     assert!(matches!(read(&[0xff; 12]), Err(ProtobufError::Malformed(_))));
     assert!(matches!(read(&bytes(1, &bytes(1, b"\xff"))), Err(ProtobufError::Malformed(_))));
     assert!(matches!(read(&number(1, 1)), Err(ProtobufError::WrongType { field: "metadata", .. })));
+    assert!(matches!(read(&number(10, 1)), Err(ProtobufError::WrongType { field: "Thing", .. })));
     assert!(matches!(read(&bytes(7, &bytes(1, b"{"))), Err(ProtobufError::Malformed(_))));
     assert_eq!(decode(&document(b""), &UNTAGGED, &limits), Err(ProtobufError::Unsupported("None")));
     let nested = (0..400).fold(Vec::new(), |inner, _| bytes(9, &inner));

@@ -91,6 +91,9 @@ pub struct Defaults {
         deserialize_with = "presence::null_as_empty"
     )]
     pub empty: String,
+    /// Fields that depend on each other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paired: Option<Paired>,
     /// An object without defaults.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub none: Option<Nothing>,
@@ -143,6 +146,9 @@ impl SetDefaults for Defaults {
         }
         if self.computed.is_empty() {
             self.computed = crate::defaults::computed();
+        }
+        if let Some(value) = &mut self.paired {
+            value.set_defaults();
         }
     }
 }
@@ -275,6 +281,11 @@ pub static DEFAULTS_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
         FieldDef {
+            name: "paired",
+            shape: Shape::Object(&PAIRED_TYPE),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
             name: "none",
             shape: Shape::Object(&NOTHING_TYPE),
             ..FieldDef::PLAIN
@@ -352,6 +363,59 @@ pub static NOTHING_TYPE: TypeDef = TypeDef {
     fields: &[
         FieldDef {
             name: "name",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+    ],
+    atomic: false,
+};
+
+/// An object whose first defaults come from a function that sees all of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Paired {
+    /// A text.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub from: String,
+    /// Follows `from`.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub to: String,
+}
+
+impl SetDefaults for Paired {
+    fn set_defaults(&mut self) {
+        crate::defaults::paired(self);
+        if self.to.is_empty() {
+            self.to = "nowhere".to_owned();
+        }
+    }
+}
+
+impl Validate for Paired {}
+
+/// The table of [`Paired`].
+pub static PAIRED_TYPE: TypeDef = TypeDef {
+    name: "defaults.example.io.v1.Paired",
+    short_name: "Paired",
+    fields: &[
+        FieldDef {
+            name: "from",
+            tag: Some(1),
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "to",
+            tag: Some(1),
+            inline_tag: Some(2),
             shape: Shape::Scalar(Scalar::String),
             omit_empty: true,
             ..FieldDef::PLAIN
