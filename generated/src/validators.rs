@@ -4,18 +4,22 @@
 //! a change have names that end in `_update`.
 
 mod config_map;
+mod label_selector;
 mod lease;
 mod metadata;
 mod namespace;
 mod pod;
+mod rbac;
 mod secret;
 
 pub use self::{
     config_map::{config_map, config_map_update},
+    label_selector::label_selector,
     lease::lease_spec,
     metadata::{finalizer_name, object_meta, object_meta_update},
     namespace::namespace_finalizers,
     pod::{node_selector, node_selector_term},
+    rbac::{cluster_role, cluster_role_binding, role, role_binding},
     secret::{secret, secret_update},
 };
 

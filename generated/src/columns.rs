@@ -1,0 +1,14 @@
+//! Cells of tables that no path leads to; schema files call them by name (`fn: bound_role`).
+//!
+//! A function gets the stored object and returns one cell.
+
+mod rbac;
+
+pub use self::rbac::{bound_groups, bound_role, bound_service_accounts, bound_users};
+
+use orch_runtime::Tree;
+
+/// The text at a pointer; empty where there is none.
+fn text<'t>(tree: &'t Tree, pointer: &str) -> &'t str {
+    tree.pointer(pointer).and_then(Tree::as_str).unwrap_or_default()
+}

@@ -1,0 +1,146 @@
+//! Roles and their bindings: rules that make sense, and subjects that can be found.
+
+use orch_runtime::{
+    constraint,
+    field_error::{FieldError, Rendered, Validation, json},
+    path::Path,
+};
+
+use super::label_selector::label_selector;
+use crate::{
+    kinds::rbac::{SUBJECT_GROUP, SUBJECT_SERVICE_ACCOUNT, SUBJECT_USER, group},
+    rbac::v1::{
+        AggregationRule, ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject,
+    },
+};
+
+/// What a rule or a binding may reach depends on where it lives.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    Namespace,
+    Cluster,
+}
+
+/// Every rule of a role is about resources.
+pub fn role(value: &Role, path: &Path<'_>, cx: &mut Validation<'_>) {
+    rules(value.rules.as_deref(), Reach::Namespace, path, cx);
+}
+
+/// Every rule is about resources or about paths, and an aggregated role says of what.
+pub fn cluster_role(value: &ClusterRole, path: &Path<'_>, cx: &mut Validation<'_>) {
+    rules(value.rules.as_deref(), Reach::Cluster, path, cx);
+    if let Some(rule) = &value.aggregation_rule {
+        aggregation_rule(rule, &path.field("aggregationRule"), cx);
+    }
+}
+
+/// A role is named, and subjects are complete.
+pub fn role_binding(value: &RoleBinding, path: &Path<'_>, cx: &mut Validation<'_>) {
+    binding(&value.role_ref, &value.subjects, Reach::Namespace, path, cx);
+}
+
+/// A cluster role is named, and subjects are complete.
+pub fn cluster_role_binding(value: &ClusterRoleBinding, path: &Path<'_>, cx: &mut Validation<'_>) {
+    binding(&value.role_ref, &value.subjects, Reach::Cluster, path, cx);
+}
+
+fn rules(rules: Option<&[PolicyRule]>, reach: Reach, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let path = path.field("rules");
+    for (index, rule) in rules.unwrap_or_default().iter().enumerate() {
+        policy_rule(rule, reach, &path.index(index), cx);
+    }
+}
+
+fn policy_rule(rule: &PolicyRule, reach: Reach, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if rule.verbs.is_empty() {
+        cx.push(FieldError::required(&path.field("verbs"), "verbs must contain at least one value"));
+    }
+    if !rule.non_resource_urls.is_empty() {
+        return path_rule(rule, reach, &path.field("nonResourceURLs"), cx);
+    }
+    if rule.api_groups.is_empty() {
+        let detail = "resource rules must supply at least one api group";
+        cx.push(FieldError::required(&path.field("apiGroups"), detail));
+    }
+    if rule.resources.is_empty() {
+        let detail = "resource rules must supply at least one resource";
+        cx.push(FieldError::required(&path.field("resources"), detail));
+    }
+}
+
+/// A rule about paths that are no resources.
+fn path_rule(rule: &PolicyRule, reach: Reach, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let urls = || Rendered(json(&rule.non_resource_urls));
+    if reach == Reach::Namespace {
+        let detail = "namespaced rules cannot apply to non-resource URLs";
+        cx.push(FieldError::invalid(path, &urls(), detail));
+    }
+    if !(rule.api_groups.is_empty() && rule.resources.is_empty() && rule.resource_names.is_empty()) {
+        let detail = "rules cannot apply to both regular resources and non-resource URLs";
+        cx.push(FieldError::invalid(path, &urls(), detail));
+    }
+    for (index, url) in rule.non_resource_urls.iter().enumerate() {
+        let stem = if url == "*" { "" } else { url.strip_suffix("/*").unwrap_or(url) };
+        if stem.contains('*') {
+            let detail = "'*' may only be the full, final step of the path";
+            cx.push(FieldError::invalid(&path.index(index), url, detail));
+        }
+    }
+}
+
+fn aggregation_rule(rule: &AggregationRule, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let selectors = path.field("clusterRoleSelectors");
+    if rule.cluster_role_selectors.is_empty() {
+        let detail = "at least one clusterRoleSelector required if aggregationRule is non-nil";
+        cx.push(FieldError::required(&selectors, detail));
+    }
+    for (index, selector) in rule.cluster_role_selectors.iter().enumerate() {
+        label_selector(selector, &selectors.index(index), cx);
+    }
+}
+
+fn binding(role_ref: &RoleRef, subjects: &[Subject], reach: Reach, path: &Path<'_>, cx: &mut Validation<'_>) {
+    role_reference(role_ref, reach, &path.field("roleRef"), cx);
+    let path = path.field("subjects");
+    for (index, subject) in subjects.iter().enumerate() {
+        subject_of(subject, reach, &path.index(index), cx);
+    }
+}
+
+fn role_reference(role_ref: &RoleRef, reach: Reach, path: &Path<'_>, cx: &mut Validation<'_>) {
+    of_group(&role_ref.api_group, &group(cx.vocabulary), path, cx);
+    let kinds: &[&str] = match reach {
+        Reach::Namespace => &["Role", "ClusterRole"],
+        Reach::Cluster => &["ClusterRole"],
+    };
+    if !kinds.contains(&role_ref.kind.as_str()) {
+        cx.push(FieldError::not_supported(&path.field("kind"), &role_ref.kind, kinds));
+    }
+}
+
+fn subject_of(subject: &Subject, reach: Reach, path: &Path<'_>, cx: &mut Validation<'_>) {
+    match subject.kind.as_str() {
+        SUBJECT_SERVICE_ACCOUNT => {
+            if !subject.name.is_empty() {
+                let faults = constraint::dns_subdomain(&subject.name);
+                cx.invalid_all(&path.field("name"), &subject.name, &faults);
+            }
+            of_group(&subject.api_group, "", path, cx);
+            if reach == Reach::Cluster && subject.namespace.is_empty() {
+                cx.push(FieldError::required(&path.field("namespace"), ""));
+            }
+        }
+        SUBJECT_USER | SUBJECT_GROUP => of_group(&subject.api_group, &group(cx.vocabulary), path, cx),
+        other => {
+            let kinds = [SUBJECT_SERVICE_ACCOUNT, SUBJECT_USER, SUBJECT_GROUP];
+            cx.push(FieldError::not_supported(&path.field("kind"), other, &kinds));
+        }
+    }
+}
+
+/// Only one group has the kind that is referred to.
+fn of_group(given: &str, group: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if given != group {
+        cx.push(FieldError::not_supported(&path.field("apiGroup"), given, &[group]));
+    }
+}
