@@ -3,6 +3,7 @@
 
 pub mod client;
 pub mod kubeconfig;
+pub mod objects;
 pub mod replay;
 pub mod seed;
 pub mod server;

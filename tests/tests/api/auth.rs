@@ -1,0 +1,117 @@
+//! Who is let in, and who may do something.
+
+use orch_tests::{
+    Client, TestServer,
+    client::{Identity, Protocol, tls_config},
+    objects::{CONFIG_MAPS, NAMESPACES, config_map},
+};
+use rcgen::{CertificateParams, DnType, KeyPair};
+
+#[tokio::test]
+async fn the_kubeconfigs_certificate_and_tokens_are_let_in() {
+    let server = TestServer::start().await;
+    server.administrator().get(NAMESPACES).await.expect(200);
+    for user in ["admin", "bob", "carol", "dave"] {
+        server.user(user).get(NAMESPACES).await.expect(200);
+    }
+}
+
+#[tokio::test]
+async fn nobody_else_is() {
+    let server = TestServer::start().await;
+    let nobody = server.nobody();
+    for path in [NAMESPACES, "/api", "/version", "/metrics", "/openapi/v3", "/nothing"] {
+        assert_eq!(nobody.get(path).await.refused(401, "Unauthorized"), "Unauthorized", "{path}");
+    }
+    let answers = [
+        server.nobody().with_token("tok-mallory").get(NAMESPACES).await,
+        server.nobody().with_token("tok-admin2").get(NAMESPACES).await,
+        server.nobody().with_token("tok-admi").get(NAMESPACES).await,
+        nobody.request(http::Method::GET, NAMESPACES).header("authorization", "Basic Ym9iOnB3").send().await,
+        nobody.request(http::Method::GET, NAMESPACES).header("authorization", "tok-admin").send().await,
+        nobody.get(&format!("{NAMESPACES}?access_token=tok-admin")).await,
+    ];
+    for answer in answers {
+        answer.refused(401, "Unauthorized");
+    }
+    let log = server.log();
+    assert!(!log.contains("tok-"), "a token in the log: {log}");
+}
+
+#[tokio::test]
+async fn anonymous_requests_are_let_in_where_that_is_configured() {
+    let server =
+        TestServer::options().flag("--anonymous-auth=true").flag("--authorization-mode=AlwaysDeny").start().await;
+    let message = server.nobody().get(NAMESPACES).await.refused(403, "Forbidden");
+    assert!(message.contains(r#"User "system:anonymous" cannot list resource "namespaces""#), "{message}");
+    // A wrong token is wrong all the same.
+    server.nobody().with_token("tok-mallory").get(NAMESPACES).await.refused(401, "Unauthorized");
+}
+
+#[tokio::test]
+async fn deny_stops_everyone_but_the_masters() {
+    let server = TestServer::options().flag("--authorization-mode=AlwaysDeny").start().await;
+    let message = server.user("bob").post(CONFIG_MAPS, &config_map("a", "1")).await.refused(403, "Forbidden");
+    assert_eq!(
+        message,
+        "configmaps is forbidden: User \"bob\" cannot create resource \"configmaps\" in API group \"\" in the namespace \
+         \"default\""
+    );
+    let message = server.user("bob").get("/metrics").await.refused(403, "Forbidden");
+    assert!(message.starts_with(r#"forbidden: User "bob" cannot get path "/metrics""#), "{message}");
+    server.admin().post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
+    server.administrator().get(&format!("{CONFIG_MAPS}/a")).await.expect(200);
+}
+
+/// A certificate of a foreign authority is an unauthenticated request, not a broken handshake.
+#[tokio::test]
+async fn a_strangers_certificate_is_a_401() {
+    let server = TestServer::start().await;
+    let (certificate, key) = self_signed("admin", "system:masters");
+    let identity = Identity { certificate: certificate.as_bytes(), key: key.as_bytes() };
+    let tls = tls_config(&server.kubeconfig().certificate_authority, Some(identity), Protocol::Http1);
+    let stranger = Client::new(server.address(), tls, Protocol::Http1);
+    stranger.get(NAMESPACES).await.refused(401, "Unauthorized");
+    // Another credential on the same connection still counts.
+    stranger.with_token("tok-bob").get(NAMESPACES).await.expect(200);
+}
+
+#[tokio::test]
+async fn an_operators_authority_is_trusted_too() {
+    let authority_key = KeyPair::generate().unwrap();
+    let mut params = CertificateParams::default();
+    params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    params.distinguished_name.push(DnType::CommonName, "operators");
+    let authority = params.self_signed(&authority_key).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("ca.pem");
+    std::fs::write(&file, authority.pem()).unwrap();
+
+    let key = KeyPair::generate().unwrap();
+    let mut leaf = CertificateParams::default();
+    leaf.distinguished_name.push(DnType::CommonName, "olga");
+    leaf.extended_key_usages.push(rcgen::ExtendedKeyUsagePurpose::ClientAuth);
+    let issuer = rcgen::Issuer::from_params(&params, &authority_key);
+    let leaf = leaf.signed_by(&key, &issuer).unwrap();
+
+    let server = TestServer::options()
+        .flag(format!("--client-ca-file={}", file.display()))
+        .flag("--authorization-mode=AlwaysDeny")
+        .start()
+        .await;
+    let (certificate, key) = (leaf.pem(), key.serialize_pem());
+    let identity = Identity { certificate: certificate.as_bytes(), key: key.as_bytes() };
+    let tls = tls_config(&server.kubeconfig().certificate_authority, Some(identity), Protocol::Http1);
+    let olga = Client::new(server.address(), tls, Protocol::Http1);
+    let message = olga.get(NAMESPACES).await.refused(403, "Forbidden");
+    assert!(message.contains(r#"User "olga""#), "{message}");
+    server.administrator().get(NAMESPACES).await.expect(200);
+}
+
+fn self_signed(user: &str, group: &str) -> (String, String) {
+    let key = KeyPair::generate().unwrap();
+    let mut params = CertificateParams::default();
+    params.distinguished_name.push(DnType::CommonName, user);
+    params.distinguished_name.push(DnType::OrganizationName, group);
+    (params.self_signed(&key).unwrap().pem(), key.serialize_pem())
+}

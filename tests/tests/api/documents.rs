@@ -1,0 +1,60 @@
+//! Paths outside the resources, and paths that lead nowhere.
+
+use http::Method;
+use orch_tests::TestServer;
+
+#[tokio::test]
+async fn the_version_is_told() {
+    let server = TestServer::start().await;
+    let version = server.admin().get("/version").await.expect(200);
+    for field in ["major", "minor", "gitVersion", "platform"] {
+        assert!(version[field].as_str().is_some_and(|text| !text.is_empty()), "{field}: {version}");
+    }
+    assert!(version["gitVersion"].as_str().unwrap().starts_with('v'), "{version}");
+}
+
+#[tokio::test]
+async fn the_root_lists_paths_that_answer() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let root = admin.get("/").await.expect(200);
+    let paths: Vec<&str> = root["paths"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect();
+    assert!(paths.contains(&"/api/v1") && paths.contains(&"/metrics") && paths.contains(&"/openapi/v3"), "{paths:?}");
+    for path in paths {
+        assert_eq!(admin.get(path).await.status, 200, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn what_does_not_exist_is_said_in_the_form_that_clients_expect() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    for path in ["/nothing", "/apis/none.example.com", "/apis/none.example.com/v1/things", "/livez/none"] {
+        let answer = admin.get(path).await;
+        assert_eq!((answer.status, answer.text().as_str()), (404, "404 page not found\n"), "{path}");
+    }
+    for path in [
+        "/api/v1/nothings",
+        "/api/v1/namespaces/default/nothings/a",
+        "/api/v9/namespaces",
+        "/api//v1/namespaces",
+        "/api/v1/namespaces/default/configmaps/a/scale",
+        "/api/v1/namespaces/default/namespaces/default",
+        "/api/v1/namespaces/..%2f..%2fsecrets",
+        "/api/v1/namespaces/default/configmaps/..",
+        "/api/v1/namespaces/default/configmaps/a%2fb",
+    ] {
+        admin.get(path).await.refused(404, "NotFound");
+    }
+    for (method, path) in [
+        (Method::POST, "/api/v1/configmaps"),
+        (Method::DELETE, "/api/v1/configmaps"),
+        (Method::PUT, "/api/v1/namespaces/default/configmaps"),
+        (Method::POST, "/api/v1/namespaces/default/configmaps/a"),
+        (Method::from_bytes(b"BREW").unwrap(), "/api/v1/configmaps"),
+    ] {
+        let answer = admin.request(method.clone(), path).send().await;
+        let message = answer.refused(405, "MethodNotAllowed");
+        assert_eq!(message, "the server does not allow this method on the requested resource", "{method} {path}");
+    }
+}

@@ -1,0 +1,25 @@
+//! Health probes: plain, verbose, without single checks, and one check at a time.
+
+use orch_tests::TestServer;
+
+#[tokio::test]
+async fn probes_answer_in_all_their_forms() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    for probe in ["livez", "readyz", "healthz"] {
+        let plain = admin.get(&format!("/{probe}")).await;
+        assert_eq!((plain.status, plain.text().as_str()), (200, "ok"), "{probe}");
+        assert!(plain.header("content-type").starts_with("text/plain"));
+        let verbose = admin.get(&format!("/{probe}?verbose")).await.text();
+        assert!(verbose.contains("[+]ping ok\n"), "{verbose}");
+        assert!(verbose.ends_with(&format!("{probe} check passed\n")), "{verbose}");
+        let excluded = admin.get(&format!("/{probe}?verbose&exclude=ping")).await.text();
+        assert!(excluded.contains("[+]ping excluded: ok\n"), "{excluded}");
+        for line in verbose.lines().filter_map(|line| line.strip_prefix("[+]")) {
+            let check = line.split(' ').next().unwrap();
+            let single = admin.get(&format!("/{probe}/{check}")).await;
+            assert_eq!((single.status, single.text().as_str()), (200, "ok"), "{probe}/{check}");
+        }
+        assert_eq!(admin.get(&format!("/{probe}/no-such-check")).await.status, 404);
+    }
+}

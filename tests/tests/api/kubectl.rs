@@ -1,0 +1,165 @@
+//! The command line that people already have, in both vocabularies. Where it is not installed, the test says SKIPPED.
+
+use std::{process::Stdio, time::Duration};
+
+use orch_tests::TestServer;
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    process::Command,
+};
+
+/// How long one command may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The tool as the administrator of one server.
+struct Kubectl<'s> {
+    server: &'s TestServer,
+}
+
+impl Kubectl<'_> {
+    fn command(&self, line: &str) -> Command {
+        let mut command = Command::new("kubectl");
+        command
+            .args(line.split(' '))
+            .env("KUBECONFIG", self.server.kubeconfig_path())
+            // Its caches go away with the server.
+            .env("HOME", self.server.scratch_dir())
+            .current_dir(self.server.scratch_dir())
+            .stdin(Stdio::null())
+            .kill_on_drop(true);
+        command
+    }
+
+    async fn output(&self, line: &str) -> (bool, String) {
+        let output = tokio::time::timeout(PATIENCE, self.command(line).output()).await;
+        let output = output.unwrap_or_else(|_| panic!("kubectl {line} hangs")).unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        (output.status.success(), text)
+    }
+
+    /// Runs a command that succeeds, without a warning: what it prints.
+    async fn run(&self, line: &str) -> String {
+        let (success, text) = self.output(line).await;
+        assert!(success, "kubectl {line}\n{text}");
+        assert!(!text.contains("Warning:"), "kubectl {line}\n{text}");
+        text
+    }
+
+    /// Runs a command that prints exactly this.
+    async fn prints(&self, line: &str, expected: &str) {
+        assert_eq!(self.run(line).await.trim_end(), expected, "kubectl {line}");
+    }
+
+    /// Runs a command that prints all of these.
+    async fn shows(&self, line: &str, expected: &[&str]) {
+        let text = self.run(line).await;
+        for part in expected {
+            assert!(text.contains(part), "{part:?} is not in the output of kubectl {line}:\n{text}");
+        }
+    }
+
+    /// Runs a command that fails with all of these words.
+    async fn fails(&self, line: &str, expected: &[&str]) {
+        let (success, text) = self.output(line).await;
+        assert!(!success, "kubectl {line}\n{text}");
+        for part in expected {
+            assert!(text.contains(part), "{part:?} is not in the output of kubectl {line}:\n{text}");
+        }
+    }
+}
+
+fn is_installed() -> bool {
+    let found = std::process::Command::new("kubectl").args(["version", "--client"]).output();
+    let is_installed = found.is_ok_and(|output| output.status.success());
+    if !is_installed {
+        println!("SKIPPED: kubectl is not installed");
+    }
+    is_installed
+}
+
+#[tokio::test]
+async fn the_usual_commands_work_in_the_orch_vocabulary() {
+    if is_installed() {
+        the_usual_commands_work("orch", "orch-system", "coordination.orch.io/v1").await;
+    }
+}
+
+#[tokio::test]
+async fn the_usual_commands_work_in_the_kubernetes_vocabulary() {
+    if is_installed() {
+        the_usual_commands_work("kubernetes", "kube-system", "coordination.k8s.io/v1").await;
+    }
+}
+
+async fn the_usual_commands_work(vocabulary: &'static str, system: &str, leases: &str) {
+    let server = TestServer::options().vocabulary(vocabulary).start().await;
+    let kubectl = Kubectl { server: &server };
+
+    kubectl.shows("get ns", &["NAME", "default", system]).await;
+    kubectl.shows("api-resources", &["configmaps", "cm", "ConfigMap", "namespaces", leases, "Lease"]).await;
+    kubectl.shows("api-versions", &["v1", leases]).await;
+    kubectl.shows("version", &["Server Version: v1."]).await;
+    kubectl.shows("explain configmap.data", &["KIND:", "ConfigMap", "FIELD: data", "<map[string]string>"]).await;
+    kubectl.shows("explain lease --recursive", &["holderIdentity"]).await;
+
+    kubectl.prints("create configmap c --from-literal=k=v", "configmap/c created").await;
+    kubectl.fails("create configmap c --from-literal=k=v", &["AlreadyExists", r#"configmaps "c" already exists"#]).await;
+    kubectl.shows("get configmap c -o yaml", &["apiVersion: v1", "kind: ConfigMap", "  k: v", "  name: c"]).await;
+    kubectl.prints("get cm c -o jsonpath={.data.k}", "v").await;
+    kubectl.prints("label configmap c colour=red", "configmap/c labeled").await;
+    kubectl.prints("get cm -l colour=red -o name", "configmap/c").await;
+    kubectl.prints("annotate configmap c note=here", "configmap/c annotated").await;
+    kubectl.shows("describe configmap c", &["Name:", "colour=red", "k:"]).await;
+
+    watches_what_another_changes(&kubectl).await;
+
+    kubectl.prints("create secret generic s --from-literal=password=hunter2", "secret/s created").await;
+    kubectl.prints("get secret s -o jsonpath={.data.password}", "aHVudGVyMg==").await;
+    kubectl.prints("create serviceaccount robot", "serviceaccount/robot created").await;
+    kubectl.prints("create namespace team", "namespace/team created").await;
+    kubectl.prints("-n team create configmap inner --from-literal=k=v", "configmap/inner created").await;
+    kubectl.shows("get cm -A", &["team", "inner", "default", "c"]).await;
+
+    applies_files(&kubectl).await;
+
+    kubectl.prints("delete configmap c", r#"configmap "c" deleted"#).await;
+    kubectl.fails("get configmap c", &["NotFound"]).await;
+    kubectl.prints("delete namespace team", r#"namespace "team" deleted"#).await;
+    kubectl.fails("get namespace team", &["NotFound"]).await;
+    kubectl.fails("get nothings", &["doesn't have a resource type"]).await;
+}
+
+/// `get -w` in one shell shows what happens in another.
+async fn watches_what_another_changes(kubectl: &Kubectl<'_>) {
+    let mut watching = kubectl.command("get configmap c -w -o jsonpath={.data.k}{\"\\n\"}");
+    let mut watching = watching.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(watching.stdout.take().unwrap()).lines();
+    let mut next = async || {
+        let line = tokio::time::timeout(PATIENCE, lines.next_line()).await;
+        line.expect("the watch shows the change").unwrap().expect("the watch goes on")
+    };
+    assert_eq!(next().await, "v");
+    for value in ["2", "3"] {
+        let line = format!(r#"patch configmap c --type=merge -p {{"data":{{"k":"{value}"}}}}"#);
+        kubectl.prints(&line, "configmap/c patched").await;
+        assert_eq!(next().await, value);
+    }
+    watching.kill().await.unwrap();
+}
+
+/// Client-side apply: created, unchanged, changed, and a field that leaves the file leaves the object.
+async fn applies_files(kubectl: &Kubectl<'_>) {
+    let file = kubectl.server.scratch_dir().join("app.yaml");
+    let write = |data: &str| {
+        let text = format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: app\ndata:\n{data}");
+        std::fs::write(&file, text).unwrap();
+    };
+    let apply = "apply --server-side=false -f app.yaml";
+    write("  a: \"1\"\n  b: \"1\"\n");
+    kubectl.prints(apply, "configmap/app created").await;
+    kubectl.prints(apply, "configmap/app unchanged").await;
+    write("  a: \"2\"\n");
+    kubectl.prints(apply, "configmap/app configured").await;
+    kubectl.prints("get cm app -o jsonpath={.data}", r#"{"a":"2"}"#).await;
+    kubectl.prints("delete -f app.yaml", r#"configmap "app" deleted"#).await;
+}

@@ -1,0 +1,21 @@
+//! Black-box tests over TLS on real sockets: what a client sees of a server. Each test has a server of its own.
+
+mod auth;
+mod bad_input;
+mod crud;
+mod deletion;
+mod discovery;
+mod documents;
+mod health;
+mod kinds;
+mod kubectl;
+mod limits;
+mod lists;
+mod metrics;
+mod namespaces;
+mod openapi;
+mod restart;
+mod shutdown;
+mod start;
+mod vocabularies;
+mod watch;

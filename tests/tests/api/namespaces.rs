@@ -1,0 +1,76 @@
+//! Namespaces: those that exist, what needs one, and what happens when one goes.
+
+use orch_tests::{
+    TestServer,
+    objects::{CONFIG_MAPS, NAMESPACES, config_map, name, names, namespace},
+};
+use serde_json::json;
+
+#[tokio::test]
+async fn the_systems_namespaces_exist_and_stay() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let list = admin.get(NAMESPACES).await.expect(200);
+    assert_eq!(names(&list), ["default", "orch-node-lease", "orch-public", "orch-system"]);
+    for item in list["items"].as_array().unwrap() {
+        assert_eq!(item["status"]["phase"], "Active");
+        assert_eq!(item["metadata"]["labels"]["orch.io/metadata.name"], name(item));
+    }
+    for name in ["default", "orch-public", "orch-system"] {
+        admin.delete(&format!("{NAMESPACES}/{name}")).await.refused(403, "Forbidden");
+    }
+}
+
+#[tokio::test]
+async fn an_object_needs_its_namespace() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let missing = "/api/v1/namespaces/missing/configmaps";
+    let message = admin.post(missing, &config_map("a", "1")).await.refused(404, "NotFound");
+    assert_eq!(message, r#"namespaces "missing" not found"#);
+    assert!(names(&admin.get(missing).await.expect(200)).is_empty(), "reading needs none");
+}
+
+#[tokio::test]
+async fn a_namespace_goes_with_everything_in_it() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let created = admin.post(NAMESPACES, &namespace("doomed")).await.expect(201);
+    assert_eq!(created["status"]["phase"], "Active");
+    let inside = "/api/v1/namespaces/doomed/configmaps";
+    for index in 0..20 {
+        admin.post(inside, &config_map(&format!("c{index}"), "1")).await.expect(201);
+    }
+    let mut held = config_map("held", "1");
+    held["metadata"]["finalizers"] = json!(["example.com/hold"]);
+    admin.post(inside, &held).await.expect(201);
+    admin.post(CONFIG_MAPS, &config_map("elsewhere", "1")).await.expect(201);
+
+    let mut watch = admin.watch(&format!("{NAMESPACES}?watch=1&fieldSelector=metadata.name%3Ddoomed")).await;
+    watch.expect("ADDED").await;
+    let mut content = admin.watch(&format!("{inside}?watch=1&fieldSelector=metadata.name%3Dheld")).await;
+    content.expect("ADDED").await;
+    let going = admin.delete(&format!("{NAMESPACES}/doomed")).await.expect(200);
+    assert_eq!(going["status"]["phase"], "Terminating", "{going}");
+    let message = admin.post(inside, &config_map("late", "1")).await.refused(403, "Forbidden");
+    assert!(message.contains("because it is being terminated"), "{message}");
+
+    // What has a finalizer holds the namespace; the rest goes.
+    let held = content.expect("MODIFIED").await;
+    assert!(held["metadata"]["deletionTimestamp"].is_string());
+    admin.merge(&format!("{inside}/held"), &json!({"metadata": {"finalizers": null}})).await.expect(200);
+    loop {
+        let event = watch.event().await;
+        if event["type"] == "DELETED" {
+            break;
+        }
+        assert_eq!(event["type"], "MODIFIED");
+    }
+    admin.get(&format!("{NAMESPACES}/doomed")).await.refused(404, "NotFound");
+    assert!(names(&admin.get(inside).await.expect(200)).is_empty());
+    assert_eq!(names(&admin.get("/api/v1/configmaps").await.expect(200)), ["elsewhere"]);
+
+    // The name is free again.
+    admin.post(NAMESPACES, &namespace("doomed")).await.expect(201);
+    admin.post(inside, &config_map("fresh", "1")).await.expect(201);
+}

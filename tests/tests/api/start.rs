@@ -1,0 +1,114 @@
+//! Starts that cannot succeed: one clear line on standard error and exit code 2, before anything listens.
+
+use std::{path::Path, process::Stdio, time::Duration};
+
+use orch_tests::TestServer;
+
+/// What is left of a server that refused to start.
+struct Refusal {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+async fn refused(directory: &Path, flags: &[&str]) -> Refusal {
+    let mut command = TestServer::command();
+    command.current_dir(directory).args(flags).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // The other end of standard input stays open, or the server under test would end by itself.
+    let mut process = command.spawn().unwrap();
+    let input = process.stdin.take();
+    let output = tokio::time::timeout(Duration::from_secs(20), process.wait_with_output()).await;
+    drop(input);
+    let output = output.unwrap_or_else(|_| panic!("the server started with {flags:?}")).unwrap();
+    Refusal {
+        code: output.status.code(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+impl Refusal {
+    /// Panics where the refusal is not one line that names what is wrong.
+    fn expect(&self, code: i32, words: &[&str]) {
+        assert_eq!(self.code, Some(code), "{}", self.stderr);
+        assert_eq!(self.stdout, "");
+        // Log lines may precede the verdict; it is one line, and the last.
+        let lines: Vec<&str> = self.stderr.lines().collect();
+        let said: Vec<&&str> = lines.iter().filter(|line| line.starts_with("orch-")).collect();
+        assert_eq!(said.len(), 1, "{}", self.stderr);
+        assert_eq!(lines.last(), said.first().copied(), "{}", self.stderr);
+        for word in words {
+            assert!(said[0].contains(word), "{word:?} is not in: {}", said[0]);
+        }
+        for bad in ["panicked", "RUST_BACKTRACE", "StartError", ".rs:"] {
+            assert!(!self.stderr.contains(bad), "{}", self.stderr);
+        }
+    }
+}
+
+#[tokio::test]
+async fn flags_that_are_wrong_are_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    std::fs::write(path.join("bad.csv"), "only-a-token\n").unwrap();
+    std::fs::write(path.join("bad.pem"), "no certificate\n").unwrap();
+    for (flags, words) in [
+        (&["--no-such-flag"][..], &["--no-such-flag", "--help"][..]),
+        (&["--secure-prot=1"], &["--secure-prot", "--secure-port"]),
+        (&["--secure-port=abc"], &["abc", "--secure-port"]),
+        (&["--secure-port=70000"], &["70000", "--secure-port"]),
+        (&["--bind-address=nowhere"], &["nowhere", "--bind-address"]),
+        (&["--bind-address=192.0.2.1"], &["192.0.2.1"]),
+        (&["--vocabulary=klingon"], &["klingon", "orch", "kubernetes"]),
+        (&["--authorization-mode=Sometimes"], &["Sometimes", "AlwaysAllow"]),
+        (&["--authorization-mode=AlwaysAllow,AlwaysAllow"], &["--authorization-mode", "twice"]),
+        (&["--history-retention=-5m"], &["--history-retention", "-5m"]),
+        (&["--request-timeout=soon"], &["--request-timeout", "soon"]),
+        (&["--tls-cert-file=a.pem"], &["--tls-cert-file", "--tls-private-key-file"]),
+        (&["--tls-cert-file=bad.pem", "--tls-private-key-file=bad.pem"], &["bad.pem"]),
+        (&["--token-auth-file=missing.csv"], &["--token-auth-file", "missing.csv"]),
+        (&["--token-auth-file=bad.csv"], &["--token-auth-file", "bad.csv"]),
+        (&["--client-ca-file=bad.pem"], &["--client-ca-file", "bad.pem"]),
+        (&["--client-ca-file=missing.pem"], &["--client-ca-file", "missing.pem"]),
+        (&["--log-level=loud"], &["--log-level", "loud"]),
+        (&["serve"], &["serve"]),
+        // Below a file, nobody can make a directory: not even root.
+        (&["--data-dir=bad.csv/data"], &["--data-dir", "bad.csv/data"]),
+    ] {
+        refused(path, flags).await.expect(2, words);
+    }
+}
+
+#[tokio::test]
+async fn a_port_in_use_is_said() {
+    let directory = tempfile::tempdir().unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let refusal = refused(directory.path(), &["--secure-port", &port]).await;
+    refusal.expect(2, &["--secure-port", &port, "in use"]);
+}
+
+#[tokio::test]
+async fn a_data_directory_has_one_server_at_a_time() {
+    let mut server = TestServer::start().await;
+    let data = server.data_dir();
+    let flags = ["--data-dir", data.to_str().unwrap(), "--secure-port=0"];
+    let refusal = refused(server.scratch_dir(), &flags).await;
+    refusal.expect(2, &["--data-dir", "in use by another server"]);
+    assert!(server.stop().await.success());
+    server.restart().await;
+}
+
+#[tokio::test]
+async fn help_and_version_are_no_errors() {
+    let directory = tempfile::tempdir().unwrap();
+    let help = refused(directory.path(), &["--help"]).await;
+    assert_eq!((help.code, help.stderr.as_str()), (Some(0), ""));
+    for flag in ["--data-dir", "--secure-port", "--vocabulary", "--token-auth-file", "--history-retention"] {
+        assert!(help.stdout.contains(flag), "{flag} is not in:\n{}", help.stdout);
+    }
+    let version = refused(directory.path(), &["--version"]).await;
+    assert_eq!((version.code, version.stderr.as_str()), (Some(0), ""));
+    assert!(version.stdout.starts_with("orch-apiserver "), "{}", version.stdout);
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "nothing is created");
+}
