@@ -17,6 +17,7 @@ use crate::{
     health::Checks,
     metrics::Metrics,
     openapi::OpenApi,
+    registry::continue_token::TokenKey,
     root_paths::RootPaths,
     version::Version,
 };
@@ -48,6 +49,8 @@ pub struct App {
     pub version: Version,
     /// `/`.
     pub root_paths: RootPaths,
+    /// Seals the positions of paged lists.
+    pub continue_key: TokenKey,
     /// How long a request that is no watch may take.
     pub request_timeout: Duration,
     /// Becomes true when the server starts to shut down.

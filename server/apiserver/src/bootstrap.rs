@@ -28,10 +28,12 @@ use crate::{
         serving::ServingCertificate,
     },
     config::{self, Config, Invocation},
+    registry::continue_token::TokenKey,
     server::Server,
     start_error::StartError,
 };
 
+mod continue_key;
 mod files;
 mod kubeconfig;
 mod logging;
@@ -90,6 +92,8 @@ pub struct Prepared {
     pub authentication: Authentication,
     /// Whether they may.
     pub authorization: Authorization,
+    /// Seals continue tokens.
+    pub continue_key: TokenKey,
     /// How TLS is spoken.
     pub tls: Arc<ServerConfig>,
     /// The data directory, which is this process's own from now on.
@@ -115,6 +119,7 @@ pub fn prepare(config: &Config) -> Result<Prepared, StartError> {
 
     let now = SystemTime::now();
     let authority = Authority::ensure(&directory.join("pki"), now)?;
+    let continue_key = continue_key::ensure(&directory)?;
     let serving = ServingCertificate::load(&config.serving, &authority, now)?;
     let site = Site {
         directory,
@@ -126,6 +131,7 @@ pub fn prepare(config: &Config) -> Result<Prepared, StartError> {
     Ok(Prepared {
         authentication: authentication(&config.authentication, &authority, config.vocabulary)?,
         authorization: Authorization::new(&config.authorization),
+        continue_key,
         tls: serving.tls,
         site,
     })

@@ -100,6 +100,11 @@ pub enum ApiError {
     TooLarge(String),
     /// 410: the version asked for is no longer known.
     Expired(String),
+    /// 410: the version of a paged list is no longer known.
+    ExpiredContinue {
+        /// Continues the list at the newest version instead.
+        token: String,
+    },
     /// 504: the version asked for is not reached yet.
     TooLargeResourceVersion {
         /// What the client asked for.

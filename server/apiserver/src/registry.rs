@@ -8,6 +8,7 @@
 pub mod admission;
 pub mod body;
 pub mod body_format;
+pub mod continue_token;
 pub mod create;
 pub mod current;
 pub mod delete;
@@ -17,6 +18,7 @@ pub mod list;
 pub mod metadata;
 pub mod options;
 pub mod patch;
+pub mod read_version;
 pub mod selection;
 pub mod store_error;
 pub mod update;

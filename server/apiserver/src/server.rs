@@ -6,7 +6,7 @@
 use std::{net::SocketAddr, sync::Arc, time::SystemTime};
 
 use orch_runtime::resource_def::GroupVersionDef;
-use orch_storage::{Storage, SystemClock};
+use orch_storage::{Revision, Storage, SystemClock};
 use tokio::{sync::watch, task::JoinSet};
 
 use crate::{
@@ -72,8 +72,10 @@ impl Server {
     /// What keeps the server from starting.
     pub async fn start(self, stopping: watch::Receiver<bool>) -> Result<Running, StartError> {
         let started = SystemTime::now();
-        let Prepared { authentication, authorization, tls, site } = bootstrap::prepare(&self.config)?;
+        let Prepared { authentication, authorization, continue_key, tls, site } =
+            bootstrap::prepare(&self.config)?;
         let storage = bootstrap::open_storage(&self.config).await?;
+        let created = storage.current_revision() == Revision::FIRST;
         let listener = Listener::bind(&self.config.serving, tls).await?;
         let vocabulary = self.config.vocabulary;
         let catalog = Arc::new(Catalog::new(vocabulary, self.tables));
@@ -93,12 +95,16 @@ impl Server {
             health,
             metrics,
             version: Version::new(),
+            continue_key,
             request_timeout: self.config.serving.request_timeout,
             stopping: stopping.clone(),
         });
         system_namespaces::ensure(&app).await.map_err(|error| {
             StartError::Runtime(format!("cannot create the system namespaces: {error:?}"))
         })?;
+        if created {
+            forget_creation(&app.storage).await?;
+        }
         Ok(Running { app, site, listener, stopping })
     }
 }
@@ -129,6 +135,14 @@ impl Running {
         drop(site);
         closed.map_err(|error| StartError::Runtime(format!("cannot close the store: {error}")))
     }
+}
+
+/// History begins when the server is first complete: a version from before that was never given to anybody, and whoever
+/// asks for one has it from other data.
+async fn forget_creation(storage: &Storage) -> Result<(), StartError> {
+    let complete = storage.current_revision();
+    let forgotten = storage.compact(complete).await;
+    forgotten.map_err(|error| StartError::Runtime(format!("cannot begin the history: {error}")))
 }
 
 /// The checks behind the probes, under the names that clients know.

@@ -16,6 +16,9 @@ use crate::error::{ApiError, ExistsDetail, Forbidden, ResourceName};
 
 /// Cause reason by which clients recognise a version that is still to come.
 const RESOURCE_VERSION_TOO_LARGE: &str = "ResourceVersionTooLarge";
+const CONTINUE_EXPIRED: &str = "The provided continue parameter is too old to display a consistent list result. \
+    Start a new list without the continue parameter, or use the continue token in this response to get the remaining \
+    items as they are now: what changed since the first page may then be missing or be listed twice.";
 
 /// Travels with an answer of 500 to where it is logged, together with which request it was; clients never see it.
 #[derive(Clone, Debug)]
@@ -95,6 +98,11 @@ pub fn status_of(error: &ApiError) -> Status {
             failure(413, "RequestEntityTooLarge", &format!("Request entity too large: {why}"))
         }
         ApiError::Expired(message) => failure(410, "Expired", message),
+        ApiError::ExpiredContinue { token } => {
+            let mut status = failure(410, "Expired", CONTINUE_EXPIRED);
+            status.metadata.continue_.clone_from(token);
+            status
+        }
         ApiError::TooLargeResourceVersion { asked, current } => too_large_version(*asked, *current),
         ApiError::Timeout(why) => failure(504, "Timeout", &format!("Timeout: {why}")),
         ApiError::TooManyRequests { message, retry_after } => {

@@ -12,7 +12,7 @@ mod snapshot;
 mod watch;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
@@ -46,8 +46,9 @@ struct Shared {
     hubs: ArcSwap<HashMap<ResourceName, Arc<Hub>>>,
     /// Held while a hub is added, so that two threads do not add the same one.
     adding: Mutex<()>,
-    /// History up to here was gone before this process began.
-    begins_after: Revision,
+    /// History up to here was gone before this process began, or somebody had it forgotten. Watches that run since
+    /// before then are not held up by it: their logs know what they have seen.
+    begins_after: AtomicU64,
     /// The revision of `state`, for those who wait for it.
     reached: signal::Sender<Revision>,
     closed: AtomicBool,
@@ -83,7 +84,7 @@ impl Memory {
             state: ArcSwap::from_pointee(state),
             hubs: ArcSwap::default(),
             adding: Mutex::default(),
-            begins_after,
+            begins_after: AtomicU64::new(begins_after.get()),
             reached,
             closed: AtomicBool::new(false),
         }))
@@ -111,6 +112,7 @@ impl Memory {
         if revision == now.revision() {
             return Ok(now);
         }
+        self.covers(revision)?;
         let younger = self.hub(resource).between(revision, now.revision())?;
         Ok(now.undo(&younger, revision))
     }
@@ -126,7 +128,17 @@ impl Memory {
         scope: Scope,
         after: Revision,
     ) -> Result<Watch, StoreError> {
+        self.covers(after)?;
         Watch::new(self.clone(), self.hub(resource), scope, after)
+    }
+
+    fn begins_after(&self) -> Revision {
+        Revision::new(self.0.begins_after.load(Ordering::Acquire))
+    }
+
+    fn covers(&self, asked: Revision) -> Result<(), StoreError> {
+        let oldest = self.begins_after();
+        if asked < oldest { Err(StoreError::Expired { asked, oldest }) } else { Ok(()) }
     }
 
     /// Resolves when the state is at `revision` or later; fails when it cannot come to that any more.
@@ -154,7 +166,7 @@ impl Memory {
         let _adding = self.0.adding.lock().unwrap_or_else(PoisonError::into_inner);
         let mut hubs = HashMap::clone(&self.0.hubs.load());
         let hub =
-            hubs.entry(resource.clone()).or_insert_with(|| Arc::new(Hub::new(self.0.begins_after))).clone();
+            hubs.entry(resource.clone()).or_insert_with(|| Arc::new(Hub::new(self.begins_after()))).clone();
         self.0.hubs.store(Arc::new(hubs));
         hub
     }
@@ -206,6 +218,8 @@ impl MemoryWriter {
 
     /// Forgets all events up to and including `before`. Returns what the log no longer needs either.
     pub(crate) fn forget_through(&mut self, before: Revision) -> Vec<Garbage> {
+        let before = before.min(self.memory.revision());
+        self.memory.0.begins_after.fetch_max(before.get(), Ordering::AcqRel);
         let events = self.history.pop_through(before);
         self.forget(&events)
     }

@@ -1,8 +1,9 @@
-//! DELETE of a collection: each selected object in turn, as if deleted by itself.
+//! DELETE of a collection: each selected object in turn, as if deleted by itself. With a limit it is done in pages, as a
+//! list is read; the answer tells how to go on.
 
-use orch_api::meta::v1::{Status, StatusDetails};
+use orch_api::meta::v1::{ListMeta, Status, StatusDetails};
 
-use super::{Answer, Call, Reply, body_format::Body, delete, options::DeletionOptions, selection::Selection};
+use super::{Answer, Call, Reply, body_format::Body, delete, list, options::DeletionOptions};
 use crate::error::{ApiError, Result};
 
 /// Deletes what the selectors match. Objects that vanish meanwhile are nobody's problem; the first other failure ends
@@ -12,9 +13,8 @@ use crate::error::{ApiError, Result};
 /// 400 for bad selectors, and what a DELETE of an item may answer.
 pub async fn delete_collection(call: Call<'_>, body: &Body) -> Result<Reply> {
     let options = DeletionOptions::parse(body, call.query, call.app.catalog.vocabulary)?;
-    let selection = Selection::parse(call)?;
-    let snapshot = call.app.storage.snapshot(&call.target.resource.storage_name);
-    for object in selection.select(call, &snapshot) {
+    let page = list::page(call).await?;
+    for object in &page.objects {
         match delete::delete_named(call, &object.key().name, &options).await {
             Ok(_) | Err(ApiError::NotFound { .. }) => {}
             Err(error) => return Err(error),
@@ -25,6 +25,12 @@ pub async fn delete_collection(call: Call<'_>, body: &Body) -> Result<Reply> {
         kind: call.target.resource.def.plural.to_owned(),
         ..StatusDetails::default()
     };
-    let status = Status { status: "Success".to_owned(), details: Some(details), ..Status::default() };
+    let metadata = ListMeta {
+        continue_: page.continue_token,
+        remaining_item_count: page.remaining.map(u64::cast_signed),
+        ..ListMeta::default()
+    };
+    let status =
+        Status { metadata, status: "Success".to_owned(), details: Some(details), ..Status::default() };
     Ok(Answer::Status(Box::new(status)).into())
 }

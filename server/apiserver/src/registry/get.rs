@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Answer, Call, Reply, current, selection};
+use super::{
+    Answer, Call, Reply, current,
+    read_version::{Named, Shown},
+};
 use crate::error::{ApiError, Result};
 
 /// The stored object, at least as new as the client asks.
@@ -10,11 +13,8 @@ use crate::error::{ApiError, Result};
 /// # Errors
 /// 400 for a version that is no number, 404, 500 for a damaged object, 504 for a version that is still to come.
 pub async fn get(call: Call<'_>) -> Result<Reply> {
-    if let Some(version) = selection::minimum_version(call.query)? {
-        call.app.wait_for(version).await?;
-    }
     let resource = call.target.resource;
-    let snapshot = call.app.storage.snapshot(&resource.storage_name);
+    let snapshot = Shown::of(Named::parse(call.query)?, None, false).snapshot(call).await?;
     let object = snapshot
         .get(&call.target.namespace, &call.target.name)
         .ok_or_else(|| ApiError::not_found(resource, &call.target.name))?;

@@ -1,4 +1,4 @@
-//! GET of a collection, and the options that list and watch share.
+//! GET of a collection, in pages where that is asked for, and the options that list and watch share.
 
 use std::sync::Arc;
 
@@ -6,35 +6,33 @@ use orch_runtime::{
     field_error::{FieldError, Validation},
     path::Path,
 };
-use orch_storage::{Object, Revision};
+use orch_storage::{Object, Revision, Snapshot, StoreError};
 
 use super::{
     Answer, Call, Reply,
-    selection::{self, Selection},
+    continue_token::Position,
+    read_version::{Named, Shown, VersionMatch},
+    selection::Selection,
+    store_error,
 };
 use crate::{
     catalog::ServedResource,
     error::{ApiError, Result},
 };
 
-/// The selected objects at one version of the store.
+/// The selected objects at one version of the store, or a page of them.
 #[derive(Clone, Debug)]
 pub struct List {
     /// Their kind.
     pub resource: Arc<ServedResource>,
-    /// The version of the collection.
+    /// The version of the collection; the same on every page.
     pub revision: Revision,
     /// In the order of their keys.
     pub objects: Vec<Arc<Object>>,
-}
-
-/// `resourceVersionMatch`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum VersionMatch {
-    /// At least as new.
-    NotOlderThan,
-    /// Exactly.
-    Exact,
+    /// What to ask for the next page with; empty on the last one.
+    pub continue_token: String,
+    /// How many objects the next pages hold; not known where selectors choose them.
+    pub remaining: Option<u64>,
 }
 
 /// Lists the selected objects.
@@ -42,29 +40,95 @@ pub enum VersionMatch {
 /// # Errors
 /// 400 and 422 for wrong parameters, 410 for an exact version that is gone, 504 for one that is still to come.
 pub async fn list(call: Call<'_>) -> Result<Reply> {
+    Ok(Answer::List(page(call).await?).into())
+}
+
+/// The page that a request asks for; also what a DELETE of a collection is about.
+///
+/// # Errors
+/// As of [`list`].
+pub async fn page(call: Call<'_>) -> Result<List> {
     let version_match = check_options(call, false)?;
-    call.query.integer("limit")?;
     call.query.integer("timeoutSeconds")?;
+    let limit = call.query.integer("limit")?.filter(|limit| *limit > 0).map(i64::cast_unsigned);
     let selection = Selection::parse(call)?;
-    let minimum = selection::minimum_version(call.query)?;
-    if let Some(version) = minimum {
-        call.app.wait_for(version).await?;
+    let token = call.query.text("continue");
+    if token.is_empty() {
+        let named = Named::parse(call.query)?;
+        let snapshot = Shown::of(named, version_match, limit.is_some()).snapshot(call).await?;
+        let limit = limit.filter(|_| named != Named::Zero);
+        return Ok(cut(call, &selection, &snapshot, None, limit));
     }
+    if !matches!(call.query.text("resourceVersion"), "" | "0") {
+        let message = "specifying resource version is not allowed when using continue";
+        return Err(ApiError::BadRequest(message.to_owned()));
+    }
+    let position = selection.with_binding(call, |binding| call.app.continue_key.open(binding, token));
+    let Some(position) = position else {
+        let message = "invalid continue token: continue key is not valid: it was not given out for this list";
+        return Err(ApiError::BadRequest(message.to_owned()));
+    };
+    let snapshot = continued(call, &selection, &position).await?;
+    Ok(cut(call, &selection, &snapshot, Some(&position), limit))
+}
+
+/// The state that a list is continued on.
+async fn continued(call: Call<'_>, selection: &Selection, position: &Position) -> Result<Snapshot> {
     let resource = call.target.resource;
-    let snapshot = match (version_match, minimum) {
-        (Some(VersionMatch::Exact), Some(version)) => {
-            call.app.storage.snapshot_at(&resource.storage_name, version).map_err(|_| {
-                ApiError::Expired("The resourceVersion for the provided list is too old.".to_owned())
-            })?
+    let Some(revision) = position.revision else {
+        return Shown::Newest.snapshot(call).await;
+    };
+    match call.app.storage.snapshot_at(&resource.storage_name, revision) {
+        Ok(snapshot) => Ok(snapshot),
+        // A version from the future was given out by data that a backup has replaced.
+        Err(StoreError::Expired { .. } | StoreError::FutureRevision { .. }) => {
+            let newest = Position { revision: None, remaining: None, ..position.clone() };
+            let token = selection.with_binding(call, |binding| call.app.continue_key.seal(binding, &newest));
+            Err(ApiError::ExpiredContinue { token })
         }
-        _ => call.app.storage.snapshot(&resource.storage_name),
-    };
-    let list = List {
-        resource: Arc::clone(resource),
+        Err(other) => Err(store_error::failure(resource, other)),
+    }
+}
+
+/// The objects behind `position`, at most `limit`, and where the rest begins.
+fn cut(
+    call: Call<'_>,
+    selection: &Selection,
+    snapshot: &Snapshot,
+    position: Option<&Position>,
+    limit: Option<u64>,
+) -> List {
+    let after = position.map(|position| (position.namespace.as_str(), position.name.as_str()));
+    let scope = selection.scope(call);
+    let mut wanted = selection.select(call.target.resource, snapshot, &scope, after);
+    let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    let objects: Vec<Arc<Object>> = wanted.by_ref().take(limit).cloned().collect();
+    let mut page = List {
+        resource: Arc::clone(call.target.resource),
         revision: snapshot.revision(),
-        objects: selection.select(call, &snapshot),
+        objects,
+        continue_token: String::new(),
+        remaining: None,
     };
-    Ok(Answer::List(list).into())
+    if page.objects.len() < limit || wanted.next().is_none() {
+        return page;
+    }
+    if selection.is_everything() {
+        page.remaining = Some(match position.and_then(|position| position.remaining) {
+            Some(counted) => counted.saturating_sub(page.objects.len() as u64),
+            None => 1 + wanted.count() as u64,
+        });
+    }
+    let last =
+        page.objects.last().expect("a limit is at least 1, and there are more objects than that").key();
+    let next = Position {
+        revision: Some(page.revision),
+        namespace: (*last.namespace).to_owned(),
+        name: (*last.name).to_owned(),
+        remaining: page.remaining,
+    };
+    page.continue_token = selection.with_binding(call, |binding| call.app.continue_key.seal(binding, &next));
+    page
 }
 
 /// The combinations of version, match and initial events that make sense.

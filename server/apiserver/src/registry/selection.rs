@@ -1,21 +1,18 @@
-//! Which objects of a collection a request is about: namespace, name, label and field selectors, and versions.
+//! Which objects of a collection a request is about: namespace, name, label and field selectors.
 
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use orch_machinery::selector::{SelectorError, field::FieldSelector, label::LabelSelector};
 use orch_runtime::{
     Tree,
-    field_error::{FieldError, Validation},
-    path::Path,
     resource_def::{ResourceDef, Scope, Verb},
 };
-use orch_storage::{Object, Revision, Snapshot};
+use orch_storage::{Object, Scope as StoreScope, Snapshot};
 
-use super::{Call, current};
+use super::{Call, continue_token::Binding, current};
 use crate::{
     catalog::ServedResource,
     error::{ApiError, Result},
-    query::Query,
 };
 
 /// Selectors of a request, parsed.
@@ -52,11 +49,6 @@ impl Selection {
         Ok(Selection { labels, fields, named, reads_object })
     }
 
-    /// The name that the field selector pins.
-    pub fn name(&self) -> Option<&str> {
-        self.fields.requires_exact("metadata.name")
-    }
-
     /// Whether an object matches.
     ///
     /// # Errors
@@ -83,24 +75,60 @@ impl Selection {
         Ok(self.labels.matches(|key| facts.labels.get(key).map(String::as_str)))
     }
 
-    /// The selected objects of the request's namespace (or of all), in the order of their keys. Damaged objects are
+    /// Whether the selectors leave nothing out.
+    pub fn is_everything(&self) -> bool {
+        self.labels.is_everything() && self.fields.is_everything()
+    }
+
+    /// The part of the collection that the path and the selectors' names confine the request to. The store keeps
+    /// it in order, and wakes a watch for nothing else.
+    pub fn scope(&self, call: Call<'_>) -> StoreScope {
+        let target = call.target;
+        let cluster_scoped = target.resource.def.scope == Scope::Cluster;
+        let namespace = match target.namespace.as_str() {
+            "" if cluster_scoped => Some(""),
+            "" => self.fields.requires_exact("metadata.namespace").filter(|namespace| !namespace.is_empty()),
+            namespace => Some(namespace),
+        };
+        let name = if self.named.is_empty() {
+            self.fields.requires_exact("metadata.name")
+        } else {
+            Some(&*self.named)
+        };
+        match (namespace, name) {
+            (Some(namespace), Some(name)) => StoreScope::Name(namespace.into(), name.into()),
+            (Some(namespace), None) if !cluster_scoped => StoreScope::Namespace(namespace.into()),
+            _ => StoreScope::All,
+        }
+    }
+
+    /// Calls `with` with what a continue token of this request is good for.
+    pub fn with_binding<T>(&self, call: Call<'_>, with: impl FnOnce(Binding<'_>) -> T) -> T {
+        let (labels, fields) = (self.labels.to_string(), self.fields.to_string());
+        with(Binding {
+            resource: call.target.resource.storage_name.as_str(),
+            namespace: &call.target.namespace,
+            labels: &labels,
+            fields: &fields,
+        })
+    }
+
+    /// The selected objects in `scope` behind a namespace and name, in the order of their keys. Damaged objects are
     /// left out and logged: a list must not fail for one of them.
-    pub fn select(&self, call: Call<'_>, snapshot: &Snapshot) -> Vec<Arc<Object>> {
-        let resource = call.target.resource;
-        let namespace = call.target.namespace.as_str();
-        let all = resource.def.scope == Scope::Cluster || namespace.is_empty();
-        let wanted = |object: &Arc<Object>| match self.matches(resource, object) {
+    pub fn select<'a>(
+        &'a self,
+        resource: &'a ServedResource,
+        snapshot: &'a Snapshot,
+        scope: &'a StoreScope,
+        after: Option<(&'a str, &'a str)>,
+    ) -> impl Iterator<Item = &'a Arc<Object>> {
+        snapshot.in_scope(scope, after).filter(move |object| match self.matches(resource, object) {
             Ok(matches) => matches,
             Err(error) => {
                 tracing::error!(?error, "left out of a list");
                 false
             }
-        };
-        if all {
-            snapshot.iter().filter(|object| wanted(object)).cloned().collect()
-        } else {
-            snapshot.in_namespace(namespace).filter(|object| wanted(object)).cloned().collect()
-        }
+        })
     }
 }
 
@@ -119,40 +147,6 @@ impl Facts {
         let labels = serde_json::from_slice::<Labelled>(bytes).map(|object| object.metadata.labels);
         Facts { labels: labels.unwrap_or_default() }
     }
-}
-
-/// The version that a read must have reached: absent for none and `0`.
-///
-/// # Errors
-/// 400 where it is no number.
-pub fn minimum_version(query: &Query) -> Result<Option<Revision>> {
-    match query.text("resourceVersion") {
-        "" | "0" => Ok(None),
-        text => text
-            .parse::<Revision>()
-            .map(Some)
-            .map_err(|_| ApiError::BadRequest(format!("invalid resource version: {text:?}"))),
-    }
-}
-
-/// The version after which a watch starts: absent for none and `0`.
-///
-/// # Errors
-/// 422 where it is no number; watches differ from reads in that.
-pub fn watch_version(call: Call<'_>) -> Result<Option<Revision>> {
-    let text = call.query.text("resourceVersion");
-    minimum_version(call.query).map_err(|_| {
-        let mut cx = Validation::new(call.app.catalog.vocabulary);
-        let detail = "must be a version that the server gave";
-        cx.push(FieldError::invalid(&Path::ROOT.field("resourceVersion"), text, detail));
-        let resource = call.target.resource;
-        ApiError::Invalid {
-            group: resource.group.clone(),
-            kind: resource.def.plural.to_owned(),
-            name: String::new(),
-            errors: cx.into_errors(),
-        }
-    })
 }
 
 fn selectable_value(def: &ResourceDef, label: &str, tree: Option<&Tree>) -> Option<String> {

@@ -8,8 +8,12 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use orch_api::meta::v1::Status;
 use orch_machinery::{json::encode::encode, meta};
-use orch_runtime::vocabulary::Vocabulary;
-use orch_storage::{Event, EventKind, Object, Revision, Scope, StoreError, Watch};
+use orch_runtime::{
+    field_error::{FieldError, Validation},
+    path::Path,
+    vocabulary::Vocabulary,
+};
+use orch_storage::{Event, EventKind, Object, Revision, StoreError, Watch};
 use rand::RngExt;
 use tokio::{
     sync::watch,
@@ -18,7 +22,8 @@ use tokio::{
 
 use super::{
     Answer, Call, Reply, current, list,
-    selection::{self, Selection},
+    read_version::{Named, Shown, VersionMatch},
+    selection::Selection,
 };
 use crate::{
     catalog::ServedResource,
@@ -33,6 +38,9 @@ const DEFAULT_SECONDS: std::ops::Range<u64> = 1800..3600;
 const BOOKMARK_PERIOD: Duration = Duration::from_mins(1);
 /// The last bookmark comes this long before the end of a stream.
 const LAST_BOOKMARK: Duration = Duration::from_secs(2);
+
+/// Initial events are told in pieces of about so many bytes.
+const INITIAL_BYTES: usize = 64 * 1024;
 
 /// One thing to tell a watcher.
 #[derive(Debug)]
@@ -94,9 +102,9 @@ pub struct WatchStream {
     ended: bool,
 }
 
-/// The objects that exist at the start.
+/// The objects that exist at the start and have not been told yet.
 struct Initial {
-    objects: Vec<Arc<Object>>,
+    objects: std::vec::IntoIter<Arc<Object>>,
     end_mark: Option<Revision>,
 }
 
@@ -109,25 +117,27 @@ pub async fn watch(call: Call<'_>) -> Result<Reply> {
     list::check_options(call, true)?;
     let query = call.query;
     let timeout = timeout(query.integer("timeoutSeconds")?);
+    query.integer("limit")?;
     let selection = Selection::parse(call)?;
-    let start = selection::watch_version(call)?;
+    let named = start_version(call)?;
     let bookmarks = query.flag("allowWatchBookmarks");
-    let asked = query.optional_flag("sendInitialEvents");
-    let initial_events = asked.unwrap_or(start.is_none());
-    if let (true, Some(version)) = (initial_events, start) {
-        call.app.wait_for(version).await?;
-    }
+    let starts_anywhere = !matches!(named, Named::At(_));
     let resource = call.target.resource;
-    let (initial, after) = if initial_events {
-        let snapshot = call.app.storage.snapshot(&resource.storage_name);
+    let scope = selection.scope(call);
+    let (initial, after) = if query.optional_flag("sendInitialEvents").unwrap_or(starts_anywhere) {
+        let snapshot = Shown::of(named, Some(VersionMatch::NotOlderThan), false).snapshot(call).await?;
         let revision = snapshot.revision();
-        let end_mark = bookmarks.then_some(revision);
-        (Some(Initial { objects: selection.select(call, &snapshot), end_mark }), revision)
+        let objects: Vec<_> = selection.select(resource, &snapshot, &scope, None).cloned().collect();
+        (Some(Initial { objects: objects.into_iter(), end_mark: bookmarks.then_some(revision) }), revision)
     } else {
         // Without initial events and without a version, the stream starts now.
-        (None, start.unwrap_or_else(|| call.app.storage.current_revision()))
+        let after = match named {
+            Named::At(version) => version,
+            named => Shown::of(named, None, false).snapshot(call).await?.revision(),
+        };
+        (None, after)
     };
-    let events = call.app.storage.watch(&resource.storage_name, scope(call, &selection), after);
+    let events = call.app.storage.watch(&resource.storage_name, scope, after);
     let now = Instant::now();
     let mut stream = WatchStream {
         resource: Arc::clone(resource),
@@ -136,7 +146,7 @@ pub async fn watch(call: Call<'_>) -> Result<Reply> {
         events,
         initial,
         bookmarks,
-        next_bookmark: now + BOOKMARK_PERIOD,
+        next_bookmark: now,
         deadline: now + timeout,
         stopping: call.app.stopping.clone(),
         ended: false,
@@ -151,11 +161,8 @@ impl WatchStream {
         if self.ended {
             return None;
         }
-        if let Some(initial) = self.initial.take() {
-            let events = self.initial_events(&initial);
-            if !events.is_empty() {
-                return Some(events);
-            }
+        if let Some(events) = self.initial_events() {
+            return Some(events);
         }
         let events = match &mut self.events {
             Ok(events) => events,
@@ -192,17 +199,25 @@ impl WatchStream {
         }
     }
 
-    fn initial_events(&self, initial: &Initial) -> Vec<WatchEvent> {
-        let mut events: Vec<WatchEvent> = initial
-            .objects
-            .iter()
-            .filter_map(|object| current::bytes_of(&self.resource, object).ok())
-            .map(|json| WatchEvent::Object { change: ChangeType::Added, json: json.clone() })
-            .collect();
-        events.extend(
-            initial.end_mark.map(|revision| WatchEvent::Bookmark { revision, ends_initial_events: true }),
-        );
-        events
+    /// The next initial events, or none when all are told. They come in pieces, so that a large collection is never
+    /// in memory twice.
+    fn initial_events(&mut self) -> Option<Vec<WatchEvent>> {
+        let initial = self.initial.as_mut()?;
+        let mut events: Vec<WatchEvent> = Vec::new();
+        let mut bytes = 0;
+        for object in initial.objects.by_ref() {
+            // What is damaged has been left out of the selection.
+            let Ok(json) = current::bytes_of(&self.resource, &object) else { continue };
+            bytes += json.len();
+            events.push(WatchEvent::Object { change: ChangeType::Added, json: json.clone() });
+            if bytes >= INITIAL_BYTES {
+                return Some(events);
+            }
+        }
+        let mark = |revision| WatchEvent::Bookmark { revision, ends_initial_events: true };
+        events.extend(initial.end_mark.map(mark));
+        self.initial = None;
+        (!events.is_empty()).then_some(events)
     }
 
     fn plan_bookmark(&mut self, now: Instant) {
@@ -247,18 +262,27 @@ fn at_revision(resource: &ServedResource, object: &Object, revision: Revision) -
     Some(text.into())
 }
 
-/// The store wakes a watch only for what is in its scope.
-fn scope(call: Call<'_>, selection: &Selection) -> Scope {
-    let target = call.target;
-    let name = if target.name.is_empty() { selection.name() } else { Some(target.name.as_str()) };
-    let cluster_scoped = target.resource.def.scope == orch_runtime::resource_def::Scope::Cluster;
-    match name {
-        Some(name) if cluster_scoped || !target.namespace.is_empty() => {
-            Scope::Name(target.namespace.as_str().into(), name.into())
+/// The version that a watch starts after.
+///
+/// # Errors
+/// 422 where it is no number; watches differ from reads in that.
+fn start_version(call: Call<'_>) -> Result<Named> {
+    Named::parse(call.query).map_err(|_| {
+        let mut cx = Validation::new(call.app.catalog.vocabulary);
+        let path = Path::ROOT.field("resourceVersion");
+        cx.push(FieldError::invalid(
+            &path,
+            call.query.text("resourceVersion"),
+            "must be a version that the server gave",
+        ));
+        let resource = call.target.resource;
+        ApiError::Invalid {
+            group: resource.group.clone(),
+            kind: resource.def.plural.to_owned(),
+            name: String::new(),
+            errors: cx.into_errors(),
         }
-        _ if target.namespace.is_empty() => Scope::All,
-        _ => Scope::Namespace(target.namespace.as_str().into()),
-    }
+    })
 }
 
 fn timeout(seconds: Option<i64>) -> Duration {

@@ -12,7 +12,8 @@ use std::{
 use axum::body::Body;
 use bytes::{BufMut, Bytes, BytesMut};
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
-use orch_storage::{Object, Revision};
+use orch_machinery::partial::ListMeta;
+use orch_storage::Object;
 
 use crate::registry::list::List;
 
@@ -23,7 +24,7 @@ pub const END: &[u8] = b"]}\n";
 
 /// A list on its way to the client.
 pub struct ListBody {
-    head: String,
+    head: Vec<u8>,
     objects: std::vec::IntoIter<Arc<Object>>,
     /// How much of each object's stored form a list leaves out: its type, and the newline at the end.
     prefix: usize,
@@ -35,7 +36,7 @@ impl ListBody {
     /// The text of a list.
     pub fn new(list: List) -> Self {
         let def = list.resource.def;
-        let head = head(def.list_kind, &list.resource.api_version, list.revision);
+        let head = head(def.list_kind, &list.resource.api_version, &list);
         let prefix = list.resource.type_prefix.len();
         let items: usize =
             list.objects.iter().map(|object| item(object, prefix).map_or(0, |item| item.len() + 2)).sum();
@@ -63,7 +64,7 @@ impl ListBody {
             return None;
         }
         let mut chunk = BytesMut::with_capacity((self.remaining as usize).min(CHUNK + CHUNK / 2));
-        chunk.put_slice(std::mem::take(&mut self.head).as_bytes());
+        chunk.put_slice(&std::mem::take(&mut self.head));
         while chunk.len() < CHUNK {
             let Some(object) = self.objects.next() else {
                 chunk.put_slice(END);
@@ -109,11 +110,21 @@ impl HttpBody for ListBody {
 }
 
 /// What opens a list; its items follow, then [`END`]. Neither word needs escapes: both come from the schema.
-pub fn head(kind: &str, api_version: &str, revision: Revision) -> String {
-    format!(
-        "{{\"kind\":\"{kind}\",\"apiVersion\":\"{api_version}\",\
-         \"metadata\":{{\"resourceVersion\":\"{revision}\"}},\"items\":["
-    )
+pub fn head(kind: &str, api_version: &str, list: &List) -> Vec<u8> {
+    let mut head =
+        format!("{{\"kind\":\"{kind}\",\"apiVersion\":\"{api_version}\",\"metadata\":").into_bytes();
+    meta(list, &list.revision.to_string()).write(&mut head);
+    head.extend_from_slice(b",\"items\":[");
+    head
+}
+
+/// What a list says about itself; `revision` is the text of its version.
+pub fn meta<'a>(list: &'a List, revision: &'a str) -> ListMeta<'a> {
+    ListMeta {
+        resource_version: revision,
+        continue_token: &list.continue_token,
+        remaining_item_count: list.remaining,
+    }
 }
 
 fn items_present(list: &List) -> usize {

@@ -146,12 +146,12 @@ pub fn list(form: &Form, list: &List, now: Time) -> Result<Vec<u8>> {
         Form::Plain => return Ok(ListBody::new(list.clone()).into_text()),
         Form::Metadata(api_version) if list.objects.is_empty() => {
             // Existing clients know the empty list of this form as null.
-            let head = list_body::head(METADATA_LIST, api_version, list.revision);
-            text.extend_from_slice(head.strip_suffix('[').unwrap_or(&head).as_bytes());
+            let head = list_body::head(METADATA_LIST, api_version, list);
+            text.extend_from_slice(head.strip_suffix(b"[").unwrap_or(&head));
             text.extend_from_slice(b"null}\n");
         }
         Form::Metadata(api_version) => {
-            text.extend_from_slice(list_body::head(METADATA_LIST, api_version, list.revision).as_bytes());
+            text.extend_from_slice(&list_body::head(METADATA_LIST, api_version, list));
             for (index, object) in list.objects.iter().enumerate() {
                 if index > 0 {
                     text.push(b',');
@@ -163,7 +163,7 @@ pub fn list(form: &Form, list: &List, now: Time) -> Result<Vec<u8>> {
         }
         Form::Table(api_version, include) => {
             let revision = list.revision.to_string();
-            let meta = ListMeta { resource_version: &revision, ..ListMeta::default() };
+            let meta = list_body::meta(list, &revision);
             let columns = columns_of(resource.def.columns);
             let mut table = TableWriter::start(api_version, *include, meta, Some(columns), &mut text);
             for object in &list.objects {
