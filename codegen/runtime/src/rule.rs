@@ -14,7 +14,7 @@ mod unique;
 mod update;
 
 pub use self::{
-    number::{Number, exclusive_maximum, exclusive_minimum, maximum, minimum, multiple_of},
+    number::{Number, between, exclusive_maximum, exclusive_minimum, maximum, minimum, multiple_of},
     pairs::pairs,
     presence::{required, required_string},
     size::{max_items, max_length, max_properties, min_items, min_length, min_properties},

@@ -1,7 +1,11 @@
 //! Defaults: one source, a use, and a value that the field itself would accept.
 
 use super::{value, walk};
-use crate::{diagnostic::Diagnostics, lower::Lowered};
+use crate::{
+    diagnostic::Diagnostics,
+    lower::Lowered,
+    model::{Behind, Field, Model},
+};
 
 /// A default is a constant or computed, not both.
 pub(super) fn one_source(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
@@ -26,14 +30,24 @@ pub(super) fn not_required(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics)
     }
 }
 
-/// A constant default satisfies the type and the constraints of its field.
+/// A constant default satisfies the type and the constraints of its field. `{}` for an object only says that the object
+/// is always there: what its fields are then is theirs to say, and required ones are judged like any other value.
 pub(super) fn valid(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
     for written in walk::fields(lowered) {
         let Some(default) = &written.schema.default else { continue };
+        if is_always_there(&lowered.model, written.field) {
+            continue;
+        }
         for fault in value::faults(&lowered.model, &written.field.usage, default) {
             let message =
                 format!("the default of `{}` violates its own schema: {}", written.field.name, fault.what);
             diagnostics.error(fault.span, message, "change the default, or the rule that it breaks");
         }
     }
+}
+
+fn is_always_there(model: &Model, field: &Field) -> bool {
+    let is_empty =
+        field.default.as_ref().and_then(serde_json::Value::as_object).is_some_and(serde_json::Map::is_empty);
+    is_empty && matches!(model.behind(&field.usage.shape), Behind::Object(..))
 }

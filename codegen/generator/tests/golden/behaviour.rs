@@ -213,7 +213,7 @@ fn rules_report_in_the_standard_words() {
             json!({"ports": [{"number": 80}, {"number": 80, "protocol": "UDP"}, {"number": 0}, {"number": 80}]}),
             &[
                 r"ports[3]: Duplicate value: 80, null",
-                "ports[2].number: Invalid value: 0: must be greater than or equal to 1",
+                "ports[2].number: Invalid value: 0: must be between 1 and 65535, inclusive",
             ],
         ),
         (

@@ -45,6 +45,14 @@ pub fn maximum<N: Number>(value: N, max: N, path: &Path<'_>, cx: &mut Validation
     bound(value <= max, value, "less than or equal to", max, path, cx);
 }
 
+/// `min <= value <= max`.
+pub fn between<N: Number>(value: N, min: N, max: N, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value < min || value > max {
+        let detail = format!("must be between {min} and {max}, inclusive");
+        cx.push(FieldError::invalid(path, &value, &detail));
+    }
+}
+
 /// `value > min`.
 pub fn exclusive_minimum<N: Number>(value: N, min: N, path: &Path<'_>, cx: &mut Validation<'_>) {
     bound(value > min, value, "greater than", min, path, cx);
@@ -98,6 +106,18 @@ mod tests {
         check::<i32>(exclusive_maximum, &[(4, 5)], &[(5, 5, "5: must be less than 5")]);
         check::<f64>(minimum, &[(0.5, 0.5)], &[(0.25, 0.5, "0.25: must be greater than or equal to 0.5")]);
         check::<f64>(maximum, &[(1e6, 1e6)], &[(2e6, 1e6, "2e+06: must be less than or equal to 1000000")]);
+    }
+
+    #[test]
+    fn ranges() {
+        let port = |value: i32| reported(|path, cx| between(value, 1, 65535, path, cx));
+        for value in [1, 80, 65535] {
+            assert_eq!(port(value), []);
+        }
+        for value in [-1, 0, 65536] {
+            let expected = format!("spec: Invalid value: {value}: must be between 1 and 65535, inclusive");
+            assert_eq!(port(value), [(Reason::Invalid, expected)]);
+        }
     }
 
     #[test]

@@ -38,10 +38,25 @@ fn number_rules(
     place: &Place,
 ) -> Vec<TokenStream> {
     let copy = &place.copy;
-    [
-        ("minimum", constraints.minimum),
+    let literal = |limit: f64| {
+        if is_double {
+            let literal = Literal::f64_unsuffixed(limit.abs());
+            if limit < 0.0 { quote!(-#literal) } else { quote!(#literal) }
+        } else {
+            number(limit as i64)
+        }
+    };
+    let (mut minimum, mut maximum) = (constraints.minimum, constraints.maximum);
+    let between = minimum.zip(maximum).map(|(min, max)| {
+        (minimum, maximum) = (None, None);
+        let rule = scope.runtime("rule");
+        let (min, max) = (literal(min), literal(max));
+        quote!(#rule::between(#copy, #min, #max, &at, cx);)
+    });
+    let single = [
+        ("minimum", minimum),
         ("exclusive_minimum", constraints.exclusive_minimum),
-        ("maximum", constraints.maximum),
+        ("maximum", maximum),
         ("exclusive_maximum", constraints.exclusive_maximum),
         ("multiple_of", constraints.multiple_of),
     ]
@@ -50,15 +65,10 @@ fn number_rules(
         let limit = limit?;
         let rule = scope.runtime("rule");
         let function = format_ident!("{function}");
-        let limit = if is_double {
-            let literal = Literal::f64_unsuffixed(limit.abs());
-            if limit < 0.0 { quote!(-#literal) } else { quote!(#literal) }
-        } else {
-            number(limit as i64)
-        };
+        let limit = literal(limit);
         Some(quote!(#rule::#function(#copy, #limit, &at, cx);))
-    })
-    .collect()
+    });
+    between.into_iter().chain(single).collect()
 }
 
 fn text_rules(scope: &Scope<'_>, usage: &Usage, place: &Place) -> Vec<TokenStream> {

@@ -100,8 +100,7 @@ impl SetDefaults for Port {
 impl Validate for Port {
     fn validate(&self, path: &orch_runtime::path::Path<'_>, cx: &mut Validation<'_>) {
         let at = path.field("number");
-        rule::minimum(self.number, 1, &at, cx);
-        rule::maximum(self.number, 65535, &at, cx);
+        rule::between(self.number, 1, 65535, &at, cx);
         let at = path.field("protocol");
         if let Some(value) = &self.protocol {
             text_enum::listed(value, &at, cx);
@@ -124,6 +123,7 @@ pub static PORT_TYPE: TypeDef = TypeDef {
             name: "protocol",
             shape: Shape::Scalar(Scalar::String),
             omit_empty: true,
+            default: Some("\"TCP\""),
             ..FieldDef::PLAIN
         },
     ],
