@@ -44,6 +44,8 @@ pub struct FieldDef {
     pub nullable: bool,
     /// Accepted on writes, never stored or returned (`x-orch-write-only`).
     pub write_only: bool,
+    /// The constant that the field holds where it is left out, as JSON text.
+    pub default: Option<&'static str>,
     /// How a strategic merge patch treats the field.
     pub patch: PatchStrategy,
     /// The feature gate without which the field is dropped on writes (`x-orch-feature-gate`).
@@ -63,6 +65,7 @@ impl FieldDef {
         omit_empty: false,
         nullable: false,
         write_only: false,
+        default: None,
         patch: PatchStrategy::DEFAULT,
         feature_gate: None,
         deprecated: None,

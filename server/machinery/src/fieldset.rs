@@ -33,6 +33,44 @@ impl FieldSet {
         self.members.is_empty() && self.children.is_empty()
     }
 
+    /// The empty set, as a constant.
+    pub const EMPTY: FieldSet = FieldSet { members: BTreeSet::new(), children: BTreeMap::new() };
+
+    /// Adds an element: as a member where `itself` says so, with what is below it.
+    pub fn put(&mut self, element: String, itself: bool, below: FieldSet) {
+        if itself {
+            self.members.insert(element.clone());
+        }
+        self.put_child(element, below);
+    }
+
+    /// Whether an element is a member.
+    pub fn has(&self, element: &str) -> bool {
+        self.members.contains(element)
+    }
+
+    /// The fields below an element; none where there are none.
+    pub fn below(&self, element: &str) -> Option<&FieldSet> {
+        self.children.get(element)
+    }
+
+    /// Rewrites the elements that lead to others: whether each is a member itself, and what is below it.
+    #[must_use]
+    pub fn map_children(self, mut change: impl FnMut(&str, FieldSet, bool) -> (bool, FieldSet)) -> FieldSet {
+        let FieldSet { mut members, children } = self;
+        let mut changed = BTreeMap::new();
+        for (element, child) in children {
+            let (itself, child) = change(&element, child, members.contains(&element));
+            if itself {
+                members.insert(element.clone());
+            }
+            if !child.is_empty() {
+                changed.insert(element, child);
+            }
+        }
+        FieldSet { members, children: changed }
+    }
+
     /// Adds the field at a path of elements. The empty path is not a field.
     pub fn insert<S: AsRef<str>>(&mut self, path: &[S]) {
         match path {
@@ -182,13 +220,6 @@ pub fn field_element(name: &str) -> String {
 /// The element of an item of a set.
 pub fn value_element(value: &Tree) -> String {
     format!("v:{value}")
-}
-
-/// The element of a list item, by the values of its key fields. A missing one counts as null.
-pub fn key_element(item: &Tree, keys: &[&str]) -> String {
-    let keys: TreeMap =
-        keys.iter().map(|key| ((*key).to_owned(), item.get(key).cloned().unwrap_or(Tree::Null))).collect();
-    format!("k:{}", Tree::Object(keys))
 }
 
 fn canonical(element: &str) -> Result<String, FieldSetError> {

@@ -35,19 +35,7 @@ const STRING_ITEM: &Shape = &STRING;
 
 /// An optional field that is left out when empty.
 const fn field(name: &'static str, shape: Shape) -> FieldDef {
-    FieldDef {
-        name,
-        tag: None,
-        inline_tag: None,
-        shape,
-        required: false,
-        omit_empty: true,
-        nullable: false,
-        write_only: false,
-        feature_gate: None,
-        deprecated: None,
-        patch: PatchStrategy::DEFAULT,
-    }
+    FieldDef { name, shape, omit_empty: true, ..FieldDef::PLAIN }
 }
 
 const fn string(name: &'static str) -> FieldDef {
@@ -150,7 +138,11 @@ static ENV: TypeDef = TypeDef {
 static PORT: TypeDef = TypeDef {
     name: "apps.v1.Port",
     short_name: "Port",
-    fields: &[string("name"), scalar("containerPort", Scalar::Int32), string("protocol")],
+    fields: &[
+        string("name"),
+        FieldDef { required: true, ..scalar("containerPort", Scalar::Int32) },
+        FieldDef { default: Some("\"TCP\""), ..string("protocol") },
+    ],
     atomic: false,
 };
 

@@ -7,8 +7,10 @@
 //! Every tree that this crate makes is at most [`json::MAX_DEPTH`] levels deep, however it came about (decoded,
 //! patched, merged). The engines that walk trees recursively rely on that.
 
+pub mod apply;
 pub mod fieldset;
 pub mod json;
+pub mod list_item;
 pub mod managed_fields;
 pub mod meta;
 pub mod negotiate;
@@ -18,6 +20,7 @@ pub mod protobuf;
 pub mod selector;
 pub mod table;
 pub mod tree;
+pub mod yaml;
 
 #[cfg(test)]
 mod fixture;

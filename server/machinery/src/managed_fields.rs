@@ -21,6 +21,9 @@ use crate::{
 /// More entries of updates than these are merged, the oldest first.
 const MAX_UPDATE_ENTRIES: usize = 10;
 
+/// The manager of what was set before anybody was recorded.
+const UNTRACKED_MANAGER: &str = "before-first-apply";
+
 /// The manager of merged entries.
 const MERGED_MANAGER: &str = "ancient-changes";
 
@@ -53,6 +56,13 @@ pub struct Write<'a> {
     pub time: &'a str,
     /// Fields that this path of the API does not set, whatever the object holds: `status` on the main path.
     pub reset: &'a [FieldPath],
+}
+
+impl Write<'_> {
+    /// A set without the fields that this path of the API does not set.
+    pub(crate) fn without_reset(&self, set: FieldSet) -> FieldSet {
+        self.reset.iter().fold(set, |set, path| set.without(&elements(path)))
+    }
 }
 
 /// Tracks a create: sets `metadata.managedFields` of the new object. What the client gave there is ignored.
@@ -110,6 +120,18 @@ pub fn differ_only_in_times(old: &Tree, new: &Tree) -> bool {
     without_times(old) == without_times(new)
 }
 
+/// The entries of an object that nobody tracked so far, for its first apply: everything there is belongs to nobody in
+/// particular, and conflicts.
+pub(crate) fn begin_tracking(
+    write: &Write<'_>,
+    empty: &Tree,
+    live: &Tree,
+    def: &'static TypeDef,
+) -> Vec<Entry> {
+    let unknown = Write { manager: UNTRACKED_MANAGER, ..*write };
+    take_over(Vec::new(), &unknown, compare(empty, live, def))
+}
+
 fn ends_tracking(given: &[Tree]) -> bool {
     match given {
         [] => true,
@@ -121,9 +143,8 @@ fn ends_tracking(given: &[Tree]) -> bool {
 /// The entries after a write that made these changes.
 fn take_over(mut entries: Vec<Entry>, write: &Write<'_>, comparison: Comparison) -> Vec<Entry> {
     let Comparison { added, modified, removed } = comparison;
-    let reset = |set: FieldSet| write.reset.iter().fold(set, |set, path| set.without(&elements(path)));
-    let taken = reset(added.union(modified)).difference(&never_owned());
-    let lost = reset(removed).union(taken.clone());
+    let taken = write.without_reset(added.union(modified)).difference(&never_owned());
+    let lost = write.without_reset(removed).union(taken.clone());
     for entry in &mut entries {
         entry.fields = std::mem::take(&mut entry.fields).difference(&lost).difference(&never_owned());
     }
@@ -148,7 +169,7 @@ fn take_over(mut entries: Vec<Entry>, write: &Write<'_>, comparison: Comparison)
     merge_oldest(entries)
 }
 
-fn never_owned() -> FieldSet {
+pub(crate) fn never_owned() -> FieldSet {
     let mut set = FieldSet::new();
     for path in NEVER_OWNED {
         set.insert(&elements(path));
@@ -182,7 +203,7 @@ fn merge_oldest(mut entries: Vec<Entry>) -> Vec<Entry> {
     applied.into_iter().chain(merged).chain(rest).collect()
 }
 
-fn store(new: &mut Tree, mut entries: Vec<Entry>) {
+pub(crate) fn store(new: &mut Tree, mut entries: Vec<Entry>) {
     entry::sort(&mut entries);
     let list = write_entries(&entries);
     MetaMut::of(new).set("managedFields", (!list.is_empty()).then_some(Tree::Array(list)));

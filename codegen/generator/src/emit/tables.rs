@@ -39,10 +39,12 @@ fn field_def(scope: &Scope<'_>, field: &Field) -> TokenStream {
         let tag = Literal::u32_unsuffixed(tag);
         quote!(inline_tag: Some(#tag),)
     });
-    let texts = [("feature_gate", &field.feature_gate), ("deprecated", &field.deprecated)]
-        .into_iter()
-        .filter_map(|(name, text)| Some((format_ident!("{name}"), text.as_ref()?)))
-        .map(|(name, text)| quote!(#name: Some(#text),));
+    let default = field.default.as_ref().filter(|value| is_scalar(value)).map(ToString::to_string);
+    let texts =
+        [("default", &default), ("feature_gate", &field.feature_gate), ("deprecated", &field.deprecated)]
+            .into_iter()
+            .filter_map(|(name, text)| Some((format_ident!("{name}"), text.as_ref()?)))
+            .map(|(name, text)| quote!(#name: Some(#text),));
     let patch = (field.patch != Patch::default()).then(|| patch(scope, &field.patch));
     let omit_empty = field.omit_empty || (!field.required && is_enum(scope, field));
     let flags = [
@@ -58,6 +60,11 @@ fn field_def(scope: &Scope<'_>, field: &Field) -> TokenStream {
         quote!(#flag: true,)
     });
     quote!(#field_def { name: #name, #tag #inline_tag shape: #shape, #(#flags)* #patch #(#texts)* ..#field_def::PLAIN })
+}
+
+/// Defaults of lists and objects are not needed as data: only single values identify list items.
+fn is_scalar(value: &serde_json::Value) -> bool {
+    !value.is_array() && !value.is_object()
 }
 
 fn is_enum(scope: &Scope<'_>, field: &Field) -> bool {

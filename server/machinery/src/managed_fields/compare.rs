@@ -9,7 +9,10 @@ use orch_runtime::{
     type_def::{ListSemantics, Shape, TypeDef},
 };
 
-use crate::fieldset::{FieldSet, field_element, key_element, value_element};
+use crate::{
+    fieldset::{FieldSet, field_element, value_element},
+    list_item::item_element,
+};
 
 /// Below this depth values are compared as a whole, so that the sets stay within the depth of trees.
 const MAX_COMPARED_DEPTH: usize = 100;
@@ -86,7 +89,7 @@ impl Walk {
                 self.entries(old.and_then(Tree::as_object), new.and_then(Tree::as_object), value);
             }
             Shape::List { item, semantics } => {
-                self.items(items_of(old, *semantics), items_of(new, *semantics), item);
+                self.items(items_of(old, item, *semantics), items_of(new, item, *semantics), item);
             }
             Shape::Scalar(_) | Shape::Any => {}
         }
@@ -126,14 +129,11 @@ impl Walk {
 type Items<'t> = std::collections::BTreeMap<String, &'t Tree>;
 
 /// The items of a list by their elements. Of two items with one element the first counts: such a list breaks the
-/// rules of its type and is refused elsewhere.
-fn items_of(list: Option<&Tree>, semantics: ListSemantics) -> Items<'_> {
+/// rules of its type and is refused elsewhere. So is an item without its key fields; it is known by its value.
+fn items_of<'t>(list: Option<&'t Tree>, shape: &'static Shape, semantics: ListSemantics) -> Items<'t> {
     let mut items = Items::new();
     for item in list.and_then(Tree::as_array).into_iter().flatten() {
-        let element = match semantics {
-            ListSemantics::Map { keys } => key_element(item, keys),
-            ListSemantics::Set | ListSemantics::Atomic => value_element(item),
-        };
+        let element = item_element(item, shape, semantics).unwrap_or_else(|_| value_element(item));
         items.entry(element).or_insert(item);
     }
     items

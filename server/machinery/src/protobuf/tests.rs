@@ -2,7 +2,7 @@
 
 use orch_runtime::{
     Tree,
-    type_def::{FieldDef, ListSemantics, PatchStrategy, Scalar, Shape, TypeDef},
+    type_def::{FieldDef, ListSemantics, Scalar, Shape, TypeDef},
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -11,19 +11,7 @@ use super::{ProtobufError, decode};
 use crate::json::Limits;
 
 const fn field(name: &'static str, tag: u32, shape: Shape) -> FieldDef {
-    FieldDef {
-        name,
-        tag: Some(tag),
-        inline_tag: None,
-        shape,
-        required: false,
-        omit_empty: true,
-        nullable: false,
-        write_only: false,
-        feature_gate: None,
-        deprecated: None,
-        patch: PatchStrategy::DEFAULT,
-    }
+    FieldDef { name, tag: Some(tag), shape, omit_empty: true, ..FieldDef::PLAIN }
 }
 
 const STRING: Shape = Shape::Scalar(Scalar::String);

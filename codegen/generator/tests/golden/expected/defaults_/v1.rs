@@ -170,48 +170,57 @@ pub static DEFAULTS_TYPE: TypeDef = TypeDef {
         FieldDef {
             name: "flag",
             shape: Shape::Scalar(Scalar::Boolean),
+            default: Some("true"),
             ..FieldDef::PLAIN
         },
         FieldDef {
             name: "number",
             shape: Shape::Scalar(Scalar::Int32),
+            default: Some("-3"),
             ..FieldDef::PLAIN
         },
         FieldDef {
             name: "real",
             shape: Shape::Scalar(Scalar::Double),
+            default: Some("0.5"),
             ..FieldDef::PLAIN
         },
         FieldDef {
             name: "text",
             shape: Shape::Scalar(Scalar::String),
             omit_empty: true,
+            default: Some("\"hello\""),
             ..FieldDef::PLAIN
         },
         FieldDef {
             name: "explicit",
             shape: Shape::Scalar(Scalar::String),
+            default: Some("\"given\""),
             ..FieldDef::PLAIN
         },
         FieldDef {
             name: "share",
             shape: Shape::Scalar(Scalar::IntOrString),
+            default: Some("\"25%\""),
             ..FieldDef::PLAIN
         },
         FieldDef {
             name: "port",
             shape: Shape::Scalar(Scalar::IntOrString),
+            default: Some("80"),
             ..FieldDef::PLAIN
         },
         FieldDef {
             name: "quantity",
             shape: Shape::Scalar(Scalar::Quantity),
+            default: Some("\"1Gi\""),
             ..FieldDef::PLAIN
         },
         FieldDef {
             name: "colour",
             shape: Shape::Scalar(Scalar::String),
             omit_empty: true,
+            default: Some("\"dark-green\""),
             ..FieldDef::PLAIN
         },
         FieldDef {
@@ -278,6 +287,7 @@ pub static DEFAULTS_TYPE: TypeDef = TypeDef {
             name: "empty",
             shape: Shape::Scalar(Scalar::String),
             omit_empty: true,
+            default: Some("\"\""),
             ..FieldDef::PLAIN
         },
         FieldDef {
@@ -331,6 +341,7 @@ pub static ITEM_TYPE: TypeDef = TypeDef {
         FieldDef {
             name: "replicas",
             shape: Shape::Scalar(Scalar::Int32),
+            default: Some("1"),
             ..FieldDef::PLAIN
         },
     ],
@@ -418,6 +429,7 @@ pub static PAIRED_TYPE: TypeDef = TypeDef {
             inline_tag: Some(2),
             shape: Shape::Scalar(Scalar::String),
             omit_empty: true,
+            default: Some("\"nowhere\""),
             ..FieldDef::PLAIN
         },
     ],

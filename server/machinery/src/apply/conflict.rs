@@ -1,0 +1,90 @@
+//! What stands against an apply: fields that others own and that it would change.
+
+use std::fmt;
+
+use orch_runtime::{Tree, field_error::Shown};
+
+use crate::managed_fields::{Entry, Operation};
+
+/// One field of one manager.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// Who owns the field: `"tool" using v1`, `"node" with subresource "status"`.
+    pub manager: String,
+    /// The field: `.spec.containers[name="c"].image`.
+    pub field: String,
+}
+
+/// All conflicts of an apply, by manager, then by field; never none. Prints as the message that clients know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflicts(pub Vec<Conflict>);
+
+impl Conflict {
+    /// What a machine-readable cause says besides the field.
+    pub fn message(&self) -> String {
+        format!("conflict with {}", self.manager)
+    }
+}
+
+impl fmt::Display for Conflicts {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let [only] = &*self.0 {
+            return write!(out, "Apply failed with 1 conflict: {}: {}", only.message(), only.field);
+        }
+        write!(out, "Apply failed with {} conflicts: ", self.0.len())?;
+        let mut manager = None;
+        for (index, conflict) in self.0.iter().enumerate() {
+            if manager != Some(&conflict.manager) {
+                manager = Some(&conflict.manager);
+                let separator = if index > 0 { "\n" } else { "" };
+                write!(out, "{separator}conflicts with {}:", conflict.manager)?;
+            }
+            write!(out, "\n- {}", conflict.field)?;
+        }
+        Ok(())
+    }
+}
+
+/// How a manager is called in messages.
+pub(super) fn manager_text(entry: &Entry) -> String {
+    let mut text = entry.manager.shown();
+    if !entry.subresource.is_empty() {
+        text = format!("{text} with subresource {}", entry.subresource.shown());
+    }
+    if entry.operation == Operation::Update {
+        text = format!("{text} using {}", entry.api_version);
+    }
+    text
+}
+
+/// A path as people read it: `.spec.ports[containerPort=80,protocol="TCP"]`.
+pub(super) fn path_text(path: &[&str]) -> String {
+    path.iter().map(|element| element_text(element)).collect()
+}
+
+/// One element of a path as people read it.
+pub(super) fn element_text(element: &str) -> String {
+    let (kind, rest) = element.split_once(':').unwrap_or(("f", element));
+    match kind {
+        "k" => {
+            let keys: Tree = serde_json::from_str(rest).unwrap_or_default();
+            let keys: Vec<String> = keys
+                .as_object()
+                .into_iter()
+                .flatten()
+                .map(|(key, value)| format!("{key}={}", shown(value)))
+                .collect();
+            format!("[{}]", keys.join(","))
+        }
+        "v" => format!(
+            "[={}]",
+            serde_json::from_str(rest).map_or_else(|_| rest.to_owned(), |value| shown(&value))
+        ),
+        "i" => format!("[{rest}]"),
+        _ => format!(".{rest}"),
+    }
+}
+
+fn shown(value: &Tree) -> String {
+    value.as_str().map_or_else(|| value.to_string(), Shown::shown)
+}

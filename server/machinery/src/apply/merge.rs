@@ -1,0 +1,128 @@
+//! Merging a configuration into an object: objects, maps, keyed lists and sets part by part, everything else whole.
+
+use std::collections::BTreeMap;
+
+use orch_runtime::{
+    Tree, TreeMap,
+    type_def::{ListSemantics, Shape, TypeDef},
+};
+
+use crate::list_item::item_element;
+
+/// The live object with everything that the configuration says. The configuration fits its type.
+pub fn merge(live: &Tree, config: &Tree, def: &'static TypeDef) -> Tree {
+    let mut merged = live.as_object().cloned().unwrap_or_default();
+    for (name, value) in config.as_object().into_iter().flatten() {
+        let merged_value = match def.field(name) {
+            Some(field) => merge_value(merged.remove(name), value, &field.shape),
+            None => value.clone(),
+        };
+        merged.insert(name.clone(), merged_value);
+    }
+    Tree::Object(merged)
+}
+
+/// `live` is absent, or is what is there.
+fn merge_value(live: Option<Tree>, config: &Tree, shape: &'static Shape) -> Tree {
+    let whole = match shape {
+        Shape::Scalar(_) | Shape::Any | Shape::List { semantics: ListSemantics::Atomic, .. } => true,
+        Shape::Object(def) => def.atomic,
+        Shape::Map { atomic, .. } => *atomic,
+        Shape::List { .. } => false,
+    };
+    let Some(live) = live.filter(|live| !whole && has_parts(live)) else { return config.clone() };
+    match (live, config, shape) {
+        (Tree::Object(live), Tree::Object(config), Shape::Object(def)) => {
+            let of = |name: &str| def.field(name).map(|field| &field.shape);
+            Tree::Object(merge_entries(live, config, of))
+        }
+        (Tree::Object(live), Tree::Object(config), Shape::Map { value, .. }) => {
+            Tree::Object(merge_entries(live, config, |_| Some(*value)))
+        }
+        (Tree::Array(live), Tree::Array(config), Shape::List { item, semantics }) => {
+            Tree::Array(merge_items(live, config, item, *semantics))
+        }
+        // An empty or null configuration wants nothing in particular of what is there.
+        (live, Tree::Null, _) => live,
+        (_, config, _) => config.clone(),
+    }
+}
+
+fn has_parts(value: &Tree) -> bool {
+    match value {
+        Tree::Array(items) => !items.is_empty(),
+        Tree::Object(map) => !map.is_empty(),
+        _ => false,
+    }
+}
+
+fn merge_entries(
+    mut live: TreeMap,
+    config: &TreeMap,
+    shape_of: impl Fn(&str) -> Option<&'static Shape>,
+) -> TreeMap {
+    for (name, value) in config {
+        let merged = match shape_of(name) {
+            Some(shape) => merge_value(live.remove(name), value, shape),
+            None => value.clone(),
+        };
+        live.insert(name.clone(), merged);
+    }
+    live
+}
+
+/// The items of the configuration in its order. Items that only the live list has keep their places relative to the
+/// items that both have; items that are new follow those of the live list that stand before the next shared one.
+fn merge_items(
+    live: Vec<Tree>,
+    config: &[Tree],
+    shape: &'static Shape,
+    semantics: ListSemantics,
+) -> Vec<Tree> {
+    let element_of = |item: &Tree| item_element(item, shape, semantics).ok();
+    let mut places = BTreeMap::new();
+    // Of items that occur twice in the live list, each is known by the place of the first.
+    let identity: Vec<usize> = live
+        .iter()
+        .enumerate()
+        .map(|(index, item)| {
+            element_of(item).map_or(index, |element| *places.entry(element).or_insert(index))
+        })
+        .collect();
+    let place: Vec<Option<usize>> = config
+        .iter()
+        .map(|item| element_of(item).and_then(|element| places.get(&element).copied()))
+        .collect();
+    let mut shared = vec![false; live.len()];
+    for index in place.iter().flatten() {
+        shared[*index] = true;
+    }
+    // From each item of the configuration on: the next one that the live list has too.
+    let mut next_shared = vec![None; config.len() + 1];
+    for (index, place) in place.iter().enumerate().rev() {
+        next_shared[index] = place.or(next_shared[index + 1]);
+    }
+    let mut live: Vec<Option<Tree>> = live.into_iter().map(Some).collect();
+    let mut out = Vec::with_capacity(live.len().max(config.len()));
+    let (mut at_live, mut at_config) = (0, 0);
+    loop {
+        let candidate = identity.get(at_live).copied();
+        let is_shared = candidate.is_some_and(|index| shared[index]);
+        match candidate {
+            // Only the live list has it.
+            Some(_) if !is_shared => {
+                out.extend(live[at_live].take());
+                at_live += 1;
+            }
+            // It has its place already, or comes later in the configuration.
+            Some(index) if next_shared[at_config] != Some(index) => at_live += 1,
+            _ if at_config < config.len() => {
+                let current = place[at_config].and_then(|index| live[index].take());
+                out.push(merge_value(current, &config[at_config], shape));
+                at_live += usize::from(candidate.is_some() && place[at_config] == candidate);
+                at_config += 1;
+            }
+            _ => return out,
+        }
+    }
+}

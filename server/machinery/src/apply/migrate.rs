@@ -1,0 +1,56 @@
+//! The way from applying on the client's side, which keeps its last configuration in an annotation, to applying here.
+
+use orch_runtime::{Tree, type_def::TypeDef};
+
+use super::fields::fields_of;
+use crate::{
+    fieldset::FieldSet,
+    json::{Limits, decode::decode_any},
+    managed_fields::compare,
+    meta::{Meta, metadata_mut},
+};
+
+/// The manager whose applies migrate: the well-known command line client under its default name.
+pub(super) const MIGRATING_MANAGER: &str = "kubectl";
+
+/// The annotation with the last configuration, as JSON text.
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// All annotations together may be this long, keys and values, in bytes.
+const MAX_ANNOTATIONS: usize = 256 * 1024;
+
+/// The fields that the client applied on its side and that still hold what it applied: taking them over is no
+/// conflict. None where there is no last configuration of this version.
+pub(super) fn taken_over(live: &Tree, api_version: &str, def: &'static TypeDef) -> Option<FieldSet> {
+    let text = Meta::of(live).annotation(LAST_APPLIED).filter(|text| !text.is_empty())?;
+    let last = decode_any(text.as_bytes(), &Limits::default()).ok()?;
+    if last.get("apiVersion").and_then(Tree::as_str) != Some(api_version)
+        || super::check::check(&last, def).is_err()
+    {
+        return None;
+    }
+    let changed = compare(&last, live, def);
+    let fields = fields_of(&last, def);
+    Some(fields.difference(&changed.modified).difference(&changed.added).difference(&changed.removed))
+}
+
+/// Puts the applied configuration into the annotation, where the object has one: the client's own applies go on
+/// working. Without the annotation nothing is done; where there is no room it is removed.
+pub(super) fn refresh_annotation(object: &mut Tree, config: &Tree) {
+    if Meta::of(object).annotation(LAST_APPLIED).is_none_or(str::is_empty) {
+        return;
+    }
+    let mut config = config.clone();
+    if let Some(Tree::Object(annotations)) = metadata_mut(&mut config).get_mut("annotations") {
+        annotations.remove(LAST_APPLIED);
+    }
+    let text = format!("{config}\n");
+    let others = Meta::of(object).annotations().filter(|(key, _)| *key != LAST_APPLIED);
+    let others: usize = others.map(|(key, value)| key.len() + value.len()).sum();
+    let Some(Tree::Object(annotations)) = metadata_mut(object).get_mut("annotations") else { return };
+    if others + LAST_APPLIED.len() + text.len() > MAX_ANNOTATIONS {
+        annotations.remove(LAST_APPLIED);
+    } else {
+        annotations.insert(LAST_APPLIED.to_owned(), text.into());
+    }
+}

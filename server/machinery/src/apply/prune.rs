@@ -1,0 +1,131 @@
+//! Taking out what a manager applied before and no longer lists.
+
+use orch_runtime::{
+    Tree, TreeMap,
+    type_def::{ListSemantics, Shape, TypeDef},
+};
+
+use super::fields::fields_of;
+use crate::{
+    fieldset::{FieldSet, field_element},
+    list_item::item_element,
+};
+
+/// The merged object without the fields of `last` that nobody owns.
+///
+/// `owned` is what all managers own now, the applier with its new configuration included. A field stays if somebody
+/// owns it or something below it, and so does what was never in `last`.
+pub fn prune(merged: Tree, last: &FieldSet, owned: &FieldSet, def: &'static TypeDef) -> Tree {
+    if last.clone().difference(owned).is_empty() {
+        return merged;
+    }
+    let [last, owned] = [last, owned].map(|set| with_parents(set.clone(), def));
+    let all = with_parents(fields_of(&merged, def), def);
+    let left_of = |tree: &Tree| with_parents(fields_of(tree, def), def);
+    // Everything of `last` goes at first; then what is owned comes back; then what had to go with its parents only.
+    let bare = without(merged.clone(), &last, def);
+    let gone = all.clone().difference(&left_of(&bare).union(owned));
+    let kept = without(merged.clone(), &gone, def);
+    let dangling = all.difference(&left_of(&kept)).intersection(&last);
+    without(merged, &dangling, def)
+}
+
+/// The set, with every declared field that something in the set is below of.
+fn with_parents(set: FieldSet, def: &'static TypeDef) -> FieldSet {
+    set.map_children(|element, child, is_member| {
+        let field = element.strip_prefix("f:").and_then(|name| def.field(name));
+        let child = match field {
+            Some(field) => parents_below(child, &field.shape),
+            None => child,
+        };
+        (is_member || field.is_some(), child)
+    })
+}
+
+fn parents_below(set: FieldSet, shape: &'static Shape) -> FieldSet {
+    match shape {
+        Shape::Object(def) => with_parents(set, def),
+        Shape::Map { value: inner, .. } | Shape::List { item: inner, .. } => {
+            set.map_children(|_, child, is_member| (is_member, parents_below(child, inner)))
+        }
+        Shape::Scalar(_) | Shape::Any => set,
+    }
+}
+
+/// The object without these fields. A container that loses everything becomes null, as an absent one.
+fn without(tree: Tree, fields: &FieldSet, def: &'static TypeDef) -> Tree {
+    match tree {
+        Tree::Object(map) => Tree::Object(without_fields(map, fields, def)),
+        other => other,
+    }
+}
+
+fn without_fields(map: TreeMap, fields: &FieldSet, def: &'static TypeDef) -> TreeMap {
+    without_entries(map, fields, |name| def.field(name).map(|field| &field.shape))
+}
+
+fn without_entries(
+    map: TreeMap,
+    fields: &FieldSet,
+    shape_of: impl Fn(&str) -> Option<&'static Shape>,
+) -> TreeMap {
+    let mut left = TreeMap::new();
+    for (name, value) in map {
+        let element = field_element(&name);
+        if fields.has(&element) {
+            continue;
+        }
+        let value = match (fields.below(&element), shape_of(&name)) {
+            (Some(below), Some(shape)) => without_parts(value, below, shape),
+            _ => value,
+        };
+        left.insert(name, value);
+    }
+    left
+}
+
+/// `fields` is not empty.
+fn without_parts(value: Tree, fields: &FieldSet, shape: &'static Shape) -> Tree {
+    let left = match (value, shape) {
+        (Tree::Object(map), Shape::Object(def)) if !def.atomic => {
+            Tree::Object(without_fields(map, fields, def))
+        }
+        (Tree::Object(map), Shape::Map { value: shape, atomic: false }) => {
+            Tree::Object(without_entries(map, fields, |_| Some(*shape)))
+        }
+        (Tree::Array(items), Shape::List { item, semantics }) if *semantics != ListSemantics::Atomic => {
+            Tree::Array(without_items(items, fields, item, *semantics))
+        }
+        (value, Shape::Scalar(_)) => return value,
+        _ => Tree::Null,
+    };
+    let is_empty = match &left {
+        Tree::Object(map) => map.is_empty(),
+        Tree::Array(items) => items.is_empty(),
+        _ => true,
+    };
+    if is_empty { Tree::Null } else { left }
+}
+
+fn without_items(
+    items: Vec<Tree>,
+    fields: &FieldSet,
+    shape: &'static Shape,
+    semantics: ListSemantics,
+) -> Vec<Tree> {
+    let mut left = Vec::with_capacity(items.len());
+    for item in items {
+        let Ok(element) = item_element(&item, shape, semantics) else {
+            left.push(item);
+            continue;
+        };
+        if fields.has(&element) {
+            continue;
+        }
+        left.push(match fields.below(&element) {
+            Some(below) => without_parts(item, below, shape),
+            None => item,
+        });
+    }
+    left
+}

@@ -1,0 +1,167 @@
+//! Applying with ownership: the new object together with its `managedFields`.
+
+use orch_runtime::{Tree, type_def::TypeDef};
+
+use super::{
+    ApplyError, Conflict, Conflicts, check, conflict,
+    fields::fields_of,
+    merge::merge,
+    migrate::{self, MIGRATING_MANAGER},
+    prune::prune,
+};
+use crate::{
+    fieldset::FieldSet,
+    managed_fields::{
+        Comparison, Entry, Operation, Write, begin_tracking, compare, never_owned, parse_entries, store,
+    },
+    meta::Meta,
+};
+
+/// A configuration that a manager wants.
+#[derive(Clone, Copy, Debug)]
+pub struct Application<'a> {
+    /// Who applies, in which version, through which sub-resource, when.
+    pub write: Write<'a>,
+    /// Whether fields of others are taken instead of being a conflict.
+    pub force: bool,
+    /// The configuration, with `apiVersion` and `kind`.
+    pub config: &'a Tree,
+}
+
+/// Applies a configuration to the live object; for an object that does not exist yet, `live` is one without fields.
+/// `empty` is the object of the kind with nothing set, as for
+/// [`track_create`](crate::managed_fields::track_create).
+///
+/// The result has its `metadata.managedFields`; values are merged but neither defaulted nor read by their type.
+///
+/// # Errors
+/// [`ApplyError`]; the live object is as it was.
+pub fn apply(
+    application: &Application<'_>,
+    empty: &Tree,
+    live: &Tree,
+    def: &'static TypeDef,
+) -> Result<Tree, ApplyError> {
+    let Application { write, config, .. } = application;
+    check::check(config, def).map_err(ApplyError::Schema)?;
+    let mut entries = parse_entries(Meta::of(live).managed_fields()).unwrap_or_default();
+    if entries.is_empty() {
+        entries = begin_tracking(write, empty, live, def);
+    }
+    let before = entries.clone();
+    let last = own(&entries, write).map(|entry| entry.fields.clone()).unwrap_or_default();
+    let time = own(&entries, write).map(|entry| entry.time.clone()).unwrap_or_default();
+    entries.retain(|entry| !is_own(entry, write));
+    let fields = write.without_reset(fields_of(config, def));
+    let owned = entries.iter().fold(fields.clone(), |all, entry| all.union(entry.fields.clone()));
+    let mut merged = prune(merge(live, config, def), &last, &owned, def);
+    let changes = compare(live, &merged, def);
+    let changes = Changes::of(write, changes);
+    settle(application, live, &changes, &mut entries, def)?;
+    entries.retain(|entry| !entry.fields.is_empty());
+    let fields = fields.difference(&never_owned());
+    if !fields.is_empty() {
+        entries.push(Entry { time, ..entry_of(write, fields) });
+    }
+    if (merged != *live || !is_same_ownership(&before, &entries))
+        && let Some(entry) = entries.iter_mut().find(|entry| is_own(entry, write))
+    {
+        write.time.clone_into(&mut entry.time);
+    }
+    if write.manager == MIGRATING_MANAGER {
+        migrate::refresh_annotation(&mut merged, config);
+    }
+    store(&mut merged, entries);
+    Ok(merged)
+}
+
+/// What the apply does to the object, without what its path of the API does not set.
+struct Changes {
+    /// Changed or new.
+    set: FieldSet,
+    /// Gone.
+    removed: FieldSet,
+}
+
+impl Changes {
+    fn of(write: &Write<'_>, comparison: Comparison) -> Self {
+        let Comparison { added, modified, removed } = comparison;
+        Changes { set: write.without_reset(added.union(modified)), removed: write.without_reset(removed) }
+    }
+}
+
+/// Takes what changes away from the other managers, if that is allowed. What is gone is nobody's without a conflict.
+fn settle(
+    application: &Application<'_>,
+    live: &Tree,
+    changes: &Changes,
+    others: &mut [Entry],
+    def: &'static TypeDef,
+) -> Result<(), ApplyError> {
+    let write = &application.write;
+    let contested: Vec<FieldSet> =
+        others.iter().map(|entry| entry.fields.clone().intersection(&changes.set)).collect();
+    if !application.force && contested.iter().any(|fields| !fields.is_empty()) {
+        let allowed = (write.manager == MIGRATING_MANAGER)
+            .then(|| migrate::taken_over(live, write.api_version, def))
+            .flatten()
+            .unwrap_or_default();
+        let left = contested.iter().map(|fields| fields.clone().difference(&allowed));
+        let conflicts = conflicts(others, left);
+        if !conflicts.is_empty() {
+            return Err(ApplyError::Conflicts(Conflicts(conflicts)));
+        }
+    }
+    for (entry, contested) in others.iter_mut().zip(contested) {
+        let fields = std::mem::take(&mut entry.fields);
+        entry.fields = fields.difference(&contested).difference(&changes.removed);
+    }
+    Ok(())
+}
+
+/// In the order of the managers' names, updates after applies.
+fn conflicts(others: &[Entry], contested: impl Iterator<Item = FieldSet>) -> Vec<Conflict> {
+    let mut by_manager: Vec<(&Entry, FieldSet)> = others.iter().zip(contested).collect();
+    by_manager.sort_by(|(left, _), (right, _)| identity(left).cmp(&identity(right)));
+    let mut conflicts = Vec::new();
+    for (entry, fields) in by_manager {
+        for path in fields.paths() {
+            conflicts
+                .push(Conflict { manager: conflict::manager_text(entry), field: conflict::path_text(&path) });
+        }
+    }
+    conflicts
+}
+
+fn identity(entry: &Entry) -> (&str, Operation, &str, &str) {
+    (&entry.manager, entry.operation, &entry.api_version, &entry.subresource)
+}
+
+fn entry_of(write: &Write<'_>, fields: FieldSet) -> Entry {
+    Entry {
+        manager: write.manager.to_owned(),
+        operation: Operation::Apply,
+        api_version: write.api_version.to_owned(),
+        time: write.time.to_owned(),
+        subresource: write.subresource.to_owned(),
+        fields,
+    }
+}
+
+fn is_own(entry: &Entry, write: &Write<'_>) -> bool {
+    entry.operation == Operation::Apply
+        && entry.manager == write.manager
+        && entry.subresource == write.subresource
+}
+
+fn own<'e>(entries: &'e [Entry], write: &Write<'_>) -> Option<&'e Entry> {
+    entries.iter().find(|entry| is_own(entry, write))
+}
+
+/// Whether the same managers own the same fields, whenever they came to own them.
+fn is_same_ownership(before: &[Entry], after: &[Entry]) -> bool {
+    before.len() == after.len()
+        && after.iter().all(|entry| {
+            before.iter().any(|other| entry.is_same_manager(other) && entry.fields == other.fields)
+        })
+}

@@ -1,0 +1,68 @@
+//! How the items of a list are told apart: by their key fields, or by their values.
+
+use orch_runtime::{
+    Tree, TreeMap,
+    field_error::Shown as _,
+    type_def::{ListSemantics, Scalar, Shape},
+};
+
+use crate::fieldset::value_element;
+
+/// The path element of an item of a keyed list or a set. A key field that is left out counts with its default.
+///
+/// # Errors
+/// Why the item has none, as text: no object, or a key field is missing.
+pub fn item_element(item: &Tree, shape: &'static Shape, semantics: ListSemantics) -> Result<String, String> {
+    match semantics {
+        ListSemantics::Map { keys } => key_element(item, shape, keys),
+        ListSemantics::Set | ListSemantics::Atomic => match item {
+            Tree::Object(_) => {
+                Err("associative list without keys has an element that's a map type".to_owned())
+            }
+            Tree::Array(_) => Err("not supported: associative list with lists as elements".to_owned()),
+            scalar => Ok(value_element(scalar)),
+        },
+    }
+}
+
+fn key_element(item: &Tree, shape: &'static Shape, keys: &[&str]) -> Result<String, String> {
+    let fields = match item {
+        Tree::Object(fields) => fields,
+        Tree::Null => return Err("associative list with keys may not have a null element".to_owned()),
+        _ => return Err("associative list with keys may not have non-map elements".to_owned()),
+    };
+    let mut values = TreeMap::new();
+    for key in keys {
+        let value = fields.get(*key).cloned().or_else(|| key_default(shape, key));
+        let value = value.ok_or_else(|| {
+            let key = key.shown();
+            format!("associative list with keys has an element that omits key field {key} (and doesn't have default value)")
+        })?;
+        values.insert((*key).to_owned(), value);
+    }
+    Ok(format!("k:{}", Tree::Object(values)))
+}
+
+/// What a key field counts as where it is left out: its default, or the empty value where it is required.
+fn key_default(shape: &'static Shape, key: &str) -> Option<Tree> {
+    let Shape::Object(def) = shape else { return None };
+    let field = def.field(key)?;
+    match (field.default, &field.shape) {
+        (Some(text), _) => serde_json::from_str(text).ok(),
+        (None, Shape::Scalar(scalar)) if field.required => Some(empty_value(*scalar)),
+        _ => None,
+    }
+}
+
+fn empty_value(scalar: Scalar) -> Tree {
+    match scalar {
+        Scalar::Boolean => false.into(),
+        Scalar::Int32 | Scalar::Int64 | Scalar::Double | Scalar::IntOrString => 0.into(),
+        Scalar::String
+        | Scalar::Bytes
+        | Scalar::Time
+        | Scalar::MicroTime
+        | Scalar::Duration
+        | Scalar::Quantity => "".into(),
+    }
+}

@@ -1,0 +1,259 @@
+//! YAML bodies: read into trees, written from them.
+//!
+//! Plain scalars mean what they mean to the readers that clients use (YAML 1.1: `yes` and `y` are booleans, `0755` is
+//! octal). Of several documents the first counts. Of duplicate names the last one wins and each is reported. Aliases,
+//! nesting and size are bounded.
+
+use std::{borrow::Cow, cell::RefCell, fmt};
+
+use orch_runtime::{Tree, TreeMap, field_error::Shown as _};
+use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::Number;
+use serde_saphyr::{Spanned, options::DuplicateKeyPolicy};
+
+use crate::json::{
+    Limits,
+    decode::{DecodeError, decode_any_strict},
+};
+
+/// YAML may be nested this deep; its reader takes more of the stack per level than that of JSON.
+const MAX_YAML_DEPTH: usize = 64;
+
+/// At most this many duplicate names are reported.
+const MAX_DUPLICATES: usize = 100;
+
+/// Aliases may stand for this many events in all.
+const MAX_REPLAYED_EVENTS: usize = 100_000;
+
+/// Integers beyond this are not exact as floating point numbers.
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// A document that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Document {
+    /// What it says.
+    pub tree: Tree,
+    /// Names that occur more than once in their map, as people are told: `line 8: key "k" already set in map`.
+    pub duplicates: Vec<String>,
+}
+
+/// Reads the first document. JSON is YAML.
+///
+/// # Errors
+/// [`DecodeError::Empty`] for no document, [`DecodeError::Syntax`] for what is no YAML or has no JSON form, and
+/// [`DecodeError::TooDeep`].
+pub fn decode(bytes: &[u8], limits: &Limits) -> Result<Document, DecodeError> {
+    if bytes.trim_ascii_start().starts_with(b"{")
+        && let Ok(json) = decode_any_strict(bytes, limits)
+    {
+        return Ok(Document {
+            tree: json.tree,
+            duplicates: json.strict.iter().map(ToString::to_string).collect(),
+        });
+    }
+    let text = str::from_utf8(bytes).map_err(|error| {
+        DecodeError::Syntax(format!("yaml: invalid UTF-8 at offset {}", error.valid_up_to()))
+    })?;
+    let text = first_document(text);
+    if text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
+        return Err(DecodeError::Empty);
+    }
+    let reading = Reading { duplicates: RefCell::default() };
+    let depth = limits.effective_depth().min(MAX_YAML_DEPTH);
+    let options = options(depth);
+    let tree = serde_saphyr::with_deserializer_from_str_with_options(text, options, |source| {
+        Value(&reading).deserialize(source)
+    })
+    .map_err(|error| syntax(&error.without_snippet().to_string(), depth))?;
+    Ok(Document { tree, duplicates: reading.duplicates.into_inner() })
+}
+
+/// Writes a tree as YAML, names in byte order.
+pub fn encode(tree: &Tree) -> String {
+    serde_saphyr::to_string(tree).expect("every tree has a YAML form")
+}
+
+fn options(depth: usize) -> serde_saphyr::Options {
+    serde_saphyr::options! {
+        budget: serde_saphyr::budget! { max_depth: depth, max_documents: 1 },
+        duplicate_keys: DuplicateKeyPolicy::LastWins,
+        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: MAX_REPLAYED_EVENTS },
+        legacy_octal_numbers: true,
+        strict_booleans: false,
+        with_snippet: false,
+    }
+}
+
+/// The text up to the marker that ends the first document: `---` or `...` at the beginning of a line, wherever it
+/// stands. A marker before any content begins the first document instead.
+fn first_document(text: &str) -> &str {
+    let mut offset = 0;
+    let mut has_content = false;
+    for line in text.split_inclusive('\n') {
+        let is_marker = ["---", "..."].iter().any(|marker| {
+            line.strip_prefix(marker)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
+        });
+        if is_marker && has_content {
+            return &text[..offset];
+        }
+        let trimmed = line.trim();
+        let after_marker = if is_marker { trimmed.trim_start_matches('-').trim_start() } else { trimmed };
+        has_content |=
+            !(after_marker.is_empty() || after_marker.starts_with('#') || trimmed.starts_with('%'));
+        offset += line.len();
+    }
+    text
+}
+
+fn syntax(message: &str, depth: usize) -> DecodeError {
+    if message.contains("budget") && message.contains("depth") {
+        return DecodeError::TooDeep(depth);
+    }
+    let message: Vec<&str> = message.split_whitespace().collect();
+    DecodeError::Syntax(format!("yaml: {}", message.join(" ")))
+}
+
+struct Reading {
+    duplicates: RefCell<Vec<String>>,
+}
+
+impl Reading {
+    fn report(&self, line: u64, key: &str) {
+        let mut duplicates = self.duplicates.borrow_mut();
+        if duplicates.len() < MAX_DUPLICATES {
+            duplicates.push(format!("line {line}: key {} already set in map", key.shown()));
+        }
+    }
+}
+
+/// Reads any value.
+struct Value<'r>(&'r Reading);
+
+impl<'de> DeserializeSeed<'de> for Value<'_> {
+    type Value = Tree;
+
+    fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Tree, D::Error> {
+        source.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Value<'_> {
+    type Value = Tree;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("any value that JSON has too")
+    }
+
+    fn visit_unit<E>(self) -> Result<Tree, E> {
+        Ok(Tree::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Tree, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Tree, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Tree, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Tree, E> {
+        number(value).map(Tree::Number).ok_or_else(|| E::custom(format_args!("{value} is no JSON number")))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Tree, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Tree, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Tree, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element_seed(Value(self.0))? {
+            list.push(item);
+        }
+        Ok(Tree::Array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Tree, A::Error> {
+        let mut map = TreeMap::new();
+        while let Some(key) = entries.next_key::<Spanned<Key<'de>>>()? {
+            let value = entries.next_value_seed(Value(self.0))?;
+            let name = key.value.0.into_owned();
+            if map.contains_key(&name) {
+                self.0.report(key.referenced.line(), &name);
+            }
+            map.insert(name, value);
+        }
+        Ok(Tree::Object(map))
+    }
+}
+
+/// Whole numbers are integers, as in the JSON form of the reference.
+fn number(value: f64) -> Option<Number> {
+    if value.fract() == 0.0 && value.abs() < MAX_EXACT {
+        #[expect(clippy::cast_possible_truncation, reason = "it is whole and within 53 bits")]
+        return Some(Number::from(value as i64));
+    }
+    Number::from_f64(value)
+}
+
+/// A name: any single value, as text.
+struct Key<'de>(Cow<'de, str>);
+
+impl<'de> Deserialize<'de> for Key<'de> {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        source.deserialize_any(KeyVisitor)
+    }
+}
+
+struct KeyVisitor;
+
+impl<'de> Visitor<'de> for KeyVisitor {
+    type Value = Key<'de>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a name")
+    }
+
+    fn visit_unit<E>(self) -> Result<Key<'de>, E> {
+        Ok(Key("null".into()))
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Key<'de>, E> {
+        Ok(Key(value.to_string().into()))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Key<'de>, E> {
+        Ok(Key(value.to_string().into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Key<'de>, E> {
+        Ok(Key(value.to_string().into()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Key<'de>, E> {
+        Ok(Key(value.to_string().into()))
+    }
+
+    fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Key<'de>, E> {
+        Ok(Key(value.into()))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Key<'de>, E> {
+        Ok(Key(value.to_owned().into()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Key<'de>, E> {
+        Ok(Key(value.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

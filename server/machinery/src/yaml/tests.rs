@@ -1,0 +1,154 @@
+//! Tests of YAML. What scalars mean follows recorded answers and the table of the readers that clients use.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::tree::arbitrary;
+
+fn read(text: &str) -> Result<Document, DecodeError> {
+    decode(text.as_bytes(), &Limits::default())
+}
+
+fn tree(text: &str) -> Tree {
+    read(text).unwrap_or_else(|error| panic!("{text}: {error}")).tree
+}
+
+#[test]
+fn scalars_mean_what_clients_mean() {
+    for (text, expected) in [
+        ("y", json!(true)),
+        ("yes", json!(true)),
+        ("On", json!(true)),
+        ("off", json!(false)),
+        ("n", json!(false)),
+        ("\"y\"", json!("y")),
+        ("'it''s'", json!("it's")),
+        ("~", json!(null)),
+        ("null", json!(null)),
+        ("0755", json!(493)),
+        ("0o755", json!(493)),
+        ("0x1F", json!(31)),
+        ("12", json!(12)),
+        ("-12", json!(-12)),
+        ("1.5", json!(1.5)),
+        ("1e3", json!(1000)),
+        ("1.0", json!(1)),
+        ("1h30m", json!("1h30m")),
+        ("100m", json!("100m")),
+        ("2001-01-01", json!("2001-01-01")),
+        ("18446744073709551615", json!(u64::MAX)),
+        ("|\n    a\n    b\n", json!("a\nb\n")),
+        (">-\n    a\n    b\n", json!("a b")),
+        ("!!str 1", json!("1")),
+    ] {
+        assert_eq!(tree(&format!("k: {text}")), json!({"k": expected}), "{text}");
+    }
+}
+
+#[test]
+fn structure_is_read() {
+    assert_eq!(
+        tree("# c\na: &v one\nb: *v\nc: {x: 1, y: [1, two]}\nd:\n- e\n-\n  f: g\n"),
+        json!({"a": "one", "b": "one", "c": {"x": 1, "true": [1, "two"]}, "d": ["e", {"f": "g"}]})
+    );
+    assert_eq!(tree("{\"a\": [1, \"x\"]}"), json!({"a": [1, "x"]}));
+    assert_eq!(tree("{a: 1, b: {c: 'x'}}"), json!({"a": 1, "b": {"c": "x"}}));
+    assert_eq!(
+        tree("base: &b {x: 1}\nm:\n  <<: *b\n  z: 2\n"),
+        json!({"base": {"x": 1}, "m": {"x": 1, "z": 2}})
+    );
+    assert_eq!(tree("1: a\ntrue: b\n"), json!({"1": "a", "true": "b"}));
+}
+
+#[test]
+fn the_first_document_counts() {
+    assert_eq!(tree("a: 1\n---\na: 2\n"), json!({"a": 1}));
+    assert_eq!(tree("---\na: 1\n---\n{"), json!({"a": 1}));
+    assert_eq!(tree("# c\n--- # d\na: 1\n...\nrest: [\n"), json!({"a": 1}));
+    assert_eq!(tree("a: |\n  x\n  ---\n  y\n"), json!({"a": "x\n---\ny\n"}));
+    assert_eq!(tree("a: '---'\nb: ---x\n"), json!({"a": "---", "b": "---x"}));
+}
+
+#[test]
+fn duplicates_are_told_with_their_lines() {
+    let document = read("a: 1\nb:\n  k: a\n  k: b\na: 2\n").unwrap();
+    assert_eq!(document.tree, json!({"a": 2, "b": {"k": "b"}}));
+    assert_eq!(
+        document.duplicates,
+        ["line 4: key \"k\" already set in map", "line 5: key \"a\" already set in map"]
+    );
+}
+
+#[test]
+fn bad_documents_are_refused() {
+    assert_eq!(tree("---\n"), json!(null));
+    for text in ["", "  \n# only a comment\n"] {
+        assert_eq!(read(text), Err(DecodeError::Empty), "{text:?}");
+    }
+    for text in ["a: b: c: {", "a:\n\tb: 1\n", "a: [1", "a: .nan", "a: *missing", "{[1]: 2}", "a: !!int x"] {
+        assert!(matches!(read(text), Err(DecodeError::Syntax(_))), "{text:?}: {:?}", read(text));
+    }
+    assert!(matches!(decode(b"a: \xff", &Limits::default()), Err(DecodeError::Syntax(_))));
+    let indented: Vec<String> = (0..200).map(|depth| format!("{}a:", " ".repeat(depth))).collect();
+    for text in [format!("{}{}", "[".repeat(200), "]".repeat(200)), indented.join("\n")] {
+        assert!(matches!(read(&text), Err(DecodeError::TooDeep(64))), "{:?}", read(&text));
+    }
+}
+
+#[test]
+fn the_deepest_document_fits_a_small_stack() {
+    let text = format!("{}{}", "[{a: ".repeat(31), "}]".repeat(31));
+    let reader = std::thread::Builder::new().stack_size(1536 * 1024).spawn(move || read(&text).is_ok());
+    assert!(reader.unwrap().join().unwrap());
+}
+
+#[test]
+fn bombs_do_not_go_off() {
+    let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for n in 1..10 {
+        let items = vec![format!("*a{}", n - 1); 10].join(", ");
+        bomb = format!("{bomb}a{n}: &a{n} [{items}]\n");
+    }
+    assert!(read(&bomb).is_err());
+}
+
+#[test]
+fn what_is_written_reads_plainly() {
+    let status = json!({
+        "apiVersion": "v1", "code": 404, "details": {"kind": "configmaps", "name": "none"}, "kind": "Status",
+        "message": "configmaps \"none\" not found", "metadata": {}, "reason": "NotFound", "status": "Failure",
+    });
+    assert_eq!(
+        encode(&status),
+        "apiVersion: v1\ncode: 404\ndetails:\n  kind: configmaps\n  name: none\nkind: Status\n\
+         message: configmaps \"none\" not found\nmetadata: {}\nreason: NotFound\nstatus: Failure\n"
+    );
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_again(tree in arbitrary()) {
+        let tree = json!({"k": tree});
+        let text = encode(&tree);
+        let read = read(&text).unwrap_or_else(|error| panic!("{text}: {error}")).tree;
+        prop_assert_eq!(normal(read), normal(tree), "{}", text);
+    }
+
+    #[test]
+    fn arbitrary_text_never_panics(text in "[-a-c:,\\[\\]{}&*!|>'\"#%\n\t 01.~]{0,80}") {
+        let _ = read(&text);
+    }
+}
+
+/// Numbers by their value: whole ones come back as integers.
+fn normal(tree: Tree) -> Tree {
+    match tree {
+        Tree::Number(value) => {
+            value.as_f64().and_then(number).filter(|_| value.is_f64()).unwrap_or(value).into()
+        }
+        Tree::Array(items) => items.into_iter().map(normal).collect(),
+        Tree::Object(map) => map.into_iter().map(|(name, value)| (name, normal(value))).collect(),
+        other => other,
+    }
+}
