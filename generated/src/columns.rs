@@ -3,12 +3,21 @@
 //! A function gets the stored object and returns one cell.
 
 mod rbac;
+mod storage;
 
-pub use self::rbac::{bound_groups, bound_role, bound_service_accounts, bound_users};
+pub use self::{
+    rbac::{bound_groups, bound_role, bound_service_accounts, bound_users},
+    storage::{csi_driver_token_requests, storage_class_expansion, storage_class_name},
+};
 
 use orch_runtime::Tree;
 
 /// The text at a pointer; empty where there is none.
 fn text<'t>(tree: &'t Tree, pointer: &str) -> &'t str {
     tree.pointer(pointer).and_then(Tree::as_str).unwrap_or_default()
+}
+
+/// The items of the list at a pointer; none where there is none.
+fn items<'t>(tree: &'t Tree, pointer: &str) -> impl Iterator<Item = &'t Tree> {
+    tree.pointer(pointer).and_then(Tree::as_array).into_iter().flatten()
 }

@@ -11,6 +11,7 @@ mod namespace;
 mod pod;
 mod rbac;
 mod secret;
+mod storage;
 
 pub use self::{
     config_map::{config_map, config_map_update},
@@ -21,6 +22,11 @@ pub use self::{
     pod::{node_selector, node_selector_term},
     rbac::{cluster_role, cluster_role_binding, role, role_binding},
     secret::{secret, secret_update},
+    storage::{
+        class_name, csi_driver, csi_driver_spec, csi_driver_spec_update, csi_driver_token_requests,
+        csi_node_spec, csi_node_spec_update, quantity_not_negative, storage_class, storage_class_provisioner,
+        storage_class_update,
+    },
 };
 
 use orch_runtime::{

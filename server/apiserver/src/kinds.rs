@@ -2,6 +2,7 @@
 //!
 //! A kind without an entry here has none, and most have none. Each file under `kinds/` holds one.
 
+mod csi_driver;
 mod namespace;
 mod secret;
 
@@ -66,6 +67,7 @@ pub fn hooks(def: &ResourceDef) -> &'static dyn Hooks {
     match (def.group, def.kind) {
         ("", "Namespace") => &namespace::NamespaceHooks,
         ("", "Secret") => &secret::SecretHooks,
+        ("storage.orch.io", "CSIDriver") => &csi_driver::CsiDriverHooks,
         _ => &NoHooks,
     }
 }

@@ -1,0 +1,107 @@
+//! Storage classes: who makes volumes, with which parameters, where; most of it stays.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use orch_runtime::{
+    constraint,
+    field_error::{FieldError, Validation},
+    path::Path,
+};
+
+use crate::{
+    core::v1::{TopologySelectorLabelRequirement, TopologySelectorTerm},
+    storage::v1::StorageClass,
+};
+
+/// The most parameters of a class, and the most bytes in their keys and values.
+const MAX_PARAMETERS: usize = 512;
+const MAX_PARAMETER_BYTES: usize = 256 * 1024;
+
+/// Parameters are not too many or too large, and no place is described twice.
+pub fn storage_class(value: &StorageClass, path: &Path<'_>, cx: &mut Validation<'_>) {
+    parameters(&value.parameters, &path.field("parameters"), cx);
+    let topologies = path.field("allowedTopologies");
+    let mut terms = HashSet::new();
+    for (index, term) in value.allowed_topologies.iter().enumerate() {
+        let at = topologies.index(index);
+        if !terms.insert(topology_term(term, &at, cx)) {
+            cx.push(FieldError::duplicate(&at.field("matchLabelExpressions"), ""));
+        }
+    }
+}
+
+/// A provisioner's name is a qualified name in letters of either case.
+pub fn storage_class_provisioner(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
+    cx.invalid_all(path, value, &constraint::qualified_name(&value.to_lowercase()));
+}
+
+/// Volumes of a class are alike, so it stays what makes them alike.
+pub fn storage_class_update(
+    new: &StorageClass,
+    old: &StorageClass,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    for (field, changed) in [
+        ("parameters", new.parameters != old.parameters),
+        ("provisioner", new.provisioner != old.provisioner),
+        ("reclaimPolicy", new.reclaim_policy != old.reclaim_policy),
+    ] {
+        if changed {
+            let detail = format!("updates to {field} are forbidden.");
+            cx.push(FieldError::forbidden(&path.field(field), &detail));
+        }
+    }
+}
+
+fn parameters(value: &BTreeMap<String, String>, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.len() > MAX_PARAMETERS {
+        cx.push(FieldError::too_long(path, MAX_PARAMETERS));
+        return;
+    }
+    if value.contains_key("") {
+        cx.push(FieldError::invalid(path, "", "field can not be empty."));
+    }
+    if value.iter().map(|(key, value)| key.len() + value.len()).sum::<usize>() > MAX_PARAMETER_BYTES {
+        cx.push(FieldError::too_long(path, MAX_PARAMETER_BYTES));
+    }
+}
+
+/// What a term says, whatever the order in which it says it.
+type Meaning<'t> = BTreeMap<&'t str, BTreeSet<&'t str>>;
+
+fn topology_term<'t>(
+    term: &'t TopologySelectorTerm,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) -> Meaning<'t> {
+    let path = path.field("matchLabelExpressions");
+    let mut meaning = Meaning::new();
+    for (index, requirement) in term.match_label_expressions.iter().enumerate() {
+        let at = path.index(index);
+        let values = topology_requirement(requirement, &at, cx);
+        if meaning.insert(&requirement.key, values).is_some() {
+            cx.push(FieldError::duplicate(&at.field("key"), &requirement.key));
+        }
+    }
+    meaning
+}
+
+fn topology_requirement<'r>(
+    requirement: &'r TopologySelectorLabelRequirement,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) -> BTreeSet<&'r str> {
+    let at = path.field("values");
+    if requirement.values.is_empty() {
+        cx.push(FieldError::required(&at, ""));
+    }
+    let mut values = BTreeSet::new();
+    for (index, value) in requirement.values.iter().enumerate() {
+        if !values.insert(value.as_str()) {
+            cx.push(FieldError::duplicate(&at.index(index), value));
+        }
+    }
+    cx.invalid_all(&path.field("key"), &requirement.key, &constraint::qualified_name(&requirement.key));
+    values
+}

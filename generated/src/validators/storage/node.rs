@@ -1,0 +1,71 @@
+//! CSI nodes: the drivers on a node. Entries come and go, but do not change.
+
+use std::collections::{HashMap, HashSet};
+
+use orch_runtime::{
+    constraint,
+    field_error::{FieldError, Rendered, Validation, json},
+    path::Path,
+    rule,
+};
+
+use super::driver_name;
+use crate::storage::v1::{CSINodeDriver, CSINodeSpec};
+
+/// The longest name that a driver may give a node, in bytes.
+const MAX_NODE_ID: usize = 256;
+
+/// Every driver has a name that no other has, and calls the node something.
+pub fn csi_node_spec(value: &CSINodeSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let path = path.field("drivers");
+    let mut names = HashSet::new();
+    for (index, driver) in value.drivers.iter().flatten().enumerate() {
+        let at = path.index(index);
+        node_driver(driver, &at, cx);
+        if !names.insert(&driver.name) {
+            cx.push(FieldError::duplicate(&at.field("name"), &driver.name));
+        }
+        topology_keys(driver, &at, cx);
+    }
+}
+
+/// An entry that stays, stays as it is: a driver that comes back with other words is removed first.
+pub fn csi_node_spec_update(new: &CSINodeSpec, old: &CSINodeSpec, _path: &Path<'_>, cx: &mut Validation<'_>) {
+    let drivers: HashMap<&str, &CSINodeDriver> =
+        new.drivers.iter().flatten().map(|driver| (driver.name.as_str(), driver)).collect();
+    for old in old.drivers.iter().flatten() {
+        if let Some(new) = drivers.get(old.name.as_str()).filter(|new| **new != old) {
+            let shown = Rendered(json(new));
+            cx.push(FieldError::invalid(&Path::ROOT.field("CSINodeDriver"), &shown, "field is immutable"));
+        }
+    }
+}
+
+fn node_driver(driver: &CSINodeDriver, path: &Path<'_>, cx: &mut Validation<'_>) {
+    driver_name(&driver.name, &path.field("name"), cx);
+    let id = path.field("nodeID");
+    if driver.node_id.is_empty() {
+        cx.push(FieldError::required(&id, ""));
+    } else if driver.node_id.len() > MAX_NODE_ID {
+        let detail = format!("must be {MAX_NODE_ID} characters or less");
+        cx.push(FieldError::invalid(&id, &driver.node_id, &detail));
+    }
+    if let Some(count) = driver.allocatable.as_ref().and_then(|allocatable| allocatable.count) {
+        rule::minimum(count, 0, &path.field("allocatable").field("count"), cx);
+    }
+}
+
+/// Faults of keys are reported at the driver: that is where clients expect them.
+fn topology_keys(driver: &CSINodeDriver, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let mut keys = HashSet::new();
+    for key in driver.topology_keys.iter().flatten() {
+        if key.is_empty() {
+            cx.push(FieldError::required(path, ""));
+        }
+        if !keys.insert(key) {
+            cx.push(FieldError::duplicate(path, key));
+        }
+        let shown = Rendered(json(&driver.topology_keys));
+        cx.invalid_all(path, &shown, &constraint::qualified_name(key));
+    }
+}
