@@ -1,16 +1,21 @@
 //! From what the registry answers to what is sent: representations, success codes and headers.
 
+mod chunks;
 mod list_body;
+mod object_text;
 mod representation;
 mod watch_body;
+mod watch_frame;
 
 use std::sync::Arc;
 
 use axum::{body::Body, response::Response};
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
+use orch_machinery::json::pretty::pretty;
 use orch_runtime::resource_def::Verb;
 
+use chunks::Chunks;
 pub use representation::{Form, Representation};
 
 use crate::{
@@ -40,15 +45,10 @@ pub fn respond(call: Call<'_>, representation: &Representation, reply: Reply) ->
             object_response(call, representation, code, &json)?
         }
         Answer::Status(status) => status::respond(&status),
-        Answer::List(list) => match &representation.form {
-            Form::Plain if !representation.pretty => {
-                json_response(StatusCode::OK, list_body::ListBody::new(list).into())
-            }
-            form => {
-                let text = representation::list(form, &list, call.app.now())?;
-                json_response(StatusCode::OK, Body::from(representation.finish(text)))
-            }
-        },
+        Answer::List(list) => {
+            let (chunks, length) = list_body::chunks(representation.form.clone(), list, call.app.now());
+            streamed(representation, chunks, length)
+        }
         Answer::Watch(stream) => {
             let target = call.target;
             let labels =
@@ -70,16 +70,43 @@ fn object_response(
     code: StatusCode,
     stored: &Bytes,
 ) -> Result<Response> {
-    let body = match &representation.form {
-        Form::Plain if !representation.pretty => Body::from(stored.clone()),
-        form => Body::from(representation.finish(representation::object(
-            form,
-            call.target.resource,
-            stored,
-            call.app.now(),
-        )?)),
+    let text = match &representation.form {
+        Form::Plain => stored.clone(),
+        form => {
+            let mut text = Vec::new();
+            object_text::write(form, call.target.resource, stored, true, call.app.now(), &mut text)?;
+            text.push(b'\n');
+            text.into()
+        }
     };
-    Ok(json_response(code, body))
+    let text = if representation.pretty { pretty(&text).into() } else { text };
+    let mut response = if representation.gzip && text.len() > chunks::COMPRESS_ABOVE {
+        let compressed = Representation { pretty: false, ..representation.clone() };
+        streamed(&compressed, chunks::of(text), None)
+    } else {
+        json_response(StatusCode::OK, Body::from(text))
+    };
+    *response.status_mut() = code;
+    Ok(response)
+}
+
+/// A body that is made while it is sent; `length` is that of the pieces as they are.
+fn streamed(representation: &Representation, chunks: Chunks, length: Option<u64>) -> Response {
+    let (chunks, length) =
+        if representation.pretty { (chunks::pretty(chunks), None) } else { (chunks, length) };
+    if !representation.gzip {
+        return json_response(StatusCode::OK, chunks::body(chunks, length));
+    }
+    match chunks::gzip(chunks) {
+        Ok(compressed) => {
+            let mut response = json_response(StatusCode::OK, chunks::body(compressed, None));
+            let headers = response.headers_mut();
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+            headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+            response
+        }
+        Err(chunks) => json_response(StatusCode::OK, chunks::body(chunks, length)),
+    }
 }
 
 fn json_response(code: StatusCode, body: Body) -> Response {

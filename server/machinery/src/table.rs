@@ -115,6 +115,11 @@ impl<'a> TableWriter<'a> {
         TableWriter { api_version, include, rows: 0 }
     }
 
+    /// Goes on with a table that has this many rows and is written in pieces.
+    pub fn resume(api_version: &'a str, include: IncludeObject, rows: usize) -> Self {
+        TableWriter { api_version, include, rows }
+    }
+
     /// Adds a row.
     pub fn row(&mut self, row: &Row<'_>, out: &mut Vec<u8>) {
         if self.rows > 0 {

@@ -3,7 +3,7 @@
 //! A watch is a cursor into the store's history of its resource. Selectors are applied to each event's old and new state, so
 //! that an object that moves into a selection is ADDED and one that moves out is DELETED.
 
-use std::{sync::Arc, time::Duration};
+use std::{pin::Pin, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use orch_api::meta::v1::Status;
@@ -17,7 +17,7 @@ use orch_storage::{Event, EventKind, Object, Revision, StoreError, Watch};
 use rand::RngExt;
 use tokio::{
     sync::watch,
-    time::{Instant, sleep_until},
+    time::{Instant, Sleep, sleep_until},
 };
 
 use super::{
@@ -45,12 +45,14 @@ const INITIAL_BYTES: usize = 64 * 1024;
 /// One thing to tell a watcher.
 #[derive(Debug)]
 pub enum WatchEvent {
+    /// An object that exists at the start.
+    Exists(Arc<Object>),
     /// An object changed.
-    Object {
+    Change {
         /// How, as the watcher's selection sees it.
         change: ChangeType,
-        /// The state to show, as it is stored or as it would be.
-        json: Bytes,
+        /// What happened in the store.
+        event: Arc<Event>,
     },
     /// Everything up to this version has been sent.
     Bookmark {
@@ -96,9 +98,12 @@ pub struct WatchStream {
     events: Result<Watch, StoreError>,
     initial: Option<Initial>,
     bookmarks: bool,
-    next_bookmark: Instant,
     deadline: Instant,
-    stopping: watch::Receiver<bool>,
+    /// For the next bookmark or the end, whichever comes first. It and the signal below live as long as the watch: to make them
+    /// anew for each event would cost more than the event.
+    timer: Pin<Box<Sleep>>,
+    /// Resolves when the server stops.
+    stopped: Pin<Box<dyn Future<Output = ()> + Send>>,
     ended: bool,
 }
 
@@ -146,9 +151,9 @@ pub async fn watch(call: Call<'_>) -> Result<Reply> {
         events,
         initial,
         bookmarks,
-        next_bookmark: now,
         deadline: now + timeout,
-        stopping: call.app.stopping.clone(),
+        timer: Box::pin(sleep_until(now + timeout)),
+        stopped: Box::pin(stopped(call.app.stopping.clone())),
         ended: false,
     };
     stream.plan_bookmark(now);
@@ -172,21 +177,25 @@ impl WatchStream {
             }
         };
         loop {
-            let bookmark_at = if self.bookmarks { self.next_bookmark } else { self.deadline };
             tokio::select! {
                 biased;
-                () = stopped(&mut self.stopping) => return None,
+                () = &mut self.stopped => return None,
                 batch = events.next() => match batch {
                     Ok(batch) => {
-                        let seen = |event: &Arc<Event>| seen(&self.resource, &self.selection, event);
-                        let changes: Vec<WatchEvent> = batch.iter().filter_map(seen).collect();
+                        let seen = |event: Arc<Event>| {
+                            let change = seen(&self.resource, &self.selection, &event)?;
+                            Some(WatchEvent::Change { change, event })
+                        };
+                        let changes: Vec<WatchEvent> = batch.into_iter().filter_map(seen).collect();
                         if !changes.is_empty() {
                             return Some(changes);
                         }
+                        // What is not for this watch must not keep the thread from others.
+                        tokio::task::consume_budget().await;
                     }
                     Err(error) => return self.end(&error),
                 },
-                () = sleep_until(bookmark_at.min(self.deadline)) => {
+                () = &mut self.timer => {
                     let now = Instant::now();
                     if now >= self.deadline {
                         return None;
@@ -206,10 +215,8 @@ impl WatchStream {
         let mut events: Vec<WatchEvent> = Vec::new();
         let mut bytes = 0;
         for object in initial.objects.by_ref() {
-            // What is damaged has been left out of the selection.
-            let Ok(json) = current::bytes_of(&self.resource, &object) else { continue };
-            bytes += json.len();
-            events.push(WatchEvent::Object { change: ChangeType::Added, json: json.clone() });
+            bytes += object.value().map_or(0, Bytes::len);
+            events.push(WatchEvent::Exists(object));
             if bytes >= INITIAL_BYTES {
                 return Some(events);
             }
@@ -220,9 +227,12 @@ impl WatchStream {
         (!events.is_empty()).then_some(events)
     }
 
+    /// Sets the timer to the next bookmark, or to the end.
     fn plan_bookmark(&mut self, now: Instant) {
         let last = self.deadline - LAST_BOOKMARK.min(self.deadline - now);
-        self.next_bookmark = if now < last { (now + BOOKMARK_PERIOD).min(last) } else { self.deadline };
+        let next =
+            if self.bookmarks && now < last { (now + BOOKMARK_PERIOD).min(last) } else { self.deadline };
+        self.timer.as_mut().reset(next);
     }
 
     fn end(&mut self, error: &StoreError) -> Option<Vec<WatchEvent>> {
@@ -235,31 +245,43 @@ impl WatchStream {
     }
 }
 
-/// An event as a selection sees it.
-fn seen(resource: &ServedResource, selection: &Selection, event: &Event) -> Option<WatchEvent> {
+/// How a selection sees an event.
+fn seen(resource: &ServedResource, selection: &Selection, event: &Event) -> Option<ChangeType> {
     let matches = |object: &Arc<Object>| selection.matches(resource, object).unwrap_or(false);
-    let before = event.previous().filter(|previous| matches(previous));
-    let after = (event.kind() == EventKind::Put && matches(event.object())).then(|| event.object());
-    let (change, json) = match (before, after) {
-        (None, None) => return None,
-        (None, Some(now)) => (ChangeType::Added, now.value().ok()?.clone()),
-        (Some(_), Some(now)) => (ChangeType::Modified, now.value().ok()?.clone()),
-        (Some(_), None) if event.kind() == EventKind::Remove => {
-            (ChangeType::Deleted, event.object().value().ok()?.clone())
+    let before = event.previous().is_some_and(matches);
+    let after = event.kind() == EventKind::Put && matches(event.object());
+    match (before, after) {
+        (false, false) => None,
+        (false, true) => Some(ChangeType::Added),
+        (true, true) => Some(ChangeType::Modified),
+        // What was removed without having been in order is nothing to anybody.
+        (true, false) => event.object().value().is_ok().then_some(ChangeType::Deleted),
+    }
+}
+
+/// The state that an event shows to those who see it as `change`.
+///
+/// # Errors
+/// 500 where the stored object is damaged.
+pub fn state(resource: &ServedResource, change: ChangeType, event: &Event) -> Result<Bytes> {
+    /// The last state before an update, under the version of the update.
+    struct Departed(Result<Bytes>);
+    match event.previous() {
+        Some(previous) if change == ChangeType::Deleted && event.kind() == EventKind::Put => {
+            event.memo(|event| Departed(at_revision(resource, previous, event.revision()))).0.clone()
         }
-        (Some(previous), None) => (ChangeType::Deleted, at_revision(resource, previous, event.revision())?),
-    };
-    Some(WatchEvent::Object { change, json })
+        _ => current::bytes_of(resource, event.object()).cloned(),
+    }
 }
 
 /// An older state under the version at which it left the selection.
-fn at_revision(resource: &ServedResource, object: &Object, revision: Revision) -> Option<Bytes> {
-    let mut tree = current::tree_of(resource, object).ok()?;
+fn at_revision(resource: &ServedResource, object: &Object, revision: Revision) -> Result<Bytes> {
+    let mut tree = current::tree_of(resource, object)?;
     meta::MetaMut::of(&mut tree).set_resource_version(&revision.to_string());
     let mut text = Vec::new();
     encode(&tree, resource.def.type_def, &mut text);
     text.push(b'\n');
-    Some(text.into())
+    Ok(text.into())
 }
 
 /// The version that a watch starts after.
@@ -292,7 +314,7 @@ fn timeout(seconds: Option<i64>) -> Duration {
     }
 }
 
-async fn stopped(stopping: &mut watch::Receiver<bool>) {
+async fn stopped(mut stopping: watch::Receiver<bool>) {
     // An error means that the sender is gone, and the server with it.
     let _ = stopping.wait_for(|stopping| *stopping).await;
 }

@@ -1,125 +1,172 @@
-//! The JSON text of a list, written in chunks while it is sent.
+//! The JSON text of a list in any form, made in pieces while it is sent.
 //!
-//! The text is the stored bytes of the objects, one after the other, so its length is known before the first byte is
-//! written and the memory in use is one chunk, whatever the size of the list.
+//! In the plain form the text is the stored bytes of the objects, one after the other, so that its length is known before the
+//! first byte is written. The other forms are made object by object.
 
-use std::{
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
-};
-
-use axum::body::Body;
 use bytes::{BufMut, Bytes, BytesMut};
-use hyper::body::{Body as HttpBody, Frame, SizeHint};
-use orch_machinery::partial::ListMeta;
+use orch_machinery::{
+    partial::{ListMeta, write_partial_object},
+    table::{TableWriter, columns_of},
+};
+use orch_runtime::scalar::Time;
 use orch_storage::Object;
 
+use super::{
+    chunks::{CHUNK, Chunks},
+    object_text::{read, write_row},
+    representation::{Form, METADATA_LIST},
+};
 use crate::registry::list::List;
 
-/// A chunk is sent when it has this many bytes.
-const CHUNK: usize = 64 * 1024;
-/// What closes every list.
-pub const END: &[u8] = b"]}\n";
-
 /// A list on its way to the client.
-pub struct ListBody {
-    head: Vec<u8>,
-    objects: std::vec::IntoIter<Arc<Object>>,
-    /// How much of each object's stored form a list leaves out: its type, and the newline at the end.
-    prefix: usize,
-    remaining: u64,
-    first: bool,
+struct ListText {
+    form: Form,
+    list: List,
+    /// The first object that is not written yet.
+    next: usize,
+    /// How many are written; the damaged ones are left out.
+    written: usize,
+    now: Time,
+    state: State,
 }
 
-impl ListBody {
-    /// The text of a list.
-    pub fn new(list: List) -> Self {
-        let def = list.resource.def;
-        let head = head(def.list_kind, &list.resource.api_version, &list);
-        let prefix = list.resource.type_prefix.len();
-        let items: usize =
-            list.objects.iter().map(|object| item(object, prefix).map_or(0, |item| item.len() + 2)).sum();
-        let separators = items_present(&list).saturating_sub(1);
-        ListBody {
-            remaining: (head.len() + items + separators + END.len()) as u64,
-            head,
-            objects: list.objects.into_iter(),
-            prefix,
-            first: true,
-        }
-    }
+#[derive(PartialEq)]
+enum State {
+    Head,
+    Items,
+    Ended,
+}
 
-    /// The whole text at once.
-    pub fn into_text(mut self) -> Vec<u8> {
-        let mut text = Vec::with_capacity(self.remaining as usize);
-        while let Some(chunk) = self.chunk() {
-            text.extend_from_slice(&chunk);
-        }
-        text
-    }
+/// The pieces of a list's text, and their length together where it is known.
+pub fn chunks(form: Form, list: List, now: Time) -> (Chunks, Option<u64>) {
+    let length = (form == Form::Plain).then(|| plain_length(&list));
+    let mut text = ListText { form, list, next: 0, written: 0, now, state: State::Head };
+    (Box::new(std::iter::from_fn(move || text.chunk())), length)
+}
 
+fn plain_length(list: &List) -> u64 {
+    let prefix = list.resource.type_prefix.len();
+    let items = list.objects.iter().filter_map(|object| item(object, prefix));
+    let (count, bytes) =
+        items.fold((0, 0), |(count, bytes), item| (count + 1, bytes + item.len() as u64 + 2));
+    let mut head = BytesMut::new();
+    write_plain_head(list, &mut head);
+    head.len() as u64 + bytes + u64::saturating_sub(count, 1) + PLAIN_END.len() as u64
+}
+
+const PLAIN_END: &[u8] = b"]}\n";
+
+impl ListText {
     fn chunk(&mut self) -> Option<Bytes> {
-        if self.remaining == 0 {
+        if self.state == State::Ended {
             return None;
         }
-        let mut chunk = BytesMut::with_capacity((self.remaining as usize).min(CHUNK + CHUNK / 2));
-        chunk.put_slice(&std::mem::take(&mut self.head));
-        while chunk.len() < CHUNK {
-            let Some(object) = self.objects.next() else {
-                chunk.put_slice(END);
+        // Most objects are much smaller than a piece; one that is not makes the piece larger, once.
+        let mut out = Vec::with_capacity(CHUNK + CHUNK / 8);
+        if self.state == State::Head {
+            self.write_head(&mut out);
+            self.state = State::Items;
+        }
+        while out.len() < CHUNK {
+            let Some(object) = self.list.objects.get(self.next) else {
+                self.write_end(&mut out);
+                self.state = State::Ended;
                 break;
             };
-            let Some(item) = item(&object, self.prefix) else { continue };
-            if !std::mem::take(&mut self.first) {
-                chunk.put_u8(b',');
+            self.next += 1;
+            if write_item(&self.form, &self.list, object, self.written, self.now, &mut out) {
+                self.written += 1;
             }
-            chunk.put_u8(b'{');
-            chunk.put_slice(item);
-            chunk.put_u8(b'}');
         }
-        self.remaining = self.remaining.saturating_sub(chunk.len() as u64);
-        Some(chunk.freeze())
+        Some(out.into())
+    }
+
+    fn write_head(&self, out: &mut Vec<u8>) {
+        let revision = self.list.revision.to_string();
+        match &self.form {
+            Form::Plain => write_plain_head(&self.list, out),
+            Form::Metadata(api_version) => {
+                write_head(METADATA_LIST, api_version, &self.list, out);
+                // Existing clients know the empty list of this form as null.
+                out.extend_from_slice(if self.list.objects.is_empty() { b"null" } else { b"[" });
+            }
+            Form::Table(api_version, include) => {
+                let columns = columns_of(self.list.resource.def.columns);
+                TableWriter::start(api_version, *include, meta(&self.list, &revision), Some(columns), out);
+            }
+        }
+    }
+
+    fn write_end(&self, out: &mut Vec<u8>) {
+        match &self.form {
+            Form::Metadata(_) if self.list.objects.is_empty() => out.extend_from_slice(b"}\n"),
+            Form::Plain | Form::Metadata(_) => out.extend_from_slice(PLAIN_END),
+            Form::Table(api_version, include) => {
+                TableWriter::resume(api_version, *include, self.written).end(out);
+                out.push(b'\n');
+            }
+        }
     }
 }
 
-impl From<ListBody> for Body {
-    fn from(list: ListBody) -> Self {
-        Body::new(list)
+/// Writes an object with the comma before it. A damaged one is left out and logged: the answer has begun, and must not
+/// fail for one of them.
+fn write_item(
+    form: &Form,
+    list: &List,
+    object: &Object,
+    written: usize,
+    now: Time,
+    out: &mut Vec<u8>,
+) -> bool {
+    let resource = &list.resource;
+    let comma = if written > 0 { &b","[..] } else { b"" };
+    if let Form::Plain = form {
+        let Some(item) = item(object, resource.type_prefix.len()) else { return false };
+        for part in [comma, b"{", item, b"}"] {
+            out.extend_from_slice(part);
+        }
+        return true;
     }
+    let Ok(stored) = object.value() else { return false };
+    let tree = match read(resource, stored) {
+        Ok(tree) => tree,
+        Err(error) => {
+            tracing::error!(key = %object.key(), ?error, "left out of a list");
+            return false;
+        }
+    };
+    match form {
+        Form::Plain => {}
+        Form::Metadata(api_version) => {
+            out.extend_from_slice(comma);
+            write_partial_object(&tree, resource.def.type_def, api_version, out);
+        }
+        Form::Table(api_version, include) => {
+            let mut table = TableWriter::resume(api_version, *include, written);
+            write_row(&mut table, resource, &tree, stored, now, out);
+        }
+    }
+    true
 }
 
-impl HttpBody for ListBody {
-    type Data = Bytes;
-    type Error = std::convert::Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        Poll::Ready(self.chunk().map(|chunk| Ok(Frame::data(chunk))))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.remaining == 0
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.remaining)
-    }
+fn write_plain_head(list: &List, out: &mut impl BufMut) {
+    let mut head = Vec::new();
+    write_head(list.resource.def.list_kind, &list.resource.api_version, list, &mut head);
+    out.put_slice(&head);
+    out.put_slice(b"[");
 }
 
-/// What opens a list; its items follow, then [`END`]. Neither word needs escapes: both come from the schema.
-pub fn head(kind: &str, api_version: &str, list: &List) -> Vec<u8> {
-    let mut head =
-        format!("{{\"kind\":\"{kind}\",\"apiVersion\":\"{api_version}\",\"metadata\":").into_bytes();
-    meta(list, &list.revision.to_string()).write(&mut head);
-    head.extend_from_slice(b",\"items\":[");
-    head
+/// What opens a list, up to its items. Neither word needs escapes: both come from the schema.
+fn write_head(kind: &str, api_version: &str, list: &List, out: &mut Vec<u8>) {
+    let types = format!("{{\"kind\":\"{kind}\",\"apiVersion\":\"{api_version}\",\"metadata\":");
+    out.extend_from_slice(types.as_bytes());
+    meta(list, &list.revision.to_string()).write(out);
+    out.extend_from_slice(b",\"items\":");
 }
 
 /// What a list says about itself; `revision` is the text of its version.
-pub fn meta<'a>(list: &'a List, revision: &'a str) -> ListMeta<'a> {
+fn meta<'a>(list: &'a List, revision: &'a str) -> ListMeta<'a> {
     ListMeta {
         resource_version: revision,
         continue_token: &list.continue_token,
@@ -127,11 +174,7 @@ pub fn meta<'a>(list: &'a List, revision: &'a str) -> ListMeta<'a> {
     }
 }
 
-fn items_present(list: &List) -> usize {
-    list.objects.iter().filter(|object| object.value().is_ok()).count()
-}
-
-/// The members of an object without its type and its braces.
+/// The members of a stored object without its type and its braces: a list leaves out the type.
 fn item(object: &Object, prefix: usize) -> Option<&[u8]> {
     let stored: &[u8] = object.value().ok()?;
     stored.get(prefix..stored.len().checked_sub(2)?)

@@ -3,28 +3,16 @@
 //! Besides the object itself there are its metadata alone and a table for people. Both are named in the spelling of
 //! either vocabulary, and answered in the spelling that was asked.
 
-use bytes::Bytes;
 use http::{HeaderMap, header};
 use orch_machinery::{
-    json::{Limits, decode::decode, encode::encode, pretty::pretty},
-    meta::{self, Meta},
     negotiate::{self, Negotiated, Offer, media_type},
-    partial::{ListMeta, write_partial_object},
-    table::{IncludeObject, Row, TableWriter, cells, columns_of},
+    table::IncludeObject,
 };
-use orch_runtime::{
-    Tree,
-    resource_def::{CellContext, Verb},
-    scalar::Time,
-};
-use orch_storage::Revision;
-use serde_json::json;
+use orch_runtime::resource_def::Verb;
 
-use super::list_body::{self, ListBody};
 use crate::{
-    catalog::ServedResource,
     error::{ApiError, Result},
-    registry::{Call, current, list::List},
+    registry::Call,
 };
 
 /// How an answer is to be written.
@@ -34,6 +22,8 @@ pub struct Representation {
     pub form: Form,
     /// Whether it is indented.
     pub pretty: bool,
+    /// Whether it may be compressed.
+    pub gzip: bool,
 }
 
 /// What is written of an object.
@@ -50,7 +40,8 @@ pub enum Form {
 const JSON: &str = "application/json";
 const TABLE: &str = "Table";
 const METADATA: &str = "PartialObjectMetadata";
-const METADATA_LIST: &str = "PartialObjectMetadataList";
+/// The kind of a list of metadata alone.
+pub const METADATA_LIST: &str = "PartialObjectMetadataList";
 /// Clients that show text to people and cannot be asked what they like.
 const PRETTY_AGENTS: &[&str] = &["curl", "Wget", "Mozilla/5.0"];
 
@@ -78,12 +69,8 @@ impl Representation {
         Ok(Representation {
             form: asked(&negotiated, call)?,
             pretty: wants_pretty(headers, call, &negotiated),
+            gzip: matches!(call.target.verb, Verb::Get | Verb::List) && accepts_gzip(headers),
         })
-    }
-
-    /// The last step of writing: indentation where it is wanted.
-    pub fn finish(&self, text: Vec<u8>) -> Vec<u8> {
-        if self.pretty { pretty(&text) } else { text }
     }
 }
 
@@ -110,156 +97,39 @@ fn wants_pretty(headers: &HeaderMap, call: Call<'_>, negotiated: &Negotiated<'_>
     })
 }
 
-/// One object in the form that was asked for, with a newline at the end.
-///
-/// # Errors
-/// 500 where the stored form cannot be read.
-pub fn object(form: &Form, resource: &ServedResource, stored: &[u8], now: Time) -> Result<Vec<u8>> {
-    let mut text = Vec::new();
-    match form {
-        Form::Plain => text.extend_from_slice(document(stored)),
-        Form::Metadata(api_version) => {
-            write_partial_object(&read(resource, stored)?, resource.def.type_def, api_version, &mut text);
-        }
-        Form::Table(api_version, include) => {
-            let tree = read(resource, stored)?;
-            let columns = columns_of(resource.def.columns);
-            let meta =
-                ListMeta { resource_version: Meta::of(&tree).resource_version(), ..ListMeta::default() };
-            let mut table = TableWriter::start(api_version, *include, meta, Some(columns), &mut text);
-            write_row(&mut table, resource, &tree, stored, now, &mut text);
-            table.end(&mut text);
-        }
-    }
-    text.push(b'\n');
-    Ok(text)
+/// Whether the client names gzip and does not rule it out by a weight of zero.
+fn accepts_gzip(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(header::ACCEPT_ENCODING).into_iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).any(|coding| {
+        let mut parts = coding.split(';').map(str::trim);
+        let named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip"));
+        let weight = parts.find_map(|part| part.strip_prefix("q="));
+        named && weight.is_none_or(|weight| weight.trim().parse().is_ok_and(|weight: f32| weight > 0.0))
+    })
 }
 
-/// A list in the form that was asked for, with a newline at the end.
-///
-/// # Errors
-/// 500 where a stored form cannot be read.
-pub fn list(form: &Form, list: &List, now: Time) -> Result<Vec<u8>> {
-    let resource = &list.resource;
-    let mut text = Vec::new();
-    match form {
-        Form::Plain => return Ok(ListBody::new(list.clone()).into_text()),
-        Form::Metadata(api_version) if list.objects.is_empty() => {
-            // Existing clients know the empty list of this form as null.
-            let head = list_body::head(METADATA_LIST, api_version, list);
-            text.extend_from_slice(head.strip_suffix(b"[").unwrap_or(&head));
-            text.extend_from_slice(b"null}\n");
-        }
-        Form::Metadata(api_version) => {
-            text.extend_from_slice(&list_body::head(METADATA_LIST, api_version, list));
-            for (index, object) in list.objects.iter().enumerate() {
-                if index > 0 {
-                    text.push(b',');
-                }
-                let tree = read(resource, current::bytes_of(resource, object)?)?;
-                write_partial_object(&tree, resource.def.type_def, api_version, &mut text);
-            }
-            text.extend_from_slice(list_body::END);
-        }
-        Form::Table(api_version, include) => {
-            let revision = list.revision.to_string();
-            let meta = list_body::meta(list, &revision);
-            let columns = columns_of(resource.def.columns);
-            let mut table = TableWriter::start(api_version, *include, meta, Some(columns), &mut text);
-            for object in &list.objects {
-                let stored = current::bytes_of(resource, object)?;
-                write_row(&mut table, resource, &read(resource, stored)?, stored, now, &mut text);
-            }
-            table.end(&mut text);
-            text.push(b'\n');
+#[cfg(test)]
+mod tests {
+    use http::{HeaderMap, HeaderValue, header};
+
+    use super::accepts_gzip;
+
+    #[test]
+    fn gzip_is_for_those_who_name_it() {
+        for (value, expected) in [
+            ("", false),
+            ("gzip", true),
+            ("GZIP", true),
+            ("deflate, gzip;q=0.5", true),
+            ("gzip ; q=1.0, *", true),
+            ("gzip;q=0", false),
+            ("gzip;q=0.000", false),
+            ("gzip;q=x", false),
+            ("*", false),
+            ("identity, br", false),
+        ] {
+            let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static(value))]);
+            assert_eq!(accepts_gzip(&headers), expected, "{value:?}");
         }
     }
-    Ok(text)
-}
-
-/// The forms of the events of one watch.
-pub struct WatchForm {
-    form: Form,
-    /// A table says what its columns are in the first event only.
-    columns_told: bool,
-}
-
-impl WatchForm {
-    /// For a watch in this form.
-    pub fn new(form: Form) -> Self {
-        WatchForm { form, columns_told: false }
-    }
-
-    /// An object as an event shows it.
-    ///
-    /// # Errors
-    /// 500 where the stored form cannot be read.
-    pub fn object(&mut self, resource: &ServedResource, stored: &Bytes, now: Time) -> Result<Bytes> {
-        match &self.form {
-            Form::Plain => Ok(stored.clone()),
-            Form::Metadata(_) => Ok(object(&self.form, resource, stored, now)?.into()),
-            Form::Table(api_version, include) => {
-                let tree = read(resource, stored)?;
-                let meta =
-                    ListMeta { resource_version: Meta::of(&tree).resource_version(), ..ListMeta::default() };
-                let columns = (!std::mem::replace(&mut self.columns_told, true))
-                    .then(|| columns_of(resource.def.columns));
-                let mut text = Vec::new();
-                let mut table = TableWriter::start(api_version, *include, meta, columns, &mut text);
-                write_row(&mut table, resource, &tree, stored, now, &mut text);
-                table.end(&mut text);
-                Ok(text.into())
-            }
-        }
-    }
-
-    /// An object of the kind that has nothing but a version, and the mark that ends the initial events.
-    ///
-    /// # Errors
-    /// 500 where the kind cannot be empty.
-    pub fn bookmark(
-        &mut self,
-        resource: &ServedResource,
-        revision: Revision,
-        mark: Option<&str>,
-        now: Time,
-    ) -> Result<Bytes> {
-        let mut metadata = json!({"resourceVersion": revision.to_string()});
-        if let Some(mark) = mark {
-            metadata["annotations"] = json!({mark: "true"});
-        }
-        let empty =
-            (resource.def.from_tree)(json!({"metadata": metadata})).and_then(|object| object.to_tree());
-        let mut tree = empty.map_err(|error| ApiError::internal("a bookmark cannot be written", error))?;
-        meta::set_type(&mut tree, resource.def.kind, &resource.api_version);
-        let mut text = Vec::new();
-        encode(&tree, resource.def.type_def, &mut text);
-        self.object(resource, &text.into(), now)
-    }
-}
-
-/// A stored form without the newline at its end.
-fn document(stored: &[u8]) -> &[u8] {
-    stored.strip_suffix(b"\n").unwrap_or(stored)
-}
-
-fn read(resource: &ServedResource, stored: &[u8]) -> Result<Tree> {
-    match decode(stored, resource.def.type_def, &Limits::default()) {
-        Ok(decoded) => Ok(decoded.tree),
-        Err(error) => Err(ApiError::internal("a stored object cannot be read", error)),
-    }
-}
-
-fn write_row(
-    table: &mut TableWriter<'_>,
-    resource: &ServedResource,
-    tree: &Tree,
-    stored: &[u8],
-    now: Time,
-    text: &mut Vec<u8>,
-) {
-    let context = CellContext { vocabulary: resource.vocabulary, now };
-    let cells = cells(columns_of(resource.def.columns), tree, &context);
-    let def = resource.def.type_def;
-    table.row(&Row { cells: &cells, conditions: &[], tree, bytes: document(stored), def }, text);
 }

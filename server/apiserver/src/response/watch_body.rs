@@ -5,56 +5,63 @@ use std::{convert::Infallible, sync::Arc};
 use axum::body::Body;
 use bytes::{BufMut, Bytes, BytesMut};
 use futures_util::stream;
-use orch_runtime::scalar::Time;
 
-use super::representation::{Form, WatchForm};
+use super::{chunks::CHUNK, representation::Form, watch_frame::Framer};
 use crate::{
     app::App,
-    error::ApiError,
     metrics::Current,
     registry::watch::{WatchEvent, WatchStream},
-    status,
 };
+
+/// A watch on its way to the client.
+struct WatchText {
+    watch: WatchStream,
+    framer: Framer,
+    app: Arc<App>,
+    /// What is known and not sent yet.
+    pending: std::vec::IntoIter<WatchEvent>,
+    /// A frame that did not fit into the last piece.
+    left_over: Option<Bytes>,
+    /// Counts the watch while it is open.
+    _open: Current,
+}
 
 /// A response body that ends with the watch. `open` counts the watch until then.
 pub fn body(watch: WatchStream, form: Form, app: Arc<App>, open: Current) -> Body {
-    let form = WatchForm::new(form);
-    Body::from_stream(stream::unfold(
-        (watch, form, app, open),
-        |(mut watch, mut form, app, open)| async move {
-            let events = watch.next().await?;
-            let (now, mut text) = (app.now(), BytesMut::new());
-            for event in &events {
-                write(&watch, &mut form, event, now, &mut text);
-            }
-            Some((Ok::<Bytes, Infallible>(text.freeze()), (watch, form, app, open)))
-        },
-    ))
+    let framer = Framer::new(form, Arc::clone(&watch.resource), watch.vocabulary);
+    let text =
+        WatchText { watch, framer, app, pending: Vec::new().into_iter(), left_over: None, _open: open };
+    Body::from_stream(stream::unfold(text, |mut text| async move {
+        let piece = text.next().await?;
+        Some((Ok::<Bytes, Infallible>(piece), text))
+    }))
 }
 
-/// `{"type":...,"object":...}` and a newline.
-fn write(watch: &WatchStream, form: &mut WatchForm, event: &WatchEvent, now: Time, text: &mut BytesMut) {
-    let (word, object) = match event {
-        WatchEvent::Object { change, json } => match form.object(&watch.resource, json, now) {
-            Ok(object) => (change.as_str(), object),
-            Err(error) => failure(&error),
-        },
-        WatchEvent::Bookmark { revision, ends_initial_events } => {
-            let mark = ends_initial_events.then_some(watch.vocabulary.initial_events_end_annotation);
-            match form.bookmark(&watch.resource, *revision, mark, now) {
-                Ok(object) => ("BOOKMARK", object),
-                Err(error) => failure(&error),
-            }
+impl WatchText {
+    async fn next(&mut self) -> Option<Bytes> {
+        while self.left_over.is_none() && self.pending.as_slice().is_empty() {
+            self.pending = self.watch.next().await?.into_iter();
         }
-        WatchEvent::Error(status) => ("ERROR", status::json(status).into()),
-    };
-    text.put_slice(b"{\"type\":\"");
-    text.put_slice(word.as_bytes());
-    text.put_slice(b"\",\"object\":");
-    text.put_slice(object.strip_suffix(b"\n").unwrap_or(&object));
-    text.put_slice(b"}\n");
-}
+        self.piece()
+    }
 
-fn failure(error: &ApiError) -> (&'static str, Bytes) {
-    ("ERROR", status::json(&status::status_of(error)).into())
+    /// One frame as it is shared, or several small ones together.
+    fn piece(&mut self) -> Option<Bytes> {
+        let now = self.app.now();
+        let mut next = || {
+            let left_over = self.left_over.take();
+            left_over.or_else(|| self.pending.next().map(|event| self.framer.frame(&event, now)))
+        };
+        let first = next()?;
+        let Some(second) = next() else { return Some(first) };
+        let mut piece = BytesMut::with_capacity((first.len() + second.len()).max(CHUNK / 16));
+        piece.put_slice(&first);
+        let mut frame = Some(second);
+        while let Some(fits) = frame.take_if(|frame| piece.len() + frame.len() <= CHUNK) {
+            piece.put_slice(&fits);
+            frame = next();
+        }
+        self.left_over = frame;
+        Some(piece.freeze())
+    }
 }

@@ -4,56 +4,76 @@
 /// else comes out as something else.
 pub fn pretty(json: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(json.len() + json.len() / 2);
-    let mut depth = 0_usize;
-    let mut rest = json;
-    while let Some((&byte, after)) = rest.split_first() {
-        rest = after;
-        match byte {
-            b'"' => {
-                let (tail, next) = after.split_at(string_tail(after));
-                out.push(byte);
-                out.extend_from_slice(tail);
-                rest = next;
-            }
-            b'{' | b'[' => {
-                out.push(byte);
-                if let Some((close @ (b'}' | b']'), next)) = after.trim_ascii_start().split_first() {
-                    out.push(*close);
-                    rest = next;
-                } else {
-                    depth += 1;
-                    new_line(depth, &mut out);
-                }
-            }
-            b'}' | b']' => {
-                depth = depth.saturating_sub(1);
-                new_line(depth, &mut out);
-                out.push(byte);
-            }
-            b',' => {
-                out.push(byte);
-                new_line(depth, &mut out);
-            }
-            b':' => out.extend_from_slice(b": "),
-            byte if byte.is_ascii_whitespace() => {}
-            byte => out.push(byte),
-        }
-    }
+    Indenter::default().push(json, &mut out);
     out
 }
 
-/// The length of a string's text after its opening quote, with the closing quote.
-fn string_tail(text: &[u8]) -> usize {
-    let mut escaped = false;
-    for (index, byte) in text.iter().enumerate() {
+/// Indents one document that comes in pieces, cut anywhere.
+#[derive(Debug, Default)]
+pub struct Indenter {
+    depth: usize,
+    /// Whether the last byte opened a list or an object, which may turn out to be empty.
+    opened: bool,
+    in_string: bool,
+    escaped: bool,
+}
+
+impl Indenter {
+    /// Writes the next piece.
+    pub fn push(&mut self, mut json: &[u8], out: &mut Vec<u8>) {
+        while let Some((&byte, rest)) = json.split_first() {
+            if self.in_string {
+                let (tail, rest) = json.split_at(self.string_tail(json));
+                out.extend_from_slice(tail);
+                json = rest;
+            } else {
+                json = rest;
+                if !byte.is_ascii_whitespace() {
+                    self.token(byte, out);
+                }
+            }
+        }
+    }
+
+    fn token(&mut self, byte: u8, out: &mut Vec<u8>) {
+        let closes = matches!(byte, b'}' | b']');
+        if std::mem::take(&mut self.opened) {
+            if closes {
+                out.push(byte);
+                return;
+            }
+            self.depth += 1;
+            new_line(self.depth, out);
+        }
+        if closes {
+            self.depth = self.depth.saturating_sub(1);
+            new_line(self.depth, out);
+        }
+        out.push(byte);
         match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            b'"' => return index + 1,
+            b'"' => self.in_string = true,
+            b'{' | b'[' => self.opened = true,
+            b',' => new_line(self.depth, out),
+            b':' => out.push(b' '),
             _ => {}
         }
     }
-    text.len()
+
+    /// How much of `text` still belongs to the string that it begins in, with the closing quote.
+    fn string_tail(&mut self, text: &[u8]) -> usize {
+        for (index, byte) in text.iter().enumerate() {
+            match byte {
+                _ if self.escaped => self.escaped = false,
+                b'\\' => self.escaped = true,
+                b'"' => {
+                    self.in_string = false;
+                    return index + 1;
+                }
+                _ => {}
+            }
+        }
+        text.len()
+    }
 }
 
 fn new_line(depth: usize, out: &mut Vec<u8>) {

@@ -1,0 +1,151 @@
+//! Bodies that are made while they are sent: pieces one after the other, indented and compressed on the way where that is
+//! wanted.
+//!
+//! One piece is in memory at a time, whatever the size of the whole. When the client goes away the body is dropped,
+//! and the work with it.
+
+use std::{
+    convert::Infallible,
+    io::Write,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use axum::body::Body;
+use bytes::Bytes;
+use flate2::{Compression, write::GzEncoder};
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use orch_machinery::json::pretty::Indenter;
+
+/// A piece is sent when it has this many bytes.
+pub const CHUNK: usize = 64 * 1024;
+/// Shorter bodies are not worth the time that compressing them takes.
+pub const COMPRESS_ABOVE: usize = 128 * 1024;
+
+/// The pieces of a body.
+pub type Chunks = Box<dyn Iterator<Item = Bytes> + Send>;
+
+/// A body of these pieces; `length` in bytes where it is known beforehand.
+pub fn body(chunks: Chunks, length: Option<u64>) -> Body {
+    Body::new(ChunkBody { chunks, remaining: length, ended: false })
+}
+
+/// The pieces of a text that is in memory.
+pub fn of(text: Bytes) -> Chunks {
+    let mut rest = text;
+    Box::new(std::iter::from_fn(move || (!rest.is_empty()).then(|| rest.split_to(rest.len().min(CHUNK)))))
+}
+
+/// Indented for people.
+pub fn pretty(chunks: Chunks) -> Chunks {
+    let mut indenter = Indenter::default();
+    Box::new(chunks.map(move |chunk| {
+        let mut out = Vec::with_capacity(chunk.len() + chunk.len() / 2);
+        indenter.push(&chunk, &mut out);
+        out.into()
+    }))
+}
+
+/// Compressed, if it is worth it; else the same pieces.
+pub fn gzip(mut chunks: Chunks) -> Result<Chunks, Chunks> {
+    let (mut first, mut bytes) = (Vec::new(), 0);
+    while bytes <= COMPRESS_ABOVE {
+        let Some(chunk) = chunks.next() else {
+            return Err(Box::new(first.into_iter()));
+        };
+        bytes += chunk.len();
+        first.push(chunk);
+    }
+    let chunks = Box::new(first.into_iter().chain(chunks));
+    let encoder = GzEncoder::new(Vec::with_capacity(CHUNK), Compression::fast());
+    Ok(Box::new(Gzip { chunks, encoder: Some(encoder) }))
+}
+
+struct Gzip {
+    chunks: Chunks,
+    /// None when all is written.
+    encoder: Option<GzEncoder<Vec<u8>>>,
+}
+
+impl Iterator for Gzip {
+    type Item = Bytes;
+
+    fn next(&mut self) -> Option<Bytes> {
+        const MEMORY: &str = "writing to memory does not fail";
+        loop {
+            let encoder = self.encoder.as_mut()?;
+            let Some(chunk) = self.chunks.next() else {
+                return Some(self.encoder.take()?.finish().expect(MEMORY).into());
+            };
+            encoder.write_all(&chunk).expect(MEMORY);
+            if encoder.get_ref().len() >= CHUNK / 4 {
+                return Some(std::mem::take(encoder.get_mut()).into());
+            }
+        }
+    }
+}
+
+struct ChunkBody {
+    chunks: Chunks,
+    remaining: Option<u64>,
+    ended: bool,
+}
+
+impl HttpBody for ChunkBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let chunk = if self.ended { None } else { self.chunks.next() };
+        let length = chunk.as_ref().map_or(0, |chunk| chunk.len() as u64);
+        self.ended = chunk.is_none();
+        self.remaining = self.remaining.map(|remaining| remaining.saturating_sub(length));
+        Poll::Ready(chunk.map(|chunk| Ok(Frame::data(chunk))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.ended || self.remaining == Some(0)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.remaining.map_or_else(SizeHint::default, SizeHint::with_exact)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use bytes::Bytes;
+    use flate2::read::GzDecoder;
+
+    use super::{CHUNK, COMPRESS_ABOVE, Chunks, gzip, of};
+
+    fn joined(chunks: Chunks) -> Vec<u8> {
+        chunks.flatten().collect()
+    }
+
+    #[test]
+    fn only_large_bodies_are_compressed() {
+        for length in [0, 1, CHUNK, COMPRESS_ABOVE, COMPRESS_ABOVE + 1, 10 * COMPRESS_ABOVE + 7] {
+            let text: Vec<u8> = (0..length).map(|index| b'a' + (index / 100 % 26) as u8).collect();
+            match gzip(of(Bytes::from(text.clone()))) {
+                Ok(compressed) => {
+                    assert!(length > COMPRESS_ABOVE, "{length}");
+                    let compressed = joined(compressed);
+                    assert!(compressed.len() < text.len() / 4, "{} of {length}", compressed.len());
+                    let mut back = Vec::new();
+                    GzDecoder::new(&compressed[..]).read_to_end(&mut back).unwrap();
+                    assert_eq!(back, text);
+                }
+                Err(same) => {
+                    assert!(length <= COMPRESS_ABOVE, "{length}");
+                    assert_eq!(joined(same), text);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The JSON text of one object in any form.
+
+use orch_machinery::{
+    json::{Limits, decode::decode},
+    meta::Meta,
+    partial::{ListMeta, write_partial_object},
+    table::{Row, TableWriter, cells, columns_of},
+};
+use orch_runtime::{Tree, resource_def::CellContext, scalar::Time};
+
+use super::representation::Form;
+use crate::{
+    catalog::ServedResource,
+    error::{ApiError, Result},
+};
+
+/// Writes a stored object in a form, without a newline at the end. A table has its columns where `with_columns` says so.
+///
+/// # Errors
+/// 500 where the stored form cannot be read.
+pub fn write(
+    form: &Form,
+    resource: &ServedResource,
+    stored: &[u8],
+    with_columns: bool,
+    now: Time,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    match form {
+        Form::Plain => out.extend_from_slice(document(stored)),
+        Form::Metadata(api_version) => {
+            write_partial_object(&read(resource, stored)?, resource.def.type_def, api_version, out);
+        }
+        Form::Table(api_version, include) => {
+            let tree = read(resource, stored)?;
+            let columns = with_columns.then(|| columns_of(resource.def.columns));
+            let meta =
+                ListMeta { resource_version: Meta::of(&tree).resource_version(), ..ListMeta::default() };
+            let mut table = TableWriter::start(api_version, *include, meta, columns, out);
+            write_row(&mut table, resource, &tree, stored, now, out);
+            table.end(out);
+        }
+    }
+    Ok(())
+}
+
+/// Adds the row of an object to a table.
+pub fn write_row(
+    table: &mut TableWriter<'_>,
+    resource: &ServedResource,
+    tree: &Tree,
+    stored: &[u8],
+    now: Time,
+    out: &mut Vec<u8>,
+) {
+    let context = CellContext { vocabulary: resource.vocabulary, now };
+    let cells = cells(columns_of(resource.def.columns), tree, &context);
+    let def = resource.def.type_def;
+    table.row(&Row { cells: &cells, conditions: &[], tree, bytes: document(stored), def }, out);
+}
+
+/// The structural form of a stored object.
+///
+/// # Errors
+/// 500 where the stored form cannot be read.
+pub fn read(resource: &ServedResource, stored: &[u8]) -> Result<Tree> {
+    match decode(stored, resource.def.type_def, &Limits::default()) {
+        Ok(decoded) => Ok(decoded.tree),
+        Err(error) => Err(ApiError::internal("a stored object cannot be read", error)),
+    }
+}
+
+/// A stored form without the newline at its end.
+pub fn document(stored: &[u8]) -> &[u8] {
+    stored.strip_suffix(b"\n").unwrap_or(stored)
+}

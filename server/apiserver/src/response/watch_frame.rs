@@ -1,0 +1,159 @@
+//! What is sent for one event of a watch: `{"type":...,"object":...}` and a newline.
+//!
+//! The frame of a change is made once for each form and kept with the event; every watch that tells it sends the same
+//! bytes. What a frame costs to make and to keep does not depend on the number of watches.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use bytes::Bytes;
+use orch_machinery::{json::encode::encode, meta};
+use orch_runtime::{scalar::Time, vocabulary::Vocabulary};
+use orch_storage::{Event, Revision};
+use serde_json::json;
+
+use super::{object_text, representation::Form};
+use crate::{
+    catalog::ServedResource,
+    error::{ApiError, Result},
+    registry::watch::{self, ChangeType, WatchEvent},
+    status,
+};
+
+/// How many frames of forms other than the plain one are kept with an event.
+const KEPT: usize = 8;
+
+/// Makes the frames of one watch.
+pub struct Framer {
+    form: Form,
+    resource: Arc<ServedResource>,
+    vocabulary: &'static Vocabulary,
+    /// A table says what its columns are in the first event only.
+    columns_told: bool,
+}
+
+/// The frames of one event.
+#[derive(Default)]
+struct Frames {
+    /// By change; an object can move in, change and move out for different selectors.
+    plain: [OnceLock<Bytes>; 3],
+    others: Mutex<Vec<(FrameKey, Bytes)>>,
+}
+
+/// What frames of forms other than the plain one depend on.
+#[derive(Clone, PartialEq)]
+struct FrameKey {
+    form: Form,
+    change: ChangeType,
+    with_columns: bool,
+    /// Rows of tables show ages.
+    at: Option<Time>,
+}
+
+impl Framer {
+    /// For a watch of this resource in this form.
+    pub fn new(form: Form, resource: Arc<ServedResource>, vocabulary: &'static Vocabulary) -> Self {
+        Framer { form, resource, vocabulary, columns_told: false }
+    }
+
+    /// The frame of an event. Failures are told in the stream: it has begun.
+    pub fn frame(&mut self, event: &WatchEvent, now: Time) -> Bytes {
+        let made = match event {
+            WatchEvent::Exists(object) => match object.value() {
+                Ok(stored) => self.object("ADDED", stored, now),
+                Err(error) => Err(ApiError::internal("a stored object cannot be read", error)),
+            },
+            WatchEvent::Change { change, event } => self.change(*change, event, now),
+            WatchEvent::Bookmark { revision, ends_initial_events } => {
+                self.bookmark(*revision, *ends_initial_events, now)
+            }
+            WatchEvent::Error(status) => Ok(framed("ERROR", &status::json(status))),
+        };
+        made.unwrap_or_else(|error| framed("ERROR", &status::json(&status::status_of(&error))))
+    }
+
+    fn change(&mut self, change: ChangeType, event: &Arc<Event>, now: Time) -> Result<Bytes> {
+        let frames = event.memo(|_| Frames::default());
+        if self.form == Form::Plain {
+            let kept = &frames.plain[change as usize];
+            if let Some(frame) = kept.get() {
+                return Ok(frame.clone());
+            }
+            let frame = framed(change.as_str(), &watch::state(&self.resource, change, event)?);
+            return Ok(kept.get_or_init(|| frame).clone());
+        }
+        let is_table = matches!(self.form, Form::Table(..));
+        let key = FrameKey {
+            form: self.form.clone(),
+            change,
+            with_columns: !self.columns_told,
+            at: is_table.then_some(now),
+        };
+        if let Some(frame) = frames.find(&key) {
+            self.columns_told = true;
+            return Ok(frame);
+        }
+        let frame = self.object(change.as_str(), &watch::state(&self.resource, change, event)?, now)?;
+        frames.keep(key, &frame);
+        Ok(frame)
+    }
+
+    fn object(&mut self, word: &str, stored: &[u8], now: Time) -> Result<Bytes> {
+        let mut text = Vec::with_capacity(stored.len() + 64);
+        begin(word, &mut text);
+        let with_columns = !std::mem::replace(&mut self.columns_told, true);
+        object_text::write(&self.form, &self.resource, stored, with_columns, now, &mut text)?;
+        text.extend_from_slice(END);
+        Ok(text.into())
+    }
+
+    /// An object of the kind that has nothing but a version, and the marks that end the initial events: the vocabulary's
+    /// own, and the one that clients of the kubernetes vocabulary look for.
+    fn bookmark(&mut self, revision: Revision, ends_initial_events: bool, now: Time) -> Result<Bytes> {
+        let mut metadata = json!({"resourceVersion": revision.to_string()});
+        if ends_initial_events {
+            let marks =
+                [self.vocabulary, &orch_api::KUBERNETES].map(|words| words.initial_events_end_annotation);
+            metadata["annotations"] = marks.into_iter().map(|mark| (mark, json!("true"))).collect();
+        }
+        let resource = &self.resource;
+        let empty =
+            (resource.def.from_tree)(json!({"metadata": metadata})).and_then(|object| object.to_tree());
+        let mut tree = empty.map_err(|error| ApiError::internal("a bookmark cannot be written", error))?;
+        meta::set_type(&mut tree, resource.def.kind, &resource.api_version);
+        let mut text = Vec::new();
+        encode(&tree, resource.def.type_def, &mut text);
+        self.object("BOOKMARK", &text, now)
+    }
+}
+
+impl Frames {
+    fn find(&self, key: &FrameKey) -> Option<Bytes> {
+        let kept = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.iter().find(|(other, _)| other == key).map(|(_, frame)| frame.clone())
+    }
+
+    fn keep(&self, key: FrameKey, frame: &Bytes) {
+        let mut kept = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() == KEPT {
+            kept.remove(0);
+        }
+        kept.push((key, frame.clone()));
+    }
+}
+
+const END: &[u8] = b"}\n";
+
+fn begin(word: &str, text: &mut Vec<u8>) {
+    text.extend_from_slice(b"{\"type\":\"");
+    text.extend_from_slice(word.as_bytes());
+    text.extend_from_slice(b"\",\"object\":");
+}
+
+fn framed(word: &str, object: &[u8]) -> Bytes {
+    let object = object_text::document(object);
+    let mut text = Vec::with_capacity(object.len() + 40);
+    begin(word, &mut text);
+    text.extend_from_slice(object);
+    text.extend_from_slice(END);
+    text.into()
+}
