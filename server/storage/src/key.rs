@@ -56,10 +56,6 @@ impl Key {
         Self { resource, namespace: namespace.into(), name: name.into() }
     }
 
-    pub(crate) fn object_name(&self) -> ObjectName {
-        ObjectName { namespace: Arc::clone(&self.namespace), name: Arc::clone(&self.name) }
-    }
-
     pub(crate) fn name_ref(&self) -> NameRef<'_> {
         NameRef { namespace: &self.namespace, name: &self.name }
     }
@@ -105,15 +101,13 @@ impl fmt::Display for Key {
     }
 }
 
-/// The key of an object inside its resource; ordered by namespace, then name.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct ObjectName {
-    pub(crate) namespace: Arc<str>,
-    pub(crate) name: Arc<str>,
-}
+/// The key of an object inside its resource; ordered by namespace, then name. One pointer, because a persistent map
+/// copies some of its keys with every write.
+#[derive(Debug, Clone)]
+pub(crate) struct ObjectName(pub(crate) Arc<Key>);
 
 /// A borrowed [`ObjectName`], for look-ups that allocate nothing.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct NameRef<'a> {
     pub(crate) namespace: &'a str,
     pub(crate) name: &'a str,
@@ -124,12 +118,32 @@ pub(crate) type Objects = imbl::OrdMap<ObjectName, Arc<Object>>;
 
 impl equivalent::Equivalent<ObjectName> for NameRef<'_> {
     fn equivalent(&self, key: &ObjectName) -> bool {
-        *self.name == *key.name && *self.namespace == *key.namespace
+        *self == key.0.name_ref()
     }
 }
 
 impl equivalent::Comparable<ObjectName> for NameRef<'_> {
     fn compare(&self, key: &ObjectName) -> Ordering {
-        self.namespace.cmp(&key.namespace).then_with(|| self.name.cmp(&key.name))
+        self.cmp(&key.0.name_ref())
+    }
+}
+
+impl PartialEq for ObjectName {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.name_ref() == other.0.name_ref()
+    }
+}
+
+impl Eq for ObjectName {}
+
+impl Ord for ObjectName {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.name_ref().cmp(&other.0.name_ref())
+    }
+}
+
+impl PartialOrd for ObjectName {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }

@@ -7,6 +7,7 @@
 
 mod event_log;
 mod history;
+mod past;
 mod replay;
 mod snapshot;
 mod watch;
@@ -27,7 +28,7 @@ use crate::revision::Revision;
 use crate::store::Op;
 use crate::write::{Committed, Write};
 
-use event_log::Hub;
+use event_log::{EventLog, Hub};
 pub(crate) use history::{Garbage, Retention};
 use history::{History, garbage_of};
 pub(crate) use replay::Replay;
@@ -69,6 +70,13 @@ pub(crate) struct Batch {
     state: State,
     time: Timestamp,
     pub(crate) changes: Vec<Change>,
+}
+
+/// What has become visible, and where there may be somebody who waits for it.
+#[must_use = "those who wait must be woken"]
+pub(crate) struct Published {
+    revision: Revision,
+    logs: Vec<Arc<EventLog>>,
 }
 
 /// One accepted write of a batch.
@@ -113,8 +121,12 @@ impl Memory {
             return Ok(now);
         }
         self.covers(revision)?;
-        let younger = self.hub(resource).between(revision, now.revision())?;
-        Ok(now.undo(&younger, revision))
+        let hub = self.hub(resource);
+        let base = hub.past.at_or_after(revision).unwrap_or(now);
+        let younger = hub.between(revision, base.revision())?;
+        let past = base.undo(&younger, revision);
+        hub.past.keep(&past);
+        Ok(past)
     }
 
     /// The names of all resources that have objects.
@@ -182,9 +194,8 @@ impl MemoryWriter {
         Batch { state: State::clone(&self.memory.0.state.load()), time: now, changes: Vec::new() }
     }
 
-    /// Makes a durable batch visible, all of it at one instant, and wakes those who wait for it.
-    pub(crate) fn publish(&mut self, batch: Batch) {
-        let Some(revision) = batch.changes.last().map(|change| change.event.revision()) else { return };
+    /// Makes a durable batch visible, all of it at one instant. Those who wait for it are still to be woken.
+    pub(crate) fn publish(&mut self, batch: Batch) -> Published {
         let mut by_resource: HashMap<ResourceName, Vec<Arc<Event>>> = HashMap::new();
         for change in batch.changes {
             self.history.push(Arc::clone(&change.event));
@@ -194,14 +205,17 @@ impl MemoryWriter {
                 None => drop(by_resource.insert(resource.clone(), vec![change.event])),
             }
         }
-        let woken: Vec<_> = by_resource
-            .into_iter()
-            .map(|(resource, events)| self.memory.hub(&resource).append(&events))
-            .collect();
-        let shared = &self.memory.0;
-        shared.state.store(Arc::new(batch.state));
-        shared.reached.send_replace(revision);
-        woken.iter().flatten().for_each(|log| log.wake());
+        let logs =
+            by_resource.into_iter().flat_map(|(resource, events)| self.memory.hub(&resource).append(&events));
+        let published = Published { revision: batch.state.revision, logs: logs.collect() };
+        self.memory.0.state.store(Arc::new(batch.state));
+        published
+    }
+
+    /// Wakes those who wait for what was published.
+    pub(crate) fn wake(&self, published: &Published) {
+        self.memory.0.reached.send_replace(published.revision);
+        published.logs.iter().for_each(|log| log.wake());
     }
 
     /// Forgets the oldest events that `retention` does not keep, at most `limit`. Returns what the log no longer needs
@@ -248,20 +262,20 @@ impl Drop for MemoryWriter {
 
 impl Batch {
     /// Adds a write if its condition holds after the writes before it. It is as good as committed if the batch is.
-    pub(crate) fn add(&mut self, write: &Write) -> Result<Committed, StoreError> {
+    pub(crate) fn add(&mut self, write: Write) -> Result<Committed, StoreError> {
         let key = write.key();
-        let previous =
-            self.state.resources.get(&key.resource).and_then(|objects| objects.get(&key.name_ref())).cloned();
+        let objects = self.state.resources.get(&key.resource);
+        let previous = objects.and_then(|objects| objects.get(&key.name_ref())).cloned();
         write.check(previous.as_ref())?;
         let revision = self.state.revision.next();
-        // A replaced object hands on its strings, so that equal names are in memory once.
-        let key = previous.as_ref().map_or(key, |previous| previous.key()).clone();
-        let object = Arc::new(Object::new(key, revision, Ok(write.body().stamp(revision))));
-        let (op, kind) = match write {
-            Write::Create { .. } => (Op::Create, EventKind::Put),
-            Write::Replace { .. } => (Op::Replace, EventKind::Put),
-            Write::Remove { .. } => (Op::Remove, EventKind::Remove),
+        let (op, kind, key, body) = match write {
+            Write::Create { key, body } => (Op::Create, EventKind::Put, key, body),
+            Write::Replace { key, body, .. } => (Op::Replace, EventKind::Put, key, body),
+            Write::Remove { key, body, .. } => (Op::Remove, EventKind::Remove, key, body),
         };
+        // A replaced object hands on its name, so that equal names are in memory once.
+        let key = previous.as_ref().map_or_else(|| Arc::new(key), |previous| previous.shared_key());
+        let object = Arc::new(Object::new(key, revision, Ok(body.stamp(revision))));
         self.state.apply(kind, &object);
         self.state.revision = revision;
         let event = Event::new(kind, self.time, Arc::clone(&object), previous.clone());
@@ -278,7 +292,7 @@ impl State {
             None => self.resources.entry(resource.clone()).or_default(),
         };
         match kind {
-            EventKind::Put => drop(objects.insert(object.key().object_name(), Arc::clone(object))),
+            EventKind::Put => drop(objects.insert(object.object_name(), Arc::clone(object))),
             EventKind::Remove => drop(objects.remove(&object.key().name_ref())),
         }
     }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::key::Key;
+use crate::key::{Key, ObjectName};
 use crate::memo::Memo;
 use crate::revision::Revision;
 
 /// One state of one object: never changed, shared by every snapshot and event that shows it.
 pub struct Object {
-    key: Key,
+    key: Arc<Key>,
     revision: Revision,
     value: Result<Bytes, Corrupt>,
     memo: Memo,
@@ -28,13 +28,21 @@ pub struct Corrupt {
 }
 
 impl Object {
-    pub(crate) fn new(key: Key, revision: Revision, value: Result<Bytes, Corrupt>) -> Self {
+    pub(crate) fn new(key: Arc<Key>, revision: Revision, value: Result<Bytes, Corrupt>) -> Self {
         Self { key, revision, value, memo: Memo::default() }
     }
 
     /// Its name.
     pub fn key(&self) -> &Key {
         &self.key
+    }
+
+    pub(crate) fn shared_key(&self) -> Arc<Key> {
+        Arc::clone(&self.key)
+    }
+
+    pub(crate) fn object_name(&self) -> ObjectName {
+        ObjectName(Arc::clone(&self.key))
     }
 
     /// The revision of the write that made this state.

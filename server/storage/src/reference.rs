@@ -64,13 +64,14 @@ pub fn open(disk: Disk, config: ReferenceConfig) -> Storage {
 }
 
 impl Reference {
-    fn commit_now(&self, write: &Write) -> Result<Committed, StoreError> {
+    fn commit_now(&self, write: Write) -> Result<Committed, StoreError> {
         let mut writer = self.lock();
         let writer = writer.as_mut().ok_or(StoreError::Closed)?;
         let mut batch = writer.batch(self.config.clock.now());
         let committed = batch.add(write)?;
         self.disk.append(&batch);
-        writer.publish(batch);
+        let published = writer.publish(batch);
+        writer.wake(&published);
         self.expire_now(writer);
         Ok(committed)
     }
@@ -91,7 +92,7 @@ impl Reference {
 
 impl Store for Reference {
     fn commit(&self, write: Write) -> BoxFuture<'_, Result<Committed, StoreError>> {
-        Box::pin(async move { self.commit_now(&write) })
+        Box::pin(async move { self.commit_now(write) })
     }
 
     fn records<'a>(&'a self, visit: &'a mut Visitor<'_>) -> BoxFuture<'a, Result<Revision, StoreError>> {

@@ -65,6 +65,8 @@ pub struct SqliteConfig {
     pub max_bytes: Option<u64>,
     /// How large the write-ahead log grows before it is copied into the database, in bytes.
     pub checkpoint_bytes: u64,
+    /// How long a write waits for another program, such as a backup or a shell, that holds the database.
+    pub busy_timeout: Duration,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Failures to play, for tests.
@@ -83,7 +85,8 @@ impl SqliteConfig {
             batch: 256,
             batch_bytes: 8 << 20,
             max_bytes: None,
-            checkpoint_bytes: 16 << 20,
+            checkpoint_bytes: 4 << 20,
+            busy_timeout: Duration::from_secs(5),
             clock: Arc::new(SystemClock),
             faults: Faults::default(),
         }
@@ -115,8 +118,7 @@ pub async fn open(config: SqliteConfig) -> Result<Storage, StoreError> {
         requests,
         control: control.clone(),
     };
-    let checkpointer =
-        Checkpointer::start(&config.path, config.checkpoint_bytes, control.downgrade()).await?;
+    let checkpointer = Checkpointer::start(&config.path, control.downgrade()).await?;
     let writer = Writer::new(config, lock, log, memory_writer, garbage, checkpointer);
     tokio::spawn(writer.run(request_queue, control_queue));
     Ok(Storage::new(memory, Arc::new(sqlite)))

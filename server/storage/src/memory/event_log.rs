@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use tokio::sync::watch as signal;
 
+use super::past::Past;
 use crate::error::StoreError;
 use crate::event::Event;
 use crate::key::Scope;
@@ -19,6 +20,7 @@ pub(super) struct Hub {
     all: Arc<EventLog>,
     /// Held during every change of a log, so that a narrower log is added between two of them.
     scoped: Mutex<HashMap<Scope, Arc<EventLog>>>,
+    pub(super) past: Past,
 }
 
 /// Events in order of revision.
@@ -35,7 +37,8 @@ struct Entries {
 
 impl Hub {
     pub(super) fn new(begins_after: Revision) -> Self {
-        Self { all: Arc::new(EventLog::new(VecDeque::new(), begins_after)), scoped: Mutex::default() }
+        let all = Arc::new(EventLog::new(VecDeque::new(), begins_after));
+        Self { all, scoped: Mutex::default(), past: Past::default() }
     }
 
     /// Appends events of this resource. Returns the logs to wake when they may be seen.
@@ -61,6 +64,7 @@ impl Hub {
         let scoped = self.lock();
         self.all.forget(event.revision());
         logs_of(&scoped, event).for_each(|log| log.forget(event.revision()));
+        self.past.forget_before(event.revision());
     }
 
     /// The log of `scope`, complete after the revision `after`, and the signal that there is more in it. The log
@@ -109,6 +113,11 @@ impl Hub {
         let scoped = self.lock();
         self.all.wake();
         scoped.values().for_each(|log| log.wake());
+    }
+
+    #[cfg(test)]
+    pub(super) fn has_log(&self, scope: &Scope) -> bool {
+        self.lock().contains_key(scope)
     }
 
     fn in_scope(&self, scope: &Scope, after: Revision) -> Result<VecDeque<Arc<Event>>, StoreError> {

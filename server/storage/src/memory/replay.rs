@@ -47,8 +47,8 @@ impl Replay {
         let objects = self.state.resources.get(&key.resource);
         let previous = objects.and_then(|objects| objects.get(&key.name_ref())).cloned();
         let key = match &previous {
-            Some(previous) => previous.key().clone(),
-            None => self.intern(key),
+            Some(previous) => previous.shared_key(),
+            None => Arc::new(self.intern(key)),
         };
         let kind = if op == Op::Remove { EventKind::Remove } else { EventKind::Put };
         let object = Arc::new(Object::new(key, revision, value));

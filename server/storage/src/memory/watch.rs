@@ -90,3 +90,86 @@ impl Drop for Watch {
         self.hub.release(&self.scope);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::{Context, Poll, Wake};
+
+    use super::*;
+    use crate::key::{Key, ResourceName};
+    use crate::storage::Storage;
+    use crate::write::{Body, Write};
+
+    #[derive(Default)]
+    struct Woken(AtomicUsize);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    async fn create(storage: &Storage, resource: &str, namespace: &str, name: &str) {
+        let key = Key::new(ResourceName::new(resource), namespace, name);
+        storage.commit(Write::Create { key, body: Body::new(Vec::new(), 0) }).await.unwrap();
+    }
+
+    /// A watch that waits costs nothing until something happens in its scope.
+    #[tokio::test]
+    async fn sleeps_until_its_scope_changes() {
+        let storage = Storage::in_memory();
+        let pods = ResourceName::new("pods");
+        for scope in [Scope::Namespace("a".into()), Scope::Name("a".into(), "x".into())] {
+            let mut watch = storage.watch(&pods, scope, storage.current_revision()).unwrap();
+            let woken = Arc::new(Woken::default());
+            let waker = Arc::clone(&woken).into();
+            let mut context = Context::from_waker(&waker);
+            let mut next = pin!(watch.next());
+            assert!(next.as_mut().poll(&mut context).is_pending());
+            let unique = storage.current_revision().to_string();
+            create(&storage, "pods", "b", &unique).await;
+            create(&storage, "secrets", "a", &unique).await;
+            assert_eq!(woken.0.load(Ordering::Relaxed), 0, "nothing happened in scope");
+            create(&storage, "pods", "a", "x").await;
+            assert_eq!(woken.0.load(Ordering::Relaxed), 1);
+            assert!(matches!(next.poll(&mut context), Poll::Ready(Ok(events)) if events.len() == 1));
+            let current = storage.snapshot(&pods).get("a", "x").unwrap().revision();
+            let key = Key::new(pods.clone(), "a", "x");
+            storage
+                .commit(Write::Remove { key, expected: current, body: Body::new(Vec::new(), 0) })
+                .await
+                .unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn narrow_logs_live_as_long_as_their_watches() {
+        let storage = Storage::in_memory();
+        let pods = ResourceName::new("pods");
+        let scope = Scope::Namespace("a".into());
+        let first = storage.watch(&pods, scope.clone(), Revision::FIRST).unwrap();
+        let second = storage.watch(&pods, scope.clone(), Revision::FIRST).unwrap();
+        assert!(Arc::ptr_eq(&first.log, &second.log), "one log for all watches of a scope");
+        let (hub, log) = (Arc::clone(&first.hub), Arc::downgrade(&first.log));
+        drop(first);
+        assert!(hub.has_log(&scope));
+        drop(second);
+        assert!(!hub.has_log(&scope) && log.upgrade().is_none());
+    }
+
+    #[tokio::test]
+    async fn reads_long_histories_in_parts() {
+        let storage = Storage::in_memory();
+        let pods = ResourceName::new("pods");
+        for index in 0..=BATCH * 2 {
+            create(&storage, "pods", "a", &index.to_string()).await;
+        }
+        let mut watch = storage.watch(&pods, Scope::All, Revision::FIRST).unwrap();
+        for want in [BATCH, BATCH, 1] {
+            assert_eq!(watch.next().await.unwrap().len(), want);
+        }
+        assert_eq!(watch.progress(), storage.current_revision());
+    }
+}

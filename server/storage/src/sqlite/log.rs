@@ -36,6 +36,7 @@ impl Log {
         let path = &config.path;
         let options = schema::options(path, config.max_bytes)
             .create_if_missing(true)
+            .busy_timeout(config.busy_timeout)
             .statement_cache_capacity(ROWS + 16)
             .row_buffer_size(READ_AHEAD)
             .thread_name(|id| format!("store-writer-{id}"));
@@ -101,10 +102,9 @@ impl Log {
         Ok(true)
     }
 
-    /// Copies the write-ahead log into the database as far as possible without waiting.
+    /// Copies what is left of the write-ahead log into the database.
     pub(super) async fn checkpoint(&mut self) -> Result<(), sqlx::Error> {
-        sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").execute(&mut self.connection).await?;
-        Ok(())
+        checkpoint(&mut self.connection).await
     }
 
     /// Copies all of the write-ahead log and closes the database.
@@ -147,6 +147,12 @@ impl LogReader {
         transaction.rollback().await.map_err(failed)?;
         Ok(newest.max(compacted).max(Revision::FIRST))
     }
+}
+
+/// Copies the write-ahead log into the database, as far as possible without waiting for anybody.
+pub(super) async fn checkpoint(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+    sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").execute(connection).await?;
+    Ok(())
 }
 
 async fn read(connection: &mut SqliteConnection, visit: &mut Visitor<'_>) -> Result<Revision, sqlx::Error> {

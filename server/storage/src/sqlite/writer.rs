@@ -5,7 +5,7 @@
 //! time: dropping rows that history no longer needs.
 
 use std::collections::VecDeque;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::MissedTickBehavior;
@@ -69,6 +69,15 @@ pub(super) struct Writer {
     suspect: bool,
 }
 
+/// Lets those who were just answered send their next write, so that it goes with the next transaction: returns when as
+/// many wait as were answered, or after `patience`.
+async fn gather(requests: &mpsc::Receiver<Request>, answered: usize, patience: Duration) {
+    let began = Instant::now();
+    while requests.len() < answered && began.elapsed() < patience {
+        tokio::task::yield_now().await;
+    }
+}
+
 impl Writer {
     pub(super) fn new(
         config: SqliteConfig,
@@ -116,8 +125,10 @@ impl Writer {
                     if received == 0 {
                         break None;
                     }
+                    let began = Instant::now();
                     self.commit_all(&mut waiting).await;
                     self.tidy(FORGET_AFTER_BATCH, 1).await;
+                    gather(&requests, received, began.elapsed() / 4).await;
                 }
                 _ = tick.tick() => {
                     self.tidy(FORGET_ON_TICK, DROPS_ON_TICK).await;
@@ -154,14 +165,16 @@ impl Writer {
     async fn commit(&mut self, requests: Vec<Request>) {
         let mut batch = self.memory.batch(self.config.clock.now());
         let answers: Vec<_> =
-            requests.into_iter().map(|Request { write, reply }| (reply, batch.add(&write))).collect();
+            requests.into_iter().map(|Request { write, reply }| (reply, batch.add(write))).collect();
         let persisted = if batch.changes.is_empty() { Ok(()) } else { self.persist(&batch).await };
-        if persisted.is_ok() {
-            self.memory.publish(batch);
-        }
+        let published = persisted.is_ok().then(|| self.memory.publish(batch));
         for (reply, result) in answers {
             // A caller that has gone is no reason to undo anything.
             let _ = reply.send(persisted.clone().and(result));
+        }
+        // After the answers: there may be thousands to wake, and nobody waits for their being woken.
+        if let Some(published) = published {
+            self.memory.wake(&published);
         }
     }
 
@@ -272,8 +285,9 @@ impl Writer {
         }
     }
 
+    /// Notes a transaction of `bytes`. The log takes whole pages: those that it fills, and the last one.
     fn grown_by(&mut self, bytes: usize) {
-        self.written += bytes as u64;
+        self.written += bytes as u64 + schema::PAGE as u64;
         if self.written >= self.config.checkpoint_bytes {
             self.written = 0;
             self.checkpointer.wake();

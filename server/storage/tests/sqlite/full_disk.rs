@@ -1,7 +1,10 @@
-//! No room: writes are refused with a reason, reads go on, nothing acknowledged is lost, and it passes.
+//! No room, or no access: writes are refused with a reason, reads go on, nothing acknowledged is lost, and it passes.
+
+use std::time::Duration;
 
 use orch_storage::StoreError;
 use orch_storage::sqlite::{self, SqliteConfig};
+use sqlx::Connection;
 
 use crate::support::{Place, create, listing, replace, resource};
 
@@ -45,4 +48,27 @@ async fn refuses_writes_until_there_is_room() {
     let storage = place.open().await;
     create(&storage, "more", &value).await.unwrap();
     assert_eq!(storage.snapshot(&resource()).len(), state.len() + 1);
+}
+
+/// Another program that holds the database is an error for writes while it does.
+#[tokio::test]
+async fn outlasts_another_program() {
+    let place = Place::new();
+    let config = SqliteConfig { busy_timeout: Duration::from_millis(1), ..place.config() };
+    let storage = sqlite::open(config).await.unwrap();
+    let first = create(&storage, "a", "x").await.unwrap();
+    let mut other = place.tamper().await;
+    let transaction = other.begin_with("BEGIN IMMEDIATE").await.unwrap();
+    for _ in 0..2 {
+        let error = create(&storage, "b", "x").await.unwrap_err();
+        assert!(
+            matches!(&error, StoreError::Unavailable { detail } if detail.contains("locked")),
+            "{error:?}"
+        );
+        assert_eq!(storage.current_revision(), first.revision);
+    }
+    assert_eq!(listing(&storage).len(), 1);
+    transaction.rollback().await.unwrap();
+    assert_eq!(create(&storage, "b", "x").await.unwrap().revision, first.revision.next());
+    assert!(storage.self_check().await.unwrap().is_clean());
 }
