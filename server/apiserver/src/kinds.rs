@@ -4,11 +4,13 @@
 
 mod csi_driver;
 mod namespace;
+mod role_binding;
 mod secret;
 
+use orch_api::rbac::v1::{ClusterRoleBinding, RoleBinding};
 use orch_runtime::{
     Tree,
-    field_error::Validation,
+    field_error::{FieldError, Validation},
     object::ApiObject,
     resource_def::{FieldPath, ResourceDef},
     vocabulary::Vocabulary,
@@ -38,6 +40,11 @@ pub trait Hooks: Send + Sync {
     ) {
     }
 
+    /// A change that is no valid request at all: it is answered with 400 and this fault alone.
+    fn bad_change(&self, _object: &dyn ApiObject, _old: &dyn ApiObject) -> Option<FieldError> {
+        None
+    }
+
     /// Fields that [`prepare`](Hooks::prepare) sets on this path: no manager comes to own them.
     fn own_fields(&self, _subresource: &str) -> &'static [FieldPath] {
         &[]
@@ -64,10 +71,13 @@ impl Hooks for NoHooks {}
 
 /// The hooks of a kind.
 pub fn hooks(def: &ResourceDef) -> &'static dyn Hooks {
-    match (def.group, def.kind) {
+    // Groups go by their first word: what follows is a matter of vocabulary.
+    match (def.group.split('.').next().unwrap_or_default(), def.kind) {
         ("", "Namespace") => &namespace::NamespaceHooks,
         ("", "Secret") => &secret::SecretHooks,
-        ("storage.orch.io", "CSIDriver") => &csi_driver::CsiDriverHooks,
+        ("rbac", "RoleBinding") => &role_binding::BindingHooks::<RoleBinding>::NEW,
+        ("rbac", "ClusterRoleBinding") => &role_binding::BindingHooks::<ClusterRoleBinding>::NEW,
+        ("storage", "CSIDriver") => &csi_driver::CsiDriverHooks,
         _ => &NoHooks,
     }
 }

@@ -14,6 +14,7 @@ pub mod list_item;
 pub mod managed_fields;
 pub mod meta;
 pub mod negotiate;
+pub mod nullable;
 pub mod partial;
 pub mod patch;
 pub mod protobuf;

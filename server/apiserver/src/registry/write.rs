@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use orch_machinery::{
     json::encode::{encode, encode_for_store},
-    managed_fields,
+    managed_fields, nullable,
 };
 use orch_runtime::{Tree, field_error::Validation, object::ApiObject, resource_def::FieldPath};
 use orch_storage::{Body, Object, Write};
@@ -55,6 +55,7 @@ pub fn ready_to_create(call: Call<'_>, tree: &Tree, options: &WriteOptions) -> R
         &mut tree,
         resource.def.type_def,
     );
+    nullable::empty_to_null(&mut tree, resource.def.type_def);
     Ok(tree)
 }
 
@@ -79,6 +80,10 @@ pub fn ready_to_update(
     let mut object = typed(call, draft.tree)?;
     hooks.prepare(&mut *object, Some(&*old), &change(call));
     object.set_defaults();
+    if let Some(fault) = hooks.bad_change(&*object, &*old) {
+        let (kind, name) = (&call.target.resource.group_kind, &call.target.name);
+        return Err(ApiError::BadRequest(format!("{kind} \"{name}\" is invalid: {fault}")));
+    }
     object.validate(&mut cx);
     object.validate_update(&*old, &mut cx);
     hooks.validate(&*object, Some(&*old), &change(call), &mut cx);
@@ -87,6 +92,7 @@ pub fn ready_to_update(
     let ownership = ownership(call, options, &time, &unset);
     let given = draft.managed_fields.as_ref();
     managed_fields::track_update(&ownership, &current.tree, given, &mut tree, def.type_def);
+    nullable::empty_to_null(&mut tree, def.type_def);
     Ok(tree)
 }
 
