@@ -3,6 +3,7 @@
 //! Handlers return [`ApiError`]; [`status`](crate::status) turns it into the `Status` object that clients read,
 //! once, at the edge. Text that must not reach a client travels in [`ApiError::Internal`] beside the text that may.
 
+use orch_machinery::apply::Conflicts;
 use orch_runtime::field_error::FieldError;
 
 use crate::catalog::ServedResource;
@@ -69,6 +70,8 @@ pub enum ApiError {
         /// Which expectation failed.
         cause: String,
     },
+    /// 409: an apply would change what other managers own.
+    ApplyConflict(Conflicts),
     /// 422: fields are wrong. An empty kind is that of a patch whose result cannot be read.
     Invalid {
         /// `""` for the core group.

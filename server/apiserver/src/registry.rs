@@ -8,6 +8,7 @@
 pub mod admission;
 pub mod body;
 pub mod body_format;
+pub mod configuration;
 pub mod continue_token;
 pub mod create;
 pub mod current;

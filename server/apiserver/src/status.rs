@@ -64,6 +64,16 @@ pub fn status_of(error: &ApiError) -> Status {
             resource,
             name,
         ),
+        ApiError::ApplyConflict(conflicts) => {
+            let mut status = failure(409, "Conflict", &conflicts.to_string());
+            let all = conflicts.0.iter().map(|conflict| StatusCause {
+                reason: "FieldManagerConflict".to_owned(),
+                message: conflict.message(),
+                field: conflict.field.clone(),
+            });
+            causes(&mut status, all);
+            status
+        }
         ApiError::Invalid { group, kind, name, errors } => invalid(group, kind, name, errors),
         ApiError::Unprocessable(_) => {
             generic(422, "Invalid", "the server rejected our request due to an error in our request")

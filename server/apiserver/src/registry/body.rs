@@ -3,11 +3,11 @@
 use orch_machinery::{
     json::{
         Limits,
-        decode::{self, DecodeError, Decoded},
+        decode::{self, Decoded},
     },
-    protobuf,
+    protobuf, yaml,
 };
-use orch_runtime::Tree;
+use orch_runtime::{Tree, type_def::TypeDef};
 
 use super::{
     Call,
@@ -34,32 +34,10 @@ pub struct Submitted {
 /// 400 for text that is no JSON object, wrong types, another kind or version, and, where `validation` is strict,
 /// for unknown and duplicate fields, all of them named.
 pub fn decode(call: Call<'_>, body: &Body, validation: FieldValidation) -> Result<Submitted> {
-    let def = call.target.resource.def.type_def;
-    match body.format {
-        BodyFormat::Json => check(call, decode::decode(&body.bytes, def, &Limits::default()), validation),
-        BodyFormat::Protobuf => {
-            // Unknown fields of this form are skipped by its own rules, never reported.
-            let tree = protobuf::decode(&body.bytes, def, &Limits::default())
-                .map_err(|error| cannot_be_handled(call.target, &error.to_string()))?;
-            check(call, Ok(Decoded { tree, strict: Vec::new() }), validation)
-        }
-    }
-}
-
-/// The second half of [`decode`], for objects that do not come from a body.
-///
-/// # Errors
-/// As [`decode`].
-pub fn check(
-    call: Call<'_>,
-    decoded: Result<Decoded, DecodeError>,
-    validation: FieldValidation,
-) -> Result<Submitted> {
-    let decoded = decoded.map_err(|error| cannot_be_handled(call.target, &error.to_string()))?;
-    let mut tree = decoded.tree;
+    let (mut tree, offences) =
+        read(body, call.target.resource.def.type_def).map_err(|why| cannot_be_handled(call.target, &why))?;
     check_kind(call.target, &tree)?;
     set_kind(call.target, &mut tree);
-    let offences: Vec<String> = decoded.strict.iter().map(ToString::to_string).collect();
     let warnings = match validation {
         FieldValidation::Strict if !offences.is_empty() => {
             let all = format!("strict decoding error: {}", offences.join(", "));
@@ -69,6 +47,31 @@ pub fn check(
         FieldValidation::Strict | FieldValidation::Ignore => Vec::new(),
     };
     Ok(Submitted { tree, warnings })
+}
+
+/// The object of a body of any format, and what a strict reader would refuse in it.
+///
+/// # Errors
+/// Why the body cannot be read.
+pub fn read(body: &Body, def: &'static TypeDef) -> Result<(Tree, Vec<String>), String> {
+    let limits = Limits::default();
+    let told = |decoded: Decoded| (decoded.tree, decoded.strict.iter().map(ToString::to_string).collect());
+    match body.format {
+        BodyFormat::Json => {
+            decode::decode(&body.bytes, def, &limits).map(told).map_err(|error| error.to_string())
+        }
+        BodyFormat::Yaml => {
+            let document = yaml::decode(&body.bytes, &limits).map_err(|error| error.to_string())?;
+            let decoded =
+                decode::decode_tree(document.tree, def, &limits).map_err(|error| error.to_string())?;
+            let (tree, unknown): (Tree, Vec<String>) = told(decoded);
+            Ok((tree, [document.duplicates, unknown].concat()))
+        }
+        // Unknown fields of this form are skipped by its own rules, never reported.
+        BodyFormat::Protobuf => protobuf::decode(&body.bytes, def, &limits)
+            .map(|tree| (tree, Vec::new()))
+            .map_err(|error| error.to_string()),
+    }
 }
 
 /// Writes the endpoint's kind and version into a tree.

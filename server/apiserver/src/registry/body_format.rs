@@ -6,6 +6,7 @@ use orch_machinery::negotiate::media_type;
 use crate::error::{ApiError, Result};
 
 const JSON: &str = "application/json";
+const YAML: &str = "application/yaml";
 
 /// A body with its format.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub struct Body {
 pub enum BodyFormat {
     /// `application/json`, and bodies that name no type.
     Json,
+    /// `application/yaml`.
+    Yaml,
     /// The protobuf type of any vocabulary.
     Protobuf,
 }
@@ -35,10 +38,13 @@ impl BodyFormat {
         if asked.is_empty() || asked == JSON {
             return Ok(BodyFormat::Json);
         }
+        if asked == YAML {
+            return Ok(BodyFormat::Yaml);
+        }
         let mut protobuf = orch_api::VOCABULARIES.iter().map(|words| words.protobuf_media_type);
         if protobuf.any(|known| known == asked) {
             return Ok(BodyFormat::Protobuf);
         }
-        Err(ApiError::UnsupportedMediaType(vec![JSON.to_owned()]))
+        Err(ApiError::UnsupportedMediaType(vec![JSON.to_owned(), YAML.to_owned()]))
     }
 }

@@ -5,8 +5,12 @@ use orch_runtime::Tree;
 use orch_storage::Write;
 
 use super::{
-    Answer, Call, Reply, admission, body, body_format::Body, current, metadata, options::WriteOptions,
-    store_error, write,
+    Answer, Call, Reply, admission, body,
+    body_format::Body,
+    current, metadata,
+    options::WriteOptions,
+    store_error,
+    write::{self, Draft, Ownership},
 };
 use crate::error::{ApiError, ExistsDetail, ResourceName, Result};
 
@@ -28,7 +32,16 @@ pub async fn create(call: Call<'_>, text: &Body) -> Result<Reply> {
 ///
 /// # Errors
 /// As [`create`].
-pub async fn store_new(call: Call<'_>, mut tree: Tree, options: &WriteOptions) -> Result<Answer> {
+pub async fn store_new(call: Call<'_>, tree: Tree, options: &WriteOptions) -> Result<Answer> {
+    store_draft(call, Draft { tree, ownership: Ownership::Tracked { given: None } }, options).await
+}
+
+/// Stores a new object whose fields may have owners already.
+///
+/// # Errors
+/// As [`create`].
+pub async fn store_draft(call: Call<'_>, draft: Draft, options: &WriteOptions) -> Result<Answer> {
+    let Draft { mut tree, ownership } = draft;
     metadata::place(call.target, &mut tree)?;
     admission::namespace_exists(call, Meta::of(&tree).name())?;
     if call.target.resource.def.has_status()
@@ -37,8 +50,8 @@ pub async fn store_new(call: Call<'_>, mut tree: Tree, options: &WriteOptions) -
         fields.remove("status");
     }
     for _ in 0..NAME_ATTEMPTS {
-        let mut draft = tree.clone();
-        let generated = metadata::begin(call.target.resource.def, &mut draft, call.app.now())?;
+        let mut draft = Draft { tree: tree.clone(), ownership: ownership.clone() };
+        let generated = metadata::begin(call.target.resource.def, &mut draft.tree, call.app.now())?;
         let stored = write::ready_to_create(call, &draft, options)?;
         let name = Meta::of(&stored).name().to_owned();
         if options.dry_run {

@@ -1,20 +1,13 @@
 //! The options of writes, from the query or from a `DeleteOptions` body, checked as clients expect.
 
 use orch_api::meta::v1::{DELETE_OPTIONS_TYPE, DeleteOptions};
-use orch_machinery::{
-    json::{Limits, decode::decode},
-    protobuf,
-};
 use orch_runtime::{
     field_error::{FieldError, Validation},
     path::Path,
     vocabulary::Vocabulary,
 };
 
-use super::{
-    Call,
-    body_format::{Body, BodyFormat},
-};
+use super::{Call, body, body_format::Body, patch::PatchKind};
 use crate::{
     error::{ApiError, Result},
     query::Query,
@@ -51,11 +44,32 @@ impl WriteOptions {
     /// # Errors
     /// 422 naming every wrong option.
     pub fn parse(call: Call<'_>, kind: &str) -> Result<Self> {
+        WriteOptions::read(call, kind, Validation::new(call.app.catalog.vocabulary))
+    }
+
+    /// Reads the options of a patch: an apply needs a field manager, and nothing else can be forced.
+    ///
+    /// # Errors
+    /// As [`parse`](WriteOptions::parse).
+    pub fn parse_for_patch(call: Call<'_>, kind: PatchKind) -> Result<Self> {
+        let mut cx = Validation::new(call.app.catalog.vocabulary);
+        if kind == PatchKind::Apply {
+            if call.query.text("fieldManager").is_empty() {
+                let path = Path::ROOT.field("fieldManager");
+                cx.push(FieldError::required(&path, "is required for apply patch"));
+            }
+        } else if call.query.optional_flag("force").is_some() {
+            let path = Path::ROOT.field("force");
+            cx.push(FieldError::forbidden(&path, "may not be specified for non-apply patch"));
+        }
+        WriteOptions::read(call, "PatchOptions", cx)
+    }
+
+    fn read(call: Call<'_>, kind: &str, mut cx: Validation<'_>) -> Result<Self> {
         let (query, vocabulary) = (call.query, call.app.catalog.vocabulary);
-        let mut cx = Validation::new(vocabulary);
         let dry_run: Vec<&str> = query.all("dryRun").collect();
-        check_dry_run(&dry_run, &mut cx);
         check_field_manager(query.text("fieldManager"), &mut cx);
+        check_dry_run(&dry_run, &mut cx);
         let field_validation = match query.text("fieldValidation") {
             "" | "Warn" => FieldValidation::Warn,
             "Ignore" => FieldValidation::Ignore,
@@ -148,14 +162,7 @@ fn from_body(body: &Body) -> Result<DeleteOptions> {
     let unreadable = |error: &dyn std::fmt::Display| {
         ApiError::BadRequest(format!("the body is no DeleteOptions: {error}"))
     };
-    let limits = Limits::default();
-    let tree = match body.format {
-        BodyFormat::Json => decode(&body.bytes, &DELETE_OPTIONS_TYPE, &limits)
-            .map(|decoded| decoded.tree)
-            .map_err(|error| unreadable(&error))?,
-        BodyFormat::Protobuf => protobuf::decode(&body.bytes, &DELETE_OPTIONS_TYPE, &limits)
-            .map_err(|error| unreadable(&error))?,
-    };
+    let (tree, _) = body::read(body, &DELETE_OPTIONS_TYPE).map_err(|error| unreadable(&error))?;
     match tree.get("kind").and_then(|kind| kind.as_str()) {
         None | Some("" | "DeleteOptions") => {}
         Some(kind) => {

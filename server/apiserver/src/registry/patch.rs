@@ -3,7 +3,7 @@
 use orch_machinery::{
     json::{
         Limits,
-        decode::{decode_any, decode_tree},
+        decode::{decode_any_strict, decode_tree},
     },
     negotiate::media_type,
     patch::{
@@ -19,7 +19,8 @@ use orch_runtime::{
 };
 
 use super::{
-    Call, Reply, body,
+    Call, Reply,
+    configuration::Configuration,
     current::Current,
     options::{FieldValidation, WriteOptions},
     update::{self, Proposal},
@@ -35,10 +36,13 @@ pub enum PatchKind {
     Strategic,
     /// RFC 6902.
     Json,
+    /// What a manager wants, YAML or JSON: server-side apply.
+    Apply,
 }
 
 /// Media type to kind of patch.
 pub const PATCH_TYPES: &[(&str, PatchKind)] = &[
+    ("application/apply-patch+yaml", PatchKind::Apply),
     ("application/json-patch+json", PatchKind::Json),
     ("application/merge-patch+json", PatchKind::Merge),
     ("application/strategic-merge-patch+json", PatchKind::Strategic),
@@ -46,12 +50,16 @@ pub const PATCH_TYPES: &[(&str, PatchKind)] = &[
 
 /// A patch as it was sent.
 #[derive(Debug)]
-pub enum Patch {
-    /// RFC 7386.
+pub struct Patch {
+    change: Change,
+    /// What a strict reader would refuse in the patch itself.
+    offences: Vec<String>,
+}
+
+#[derive(Debug)]
+enum Change {
     Merge(Tree),
-    /// With the lists of the kind.
     Strategic(Tree),
-    /// RFC 6902.
     Json(JsonPatch),
 }
 
@@ -60,33 +68,45 @@ pub enum Patch {
 /// # Errors
 /// 400 and 422 for patches that cannot be read or applied, 415 for other media types, and those of an update.
 pub async fn patch(call: Call<'_>, content_type: &str, text: &[u8]) -> Result<Reply> {
-    let patch = Patch::read(content_type, text)?;
-    let options = WriteOptions::parse(call, "PatchOptions")?;
-    check_force(call)?;
+    let kind = PATCH_TYPES
+        .iter()
+        .find(|(name, _)| *name == media_type(content_type))
+        .map(|(_, kind)| *kind)
+        .ok_or(ApiError::UnsupportedPatchType)?;
+    let options = WriteOptions::parse_for_patch(call, kind)?;
+    let proposal = match kind {
+        PatchKind::Apply => Proposal::Configuration(Configuration::read(call, text)?),
+        PatchKind::Merge | PatchKind::Strategic | PatchKind::Json => {
+            Proposal::Patch(Patch::read(kind, text)?)
+        }
+    };
     let mut warnings = Vec::new();
-    let answer = update::apply(call, &Proposal::Patch(patch), &options, &mut warnings).await?;
+    let answer = update::apply(call, &proposal, &options, &mut warnings).await?;
     Ok(Reply { answer, warnings })
 }
 
 impl Patch {
-    /// Reads a patch of the kind that the media type names. Unknown members of operations are reported like unknown
-    /// fields of a body.
-    fn read(content_type: &str, text: &[u8]) -> Result<Self> {
-        let kind = PATCH_TYPES
-            .iter()
-            .find(|(name, _)| *name == media_type(content_type))
-            .map(|(_, kind)| *kind)
-            .ok_or(ApiError::UnsupportedPatchType)?;
+    fn read(kind: PatchKind, text: &[u8]) -> Result<Self> {
         if kind == PatchKind::Json {
-            let patch = JsonPatch::parse(text, &Limits::default(), &JsonPatchLimits::default());
-            return patch.map(Patch::Json).map_err(refusal);
+            let patch =
+                JsonPatch::parse(text, &Limits::default(), &JsonPatchLimits::default()).map_err(refusal)?;
+            return Ok(Patch { offences: patch.strict().collect(), change: Change::Json(patch) });
         }
-        let document = decode_any(text, &Limits::default())
+        let document = decode_any_strict(text, &Limits::default())
             .map_err(|error| ApiError::BadRequest(format!("error decoding patch: {error}")))?;
-        Ok(if kind == PatchKind::Merge { Patch::Merge(document) } else { Patch::Strategic(document) })
+        let offences = document.strict.iter().map(ToString::to_string).collect();
+        let change = match kind {
+            PatchKind::Strategic => Change::Strategic(document.tree),
+            PatchKind::Merge | PatchKind::Json | PatchKind::Apply => Change::Merge(document.tree),
+        };
+        Ok(Patch { change, offences })
     }
 
     /// What the patch makes of the current object; read like a body, with unknown fields reported.
+    ///
+    /// # Errors
+    /// 422 where the result is no object of the kind, or is not what a strict reader accepts, and what a patch of its
+    /// kind may meet.
     pub fn apply(
         &self,
         call: Call<'_>,
@@ -94,53 +114,70 @@ impl Patch {
         validation: FieldValidation,
         warnings: &mut Vec<String>,
     ) -> Result<Tree> {
-        let patched = match self {
-            Patch::Merge(document) => merge::apply(&current.tree, document),
-            Patch::Strategic(document) => {
-                strategic::apply(&current.tree, document, call.target.resource.def.type_def)
+        let def = call.target.resource.def.type_def;
+        let patched = match &self.change {
+            Change::Merge(document) => merge::apply(&current.tree, document),
+            Change::Strategic(document) => strategic::apply(&current.tree, document, def),
+            Change::Json(patch) => patch.apply(&current.tree, &JsonPatchLimits::default()),
+        }
+        .map_err(refusal)?;
+        check_kind(call, &patched).map_err(|why| self.bad_result(call, &patched, &why))?;
+        let decoded = decode_tree(patched.clone(), def, &Limits::default())
+            .map_err(|error| self.bad_result(call, &patched, &error.to_string()))?;
+        let found = decoded.strict.iter().map(ToString::to_string);
+        let offences: Vec<String> = self.offences.iter().cloned().chain(found).collect();
+        match validation {
+            FieldValidation::Strict if !offences.is_empty() => {
+                let why = format!("strict decoding error: {}", offences.join(", "));
+                return Err(self.bad_result(call, &patched, &why));
             }
-            Patch::Json(patch) => patch.apply(&current.tree, &JsonPatchLimits::default()),
+            FieldValidation::Warn => warnings.extend(offences),
+            FieldValidation::Strict | FieldValidation::Ignore => {}
+        }
+        Ok(decoded.tree)
+    }
+
+    /// 422 on no kind and no name: what clients know for a patch whose result does not decode. They are shown the
+    /// result, or the patch where it is a strategic one.
+    fn bad_result(&self, call: Call<'_>, patched: &Tree, why: &str) -> ApiError {
+        let shown = match &self.change {
+            Change::Strategic(document) => listing(document),
+            Change::Merge(_) | Change::Json(_) => patched.to_string(),
         };
-        read_result(call, &patched.map_err(refusal)?, validation, warnings)
+        let mut cx = Validation::new(call.app.catalog.vocabulary);
+        cx.push(FieldError::invalid(&Path::ROOT.field("patch"), &shown, why));
+        ApiError::Invalid {
+            group: String::new(),
+            kind: String::new(),
+            name: String::new(),
+            errors: cx.into_errors(),
+        }
     }
 }
 
 /// A patched object must still be an object of its kind.
-fn read_result(
-    call: Call<'_>,
-    patched: &Tree,
-    validation: FieldValidation,
-    warnings: &mut Vec<String>,
-) -> Result<Tree> {
-    let kept =
+fn check_kind(call: Call<'_>, patched: &Tree) -> Result<(), String> {
+    let [kind, api_version] =
         ["kind", "apiVersion"].map(|name| patched.get(name).and_then(Tree::as_str).unwrap_or_default());
     let resource = call.target.resource;
-    if kept != [resource.def.kind, resource.api_version.as_str()] {
-        let why = format!("{} \"{}\" is no {} {}", kept[0], kept[1], resource.api_version, resource.def.kind);
-        return Err(unreadable_result(call, patched, &why));
+    if [kind, api_version] == [resource.def.kind, resource.api_version.as_str()] {
+        return Ok(());
     }
-    let decoded = body::check(
-        call,
-        decode_tree(patched.clone(), resource.def.type_def, &Limits::default()),
-        validation,
-    )
-    .map_err(|error| match error {
-        ApiError::BadRequest(why) => unreadable_result(call, patched, &why),
-        other => other,
-    })?;
-    warnings.extend(decoded.warnings);
-    Ok(decoded.tree)
+    Err(format!("{kind} \"{api_version}\" is no {} {}", resource.api_version, resource.def.kind))
 }
 
-/// 422 on no kind and no name: what clients know for a patch whose result does not decode.
-fn unreadable_result(call: Call<'_>, patched: &Tree, why: &str) -> ApiError {
-    let mut cx = Validation::new(call.app.catalog.vocabulary);
-    cx.push(FieldError::invalid(&Path::ROOT.field("patch"), &patched.to_string(), why));
-    ApiError::Invalid {
-        group: String::new(),
-        kind: String::new(),
-        name: String::new(),
-        errors: cx.into_errors(),
+/// A tree in the form `map[a:1 b:[x y]]`, which is how clients are shown a strategic patch.
+fn listing(tree: &Tree) -> String {
+    match tree {
+        Tree::Null => "<nil>".to_owned(),
+        Tree::String(text) => text.clone(),
+        Tree::Bool(_) | Tree::Number(_) => tree.to_string(),
+        Tree::Array(items) => format!("[{}]", items.iter().map(listing).collect::<Vec<_>>().join(" ")),
+        Tree::Object(map) => {
+            let entries: Vec<String> =
+                map.iter().map(|(name, value)| format!("{name}:{}", listing(value))).collect();
+            format!("map[{}]", entries.join(" "))
+        }
     }
 }
 
@@ -152,20 +189,4 @@ fn refusal(error: PatchError) -> ApiError {
         PatchError::TooManyOperations { .. } => ApiError::TooLarge(error.to_string()),
         PatchError::Contradiction(message) => ApiError::Unclassified(message),
     }
-}
-
-/// `force` belongs to server-side apply alone.
-fn check_force(call: Call<'_>) -> Result<()> {
-    if call.query.optional_flag("force").is_none() {
-        return Ok(());
-    }
-    let vocabulary = call.app.catalog.vocabulary;
-    let mut cx = Validation::new(vocabulary);
-    cx.push(FieldError::forbidden(&Path::ROOT.field("force"), "may not be specified for non-apply patch"));
-    Err(ApiError::Invalid {
-        group: vocabulary.meta_group(),
-        kind: "PatchOptions".to_owned(),
-        name: String::new(),
-        errors: cx.into_errors(),
-    })
 }

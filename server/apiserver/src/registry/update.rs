@@ -14,12 +14,14 @@ use orch_storage::Write;
 use super::{
     Answer, Call, Reply, body,
     body_format::Body,
+    configuration::Configuration,
     create,
     current::{self, Current},
     metadata,
     options::WriteOptions,
     patch::Patch,
-    store_error, write,
+    store_error,
+    write::{self, Draft, Ownership},
 };
 use crate::{
     error::{ApiError, Result},
@@ -39,6 +41,8 @@ pub enum Proposal {
     Replacement(Tree),
     /// A patch of the current one.
     Patch(Patch),
+    /// What a manager wants of it.
+    Configuration(Configuration),
 }
 
 /// Replaces the object by the one in the body.
@@ -67,7 +71,11 @@ pub async fn apply(
     for _ in 0..MAX_ATTEMPTS {
         warnings.clear();
         let Some(current) = current::lookup(call, &call.target.name)? else {
-            return create_instead(call, proposal, options).await;
+            match create_instead(call, proposal, options, warnings).await {
+                // Another create came first: what was a create is an update now.
+                Err(ApiError::AlreadyExists { .. }) => continue,
+                answered => return answered,
+            }
         };
         let proposed = propose(call, proposal, &current, options, warnings)?;
         match attempt(call, &current, proposed, options).await {
@@ -79,18 +87,31 @@ pub async fn apply(
     Err(ApiError::conflict(call.target.resource, &call.target.name, MODIFIED))
 }
 
-/// A PUT of a missing object creates it where the kind allows that.
-async fn create_instead(call: Call<'_>, proposal: &Proposal, options: &WriteOptions) -> Result<Answer> {
-    match proposal {
-        Proposal::Replacement(tree)
-            if call.target.resource.def.create_on_update && call.target.subresource.is_none() =>
-        {
-            let mut tree = tree.clone();
-            meta::metadata_mut(&mut tree).remove("resourceVersion");
-            create::store_new(call, tree, options).await
+/// An apply of a missing object creates it, and so does a PUT where the kind allows that.
+async fn create_instead(
+    call: Call<'_>,
+    proposal: &Proposal,
+    options: &WriteOptions,
+    warnings: &mut Vec<String>,
+) -> Result<Answer> {
+    let (mut tree, ownership) = match proposal {
+        _ if call.target.subresource.is_some() => return Err(missing(call)),
+        Proposal::Replacement(tree) if call.target.resource.def.create_on_update => {
+            (tree.clone(), Ownership::Tracked { given: None })
         }
-        _ => Err(ApiError::not_found(call.target.resource, &call.target.name)),
-    }
+        Proposal::Configuration(configuration) => {
+            configuration.check_creates(call)?;
+            let applied = configuration.apply(call, None, options, warnings)?;
+            (applied.tree, applied.ownership)
+        }
+        Proposal::Replacement(_) | Proposal::Patch(_) => return Err(missing(call)),
+    };
+    meta::metadata_mut(&mut tree).remove("resourceVersion");
+    create::store_draft(call, Draft { tree, ownership }, options).await
+}
+
+fn missing(call: Call<'_>) -> ApiError {
+    ApiError::not_found(call.target.resource, &call.target.name)
 }
 
 fn propose(
@@ -99,29 +120,33 @@ fn propose(
     current: &Current,
     options: &WriteOptions,
     warnings: &mut Vec<String>,
-) -> Result<write::Draft> {
-    let mut proposed = match proposal {
-        Proposal::Replacement(tree) => tree.clone(),
+) -> Result<Draft> {
+    let (mut proposed, settled) = match proposal {
+        Proposal::Replacement(tree) => {
+            check_uid(call, current, tree)?;
+            (tree.clone(), None)
+        }
         Proposal::Patch(patch) => {
             let mut patched = patch.apply(call, current, options.field_validation, warnings)?;
             metadata::place(call.target, &mut patched)?;
             metadata::check_name(call.target, &patched)?;
-            patched
+            (patched, None)
+        }
+        Proposal::Configuration(configuration) => {
+            let applied = configuration.apply(call, Some(&current.tree), options, warnings)?;
+            (applied.tree, Some(applied.ownership))
         }
     };
-    if let Proposal::Replacement(_) = proposal {
-        check_uid(call, current, &proposed)?;
-    }
     check_version(call, proposal, current, &proposed)?;
     restrict(call, &current.tree, &mut proposed);
     let given = metadata::carry_over(call.target.resource.def, &current.tree, &mut proposed);
-    Ok(write::Draft { tree: proposed, managed_fields: given })
+    Ok(Draft { tree: proposed, ownership: settled.unwrap_or(Ownership::Tracked { given }) })
 }
 
 async fn attempt(
     call: Call<'_>,
     current: &Current,
-    draft: write::Draft,
+    draft: Draft,
     options: &WriteOptions,
 ) -> Result<Answer, store_error::Refused> {
     let tree = write::ready_to_update(call, current, draft, options)?;
@@ -150,7 +175,7 @@ fn check_version(call: Call<'_>, proposal: &Proposal, current: &Current, propose
     let resource = call.target.resource;
     let wanted = Meta::of(proposed).resource_version();
     if wanted.is_empty() || wanted == "0" {
-        if resource.def.unconditional_update || matches!(proposal, Proposal::Patch(_)) {
+        if resource.def.unconditional_update || !matches!(proposal, Proposal::Replacement(_)) {
             return Ok(());
         }
         let mut cx = Validation::new(call.app.catalog.vocabulary);

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use orch_machinery::{
     json::encode::{encode, encode_for_store},
-    managed_fields, nullable,
+    managed_fields,
+    meta::MetaMut,
+    nullable,
 };
 use orch_runtime::{Tree, field_error::Validation, object::ApiObject, resource_def::FieldPath};
 use orch_storage::{Body, Object, Write};
@@ -27,34 +29,48 @@ const MAX_OBJECT_BYTES: usize = 1_572_864;
 pub struct Draft {
     /// Its structural form, with the server's metadata in place.
     pub tree: Tree,
-    /// What the client gave as managed fields.
-    pub managed_fields: Option<Tree>,
+    /// Who comes to own its fields.
+    pub ownership: Ownership,
+}
+
+/// How a write comes by the managed fields of its object.
+#[derive(Clone, Debug)]
+pub enum Ownership {
+    /// From what the write changes. What the client gave as managed fields has rules of its own.
+    Tracked {
+        /// What the client gave.
+        given: Option<Tree>,
+    },
+    /// They were settled when the configuration was merged.
+    Applied {
+        /// `metadata.managedFields`; absent where nobody owns anything.
+        entries: Option<Tree>,
+    },
 }
 
 /// Takes a new object through hook, defaults, validation and field ownership.
 ///
 /// # Errors
 /// 422 with every violation, 400 where the tree does not fit the type.
-pub fn ready_to_create(call: Call<'_>, tree: &Tree, options: &WriteOptions) -> Result<Tree> {
+pub fn ready_to_create(call: Call<'_>, draft: &Draft, options: &WriteOptions) -> Result<Tree> {
     let resource = call.target.resource;
     let hooks = kinds::hooks(resource.def);
     let mut cx = Validation::new(call.app.catalog.vocabulary);
-    let mut object = typed(call, tree.clone())?;
+    let mut object = typed(call, draft.tree.clone())?;
     hooks.prepare(&mut *object, None, &change(call));
     object.set_defaults();
-    metadata::validate_name(resource.def, tree, &mut cx);
+    metadata::validate_name(resource.def, &draft.tree, &mut cx);
     object.validate(&mut cx);
     hooks.validate(&*object, None, &change(call), &mut cx);
     let mut tree = finish(call, &*object, cx)?;
-    let (time, unset) = (call.app.now().to_string(), unset_fields(call));
-    let empty =
-        resource.empty_object().map_err(|error| ApiError::internal("the kind cannot be empty", error))?;
-    managed_fields::track_create(
-        &ownership(call, options, &time, &unset),
-        empty,
-        &mut tree,
-        resource.def.type_def,
-    );
+    match &draft.ownership {
+        Ownership::Tracked { .. } => {
+            let (time, unset) = (call.app.now().to_string(), unset_fields(call));
+            let write = ownership(call, options, &time, &unset);
+            managed_fields::track_create(&write, empty_object(call)?, &mut tree, resource.def.type_def);
+        }
+        Ownership::Applied { entries } => MetaMut::of(&mut tree).set("managedFields", entries.clone()),
+    }
     nullable::empty_to_null(&mut tree, resource.def.type_def);
     Ok(tree)
 }
@@ -88,29 +104,44 @@ pub fn ready_to_update(
     object.validate_update(&*old, &mut cx);
     hooks.validate(&*object, Some(&*old), &change(call), &mut cx);
     let mut tree = finish(call, &*object, cx)?;
-    let (time, unset) = (call.app.now().to_string(), unset_fields(call));
-    let ownership = ownership(call, options, &time, &unset);
-    let given = draft.managed_fields.as_ref();
-    managed_fields::track_update(&ownership, &current.tree, given, &mut tree, def.type_def);
+    match draft.ownership {
+        Ownership::Tracked { given } => {
+            let (time, unset) = (call.app.now().to_string(), unset_fields(call));
+            let write = ownership(call, options, &time, &unset);
+            managed_fields::track_update(&write, &current.tree, given.as_ref(), &mut tree, def.type_def);
+        }
+        Ownership::Applied { entries } => MetaMut::of(&mut tree).set("managedFields", entries),
+    }
     nullable::empty_to_null(&mut tree, def.type_def);
     Ok(tree)
 }
 
+/// The object of the kind with nothing set.
+///
+/// # Errors
+/// 500 where the kind cannot be built from nothing.
+pub fn empty_object<'a>(call: Call<'a>) -> Result<&'a Tree> {
+    let empty = call.target.resource.empty_object();
+    empty.map_err(|error| ApiError::internal("the kind cannot be empty", error))
+}
+
 /// The fields that a write on this path does not set, whatever is in the object.
 fn unset_fields(call: Call<'_>) -> Vec<FieldPath> {
-    let def = call.target.resource.def;
-    let subresource = change(call).subresource;
-    let mut unset = kinds::hooks(def).own_fields(subresource).to_vec();
-    match subresource {
-        "status" => unset.push(&["spec"]),
-        _ if def.has_status() => unset.push(&["status"]),
-        _ => {}
+    let own = kinds::hooks(call.target.resource.def).own_fields(change(call).subresource);
+    [own, &reset_fields(call)].concat()
+}
+
+/// The fields that this path of the API leaves alone, whatever a client sends.
+pub fn reset_fields(call: Call<'_>) -> Vec<FieldPath> {
+    match change(call).subresource {
+        "status" => vec![&["spec"]],
+        _ if call.target.resource.def.has_status() => vec![&["status"]],
+        _ => Vec::new(),
     }
-    unset
 }
 
 /// Under whose name a write is recorded.
-fn ownership<'a>(
+pub fn ownership<'a>(
     call: Call<'a>,
     options: &'a WriteOptions,
     time: &'a str,

@@ -249,11 +249,12 @@ fn times_change_with_what_they_are_about() {
     let one = at(&new(&BAG), "one", "1", json!({"k": "1"}));
     let times = |tree: &Tree| -> Vec<String> {
         let entries = Meta::of(tree).managed_fields().iter();
-        entries.map(|entry| entry["time"].as_str().unwrap().to_owned()).collect()
+        entries.map(|entry| entry.get("time").and_then(Tree::as_str).unwrap_or_default().to_owned()).collect()
     };
     assert_eq!(times(&at(&one, "one", "2", json!({"k": "1"}))), ["1"]);
     assert_eq!(times(&at(&one, "one", "2", json!({"k": "2"}))), ["2"]);
     assert_eq!(times(&at(&one, "two", "2", json!({"l": "2"}))), ["1", "2"]);
+    assert_eq!(times(&at(&one, "two", "2", json!({"k": "1"}))), ["", "1"]);
 }
 
 #[test]

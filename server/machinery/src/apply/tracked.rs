@@ -48,7 +48,6 @@ pub fn apply(
     if entries.is_empty() {
         entries = begin_tracking(write, empty, live, def);
     }
-    let before = entries.clone();
     let last = own(&entries, write).map(|entry| entry.fields.clone()).unwrap_or_default();
     let time = own(&entries, write).map(|entry| entry.time.clone()).unwrap_or_default();
     entries.retain(|entry| !is_own(entry, write));
@@ -63,7 +62,8 @@ pub fn apply(
     if !fields.is_empty() {
         entries.push(Entry { time, ..entry_of(write, fields) });
     }
-    if (merged != *live || !is_same_ownership(&before, &entries))
+    // Ownership alone does not count as a change: clients see no time where nothing else changed.
+    if merged != *live
         && let Some(entry) = entries.iter_mut().find(|entry| is_own(entry, write))
     {
         write.time.clone_into(&mut entry.time);
@@ -156,12 +156,4 @@ fn is_own(entry: &Entry, write: &Write<'_>) -> bool {
 
 fn own<'e>(entries: &'e [Entry], write: &Write<'_>) -> Option<&'e Entry> {
     entries.iter().find(|entry| is_own(entry, write))
-}
-
-/// Whether the same managers own the same fields, whenever they came to own them.
-fn is_same_ownership(before: &[Entry], after: &[Entry]) -> bool {
-    before.len() == after.len()
-        && after.iter().all(|entry| {
-            before.iter().any(|other| entry.is_same_manager(other) && entry.fields == other.fields)
-        })
 }
