@@ -35,14 +35,14 @@ impl Log {
     pub(super) async fn open(config: &SqliteConfig) -> Result<(Self, Meta), StoreError> {
         let path = &config.path;
         let options = schema::options(path, config.max_bytes)
-            .create_if_missing(true)
             .busy_timeout(config.busy_timeout)
             .statement_cache_capacity(ROWS + 16)
             .row_buffer_size(READ_AHEAD)
             .thread_name(|id| format!("store-writer-{id}"));
-        let mut connection = options.connect().await.map_err(|error| schema::at_start(path, &error))?;
+        let is_new = path.metadata().map_or(true, |file| file.len() == 0);
+        let opening = if is_new { schema::creating(options.clone()) } else { options.clone() };
+        let mut connection = opening.connect().await.map_err(|error| schema::at_start(path, &error))?;
         let meta = schema::prepare(&mut connection, path, &config.vocabulary).await?;
-        let options = options.create_if_missing(false);
         Ok((Self { options, connection, inserts: Inserts::new() }, meta))
     }
 
@@ -164,4 +164,34 @@ async fn read(connection: &mut SqliteConnection, visit: &mut Visitor<'_>) -> Res
         visit(record);
     }
     Ok(newest)
+}
+
+#[cfg(test)]
+mod tests {
+    use sqlx::Row;
+
+    use super::*;
+
+    /// What durability and speed rest on. A connection that forgets one of these works, until the power fails.
+    #[tokio::test]
+    async fn connections_are_set_up_for_durability() {
+        let directory = tempfile::tempdir().unwrap();
+        let config = SqliteConfig::new(directory.path().join("store.db"), "orch");
+        for opened in ["created", "opened again"] {
+            let (mut log, _) = Log::open(&config).await.unwrap();
+            for (pragma, want) in [
+                ("synchronous", "2"),
+                ("journal_mode", "wal"),
+                ("wal_autocheckpoint", "0"),
+                ("auto_vacuum", "2"),
+                ("page_size", "8192"),
+            ] {
+                let query = AssertSqlSafe(format!("PRAGMA {pragma}"));
+                let row = sqlx::query(query).fetch_one(&mut log.connection).await.unwrap();
+                let got: String = row.try_get_unchecked(0).unwrap();
+                assert_eq!(got, want, "{pragma}, {opened}");
+            }
+            log.close().await.unwrap();
+        }
+    }
 }

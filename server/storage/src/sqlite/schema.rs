@@ -55,8 +55,6 @@ pub(super) fn options(path: &Path, max_bytes: Option<u64>) -> SqliteConnectOptio
     let max_pages = max_bytes.map_or(u64::from(u32::MAX - 1), |bytes| bytes / PAGE as u64).max(1);
     SqliteConnectOptions::new()
         .filename(path)
-        .page_size(PAGE as u32)
-        .auto_vacuum(SqliteAutoVacuum::Incremental)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(false)
@@ -64,6 +62,12 @@ pub(super) fn options(path: &Path, max_bytes: Option<u64>) -> SqliteConnectOptio
         .pragma("wal_autocheckpoint", "0")
         .pragma("max_page_count", max_pages.to_string())
         .disable_statement_logging()
+}
+
+/// How the first connection to a database that does not exist yet is opened. These choices last for its life. To make
+/// them again on an existing one would write to it, which a full disk does not allow.
+pub(super) fn creating(options: SqliteConnectOptions) -> SqliteConnectOptions {
+    options.create_if_missing(true).page_size(PAGE as u32).auto_vacuum(SqliteAutoVacuum::Incremental)
 }
 
 /// How a connection is opened that only looks.

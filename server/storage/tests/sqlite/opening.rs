@@ -175,3 +175,17 @@ async fn offline_check_needs_no_server_and_changes_nothing() {
     assert_eq!((report.records, report.objects, report.revision), (2, 1, first.next()));
     assert!(fs::read(place.path()).unwrap() == before);
 }
+
+/// Opening writes nothing, so that a database on a full disk can be opened and read.
+#[tokio::test]
+async fn opening_writes_nothing() {
+    let place = Place::new();
+    let storage = place.open().await;
+    create(&storage, "a", "x").await.unwrap();
+    storage.shutdown().await.unwrap();
+    let before = fs::read(place.path()).unwrap();
+    let storage = place.open().await;
+    assert_eq!(listing(&storage).len(), 1);
+    assert_eq!(fs::metadata(place.wal()).map_or(0, |log| log.len()), 0);
+    assert!(fs::read(place.path()).unwrap() == before);
+}
