@@ -120,6 +120,7 @@ impl Scope<'_, '_> {
             description: shape::text(schema.description.as_ref()),
             kind,
             validator: schema.validator.as_ref().map(|validator| validator.value.clone()),
+            first_validator: schema.first_validator.as_ref().map(|validator| validator.value.clone()),
             update_validator: schema.update_validator.as_ref().map(|validator| validator.value.clone()),
             defaulter: schema.defaulter.as_ref().map(|defaulter| defaulter.value.clone()),
             validations: object::rules(schema),

@@ -66,6 +66,8 @@ pub struct Type {
     pub kind: TypeKind,
     /// `x-orch-validator` on the type: a hand-written Rust function of that name.
     pub validator: Option<String>,
+    /// `x-orch-first-validator` on the type: the same, called before the rules of the fields.
+    pub first_validator: Option<String>,
     /// `x-orch-update-validator` on the type: a hand-written Rust function that checks a change.
     pub update_validator: Option<String>,
     /// `x-orch-defaulter` on the type: a hand-written Rust function that is called before the defaults of fields.

@@ -100,6 +100,7 @@ pub(super) fn functions(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
         let functions = schema
             .validator
             .iter()
+            .chain(&schema.first_validator)
             .chain(&schema.update_validator)
             .chain(&schema.defaulter)
             .chain(default)

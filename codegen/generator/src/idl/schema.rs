@@ -147,6 +147,8 @@ idl_object! {
         "x-orch-validations" => validations: Option<Vec<Rule>>,
         /// A hand-written Rust function that checks the value.
         "x-orch-validator" => validator: Option<Spanned<String>>,
+        /// As `x-orch-validator`, but before the rules of the fields.
+        "x-orch-first-validator" => first_validator: Option<Spanned<String>>,
         /// A hand-written Rust function that checks the change of an object from its old value.
         "x-orch-update-validator" => update_validator: Option<Spanned<String>>,
         /// Whether an empty value is left out when written.

@@ -71,6 +71,7 @@ const CLASSES: &[(&[&str], &[Class])] = &[
             "x-orch-resource",
             "x-orch-update-validator",
             "x-orch-defaulter",
+            "x-orch-first-validator",
         ],
         &[Class::Object],
     ),
@@ -111,7 +112,13 @@ const PLACES: &[(&[&str], &[Place], &str)] = &[
         "it belongs to a field: move it to the property of an object",
     ),
     (
-        &["x-orch-resource", "x-orch-union", "x-orch-update-validator", "x-orch-defaulter"],
+        &[
+            "x-orch-resource",
+            "x-orch-union",
+            "x-orch-update-validator",
+            "x-orch-defaulter",
+            "x-orch-first-validator",
+        ],
         &[Place::Type],
         "it belongs to a named type: move it under components.schemas",
     ),

@@ -190,6 +190,10 @@ fn rules_report_in_the_standard_words() {
                 "name: Too long: may not be more than 5 bytes",
             ],
         ),
+        (
+            json!({"name": "firstly"}),
+            &["Forbidden: first_rules was called", "name: Too long: may not be more than 5 bytes"],
+        ),
         (json!({"name": "whole"}), &["Forbidden: whole_rules was called"]),
         (json!({"label": "a"}), &[r#"label: Invalid value: "a": must be at least 2 bytes"#]),
         (json!({"size": "big"}), &[r#"size: Unsupported value: "big": supported values: "small", "large""#]),

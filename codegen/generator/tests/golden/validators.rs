@@ -8,6 +8,13 @@ use orch_runtime::{
 use crate::{rules::v1::Rules, updates::v1::Updates};
 
 /// Refuses one particular name.
+pub fn first_rules(value: &Rules, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.name == "firstly" {
+        cx.push(FieldError::forbidden(path, "first_rules was called"));
+    }
+}
+
+/// Called by name.
 pub fn whole_rules(value: &Rules, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.name == "whole" {
         cx.push(FieldError::forbidden(path, "whole_rules was called"));

@@ -19,13 +19,16 @@ use crate::{
 /// The body of `validate`; empty where there is nothing to check.
 pub fn rules(scope: &Scope<'_>, ty: &Type) -> Vec<TokenStream> {
     let TypeKind::Object(object) = &ty.kind else { return Vec::new() };
-    let mut rules: Vec<TokenStream> =
-        object.fields.iter().filter_map(|field| field_rules(scope, field)).collect();
+    let hand_written = |name: &Option<String>| {
+        name.as_ref().map(|name| {
+            let function = scope.validator(ty, name);
+            quote!(#function(self, path, cx);)
+        })
+    };
+    let mut rules: Vec<TokenStream> = hand_written(&ty.first_validator).into_iter().collect();
+    rules.extend(object.fields.iter().filter_map(|field| field_rules(scope, field)));
     rules.extend(object.union.as_ref().map(|union| union::rule(scope, object, union)));
-    rules.extend(ty.validator.as_ref().map(|name| {
-        let function = scope.validator(ty, name);
-        quote!(#function(self, path, cx);)
-    }));
+    rules.extend(hand_written(&ty.validator));
     rules
 }
 

@@ -226,6 +226,7 @@ impl SetDefaults for Rules {
 
 impl Validate for Rules {
     fn validate(&self, path: &orch_runtime::path::Path<'_>, cx: &mut Validation<'_>) {
+        crate::validators::first_rules(self, path, cx);
         let at = path.field("name");
         if self.name.is_empty() {
             cx.push(FieldError::required(&at, ""));
