@@ -11,7 +11,7 @@ use std::{
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
-    process::{Child, Command},
+    process::{Child, ChildStdin, Command},
 };
 
 use crate::{
@@ -46,9 +46,15 @@ pub struct ServerOptions {
 pub struct TestServer {
     directory: Arc<TempDir>,
     options: ServerOptions,
-    process: Option<Child>,
+    process: Option<Running>,
     address: SocketAddr,
     kubeconfig: Kubeconfig,
+}
+
+/// A process, and the end of its input that keeps it alive: waiting for a child closes its input, unless it is taken out.
+struct Running {
+    child: Child,
+    _input: ChildStdin,
 }
 
 impl Default for ServerOptions {
@@ -78,13 +84,15 @@ impl ServerOptions {
     }
 
     async fn start_in(self, directory: Arc<TempDir>) -> TestServer {
-        let mut process = self.command(directory.path()).spawn().expect("the server can be started");
-        let announced = tokio::time::timeout(PATIENCE, announced_address(&mut process)).await;
+        let mut child = self.command(directory.path()).spawn().expect("the server can be started");
+        let input = child.stdin.take().expect("the input is a pipe");
+        let announced = tokio::time::timeout(PATIENCE, announced_address(&mut child)).await;
         let Ok(Some(address)) = announced else {
             panic!("the server did not come up\n{}", log_tail(directory.path()));
         };
         let kubeconfig = Kubeconfig::read(&kubeconfig_path(directory.path()));
-        TestServer { directory, options: self, process: Some(process), address, kubeconfig }
+        let process = Some(Running { child, _input: input });
+        TestServer { directory, options: self, process, address, kubeconfig }
     }
 
     /// The command that starts the server with these options; its log goes to a file.
@@ -170,7 +178,7 @@ impl TestServer {
 
     /// The process id.
     pub fn pid(&self) -> u32 {
-        self.process.as_ref().and_then(Child::id).expect("the server runs")
+        self.process.as_ref().and_then(|process| process.child.id()).expect("the server runs")
     }
 
     /// The administrator by client certificate.
@@ -205,7 +213,7 @@ impl TestServer {
     /// Ends the process as a power cut would.
     pub async fn kill(&mut self) {
         let mut process = self.process.take().expect("the server runs");
-        process.kill().await.expect("the server can be killed");
+        process.child.kill().await.expect("the server can be killed");
     }
 
     /// Sends SIGTERM, and does not wait.
@@ -218,7 +226,7 @@ impl TestServer {
     /// Waits for the process to end by itself.
     pub async fn exited(&mut self) -> ExitStatus {
         let process = self.process.as_mut().expect("the server runs");
-        let status = tokio::time::timeout(PATIENCE, process.wait()).await;
+        let status = tokio::time::timeout(PATIENCE, process.child.wait()).await;
         let status = status.expect("the server ends in time").expect("the server can be waited for");
         self.process = None;
         status

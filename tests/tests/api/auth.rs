@@ -40,8 +40,11 @@ async fn nobody_else_is() {
 
 #[tokio::test]
 async fn anonymous_requests_are_let_in_where_that_is_configured() {
-    let server =
-        TestServer::options().flag("--anonymous-auth=true").flag("--authorization-mode=AlwaysDeny").start().await;
+    let server = TestServer::options()
+        .flag("--anonymous-auth=true")
+        .flag("--authorization-mode=AlwaysDeny")
+        .start()
+        .await;
     let message = server.nobody().get(NAMESPACES).await.refused(403, "Forbidden");
     assert!(message.contains(r#"User "system:anonymous" cannot list resource "namespaces""#), "{message}");
     // A wrong token is wrong all the same.
@@ -52,11 +55,8 @@ async fn anonymous_requests_are_let_in_where_that_is_configured() {
 async fn deny_stops_everyone_but_the_masters() {
     let server = TestServer::options().flag("--authorization-mode=AlwaysDeny").start().await;
     let message = server.user("bob").post(CONFIG_MAPS, &config_map("a", "1")).await.refused(403, "Forbidden");
-    assert_eq!(
-        message,
-        "configmaps is forbidden: User \"bob\" cannot create resource \"configmaps\" in API group \"\" in the namespace \
-         \"default\""
-    );
+    let refusal = r#"configmaps is forbidden: User "bob" cannot create resource "configmaps" in API group "" in the namespace "default""#;
+    assert!(message.starts_with(refusal), "{message}");
     let message = server.user("bob").get("/metrics").await.refused(403, "Forbidden");
     assert!(message.starts_with(r#"forbidden: User "bob" cannot get path "/metrics""#), "{message}");
     server.admin().post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);

@@ -186,7 +186,11 @@ async fn patches_of_every_kind_are_applied() {
     admin.post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
     for (media_type, patch, expected) in [
         ("application/merge-patch+json", r#"{"data":{"m":"1"}}"#, json!({"value": "1", "m": "1"})),
-        ("application/strategic-merge-patch+json", r#"{"data":{"m":null,"s":"1"}}"#, json!({"value": "1", "s": "1"})),
+        (
+            "application/strategic-merge-patch+json",
+            r#"{"data":{"m":null,"s":"1"}}"#,
+            json!({"value": "1", "s": "1"}),
+        ),
         ("application/json-patch+json", r#"[{"op":"remove","path":"/data/s"}]"#, json!({"value": "1"})),
     ] {
         let answer = admin.request(Method::PATCH, &item).body(media_type, patch).send().await;

@@ -22,7 +22,8 @@ async fn an_object_with_finalizers_goes_with_the_last_of_them() {
     let message = admin.post(CONFIG_MAPS, &config_map("a", "2")).await.refused(409, "AlreadyExists");
     assert!(message.starts_with("object is being deleted: "), "{message}");
 
-    let still = admin.merge(&item, &json!({"metadata": {"finalizers": ["example.com/two"]}})).await.expect(200);
+    let still =
+        admin.merge(&item, &json!({"metadata": {"finalizers": ["example.com/two"]}})).await.expect(200);
     assert!(still["metadata"]["deletionTimestamp"].is_string());
     let refused = json!({"metadata": {"finalizers": ["example.com/two", "example.com/new"]}});
     admin.merge(&item, &refused).await.refused(422, "Invalid");
@@ -46,7 +47,9 @@ async fn a_deletion_may_depend_on_uid_and_version() {
     };
     delete(json!({"uid": "b9c2ae2f-0d51-4bba-8d6e-6a8f5f0d3a0e"})).await.refused(409, "Conflict");
     delete(json!({"resourceVersion": "1"})).await.refused(409, "Conflict");
-    delete(json!({"uid": created["metadata"]["uid"], "resourceVersion": version(&created)})).await.expect(200);
+    delete(json!({"uid": created["metadata"]["uid"], "resourceVersion": version(&created)}))
+        .await
+        .expect(200);
     delete(json!({})).await.refused(404, "NotFound");
 }
 

@@ -15,12 +15,20 @@ async fn both_forms_name_the_same_resources() {
     let mut aggregated = Vec::new();
     for root in ["/api", "/apis"] {
         let answer = admin.request(Method::GET, root).header("accept", AGGREGATED).send().await;
-        assert!(answer.header("content-type").contains("as=APIGroupDiscoveryList"), "{}", answer.header("content-type"));
+        assert!(
+            answer.header("content-type").contains("as=APIGroupDiscoveryList"),
+            "{}",
+            answer.header("content-type")
+        );
         for group in answer.expect(200)["items"].as_array().unwrap() {
             let name = group["metadata"]["name"].as_str().unwrap_or_default();
             for version in group["versions"].as_array().unwrap() {
                 for resource in version["resources"].as_array().unwrap() {
-                    aggregated.push(format!("{name}/{}/{}", text(&version["version"]), text(&resource["resource"])));
+                    aggregated.push(format!(
+                        "{name}/{}/{}",
+                        text(&version["version"]),
+                        text(&resource["resource"])
+                    ));
                 }
             }
         }
@@ -44,8 +52,12 @@ async fn the_aggregated_form_is_fetched_once() {
         assert_eq!(first.expect(200)["apiVersion"], format!("{group}/v2"));
         let tag = first.header("etag");
         assert!(!tag.is_empty());
-        let again =
-            admin.request(Method::GET, "/apis").header("accept", &accept).header("if-none-match", tag).send().await;
+        let again = admin
+            .request(Method::GET, "/apis")
+            .header("accept", &accept)
+            .header("if-none-match", tag)
+            .send()
+            .await;
         assert_eq!(again.status, 304);
         assert!(again.body.is_empty());
     }
@@ -70,7 +82,7 @@ async fn every_listed_verb_is_served_and_guarded() {
             let expected: &[u16] = match verb.as_str() {
                 // Of an object that does not exist, and bodies that do not fit.
                 "get" | "delete" => &[404],
-                "update" | "patch" | "create" => &[400, 404],
+                "update" | "patch" | "create" => &[400, 404, 422],
                 "list" | "deletecollection" | "watch" => &[200],
                 other => panic!("an unknown verb: {other}"),
             };
@@ -115,7 +127,8 @@ async fn legacy_resources(client: &Client) -> Vec<Resource> {
     }
     let mut found = Vec::new();
     for (group, version) in group_versions {
-        let path = if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") };
+        let path =
+            if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") };
         for resource in client.get(&path).await.expect(200)["resources"].as_array().unwrap() {
             found.push(Resource {
                 group: group.clone(),

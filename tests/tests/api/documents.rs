@@ -18,8 +18,12 @@ async fn the_root_lists_paths_that_answer() {
     let server = TestServer::start().await;
     let admin = server.admin();
     let root = admin.get("/").await.expect(200);
-    let paths: Vec<&str> = root["paths"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect();
-    assert!(paths.contains(&"/api/v1") && paths.contains(&"/metrics") && paths.contains(&"/openapi/v3"), "{paths:?}");
+    let paths: Vec<&str> =
+        root["paths"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect();
+    assert!(
+        paths.contains(&"/api/v1") && paths.contains(&"/metrics") && paths.contains(&"/openapi/v3"),
+        "{paths:?}"
+    );
     for path in paths {
         assert_eq!(admin.get(path).await.status, 200, "{path}");
     }
@@ -55,6 +59,9 @@ async fn what_does_not_exist_is_said_in_the_form_that_clients_expect() {
     ] {
         let answer = admin.request(method.clone(), path).send().await;
         let message = answer.refused(405, "MethodNotAllowed");
-        assert_eq!(message, "the server does not allow this method on the requested resource", "{method} {path}");
+        assert_eq!(
+            message, "the server does not allow this method on the requested resource",
+            "{method} {path}"
+        );
     }
 }

@@ -30,12 +30,8 @@ async fn what_a_kind_refuses_is_named_by_field() {
     let server = TestServer::start().await;
     let admin = server.admin();
     let config = |data: Value| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": data});
-    let secret = |kind: &str, data: Value| {
-        json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "type": kind, "data": data})
-    };
-    let lease = |spec: Value| {
-        json!({"apiVersion": "coordination.orch.io/v1", "kind": "Lease", "metadata": {"name": "a"}, "spec": spec})
-    };
+    let secret = |kind: &str, data: Value| json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "type": kind, "data": data});
+    let lease = |spec: Value| json!({"apiVersion": "coordination.orch.io/v1", "kind": "Lease", "metadata": {"name": "a"}, "spec": spec});
     let mut overlap = config(json!({"k": "v"}));
     overlap["binaryData"] = json!({"k": "AA=="});
     for (path, object, field) in [
@@ -43,12 +39,17 @@ async fn what_a_kind_refuses_is_named_by_field() {
         (CONFIG_MAPS, overlap, "data[k]"),
         (SECRETS, secret("orch.io/tls", json!({})), "data[tls.crt]"),
         (LEASES, lease(json!({"leaseDurationSeconds": 0})), "spec.leaseDurationSeconds"),
-        (CONFIG_MAPS, json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "Not Valid"}}), "metadata.name"),
+        (
+            CONFIG_MAPS,
+            json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "Not Valid"}}),
+            "metadata.name",
+        ),
     ] {
         let answer = admin.post(path, &object).await;
         answer.refused(422, "Invalid");
         let causes = answer.json()["details"]["causes"].clone();
-        let fields: Vec<&str> = causes.as_array().unwrap().iter().map(|c| c["field"].as_str().unwrap()).collect();
+        let fields: Vec<&str> =
+            causes.as_array().unwrap().iter().map(|c| c["field"].as_str().unwrap()).collect();
         assert!(fields.contains(&field), "{field}: {causes}");
     }
 }

@@ -38,7 +38,9 @@ async fn connections_that_say_nothing_are_closed_and_hold_nobody_up() {
 #[tokio::test]
 async fn garbage_instead_of_tls_is_shown_the_door() {
     let server = TestServer::start().await;
-    for garbage in [&b"GET / HTTP/1.1\r\nhost: x\r\n\r\n"[..], b"\0\0\0\0\0\0\0\0", b"\x16\x03\x01\xff\xff\xff\xff"] {
+    for garbage in
+        [&b"GET / HTTP/1.1\r\nhost: x\r\n\r\n"[..], b"\0\0\0\0\0\0\0\0", b"\x16\x03\x01\xff\xff\xff\xff"]
+    {
         let mut stream = TcpStream::connect(server.address()).await.unwrap();
         stream.write_all(garbage).await.unwrap();
         let mut answer = Vec::new();

@@ -72,7 +72,8 @@ async fn a_list_shows_the_state_of_a_version() {
     assert_eq!(then["items"][0]["data"], first["data"]);
     assert_eq!(version(&then), version(&first));
 
-    let newer = format!("{CONFIG_MAPS}?resourceVersion={}&resourceVersionMatch=NotOlderThan", version(&first));
+    let newer =
+        format!("{CONFIG_MAPS}?resourceVersion={}&resourceVersionMatch=NotOlderThan", version(&first));
     assert_eq!(names(&admin.get(&newer).await.expect(200)), ["b"]);
     admin.get(&format!("{CONFIG_MAPS}?resourceVersionMatch=Exact")).await.refused(422, "Invalid");
     admin.get(&format!("{CONFIG_MAPS}?resourceVersion=abc")).await.refused(400, "BadRequest");

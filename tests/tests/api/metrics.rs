@@ -18,7 +18,9 @@ async fn requests_are_counted_by_route() {
         .lines()
         .find(|line| {
             line.starts_with("apiserver_request_total{")
-                && [r#"code="201""#, r#"resource="configmaps""#, r#"verb="POST""#].iter().all(|part| line.contains(part))
+                && [r#"code="201""#, r#"resource="configmaps""#, r#"verb="POST""#]
+                    .iter()
+                    .all(|part| line.contains(part))
         })
         .unwrap_or_else(|| panic!("no count of creations:\n{text}"));
     assert!(counted.ends_with(" 3"), "{counted}");
@@ -29,14 +31,19 @@ async fn requests_are_counted_by_route() {
 async fn made_up_paths_and_methods_make_no_series() {
     let server = TestServer::start().await;
     let admin = server.admin();
-    let series = async || admin.get("/metrics").await.text().lines().filter(|line| !line.starts_with('#')).count();
+    let series =
+        async || admin.get("/metrics").await.text().lines().filter(|line| !line.starts_with('#')).count();
     let made_up = async |number: usize| {
         admin.get(&format!("/made/up/{number}")).await;
         admin.get(&format!("/api/v1/made-up-{number}")).await;
         admin.get(&format!("/apis/made-up-{number}.example.com/v1/things")).await;
         admin.get(&format!("/api/v1/namespaces/made-up-{number}/configmaps")).await;
         let method = http::Method::from_bytes(format!("MADEUP{number}").as_bytes()).unwrap();
-        admin.request(method, "/api/v1/configmaps").header("user-agent", &format!("agent-{number}")).send().await;
+        admin
+            .request(method, "/api/v1/configmaps")
+            .header("user-agent", &format!("agent-{number}"))
+            .send()
+            .await;
     };
     made_up(0).await;
     series().await;

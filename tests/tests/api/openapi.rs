@@ -20,7 +20,11 @@ async fn documents_are_found_through_the_index_and_may_be_kept() {
         let plain = admin.get(&format!("/openapi/v3/{key}")).await;
         assert_eq!(plain.body, hashed.body);
         let tag = plain.header("etag");
-        let again = admin.request(Method::GET, &format!("/openapi/v3/{key}")).header("if-none-match", tag).send().await;
+        let again = admin
+            .request(Method::GET, &format!("/openapi/v3/{key}"))
+            .header("if-none-match", tag)
+            .send()
+            .await;
         assert_eq!(again.status, 304, "{key}");
         let stale = admin.get(&format!("/openapi/v3/{key}?hash=old")).await;
         assert_eq!(stale.status, 301, "{key}: a client with an old address is sent to the new one");

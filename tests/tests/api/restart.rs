@@ -60,9 +60,13 @@ async fn a_damaged_object_does_not_take_the_others_with_it() {
     for name in ["a", "b", "c"] {
         admin.post(CONFIG_MAPS, &config_map(name, "1")).await.expect(201);
     }
-    admin.post(SECRETS, &json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}})).await.expect(201);
+    admin
+        .post(SECRETS, &json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}))
+        .await
+        .expect(201);
     assert!(server.stop().await.success());
-    edit(&server.data_dir(), "UPDATE log SET value = x'00' || substr(value, 2) WHERE name = 'b'").await;
+    edit(&server.data_dir(), "UPDATE log SET value = CAST('?' || substr(value, 2) AS BLOB) WHERE name = 'b'")
+        .await;
 
     server.restart().await;
     let admin = server.admin();
@@ -88,7 +92,7 @@ async fn a_database_of_another_vocabulary_or_a_newer_format_is_left_alone() {
     assert!(said.contains("orch") && said.contains("kubernetes"), "{said}");
     edit(&data, "UPDATE meta SET value = '999' WHERE name = 'format'").await;
     let said = refusal(&server, &[]).await;
-    assert!(said.contains("999") && said.contains("newer"), "{said}");
+    assert!(said.contains("format 999"), "{said}");
     edit(&data, "UPDATE meta SET value = '1' WHERE name = 'format'").await;
 
     server.restart().await;

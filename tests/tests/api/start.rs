@@ -85,7 +85,7 @@ async fn a_port_in_use_is_said() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let refusal = refused(directory.path(), &["--secure-port", &port]).await;
-    refusal.expect(2, &["--secure-port", &port, "in use"]);
+    refusal.expect(2, &["--secure-port", &port, "another program listens"]);
 }
 
 #[tokio::test]

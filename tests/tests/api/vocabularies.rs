@@ -8,8 +8,18 @@ use orch_tests::{
 #[tokio::test]
 async fn each_vocabulary_has_its_own_names_and_only_those() {
     for (vocabulary, group, other, system) in [
-        ("orch", "coordination.orch.io", "coordination.k8s.io", ["orch-node-lease", "orch-public", "orch-system"]),
-        ("kubernetes", "coordination.k8s.io", "coordination.orch.io", ["kube-node-lease", "kube-public", "kube-system"]),
+        (
+            "orch",
+            "coordination.orch.io",
+            "coordination.k8s.io",
+            ["orch-node-lease", "orch-public", "orch-system"],
+        ),
+        (
+            "kubernetes",
+            "coordination.k8s.io",
+            "coordination.orch.io",
+            ["kube-node-lease", "kube-public", "kube-system"],
+        ),
     ] {
         let server = TestServer::options().vocabulary(vocabulary).start().await;
         let admin = server.admin();

@@ -50,7 +50,8 @@ async fn a_streaming_list_ends_with_a_bookmark() {
         let server = TestServer::options().vocabulary(vocabulary).start().await;
         let admin = server.admin();
         let created = admin.post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
-        let query = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+        let query =
+            "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
         let mut watch = admin.watch(&format!("{CONFIG_MAPS}?{query}")).await;
         assert_eq!(watch.expect("ADDED").await, created);
         let bookmark = watch.expect("BOOKMARK").await;
@@ -96,7 +97,9 @@ async fn a_version_that_is_gone_is_an_event() {
     let watch = format!("{CONFIG_MAPS}?watch=1&resourceVersion={}", version(&first));
     // History goes in the background: until then the watch begins with what came after.
     let error = loop {
-        admin.merge(&format!("{CONFIG_MAPS}/a"), &json!({"data": {"n": rand::random::<u32>().to_string()}})).await;
+        admin
+            .merge(&format!("{CONFIG_MAPS}/a"), &json!({"data": {"n": rand::random::<u32>().to_string()}}))
+            .await;
         let mut event = admin.watch(&watch).await.event().await;
         if event["type"] != "MODIFIED" {
             assert_eq!(event["type"], "ERROR", "{event}");

@@ -1,0 +1,198 @@
+//! A typed client library of the ecosystem, unmodified, against the `kubernetes` vocabulary.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use futures_util::{Stream, TryStreamExt};
+use k8s_openapi::{
+    api::{
+        coordination::v1::Lease,
+        core::v1::{ConfigMap, Namespace, Secret},
+    },
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+};
+use kube::{
+    Api, Client, Config, ResourceExt,
+    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
+    config::{KubeConfigOptions, Kubeconfig},
+    runtime::{WatchStreamExt, reflector, watcher},
+};
+use orch_tests::TestServer;
+use serde_json::json;
+
+/// How long a test waits for what must come.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+async fn start() -> TestServer {
+    TestServer::options().vocabulary("kubernetes").start().await
+}
+
+/// A client of the kubeconfig that the server wrote.
+async fn client(server: &TestServer) -> Client {
+    let kubeconfig = Kubeconfig::read_from(server.kubeconfig_path()).unwrap();
+    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
+    Client::try_from(config).unwrap()
+}
+
+fn config_map(name: &str, value: &str) -> ConfigMap {
+    ConfigMap {
+        metadata: ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() },
+        data: Some(BTreeMap::from([("value".to_owned(), value.to_owned())])),
+        ..ConfigMap::default()
+    }
+}
+
+fn value(object: &ConfigMap) -> &str {
+    &object.data.as_ref().unwrap()["value"]
+}
+
+#[tokio::test]
+async fn typed_objects_are_created_read_changed_and_deleted() {
+    let server = start().await;
+    let client = client(&server).await;
+    let version = client.apiserver_version().await.unwrap();
+    assert_eq!(version.major, "1");
+    let api: Api<ConfigMap> = Api::default_namespaced(client.clone());
+
+    let created = api.create(&PostParams::default(), &config_map("a", "1")).await.unwrap();
+    assert_eq!(api.get("a").await.unwrap(), created);
+    assert!(api.get_opt("b").await.unwrap().is_none());
+    let conflict = api.create(&PostParams::default(), &config_map("a", "1")).await.unwrap_err();
+    assert!(matches!(&conflict, kube::Error::Api(status) if status.is_already_exists()), "{conflict:?}");
+
+    let mut changed = created.clone();
+    changed.data.as_mut().unwrap().insert("value".to_owned(), "2".to_owned());
+    let replaced = api.replace("a", &PostParams::default(), &changed).await.unwrap();
+    assert_eq!(value(&replaced), "2");
+    let stale = api.replace("a", &PostParams::default(), &created).await.unwrap_err();
+    assert!(matches!(&stale, kube::Error::Api(status) if status.is_conflict()), "{stale:?}");
+    let patch = json!({"metadata": {"labels": {"tier": "front"}}});
+    let patched = api.patch("a", &PatchParams::default(), &Patch::Merge(&patch)).await.unwrap();
+    assert_eq!(patched.labels()["tier"], "front");
+
+    api.create(&PostParams::default(), &config_map("b", "1")).await.unwrap();
+    let list = api.list(&ListParams::default().labels("tier=front")).await.unwrap();
+    assert_eq!(list.iter().map(ResourceExt::name_any).collect::<Vec<_>>(), ["a"]);
+    assert_eq!(api.list_metadata(&ListParams::default()).await.unwrap().items.len(), 2);
+
+    api.delete("a", &DeleteParams::default()).await.unwrap();
+    api.delete_collection(&DeleteParams::default(), &ListParams::default()).await.unwrap();
+    assert!(api.list(&ListParams::default()).await.unwrap().items.is_empty());
+}
+
+#[tokio::test]
+async fn other_kinds_are_typed_too() {
+    let server = start().await;
+    let client = client(&server).await;
+    let namespaces: Api<Namespace> = Api::all(client.clone());
+    let found: Vec<String> =
+        namespaces.list(&ListParams::default()).await.unwrap().iter().map(ResourceExt::name_any).collect();
+    assert_eq!(found, ["default", "kube-node-lease", "kube-public", "kube-system"]);
+
+    let secrets: Api<Secret> = Api::default_namespaced(client.clone());
+    let secret: Secret =
+        serde_json::from_value(json!({"metadata": {"name": "s"}, "stringData": {"k": "v"}})).unwrap();
+    let created = secrets.create(&PostParams::default(), &secret).await.unwrap();
+    assert_eq!(created.data.unwrap()["k"].0, b"v");
+    assert_eq!(created.type_.as_deref(), Some("Opaque"));
+
+    let leases: Api<Lease> = Api::default_namespaced(client);
+    let lease = json!({"metadata": {"name": "l"}, "spec": {"acquireTime": "2026-11-20T10:00:00.123456Z"}});
+    let lease: Lease = serde_json::from_value(lease).unwrap();
+    let created = leases.create(&PostParams::default(), &lease).await.unwrap();
+    assert_eq!(created.spec, lease.spec);
+}
+
+#[tokio::test]
+async fn discovery_finds_every_group() {
+    let server = start().await;
+    let client = client(&server).await;
+    for discovery in [
+        kube::Discovery::new(client.clone()).run().await.unwrap(),
+        kube::Discovery::new(client.clone()).run_aggregated().await.unwrap(),
+    ] {
+        let mut groups: Vec<&str> = discovery.groups().map(kube::discovery::ApiGroup::name).collect();
+        groups.sort_unstable();
+        assert!(groups.contains(&"") && groups.contains(&"coordination.k8s.io"), "{groups:?}");
+        let core = discovery.get("").unwrap();
+        assert!(core.recommended_kind("ConfigMap").is_some());
+    }
+}
+
+/// The state that a watcher builds up is that of the server, also when the server was gone for a while.
+#[tokio::test]
+async fn a_reflector_survives_a_restart() {
+    for initial in [watcher::InitialListStrategy::ListWatch, watcher::InitialListStrategy::StreamingList] {
+        let mut server = start().await;
+        let api: Api<ConfigMap> = Api::default_namespaced(client(&server).await);
+        api.create(&PostParams::default(), &config_map("before", "1")).await.unwrap();
+
+        let (store, writer) = reflector::store();
+        let config = watcher::Config { initial_list_strategy: initial, ..watcher::Config::default() };
+        let stream = watcher(api.clone(), config).backoff(backoff()).reflect(writer).touched_objects();
+        let mut stream = std::pin::pin!(stream);
+        assert_eq!(next(&mut stream).await.name_any(), "before");
+
+        api.create(&PostParams::default(), &config_map("between", "1")).await.unwrap();
+        assert_eq!(next(&mut stream).await.name_any(), "between");
+        server.kill().await;
+        server.restart().await;
+        // Connections of the old process are gone: a new client for the writes of this test.
+        let writes: Api<ConfigMap> = Api::default_namespaced(client(&server).await);
+        let patch = Patch::Merge(json!({"data": {"value": "2"}}));
+        writes.patch("before", &PatchParams::default(), &patch).await.unwrap();
+        writes.delete("between", &DeleteParams::default()).await.unwrap();
+        writes.create(&PostParams::default(), &config_map("after", "1")).await.unwrap();
+        loop {
+            if next(&mut stream).await.name_any() == "after" {
+                break;
+            }
+        }
+        let mut state: Vec<(String, String)> =
+            store.state().iter().map(|object| (object.name_any(), value(object).to_owned())).collect();
+        state.sort();
+        assert_eq!(state, [("after".to_owned(), "1".to_owned()), ("before".to_owned(), "2".to_owned())]);
+    }
+}
+
+/// A watcher sees every change exactly once and in order, a restart in the middle included.
+#[tokio::test]
+async fn a_watcher_resumes_where_it_was() {
+    let mut server = start().await;
+    let api: Api<ConfigMap> = Api::default_namespaced(client(&server).await);
+    let stream = watcher(api.clone(), watcher::Config::default()).backoff(backoff()).applied_objects();
+    let mut stream = std::pin::pin!(stream);
+    api.create(&PostParams::default(), &config_map("a", "0")).await.unwrap();
+    assert_eq!(value(&next(&mut stream).await), "0");
+    for round in 1..=3 {
+        let writes: Api<ConfigMap> = Api::default_namespaced(client(&server).await);
+        for step in 0..5 {
+            let patch = Patch::Merge(json!({"data": {"value": format!("{round}.{step}")}}));
+            writes.patch("a", &PatchParams::default(), &patch).await.unwrap();
+        }
+        if round < 3 {
+            server.kill().await;
+            server.restart().await;
+        }
+        for step in 0..5 {
+            assert_eq!(value(&next(&mut stream).await), format!("{round}.{step}"));
+        }
+    }
+}
+
+/// Reconnects at once: the time between tries is not what is tested.
+fn backoff() -> impl kube::runtime::utils::Backoff {
+    watcher::DefaultBackoff::default()
+}
+
+/// The next object; a broken connection is what the watcher is to survive.
+async fn next<T>(stream: &mut (impl Stream<Item = Result<T, watcher::Error>> + Unpin)) -> T {
+    tokio::time::timeout(PATIENCE, async {
+        loop {
+            if let Ok(Some(object)) = stream.try_next().await {
+                return object;
+            }
+        }
+    })
+    .await
+    .expect("the watcher goes on")
+}
