@@ -59,6 +59,7 @@ const RULES: &[Rule] = &[
     recursion::aliases,
     paths::columns,
     paths::selectable_fields,
+    paths::indexes,
     unions::members,
     unions::discriminators,
     expressions::unsupported,

@@ -369,6 +369,10 @@ pub struct Resource {
     pub columns: Vec<Column>,
     /// Paths that field selectors may name besides metadata's: `status.phase`.
     pub selectable_fields: Vec<Vec<String>>,
+    /// Those of them that an index is kept for.
+    pub indexed_fields: Vec<Vec<String>>,
+    /// Labels that an index is kept for.
+    pub indexed_labels: Vec<String>,
     /// Since when, until when.
     pub lifecycle: Lifecycle,
     /// `storageVersion`, default true.

@@ -62,6 +62,10 @@ pub struct ResourceDef {
     pub columns: &'static [ColumnDef],
     /// Field selectors besides `metadata.name` and `metadata.namespace`.
     pub selectable_fields: &'static [SelectableField],
+    /// Selectable fields, by their labels, that an index is kept for.
+    pub indexed_fields: &'static [&'static str],
+    /// Labels that an index is kept for.
+    pub indexed_labels: &'static [&'static str],
     /// Since when, until when.
     pub lifecycle: Lifecycle,
     /// Whether objects of the kind are stored in this version.

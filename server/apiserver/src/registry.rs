@@ -15,6 +15,7 @@ pub mod current;
 pub mod delete;
 pub mod delete_collection;
 pub mod get;
+pub mod index;
 pub mod list;
 pub mod metadata;
 pub mod options;

@@ -6,7 +6,7 @@
 use std::{net::SocketAddr, sync::Arc, time::SystemTime};
 
 use orch_runtime::resource_def::GroupVersionDef;
-use orch_storage::{Revision, Storage, SystemClock};
+use orch_storage::{Indexer, Revision, Storage, SystemClock};
 use tokio::{sync::watch, task::JoinSet};
 
 use crate::{
@@ -21,6 +21,7 @@ use crate::{
     listener::Listener,
     metrics::Metrics,
     openapi::OpenApi,
+    registry::index::CatalogIndexer,
     root_paths::RootPaths,
     start_error::StartError,
     version::Version,
@@ -79,6 +80,8 @@ impl Server {
         let listener = Listener::bind(&self.config.serving, tls).await?;
         let vocabulary = self.config.vocabulary;
         let catalog = Arc::new(Catalog::new(vocabulary, self.tables));
+        let indexer: Arc<dyn Indexer> = Arc::new(CatalogIndexer::new(&catalog));
+        storage.index_by(&indexer);
         let health = checks(&storage, &stopping);
         let documents = DOCUMENTS.iter().map(|path| (*path).to_owned());
         let metrics = Metrics::new(vocabulary, started);

@@ -147,6 +147,8 @@ const BASE: ResourceDef = ResourceDef {
     delete_returns_object: false,
     columns: &[],
     selectable_fields: &[],
+    indexed_fields: &[],
+    indexed_labels: &[],
     lifecycle: Lifecycle {
         stability: Stability::Stable,
         introduced: None,

@@ -10,6 +10,7 @@ mod history;
 mod past;
 mod replay;
 mod snapshot;
+mod table;
 mod watch;
 
 use std::collections::HashMap;
@@ -22,7 +23,8 @@ use tokio::sync::watch as signal;
 use crate::clock::Timestamp;
 use crate::error::StoreError;
 use crate::event::{Event, EventKind};
-use crate::key::{Key, Objects, ResourceName, Scope};
+use crate::index::Indexer;
+use crate::key::{Key, ResourceName, Scope};
 use crate::object::Object;
 use crate::revision::Revision;
 use crate::store::Op;
@@ -33,13 +35,15 @@ pub(crate) use history::{Garbage, Retention};
 use history::{History, garbage_of};
 pub(crate) use replay::Replay;
 pub use snapshot::Snapshot;
+use table::Table;
 pub use watch::Watch;
 
 /// Everything at one revision. Cloning it copies no objects.
 #[derive(Clone)]
 struct State {
     revision: Revision,
-    resources: imbl::OrdMap<ResourceName, Objects>,
+    resources: imbl::OrdMap<ResourceName, Table>,
+    indexer: Option<Arc<dyn Indexer>>,
 }
 
 struct Shared {
@@ -124,9 +128,23 @@ impl Memory {
         let hub = self.hub(resource);
         let base = hub.past.at_or_after(revision).unwrap_or(now);
         let younger = hub.between(revision, base.revision())?;
-        let past = base.undo(&younger, revision);
+        let indexer = self.0.state.load().indexer.clone();
+        let past = base.undo(indexer.as_deref(), &younger, revision);
         hub.past.keep(&past);
         Ok(past)
+    }
+
+    /// Keeps indexes from now on. Nobody writes meanwhile.
+    pub(crate) fn index_by(&self, indexer: &Arc<dyn Indexer>) {
+        self.0.state.rcu(|state| {
+            let with_terms =
+                |(name, table): (&ResourceName, &Table)| (name.clone(), table.indexed(&**indexer));
+            State {
+                revision: state.revision,
+                resources: state.resources.iter().map(with_terms).collect(),
+                indexer: Some(Arc::clone(indexer)),
+            }
+        });
     }
 
     /// The names of all resources that have objects.
@@ -276,7 +294,7 @@ impl Batch {
         // A replaced object hands on its name, so that equal names are in memory once.
         let key = previous.as_ref().map_or_else(|| Arc::new(key), |previous| previous.shared_key());
         let object = Arc::new(Object::new(key, revision, Ok(body.stamp(revision))));
-        self.state.apply(kind, &object);
+        self.state.apply(kind, &object, previous.as_ref());
         self.state.revision = revision;
         let event = Event::new(kind, self.time, Arc::clone(&object), previous.clone());
         self.changes.push(Change { op, event: Arc::new(event) });
@@ -285,15 +303,12 @@ impl Batch {
 }
 
 impl State {
-    fn apply(&mut self, kind: EventKind, object: &Arc<Object>) {
+    fn apply(&mut self, kind: EventKind, object: &Arc<Object>, previous: Option<&Arc<Object>>) {
         let Key { resource, .. } = object.key();
-        let objects = match self.resources.get_mut(resource) {
-            Some(objects) => objects,
+        let table = match self.resources.get_mut(resource) {
+            Some(table) => table,
             None => self.resources.entry(resource.clone()).or_default(),
         };
-        match kind {
-            EventKind::Put => drop(objects.insert(object.object_name(), Arc::clone(object))),
-            EventKind::Remove => drop(objects.remove(&object.key().name_ref())),
-        }
+        table.apply(self.indexer.as_deref(), kind, object, previous);
     }
 }

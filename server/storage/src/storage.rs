@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::check::{self, Report};
 use crate::error::StoreError;
+use crate::index::Indexer;
 use crate::key::{ResourceName, Scope};
 use crate::memory::{Memory, Snapshot, Watch};
 use crate::reference::{self, Disk, ReferenceConfig};
@@ -33,6 +34,11 @@ impl Storage {
     /// dropped, the write may or may not happen; it is never half done.
     pub async fn commit(&self, write: Write) -> Result<Committed, StoreError> {
         self.store.commit(write).await
+    }
+
+    /// Keeps indexes of what is stored and of what will be. To be called before the first write, and once.
+    pub fn index_by(&self, indexer: &Arc<dyn Indexer>) {
+        self.memory.index_by(indexer);
     }
 
     /// The newest state of a resource.

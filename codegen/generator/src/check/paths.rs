@@ -103,6 +103,30 @@ pub(super) fn selectable_fields(lowered: &Lowered<'_>, diagnostics: &mut Diagnos
     }
 }
 
+/// Indexes are of selectable fields and of labels, one for each.
+pub(super) fn indexes(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
+    for written in walk::resources(lowered) {
+        let fields: Vec<&Spanned<String>> = written.extension.indexed_fields.iter().flatten().collect();
+        let labels: Vec<&Spanned<String>> = written.extension.indexed_labels.iter().flatten().collect();
+        for list in [&fields, &labels] {
+            for (index, name) in list.iter().enumerate() {
+                if list[..index].iter().any(|other| other.value == name.value) {
+                    let message = format!("duplicate index `{}`", name.value);
+                    diagnostics.error(&name.span, message, "remove one of the two");
+                }
+            }
+        }
+        let selectable: Vec<&Spanned<String>> =
+            written.extension.selectable_fields.iter().flatten().collect();
+        for field in fields {
+            if !selectable.iter().any(|path| path.value == field.value) {
+                let message = format!("`{}` is not among the selectable fields", field.value);
+                diagnostics.error(&field.span, message, "add it to `selectableFields`, or remove it here");
+            }
+        }
+    }
+}
+
 fn selectable(target: Behind<'_>) -> bool {
     match target {
         Behind::Enum(..) => true,

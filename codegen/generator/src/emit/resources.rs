@@ -79,6 +79,8 @@ fn resource_fields(scope: &Scope<'_>, resource: &Resource) -> TokenStream {
         let label = path.join(".");
         quote!(#def { label: #label, path: &[#(#path),*] })
     });
+    let indexed_fields = resource.indexed_fields.iter().map(|path| path.join("."));
+    let indexed_labels = &resource.indexed_labels;
     let lifecycle = lifecycle(scope, &resource.lifecycle, version);
     quote! {
         group: #group,
@@ -100,6 +102,8 @@ fn resource_fields(scope: &Scope<'_>, resource: &Resource) -> TokenStream {
         delete_returns_object: #delete_returns_object,
         columns: &[#(#columns),*],
         selectable_fields: &[#(#selectable),*],
+        indexed_fields: &[#(#indexed_fields),*],
+        indexed_labels: &[#(#indexed_labels),*],
         lifecycle: #lifecycle,
         storage_version: #storage_version,
         type_def: &#type_def,

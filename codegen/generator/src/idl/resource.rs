@@ -41,6 +41,10 @@ idl_object! {
         "columns" => columns: Option<Vec<ColumnExtension>>,
         /// Paths that field selectors may name: `.status.phase`.
         "selectableFields" => selectable_fields: Option<Vec<Spanned<String>>>,
+        /// Those of the selectable fields that lists are often selected by: an index is kept for each.
+        "indexedFields" => indexed_fields: Option<Vec<Spanned<String>>>,
+        /// Labels that lists are often selected by: an index is kept for each.
+        "indexedLabels" => indexed_labels: Option<Vec<Spanned<String>>>,
         /// Since when, until when.
         "lifecycle" => lifecycle: Option<LifecycleExtension>,
         /// Whether objects are stored in this version; true unless given.

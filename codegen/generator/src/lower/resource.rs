@@ -64,6 +64,8 @@ impl Scope<'_, '_> {
             delete_returns_object: flag(&written.delete_returns_object, false),
             columns: self.columns(written),
             selectable_fields: self.paths(written.selectable_fields.as_deref().unwrap_or_default()),
+            indexed_fields: self.paths(written.indexed_fields.as_deref().unwrap_or_default()),
+            indexed_labels: texts(&written.indexed_labels),
             lifecycle: written.lifecycle.as_ref().map(lifecycle).unwrap_or_default(),
             storage_version: flag(&written.storage_version, true),
             span: kind.span.clone(),

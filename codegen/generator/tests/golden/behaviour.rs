@@ -338,6 +338,7 @@ fn the_resource_table_says_what_the_schema_says() {
     assert_eq!(restart.verbs, [Verb::Create]);
     assert_eq!(restart.body, Some(BodyKind { group: "kinds.example.io", version: "v1", kind: "Restart" }));
     assert_eq!(machine.selectable_fields[0].label, "status.phase");
+    assert_eq!((machine.indexed_fields, machine.indexed_labels), (&["status.phase"][..], &["app"][..]));
     assert_eq!(machine.lifecycle.stability, Stability::Stable);
     assert_eq!(machine.lifecycle.removed, Some("2.0"));
     let columns: Vec<&str> = machine.columns.iter().map(|column| column.name).collect();

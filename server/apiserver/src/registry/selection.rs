@@ -9,7 +9,7 @@ use orch_runtime::{
 };
 use orch_storage::{Object, Scope as StoreScope, Snapshot};
 
-use super::{Call, continue_token::Binding, current};
+use super::{Call, continue_token::Binding, current, index};
 use crate::{
     catalog::ServedResource,
     error::{ApiError, Result},
@@ -71,7 +71,7 @@ impl Selection {
         if self.labels.is_everything() {
             return Ok(true);
         }
-        let facts = object.memo(|_| Facts::read(bytes));
+        let facts = object.memo(|_| Facts { labels: labels_of(bytes) });
         Ok(self.labels.matches(|key| facts.labels.get(key).map(String::as_str)))
     }
 
@@ -122,7 +122,14 @@ impl Selection {
         scope: &'a StoreScope,
         after: Option<(&'a str, &'a str)>,
     ) -> impl Iterator<Item = &'a Arc<Object>> {
-        snapshot.in_scope(scope, after).filter(move |object| match self.matches(resource, object) {
+        let candidates: Box<dyn Iterator<Item = &Arc<Object>>> =
+            match index::usable(resource.def, &self.labels, &self.fields) {
+                Some((index, value)) if !matches!(scope, StoreScope::Name(..)) => {
+                    Box::new(snapshot.with_term(index, value, scope, after))
+                }
+                _ => Box::new(snapshot.in_scope(scope, after)),
+            };
+        candidates.filter(move |object| match self.matches(resource, object) {
             Ok(matches) => matches,
             Err(error) => {
                 tracing::error!(?error, "left out of a list");
@@ -132,24 +139,23 @@ impl Selection {
     }
 }
 
-impl Facts {
-    fn read(bytes: &[u8]) -> Self {
-        #[derive(serde::Deserialize)]
-        struct Labelled {
-            #[serde(default)]
-            metadata: Metadata,
-        }
-        #[derive(Default, serde::Deserialize)]
-        struct Metadata {
-            #[serde(default)]
-            labels: BTreeMap<String, String>,
-        }
-        let labels = serde_json::from_slice::<Labelled>(bytes).map(|object| object.metadata.labels);
-        Facts { labels: labels.unwrap_or_default() }
+/// The labels in the JSON text of an object.
+pub fn labels_of(bytes: &[u8]) -> BTreeMap<String, String> {
+    #[derive(serde::Deserialize)]
+    struct Labelled {
+        #[serde(default)]
+        metadata: Metadata,
     }
+    #[derive(Default, serde::Deserialize)]
+    struct Metadata {
+        #[serde(default)]
+        labels: BTreeMap<String, String>,
+    }
+    serde_json::from_slice::<Labelled>(bytes).map(|object| object.metadata.labels).unwrap_or_default()
 }
 
-fn selectable_value(def: &ResourceDef, label: &str, tree: Option<&Tree>) -> Option<String> {
+/// The value of a selectable field, by its label.
+pub fn selectable_value(def: &ResourceDef, label: &str, tree: Option<&Tree>) -> Option<String> {
     let path = def.selectable_fields.iter().find(|field| field.label == label)?.path;
     let value = path.iter().try_fold(tree?, |tree, name| tree.get(name))?;
     Some(match value {

@@ -34,7 +34,7 @@ impl Replay {
             now,
             retention,
             compacted,
-            state: State { revision, resources: imbl::OrdMap::new() },
+            state: State { revision, resources: imbl::OrdMap::new(), indexer: None },
             begins_after: HashMap::new(),
             events: Vec::new(),
             garbage: Vec::new(),
@@ -52,7 +52,7 @@ impl Replay {
         };
         let kind = if op == Op::Remove { EventKind::Remove } else { EventKind::Put };
         let object = Arc::new(Object::new(key, revision, value));
-        self.state.apply(kind, &object);
+        self.state.apply(kind, &object, previous.as_ref());
         self.state.revision = revision;
         let event = Event::new(kind, time, object, previous);
         if self.events.is_empty() && self.retention.is_over(time, self.now) {

@@ -4,20 +4,23 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use crate::event::{Event, EventKind};
-use crate::key::{NameRef, Objects, Scope};
+use crate::index::Indexer;
+use crate::key::{NameRef, Scope};
 use crate::object::Object;
 use crate::revision::Revision;
+
+use super::table::Table;
 
 /// An unchanging view, ordered by namespace and name. Taking one and cloning it is O(1) and takes no lock; it
 /// keeps the states that it shows in memory.
 #[derive(Clone)]
 pub struct Snapshot {
     revision: Revision,
-    objects: Objects,
+    objects: Table,
 }
 
 impl Snapshot {
-    pub(crate) fn new(revision: Revision, objects: Objects) -> Self {
+    pub(crate) fn new(revision: Revision, objects: Table) -> Self {
         Self { revision, objects }
     }
 
@@ -60,39 +63,59 @@ impl Snapshot {
         scope: &'a Scope,
         after: Option<(&'a str, &'a str)>,
     ) -> impl Iterator<Item = &'a Arc<Object>> {
-        let first = match scope {
-            Scope::All => NameRef { namespace: "", name: "" },
-            Scope::Namespace(namespace) => NameRef { namespace, name: "" },
-            Scope::Name(namespace, name) => NameRef { namespace, name },
-        };
-        let after = after.map(|(namespace, name)| NameRef { namespace, name });
-        let start = match after {
-            Some(after) if (after.namespace, after.name) >= (first.namespace, first.name) => {
-                Bound::Excluded(after)
-            }
-            _ => Bound::Included(first),
-        };
-        self.range(start)
+        self.range(start(scope, after))
+            .take_while(move |object| scope.contains(&object.key().namespace, &object.key().name))
+    }
+
+    /// Those of [`in_scope`](Snapshot::in_scope) that have a term. There are none where the store keeps no such
+    /// index.
+    pub fn with_term<'a>(
+        &'a self,
+        index: u16,
+        value: &'a str,
+        scope: &'a Scope,
+        after: Option<(&'a str, &'a str)>,
+    ) -> impl Iterator<Item = &'a Arc<Object>> {
+        self.objects
+            .with_term(index, value, start(scope, after))
             .take_while(move |object| scope.contains(&object.key().namespace, &object.key().name))
     }
 
     fn range<'a>(&'a self, start: Bound<NameRef<'a>>) -> impl Iterator<Item = &'a Arc<Object>> {
-        self.objects.range((start, Bound::Unbounded)).map(|(_, object)| object)
+        self.objects.range(start)
     }
 
     /// This view with `younger`, the events after `revision`, taken back.
-    pub(super) fn undo(mut self, younger: &[Arc<Event>], revision: Revision) -> Self {
+    pub(super) fn undo(
+        mut self,
+        indexer: Option<&dyn Indexer>,
+        younger: &[Arc<Event>],
+        revision: Revision,
+    ) -> Self {
         for event in younger.iter().rev() {
-            match (event.previous(), event.kind()) {
-                (Some(previous), _) => {
-                    self.objects.insert(previous.object_name(), Arc::clone(previous));
-                }
-                (None, EventKind::Put) => drop(self.objects.remove(&event.key().name_ref())),
-                (None, EventKind::Remove) => {}
+            let undone = (event.kind() == EventKind::Put).then(|| event.object());
+            match event.previous() {
+                Some(previous) => self.objects.apply(indexer, EventKind::Put, previous, undone),
+                None => self.objects.apply(indexer, EventKind::Remove, event.object(), undone),
             }
         }
         self.revision = revision;
         self
+    }
+}
+
+/// Where a scan of `scope` begins that goes on behind a namespace and name.
+fn start<'a>(scope: &'a Scope, after: Option<(&'a str, &'a str)>) -> Bound<NameRef<'a>> {
+    let first = match scope {
+        Scope::All => NameRef { namespace: "", name: "" },
+        Scope::Namespace(namespace) => NameRef { namespace, name: "" },
+        Scope::Name(namespace, name) => NameRef { namespace, name },
+    };
+    match after {
+        Some((namespace, name)) if (namespace, name) >= (first.namespace, first.name) => {
+            Bound::Excluded(NameRef { namespace, name })
+        }
+        _ => Bound::Included(first),
     }
 }
 
@@ -103,10 +126,28 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::index::Term;
     use crate::key::{Key, ResourceName};
     use crate::object::Object;
 
     type Model = BTreeMap<(String, String), u64>;
+
+    /// The value of an object is its only term, in index 7.
+    struct ByValue;
+
+    impl Indexer for ByValue {
+        fn covers(&self, resource: &ResourceName) -> bool {
+            resource.as_str() == "r"
+        }
+
+        fn terms(&self, _: &ResourceName, value: &[u8]) -> Vec<Term> {
+            vec![Term { index: 7, value: str::from_utf8(value).unwrap().into() }]
+        }
+    }
+
+    fn term_of(revision: u64) -> &'static str {
+        ["", "x", "y"][(revision % 3) as usize]
+    }
 
     /// Few names, so that changes meet; with bytes that sort around `/` and the empty namespace.
     fn names() -> impl Strategy<Value = (String, String)> {
@@ -136,17 +177,19 @@ mod tests {
             after in names(),
         ) {
             let mut model = Model::new();
-            let mut objects = Objects::default();
+            let mut objects = Table::default();
             let mut taken = Vec::new();
             for (number, ((namespace, name), put)) in changes.into_iter().enumerate() {
                 let revision = Revision::new(number as u64 + 1);
                 let key = Key::new(ResourceName::new("r"), namespace.as_str(), name.as_str());
                 if put {
-                    let object = Arc::new(Object::new(Arc::new(key), revision, Ok(bytes::Bytes::new())));
-                    objects.insert(object.object_name(), object);
+                    let value = term_of(revision.get()).to_owned().into();
+                    let object = Arc::new(Object::new(Arc::new(key), revision, Ok(value)));
+                    let previous = objects.get(&object.key().name_ref()).cloned();
+                    objects.apply(Some(&ByValue), EventKind::Put, &object, previous.as_ref());
                     model.insert((namespace, name), revision.get());
-                } else {
-                    objects.remove(&key.name_ref());
+                } else if let Some(previous) = objects.get(&key.name_ref()).cloned() {
+                    objects.apply(Some(&ByValue), EventKind::Remove, &previous, Some(&previous));
                     model.remove(&(namespace, name));
                 }
                 if number % 16 == 0 {
@@ -175,6 +218,14 @@ mod tests {
                     prop_assert_eq!(entries(snapshot.in_scope(&scope, None)), expected(&model, in_scope));
                     let rest = snapshot.in_scope(&scope, Some((&after.0, &after.1)));
                     prop_assert_eq!(entries(rest), expected(&model, |name| in_scope(name) && *name > after));
+                    for term in ["", "x", "y", "z"] {
+                        let with_term = |name: &(String, String)| in_scope(name) && term_of(model[name]) == term;
+                        let found = snapshot.with_term(7, term, &scope, None);
+                        prop_assert_eq!(entries(found), expected(&model, with_term));
+                        let rest = snapshot.with_term(7, term, &scope, Some((&after.0, &after.1)));
+                        prop_assert_eq!(entries(rest), expected(&model, |name| with_term(name) && *name > after));
+                        prop_assert_eq!(snapshot.with_term(6, term, &scope, None).count(), 0);
+                    }
                 }
             }
         }

@@ -159,6 +159,8 @@ pub static MACHINE_RESOURCE: ResourceDef = ResourceDef {
             path: &["status", "phase"],
         },
     ],
+    indexed_fields: &["status.phase"],
+    indexed_labels: &["app"],
     lifecycle: Lifecycle {
         stability: Stability::Stable,
         introduced: Some("1.0"),

@@ -88,6 +88,8 @@ pub static PING_RESOURCE: ResourceDef = ResourceDef {
         },
     ],
     selectable_fields: &[],
+    indexed_fields: &[],
+    indexed_labels: &[],
     lifecycle: Lifecycle {
         stability: Stability::Beta,
         introduced: None,
