@@ -2,11 +2,15 @@
 //!
 //! A function gets the stored object and returns one cell.
 
+mod flowcontrol;
 mod rbac;
+mod scheduling;
 mod storage;
 
 pub use self::{
+    flowcontrol::missing_priority_level,
     rbac::{bound_groups, bound_role, bound_service_accounts, bound_users},
+    scheduling::is_global_default,
     storage::{csi_driver_token_requests, storage_class_expansion, storage_class_name},
 };
 

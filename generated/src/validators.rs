@@ -4,22 +4,30 @@
 //! a change have names that end in `_update`.
 
 mod config_map;
+mod disruption_budget;
+mod flowcontrol;
+mod int_or_percent;
 mod label_selector;
 mod lease;
 mod metadata;
 mod namespace;
 mod pod;
+mod priority_class;
 mod rbac;
 mod secret;
 mod storage;
 
 pub use self::{
     config_map::{config_map, config_map_update},
+    disruption_budget::pod_disruption_budget_spec,
+    flowcontrol::{flow_schema, priority_level_configuration},
+    int_or_percent::int_or_percent,
     label_selector::label_selector,
     lease::lease_spec,
     metadata::{finalizer_name, object_meta, object_meta_update},
     namespace::namespace_finalizers,
     pod::{node_selector, node_selector_term},
+    priority_class::{priority_class, priority_class_update},
     rbac::{cluster_role, cluster_role_binding, role, role_binding},
     secret::{secret, secret_update},
     storage::{

@@ -1,0 +1,30 @@
+//! Priority and fairness: flow schemas and priority levels.
+
+mod flow_schema;
+mod priority_level;
+
+pub use self::{flow_schema::flow_schema, priority_level::priority_level_configuration};
+
+use orch_runtime::{
+    field_error::{FieldError, Validation},
+    path::Path,
+};
+
+/// The objects that always exist, of both kinds.
+const EXEMPT: &str = "exempt";
+
+/// Each aspect is named, and once.
+fn condition_types<'c>(types: impl Iterator<Item = &'c str>, status: &Path<'_>, cx: &mut Validation<'_>) {
+    let path = status.field("conditions");
+    let mut seen = Vec::new();
+    for (index, condition) in types.enumerate() {
+        let item = path.index(index);
+        if seen.contains(&condition) {
+            cx.push(FieldError::duplicate(&item.field("type"), condition));
+        }
+        seen.push(condition);
+        if condition.is_empty() {
+            cx.push(FieldError::required(&item.field("type"), "must not be empty"));
+        }
+    }
+}

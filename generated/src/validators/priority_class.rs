@@ -1,0 +1,58 @@
+//! Priority classes: which values are whose, and that they stay.
+
+use orch_runtime::{
+    field_error::{FieldError, Validation},
+    path::Path,
+};
+
+use crate::scheduling::v1::PriorityClass;
+
+/// Priorities above are the system's own.
+const MAX_VALUE: i32 = 1_000_000_000;
+/// Names that begin so are the system's own.
+const SYSTEM_PREFIX: &str = "system-";
+/// The system's own classes and their values.
+const SYSTEM_CLASSES: &[(&str, i32)] =
+    &[("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)];
+
+/// High values and reserved names belong to the system's classes, which are what they are.
+pub fn priority_class(value: &PriorityClass, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let name = value.metadata.name.as_str();
+    if !name.starts_with(SYSTEM_PREFIX) {
+        if value.value > MAX_VALUE {
+            let detail = format!("maximum allowed value of a user defined priority is {MAX_VALUE}");
+            cx.push(FieldError::forbidden(&path.field("value"), &detail));
+        }
+    } else if let Some(fault) = system_fault(value) {
+        let detail = format!(
+            "priority class names with '{SYSTEM_PREFIX}' prefix are reserved for system use only. error: {fault}"
+        );
+        cx.push(FieldError::forbidden(&path.field("metadata").field("name"), &detail));
+    }
+}
+
+/// Pods have copied the value; it never changes.
+pub fn priority_class_update(
+    new: &PriorityClass,
+    old: &PriorityClass,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    if new.value != old.value {
+        cx.push(FieldError::forbidden(&path.field("value"), "may not be changed in an update."));
+    }
+}
+
+fn system_fault(class: &PriorityClass) -> Option<String> {
+    let name = class.metadata.name.as_str();
+    match SYSTEM_CLASSES.iter().find(|(known, _)| *known == name) {
+        None => Some(format!("{name} is not a known system priority class")),
+        Some((_, value)) if *value != class.value => {
+            Some(format!("value of {name} PriorityClass must be {value}"))
+        }
+        Some(_) if class.global_default => {
+            Some(format!("globalDefault of {name} PriorityClass must be false"))
+        }
+        Some(_) => None,
+    }
+}

@@ -1,0 +1,90 @@
+//! Disruption budgets and evictions: the rules of amounts, and what is always written.
+
+#[path = "support/objects.rs"]
+mod objects;
+
+use objects::{defaulted, errors, with};
+use orch_api::policy::v1::Eviction;
+use orch_runtime::Tree;
+use serde_json::json;
+
+const KIND: &str = "PodDisruptionBudget";
+
+fn budget() -> Tree {
+    json!({
+        "spec": {
+            "minAvailable": "50%", "selector": {"matchLabels": {"a": "b"}},
+            "unhealthyPodEvictionPolicy": "AlwaysAllow",
+        },
+        "status": {
+            "disruptedPods": {"p": "2024-01-01T00:00:00Z"},
+            "disruptionsAllowed": 1, "currentHealthy": 2, "desiredHealthy": 1, "expectedPods": 2,
+            "conditions": [{
+                "type": "DisruptionAllowed", "status": "True", "lastTransitionTime": "2024-01-01T00:00:00Z",
+                "reason": "SufficientPods", "message": "",
+            }],
+        },
+    })
+}
+
+#[test]
+fn numbers_are_always_written_and_nothing_is_lost() {
+    let zeros = json!({"disruptionsAllowed": 0, "currentHealthy": 0, "desiredHealthy": 0, "expectedPods": 0});
+    assert_eq!(defaulted(KIND, &json!({})), json!({"spec": {}, "status": zeros}));
+    assert_eq!(defaulted(KIND, &budget()), budget());
+}
+
+#[test]
+fn amounts_are_numbers_or_parts_and_only_one_is_given() {
+    assert_eq!(errors(KIND, &budget()), [""; 0]);
+    let shape = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex \
+                 used for validation is '[0-9]+%')";
+    for (pointer, value, expected) in [
+        ("spec", json!({}), vec![]),
+        ("spec/minAvailable", json!(0), vec![]),
+        ("spec/minAvailable", json!("100%"), vec![]),
+        ("spec/minAvailable", json!(-1), vec![
+            "spec.minAvailable: Invalid value: -1: must be greater than or equal to 0".to_owned(),
+        ]),
+        ("spec/minAvailable", json!("101%"), vec![
+            "spec.minAvailable: Invalid value: \"101%\": must not be greater than 100%".to_owned(),
+        ]),
+        ("spec/minAvailable", json!("99999999999999999999999%"), vec![
+            "spec.minAvailable: Invalid value: \"99999999999999999999999%\": must not be greater than 100%".to_owned(),
+        ]),
+        ("spec/minAvailable", json!("5"), vec![format!("spec.minAvailable: Invalid value: \"5\": {shape}")]),
+        ("spec/minAvailable", json!("-5%"), vec![format!("spec.minAvailable: Invalid value: \"-5%\": {shape}")]),
+        ("spec/minAvailable", json!("%"), vec![format!("spec.minAvailable: Invalid value: \"%\": {shape}")]),
+        ("spec", json!({"minAvailable": 1, "maxUnavailable": -1}), vec![
+            "spec.maxUnavailable: Invalid value: -1: must be greater than or equal to 0".to_owned(),
+            "spec: Invalid value: {\"maxUnavailable\":-1,\"minAvailable\":1}: minAvailable and maxUnavailable cannot be \
+             both set"
+                .to_owned(),
+        ]),
+        ("spec/unhealthyPodEvictionPolicy", json!("Never"), vec![
+            "spec.unhealthyPodEvictionPolicy: Unsupported value: \"Never\": supported values: \"AlwaysAllow\", \
+             \"IfHealthyBudget\""
+                .to_owned(),
+        ]),
+        ("spec/selector/matchLabels", json!({"a": "-"}), vec![
+            "spec.selector.matchLabels: Invalid value: \"-\": a valid label must be an empty string or consist of \
+             alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. \
+             'MyValue',  or 'my_value',  or '12345', regex used for validation is \
+             '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+                .to_owned(),
+        ]),
+        ("status/currentHealthy", json!(-1), vec![
+            "status.currentHealthy: Invalid value: -1: must be greater than or equal to 0".to_owned(),
+        ]),
+    ] {
+        let tree = with(&budget(), &format!("/{pointer}"), value);
+        assert_eq!(errors(KIND, &tree), expected, "{tree}");
+    }
+}
+
+#[test]
+fn an_eviction_names_a_pod_and_says_how_to_delete_it() {
+    let tree = json!({"metadata": {"name": "p"}, "deleteOptions": {"gracePeriodSeconds": 0}});
+    let eviction: Eviction = serde_json::from_value(tree.clone()).unwrap();
+    assert_eq!(serde_json::to_value(eviction).unwrap(), tree);
+}
