@@ -11,7 +11,11 @@ pub use self::{
     flowcontrol::missing_priority_level,
     rbac::{bound_groups, bound_role, bound_service_accounts, bound_users},
     scheduling::is_global_default,
-    storage::{csi_driver_token_requests, storage_class_expansion, storage_class_name},
+    storage::{
+        claim_access_modes, claim_capacity, csi_driver_token_requests, phase_or_terminating,
+        storage_class_expansion, storage_class_name, storage_class_of, volume_access_modes, volume_capacity,
+        volume_claim,
+    },
 };
 
 use orch_runtime::Tree;

@@ -5,6 +5,7 @@
 //! [`columns`], which schema files call by name, and a few methods of kinds in [`kinds`].
 
 pub mod columns;
+pub mod defaults;
 pub mod kinds;
 pub mod validators;
 

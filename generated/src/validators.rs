@@ -31,9 +31,15 @@ pub use self::{
     rbac::{cluster_role, cluster_role_binding, role, role_binding},
     secret::{secret, secret_update},
     storage::{
-        class_name, csi_driver, csi_driver_spec, csi_driver_spec_update, csi_driver_token_requests,
-        csi_node_spec, csi_node_spec_update, quantity_not_negative, storage_class, storage_class_provisioner,
-        storage_class_update,
+        attachment_metadata, azure_disk_source, azure_file_persistent_source, cinder_persistent_source,
+        class_name, csi_driver, csi_driver_name, csi_driver_spec, csi_driver_spec_update,
+        csi_driver_token_requests, csi_node_spec, csi_node_spec_update, csi_persistent_source, fc_source,
+        flex_persistent_source, flocker_source, glusterfs_persistent_source, host_path_source,
+        inline_volume_spec, iscsi_persistent_source, nfs_source, node_name, path_without_backsteps,
+        persistent_volume_claim_spec, persistent_volume_claim_update, persistent_volume_spec,
+        persistent_volume_update, quantity_not_negative, quobyte_source, storage_class,
+        storage_class_provisioner, storage_class_update, storageos_persistent_source,
+        volume_attachment_source, volume_attributes_class_name, volume_node_affinity,
     },
 };
 

@@ -4,6 +4,75 @@ use orch_runtime::{Tree, resource_def::CellContext};
 
 use super::{items, text};
 
+/// Short words for the ways in which volumes are used, in the order in which they are listed.
+const ACCESS_MODES: &[(&str, &str)] = &[
+    ("ReadWriteOnce", "RWO"),
+    ("ReadOnlyMany", "ROX"),
+    ("ReadWriteMany", "RWX"),
+    ("ReadWriteOncePod", "RWOP"),
+];
+
+/// The phase of a volume or claim, or that it is on its way out.
+pub fn phase_or_terminating(tree: &Tree, _context: &CellContext<'_>) -> Tree {
+    let is_deleted = !text(tree, "/metadata/deletionTimestamp").is_empty();
+    if is_deleted { "Terminating".into() } else { text(tree, "/status/phase").into() }
+}
+
+/// The class of a volume or claim: the field, or the annotation that went before it.
+pub fn storage_class_of(tree: &Tree, context: &CellContext<'_>) -> Tree {
+    let key = format!("volume.beta.{}/storage-class", context.vocabulary.label_domain);
+    let annotation = tree.pointer("/metadata/annotations").and_then(|annotations| annotations.get(&key));
+    match annotation.and_then(Tree::as_str) {
+        Some(class) => class.into(),
+        None => text(tree, "/spec/storageClassName").into(),
+    }
+}
+
+/// How large a volume is.
+pub fn volume_capacity(tree: &Tree, _context: &CellContext<'_>) -> Tree {
+    amount(tree, "/spec/capacity/storage").into()
+}
+
+/// How a volume can be used: `RWO,ROX`.
+pub fn volume_access_modes(tree: &Tree, _context: &CellContext<'_>) -> Tree {
+    access_modes(tree, "/spec/accessModes").into()
+}
+
+/// The claim that a volume is for: `namespace/name`.
+pub fn volume_claim(tree: &Tree, _context: &CellContext<'_>) -> Tree {
+    match tree.pointer("/spec/claimRef") {
+        Some(claim) => format!("{}/{}", text(claim, "/namespace"), text(claim, "/name")).into(),
+        None => "".into(),
+    }
+}
+
+/// How large the volume of a claim is, once there is one.
+pub fn claim_capacity(tree: &Tree, _context: &CellContext<'_>) -> Tree {
+    if has_volume(tree) { amount(tree, "/status/capacity/storage").into() } else { "".into() }
+}
+
+/// How the volume of a claim can be used, once there is one.
+pub fn claim_access_modes(tree: &Tree, _context: &CellContext<'_>) -> Tree {
+    if has_volume(tree) { access_modes(tree, "/status/accessModes").into() } else { "".into() }
+}
+
+fn has_volume(claim: &Tree) -> bool {
+    !text(claim, "/spec/volumeName").is_empty()
+}
+
+fn amount<'t>(tree: &'t Tree, pointer: &str) -> &'t str {
+    match text(tree, pointer) {
+        "" => "0",
+        amount => amount,
+    }
+}
+
+fn access_modes(tree: &Tree, pointer: &str) -> String {
+    let given: Vec<&str> = items(tree, pointer).filter_map(Tree::as_str).collect();
+    let known = ACCESS_MODES.iter().filter(|(mode, _)| given.contains(mode));
+    known.map(|(_, short)| *short).collect::<Vec<_>>().join(",")
+}
+
 /// The audiences of the tokens that a driver is given: `a,b`.
 pub fn csi_driver_token_requests(tree: &Tree, _context: &CellContext<'_>) -> Tree {
     let audiences: Vec<&str> =
@@ -35,6 +104,8 @@ mod tests {
     use super::*;
     use crate::KUBERNETES;
 
+    type Cell = fn(&Tree, &CellContext<'_>) -> Tree;
+
     fn context() -> CellContext<'static> {
         CellContext { vocabulary: &KUBERNETES, now: Time::from_unix_seconds(0) }
     }
@@ -47,6 +118,34 @@ mod tests {
             let tree = json!({"spec": {"tokenRequests": requests}});
             assert_eq!(csi_driver_token_requests(&tree, &context()), expected);
         }
+    }
+
+    #[test]
+    fn volumes_and_claims() {
+        let volume = json!({
+            "metadata": {"annotations": {"volume.beta.kubernetes.io/storage-class": "old"}},
+            "spec": {
+                "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOncePod", "ReadOnlyMany", "ReadWriteOnce", "X"],
+                "claimRef": {"namespace": "n", "name": "c"}, "storageClassName": "new", "volumeName": "v",
+            },
+            "status": {"phase": "Bound", "capacity": {"storage": "2Gi"}, "accessModes": ["ReadWriteMany"]},
+        });
+        let gone =
+            json!({"metadata": {"deletionTimestamp": "2026-11-20T15:14:29Z"}, "status": {"phase": "Bound"}});
+        let cells: [(Cell, &str, &str); 7] = [
+            (volume_capacity, "1Gi", "0"),
+            (volume_access_modes, "RWO,ROX,RWOP", ""),
+            (phase_or_terminating, "Bound", "Terminating"),
+            (volume_claim, "n/c", ""),
+            (storage_class_of, "old", ""),
+            (claim_capacity, "2Gi", ""),
+            (claim_access_modes, "RWX", ""),
+        ];
+        for (cell, full, empty) in cells {
+            assert_eq!((cell(&volume, &context()), cell(&gone, &context())), (json!(full), json!(empty)));
+        }
+        assert_eq!(claim_capacity(&json!({"spec": {"volumeName": "v"}}), &context()), "0");
+        assert_eq!(storage_class_of(&json!({"spec": {"storageClassName": "new"}}), &context()), "new");
     }
 
     #[test]

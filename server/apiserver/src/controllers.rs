@@ -5,6 +5,7 @@
 
 pub mod namespace_content;
 pub mod system_namespaces;
+pub mod volume_protection;
 
 use std::sync::Arc;
 

@@ -4,6 +4,8 @@
 
 mod csi_driver;
 mod namespace;
+pub mod persistent_volume;
+pub mod persistent_volume_claim;
 mod role_binding;
 mod secret;
 
@@ -13,6 +15,7 @@ use orch_runtime::{
     field_error::{FieldError, Validation},
     object::ApiObject,
     resource_def::{FieldPath, ResourceDef},
+    scalar::Time,
     vocabulary::Vocabulary,
 };
 
@@ -23,6 +26,8 @@ pub struct Change<'a> {
     pub vocabulary: &'a Vocabulary,
     /// `""` for the main path.
     pub subresource: &'a str,
+    /// The time of the write.
+    pub now: Time,
 }
 
 /// What a kind adds to the steps of a write. Every step has a default that does nothing.
@@ -74,10 +79,19 @@ pub fn hooks(def: &ResourceDef) -> &'static dyn Hooks {
     // Groups go by their first word: what follows is a matter of vocabulary.
     match (def.group.split('.').next().unwrap_or_default(), def.kind) {
         ("", "Namespace") => &namespace::NamespaceHooks,
+        ("", "PersistentVolume") => &persistent_volume::PersistentVolumeHooks,
+        ("", "PersistentVolumeClaim") => &persistent_volume_claim::PersistentVolumeClaimHooks,
         ("", "Secret") => &secret::SecretHooks,
         ("rbac", "RoleBinding") => &role_binding::BindingHooks::<RoleBinding>::NEW,
         ("rbac", "ClusterRoleBinding") => &role_binding::BindingHooks::<ClusterRoleBinding>::NEW,
         ("storage", "CSIDriver") => &csi_driver::CsiDriverHooks,
         _ => &NoHooks,
+    }
+}
+
+/// Adds a finalizer that is not there yet.
+fn add_finalizer(finalizers: &mut Vec<String>, finalizer: String) {
+    if !finalizers.contains(&finalizer) {
+        finalizers.push(finalizer);
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     bootstrap::{self, Prepared, Site},
     catalog::Catalog,
     config::Config,
-    controllers::{namespace_content, system_namespaces},
+    controllers::{namespace_content, system_namespaces, volume_protection},
     discovery::Discovery,
     health::{Checks, Probe},
     layers,
@@ -127,6 +127,7 @@ impl Running {
         let mut controllers = JoinSet::new();
         controllers.spawn(system_namespaces::run(Arc::clone(&app)));
         controllers.spawn(namespace_content::run(Arc::clone(&app)));
+        controllers.spawn(volume_protection::run(Arc::clone(&app)));
         let handler = {
             let app = Arc::clone(&app);
             move |request, connection| layers::handle(Arc::clone(&app), connection, request)

@@ -19,3 +19,11 @@ pub fn quantity_not_negative(value: &Quantity, path: &Path<'_>, cx: &mut Validat
         cx.push(FieldError::invalid(path, &shown, "must be greater than or equal to 0"));
     }
 }
+
+/// An amount that is more than nothing.
+pub(super) fn quantity_positive(value: &Quantity, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.sign() <= 0 {
+        let shown = Rendered(value.to_string().shown());
+        cx.push(FieldError::invalid(path, &shown, "must be greater than zero"));
+    }
+}

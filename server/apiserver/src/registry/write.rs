@@ -201,6 +201,7 @@ fn change(call: Call<'_>) -> Change<'_> {
     Change {
         vocabulary: call.app.catalog.vocabulary,
         subresource: call.target.subresource.map_or("", |subresource| subresource.name),
+        now: call.app.now(),
     }
 }
 

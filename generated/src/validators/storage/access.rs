@@ -1,0 +1,20 @@
+//! The ways in which volumes are used.
+
+use orch_runtime::{
+    field_error::{FieldError, Validation},
+    path::Path,
+};
+
+const ACCESS_MODES: &[&str] = &["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", SINGLE_POD];
+/// Excludes all other modes.
+const SINGLE_POD: &str = "ReadWriteOncePod";
+
+/// Modes are known ones, each unknown one reported at the list; that of a single pod stands alone.
+pub(super) fn access_modes(modes: &[String], path: &Path<'_>, cx: &mut Validation<'_>) {
+    for mode in modes.iter().filter(|mode| !ACCESS_MODES.contains(&mode.as_str())) {
+        cx.push(FieldError::not_supported(path, mode, ACCESS_MODES));
+    }
+    if modes.iter().any(|mode| mode == SINGLE_POD) && modes.iter().any(|mode| mode != SINGLE_POD) {
+        cx.push(FieldError::forbidden(path, "may not use ReadWriteOncePod with other access modes"));
+    }
+}

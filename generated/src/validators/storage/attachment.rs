@@ -1,0 +1,53 @@
+//! Attachments: which volume, by which driver, to which node.
+
+use std::collections::BTreeMap;
+
+use orch_runtime::{
+    constraint,
+    field_error::{FieldError, Validation},
+    path::Path,
+};
+
+use super::driver_name;
+use crate::storage::v1::VolumeAttachmentSource;
+
+/// The most bytes in the keys and values of what a driver says of an attachment.
+const MAX_METADATA_BYTES: usize = 256 * 1024;
+
+/// A volume that exists as an object, or one that only a pod describes.
+pub fn volume_attachment_source(value: &VolumeAttachmentSource, path: &Path<'_>, cx: &mut Validation<'_>) {
+    const ONE: &str = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
+    match (value.persistent_volume_name.as_deref(), &value.inline_volume_spec) {
+        (None, None) => cx.push(FieldError::required(path, ONE)),
+        (Some(_), Some(_)) => cx.push(FieldError::forbidden(path, ONE)),
+        (Some(name), None) => {
+            let at = path.field("persistentVolumeName");
+            if name.is_empty() {
+                cx.push(FieldError::required(&at, "must specify non empty persistentVolumeName"));
+            } else {
+                cx.invalid_all(&at, name, &constraint::dns_subdomain(name));
+            }
+        }
+        (None, Some(_)) => {}
+    }
+}
+
+/// The name of a driver, as a field.
+pub fn csi_driver_name(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
+    driver_name(value, path, cx);
+}
+
+/// The name of a node, which is a DNS subdomain.
+pub fn node_name(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
+    cx.invalid_all(path, value, &constraint::dns_subdomain(value));
+}
+
+/// Keys are not empty, and all is not too large.
+pub fn attachment_metadata(value: &BTreeMap<String, String>, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.contains_key("") {
+        cx.push(FieldError::invalid(path, "", "field can not be empty."));
+    }
+    if value.iter().map(|(key, value)| key.len() + value.len()).sum::<usize>() > MAX_METADATA_BYTES {
+        cx.push(FieldError::too_long(path, MAX_METADATA_BYTES));
+    }
+}

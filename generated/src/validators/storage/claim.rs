@@ -1,0 +1,130 @@
+//! Claims: what they ask for, what they are filled from, and how little of it may change.
+
+use orch_runtime::{
+    constraint,
+    field_error::{FieldError, Reason, Validation},
+    path::Path,
+    rule,
+};
+
+use super::{access::access_modes, capacity::quantity_positive, class_name, volume::STORAGE};
+use crate::core::v1::{
+    PersistentVolumeClaim, PersistentVolumeClaimPhase, PersistentVolumeClaimSpec, TypedLocalObjectReference,
+    TypedObjectReference,
+};
+
+/// Access modes, an amount of storage, and one thing at most to be filled from.
+pub fn persistent_volume_claim_spec(
+    value: &PersistentVolumeClaimSpec,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    let modes = path.field("accessModes");
+    if value.access_modes.is_empty() {
+        cx.push(FieldError::required(&modes, "at least 1 access mode is required"));
+    }
+    access_modes(&value.access_modes, &modes, cx);
+    // The path leaves out `requests`: that is where clients expect it.
+    let storage = path.field("resources");
+    let storage = storage.key(STORAGE);
+    match value.resources.requests.get(STORAGE) {
+        None => cx.push(FieldError::required(&storage, "")),
+        Some(amount) => quantity_positive(amount, &storage, cx),
+    }
+    if let Some(class) = value.storage_class_name.as_deref().filter(|class| !class.is_empty()) {
+        class_name(class, &path.field("storageClassName"), cx);
+    }
+    data_sources(value, path, cx);
+}
+
+/// The spec stays, but for the volume and the class where there was none, and for what a bound claim may ask for anew.
+pub fn persistent_volume_claim_update(
+    new: &PersistentVolumeClaim,
+    old: &PersistentVolumeClaim,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    let mut same = old.spec.clone();
+    if same.volume_name.is_empty() {
+        same.volume_name.clone_from(&new.spec.volume_name);
+    }
+    if same.storage_class_name.is_none() {
+        same.storage_class_name.clone_from(&new.spec.storage_class_name);
+    }
+    let is_bound = new.status.phase == Some(PersistentVolumeClaimPhase::Bound);
+    if is_bound && let Some(amount) = new.spec.resources.requests.get(STORAGE) {
+        same.resources.requests.insert(STORAGE.to_owned(), amount.clone());
+    }
+    if is_bound && new.spec.volume_attributes_class_name.is_some() {
+        same.volume_attributes_class_name.clone_from(&new.spec.volume_attributes_class_name);
+    }
+    let spec = path.field("spec");
+    if same != new.spec {
+        let detail = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound \
+                      claims";
+        cx.push(FieldError::forbidden(&spec, detail));
+    }
+    let amount = |claim: &PersistentVolumeClaim| claim.spec.resources.requests.get(STORAGE).cloned();
+    let size = old.status.capacity.get(STORAGE);
+    if let (Some(new), Some(old), Some(size)) = (amount(new), amount(old), size)
+        && new < old
+        && new <= *size
+    {
+        let resources = spec.field("resources");
+        let requests = resources.field("requests");
+        let detail = "field can not be less than status.capacity";
+        cx.push(FieldError::forbidden(&requests.field(STORAGE), detail));
+    }
+    rule::immutable(&new.spec.volume_mode, &old.spec.volume_mode, &path.field("volumeMode"), cx);
+}
+
+fn data_sources(value: &PersistentVolumeClaimSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let (source, reference) = (&value.data_source, &value.data_source_ref);
+    if let Some(source) = source {
+        data_source(&Source::from(source), &path.field("dataSource"), cx);
+    }
+    if let Some(reference) = reference {
+        data_source(&Source::from(reference), &path.field("dataSourceRef"), cx);
+    }
+    let (Some(source), Some(reference)) = (source, reference) else { return };
+    let fault = if reference.namespace.as_deref().is_some_and(|namespace| !namespace.is_empty()) {
+        "may not be specified when dataSourceRef.namespace is specified"
+    } else if Source::from(source) != Source::from(reference) {
+        "must match dataSourceRef"
+    } else {
+        return;
+    };
+    cx.push(FieldError::invalid(path, &path.field("dataSource").to_string(), fault));
+}
+
+/// What both forms of a reference say.
+#[derive(PartialEq)]
+struct Source<'s> {
+    group: &'s str,
+    kind: &'s str,
+    name: &'s str,
+}
+
+impl<'s> From<&'s TypedLocalObjectReference> for Source<'s> {
+    fn from(value: &'s TypedLocalObjectReference) -> Self {
+        Source { group: value.api_group.as_deref().unwrap_or_default(), kind: &value.kind, name: &value.name }
+    }
+}
+
+impl<'s> From<&'s TypedObjectReference> for Source<'s> {
+    fn from(value: &'s TypedObjectReference) -> Self {
+        Source { group: value.api_group.as_deref().unwrap_or_default(), kind: &value.kind, name: &value.name }
+    }
+}
+
+/// Of the core group only claims can be filled from.
+fn data_source(source: &Source<'_>, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if source.group.is_empty() && !matches!(source.kind, "" | "PersistentVolumeClaim") {
+        // Clients know this error by a text without a reason.
+        let body = format!("Invalid value: {:?}", source.kind);
+        cx.push(FieldError { field: path.to_string(), reason: Reason::Invalid, body });
+    }
+    if !source.group.is_empty() {
+        cx.invalid_all(&path.field("apiGroup"), source.group, &constraint::dns_subdomain(source.group));
+    }
+}

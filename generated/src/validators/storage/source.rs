@@ -1,0 +1,129 @@
+//! Sources of storage: what names a disk, a folder or a volume of some system.
+//!
+//! That a text is given is said in the schema; here is what the texts must look like, and which belong together.
+
+mod network;
+
+pub use self::network::{
+    fc_source, flex_persistent_source, flocker_source, glusterfs_persistent_source, iscsi_persistent_source,
+    nfs_source, quobyte_source,
+};
+
+use orch_runtime::{
+    constraint,
+    field_error::{FieldError, Validation},
+    path::Path,
+};
+
+use super::driver_name;
+use crate::core::v1::{
+    AzureDiskVolumeSource, AzureFilePersistentVolumeSource, CSIPersistentVolumeSource,
+    CinderPersistentVolumeSource, HostPathVolumeSource, SecretReference, StorageOSPersistentVolumeSource,
+};
+
+const HOST_PATH_TYPES: &[&str] =
+    &["", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
+
+/// How the addresses of Azure's disks begin, and what they look like as a whole.
+const MANAGED_DISK: &str = "/subscriptions/";
+const MANAGED_DISK_FORM: &str =
+    "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}";
+const BLOB_DISK: &str = "https://";
+const BLOB_DISK_FORM: &str = "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd";
+
+/// The path does not lead upwards, and the type is a known one.
+pub fn host_path_source(value: &HostPathVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.path.is_empty() {
+        // Without a path, its type says nothing.
+        return;
+    }
+    path_without_backsteps(&value.path, &path.field("path"), cx);
+    let kind = value.type_.as_deref().unwrap_or_default();
+    if !HOST_PATH_TYPES.contains(&kind) {
+        cx.push(FieldError::not_supported(&path.field("type"), kind, HOST_PATH_TYPES));
+    }
+}
+
+/// No part of a path is `..`.
+pub fn path_without_backsteps(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.split('/').any(|part| part == "..") {
+        cx.push(FieldError::invalid(path, value, "must not contain '..'"));
+    }
+}
+
+/// The address of a disk fits the way in which the disk is kept.
+pub fn azure_disk_source(value: &AzureDiskVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.disk_uri.is_empty() {
+        return;
+    }
+    let is_managed = value.kind.as_deref() == Some("Managed");
+    let (start, form) =
+        if is_managed { (MANAGED_DISK, MANAGED_DISK_FORM) } else { (BLOB_DISK, BLOB_DISK_FORM) };
+    if !value.disk_uri.starts_with(start) {
+        cx.push(FieldError::not_supported(&path.field("diskURI"), &value.disk_uri, &[form]));
+    }
+}
+
+/// A namespace that is given has a name.
+pub fn azure_file_persistent_source(
+    value: &AzureFilePersistentVolumeSource,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    if value.secret_namespace.as_deref() == Some("") {
+        cx.push(FieldError::required(&path.field("secretNamespace"), ""));
+    }
+}
+
+/// A secret that is given is given in full.
+pub fn cinder_persistent_source(
+    value: &CinderPersistentVolumeSource,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    secret_reference(value.secret_ref.as_ref(), &path.field("secretRef"), cx);
+}
+
+/// Names are DNS labels, and a secret that is given is given in full.
+pub fn storageos_persistent_source(
+    value: &StorageOSPersistentVolumeSource,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    for (field, name) in [("volumeName", &value.volume_name), ("volumeNamespace", &value.volume_namespace)] {
+        if !name.is_empty() {
+            cx.invalid_all(&path.field(field), name, &constraint::dns_label(name));
+        }
+    }
+    if let Some(secret) = &value.secret_ref {
+        named(&secret.name, &secret.namespace, &path.field("secretRef"), cx);
+    }
+}
+
+/// The driver's name is one, and secrets are given in full. That of staging has never been judged, and clients rely on
+/// it.
+pub fn csi_persistent_source(value: &CSIPersistentVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
+    driver_name(&value.driver, &path.field("driver"), cx);
+    for (field, secret) in [
+        ("controllerPublishSecretRef", &value.controller_publish_secret_ref),
+        ("controllerExpandSecretRef", &value.controller_expand_secret_ref),
+        ("nodePublishSecretRef", &value.node_publish_secret_ref),
+        ("nodeExpandSecretRef", &value.node_expand_secret_ref),
+    ] {
+        secret_reference(secret.as_ref(), &path.field(field), cx);
+    }
+}
+
+fn secret_reference(secret: Option<&SecretReference>, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if let Some(secret) = secret {
+        named(&secret.name, &secret.namespace, path, cx);
+    }
+}
+
+fn named(name: &str, namespace: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
+    for (field, text) in [("name", name), ("namespace", namespace)] {
+        if text.is_empty() {
+            cx.push(FieldError::required(&path.field(field), ""));
+        }
+    }
+}

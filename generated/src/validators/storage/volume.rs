@@ -1,0 +1,164 @@
+//! Persistent volumes: one source, a capacity, and what stays once they exist.
+
+use orch_runtime::{
+    Tree, TreeMap,
+    field_error::{FieldError, Rendered, Validation, json},
+    path::Path,
+    rule,
+};
+
+use super::{access::access_modes, capacity::quantity_positive, class_name};
+use crate::core::v1::{
+    PERSISTENT_VOLUME_SPEC_TYPE, PersistentVolume, PersistentVolumeMode, PersistentVolumeReclaimPolicy,
+    PersistentVolumeSpec, VolumeNodeAffinity,
+};
+
+/// The only resource of which a volume has a capacity.
+pub(super) const STORAGE: &str = "storage";
+const INLINE: &str = "may not be specified in the context of inline volumes";
+
+/// A volume of its own: access modes, a capacity, one source, and what follows from the source.
+pub fn persistent_volume_spec(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.access_modes.is_empty() {
+        cx.push(FieldError::required(&path.field("accessModes"), ""));
+    }
+    access_modes(&value.access_modes, &path.field("accessModes"), cx);
+    capacity(value, &path.field("capacity"), cx);
+    one_source(value, path, cx);
+    if value.local.is_some() && value.node_affinity.is_none() {
+        let detail = "Local volume requires node affinity";
+        cx.push(FieldError::required(&path.field("nodeAffinity"), detail));
+    }
+    let recycles = value.persistent_volume_reclaim_policy == Some(PersistentVolumeReclaimPolicy::Recycle);
+    if recycles && value.host_path.as_ref().is_some_and(|source| is_root(&source.path)) {
+        let detail = "may not be 'recycle' for a hostPath mount of '/'";
+        cx.push(FieldError::forbidden(&path.field("persistentVolumeReclaimPolicy"), detail));
+    }
+    if value.volume_attributes_class_name.is_some() && value.csi.is_none() {
+        let detail = "has to be specified when using volumeAttributesClassName";
+        cx.push(FieldError::required(&path.field("csi"), detail));
+    }
+}
+
+/// A volume that only a pod describes, as an attachment of it repeats it: a CSI source, and nothing that makes it an
+/// object.
+pub fn inline_volume_spec(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    for (field, is_given) in [
+        ("claimRef", value.claim_ref.is_some()),
+        ("capacity", !value.capacity.is_empty()),
+        ("persistentVolumeReclaimPolicy", value.persistent_volume_reclaim_policy.is_some()),
+        ("storageClassName", !value.storage_class_name.is_empty()),
+        ("volumeAttributesClassName", value.volume_attributes_class_name.is_some()),
+    ] {
+        if is_given {
+            cx.push(FieldError::forbidden(&path.field(field), INLINE));
+        }
+    }
+    if value.csi.is_none() {
+        let detail = "has to be specified in the context of inline volumes";
+        cx.push(FieldError::required(&path.field("csi"), detail));
+    }
+    if value.access_modes.is_empty() {
+        cx.push(FieldError::required(&path.field("accessModes"), ""));
+    }
+    access_modes(&value.access_modes, &path.field("accessModes"), cx);
+    one_source(value, path, cx);
+    if let Some(mode) = value.volume_mode.as_ref().filter(|mode| **mode != PersistentVolumeMode::Filesystem) {
+        cx.push(FieldError::not_supported(&path.field("volumeMode"), mode, &["Filesystem"]));
+    }
+}
+
+/// Affinity to nodes says which.
+pub fn volume_node_affinity(value: &VolumeNodeAffinity, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.required.is_none() {
+        let detail = "must specify required node constraints";
+        cx.push(FieldError::required(&path.field("required"), detail));
+    }
+}
+
+/// A class of settings has a name.
+pub fn volume_attributes_class_name(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.is_empty() {
+        cx.push(FieldError::required(path, "an empty string is disallowed"));
+    } else {
+        class_name(value, path, cx);
+    }
+}
+
+/// The source, its mode and, once given, the nodes stay. Only the secret for enlarging it may come later. The paths are
+/// those that clients know.
+pub fn persistent_volume_update(
+    new: &PersistentVolume,
+    old: &PersistentVolume,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    let (new, old) = (&new.spec, &old.spec);
+    let mut new_source = sources(new);
+    let had_secret = old.csi.as_ref().is_none_or(|csi| csi.controller_expand_secret_ref.is_some());
+    if !had_secret && let Some(csi) = new_source.get_mut("csi").and_then(Tree::as_object_mut) {
+        csi.remove("controllerExpandSecretRef");
+    }
+    if new_source != sources(old) {
+        let detail = "spec.persistentvolumesource is immutable after creation";
+        cx.push(FieldError::forbidden(&path.field("spec").field("persistentvolumesource"), detail));
+    }
+    rule::immutable(&new.volume_mode, &old.volume_mode, &path.field("volumeMode"), cx);
+    if old.node_affinity.is_some() {
+        let changed = new.node_affinity != old.node_affinity;
+        rule::immutable_shown(changed, || json(&new.node_affinity), &path.field("nodeAffinity"), cx);
+    }
+}
+
+fn capacity(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.capacity.is_empty() {
+        cx.push(FieldError::required(path, ""));
+    }
+    if value.capacity.len() != 1 || !value.capacity.contains_key(STORAGE) {
+        let shown = Rendered(json(&value.capacity));
+        cx.push(FieldError::not_supported(path, &shown, &[STORAGE]));
+    }
+    for (resource, amount) in &value.capacity {
+        quantity_positive(amount, &path.key(resource), cx);
+    }
+}
+
+/// Exactly one source; those after the first are reported where they stand.
+fn one_source(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let given = sources(value);
+    let mut given = source_fields().filter(|field| given.contains_key(*field));
+    if given.next().is_none() {
+        cx.push(FieldError::required(path, "must specify a volume type"));
+    }
+    for field in given {
+        cx.push(FieldError::forbidden(&path.field(field), "may not specify more than 1 volume type"));
+    }
+}
+
+/// The names of all sources, in the order of the schema: they are what protobuf nests in a message of its own.
+fn source_fields() -> impl Iterator<Item = &'static str> {
+    PERSISTENT_VOLUME_SPEC_TYPE
+        .fields
+        .iter()
+        .filter(|field| field.inline_tag.is_some())
+        .map(|field| field.name)
+}
+
+/// The sources that are given, in their structural form.
+fn sources(value: &PersistentVolumeSpec) -> TreeMap {
+    let mut fields = match serde_json::to_value(value) {
+        Ok(Tree::Object(fields)) => fields,
+        _ => TreeMap::new(),
+    };
+    fields.retain(|name, _| source_fields().any(|field| field == name));
+    fields
+}
+
+/// Whether a path is another word for `/`.
+fn is_root(path: &str) -> bool {
+    let mut depth = 0_usize;
+    for part in path.split('/').filter(|part| !matches!(*part, "" | ".")) {
+        depth = if part == ".." { depth.saturating_sub(1) } else { depth + 1 };
+    }
+    path.starts_with('/') && depth == 0
+}

@@ -1,0 +1,97 @@
+//! `VolumeAttachment`: its rules, those of a volume described in it, and that its spec stays.
+
+#[path = "support/objects.rs"]
+mod objects;
+
+use objects::{defaulted, errors, update_errors, with};
+use orch_runtime::Tree;
+use serde_json::json;
+
+const KIND: &str = "VolumeAttachment";
+
+fn attachment() -> Tree {
+    json!({"spec": {"attacher": "d.example.com", "source": {"persistentVolumeName": "v"}, "nodeName": "n"}})
+}
+
+#[test]
+fn defaults() {
+    assert_eq!(defaulted(KIND, &attachment()), with(&attachment(), "/status", json!({"attached": false})));
+    let failed = with(&attachment(), "/status", json!({"attachError": {"message": "m"}}));
+    assert_eq!(
+        defaulted(KIND, &failed)["status"],
+        json!({"attached": false, "attachError": {"time": null, "message": "m"}})
+    );
+}
+
+#[test]
+fn rules() {
+    let inline = json!({"accessModes": ["ReadWriteOnce"], "csi": {"driver": "d", "volumeHandle": "h"}});
+    let one = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
+    let context = "may not be specified in the context of inline volumes";
+    for (pointer, value, expected) in [
+        ("/spec/source", json!({"inlineVolumeSpec": inline}), vec![]),
+        ("/spec/source", json!({}), vec![format!("spec.source: Required value: {one}")]),
+        ("/spec/source/inlineVolumeSpec", inline.clone(), vec![format!("spec.source: Forbidden: {one}")]),
+        (
+            "/spec/source/persistentVolumeName",
+            json!(""),
+            vec![
+                "spec.source.persistentVolumeName: Required value: must specify non empty persistentVolumeName"
+                    .to_owned(),
+            ],
+        ),
+        (
+            "/spec/source",
+            json!({"inlineVolumeSpec": {
+                "hostPath": {"path": "/"}, "capacity": {"storage": "1"}, "claimRef": {"name": "c"},
+                "persistentVolumeReclaimPolicy": "Retain", "storageClassName": "c", "volumeMode": "Block",
+            }}),
+            [
+                format!("claimRef: Forbidden: {context}"),
+                format!("capacity: Forbidden: {context}"),
+                format!("persistentVolumeReclaimPolicy: Forbidden: {context}"),
+                format!("storageClassName: Forbidden: {context}"),
+                "csi: Required value: has to be specified in the context of inline volumes".to_owned(),
+                "accessModes: Required value".to_owned(),
+                r#"volumeMode: Unsupported value: "Block": supported values: "Filesystem""#.to_owned(),
+            ]
+            .map(|text| format!("spec.source.inlineVolumeSpec.{text}"))
+            .to_vec(),
+        ),
+        (
+            "/spec/attacher",
+            json!("d".repeat(64)),
+            vec!["spec.attacher: Too long: may not be more than 63 bytes".to_owned()],
+        ),
+        (
+            "/status",
+            json!({"attachmentMetadata": {"": "x"}, "detachError": {"message": "x".repeat(1025)}}),
+            vec![
+                r#"status.attachmentMetadata: Invalid value: "": field can not be empty."#.to_owned(),
+                "status.detachError.message: Too long: may not be more than 1024 bytes".to_owned(),
+            ],
+        ),
+    ] {
+        assert_eq!(errors(KIND, &with(&attachment(), pointer, value.clone())), expected, "{pointer} {value}");
+    }
+    let unnamed =
+        errors(KIND, &with(&with(&attachment(), "/spec/attacher", json!("")), "/spec/nodeName", json!("")));
+    assert_eq!(unnamed[0], "spec.attacher: Required value");
+    assert!(
+        unnamed[2].starts_with("spec.nodeName: Invalid value: \"\": a lowercase RFC 1123"),
+        "{unnamed:?}"
+    );
+}
+
+#[test]
+fn updates() {
+    let attached = with(&attachment(), "/status", json!({"attached": true}));
+    assert_eq!(update_errors(KIND, &attachment(), &attached), [""; 0]);
+    let moved = update_errors(KIND, &attachment(), &with(&attachment(), "/spec/nodeName", json!("m")));
+    assert_eq!(
+        moved,
+        [
+            r#"spec: Invalid value: {"attacher":"d.example.com","nodeName":"m","source":{"persistentVolumeName":"v"}}: field is immutable"#
+        ]
+    );
+}
