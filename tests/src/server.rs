@@ -37,6 +37,7 @@ const SHOWN_LOG_LINES: usize = 40;
 /// How a server is started.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
+    binary: PathBuf,
     vocabulary: &'static str,
     flags: Vec<String>,
     port: u16,
@@ -59,7 +60,7 @@ struct Running {
 
 impl Default for ServerOptions {
     fn default() -> Self {
-        ServerOptions { vocabulary: "orch", flags: Vec::new(), port: 0 }
+        ServerOptions { binary: server_binary(), vocabulary: "orch", flags: Vec::new(), port: 0 }
     }
 }
 
@@ -67,6 +68,12 @@ impl ServerOptions {
     /// The product words to speak.
     pub fn vocabulary(mut self, vocabulary: &'static str) -> Self {
         self.vocabulary = vocabulary;
+        self
+    }
+
+    /// Another binary than the product's own.
+    pub fn binary(mut self, binary: PathBuf) -> Self {
+        self.binary = binary;
         self
     }
 
@@ -102,7 +109,7 @@ impl ServerOptions {
             .append(true)
             .open(directory.join("log"))
             .expect("the log can be written");
-        let mut command = Command::new(server_binary());
+        let mut command = Command::new(&self.binary);
         command
             .args(["--data-dir".as_ref(), directory.join("data").as_os_str()])
             .args(["--token-auth-file".as_ref(), directory.join("tokens.csv").as_os_str()])

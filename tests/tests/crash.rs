@@ -89,7 +89,10 @@ async fn nothing_acknowledged_is_lost_and_watches_resume() {
     check(&writers, &seen);
     let writes: usize = writers.iter().map(|writer| writer.acknowledged.len()).sum();
     let unknown: usize = writers.iter().map(|writer| writer.unknown.len()).sum();
-    println!("{ROUNDS} rounds, {writes} writes acknowledged, {unknown} in doubt, {} events", seen.events.len());
+    println!(
+        "{ROUNDS} rounds, {writes} writes acknowledged, {unknown} in doubt, {} events",
+        seen.events.len()
+    );
     assert!(writes > ROUNDS, "too little was written to mean anything");
 }
 
@@ -194,8 +197,11 @@ impl Writer {
     /// Compares what is there after a restart with what was acknowledged, and learns how the write in doubt ended.
     fn settle(&mut self, state: &BTreeMap<String, String>, round: usize) {
         let mine = format!("w{}-", self.number);
-        let found: BTreeMap<String, String> =
-            state.iter().filter(|(name, _)| name.starts_with(&mine)).map(|(k, v)| (k.clone(), v.clone())).collect();
+        let found: BTreeMap<String, String> = state
+            .iter()
+            .filter(|(name, _)| name.starts_with(&mine))
+            .map(|(k, v)| (k.clone(), v.clone()))
+            .collect();
         let mut other = self.objects.clone();
         if let Some((object, change)) = self.in_doubt.take() {
             match change {
@@ -281,7 +287,8 @@ fn check(writers: &[Writer], seen: &Seen) {
     for writer in writers {
         let mut before = None;
         for (change, version) in &writer.acknowledged {
-            let place = places.get(change).unwrap_or_else(|| panic!("{change:?} was acknowledged and never told"));
+            let place =
+                places.get(change).unwrap_or_else(|| panic!("{change:?} was acknowledged and never told"));
             assert!(before < Some(place), "{change:?} is told before what its writer did first");
             before = Some(place);
             if let Some(version) = version {

@@ -1,0 +1,170 @@
+//! The README's five minutes, as they are written there: one more YAML file in a copy of the example, and a new kind is
+//! served, explained and validated.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use orch_tests::TestServer;
+use serde_json::{Value, json};
+
+const GADGETS: &str = "/apis/example.orch.io/v1/namespaces/default/gadgets";
+
+/// Where in the example the README puts the file.
+const PLACE: &str = "schema/example.orch.io/v1/gadget.yaml";
+
+#[tokio::test]
+async fn one_yaml_file_is_a_new_resource() {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    assert!(readme.contains(&format!("`examples/widgets/{PLACE}`")), "the README names another place");
+    let [schema, object] = yaml_blocks(&readme).try_into().expect("the README has a schema and an object");
+    let example = copy_of_the_example();
+    std::fs::write(example.join(PLACE), schema).unwrap();
+    let server = TestServer::options().binary(build(&example)).start().await;
+    let admin = server.admin();
+
+    let resources = admin.get("/apis/example.orch.io/v1").await.expect(200);
+    let resources: Vec<&Value> = resources["resources"].as_array().unwrap().iter().collect();
+    let gadgets =
+        resources.iter().find(|resource| resource["name"] == "gadgets").expect("gadgets are discovered");
+    assert_eq!(gadgets["shortNames"], json!(["gd"]));
+    assert!(resources.iter().any(|resource| resource["name"] == "widgets"), "widgets are still there");
+
+    let gadget = json!({
+        "apiVersion": "example.orch.io/v1", "kind": "Gadget", "metadata": {"name": "a"}, "spec": {"job": "Drill"},
+    });
+    let created = admin.post(GADGETS, &gadget).await.expect(201);
+    assert_eq!(created["spec"], json!({"job": "Drill", "speed": 20}), "defaults are filled in");
+    let wrong = json!({"spec": {"job": "Sing", "speed": 900}});
+    let refused = admin.merge(&format!("{GADGETS}/a"), &wrong).await;
+    refused.refused(422, "Invalid");
+    let causes = refused.json()["details"]["causes"].clone();
+    let field = |name: &str| {
+        let cause = causes.as_array().unwrap().iter().find(|cause| cause["field"] == name);
+        cause.unwrap_or_else(|| panic!("{name} is not among {causes}"))["message"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(field("spec.job"), r#"Unsupported value: "Sing": supported values: "Cut", "Drill", "Weld""#);
+    let said = field("spec.speed");
+    assert!(
+        readme.contains(&format!("spec.speed: {said}")),
+        "the README promises another message than {said:?}"
+    );
+
+    with_kubectl(&server, &object);
+}
+
+/// The commands that the README shows, where kubectl is installed.
+fn with_kubectl(server: &TestServer, object: &str) {
+    let kubectl = |arguments: &[&str]| {
+        let mut command = Command::new("kubectl");
+        command
+            .args(arguments)
+            .env("KUBECONFIG", server.kubeconfig_path())
+            .env("HOME", server.scratch_dir())
+            .current_dir(server.scratch_dir());
+        command.output().map(|output| {
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+        })
+    };
+    if kubectl(&["version", "--client"]).is_err() {
+        println!("SKIPPED: kubectl is not installed");
+        return;
+    }
+    std::fs::write(server.scratch_dir().join("gadget.yaml"), object).unwrap();
+    for (arguments, expected) in [
+        (&["apply", "-f", "gadget.yaml"][..], "gadget.example.orch.io/sawmill created"),
+        (&["get", "gadget", "sawmill", "-o", "jsonpath={.spec.speed}"], "20"),
+        (&["get", "gd"], "sawmill"),
+        (&["explain", "gadget.spec.speed"], "Turns per second."),
+        (
+            &["patch", "gadget", "sawmill", "--type=merge", "-p", r#"{"spec":{"speed":900}}"#],
+            r#"The Gadget "sawmill" is invalid: spec.speed: Invalid value: 900: must be between 0 and 500, inclusive"#,
+        ),
+        (&["delete", "gadget", "sawmill"], "deleted"),
+    ] {
+        let text = kubectl(arguments).unwrap();
+        assert!(text.contains(expected), "kubectl {}\n{text}\nexpected: {expected}", arguments.join(" "));
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package lies in the workspace").to_owned()
+}
+
+/// The contents of the fenced blocks that are YAML.
+fn yaml_blocks(text: &str) -> Vec<String> {
+    let blocks = text.split("```yaml\n").skip(1);
+    blocks.map(|block| block.split("```").next().unwrap_or_default().to_owned()).collect()
+}
+
+/// Copies the example out of the workspace, as somebody would who starts a server of their own. The place is always the
+/// same, so that a second run has little to build.
+fn copy_of_the_example() -> PathBuf {
+    let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("widgets");
+    let _ = std::fs::remove_dir_all(&copy);
+    let original = root().join("examples/widgets");
+    copy_folder(&original, &copy);
+    let manifest = std::fs::read_to_string(original.join("Cargo.toml")).unwrap();
+    std::fs::write(copy.join("Cargo.toml"), standalone(&manifest)).unwrap();
+    // The versions that the workspace was tested with, and how its C code is built.
+    std::fs::copy(root().join("Cargo.lock"), copy.join("Cargo.lock")).unwrap();
+    copy_folder(&root().join(".cargo"), &copy.join(".cargo"));
+    copy
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy_folder(&path, &target);
+        } else {
+            std::fs::copy(&path, &target).unwrap();
+        }
+    }
+}
+
+/// The manifest without its workspace: what it inherits is written out.
+fn standalone(manifest: &str) -> String {
+    let workspace = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let inherited = |key: &str| {
+        let table =
+            workspace.split("[workspace.dependencies]").nth(1).expect("the workspace has dependencies");
+        let line =
+            table.lines().find(|line| line.starts_with(&format!("{key} = "))).expect("it is one of them");
+        line.replace("path = \"", &format!("path = \"{}/", root().display()))
+    };
+    let mut lines = Vec::new();
+    for line in manifest.lines() {
+        match line.split_once(".workspace = true") {
+            Some(("version", _)) => lines.push("version = \"0.1.0\"".to_owned()),
+            Some(("edition", _)) => lines.push("edition = \"2024\"".to_owned()),
+            Some(("rust-version" | "license" | "publish", _)) => {}
+            Some((dependency, _)) => lines.push(inherited(dependency)),
+            None if line == "[lints]" || line == "workspace = true" => {}
+            None => lines.push(line.to_owned()),
+        }
+    }
+    let profile: String =
+        workspace.split("[profile.release]").next().unwrap().split("[profile.dev]").skip(1).collect();
+    format!("{}\n\n[workspace]\n\n[profile.dev]{profile}", lines.join("\n"))
+}
+
+/// Builds the example with what has been downloaded already: its binary.
+fn build(example: &Path) -> PathBuf {
+    // The same folder as the tests are built in, so that the dependencies are there.
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target folder");
+    let output = Command::new(env!("CARGO"))
+        .args(["build", "--offline", "--target-dir"])
+        .arg(target)
+        .current_dir(example)
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    target.join("debug/widgets")
+}
