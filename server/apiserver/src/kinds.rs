@@ -66,6 +66,12 @@ pub trait Hooks: Send + Sync {
         false
     }
 
+    /// How many seconds an object is given to end by itself when it is deleted; `asked` is what the client wants.
+    /// None for a kind whose objects do not end by themselves.
+    fn grace_period(&self, _tree: &Tree, _asked: Option<i64>) -> Option<i64> {
+        None
+    }
+
     /// Adjusts an object that stays for now while it is being deleted.
     fn mark_deleted(&self, _tree: &mut Tree) {}
 }

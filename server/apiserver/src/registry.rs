@@ -15,10 +15,12 @@ pub mod current;
 pub mod delete;
 pub mod delete_collection;
 pub mod get;
+pub mod grace;
 pub mod index;
 pub mod list;
 pub mod metadata;
 pub mod options;
+pub mod owners;
 pub mod patch;
 pub mod read_version;
 pub mod selection;
@@ -62,6 +64,8 @@ pub enum Answer {
     Object(Arc<Object>),
     /// An object that was made by this request and is stored.
     Created(Arc<Object>),
+    /// An object that stays for now although the client expects it to go.
+    Accepted(Arc<Object>),
     /// An object that is not in the store: as a dry run would have left it, or as it was when it went. `created` tells
     /// which success code belongs to it.
     Transient {

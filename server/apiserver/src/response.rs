@@ -40,6 +40,12 @@ pub fn respond(call: Call<'_>, representation: &Representation, reply: Reply) ->
         Answer::Created(object) => {
             object_response(call, representation, StatusCode::CREATED, current::bytes_of(resource, &object)?)?
         }
+        Answer::Accepted(object) => object_response(
+            call,
+            representation,
+            StatusCode::ACCEPTED,
+            current::bytes_of(resource, &object)?,
+        )?,
         Answer::Transient { json, created } => {
             let code = if created { StatusCode::CREATED } else { StatusCode::OK };
             object_response(call, representation, code, &json)?

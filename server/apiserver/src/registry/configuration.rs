@@ -88,18 +88,12 @@ impl Configuration {
     fn merge(&self, call: Call<'_>, live: Option<&Tree>, options: &WriteOptions) -> Result<Tree> {
         let resource = call.target.resource;
         let empty = write::empty_object(call)?;
-        let nothing;
-        let live = match live {
-            Some(live) => live,
-            None => {
-                nothing = serde_json::json!({
-                    "kind": resource.def.kind,
-                    "apiVersion": resource.api_version,
-                    "metadata": {},
-                });
-                &nothing
-            }
-        };
+        let nothing = serde_json::json!({
+            "kind": resource.def.kind,
+            "apiVersion": resource.api_version,
+            "metadata": {},
+        });
+        let live = live.unwrap_or(&nothing);
         let (time, reset) = (call.app.now().to_string(), write::reset_fields(call));
         let write = write::ownership(call, options, &time, &reset);
         let application = Application { write, force: self.force, config: &self.tree };

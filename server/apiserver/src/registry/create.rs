@@ -9,7 +9,7 @@ use super::{
     body_format::Body,
     current, metadata,
     options::WriteOptions,
-    store_error,
+    owners, store_error,
     write::{self, Draft, Ownership},
 };
 use crate::error::{ApiError, ExistsDetail, ResourceName, Result};
@@ -23,7 +23,8 @@ const NAME_ATTEMPTS: usize = 8;
 /// 400, 404 (namespace), 409 (the name is taken), 422, and what the store says.
 pub async fn create(call: Call<'_>, text: &Body) -> Result<Reply> {
     let options = WriteOptions::parse(call, "CreateOptions")?;
-    let submitted = body::decode(call, text, options.field_validation)?;
+    let mut submitted = body::decode(call, text, options.field_validation)?;
+    submitted.warnings.extend(owners::drop_repeated(&mut submitted.tree, false));
     let answer = store_new(call, submitted.tree, &options).await?;
     Ok(Reply { answer, warnings: submitted.warnings })
 }
@@ -60,7 +61,8 @@ pub async fn store_draft(call: Call<'_>, draft: Draft, options: &WriteOptions) -
             }
             return Ok(Answer::Transient { json: write::transient_form(call, &stored), created: true });
         }
-        let body = write::stored_form(call, &stored)?;
+        let may_shrink = matches!(ownership, Ownership::Tracked { .. });
+        let body = write::stored_form(call, &stored, may_shrink)?;
         match write::commit(call, Write::Create { key: current::key(call, &name), body }).await {
             Ok(object) => return Ok(Answer::Created(object)),
             Err(store_error::Refused::Race) if generated => {}

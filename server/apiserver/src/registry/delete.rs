@@ -10,6 +10,7 @@ use super::{
     Answer, Call, Reply,
     body_format::Body,
     current::{self, Current},
+    grace::{self, Grace},
     metadata,
     options::{DeletionOptions, Propagation},
     store_error, write,
@@ -38,6 +39,7 @@ pub enum Deleted {
 pub async fn delete(call: Call<'_>, body: &Body) -> Result<Reply> {
     let options = DeletionOptions::parse(body, call.query, call.app.catalog.vocabulary)?;
     let answer = match delete_named(call, &call.target.name, &options).await? {
+        Deleted::Terminating(Answer::Object(object)) if options.expects_removal => Answer::Accepted(object),
         Deleted::Terminating(answer) => answer,
         Deleted::Removed(tree, object) if call.target.resource.def.delete_returns_object => match object {
             Some(object) => Answer::Object(object),
@@ -87,20 +89,26 @@ async fn attempt(
 ) -> Result<Deleted, store_error::Refused> {
     let hooks = kinds::hooks(call.target.resource.def);
     let mut tree = current.tree.clone();
+    let allowed = hooks.grace_period(&tree, options.grace_period);
+    let grace = grace::begin(&mut tree, options.grace_period, allowed, call.app.now());
+    if grace == Grace::Pending {
+        return Ok(Deleted::Terminating(Answer::Object(current.object.clone())));
+    }
     set_propagation_finalizers(&mut tree, options.propagation);
-    let stays = Meta::of(&tree).finalizers().next().is_some() || !hooks.may_be_removed(&tree);
+    let has_finalizers = Meta::of(&tree).finalizers().next().is_some();
+    let stays = has_finalizers || matches!(grace, Grace::Of(1..)) || !hooks.may_be_removed(&tree);
     let key = current::key(call, name);
     let expected = current.revision();
     if !stays {
         if options.dry_run {
             return Ok(Deleted::Removed(tree, None));
         }
-        let body = write::stored_form(call, &tree)?;
+        let body = write::stored_form(call, &tree, false)?;
         let object = write::commit(call, Write::Remove { key, expected, body }).await?;
         return Ok(Deleted::Removed(tree, Some(object)));
     }
     if Meta::of(&tree).deletion_timestamp().is_none() {
-        metadata::mark_deleted(&mut tree, call.app.now());
+        metadata::mark_deleted(&mut tree, call.app.now(), 0);
         hooks.mark_deleted(&mut tree);
     }
     if options.dry_run {
@@ -110,7 +118,7 @@ async fn attempt(
     if tree == current.tree {
         return Ok(Deleted::Terminating(Answer::Object(current.object.clone())));
     }
-    let body = write::stored_form(call, &tree)?;
+    let body = write::stored_form(call, &tree, false)?;
     let object = write::commit(call, Write::Replace { key, expected, body }).await?;
     Ok(Deleted::Terminating(Answer::Object(object)))
 }

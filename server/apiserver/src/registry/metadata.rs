@@ -134,11 +134,13 @@ pub fn carry_over(def: &ResourceDef, current: &Tree, proposed: &mut Tree) -> Opt
     managed_fields
 }
 
-/// Marks an object as being deleted: the time, no grace, and one more generation where generations are counted.
-pub fn mark_deleted(tree: &mut Tree, now: Time) {
+/// Marks an object as being deleted: when it goes, which is `grace` seconds from now, and one more generation where
+/// generations are counted.
+pub fn mark_deleted(tree: &mut Tree, now: Time, grace: i64) {
+    let ends = Time::from_unix_seconds(now.as_unix_seconds().saturating_add(grace));
     let metadata = meta::metadata_mut(tree);
-    metadata.insert("deletionTimestamp".to_owned(), now.to_string().into());
-    metadata.insert("deletionGracePeriodSeconds".to_owned(), 0.into());
+    metadata.insert("deletionTimestamp".to_owned(), ends.to_string().into());
+    metadata.insert("deletionGracePeriodSeconds".to_owned(), grace.into());
     if let Some(generation) = metadata.get("generation").and_then(Tree::as_i64).filter(|count| *count > 0) {
         metadata.insert("generation".to_owned(), (generation + 1).into());
     }

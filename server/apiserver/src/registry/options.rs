@@ -133,6 +133,10 @@ pub struct DeletionOptions {
     pub resource_version: Option<String>,
     /// What happens to dependents; `None` where the client does not say.
     pub propagation: Option<Propagation>,
+    /// How many seconds the object is given to end by itself; `None` where the client does not say.
+    pub grace_period: Option<i64>,
+    /// Whether the client says in the old way that dependents go: it is told when the object stays for now.
+    pub expects_removal: bool,
 }
 
 impl DeletionOptions {
@@ -147,6 +151,7 @@ impl DeletionOptions {
         let dry_run: Vec<&str> = options.dry_run.iter().map(String::as_str).collect();
         check_dry_run(&dry_run, &mut cx);
         let propagation = check_propagation(&options, &mut cx);
+        check_forced(&options, &mut cx);
         refuse(cx, "DeleteOptions", vocabulary)?;
         let preconditions = options.preconditions.unwrap_or_default();
         Ok(DeletionOptions {
@@ -154,6 +159,8 @@ impl DeletionOptions {
             uid: preconditions.uid,
             resource_version: preconditions.resource_version,
             propagation,
+            grace_period: options.grace_period_seconds,
+            expects_removal: options.orphan_dependents == Some(false),
         })
     }
 }
@@ -199,6 +206,24 @@ fn check_propagation(options: &DeleteOptions, cx: &mut Validation<'_>) -> Option
             cx.push(FieldError::not_supported(&path, other, &supported));
             None
         }
+    }
+}
+
+/// Removing what cannot be read goes with no other option.
+fn check_forced(options: &DeleteOptions, cx: &mut Validation<'_>) {
+    if options.ignore_store_read_error_with_cluster_breaking_potential != Some(true) {
+        return;
+    }
+    let others = [
+        (!options.dry_run.is_empty(), "dryRun"),
+        (options.propagation_policy.is_some(), "propagationPolicy"),
+        (options.orphan_dependents.is_some(), "orphanDependents"),
+        (options.grace_period_seconds.is_some(), "gracePeriodSeconds"),
+        (options.preconditions.is_some(), "preconditions"),
+    ];
+    let path = Path::ROOT.field("ignoreStoreReadErrorWithClusterBreakingPotential");
+    for (_, name) in others.iter().filter(|(is_set, _)| *is_set) {
+        cx.push(FieldError::invalid(&path, &true, &format!("cannot be set together with .{name}")));
     }
 }
 

@@ -19,6 +19,7 @@ use super::{
     current::{self, Current},
     metadata,
     options::WriteOptions,
+    owners,
     patch::Patch,
     store_error,
     write::{self, Draft, Ownership},
@@ -54,6 +55,7 @@ pub async fn replace(call: Call<'_>, text: &Body) -> Result<Reply> {
     let mut submitted = body::decode(call, text, options.field_validation)?;
     metadata::place(call.target, &mut submitted.tree)?;
     metadata::check_name(call.target, &submitted.tree)?;
+    submitted.warnings.extend(owners::drop_repeated(&mut submitted.tree, false));
     let answer = apply(call, &Proposal::Replacement(submitted.tree), &options, &mut Vec::new()).await?;
     Ok(Reply { answer, warnings: submitted.warnings })
 }
@@ -130,6 +132,7 @@ fn propose(
             let mut patched = patch.apply(call, current, options.field_validation, warnings)?;
             metadata::place(call.target, &mut patched)?;
             metadata::check_name(call.target, &patched)?;
+            warnings.extend(owners::drop_repeated(&mut patched, true));
             (patched, None)
         }
         Proposal::Configuration(configuration) => {
@@ -149,8 +152,10 @@ async fn attempt(
     draft: Draft,
     options: &WriteOptions,
 ) -> Result<Answer, store_error::Refused> {
+    let may_shrink = matches!(draft.ownership, Ownership::Tracked { .. });
     let tree = write::ready_to_update(call, current, draft, options)?;
     let completes_deletion = Meta::of(&tree).deletion_timestamp().is_some()
+        && Meta::of(&tree).deletion_grace_period_seconds().unwrap_or(0) == 0
         && Meta::of(&tree).finalizers().next().is_none()
         && kinds::hooks(call.target.resource.def).may_be_removed(&tree);
     if !completes_deletion && managed_fields::differ_only_in_times(&current.tree, &tree) {
@@ -163,11 +168,11 @@ async fn attempt(
     let expected = current.revision();
     if completes_deletion {
         // Watchers see the last state that was stored; the client sees what it made of it.
-        let body = write::stored_form(call, &current.tree)?;
+        let body = write::stored_form(call, &current.tree, false)?;
         write::commit(call, Write::Remove { key, expected, body }).await?;
         return Ok(Answer::Transient { json: write::transient_form(call, &tree), created: false });
     }
-    let body = write::stored_form(call, &tree)?;
+    let body = write::stored_form(call, &tree, may_shrink)?;
     Ok(Answer::Object(write::commit(call, Write::Replace { key, expected, body }).await?))
 }
 

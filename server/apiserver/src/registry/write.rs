@@ -120,7 +120,7 @@ pub fn ready_to_update(
 ///
 /// # Errors
 /// 500 where the kind cannot be built from nothing.
-pub fn empty_object<'a>(call: Call<'a>) -> Result<&'a Tree> {
+pub fn empty_object(call: Call<'_>) -> Result<&Tree> {
     let empty = call.target.resource.empty_object();
     empty.map_err(|error| ApiError::internal("the kind cannot be empty", error))
 }
@@ -156,16 +156,23 @@ pub fn ownership<'a>(
     }
 }
 
-/// The stored form of a tree: what a GET answers, to the last byte, which is a newline.
+/// The stored form of a tree: what a GET answers, to the last byte, which is a newline. Where it is too large and
+/// `may_shrink` says so, the managed fields are left out: data before bookkeeping.
 ///
 /// # Errors
 /// 413 where it is larger than an object may be.
-pub fn stored_form(call: Call<'_>, tree: &Tree) -> Result<Body> {
-    let (mut bytes, revision_at) = encode_for_store(tree, call.target.resource.def.type_def);
-    bytes.push(b'\n');
-    if bytes.len() > MAX_OBJECT_BYTES {
+pub fn stored_form(call: Call<'_>, tree: &Tree, may_shrink: bool) -> Result<Body> {
+    let def = call.target.resource.def.type_def;
+    let (mut bytes, mut revision_at) = encode_for_store(tree, def);
+    if bytes.len() >= MAX_OBJECT_BYTES && may_shrink {
+        let mut bare = tree.clone();
+        MetaMut::of(&mut bare).set("managedFields", None);
+        (bytes, revision_at) = encode_for_store(&bare, def);
+    }
+    if bytes.len() >= MAX_OBJECT_BYTES {
         return Err(ApiError::TooLarge(format!("limit is {MAX_OBJECT_BYTES}")));
     }
+    bytes.push(b'\n');
     Ok(Body::new(bytes, revision_at))
 }
 
