@@ -19,3 +19,4 @@ mod shutdown;
 mod start;
 mod vocabularies;
 mod watch;
+mod writes;

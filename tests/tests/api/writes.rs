@@ -1,0 +1,133 @@
+//! Many writers at one object, by every kind of write: no update is lost, and each owns what it wrote.
+
+use std::sync::Arc;
+
+use http::Method;
+use orch_tests::{
+    TestServer,
+    client::Client,
+    objects::{CONFIG_MAPS, config_map, version},
+};
+use serde_json::{Value, json};
+
+const APPLY: &str = "application/apply-patch+yaml";
+const WRITERS: usize = 32;
+const ROUNDS: usize = 4;
+
+#[tokio::test]
+async fn writers_of_every_kind_lose_no_update() {
+    let server = TestServer::start().await;
+    let admin = Arc::new(server.admin());
+    let item = format!("{CONFIG_MAPS}/shared");
+    let mut object = config_map("shared", "1");
+    object["data"] = json!({"counter": "0"});
+    admin.post(CONFIG_MAPS, &object).await.expect(201);
+    let writers = (0..WRITERS).map(|writer| {
+        let (admin, item) = (Arc::clone(&admin), item.clone());
+        tokio::spawn(async move {
+            for round in 0..ROUNDS {
+                write(&admin, &item, writer, round).await;
+            }
+        })
+    });
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await.unwrap();
+    }
+    let end = admin.get(&item).await.expect(200);
+    let data = end["data"].as_object().unwrap();
+    for writer in 0..WRITERS {
+        // An apply lists everything that its manager wants: of its rounds the last one stays.
+        let rounds = if writer % 5 == 3 { ROUNDS - 1..ROUNDS } else { 0..ROUNDS };
+        for key in rounds.map(|round| key(writer, round)) {
+            assert!(data.contains_key(&key), "{key} is lost: {end}");
+        }
+    }
+    let increments = (0..WRITERS).filter(|writer| writer % 5 == 4).count() * ROUNDS;
+    assert_eq!(data["counter"], increments.to_string());
+    let appliers = end["metadata"]["managedFields"].as_array().unwrap();
+    let appliers = appliers.iter().filter(|entry| entry["operation"] == "Apply").count();
+    assert_eq!(appliers, (0..WRITERS).filter(|writer| writer % 5 == 3).count());
+}
+
+/// One round of one writer: each writer has one way of writing.
+async fn write(admin: &Client, item: &str, writer: usize, round: usize) {
+    let key = key(writer, round);
+    let change = json!({"data": {&key: "x"}});
+    let patch = |media_type: &'static str, body: &Value| {
+        admin.request(Method::PATCH, item).body(media_type, body.to_string()).send()
+    };
+    match writer % 5 {
+        0 => patch("application/merge-patch+json", &change).await.expect(200),
+        1 => patch("application/strategic-merge-patch+json", &change).await.expect(200),
+        2 => {
+            let add = json!([{"op": "add", "path": format!("/data/{key}"), "value": "x"}]);
+            patch("application/json-patch+json", &add).await.expect(200)
+        }
+        3 => {
+            let path = format!("{item}?fieldManager=applier-{writer}");
+            let config = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {&key: "x"}});
+            admin.request(Method::PATCH, &path).body(APPLY, config.to_string()).send().await.expect(200)
+        }
+        _ => replace(admin, item, &key).await,
+    };
+}
+
+/// Reads, counts one up and replaces until nobody comes between.
+async fn replace(admin: &Client, item: &str, key: &str) -> Value {
+    loop {
+        let mut object = admin.get(item).await.expect(200);
+        let count: usize = object["data"]["counter"].as_str().unwrap().parse().unwrap();
+        object["data"]["counter"] = (count + 1).to_string().into();
+        object["data"][key] = "x".into();
+        let answer = admin.put(item, &object).await;
+        if answer.status != 409 {
+            return answer.expect(200);
+        }
+    }
+}
+
+fn key(writer: usize, round: usize) -> String {
+    format!("k-{writer}-{round}")
+}
+
+#[tokio::test]
+async fn of_many_applies_one_creates() {
+    let server = TestServer::start().await;
+    let admin = Arc::new(server.admin());
+    let appliers = (0..WRITERS).map(|applier| {
+        let admin = Arc::clone(&admin);
+        tokio::spawn(async move {
+            let path = format!("{CONFIG_MAPS}/applied?fieldManager=applier-{applier}");
+            let config = format!("apiVersion: v1\nkind: ConfigMap\ndata:\n  k{applier}: x\n");
+            let config = config.replace("kind: ConfigMap", "kind: ConfigMap\nmetadata: {name: applied}");
+            admin.request(Method::PATCH, &path).body(APPLY, config).send().await
+        })
+    });
+    let mut created = 0;
+    for applier in appliers.collect::<Vec<_>>() {
+        let answer = applier.await.unwrap();
+        assert!(matches!(answer.status, 200 | 201), "{}", answer.text());
+        created += usize::from(answer.status == 201);
+    }
+    assert_eq!(created, 1);
+    let end = admin.get(&format!("{CONFIG_MAPS}/applied")).await.expect(200);
+    assert_eq!(end["data"].as_object().unwrap().len(), WRITERS);
+}
+
+#[tokio::test]
+async fn an_apply_that_changes_nothing_writes_nothing() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let path = format!("{CONFIG_MAPS}/a?fieldManager=m");
+    let config =
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"k": "1"}});
+    let apply = |force: &str, config: &Value| {
+        admin.request(Method::PATCH, &format!("{path}{force}")).body(APPLY, config.to_string()).send()
+    };
+    let first = apply("", &config).await.expect(201);
+    assert_eq!(version(&apply("", &config).await.expect(200)), version(&first));
+    admin.merge(&format!("{CONFIG_MAPS}/a"), &json!({"data": {"k": "2"}})).await.expect(200);
+    let message = apply("", &config).await.refused(409, "Conflict");
+    assert!(message.starts_with("Apply failed with 1 conflict: conflict with "), "{message}");
+    assert_eq!(apply("&force=true", &config).await.expect(200)["data"]["k"], "1");
+}
