@@ -16,8 +16,7 @@ use serde_json::Value;
 mod connection;
 mod watch;
 
-pub use connection::{ClientError, Identity, Protocol, tls_config};
-use connection::{Connection, connect};
+pub use connection::{ClientError, Connection, Identity, Protocol, connect, tls_config};
 pub use watch::{Next, Watch};
 
 /// How long an answer may take before a test gives up.

@@ -279,8 +279,8 @@ async fn announced_address(process: &mut Child) -> Option<SocketAddr> {
     }
 }
 
-/// The server's binary lies beside the directory of the test executables.
-fn server_binary() -> PathBuf {
+/// The server's binary. It lies beside the directory of the test executables.
+pub fn server_binary() -> PathBuf {
     let mut path = std::env::current_exe().expect("the test knows its path");
     path.pop();
     if path.ends_with("deps") {

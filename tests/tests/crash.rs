@@ -4,6 +4,9 @@
 //! tell every write once, in order. A write that was under way when the power went may have happened or not, but nothing
 //! between. `ORCH_TEST_SEED` repeats a run.
 
+#![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
+#![allow(clippy::similar_names, reason = "a list, a lost one and the last one are what tests talk about")]
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{
@@ -172,25 +175,20 @@ impl Writer {
                 }
                 Some(old) => (admin.request(Method::DELETE, &path), Change::Removed(old.clone())),
             };
-            match request.try_send().await {
-                Ok(answer) => {
-                    assert!([200, 201].contains(&answer.status), "{object}: {answer:?}");
-                    let answer = answer.json();
-                    let version = answer["metadata"]["resourceVersion"].as_str();
-                    let version = version.map(|version| version.parse().unwrap());
-                    match &change {
-                        Change::Set(value) => self.objects.insert(object, value.clone()),
-                        Change::Removed(_) => self.objects.remove(&object),
-                    };
-                    self.acknowledged.push((change, version));
-                    progress.acknowledged();
-                }
-                Err(_) => {
-                    self.unknown.insert(change.clone());
-                    self.in_doubt = Some((object, change));
-                    return self;
-                }
-            }
+            let Ok(answer) = request.try_send().await else {
+                self.unknown.insert(change.clone());
+                self.in_doubt = Some((object, change));
+                return self;
+            };
+            assert!([200, 201].contains(&answer.status), "{object}: {answer:?}");
+            let version =
+                answer.json()["metadata"]["resourceVersion"].as_str().map(|text| text.parse().unwrap());
+            match &change {
+                Change::Set(value) => self.objects.insert(object, value.clone()),
+                Change::Removed(_) => self.objects.remove(&object),
+            };
+            self.acknowledged.push((change, version));
+            progress.acknowledged();
         }
     }
 

@@ -1,6 +1,9 @@
 //! The README's five minutes, as they are written there: one more YAML file in a copy of the example, and a new kind is
 //! served, explained and validated.
 
+#![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
+#![allow(clippy::similar_names, reason = "a list, a lost one and the last one are what tests talk about")]
+
 use std::{
     path::{Path, PathBuf},
     process::Command,

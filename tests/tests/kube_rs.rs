@@ -1,5 +1,8 @@
 //! A typed client library of the ecosystem, unmodified, against the `kubernetes` vocabulary.
 
+#![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
+#![allow(clippy::similar_names, reason = "a list, a lost one and the last one are what tests talk about")]
+
 use std::{collections::BTreeMap, time::Duration};
 
 use futures_util::{Stream, TryStreamExt};
@@ -20,7 +23,7 @@ use orch_tests::TestServer;
 use serde_json::json;
 
 /// How long a test waits for what must come.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 async fn start() -> TestServer {
     TestServer::options().vocabulary("kubernetes").start().await

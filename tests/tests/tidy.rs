@@ -1,5 +1,8 @@
 //! What the compiler does not see: the arrows between crates, what is banned from the build, and the shape of files.
 
+#![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
+#![allow(clippy::similar_names, reason = "a list, a lost one and the last one are what tests talk about")]
+
 use std::{
     path::{Path, PathBuf},
     process::Command,

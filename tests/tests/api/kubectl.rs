@@ -9,7 +9,7 @@ use tokio::{
 };
 
 /// How long one command may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The tool as the administrator of one server.
 struct Kubectl<'s> {

@@ -1,0 +1,119 @@
+//! A closed loop of requests over a fixed number of connections: as fast as answers come, and nothing lost on the way.
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, header};
+use http_body_util::{BodyExt, Full};
+use orch_tests::{
+    TestServer,
+    client::{Connection, Protocol, connect, tls_config},
+};
+use tokio::sync::Mutex;
+
+/// Where new objects go: not where lists are read.
+const COLLECTION: &str = "/api/v1/namespaces/bench/configmaps";
+
+/// Open connections to one server.
+pub struct Load {
+    connections: Vec<Arc<Mutex<Connection>>>,
+    requests: Arc<AtomicUsize>,
+}
+
+/// What is sent: the how-manieth request it is decides about its body.
+#[derive(Clone)]
+pub struct Shape {
+    method: Method,
+    path: Arc<str>,
+    template: Option<Arc<str>>,
+    status: u16,
+}
+
+/// GET of a path.
+pub fn get(path: &str) -> Shape {
+    Shape { method: Method::GET, path: path.into(), template: None, status: 200 }
+}
+
+/// POST of a template in which `NAME` is replaced by a new name each time.
+pub fn create(template: &str) -> Shape {
+    Shape { method: Method::POST, path: COLLECTION.into(), template: Some(template.into()), status: 201 }
+}
+
+impl Load {
+    /// Connects as the administrator of `server` to an address that shows the same certificate.
+    pub async fn open(server: &TestServer, address: SocketAddr, protocol: Protocol, count: usize) -> Self {
+        let tls = tls_config(&server.kubeconfig().certificate_authority, None, protocol);
+        let mut connections = Vec::new();
+        for _ in 0..count {
+            let connection = connect(address, Arc::clone(&tls), protocol).await.expect("the server listens");
+            connections.push(Arc::new(Mutex::new(connection)));
+        }
+        Load { connections, requests: Arc::default() }
+    }
+
+    /// Answers per second over some time.
+    pub async fn run(&self, time: Duration, shape: Shape) -> f64 {
+        let began = Instant::now();
+        let answers = self.drive(shape, move |_| began.elapsed() < time).await;
+        answers as f64 / began.elapsed().as_secs_f64()
+    }
+
+    /// Sends until so many requests have been sent over all runs.
+    pub async fn until(&self, count: usize, shape: Shape) {
+        self.drive(shape, move |sent| sent < count).await;
+    }
+
+    async fn drive(&self, shape: Shape, go_on: impl Fn(usize) -> bool + Copy + Send + 'static) -> usize {
+        let tasks: Vec<_> = self
+            .connections
+            .iter()
+            .map(|connection| {
+                let (connection, requests, shape) =
+                    (Arc::clone(connection), Arc::clone(&self.requests), shape.clone());
+                tokio::spawn(async move {
+                    let mut connection = connection.lock().await;
+                    let mut answers = 0;
+                    loop {
+                        let number = requests.fetch_add(1, Ordering::Relaxed);
+                        if !go_on(number) {
+                            return answers;
+                        }
+                        exchange(&mut connection, &shape, number).await;
+                        answers += 1;
+                    }
+                })
+            })
+            .collect();
+        let mut answers = 0;
+        for task in tasks {
+            answers += task.await.expect("no exchange fails");
+        }
+        answers
+    }
+}
+
+async fn exchange(connection: &mut Connection, shape: &Shape, number: usize) {
+    let mut headers = HeaderMap::with_capacity(4);
+    headers.insert(header::AUTHORIZATION, HeaderValue::from_static("Bearer tok-admin"));
+    let body = match &shape.template {
+        None => Bytes::new(),
+        Some(template) => {
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            Bytes::from(template.replace("NAME", &format!("object-{number:07}")))
+        }
+    };
+    let sent = connection.send(shape.method.clone(), &shape.path, headers, Full::new(body)).await;
+    let response = sent.expect("the exchange succeeds");
+    assert_eq!(response.status().as_u16(), shape.status);
+    let mut body = response.into_body();
+    while let Some(frame) = body.frame().await {
+        frame.expect("the body is whole");
+    }
+}

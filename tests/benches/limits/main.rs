@@ -1,0 +1,147 @@
+//! The server beside what the machine can do at best, measured in one run, in turns.
+//!
+//! `cargo bench -p orch-tests` prints a table of ratios and sizes with the wanted values beside them; `-- --check` fails where
+//! one is missed. Bare numbers mean little on a machine that others use too: look at the ratios.
+
+use std::{process::ExitCode, time::Duration};
+
+use orch_tests::{
+    TestServer,
+    client::Protocol,
+    objects::{CONFIG_MAPS, NAMESPACES, config_map, namespace},
+};
+
+mod bare;
+mod inserts;
+mod load;
+mod process;
+mod report;
+
+use bare::BareServer;
+use load::{Load, get};
+use report::{Report, Wanted};
+
+/// Turns of each side, and how long each is.
+const TURNS: usize = 8;
+const TURN: Duration = Duration::from_secs(1);
+
+/// Objects in the list that is read, and bytes of the value of each.
+const LISTED: usize = 500;
+const VALUE_BYTES: usize = 1024;
+
+/// Connections that read, and that write.
+const READERS: usize = 8;
+const WRITERS: usize = 32;
+
+/// Objects in the database that is started from.
+const MANY: usize = 100_000;
+
+/// How often a start is measured.
+const STARTS: usize = 5;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let runtime = tokio::runtime::Runtime::new().expect("threads can be started");
+    if let Some(("bare", directory)) = arguments.first().and_then(|argument| argument.split_once('=')) {
+        runtime.block_on(bare::serve(directory.as_ref()));
+        return ExitCode::SUCCESS;
+    }
+    let mut report = Report::default();
+    runtime.block_on(measure(&mut report));
+    print!("{report}");
+    let check = arguments.iter().any(|argument| argument == "--check");
+    if check && !report.holds() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+async fn measure(report: &mut Report) {
+    report.size("binary", process::server_binary_bytes(), Wanted::AtMost(20.0));
+    starts_empty(report).await;
+    reads(report).await;
+    let server = creates(report).await;
+    starts_full(report, server).await;
+}
+
+/// Start to ready on an empty directory, and memory when nothing has been asked of it but that.
+async fn starts_empty(report: &mut Report) {
+    let mut times = Vec::new();
+    let mut memory = Vec::new();
+    for _ in 0..STARTS {
+        let began = std::time::Instant::now();
+        let server = TestServer::start().await;
+        assert_eq!(server.admin().get("/readyz").await.status, 200);
+        times.push(began.elapsed());
+        memory.push(process::resident_bytes(server.pid()));
+    }
+    report.time("start to ready, empty", report::median(&mut times), Wanted::AtMost(150.0));
+    report.size("idle memory, empty", report::median(&mut memory), Wanted::AtMost(25.0));
+}
+
+/// GET of one object and LIST of many, beside a handler that returns the same bytes.
+async fn reads(report: &mut Report) {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let value = "x".repeat(VALUE_BYTES);
+    for index in 0..LISTED {
+        admin.post(CONFIG_MAPS, &config_map(&format!("object-{index:05}"), &value)).await.expect(201);
+    }
+    let item = format!("{CONFIG_MAPS}/object-00250");
+    let bare = BareServer::start(&server, &[&item, CONFIG_MAPS]).await;
+    for (what, path, protocol) in [
+        ("GET one object", item.as_str(), Protocol::Http1),
+        ("LIST 500 x 1 KiB", CONFIG_MAPS, Protocol::Http1),
+        ("GET one object, HTTP/2", item.as_str(), Protocol::Http2),
+    ] {
+        let ours = Load::open(&server, server.address(), protocol, READERS).await;
+        let limit = Load::open(&server, bare.address(), protocol, READERS).await;
+        let (mut measured, mut best) = (Vec::new(), Vec::new());
+        for turn in 0..=TURNS {
+            let (a, b) = (ours.run(TURN, get(path)).await, limit.run(TURN, get(path)).await);
+            // The first turn warms up.
+            if turn > 0 {
+                measured.push(a);
+                best.push(b);
+            }
+        }
+        report.ratio(what, "bare handler", &measured, &best, Wanted::AtLeast(0.70));
+    }
+}
+
+/// Durable CREATE, beside raw inserts of the same bytes in batches of as many.
+async fn creates(report: &mut Report) -> TestServer {
+    let server = TestServer::start().await;
+    server.admin().post(NAMESPACES, &namespace("bench")).await.expect(201);
+    let writers = Load::open(&server, server.address(), Protocol::Http1, WRITERS).await;
+    let template = config_map("NAME", &"x".repeat(VALUE_BYTES)).to_string();
+    let stored = {
+        let admin = server.admin();
+        admin.post(CONFIG_MAPS, &config_map("sample", &"x".repeat(VALUE_BYTES))).await.expect(201);
+        admin.get(&format!("{CONFIG_MAPS}/sample")).await.body
+    };
+    let mut raw = inserts::Inserts::open(server.scratch_dir(), &stored, WRITERS).await;
+    let (mut measured, mut best) = (Vec::new(), Vec::new());
+    for turn in 0..=TURNS {
+        let (a, b) = (writers.run(TURN, load::create(&template)).await, raw.run(TURN).await);
+        if turn > 0 {
+            measured.push(a);
+            best.push(b);
+        }
+    }
+    report.ratio("CREATE, 32 connections, durable", "raw inserts", &measured, &best, Wanted::AtLeast(0.40));
+    writers.until(MANY, load::create(&template)).await;
+    server
+}
+
+/// Start to ready on a full database, and memory then.
+async fn starts_full(report: &mut Report, mut server: TestServer) {
+    let (mut times, mut memory) = (Vec::new(), Vec::new());
+    for _ in 0..STARTS {
+        assert!(server.stop().await.success());
+        let began = std::time::Instant::now();
+        server.restart().await;
+        assert_eq!(server.admin().get("/readyz").await.status, 200);
+        times.push(began.elapsed());
+        memory.push(process::resident_bytes(server.pid()));
+    }
+    report.time("start to ready, 100,000 objects", report::median(&mut times), Wanted::AtMost(2000.0));
+    report.size("memory after it", report::median(&mut memory), Wanted::Unlimited);
+}

@@ -1,0 +1,17 @@
+//! What the system says about a process.
+
+use std::path::Path;
+
+/// Memory that a process has, in bytes.
+pub fn resident_bytes(pid: u32) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("the process runs");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("the system tells memory");
+    let kibibytes: f64 = line.trim().trim_end_matches(" kB").parse().expect("memory is a number");
+    kibibytes * 1024.0
+}
+
+/// Size of the server's binary, in bytes. The one that is tested holds the product and nothing else.
+pub fn server_binary_bytes() -> f64 {
+    let path = orch_tests::server::server_binary();
+    std::fs::metadata(Path::new(&path)).expect("the server is built").len() as f64
+}
