@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Duration};
 use orch_auth::{authentication::Authentication, authorization::Authorization};
 use orch_runtime::scalar::Time;
 use orch_storage::{Clock, Revision, Storage};
-use tokio::sync::watch;
+use tokio::sync::{RwLock, watch};
 
 use crate::{
     catalog::Catalog,
@@ -51,6 +51,9 @@ pub struct App {
     pub root_paths: RootPaths,
     /// Seals the positions of paged lists.
     pub continue_key: TokenKey,
+    /// Held for reading from the check that a namespace takes new objects until the object is stored; whoever empties a
+    /// namespace waits for it.
+    pub namespace_gate: Arc<RwLock<()>>,
     /// How long a request that is no watch may take.
     pub request_timeout: Duration,
     /// Becomes true when the server starts to shut down.

@@ -1,9 +1,11 @@
 //! A request on its way to a handler, and its body.
 
-use bytes::Bytes;
-use http::request::Parts;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
-use hyper::body::Incoming;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http::{header, request::Parts};
+use http_body_util::BodyExt;
+use hyper::body::{Body, Incoming};
 
 use crate::{
     error::{ApiError, Result},
@@ -14,6 +16,10 @@ use crate::{
 /// The largest body that is read, in bytes.
 pub const MAX_BODY_BYTES: usize = 3 * 1024 * 1024;
 
+/// How much of a body that nobody wants is read all the same, so that the client gets its answer.
+const MAX_DISCARDED_BYTES: usize = 256 * 1024;
+const MAX_DISCARD_TIME: Duration = Duration::from_secs(1);
+
 /// A request as the handlers see it.
 pub struct Incomer<'a> {
     /// What it is about.
@@ -22,20 +28,76 @@ pub struct Incomer<'a> {
     pub query: Query,
     /// Method, URI and headers.
     pub parts: Parts,
-    /// Its body, not read yet.
-    pub body: Incoming,
 }
 
-/// The body, whole.
+/// A body that is read at most once, and then whole.
+pub struct RequestBody(Incoming);
+
+impl RequestBody {
+    /// The body of a request.
+    pub fn new(body: Incoming) -> Self {
+        RequestBody(body)
+    }
+
+    /// The body, whole.
+    ///
+    /// # Errors
+    /// 413 where it is larger than a body may be, 400 where it breaks off.
+    pub async fn read(&mut self) -> Result<Bytes> {
+        let too_large = || ApiError::TooLarge(format!("limit is {MAX_BODY_BYTES}"));
+        if self.0.size_hint().lower() > MAX_BODY_BYTES as u64 {
+            return Err(too_large());
+        }
+        let mut text = BytesMut::new();
+        while let Some(frame) = self.0.frame().await {
+            let frame = frame
+                .map_err(|error| ApiError::BadRequest(format!("the body could not be read: {error}")))?;
+            let Ok(data) = frame.into_data() else { continue };
+            if text.len() + data.len() > MAX_BODY_BYTES {
+                return Err(too_large());
+            }
+            text.extend_from_slice(&data);
+        }
+        Ok(text.freeze())
+    }
+
+    /// Reads on and forgets, within bounds: a client that is still sending would not see the answer to HTTP/1
+    /// otherwise. Tells whether nothing is left.
+    pub async fn discard(&mut self) -> bool {
+        if self.0.is_end_stream() {
+            return true;
+        }
+        let rest = async {
+            let mut discarded = 0;
+            while let Some(Ok(frame)) = self.0.frame().await {
+                discarded += frame.data_ref().map_or(0, Bytes::len);
+                if discarded > MAX_DISCARDED_BYTES {
+                    return false;
+                }
+            }
+            true
+        };
+        tokio::time::timeout(MAX_DISCARD_TIME, rest).await.unwrap_or(false)
+    }
+}
+
+/// Refuses requests whose end or target two servers in a row could see differently (RFC 9112 sections 3.2 and 6.3).
 ///
 /// # Errors
-/// 413 where it is larger than a body may be, 400 where it breaks off.
-pub async fn read_body(body: Incoming) -> Result<Bytes> {
-    match Limited::new(body, MAX_BODY_BYTES).collect().await {
-        Ok(collected) => Ok(collected.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => {
-            Err(ApiError::TooLarge(format!("limit is {MAX_BODY_BYTES}")))
-        }
-        Err(error) => Err(ApiError::BadRequest(format!("the body could not be read: {error}"))),
+/// 400 for a missing or repeated host, and for a length besides a transfer encoding.
+pub fn check_framing(parts: &Parts) -> Result<()> {
+    if parts.version != http::Version::HTTP_11 {
+        return Ok(());
     }
+    let hosts = parts.headers.get_all(header::HOST).iter().count();
+    if hosts != 1 {
+        return Err(ApiError::BadRequest("the request must have one Host header".to_owned()));
+    }
+    if parts.headers.contains_key(header::TRANSFER_ENCODING)
+        && parts.headers.contains_key(header::CONTENT_LENGTH)
+    {
+        let message = "the request must not have both Content-Length and Transfer-Encoding";
+        return Err(ApiError::BadRequest(message.to_owned()));
+    }
+    Ok(())
 }

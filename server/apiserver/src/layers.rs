@@ -1,13 +1,15 @@
 //! What happens to every request before and after its handler, in order. The order is semantics:
 //!
-//! 1. **panic**: outermost, so that nothing below can take the process or the connection down;
-//! 2. **audit id and log**: every answer, errors too, can be found again in the log; a failure is logged once, here;
-//! 3. **request info**: read once; authorization, metrics and dispatch use the same value;
-//! 4. **metrics**: around everything that has a meaning to count;
-//! 5. **deadline**: for everything but watches;
-//! 6. **authenticate**, then **authorize**: before the body is read, so that strangers cost little;
-//! 7. **body limit**: the body is read whole, up to a limit, by the handlers that need one;
-//! 8. the handler of [`routes`](crate::routes).
+//! 1. **audit id and log**: every answer, errors too, can be found again in the log; a failure is logged once, here;
+//! 2. **request info**: read once; authorization, metrics and dispatch use the same value;
+//! 3. **metrics**: around everything that has a meaning to count;
+//! 4. **deadline**: for everything but watches;
+//! 5. **panic**: so that nothing below can take the process or the connection down;
+//! 6. **framing**: what two servers in a row could read differently is refused;
+//! 7. **authenticate**, then **authorize**: before the body is read, so that strangers cost little;
+//! 8. **body limit**: the body is read whole, up to a limit, by the handlers that need one; what they leave is read
+//!    and dropped, so that the client gets its answer;
+//! 9. the handler of [`routes`](crate::routes).
 
 use std::{
     panic::AssertUnwindSafe,
@@ -18,7 +20,7 @@ use std::{
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use http::{HeaderName, HeaderValue, Method, Request, Uri, Version, header};
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use orch_auth::{
     authenticator::{Authenticated, Credentials},
     authorizer::{self, Attributes, Authorizer, Decision},
@@ -29,7 +31,7 @@ use uuid::Uuid;
 use crate::{
     app::App,
     error::{ApiError, Forbidden, ResourceName, Result},
-    incoming::Incomer,
+    incoming::{self, Incomer, RequestBody},
     listener::Connection,
     metrics::{DryRun, RequestLabels},
     query::Query,
@@ -45,11 +47,7 @@ const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 pub async fn handle(app: Arc<App>, connection: Arc<Connection>, request: Request<Incoming>) -> Response {
     let audit_id = audit_id(&request);
     let (started, line) = (Instant::now(), RequestLine::of(&request));
-    let answered = AssertUnwindSafe(measured(&app, &connection, request)).catch_unwind().await;
-    let mut response = answered.unwrap_or_else(|panic| {
-        let detail = panic.downcast_ref::<&str>().map_or("a value that is no text", |text| *text).to_owned();
-        ApiError::internal("the server has a bug", format_args!("panic: {detail}")).into_response()
-    });
+    let mut response = measured(&app, &connection, request).await;
     line.log(&response, &audit_id, started.elapsed());
     let headers = response.headers_mut();
     headers.insert(AUDIT_ID, audit_id);
@@ -89,29 +87,61 @@ async fn measured(app: &Arc<App>, connection: &Connection, request: Request<Inco
     let labels = labels(&info, &parts, &query);
     let is_watch = info.names.is_resource && info.names.verb == Verb::Watch.as_str();
     let in_flight = app.metrics.in_flight(!matches!(parts.method.as_str(), "GET" | "HEAD" | "OPTIONS"));
-    let incomer = Incomer { info, query, parts, body };
-    let response = if is_watch {
-        guarded(app, connection, incomer).await
+    let (is_head, version) = (parts.method == Method::HEAD, parts.version);
+    let mut body = RequestBody::new(body);
+    let answer = unpanicked(guarded(app, connection, Incomer { info, query, parts }, &mut body));
+    let mut response = if is_watch {
+        answer.await
     } else {
-        match tokio::time::timeout(app.request_timeout, guarded(app, connection, incomer)).await {
-            Ok(response) => response,
-            Err(_) => ApiError::Timeout("request did not complete within the allotted timeout".to_owned())
-                .into_response(),
-        }
+        tokio::time::timeout(app.request_timeout, answer).await.unwrap_or_else(|_| {
+            ApiError::Timeout("request did not complete within the allotted timeout".to_owned())
+                .into_response()
+        })
     };
+    if !body.discard().await && version < Version::HTTP_2 {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    if is_head {
+        without_body(&mut response);
+    }
     drop(in_flight);
     app.metrics.answered(&labels, response.status(), started.elapsed());
     response
 }
 
+/// A bug in one request is that request's answer, and nobody else's problem.
+async fn unpanicked(answer: impl Future<Output = Response>) -> Response {
+    AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().copied();
+        let detail = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or_default();
+        ApiError::internal("the server has a bug", format_args!("panic: {detail}")).into_response()
+    })
+}
+
+/// The answer to HEAD says how long a body would be and has none; only for HTTP/1 does the transport see to that.
+fn without_body(response: &mut Response) {
+    if let Some(length) = response.body().size_hint().exact() {
+        response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+    }
+    *response.body_mut() = axum::body::Body::empty();
+}
+
 /// Lets only those through who may.
-async fn guarded(app: &Arc<App>, connection: &Connection, incomer: Incomer<'_>) -> Response {
+async fn guarded(
+    app: &Arc<App>,
+    connection: &Connection,
+    incomer: Incomer<'_>,
+    body: &mut RequestBody,
+) -> Response {
+    if let Err(error) = incoming::check_framing(&incomer.parts) {
+        return error.into_response();
+    }
     let authorization = incomer.parts.headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
     let credentials = Credentials::new(connection.peer_certificates(), authorization, SystemTime::now());
     let hint = credentials.warning();
     let mut response = match authenticate(app, &credentials).await {
         Ok(caller) => match authorize(app, &caller, &incomer.info.names, incomer.parts.uri.path()).await {
-            Ok(()) => routes::answer(app, incomer).await,
+            Ok(()) => routes::answer(app, incomer, body).await,
             Err(error) => error.into_response(),
         },
         Err(error) => {
@@ -184,9 +214,15 @@ fn forbidden(caller: &Authenticated, names: &Names, path: &str, decision: &Decis
 
 fn audit_id(request: &Request<Incoming>) -> HeaderValue {
     match request.headers().get(AUDIT_ID) {
-        Some(given) if !given.is_empty() => given.clone(),
+        Some(given) if is_audit_id(given.as_bytes()) => given.clone(),
         _ => HeaderValue::from_str(&Uuid::new_v4().to_string()).expect("a uuid is printable"),
     }
+}
+
+/// A client may name its request, in a few plain characters.
+fn is_audit_id(given: &[u8]) -> bool {
+    const MAX: usize = 64;
+    !given.is_empty() && given.len() <= MAX && given.iter().all(u8::is_ascii_graphic)
 }
 
 /// The series that a request is counted in, from the route table alone.

@@ -120,7 +120,9 @@ fn route<'c>(
     let place = place(catalog, names, tail);
     names.resource.clone_from(&place.resource);
     names.subresource.clone_from(&place.subresource);
-    names.namespace.clone_from(&place.namespace);
+    // A namespace is authorized as being in itself.
+    let own_namespace = place.resource == "namespaces" && !place.has_namespace && names.group.is_empty();
+    names.namespace.clone_from(if own_namespace { &place.name } else { &place.namespace });
     names.name.clone_from(&place.name);
     let verb = verb(method, query, watch_prefix, &place);
     names.verb = verb.map_or_else(|| method.as_str().to_ascii_lowercase(), |verb| verb.as_str().to_owned());
@@ -210,6 +212,7 @@ fn verb(method: &Method, query: &Query, watch_prefix: bool, place: &Place) -> Op
     let item = !place.name.is_empty();
     match (method.as_str(), item) {
         ("GET" | "HEAD", _) if watch_prefix => Some(Verb::Watch),
+        _ if watch_prefix => None,
         ("GET" | "HEAD", true) => Some(Verb::Get),
         ("GET" | "HEAD", false) if query.flag("watch") => Some(Verb::Watch),
         ("GET" | "HEAD", false) => Some(Verb::List),

@@ -6,13 +6,12 @@ use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderName, Method, header, request::Parts};
-use hyper::body::Incoming;
 use orch_runtime::resource_def::Verb;
 
 use crate::{
     app::App,
     error::{ApiError, Result},
-    incoming::{self, Incomer},
+    incoming::{Incomer, RequestBody},
     query::Query,
     registry::{
         self, Call, Reply,
@@ -23,8 +22,8 @@ use crate::{
 };
 
 /// Hands an authorized request to its handler.
-pub async fn answer(app: &Arc<App>, incomer: Incomer<'_>) -> Response {
-    let Incomer { info, query, parts, body } = incomer;
+pub async fn answer(app: &Arc<App>, incomer: Incomer<'_>, body: &mut RequestBody) -> Response {
+    let Incomer { info, query, parts } = incomer;
     match info.route {
         Route::Refused(error) => error.into_response(),
         Route::NonResource => non_resource(app, &parts, &query),
@@ -43,7 +42,7 @@ pub async fn answer(app: &Arc<App>, incomer: Incomer<'_>) -> Response {
 }
 
 /// The verbs of a resource.
-async fn perform(call: Call<'_>, parts: &Parts, body: Incoming) -> Result<Reply> {
+async fn perform(call: Call<'_>, parts: &Parts, body: &mut RequestBody) -> Result<Reply> {
     let content_type = text(parts, header::CONTENT_TYPE);
     match call.target.verb {
         Verb::Get => registry::get::get(call).await,
@@ -51,9 +50,9 @@ async fn perform(call: Call<'_>, parts: &Parts, body: Incoming) -> Result<Reply>
         Verb::Watch => registry::watch::watch(call).await,
         Verb::Create => registry::create::create(call, &read(content_type, body).await?).await,
         Verb::Update => registry::update::replace(call, &read(content_type, body).await?).await,
-        Verb::Patch => registry::patch::patch(call, content_type, &incoming::read_body(body).await?).await,
+        Verb::Patch => registry::patch::patch(call, content_type, &body.read().await?).await,
         Verb::Delete | Verb::DeleteCollection => {
-            let bytes = incoming::read_body(body).await?;
+            let bytes = body.read().await?;
             let format = if bytes.is_empty() { BodyFormat::Json } else { BodyFormat::of(content_type)? };
             let body = Body { format, bytes };
             if call.target.verb == Verb::Delete {
@@ -71,9 +70,9 @@ fn text(parts: &Parts, name: HeaderName) -> &str {
 }
 
 /// A body whose type is known; nothing is read of others.
-async fn read(content_type: &str, body: Incoming) -> Result<Body> {
+async fn read(content_type: &str, body: &mut RequestBody) -> Result<Body> {
     let format = BodyFormat::of(content_type)?;
-    Ok(Body { format, bytes: incoming::read_body(body).await? })
+    Ok(Body { format, bytes: body.read().await? })
 }
 
 /// Everything that is no resource. The documents answer only to reads.
@@ -84,12 +83,12 @@ fn non_resource(app: &Arc<App>, parts: &Parts, query: &Query) -> Response {
     }
     let first = path.split('/').nth(1).unwrap_or_default();
     let found = match first {
-        "" => Some(app.root_paths.serve()),
+        "" if path == "/" => Some(app.root_paths.serve()),
         "api" | "apis" => app.discovery.serve(parts),
         "openapi" => app.openapi.serve(parts, query, app.now().as_unix_seconds()),
         "livez" | "readyz" | "healthz" => app.health.serve(path, query),
         "metrics" if path == "/metrics" => Some(app.metrics.serve()),
-        "version" if path.trim_end_matches('/') == "/version" => Some(app.version.serve()),
+        "version" if path == "/version" || path == "/version/" => Some(app.version.serve()),
         _ => None,
     };
     found.unwrap_or_else(|| unknown(app, path).into_response())

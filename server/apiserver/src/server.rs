@@ -5,9 +5,13 @@
 
 use std::{net::SocketAddr, sync::Arc, time::SystemTime};
 
+use futures_util::FutureExt;
 use orch_runtime::resource_def::GroupVersionDef;
 use orch_storage::{Indexer, Revision, Storage, SystemClock};
-use tokio::{sync::watch, task::JoinSet};
+use tokio::{
+    sync::{RwLock, watch},
+    task::JoinSet,
+};
 
 use crate::{
     app::App,
@@ -75,9 +79,10 @@ impl Server {
         let started = SystemTime::now();
         let Prepared { authentication, authorization, continue_key, tls, site } =
             bootstrap::prepare(&self.config)?;
+        // Before the store is opened: a port in use is found out at no cost.
+        let listener = Listener::bind(&self.config.serving, tls).await?;
         let storage = bootstrap::open_storage(&self.config).await?;
         let created = storage.current_revision() == Revision::FIRST;
-        let listener = Listener::bind(&self.config.serving, tls).await?;
         let vocabulary = self.config.vocabulary;
         let catalog = Arc::new(Catalog::new(vocabulary, self.tables));
         let indexer: Arc<dyn Indexer> = Arc::new(CatalogIndexer::new(&catalog));
@@ -99,6 +104,7 @@ impl Server {
             metrics,
             version: Version::new(),
             continue_key,
+            namespace_gate: Arc::new(RwLock::new(())),
             request_timeout: self.config.serving.request_timeout,
             stopping: stopping.clone(),
         });
@@ -154,9 +160,9 @@ fn checks(storage: &Storage, stopping: &watch::Receiver<bool>) -> Checks {
     let checks = Checks::new();
     checks.register("log", Probe::ALL, || Ok(()));
     let store = storage.clone();
-    checks.register("etcd", Probe::ALL, move || {
-        let _ = &store;
-        Ok(())
+    checks.register("etcd", Probe::ALL, move || match store.barrier().now_or_never() {
+        Some(Err(error)) => Err(error.to_string()),
+        _ => Ok(()),
     });
     let stopping = stopping.clone();
     checks.register("shutdown", &[Probe::Ready], move || {

@@ -10,16 +10,22 @@ pub mod pretty;
 /// depth is refused (the document itself is at depth 1).
 pub const MAX_DEPTH: usize = 128;
 
+/// How many values a document may hold unless the reader says otherwise: more than an object of the largest size that
+/// is stored can use.
+const MAX_VALUES: usize = 200_000;
+
 /// Bounds on what a document may look like. Its size is bounded by whoever reads the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Lists and objects nested this deep are refused. Values above [`MAX_DEPTH`] act like it.
     pub max_depth: usize,
+    /// A document with more values than this is refused: each costs many times its text in memory.
+    pub max_values: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { max_depth: MAX_DEPTH }
+        Limits { max_depth: MAX_DEPTH, max_values: MAX_VALUES }
     }
 }
 

@@ -31,12 +31,11 @@ pub async fn run(app: Arc<App>) {
     loop {
         // Taken before looking, so that nothing can happen unseen between looking and waiting.
         let seen = app.storage.current_revision();
-        let waiting = match reconcile(&app, &namespaces).await {
-            Ok(waiting) => waiting,
-            Err(error) => {
-                tracing::error!(?error, "cannot empty a namespace");
-                true
-            }
+        // A round that is cut short by the end of the server goes on after the next start.
+        let waiting = tokio::select! {
+            biased;
+            () = stopped(&app) => return,
+            waiting = reconcile(&app, &namespaces) => waiting,
         };
         let Ok(mut changes) = app.storage.watch(&namespaces.storage_name, orch_storage::Scope::All, seen)
         else {
@@ -54,7 +53,8 @@ pub async fn run(app: Arc<App>) {
 }
 
 /// Brings every namespace that is being deleted nearer to its end; tells whether one has to wait.
-async fn reconcile(app: &Arc<App>, namespaces: &Arc<ServedResource>) -> Result<bool> {
+/// What goes wrong in one namespace holds up no other.
+async fn reconcile(app: &Arc<App>, namespaces: &Arc<ServedResource>) -> bool {
     let snapshot = app.storage.snapshot(&namespaces.storage_name);
     let mut waiting = false;
     for object in snapshot.iter() {
@@ -64,18 +64,24 @@ async fn reconcile(app: &Arc<App>, namespaces: &Arc<ServedResource>) -> Result<b
             continue;
         }
         let name = &object.key().name;
-        if empty(app, name).await? {
-            finalize(app, namespaces, name, own).await?;
-        } else {
-            waiting = true;
-        }
+        let emptied = match empty(app, name).await {
+            Ok(true) => finalize(app, namespaces, name, own).await.map(|()| true),
+            outcome => outcome,
+        };
+        waiting |= emptied.unwrap_or_else(|error| {
+            tracing::error!(?error, namespace = &**name, "cannot empty a namespace that is being deleted");
+            false
+        }) == false;
     }
-    Ok(waiting)
+    waiting
 }
 
-/// Deletes everything in a namespace; tells whether nothing is left.
+/// Deletes everything in a namespace; tells whether nothing is left. An object that cannot be deleted holds up no other.
 async fn empty(app: &Arc<App>, namespace: &str) -> Result<bool> {
+    // Creates that were let in before the namespace was marked are stored after this.
+    drop(app.namespace_gate.write().await);
     let mut is_empty = true;
+    let mut failure = None;
     for resource in app.catalog.resources().filter(|resource| resource.def.scope == Scope::Namespaced) {
         let snapshot = app.storage.snapshot(&resource.storage_name);
         for object in snapshot.in_namespace(namespace) {
@@ -85,11 +91,11 @@ async fn empty(app: &Arc<App>, namespace: &str) -> Result<bool> {
             match delete::delete_named(call, name, &DeletionOptions::default()).await {
                 Ok(delete::Deleted::Removed(..)) | Err(ApiError::NotFound { .. }) => {}
                 Ok(delete::Deleted::Terminating(_)) => is_empty = false,
-                Err(error) => return Err(error),
+                Err(error) => failure = Some(error),
             }
         }
     }
-    Ok(is_empty)
+    failure.map_or(Ok(is_empty), Err)
 }
 
 /// Takes the server's entry out of `spec.finalizers`.

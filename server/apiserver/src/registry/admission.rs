@@ -1,9 +1,13 @@
 //! Rules that a write must satisfy besides those of its own object.
 
+use std::sync::Arc;
+
 use orch_machinery::meta::Meta;
 use orch_runtime::resource_def::Scope;
 
-use super::{Call, current};
+use orch_storage::{Object, Write};
+
+use super::{Call, current, store_error};
 use crate::error::{ApiError, Forbidden, ResourceName, Result};
 
 /// New objects need a namespace that exists and stays.
@@ -24,8 +28,12 @@ pub fn namespace_exists(call: Call<'_>, name: &str) -> Result<()> {
     let Some(object) = snapshot.get("", namespace) else {
         return Err(ApiError::not_found(namespaces, namespace));
     };
-    let tree = current::tree_of(namespaces, object)?;
-    if Meta::of(&tree).deletion_timestamp().is_none() {
+    current::bytes_of(namespaces, object)?;
+    let is_open = |object: &Object| {
+        let tree = current::tree_of(namespaces, object).unwrap_or_default();
+        IsOpen(Meta::of(&tree).deletion_timestamp().is_none())
+    };
+    if object.memo::<IsOpen>(is_open).0 {
         return Ok(());
     }
     let subject = ResourceName::of(resource);
@@ -41,4 +49,29 @@ pub fn namespace_exists(call: Call<'_>, name: &str) -> Result<()> {
         message,
         cause: Some(cause),
     })))
+}
+
+/// Whether a namespace takes new objects; remembered with each state of it.
+struct IsOpen(bool);
+
+/// Stores a new object while its namespace is kept from being emptied, so that nothing is left behind in a namespace
+/// that goes: the namespace is looked at once more, and whoever empties it waits until the object is stored. The
+/// commit goes on when the client leaves, and so does the waiting for it.
+///
+/// # Errors
+/// As [`namespace_exists`], and what the store says.
+pub async fn store_in_namespace(call: Call<'_>, write: Write) -> Result<Arc<Object>, store_error::Refused> {
+    let entry = Arc::clone(&call.app.namespace_gate).read_owned().await;
+    namespace_exists(call, &write.key().name)?;
+    let storage = call.app.storage.clone();
+    let commit = tokio::spawn(async move {
+        let committed = storage.commit(write).await;
+        drop(entry);
+        committed
+    });
+    match commit.await {
+        Ok(Ok(committed)) => Ok(committed.object),
+        Ok(Err(error)) => Err(store_error::refused(call.target.resource, error)),
+        Err(error) => Err(ApiError::internal("the store failed", error).into()),
+    }
 }

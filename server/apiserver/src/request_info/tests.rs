@@ -23,7 +23,9 @@ fn read(method: &str, line: &str) -> String {
         Route::Refused(other) => panic!("{other:?}"),
         Route::Resource(target) => {
             assert_eq!(info.names.verb, target.verb.as_str());
-            assert_eq!(info.names.namespace, target.namespace);
+            let own =
+                if target.resource.def.plural == "namespaces" { &target.name } else { &target.namespace };
+            assert_eq!(info.names.namespace, *own);
             let subresource = target.subresource.map_or(String::new(), |sub| format!("/{}", sub.name));
             let group_version = &target.resource.api_version;
             let resource = target.resource.def.plural;
@@ -98,6 +100,8 @@ fn what_does_not_exist_is_told_from_what_is_not_allowed() {
         ("PUT", "/api/v1/namespaces/ns/configmaps", "no method"),
         ("PATCH", "/api/v1/namespaces/ns/finalize", "no method"),
         ("OPTIONS", "/api/v1/namespaces/ns/configmaps/a", "no method"),
+        ("POST", "/api/v1/watch/namespaces/ns/configmaps", "no method"),
+        ("DELETE", "/api/v1/watch/namespaces/ns/configmaps/a", "no method"),
         ("GET", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "no method"),
     ] {
         assert_eq!(read(method, line), expected, "{method} {line}");

@@ -74,6 +74,9 @@ pub enum DecodeError {
     /// Lists and objects are nested too deeply.
     #[error("exceeded max depth: lists and objects may be nested {} levels deep", .0 - 1)]
     TooDeep(usize),
+    /// There are more values than a document may hold.
+    #[error("the document holds more than {0} values")]
+    TooManyValues(usize),
     /// A value of a wrong JSON type, with the text that says which and where.
     #[error("json: cannot unmarshal {0}")]
     Type(String),

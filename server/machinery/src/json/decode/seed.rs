@@ -15,6 +15,8 @@ use crate::json::Limits;
 /// What is collected during one walk.
 pub(super) struct Context {
     max_depth: usize,
+    max_values: usize,
+    values: usize,
     /// What a strict reader would refuse.
     pub(super) strict: Vec<StrictError>,
     /// The error that ended the walk, where it is one of ours and not the format's.
@@ -23,7 +25,13 @@ pub(super) struct Context {
 
 impl Context {
     pub(super) fn new(limits: Limits) -> Self {
-        Context { max_depth: limits.effective_depth(), strict: Vec::new(), error: None }
+        Context {
+            max_depth: limits.effective_depth(),
+            max_values: limits.max_values,
+            values: 0,
+            strict: Vec::new(),
+            error: None,
+        }
     }
 
     fn report(&mut self, error: StrictError) {
@@ -100,6 +108,10 @@ impl<'de> DeserializeSeed<'de> for TreeSeed<'_, '_> {
     type Value = Tree;
 
     fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Tree, D::Error> {
+        self.cx.values += 1;
+        if self.cx.values > self.cx.max_values {
+            return Err(self.cx.fail(DecodeError::TooManyValues(self.cx.max_values)));
+        }
         source.deserialize_any(self)
     }
 }
