@@ -25,6 +25,7 @@ pub mod patch;
 pub mod read_version;
 pub mod selection;
 pub mod store_error;
+pub mod turn;
 pub mod update;
 pub mod watch;
 pub mod write;

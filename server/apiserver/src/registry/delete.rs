@@ -13,7 +13,9 @@ use super::{
     grace::{self, Grace},
     metadata,
     options::{DeletionOptions, Propagation},
-    store_error, write,
+    store_error,
+    turn::Turn,
+    write,
 };
 use crate::{
     error::{ApiError, ResourceName, Result},
@@ -70,11 +72,13 @@ pub async fn delete_named(call: Call<'_>, name: &str, options: &DeletionOptions)
             &format!("this {} may not be deleted", call.target.resource.def.singular),
         ));
     }
+    let mut turn = Turn::at(&current::key(call, name));
     loop {
+        turn.wait().await;
         let current = current::find(call, name)?;
         check_preconditions(call, name, &current, options)?;
         match attempt(call, name, &current, options).await {
-            Err(store_error::Refused::Race) => {}
+            Err(store_error::Refused::Race) => turn.lost(),
             Err(store_error::Refused::Error(error)) => return Err(error),
             Ok(deleted) => return Ok(deleted),
         }

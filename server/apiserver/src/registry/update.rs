@@ -22,6 +22,7 @@ use super::{
     owners,
     patch::Patch,
     store_error,
+    turn::Turn,
     write::{self, Draft, Ownership},
 };
 use crate::{
@@ -70,9 +71,13 @@ pub async fn apply(
     options: &WriteOptions,
     warnings: &mut Vec<String>,
 ) -> Result<Answer> {
+    let mut turn = Turn::at(&current::key(call, &call.target.name));
     for _ in 0..MAX_ATTEMPTS {
+        turn.wait().await;
         warnings.clear();
         let Some(current) = current::lookup(call, &call.target.name)? else {
+            // A create waits for its namespace, and must not keep others from theirs meanwhile.
+            turn.leave();
             match create_instead(call, proposal, options, warnings).await {
                 // Another create came first: what was a create is an update now.
                 Err(ApiError::AlreadyExists { .. }) => continue,
@@ -81,7 +86,7 @@ pub async fn apply(
         };
         let proposed = propose(call, proposal, &current, options, warnings)?;
         match attempt(call, &current, proposed, options).await {
-            Err(store_error::Refused::Race) => {}
+            Err(store_error::Refused::Race) => turn.lost(),
             Ok(answer) => return Ok(answer),
             Err(store_error::Refused::Error(error)) => return Err(error),
         }
