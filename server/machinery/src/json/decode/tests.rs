@@ -194,7 +194,7 @@ fn nesting_is_bounded_everywhere() {
         assert_eq!(bag(&format!(r#"{{"x":{body}}}"#)).unwrap().tree, json!({}), "{levels}");
     }
     assert!(decode_any(nested(MAX_DEPTH - 1).as_bytes(), &Limits::default()).is_ok());
-    let shallow = Limits { max_depth: 3 };
+    let shallow = Limits { max_depth: 3, ..Limits::default() };
     assert!(decode_any(b"[[1]]", &shallow).is_ok());
     assert_eq!(
         decode_any(b"[[[1]]]", &shallow).unwrap_err().to_string(),
@@ -207,7 +207,7 @@ fn any_format_that_serde_reads_can_be_the_source() {
     let source = || serde_json::Deserializer::from_str(r#"{"data":{"k":"1","k":"2"},"x":1} rest"#);
     let decoded = decode_from(&mut source(), &BAG, &Limits::default()).unwrap();
     assert_eq!(reports(&decoded), [r#"duplicate field "data.k""#, r#"unknown field "x""#]);
-    let wrong = decode_from(&mut source(), &WORKLOAD, &Limits { max_depth: 1 });
+    let wrong = decode_from(&mut source(), &WORKLOAD, &Limits { max_depth: 1, ..Limits::default() });
     assert_eq!(wrong, Err(DecodeError::TooDeep(1)));
 }
 
