@@ -63,7 +63,9 @@ pub async fn store_draft(call: Call<'_>, draft: Draft, options: &WriteOptions) -
         }
         let may_shrink = matches!(ownership, Ownership::Tracked { .. });
         let body = write::stored_form(call, &stored, may_shrink)?;
-        match write::commit(call, Write::Create { key: current::key(call, &name), body }).await {
+        match admission::store_in_namespace(call, Write::Create { key: current::key(call, &name), body })
+            .await
+        {
             Ok(object) => return Ok(Answer::Created(object)),
             Err(store_error::Refused::Race) if generated => {}
             Err(store_error::Refused::Race) => {
