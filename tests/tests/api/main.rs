@@ -17,6 +17,7 @@ mod lists;
 mod metrics;
 mod namespaces;
 mod openapi;
+mod paging;
 mod restart;
 mod shutdown;
 mod start;

@@ -57,6 +57,8 @@ async fn a_streaming_list_ends_with_a_bookmark() {
         let bookmark = watch.expect("BOOKMARK").await;
         assert_eq!(bookmark["kind"], "ConfigMap");
         assert_eq!(bookmark["metadata"]["annotations"][annotation], "true", "{bookmark}");
+        let known_to_all = &bookmark["metadata"]["annotations"]["k8s.io/initial-events-end"];
+        assert_eq!(known_to_all, "true", "clients in the field look for this one: {bookmark}");
         assert_eq!(version(&bookmark), version(&created));
     }
 }
