@@ -2,13 +2,22 @@
 //!
 //! A function gets the stored object and returns one cell.
 
+mod controller_revision;
+mod daemon_set;
 mod flowcontrol;
+mod pod;
 mod rbac;
 mod scheduling;
 mod storage;
 
 pub use self::{
+    controller_revision::controller_revision_controller,
+    daemon_set::{
+        daemon_set_available, daemon_set_containers, daemon_set_images, daemon_set_selector,
+        daemon_set_updated,
+    },
     flowcontrol::missing_priority_level,
+    pod::{pod_ip, pod_readiness_gates, pod_ready, pod_restarts, pod_status},
     rbac::{bound_groups, bound_role, bound_service_accounts, bound_users},
     scheduling::is_global_default,
     storage::{

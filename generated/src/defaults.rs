@@ -1,5 +1,11 @@
 //! Defaults that depend on several fields; schema files call them by name (`x-orch-defaulter: persistent_volume`).
 
+mod daemon_set;
+mod pod;
 mod storage;
 
-pub use self::storage::{persistent_volume, persistent_volume_claim};
+pub use self::{
+    daemon_set::daemon_set_update_strategy,
+    pod::{container, ephemeral_container, image_volume, pod, pod_spec, volume},
+    storage::{persistent_volume, persistent_volume_claim},
+};

@@ -4,6 +4,7 @@
 //! a change have names that end in `_update`.
 
 mod config_map;
+mod daemon_set;
 mod disruption_budget;
 mod flowcontrol;
 mod int_or_percent;
@@ -19,6 +20,10 @@ mod storage;
 
 pub use self::{
     config_map::{config_map, config_map_update},
+    daemon_set::{
+        daemon_set_selector, daemon_set_spec, daemon_set_status_update, daemon_set_update_strategy,
+        rolling_update_daemon_set,
+    },
     disruption_budget::pod_disruption_budget_spec,
     flowcontrol::{flow_schema, priority_level_configuration},
     int_or_percent::int_or_percent,
@@ -26,7 +31,15 @@ pub use self::{
     lease::lease_spec,
     metadata::{finalizer_name, object_meta, object_meta_update},
     namespace::namespace_finalizers,
-    pod::{node_selector, node_selector_term},
+    pod::{
+        app_armor_profile, cinder, claim_template, container_port, csi_volume, data_key, dns_config,
+        downward_api, env_from_source, env_var, env_var_name, env_var_source, ephemeral_volume, file_mode,
+        file_path, flex_volume, http_header_name, image, image_pull_secrets, iqn, iscsi, lifecycle_handler,
+        node_labels, node_selector, node_selector_term, path_below, pod, pod_affinity_term,
+        pod_resource_claim, pod_security_context, pod_spec, pod_template, pod_update, port_number_or_name,
+        probe, projected, seccomp_profile, security_context, size_limit, storage_os, sysctl_name, toleration,
+        topology_spread, volume, weight,
+    },
     priority_class::{priority_class, priority_class_update},
     rbac::{cluster_role, cluster_role_binding, role, role_binding},
     secret::{secret, secret_update},

@@ -1,5 +1,32 @@
 //! Rules of pods that no schema can state, one file per part of a pod.
 
+mod container;
+mod env;
+mod network_volume;
 mod node_selector;
+mod object;
+mod paths;
+mod port;
+mod probe;
+mod projected;
+mod resources;
+mod scheduling;
+mod security;
+mod spec;
+mod volume;
 
-pub use self::node_selector::{node_selector, node_selector_term};
+pub use self::{
+    container::image,
+    env::{data_key, env_from_source, env_var, env_var_name, env_var_source},
+    network_volume::{flex_volume, iqn, iscsi, storage_os},
+    node_selector::{node_selector, node_selector_term},
+    object::{pod, pod_update},
+    paths::{file_mode, file_path, path_below},
+    port::{container_port, port_number_or_name},
+    probe::{http_header_name, lifecycle_handler, probe},
+    projected::{downward_api, projected},
+    scheduling::{node_labels, pod_affinity_term, toleration, topology_spread, weight},
+    security::{app_armor_profile, pod_security_context, seccomp_profile, security_context, sysctl_name},
+    spec::{dns_config, image_pull_secrets, pod_resource_claim, pod_spec, pod_template},
+    volume::{cinder, claim_template, csi_volume, ephemeral_volume, size_limit, volume},
+};

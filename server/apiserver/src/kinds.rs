@@ -3,7 +3,9 @@
 //! A kind without an entry here has none, and most have none. Each file under `kinds/` holds one.
 
 mod csi_driver;
+mod daemon_set;
 mod namespace;
+mod pod;
 pub mod persistent_volume;
 pub mod persistent_volume_claim;
 mod role_binding;
@@ -55,6 +57,11 @@ pub trait Hooks: Send + Sync {
         &[]
     }
 
+    /// Fields that [`prepare`](Hooks::prepare) adds to a new object: a client owns them only if it gives them itself.
+    fn added_fields(&self) -> &'static [FieldPath] {
+        &[]
+    }
+
     /// Whether an object without finalizers may go; consulted for a first DELETE and whenever an update leaves an object
     /// that is being deleted without finalizers.
     fn may_be_removed(&self, _tree: &Tree) -> bool {
@@ -85,9 +92,11 @@ pub fn hooks(def: &ResourceDef) -> &'static dyn Hooks {
     // Groups go by their first word: what follows is a matter of vocabulary.
     match (def.group.split('.').next().unwrap_or_default(), def.kind) {
         ("", "Namespace") => &namespace::NamespaceHooks,
+        ("", "Pod") => &pod::PodHooks,
         ("", "PersistentVolume") => &persistent_volume::PersistentVolumeHooks,
         ("", "PersistentVolumeClaim") => &persistent_volume_claim::PersistentVolumeClaimHooks,
         ("", "Secret") => &secret::SecretHooks,
+        ("apps", "DaemonSet") => &daemon_set::DaemonSetHooks,
         ("rbac", "RoleBinding") => &role_binding::BindingHooks::<RoleBinding>::NEW,
         ("rbac", "ClusterRoleBinding") => &role_binding::BindingHooks::<ClusterRoleBinding>::NEW,
         ("storage", "CSIDriver") => &csi_driver::CsiDriverHooks,

@@ -11,6 +11,7 @@ use orch_machinery::{
     managed_fields,
     meta::MetaMut,
     nullable,
+    tree::at,
 };
 use orch_runtime::{Tree, field_error::Validation, object::ApiObject, resource_def::FieldPath};
 use orch_storage::{Body, Object, Write};
@@ -65,7 +66,8 @@ pub fn ready_to_create(call: Call<'_>, draft: &Draft, options: &WriteOptions) ->
     let mut tree = finish(call, &*object, cx)?;
     match &draft.ownership {
         Ownership::Tracked { .. } => {
-            let (time, unset) = (call.app.now().to_string(), unset_fields(call));
+            let (time, mut unset) = (call.app.now().to_string(), unset_fields(call));
+            unset.extend(hooks.added_fields().iter().filter(|path| at(&draft.tree, path).is_none()));
             let write = ownership(call, options, &time, &unset);
             managed_fields::track_create(&write, empty_object(call)?, &mut tree, resource.def.type_def);
         }

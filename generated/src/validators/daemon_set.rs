@@ -1,0 +1,113 @@
+//! Daemon sets: the selector against the template, and how many pods may be replaced at a time.
+
+use orch_runtime::{
+    field_error::{FieldError, Rendered, Validation, json},
+    path::Path,
+    scalar::IntOrString,
+};
+
+use super::label_selector;
+use crate::{
+    apps::v1::{DaemonSetSpec, DaemonSetStatus, DaemonSetUpdateStrategy, RollingUpdateDaemonSet},
+    meta::v1::{LabelSelector, LabelSelectorRequirement},
+};
+
+/// The selector is correct, selects something, and matches the pods that the template makes.
+pub fn daemon_set_selector(value: &DaemonSetSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let selector = path.field("selector");
+    let mut own = Validation::new(cx.vocabulary);
+    if let Some(given) = &value.selector {
+        label_selector(given, &selector, &mut own);
+    }
+    let is_correct = own.is_empty();
+    own.into_errors().into_iter().for_each(|error| cx.push(error));
+    let labels = &value.template.metadata.labels;
+    let is_match = |selector: &LabelSelector| matches(selector, |key| labels.get(key).map(String::as_str));
+    if is_correct && !value.selector.as_ref().is_some_and(is_match) {
+        let template = path.field("template");
+        let metadata = template.field("metadata");
+        let detail = "`selector` does not match template `labels`";
+        cx.push(FieldError::invalid(&metadata.field("labels"), &Rendered(json(labels)), detail));
+    }
+    if let Some(given) = &value.selector
+        && given.match_labels.is_empty()
+        && given.match_expressions.is_empty()
+    {
+        let detail = "empty selector is invalid for daemonset";
+        cx.push(FieldError::invalid(&selector, &Rendered(json(given)), detail));
+    }
+}
+
+/// Whether labels meet a selector whose operators are known.
+fn matches<'l>(selector: &LabelSelector, label: impl Fn(&str) -> Option<&'l str>) -> bool {
+    let requirement = |it: &LabelSelectorRequirement| {
+        let value = label(&it.key);
+        let is_listed = value.is_some_and(|value| it.values.iter().any(|listed| listed == value));
+        match it.operator.as_str() {
+            "In" => is_listed,
+            "NotIn" => !is_listed,
+            "Exists" => value.is_some(),
+            _ => value.is_none(),
+        }
+    };
+    selector.match_labels.iter().all(|(key, value)| label(key) == Some(value))
+        && selector.match_expressions.iter().all(requirement)
+}
+
+/// The pods run for ever.
+pub fn daemon_set_spec(value: &DaemonSetSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let template = path.field("template");
+    let spec = template.field("spec");
+    let policy = &value.template.spec.restart_policy;
+    if policy != "Always" {
+        cx.push(FieldError::not_supported(&spec.field("restartPolicy"), policy, &["Always"]));
+    }
+    if value.template.spec.active_deadline_seconds.is_some() {
+        let detail = "activeDeadlineSeconds in DaemonSet is not Supported";
+        cx.push(FieldError::forbidden(&spec.field("activeDeadlineSeconds"), detail));
+    }
+}
+
+/// The strategy is known.
+pub fn daemon_set_update_strategy(value: &DaemonSetUpdateStrategy, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if !matches!(value.type_.as_str(), "RollingUpdate" | "OnDelete") {
+        cx.push(FieldError::not_supported(path, &Rendered(json(value)), &["RollingUpdate", "OnDelete"]));
+    }
+}
+
+/// Exactly one of the amounts is not zero.
+pub fn rolling_update_daemon_set(value: &RollingUpdateDaemonSet, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let (unavailable, surge) = (path.field("maxUnavailable"), path.field("maxSurge"));
+    match (is_some_pods(value.max_unavailable.as_ref()), is_some_pods(value.max_surge.as_ref())) {
+        (true, true) => {
+            let detail = "may not be set when maxUnavailable is non-zero";
+            cx.push(FieldError::invalid(&surge, &value.max_surge, detail));
+        }
+        (false, false) => {
+            cx.push(FieldError::required(&unavailable, "cannot be 0 when maxSurge is 0"));
+        }
+        _ => {}
+    }
+}
+
+/// Whether an amount is not zero; shares are rounded up, so that any share is some pods.
+fn is_some_pods(amount: Option<&IntOrString>) -> bool {
+    match amount {
+        Some(IntOrString::Int(number)) => *number != 0,
+        Some(share) => share.percentage().is_some_and(|percent| percent != 0),
+        None => false,
+    }
+}
+
+/// Collisions are counted, never forgotten.
+pub fn daemon_set_status_update(
+    new: &DaemonSetStatus,
+    old: &DaemonSetStatus,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    let (new, old) = (new.collision_count, old.collision_count);
+    if old.is_some_and(|old| new.unwrap_or_default() < old) {
+        cx.push(FieldError::invalid(&path.field("collisionCount"), &new, "cannot be decremented"));
+    }
+}

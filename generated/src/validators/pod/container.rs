@@ -1,0 +1,215 @@
+//! Containers: what they mount, and what depends on the role that they have in the pod.
+
+use std::collections::BTreeSet;
+
+use orch_runtime::{
+    field_error::{FieldError, Validation},
+    path::Path,
+};
+
+use super::{paths::path_below, resources::container_resources};
+use crate::core::v1::{
+    Container, ContainerPort, EphemeralContainer, Probe, SecurityContext, Volume, VolumeDevice, VolumeMount,
+};
+
+/// A text without blanks around it.
+pub fn image(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.trim() != value {
+        let detail = "must not have leading or trailing whitespace";
+        cx.push(FieldError::invalid(path, value, detail));
+    }
+}
+
+/// A container that runs as long as the pod does.
+pub(super) fn main_container(
+    value: &Container,
+    volumes: &[Volume],
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    container(value, volumes, path, cx);
+    probes(value, path, cx);
+    if value.restart_policy.is_some() {
+        let detail = "may not be set for non-init containers";
+        cx.push(FieldError::forbidden(&path.field("restartPolicy"), detail));
+    }
+}
+
+/// A container that runs before the others, or beside them if it is always restarted.
+pub(super) fn init_container(
+    value: &Container,
+    volumes: &[Volume],
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    container(value, volumes, path, cx);
+    if value.restart_policy.as_deref() == Some("Always") {
+        return probes(value, path, cx);
+    }
+    for (field, is_given) in [
+        ("lifecycle", value.lifecycle.is_some()),
+        ("livenessProbe", value.liveness_probe.is_some()),
+        ("readinessProbe", value.readiness_probe.is_some()),
+        ("startupProbe", value.startup_probe.is_some()),
+    ] {
+        if is_given {
+            let detail = "may not be set for init containers without restartPolicy=Always";
+            cx.push(FieldError::forbidden(&path.field(field), detail));
+        }
+    }
+}
+
+/// A container that is added later: much is not allowed.
+pub(super) fn ephemeral_container(
+    value: &EphemeralContainer,
+    volumes: &[Volume],
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    mounts(&value.volume_mounts, &value.volume_devices, volumes, value.security_context.as_ref(), path, cx);
+    let resources = &value.resources;
+    for (field, is_given) in [
+        ("ports", !value.ports.is_empty()),
+        ("livenessProbe", value.liveness_probe.is_some()),
+        ("readinessProbe", value.readiness_probe.is_some()),
+        ("startupProbe", value.startup_probe.is_some()),
+        ("lifecycle", value.lifecycle.is_some()),
+        ("resources", !resources.limits.is_empty() || !resources.requests.is_empty()),
+        ("resizePolicy", !value.resize_policy.is_empty()),
+        ("restartPolicy", value.restart_policy.is_some()),
+    ] {
+        if is_given {
+            let detail = "cannot be set for an Ephemeral Container";
+            cx.push(FieldError::forbidden(&path.field(field), detail));
+        }
+    }
+}
+
+fn container(value: &Container, volumes: &[Volume], path: &Path<'_>, cx: &mut Validation<'_>) {
+    port_names(&value.ports, &path.field("ports"), cx);
+    mounts(&value.volume_mounts, &value.volume_devices, volumes, value.security_context.as_ref(), path, cx);
+    container_resources(&value.resources, &path.field("resources"), cx);
+}
+
+/// No two ports of a container have the same name.
+fn port_names(ports: &[ContainerPort], path: &Path<'_>, cx: &mut Validation<'_>) {
+    let mut seen = BTreeSet::new();
+    for (index, port) in ports.iter().enumerate() {
+        if !port.name.is_empty() && !seen.insert(&port.name) {
+            cx.push(FieldError::duplicate(&path.index(index).field("name"), &port.name));
+        }
+    }
+}
+
+/// What holds for one kind of probe only.
+fn probes(value: &Container, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let mut must_succeed_once = |probe: &Option<Probe>, name: &str| {
+        let threshold = probe.as_ref().map_or(1, |probe| probe.success_threshold);
+        if threshold != 1 {
+            let at = path.field(name);
+            cx.push(FieldError::invalid(&at.field("successThreshold"), &threshold, "must be 1"));
+        }
+    };
+    must_succeed_once(&value.liveness_probe, "livenessProbe");
+    must_succeed_once(&value.startup_probe, "startupProbe");
+    let seconds = value.readiness_probe.as_ref().and_then(|probe| probe.termination_grace_period_seconds);
+    if let Some(seconds) = seconds {
+        let at = path.field("readinessProbe");
+        let detail = "must not be set for readinessProbes";
+        cx.push(FieldError::invalid(&at.field("terminationGracePeriodSeconds"), &seconds, detail));
+    }
+}
+
+fn mounts(
+    mounts: &[VolumeMount],
+    devices: &[VolumeDevice],
+    volumes: &[Volume],
+    security: Option<&SecurityContext>,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    let is_privileged = security.is_some_and(|security| security.privileged == Some(true));
+    let at = path.field("volumeMounts");
+    let mut places = BTreeSet::new();
+    for (index, mount) in mounts.iter().enumerate() {
+        let at = at.index(index);
+        volume_of(&mount.name, volumes, &at, cx);
+        place(&mount.mount_path, &mut places, &at.field("mountPath"), cx);
+        sub_paths(mount, &at, cx);
+        propagation(mount, is_privileged, &at, cx);
+    }
+    let at = path.field("volumeDevices");
+    let mut names = BTreeSet::new();
+    for (index, device) in devices.iter().enumerate() {
+        let at = at.index(index);
+        let is_claim =
+            |volume: &Volume| volume.persistent_volume_claim.is_some() || volume.ephemeral.is_some();
+        let name = at.field("name");
+        if volume_of(&device.name, volumes, &at, cx).is_some_and(|volume| !is_claim(volume)) {
+            let detail =
+                "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode";
+            cx.push(FieldError::invalid(&name, &device.name, detail));
+        }
+        if mounts.iter().any(|mount| mount.name == device.name) {
+            cx.push(FieldError::invalid(&name, &device.name, "must not already exist in volumeMounts"));
+        }
+        if !device.name.is_empty() && !names.insert(&device.name) {
+            cx.push(FieldError::invalid(&name, &device.name, "must be unique"));
+        }
+        place(&device.device_path, &mut places, &at.field("devicePath"), cx);
+    }
+}
+
+/// The volume that is mounted.
+fn volume_of<'v>(
+    name: &str,
+    volumes: &'v [Volume],
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) -> Option<&'v Volume> {
+    let found = volumes.iter().find(|volume| volume.name == name);
+    if name.is_empty() {
+        cx.push(FieldError::required(&path.field("name"), ""));
+    } else if found.is_none() {
+        cx.push(FieldError::not_found(&path.field("name"), name));
+    }
+    found
+}
+
+/// A place in the container, where nothing else is.
+fn place<'v>(place: &'v str, places: &mut BTreeSet<&'v str>, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if place.is_empty() {
+        cx.push(FieldError::required(path, ""));
+    } else if !places.insert(place) {
+        cx.push(FieldError::invalid(path, place, "must be unique"));
+    }
+}
+
+fn sub_paths(mount: &VolumeMount, path: &Path<'_>, cx: &mut Validation<'_>) {
+    path_below(&mount.sub_path, &path.field("subPath"), cx);
+    let at = path.field("subPathExpr");
+    if !mount.sub_path.is_empty() && !mount.sub_path_expr.is_empty() {
+        let detail = "subPathExpr and subPath are mutually exclusive";
+        cx.push(FieldError::invalid(&at, &mount.sub_path_expr, detail));
+    }
+    path_below(&mount.sub_path_expr, &at, cx);
+}
+
+fn propagation(mount: &VolumeMount, is_privileged: bool, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let propagation = mount.mount_propagation.as_deref();
+    if propagation == Some("Bidirectional") && !is_privileged {
+        let detail = "Bidirectional mount propagation is available only to privileged containers";
+        cx.push(FieldError::forbidden(&path.field("mountPropagation"), detail));
+    }
+    if !matches!(mount.recursive_read_only.as_deref(), Some("Enabled" | "IfPossible")) {
+        return;
+    }
+    let at = path.field("recursiveReadOnly");
+    if !mount.read_only {
+        cx.push(FieldError::forbidden(&at, "may only be specified when readOnly is true"));
+    }
+    if propagation.is_some_and(|propagation| propagation != "None") {
+        let detail = "may only be specified when mountPropagation is None or not specified";
+        cx.push(FieldError::forbidden(&at, detail));
+    }
+}

@@ -1,0 +1,209 @@
+//! Variables of the environment, and the fields and amounts that they can show.
+
+use std::{borrow::Cow, sync::LazyLock};
+
+use orch_runtime::{
+    constraint,
+    field_error::{FieldError, Validation},
+    path::Path,
+    scalar::Quantity,
+};
+
+use crate::{
+    core::v1::{EnvFromSource, EnvVar, EnvVarSource, ObjectFieldSelector, ResourceFieldSelector},
+    validators::config_key,
+};
+
+/// Where fields of the pod are shown: not all of them can be shown everywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldsOf {
+    /// In the environment.
+    Environment,
+    /// In files.
+    Files,
+}
+
+impl FieldsOf {
+    fn allowed(self) -> &'static [&'static str] {
+        match self {
+            FieldsOf::Environment => &[
+                "metadata.name",
+                "metadata.namespace",
+                "metadata.uid",
+                "spec.nodeName",
+                "spec.serviceAccountName",
+                "status.hostIP",
+                "status.hostIPs",
+                "status.podIP",
+                "status.podIPs",
+            ],
+            FieldsOf::Files => &[
+                "metadata.annotations",
+                "metadata.labels",
+                "metadata.name",
+                "metadata.namespace",
+                "metadata.uid",
+            ],
+        }
+    }
+}
+
+/// Every field of a pod that is known by a label.
+const FIELD_LABELS: &[&str] = &[
+    "metadata.annotations",
+    "metadata.labels",
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+    "spec.nodeName",
+    "spec.restartPolicy",
+    "spec.schedulerName",
+    "spec.serviceAccountName",
+    "status.hostIP",
+    "status.hostIPs",
+    "status.phase",
+    "status.podIP",
+    "status.podIPs",
+];
+
+/// The amounts that can be shown, besides those of huge pages.
+const AMOUNTS: &[&str] = &[
+    "limits.cpu",
+    "limits.ephemeral-storage",
+    "limits.memory",
+    "requests.cpu",
+    "requests.ephemeral-storage",
+    "requests.memory",
+];
+const HUGE_PAGES: &[&str] = &["limits.hugepages-", "requests.hugepages-"];
+
+/// A name that any variable can have: printable ASCII characters other than `=`.
+pub fn env_var_name(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let is_allowed = |byte: u8| (b' '..=b'~').contains(&byte) && byte != b'=';
+    if !value.bytes().all(is_allowed) {
+        let detail = "a valid environment variable name must consist only of printable ASCII characters other than '='";
+        cx.push(FieldError::invalid(path, value, detail));
+    }
+}
+
+/// A key of a config map or secret.
+pub fn data_key(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
+    config_key(value, path, cx);
+}
+
+/// A variable has a value or a source.
+pub fn env_var(value: &EnvVar, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.value_from.is_some() && !value.value.is_empty() {
+        let detail = "may not be specified when `value` is not empty";
+        cx.push(FieldError::invalid(&path.field("valueFrom"), "", detail));
+    }
+}
+
+/// There is exactly one source.
+pub fn env_var_source(value: &EnvVarSource, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if let Some(field) = &value.field_ref {
+        field_selector(field, FieldsOf::Environment, &path.field("fieldRef"), cx);
+    }
+    if let Some(resource) = &value.resource_field_ref {
+        resource_selector(resource, FieldsOf::Environment, &path.field("resourceFieldRef"), cx);
+    }
+    let given = [
+        value.field_ref.is_some(),
+        value.resource_field_ref.is_some(),
+        value.config_map_key_ref.is_some(),
+        value.secret_key_ref.is_some(),
+    ];
+    let names = "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`";
+    one_source(&given, names, path, cx);
+}
+
+/// There is exactly one source.
+pub fn env_from_source(value: &EnvFromSource, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let given = [value.config_map_ref.is_some(), value.secret_ref.is_some()];
+    one_source(&given, "must specify one of: `configMapRef` or `secretRef`", path, cx);
+}
+
+fn one_source(given: &[bool], names: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
+    match given.iter().filter(|given| **given).count() {
+        0 => cx.push(FieldError::invalid(path, "", names)),
+        1 => {}
+        _ => cx.push(FieldError::invalid(path, "", "may not have more than one field specified at a time")),
+    }
+}
+
+/// A field of the pod that can be shown.
+pub(super) fn field_selector(
+    value: &ObjectFieldSelector,
+    fields: FieldsOf,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    let at = path.field("fieldPath");
+    let field = value.field_path.as_str();
+    if field.is_empty() {
+        return cx.push(FieldError::required(&at, ""));
+    }
+    if let Some((map, key)) = subscript(field) {
+        let faults = match map {
+            "metadata.annotations" => constraint::qualified_name(&key.to_lowercase()),
+            "metadata.labels" => constraint::qualified_name(key),
+            _ => return cx.push(FieldError::invalid(path, map, "does not support subscript")),
+        };
+        return cx.invalid_all(path, key, &faults);
+    }
+    // An old name of the field.
+    let field: Cow<'_, str> = if field == "spec.host" { "spec.nodeName".into() } else { field.into() };
+    if !FIELD_LABELS.contains(&field.as_ref()) {
+        let detail = format!("error converting fieldPath: field label not supported: {field}");
+        cx.push(FieldError::invalid(&at, field.as_ref(), &detail));
+    } else if !fields.allowed().contains(&field.as_ref()) {
+        cx.push(FieldError::not_supported(&at, field.as_ref(), fields.allowed()));
+    }
+}
+
+/// `metadata.labels['key']`
+fn subscript(field: &str) -> Option<(&str, &str)> {
+    let (map, key) = field.strip_suffix("']")?.split_once("['")?;
+    (!map.is_empty()).then_some((map, key))
+}
+
+/// An amount that can be shown, in a unit that suits it.
+pub(super) fn resource_selector(
+    value: &ResourceFieldSelector,
+    fields: FieldsOf,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    let resource = value.resource.as_str();
+    let at = path.field("resource");
+    if fields == FieldsOf::Files && value.container_name.is_empty() {
+        cx.push(FieldError::required(&path.field("containerName"), ""));
+    } else if resource.is_empty() {
+        cx.push(FieldError::required(&at, ""));
+    } else if !AMOUNTS.contains(&resource) && !HUGE_PAGES.iter().any(|prefix| resource.starts_with(prefix)) {
+        cx.push(FieldError::not_supported(&at, resource, AMOUNTS));
+    }
+    let divisor = value.divisor.as_ref().filter(|divisor| !divisor.is_zero());
+    let (units, detail) = if resource.ends_with(".cpu") {
+        (&CPU_UNITS, "only divisor's values 1m and 1 are supported with the cpu resource")
+    } else {
+        (
+            &BYTE_UNITS,
+            "only divisor's values 1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei are supported with the \
+             memory resource",
+        )
+    };
+    if divisor.is_some_and(|divisor| !units.contains(divisor)) {
+        let name = resource.split_once('.').map_or(resource, |(_, name)| name);
+        cx.push(FieldError::invalid(&path.field("divisor"), name, &detail.replace("memory", name)));
+    }
+}
+
+static CPU_UNITS: LazyLock<Vec<Quantity>> = LazyLock::new(|| quantities(&["1m", "1"]));
+static BYTE_UNITS: LazyLock<Vec<Quantity>> = LazyLock::new(|| {
+    quantities(&["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"])
+});
+
+fn quantities(texts: &[&str]) -> Vec<Quantity> {
+    texts.iter().map(|text| text.parse().expect("a quantity of this file")).collect()
+}

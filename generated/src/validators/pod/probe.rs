@@ -1,0 +1,51 @@
+//! Probes and what is run at the start and the end of containers: one way each.
+
+use orch_runtime::{
+    field_error::{FieldError, Validation},
+    path::Path,
+};
+
+use crate::core::v1::{LifecycleHandler, Probe};
+
+/// There is exactly one way to check.
+pub fn probe(value: &Probe, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let given = [
+        ("exec", value.exec.is_some()),
+        ("httpGet", value.http_get.is_some()),
+        ("tcpSocket", value.tcp_socket.is_some()),
+        ("grpc", value.grpc.is_some()),
+    ];
+    one_handler(&given, path, cx);
+}
+
+/// There is exactly one way to run something.
+pub fn lifecycle_handler(value: &LifecycleHandler, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let given = [
+        ("exec", value.exec.is_some()),
+        ("httpGet", value.http_get.is_some()),
+        ("tcpSocket", value.tcp_socket.is_some()),
+        ("sleep", value.sleep.is_some()),
+    ];
+    one_handler(&given, path, cx);
+}
+
+fn one_handler(handlers: &[(&str, bool)], path: &Path<'_>, cx: &mut Validation<'_>) {
+    let mut given = handlers.iter().filter(|(_, given)| *given);
+    if given.next().is_none() {
+        cx.push(FieldError::required(path, "must specify a handler type"));
+    }
+    for (name, _) in given {
+        let detail = "may not specify more than 1 handler type";
+        cx.push(FieldError::forbidden(&path.field(name), detail));
+    }
+}
+
+/// The name of a header.
+pub fn http_header_name(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    if value.is_empty() || !value.bytes().all(is_allowed) {
+        let detail = "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex \
+                      used for validation is '[-A-Za-z0-9]+')";
+        cx.push(FieldError::invalid(path, value, detail));
+    }
+}

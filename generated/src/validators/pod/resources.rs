@@ -1,0 +1,90 @@
+//! What containers request and are limited to.
+
+use std::collections::BTreeMap;
+
+use orch_runtime::{
+    constraint,
+    field_error::{FieldError, Validation},
+    path::Path,
+    scalar::Quantity,
+};
+
+use crate::core::v1::ResourceRequirements;
+
+/// Resources of containers that need no prefix.
+const STANDARD: &[&str] = &["cpu", "memory", "ephemeral-storage"];
+const HUGE_PAGES: &str = "hugepages-";
+
+/// Names and amounts are those of container resources, and no request exceeds its limit.
+pub(super) fn container_resources(value: &ResourceRequirements, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let limits = path.field("limits");
+    for (name, amount) in &value.limits {
+        resource(name, amount, &limits.key(name), cx);
+    }
+    let requests = path.field("requests");
+    for (name, amount) in &value.requests {
+        resource(name, amount, &requests.key(name), cx);
+        request_within(name, amount, &value.limits, path, cx);
+    }
+    let names: Vec<&String> = value.limits.keys().chain(value.requests.keys()).collect();
+    let has_huge_pages = names.iter().any(|name| name.starts_with(HUGE_PAGES));
+    if has_huge_pages && !names.iter().any(|name| matches!(name.as_str(), "cpu" | "memory")) {
+        cx.push(FieldError::forbidden(path, "HugePages require cpu or memory"));
+    }
+}
+
+fn request_within(
+    name: &str,
+    amount: &Quantity,
+    limits: &BTreeMap<String, Quantity>,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    let requests = path.field("requests");
+    let domain = cx.vocabulary.label_domain;
+    let can_exceed = is_native(name, domain) && !name.starts_with(HUGE_PAGES);
+    let relation = match limits.get(name) {
+        None if can_exceed => return,
+        None => {
+            let detail = "Limit must be set for non overcommitable resources";
+            return cx.push(FieldError::required(&path.field("limits"), detail));
+        }
+        Some(limit) if !can_exceed && amount != limit => "must be equal to",
+        Some(limit) if amount > limit => "must be less than or equal to",
+        Some(_) => return,
+    };
+    let detail = format!("{relation} {name} limit of {}", limits[name]);
+    cx.push(FieldError::invalid(&requests, &amount.to_string(), &detail));
+}
+
+fn resource(name: &str, amount: &Quantity, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let domain = cx.vocabulary.label_domain;
+    let faults = constraint::qualified_name(name);
+    let is_standard = STANDARD.contains(&name) || name.starts_with(HUGE_PAGES);
+    cx.invalid_all(path, name, &faults);
+    if !name.contains('/') {
+        if !is_standard {
+            let detail = "must be a standard resource type or fully qualified";
+            cx.push(FieldError::invalid(path, name, detail));
+            cx.push(FieldError::invalid(path, name, "must be a standard resource for containers"));
+        }
+    } else if !is_native(name, domain) && !is_extended(name) {
+        cx.push(FieldError::invalid(path, name, "doesn't follow extended resource name standard"));
+    }
+    if amount.sign() < 0 {
+        let detail = "must be greater than or equal to 0";
+        cx.push(FieldError::invalid(path, &amount.to_string(), detail));
+    } else if !is_native(name, domain) && amount.milli_value() % 1000 != 0 {
+        cx.push(FieldError::invalid(path, &amount.to_string(), "must be an integer"));
+    }
+}
+
+/// Resources without a prefix, and those of the product.
+fn is_native(name: &str, domain: &str) -> bool {
+    !name.contains('/') || name.contains(&format!("{domain}/"))
+}
+
+/// Resources that somebody else defines.
+fn is_extended(name: &str) -> bool {
+    !name.starts_with("requests.") && constraint::qualified_name(&format!("requests.{name}")).is_empty()
+}

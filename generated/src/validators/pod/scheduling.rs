@@ -1,0 +1,144 @@
+//! Where pods may run: labels, tolerations, pods nearby, and how pods are spread.
+
+use std::collections::BTreeMap;
+
+use orch_runtime::{
+    constraint,
+    field_error::{FieldError, Rendered, Validation},
+    path::Path,
+};
+
+use crate::{
+    core::v1::{PodAffinityTerm, Toleration, TopologySpreadConstraint},
+    validators::label_selector,
+};
+
+/// The effect that ends pods that are running already.
+const NO_EXECUTE: &str = "NoExecute";
+const EFFECTS: &[&str] = &["NoSchedule", "PreferNoSchedule", NO_EXECUTE];
+
+/// Labels; faults are reported at the map.
+pub fn node_labels(value: &BTreeMap<String, String>, path: &Path<'_>, cx: &mut Validation<'_>) {
+    for (key, value) in value {
+        cx.invalid_all(path, key, &constraint::qualified_name(key));
+        cx.invalid_all(path, value, &constraint::label_value(value));
+    }
+}
+
+/// How much a wish counts.
+pub fn weight(value: &i32, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if !(1..=100).contains(value) {
+        cx.push(FieldError::invalid(path, value, "must be in the range 1-100"));
+    }
+}
+
+/// Operator, value, effect and time fit each other.
+pub fn toleration(value: &Toleration, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let operator = path.field("operator");
+    if !value.key.is_empty() {
+        cx.invalid_all(&path.field("key"), &value.key, &constraint::qualified_name(&value.key));
+    } else if value.operator != "Exists" {
+        let detail =
+            "operator must be Exists when `key` is empty, which means \"match all values and all keys\"";
+        cx.push(FieldError::invalid(&operator, &value.operator, detail));
+    }
+    let effect = path.field("effect");
+    if value.toleration_seconds.is_some() && value.effect != NO_EXECUTE {
+        let detail = "effect must be 'NoExecute' when `tolerationSeconds` is set";
+        cx.push(FieldError::invalid(&effect, &value.effect, detail));
+    }
+    match value.operator.as_str() {
+        "" | "Equal" => {
+            let faults = constraint::label_value(&value.value);
+            if !faults.is_empty() {
+                cx.push(FieldError::invalid(&operator, &value.value, &faults.join(";")));
+            }
+        }
+        "Exists" if !value.value.is_empty() => {
+            let detail = "value must be empty when `operator` is 'Exists'";
+            cx.push(FieldError::invalid(&operator, &value.value, detail));
+        }
+        "Exists" => {}
+        other => cx.push(FieldError::not_supported(&operator, other, &["Equal", "Exists"])),
+    }
+    if !value.effect.is_empty() && !EFFECTS.contains(&value.effect.as_str()) {
+        cx.push(FieldError::not_supported(&effect, &value.effect, EFFECTS));
+    }
+}
+
+/// Selectors and names are correct, and keys to compare need a selector to add to.
+pub fn pod_affinity_term(value: &PodAffinityTerm, path: &Path<'_>, cx: &mut Validation<'_>) {
+    for (field, selector) in
+        [("labelSelector", &value.label_selector), ("namespaceSelector", &value.namespace_selector)]
+    {
+        if let Some(selector) = selector {
+            label_selector(selector, &path.field(field), cx);
+        }
+    }
+    for name in &value.namespaces {
+        cx.invalid_all(&path.field("namespace"), name, &constraint::dns_label(name));
+    }
+    topology_key(&value.topology_key, path, cx);
+    let has_selector = value.label_selector.is_some();
+    for (field, keys) in
+        [("matchLabelKeys", &value.match_label_keys), ("mismatchLabelKeys", &value.mismatch_label_keys)]
+    {
+        label_keys(keys, has_selector, &path.field(field), cx);
+    }
+}
+
+/// Numbers are positive, and what counts is correct.
+pub fn topology_spread(value: &TopologySpreadConstraint, path: &Path<'_>, cx: &mut Validation<'_>) {
+    const NOT_POSITIVE: &str = "must be greater than zero";
+    if value.max_skew <= 0 {
+        cx.push(FieldError::invalid(&path.field("maxSkew"), &value.max_skew, NOT_POSITIVE));
+    }
+    topology_key(&value.topology_key, path, cx);
+    if let Some(least) = value.min_domains {
+        let at = path.field("minDomains");
+        if least <= 0 {
+            cx.push(FieldError::invalid(&at, &least, NOT_POSITIVE));
+        }
+        if value.when_unsatisfiable != "DoNotSchedule" {
+            let detail = format!(
+                "can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {}",
+                value.when_unsatisfiable
+            );
+            cx.push(FieldError::invalid(&at, &least, &detail));
+        }
+    }
+    label_keys(&value.match_label_keys, value.label_selector.is_some(), &path.field("matchLabelKeys"), cx);
+    if let Some(selector) = &value.label_selector {
+        label_selector(selector, &path.field("labelSelector"), cx);
+    }
+}
+
+/// No two constraints spread over the same parts in the same way.
+pub(super) fn topology_spreads(value: &[TopologySpreadConstraint], path: &Path<'_>, cx: &mut Validation<'_>) {
+    for (index, constraint) in value.iter().enumerate() {
+        let key = |it: &TopologySpreadConstraint| (it.topology_key.clone(), it.when_unsatisfiable.clone());
+        if value[..index].iter().any(|before| key(before) == key(constraint)) {
+            let shown = format!("{{{}, {}}}", constraint.topology_key, constraint.when_unsatisfiable);
+            let at = path.index(index);
+            cx.push(FieldError::duplicate(&at.field("{topologyKey, whenUnsatisfiable}"), &Rendered(shown)));
+        }
+    }
+}
+
+fn topology_key(key: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let at = path.field("topologyKey");
+    if key.is_empty() {
+        cx.push(FieldError::required(&at, "can not be empty"));
+    } else {
+        cx.invalid_all(&at, key, &constraint::qualified_name(key));
+    }
+}
+
+fn label_keys(keys: &[String], has_selector: bool, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if !keys.is_empty() && !has_selector {
+        cx.push(FieldError::forbidden(path, "must not be specified when labelSelector is not set"));
+    }
+    for (index, key) in keys.iter().enumerate() {
+        cx.invalid_all(&path.index(index), key, &constraint::qualified_name(key));
+    }
+}

@@ -1,0 +1,181 @@
+//! What concerns more than one part of a pod.
+
+use std::collections::BTreeSet;
+
+use orch_runtime::{
+    constraint,
+    field_error::{FieldError, Rendered, Validation, json},
+    path::Path,
+};
+
+use super::{
+    container::{ephemeral_container, init_container, main_container},
+    scheduling::topology_spreads,
+};
+use crate::core::v1::{
+    ContainerPort, LocalObjectReference, PodDNSConfig, PodResourceClaim, PodSpec, PodTemplateSpec,
+};
+
+/// The most name servers, and domains to search, that resolvers look at.
+const NAMESERVERS_MAX: usize = 3;
+const SEARCHES_MAX: usize = 32;
+/// The most bytes that the domains to search may have together, with a blank after each but the last.
+const SEARCHES_BYTES_MAX: usize = 2048;
+
+/// Containers get along with each other, with the volumes and with the host.
+pub fn pod_spec(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    containers(value, path, cx);
+    container_names(value, path, cx);
+    host_ports(value, path, cx);
+    if value.dns_policy == "None" {
+        let at = path.field("dnsConfig");
+        match &value.dns_config {
+            None => {
+                let detail = "must provide `dnsConfig` when `dnsPolicy` is None";
+                cx.push(FieldError::required(&at, detail));
+            }
+            Some(config) if config.nameservers.is_empty() => {
+                let detail = "must provide at least one DNS nameserver when `dnsPolicy` is None";
+                cx.push(FieldError::required(&at.field("nameservers"), detail));
+            }
+            Some(_) => {}
+        }
+    }
+    if value.host_pid && value.share_process_namespace == Some(true) {
+        let detail = "ShareProcessNamespace and HostPID cannot both be enabled";
+        cx.push(FieldError::invalid(&path.field("shareProcessNamespace"), &true, detail));
+    }
+    topology_spreads(&value.topology_spread_constraints, &path.field("topologySpreadConstraints"), cx);
+    if !value.scheduling_gates.is_empty() && !value.node_name.is_empty() {
+        let detail = "cannot be set until all schedulingGates have been cleared";
+        cx.push(FieldError::forbidden(&path.field("nodeName"), detail));
+    }
+}
+
+fn containers(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let volumes = &value.volumes;
+    for (index, container) in value.containers.iter().enumerate() {
+        main_container(container, volumes, &path.field("containers").index(index), cx);
+    }
+    for (index, container) in value.init_containers.iter().enumerate() {
+        init_container(container, volumes, &path.field("initContainers").index(index), cx);
+    }
+    let names: BTreeSet<&str> = value.containers.iter().map(|container| container.name.as_str()).collect();
+    for (index, container) in value.ephemeral_containers.iter().enumerate() {
+        let list = path.field("ephemeralContainers");
+        let at = list.index(index);
+        ephemeral_container(container, volumes, &at, cx);
+        let target = container.target_container_name.as_str();
+        if !target.is_empty() && !names.contains(target) {
+            cx.push(FieldError::not_found(&at.field("targetContainerName"), target));
+        }
+    }
+}
+
+/// Names are unique over all lists; within one list, the list itself sees to that.
+fn container_names(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let mut others: BTreeSet<&str> =
+        value.containers.iter().map(|container| container.name.as_str()).collect();
+    let init = value.init_containers.iter().map(|container| container.name.as_str());
+    let ephemeral = value.ephemeral_containers.iter().map(|container| container.name.as_str());
+    for (list, names) in
+        [("initContainers", init.collect::<Vec<_>>()), ("ephemeralContainers", ephemeral.collect())]
+    {
+        for (index, name) in names.iter().enumerate() {
+            if !name.is_empty() && others.contains(name) {
+                let at = path.field(list);
+                cx.push(FieldError::duplicate(&at.index(index).field("name"), *name));
+            }
+        }
+        others.extend(names);
+    }
+}
+
+/// A port of the host leads to one container only, and is the container's own on the host's network.
+fn host_ports(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let mut seen = BTreeSet::new();
+    for (index, container) in value.containers.iter().enumerate() {
+        let list = path.field("containers");
+        let container_at = list.index(index);
+        let ports_at = container_at.field("ports");
+        for (index, port) in container.ports.iter().enumerate().filter(|(_, port)| port.host_port != 0) {
+            let at = ports_at.index(index);
+            if value.host_network && port.host_port != port.container_port {
+                let detail = "must match `hostPort` when `hostNetwork` is true";
+                cx.push(FieldError::invalid(&at.field("containerPort"), &port.container_port, detail));
+            }
+            let key = host_port_key(port);
+            if seen.contains(&key) {
+                cx.push(FieldError::duplicate(&at.field("hostPort"), &key));
+            }
+            seen.insert(key);
+        }
+    }
+}
+
+fn host_port_key(port: &ContainerPort) -> String {
+    let ContainerPort { protocol, host_ip, host_port, .. } = port;
+    format!("{protocol}/{host_ip}/{host_port}")
+}
+
+/// Containers are added to running pods only.
+pub fn pod_template(value: &PodTemplateSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if !value.spec.ephemeral_containers.is_empty() {
+        let spec = path.field("spec");
+        let detail = "ephemeral containers not allowed in pod template";
+        cx.push(FieldError::forbidden(&spec.field("ephemeralContainers"), detail));
+    }
+}
+
+/// Every secret has a name.
+pub fn image_pull_secrets(value: &[LocalObjectReference], path: &Path<'_>, cx: &mut Validation<'_>) {
+    for (index, secret) in value.iter().enumerate() {
+        if secret.name.is_empty() {
+            cx.push(FieldError::required(&path.index(index).field("name"), ""));
+        }
+    }
+}
+
+/// There is not more than resolvers look at.
+pub fn dns_config(value: &PodDNSConfig, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let shown = |list: &Vec<String>| Rendered(json(list));
+    if value.nameservers.len() > NAMESERVERS_MAX {
+        let detail = "must not have more than 3 nameservers";
+        cx.push(FieldError::invalid(&path.field("nameservers"), &shown(&value.nameservers), detail));
+    }
+    let searches = path.field("searches");
+    if value.searches.len() > SEARCHES_MAX {
+        let detail = "must not have more than 32 search paths";
+        cx.push(FieldError::invalid(&searches, &shown(&value.searches), detail));
+    }
+    let bytes = value.searches.iter().map(|search| search.len() + 1).sum::<usize>().saturating_sub(1);
+    if bytes > SEARCHES_BYTES_MAX {
+        let detail = "must not have more than 2048 characters (including spaces) in the search list";
+        cx.push(FieldError::invalid(&searches, &shown(&value.searches), detail));
+    }
+    for (index, search) in value.searches.iter().enumerate() {
+        let name = search.strip_suffix('.').unwrap_or(search);
+        cx.invalid_all(&searches.index(index), name, &constraint::dns_subdomain(name));
+    }
+    for (index, option) in value.options.iter().enumerate() {
+        if option.name.is_empty() {
+            let at = path.field("options");
+            cx.push(FieldError::required(&at.index(index), "must not be empty"));
+        }
+    }
+}
+
+/// A claim is named in exactly one of two ways.
+pub fn pod_resource_claim(value: &PodResourceClaim, path: &Path<'_>, cx: &mut Validation<'_>) {
+    match (&value.resource_claim_name, &value.resource_claim_template_name) {
+        (Some(_), Some(_)) => {
+            let detail = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified";
+            cx.push(FieldError::invalid(path, &Rendered(json(value)), detail));
+        }
+        (None, None) => {
+            let detail = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`";
+            cx.push(FieldError::invalid(path, &Rendered(json(value)), detail));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,126 @@
+//! Volumes: one source each, and what single sources require.
+
+use orch_runtime::{
+    constraint,
+    field_error::{FieldError, Validation},
+    path::Path,
+    rule,
+    scalar::Quantity,
+};
+
+use crate::core::v1::{
+    CSIVolumeSource, CinderVolumeSource, EphemeralVolumeSource, LocalObjectReference,
+    PersistentVolumeClaimTemplate, Volume,
+};
+
+/// The longest name of a CSI driver, in bytes.
+const DRIVER_NAME_MAX: usize = 63;
+
+/// There is exactly one source.
+pub fn volume(value: &Volume, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let mut given = sources(value).into_iter().filter(|(_, given)| *given);
+    if given.next().is_none() {
+        cx.push(FieldError::required(path, "must specify a volume type"));
+    }
+    for (source, _) in given {
+        let detail = "may not specify more than 1 volume type";
+        cx.push(FieldError::forbidden(&path.field(source), detail));
+    }
+    let iscsi = value.iscsi.as_ref().filter(|iscsi| iscsi.initiator_name.is_some());
+    if iscsi.is_some_and(|iscsi| value.name.len() + 1 + iscsi.target_portal.len() > 64) {
+        let detail = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if \
+                      iscsi.initiatorName is specified.";
+        cx.push(FieldError::invalid(&path.field("name"), &value.name, detail));
+    }
+}
+
+/// The sources and whether they are given, in the order in which a second one is blamed.
+fn sources(value: &Volume) -> [(&'static str, bool); 30] {
+    [
+        ("emptyDir", value.empty_dir.is_some()),
+        ("hostPath", value.host_path.is_some()),
+        ("gitRepo", value.git_repo.is_some()),
+        ("gcePersistentDisk", value.gce_persistent_disk.is_some()),
+        ("awsElasticBlockStore", value.aws_elastic_block_store.is_some()),
+        ("secret", value.secret.is_some()),
+        ("nfs", value.nfs.is_some()),
+        ("iscsi", value.iscsi.is_some()),
+        ("glusterfs", value.glusterfs.is_some()),
+        ("flocker", value.flocker.is_some()),
+        ("persistentVolumeClaim", value.persistent_volume_claim.is_some()),
+        ("rbd", value.rbd.is_some()),
+        ("cinder", value.cinder.is_some()),
+        ("cephfs", value.cephfs.is_some()),
+        ("quobyte", value.quobyte.is_some()),
+        ("downwardAPI", value.downward_api.is_some()),
+        ("fc", value.fc.is_some()),
+        ("flexVolume", value.flex_volume.is_some()),
+        ("configMap", value.config_map.is_some()),
+        ("azureFile", value.azure_file.is_some()),
+        ("vsphereVolume", value.vsphere_volume.is_some()),
+        ("photonPersistentDisk", value.photon_persistent_disk.is_some()),
+        ("portworxVolume", value.portworx_volume.is_some()),
+        ("azureDisk", value.azure_disk.is_some()),
+        ("storageos", value.storageos.is_some()),
+        ("scaleIO", value.scale_io.is_some()),
+        ("projected", value.projected.is_some()),
+        ("csi", value.csi.is_some()),
+        ("ephemeral", value.ephemeral.is_some()),
+        ("image", value.image.is_some()),
+    ]
+}
+
+/// An amount that is not negative.
+pub fn size_limit(value: &Quantity, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.sign() < 0 {
+        cx.push(FieldError::forbidden(path, "SizeLimit field must be a valid resource quantity"));
+    }
+}
+
+/// The driver's name is one, and the secret has a name.
+pub fn csi_volume(value: &CSIVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let driver = path.field("driver");
+    if value.driver.is_empty() {
+        cx.push(FieldError::required(&driver, ""));
+    } else {
+        rule::max_length(&value.driver, DRIVER_NAME_MAX, &driver, cx);
+        cx.invalid_all(&driver, &value.driver, &constraint::dns_subdomain(&value.driver.to_lowercase()));
+    }
+    named(value.node_publish_secret_ref.as_ref(), &path.field("nodePublishSecretRef"), cx);
+}
+
+/// There is a template of the claim.
+pub fn ephemeral_volume(value: &EphemeralVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.volume_claim_template.is_none() {
+        cx.push(FieldError::required(&path.field("volumeClaimTemplate"), ""));
+    }
+}
+
+/// Nothing but labels and annotations is set in the metadata of a claim that is made later.
+pub fn claim_template(value: &PersistentVolumeClaimTemplate, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let metadata = path.field("metadata");
+    let given = &value.metadata;
+    for (field, is_given) in [
+        ("name", !given.name.is_empty()),
+        ("generateName", !given.generate_name.is_empty()),
+        ("namespace", !given.namespace.is_empty()),
+        ("ownerReferences", !given.owner_references.is_empty()),
+        ("finalizers", !given.finalizers.is_empty()),
+    ] {
+        if is_given {
+            cx.push(FieldError::forbidden(&metadata.field(field), "cannot be set for an ephemeral volume"));
+        }
+    }
+}
+
+/// The secret has a name.
+pub fn cinder(value: &CinderVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
+    named(value.secret_ref.as_ref(), &path.field("secretRef"), cx);
+}
+
+/// A reference that is given has a name.
+pub(super) fn named(reference: Option<&LocalObjectReference>, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if reference.is_some_and(|reference| reference.name.is_empty()) {
+        cx.push(FieldError::required(&path.field("name"), ""));
+    }
+}

@@ -1,0 +1,190 @@
+//! Daemon sets and controller revisions: each rule broken once, what may change, and defaults.
+
+#[path = "support/objects.rs"]
+mod objects;
+
+use objects::{defaulted, errors, update_errors, with};
+use orch_runtime::Tree;
+use serde_json::json;
+
+fn daemon_set() -> Tree {
+    json!({"metadata": {"name": "d"}, "spec": {
+        "selector": {"matchLabels": {"app": "a"}},
+        "template": {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"name": "c", "image": "x:1"}]}},
+    }})
+}
+
+#[test]
+fn rules() {
+    const MISMATCH: &str = r#"spec.template.metadata.labels: Invalid value: {"app":"a"}: `selector` does not match template `labels`"#;
+    assert_eq!(errors("DaemonSet", &daemon_set()), [""; 0]);
+    let cases: Vec<(&str, Tree, &[&str])> = vec![
+        ("/spec/selector", json!(null), &[MISMATCH]),
+        ("/spec/selector/matchLabels/app", json!("b"), &[MISMATCH]),
+        (
+            "/spec/selector",
+            json!({}),
+            &["spec.selector: Invalid value: {}: empty selector is invalid for daemonset"],
+        ),
+        (
+            "/spec/selector",
+            json!({"matchExpressions": [{"key": "app", "operator": "In", "values": ["b", "a"]}, {"key": "x", "operator": "DoesNotExist"}]}),
+            &[],
+        ),
+        (
+            "/spec/selector",
+            json!({"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}),
+            &[
+                r#"spec.selector.matchExpressions[0].operator: Invalid value: "Near": not a valid selector operator"#,
+            ],
+        ),
+        (
+            "/spec/template",
+            json!({}),
+            &[
+                "spec.template.metadata.labels: Invalid value: {}: `selector` does not match template `labels`",
+                "spec.template.spec.containers: Required value",
+            ],
+        ),
+        (
+            "/spec/template/spec/restartPolicy",
+            json!("Never"),
+            &[r#"spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always""#],
+        ),
+        (
+            "/spec/template/spec/activeDeadlineSeconds",
+            json!(5),
+            &[
+                "spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in DaemonSet is not Supported",
+            ],
+        ),
+        (
+            "/spec/template/spec/ephemeralContainers",
+            json!([{"name": "e", "image": "x"}]),
+            &[
+                "spec.template.spec.ephemeralContainers: Forbidden: ephemeral containers not allowed in pod template",
+            ],
+        ),
+        (
+            "/spec/minReadySeconds",
+            json!(-1),
+            &["spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0"],
+        ),
+        (
+            "/spec/revisionHistoryLimit",
+            json!(-1),
+            &["spec.revisionHistoryLimit: Invalid value: -1: must be greater than or equal to 0"],
+        ),
+        (
+            "/spec/updateStrategy/type",
+            json!("Recreate"),
+            &[
+                r#"spec.updateStrategy: Unsupported value: {"type":"Recreate"}: supported values: "RollingUpdate", "OnDelete""#,
+            ],
+        ),
+        (
+            "/spec/updateStrategy/rollingUpdate",
+            json!({"maxSurge": 0, "maxUnavailable": "0%"}),
+            &[
+                "spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0",
+            ],
+        ),
+        (
+            "/spec/updateStrategy/rollingUpdate",
+            json!({"maxSurge": "1%"}),
+            &[
+                r#"spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: "1%": may not be set when maxUnavailable is non-zero"#,
+            ],
+        ),
+        (
+            "/spec/updateStrategy/rollingUpdate",
+            json!({"maxUnavailable": "101%"}),
+            &[
+                r#"spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%"#,
+            ],
+        ),
+        (
+            "/spec/updateStrategy/rollingUpdate",
+            json!({"maxUnavailable": "ten"}),
+            &[
+                r#"spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "ten": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"#,
+                "spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0",
+            ],
+        ),
+        (
+            "/status",
+            json!({"numberReady": -1, "numberAvailable": -2}),
+            &[
+                "status.numberReady: Invalid value: -1: must be greater than or equal to 0",
+                "status.numberAvailable: Invalid value: -2: must be greater than or equal to 0",
+            ],
+        ),
+    ];
+    for (pointer, value, expected) in cases {
+        assert_eq!(
+            errors("DaemonSet", &with(&daemon_set(), pointer, value.clone())),
+            expected,
+            "{pointer} {value}"
+        );
+    }
+}
+
+#[test]
+fn what_may_change() {
+    let old = with(&daemon_set(), "/status/collisionCount", json!(2));
+    assert_eq!(
+        update_errors("DaemonSet", &old, &with(&old, "/spec/template/spec/hostNetwork", json!(true))),
+        [""; 0]
+    );
+    assert_eq!(
+        update_errors("DaemonSet", &old, &with(&old, "/spec/selector/matchLabels/v", json!("2"))),
+        [r#"spec.selector: Invalid value: {"matchLabels":{"app":"a","v":"2"}}: field is immutable"#,]
+    );
+    assert_eq!(
+        update_errors("DaemonSet", &old, &with(&old, "/status/collisionCount", json!(1))),
+        ["status.collisionCount: Invalid value: 1: cannot be decremented",]
+    );
+}
+
+#[test]
+fn defaults_are_filled_in() {
+    let spec = |tree: &Tree| defaulted("DaemonSet", tree)["spec"].clone();
+    let given = spec(&daemon_set());
+    assert_eq!(
+        given["updateStrategy"],
+        json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1, "maxSurge": 0}})
+    );
+    assert_eq!(given["revisionHistoryLimit"], 10);
+    assert_eq!(given["template"]["spec"].get("enableServiceLinks"), None, "templates are left alone");
+    let with_zero = spec(&with(&daemon_set(), "/spec/revisionHistoryLimit", json!(0)));
+    assert_eq!(with_zero["revisionHistoryLimit"], 0);
+    let strategy = json!({"type": "OnDelete", "rollingUpdate": {"maxSurge": 1}});
+    let on_delete = spec(&with(&daemon_set(), "/spec/updateStrategy", strategy));
+    assert_eq!(on_delete["updateStrategy"], json!({"type": "OnDelete"}));
+    assert_eq!(
+        defaulted("DaemonSet", &daemon_set())["status"],
+        json!({"currentNumberScheduled": 0, "numberMisscheduled": 0, "desiredNumberScheduled": 0, "numberReady": 0})
+    );
+}
+
+#[test]
+fn revisions_do_not_change() {
+    let revision = json!({"metadata": {"name": "r"}, "data": {"spec": {}}, "revision": 1});
+    assert_eq!(errors("ControllerRevision", &revision), [""; 0]);
+    assert_eq!(
+        errors("ControllerRevision", &with(&revision, "/data", json!(null))),
+        ["data: Required value"]
+    );
+    assert_eq!(
+        errors("ControllerRevision", &with(&revision, "/revision", json!(-1))),
+        ["revision: Invalid value: -1: must be greater than or equal to 0",]
+    );
+    assert_eq!(
+        update_errors("ControllerRevision", &revision, &with(&revision, "/revision", json!(2))),
+        [""; 0]
+    );
+    assert_eq!(
+        update_errors("ControllerRevision", &revision, &with(&revision, "/data", json!({"spec": {"x": 1}}))),
+        [r#"data: Invalid value: {"spec":{"x":1}}: field is immutable"#,]
+    );
+}
