@@ -21,21 +21,19 @@ use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use http::{HeaderName, HeaderValue, Method, Request, Uri, Version, header};
 use hyper::body::{Body as _, Incoming};
-use orch_auth::{
-    authenticator::{Authenticated, Credentials},
-    authorizer::{self, Attributes, Authorizer, Decision},
-};
+use orch_auth::authenticator::{Authenticated, Credentials};
 use orch_runtime::resource_def::Verb;
 use uuid::Uuid;
 
 use crate::{
     app::App,
-    error::{ApiError, Forbidden, ResourceName, Result},
+    error::{ApiError, Result},
     incoming::{self, Incomer, RequestBody},
     listener::Connection,
     metrics::{DryRun, RequestLabels},
+    permission,
     query::Query,
-    request_info::{Names, RequestInfo, Route},
+    request_info::{RequestInfo, Route},
     routes,
     status::Fault,
     warning,
@@ -140,10 +138,12 @@ async fn guarded(
     let credentials = Credentials::new(connection.peer_certificates(), authorization, SystemTime::now());
     let hint = credentials.warning();
     let mut response = match authenticate(app, &credentials).await {
-        Ok(caller) => match authorize(app, &caller, &incomer.info.names, incomer.parts.uri.path()).await {
-            Ok(()) => routes::answer(app, incomer, body).await,
-            Err(error) => error.into_response(),
-        },
+        Ok(caller) => {
+            match permission::check(app, &caller, &incomer.info.names, incomer.parts.uri.path()).await {
+                Ok(()) => routes::answer(app, &caller, incomer, body).await,
+                Err(error) => error.into_response(),
+            }
+        }
         Err(error) => {
             // Strangers get no long HTTP/2 connections: opening and dropping streams is cheaper than answering.
             if incomer.parts.version == Version::HTTP_2 {
@@ -161,55 +161,6 @@ async fn authenticate(app: &App, credentials: &Credentials<'_>) -> Result<Authen
         tracing::debug!(%error, "not authenticated");
         ApiError::Unauthorized
     })
-}
-
-async fn authorize(app: &App, caller: &Authenticated, names: &Names, path: &str) -> Result<()> {
-    let target = if names.is_resource {
-        authorizer::Target::Resource(authorizer::ResourceTarget {
-            group: &names.group,
-            version: &names.version,
-            resource: &names.resource,
-            subresource: &names.subresource,
-            namespace: &names.namespace,
-            name: &names.name,
-        })
-    } else {
-        authorizer::Target::Path(path)
-    };
-    let attributes = Attributes { user: caller.user(), verb: &names.verb, target };
-    let decision = app.authorization.authorize(&attributes).resolve().await;
-    if decision.is_allowed() { Ok(()) } else { Err(forbidden(caller, names, path, &decision)) }
-}
-
-/// Who may not do what, in the words that clients know. What the client sent is escaped as in HTML.
-fn forbidden(caller: &Authenticated, names: &Names, path: &str, decision: &Decision) -> ApiError {
-    let user = &caller.user().name;
-    let resource = ResourceName { group: names.group.clone(), resource: names.resource.clone() };
-    let mut message = if names.is_resource {
-        let subject = match names.name.as_str() {
-            "" => resource.qualified(),
-            name => format!("{} \"{name}\"", resource.qualified()),
-        };
-        let what = match names.subresource.as_str() {
-            "" => names.resource.clone(),
-            subresource => format!("{}/{subresource}", names.resource),
-        };
-        let place = match names.namespace.as_str() {
-            "" => "at the cluster scope".to_owned(),
-            namespace => format!("in the namespace \"{namespace}\""),
-        };
-        let (verb, group) = (&names.verb, &names.group);
-        format!(
-            "{subject} is forbidden: User \"{user}\" cannot {verb} resource \"{what}\" in API group \"{group}\" {place}"
-        )
-    } else {
-        format!("forbidden: User \"{user}\" cannot {} path \"{path}\"", names.verb)
-    };
-    if !decision.reason().is_empty() {
-        message = format!("{message}: {}", decision.reason());
-    }
-    let message = message.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    ApiError::Forbidden(Box::new(Forbidden { resource, name: names.name.clone(), message, cause: None }))
 }
 
 fn audit_id(request: &Request<Incoming>) -> HeaderValue {

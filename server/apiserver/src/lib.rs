@@ -19,6 +19,7 @@ pub mod layers;
 pub mod listener;
 pub mod metrics;
 pub mod openapi;
+pub mod permission;
 pub mod query;
 pub mod registry;
 pub mod request_info;

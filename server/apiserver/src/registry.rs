@@ -36,7 +36,7 @@ use bytes::Bytes;
 use orch_api::meta::v1::Status;
 use orch_storage::Object;
 
-use crate::{app::App, query::Query, request_info::Target};
+use crate::{app::App, permission::Asker, query::Query, request_info::Target};
 
 /// One request, as the registry sees it.
 #[derive(Clone, Copy)]
@@ -49,6 +49,8 @@ pub struct Call<'a> {
     pub query: &'a Query,
     /// What the client calls itself; a write without a field manager is recorded under it.
     pub user_agent: &'a str,
+    /// Who asks; absent where the server acts by itself.
+    pub asker: Option<Asker<'a>>,
 }
 
 /// What a verb answers, before it is put into a representation.

@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderName, Method, header, request::Parts};
+use orch_auth::authenticator::Authenticated;
 use orch_runtime::resource_def::Verb;
 
 use crate::{
     app::App,
     error::{ApiError, Result},
     incoming::{Incomer, RequestBody},
+    permission::Asker,
     query::Query,
     registry::{
         self, Call, Reply,
@@ -22,14 +24,20 @@ use crate::{
 };
 
 /// Hands an authorized request to its handler.
-pub async fn answer(app: &Arc<App>, incomer: Incomer<'_>, body: &mut RequestBody) -> Response {
+pub async fn answer(
+    app: &Arc<App>,
+    caller: &Authenticated,
+    incomer: Incomer<'_>,
+    body: &mut RequestBody,
+) -> Response {
     let Incomer { info, query, parts } = incomer;
     match info.route {
         Route::Refused(error) => error.into_response(),
         Route::NonResource => non_resource(app, &parts, &query),
         Route::Resource(target) => {
             let user_agent = text(&parts, header::USER_AGENT);
-            let call = Call { app, target: &target, query: &query, user_agent };
+            let asker = Some(Asker { caller, names: &info.names });
+            let call = Call { app, target: &target, query: &query, user_agent, asker };
             let outcome = match response::Representation::negotiate(&parts.headers, call) {
                 Ok(representation) => perform(call, &parts, body)
                     .await

@@ -87,7 +87,7 @@ async fn empty(app: &Arc<App>, namespace: &str) -> Result<bool> {
         for object in snapshot.in_namespace(namespace) {
             let name = &object.key().name;
             let target = target(resource, Verb::Delete, namespace, name);
-            let call = Call { app, target: &target, query: &Query::default(), user_agent: "" };
+            let call = Call { app, target: &target, query: &Query::default(), user_agent: "", asker: None };
             match delete::delete_named(call, name, &DeletionOptions::default()).await {
                 Ok(delete::Deleted::Removed(..)) | Err(ApiError::NotFound { .. }) => {}
                 Ok(delete::Deleted::Terminating(_)) => is_empty = false,
@@ -102,7 +102,7 @@ async fn empty(app: &Arc<App>, namespace: &str) -> Result<bool> {
 async fn finalize(app: &Arc<App>, namespaces: &Arc<ServedResource>, name: &str, own: &str) -> Result<()> {
     let mut target = target(namespaces, Verb::Update, "", name);
     target.subresource = namespaces.def.subresource("finalize");
-    let call = Call { app, target: &target, query: &Query::default(), user_agent: "" };
+    let call = Call { app, target: &target, query: &Query::default(), user_agent: "", asker: None };
     let mut tree = match current::find(call, name) {
         Ok(current) => current.tree,
         Err(ApiError::NotFound { .. }) => return Ok(()),

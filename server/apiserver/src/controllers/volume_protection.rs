@@ -100,7 +100,7 @@ async fn release(
     meta::metadata_mut(&mut tree).insert("finalizers".to_owned(), kept.into());
     let (namespace, name) = (Meta::of(&tree).namespace().to_owned(), Meta::of(&tree).name().to_owned());
     let target = target(resource, Verb::Update, &namespace, &name);
-    let call = Call { app, target: &target, query: &Query::default(), user_agent: "" };
+    let call = Call { app, target: &target, query: &Query::default(), user_agent: "", asker: None };
     let options = WriteOptions::internal();
     match update::apply(call, &update::Proposal::Replacement(tree), &options, &mut Vec::new()).await {
         // Somebody else changed the object: the change wakes this controller again.
