@@ -1,0 +1,16 @@
+//! Sets of fields (`FieldsV1`) of arbitrary bytes: what is read is written in a form that reads as the same.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use orch_machinery::{
+    fieldset::FieldSet,
+    json::{Limits, decode::decode_any},
+};
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(tree) = decode_any(bytes, &Limits::default()) else { return };
+    if let Ok(set) = FieldSet::parse(&tree) {
+        assert_eq!(FieldSet::parse(&set.to_tree()), Ok(set));
+    }
+});
