@@ -4,7 +4,10 @@
 
 mod controller_revision;
 mod daemon_set;
+mod event;
 mod flowcontrol;
+mod migration;
+mod node;
 mod pod;
 mod rbac;
 mod scheduling;
@@ -16,7 +19,10 @@ pub use self::{
         daemon_set_available, daemon_set_containers, daemon_set_images, daemon_set_selector,
         daemon_set_updated,
     },
+    event::{event_count, event_first_seen, event_last_seen, event_message, event_object, event_source},
     flowcontrol::missing_priority_level,
+    migration::{migration_resource, migration_status},
+    node::{node_external_ip, node_internal_ip, node_roles, node_status},
     pod::{pod_ip, pod_readiness_gates, pod_ready, pod_restarts, pod_status},
     rbac::{bound_groups, bound_role, bound_service_accounts, bound_users},
     scheduling::is_global_default,

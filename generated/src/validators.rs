@@ -6,12 +6,15 @@
 mod config_map;
 mod daemon_set;
 mod disruption_budget;
+mod event;
 mod flowcontrol;
 mod int_or_percent;
 mod label_selector;
 mod lease;
 mod metadata;
+mod migration;
 mod namespace;
+mod node;
 mod pod;
 mod priority_class;
 mod rbac;
@@ -25,12 +28,15 @@ pub use self::{
         rolling_update_daemon_set,
     },
     disruption_budget::pod_disruption_budget_spec,
+    event::event,
     flowcontrol::{flow_schema, priority_level_configuration},
     int_or_percent::int_or_percent,
     label_selector::label_selector,
     lease::lease_spec,
     metadata::{finalizer_name, object_meta, object_meta_update},
+    migration::{migrated_resource, migration_status},
     namespace::namespace_finalizers,
+    node::{node, node_update},
     pod::{
         app_armor_profile, cinder, claim_template, container_port, csi_volume, data_key, dns_config,
         downward_api, env_from_source, env_var, env_var_name, env_var_source, ephemeral_volume, file_mode,

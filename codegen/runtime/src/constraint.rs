@@ -13,7 +13,10 @@ mod name;
 mod net;
 
 pub use self::{
-    dns::{dns_label, dns_label_prefix, dns_subdomain, dns_subdomain_prefix},
+    dns::{
+        dns_1035_label, dns_1035_label_prefix, dns_label, dns_label_prefix, dns_subdomain,
+        dns_subdomain_prefix,
+    },
     name::{config_key, label_value, path_segment, path_segment_prefix, qualified_name},
     net::{cidr, ip, uri},
 };

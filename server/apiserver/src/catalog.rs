@@ -45,12 +45,13 @@ pub struct ServedGroupVersion {
     pub api_version: String,
     /// The table it came from; its `schemas` are published.
     pub def: &'static GroupVersionDef,
+    resources: Vec<&'static ResourceDef>,
 }
 
 impl ServedGroupVersion {
-    /// The kinds, by plural name.
+    /// The kinds that are served, by plural name.
     pub fn resources(&self) -> impl Iterator<Item = &'static ResourceDef> {
-        self.def.resources.iter().copied()
+        self.resources.iter().copied()
     }
 }
 
@@ -96,10 +97,19 @@ impl Catalog {
         vocabulary: &'static Vocabulary,
         tables: impl IntoIterator<Item = &'static GroupVersionDef>,
     ) -> Self {
+        Self::of_served(vocabulary, tables, |_| true)
+    }
+
+    /// [`new`](Catalog::new) without the kinds that are not to be served.
+    pub fn of_served(
+        vocabulary: &'static Vocabulary,
+        tables: impl IntoIterator<Item = &'static GroupVersionDef>,
+        is_served: impl Fn(&ResourceDef) -> bool,
+    ) -> Self {
         let mut catalog =
             Catalog { vocabulary, group_versions: Vec::new(), resources: HashMap::new(), served: Vec::new() };
         for def in tables {
-            catalog.add(def);
+            catalog.add(def, &is_served);
         }
         catalog.group_versions.sort_by(|a, b| {
             (!a.group.is_empty(), &a.group)
@@ -118,9 +128,9 @@ impl Catalog {
 
     /// Whether the group and version serve any kind.
     pub fn serves(&self, group: &str, version: &str) -> bool {
-        self.group_versions.iter().any(|served| {
-            served.group == group && served.version == version && !served.def.resources.is_empty()
-        })
+        self.group_versions
+            .iter()
+            .any(|served| served.group == group && served.version == version && !served.resources.is_empty())
     }
 
     /// Every served kind.
@@ -128,10 +138,12 @@ impl Catalog {
         self.served.iter()
     }
 
-    fn add(&mut self, def: &'static GroupVersionDef) {
+    fn add(&mut self, def: &'static GroupVersionDef, is_served: impl Fn(&ResourceDef) -> bool) {
         let group = self.vocabulary.group(def.group).into_owned();
         let api_version = self.vocabulary.api_version(def.group, def.version);
-        for resource in def.resources {
+        let resources: Vec<_> =
+            def.resources.iter().copied().filter(|resource| is_served(resource)).collect();
+        for &resource in &resources {
             let suffixed = |stem: &str| {
                 if group.is_empty() { stem.to_owned() } else { format!("{stem}.{group}") }
             };
@@ -165,6 +177,7 @@ impl Catalog {
             version: def.version.to_owned(),
             api_version,
             def,
+            resources,
         });
     }
 }

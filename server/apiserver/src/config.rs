@@ -13,7 +13,7 @@ use clap::{
 use orch_auth::{authentication::AuthenticationConfig, authorization::AuthorizationConfig};
 use orch_runtime::vocabulary::Vocabulary;
 
-use crate::start_error::StartError;
+use crate::{enablement::Enablement, start_error::StartError};
 
 mod authentication;
 mod authorization;
@@ -39,6 +39,8 @@ pub struct Config {
     pub storage: StorageConfig,
     /// What is logged, and how.
     pub logging: LoggingConfig,
+    /// Which kinds are served; checked against the tables at start.
+    pub enablement: Enablement,
     /// The product words in force.
     pub vocabulary: &'static Vocabulary,
 }
@@ -93,6 +95,10 @@ struct ApiFlags {
     /// with one cannot be opened with another.
     #[arg(long, value_name = "NAME")]
     vocabulary: String,
+    /// Versions and resources to serve or not, as KEY or KEY=true|false: api/all, api/ga, api/beta, api/alpha,
+    /// <group>/<version> or <group>/<version>/<resource>. Stable versions are served, others are not.
+    #[arg(long, value_name = "KEY[=VALUE],...", value_delimiter = ',')]
+    runtime_config: Vec<String>,
 }
 
 impl Flags {
@@ -107,6 +113,8 @@ impl Flags {
             authorization: self.authorization.check()?,
             storage: self.storage.check(),
             logging: self.logging.check()?,
+            enablement: Enablement::parse(&self.api.runtime_config)
+                .map_err(|problem| StartError::configuration("--runtime-config", problem))?,
             vocabulary,
         })
     }

@@ -5,9 +5,10 @@
 mod csi_driver;
 mod daemon_set;
 mod namespace;
-mod pod;
+mod node;
 pub mod persistent_volume;
 pub mod persistent_volume_claim;
+mod pod;
 mod role_binding;
 mod secret;
 
@@ -62,6 +63,11 @@ pub trait Hooks: Send + Sync {
         &[]
     }
 
+    /// Whether a create keeps the status that the client gives.
+    fn keeps_given_status(&self) -> bool {
+        false
+    }
+
     /// Whether an object without finalizers may go; consulted for a first DELETE and whenever an update leaves an object
     /// that is being deleted without finalizers.
     fn may_be_removed(&self, _tree: &Tree) -> bool {
@@ -92,6 +98,7 @@ pub fn hooks(def: &ResourceDef) -> &'static dyn Hooks {
     // Groups go by their first word: what follows is a matter of vocabulary.
     match (def.group.split('.').next().unwrap_or_default(), def.kind) {
         ("", "Namespace") => &namespace::NamespaceHooks,
+        ("", "Node") => &node::NodeHooks,
         ("", "Pod") => &pod::PodHooks,
         ("", "PersistentVolume") => &persistent_volume::PersistentVolumeHooks,
         ("", "PersistentVolumeClaim") => &persistent_volume_claim::PersistentVolumeClaimHooks,

@@ -11,6 +11,7 @@ pub mod catalog;
 pub mod config;
 pub mod controllers;
 pub mod discovery;
+pub mod enablement;
 pub mod error;
 pub mod health;
 pub mod incoming;

@@ -6,7 +6,7 @@
 use std::{net::SocketAddr, sync::Arc, time::SystemTime};
 
 use futures_util::FutureExt;
-use orch_runtime::resource_def::GroupVersionDef;
+use orch_runtime::resource_def::{GroupVersionDef, ResourceDef};
 use orch_storage::{Indexer, Revision, Storage, SystemClock};
 use tokio::{
     sync::{RwLock, watch},
@@ -77,14 +77,18 @@ impl Server {
     /// What keeps the server from starting.
     pub async fn start(self, stopping: watch::Receiver<bool>) -> Result<Running, StartError> {
         let started = SystemTime::now();
+        let (vocabulary, enablement) = (self.config.vocabulary, self.config.enablement.clone());
+        enablement
+            .check(vocabulary, &self.tables)
+            .map_err(|problem| StartError::configuration("--runtime-config", problem))?;
         let Prepared { authentication, authorization, continue_key, tls, site } =
             bootstrap::prepare(&self.config)?;
         // Before the store is opened: a port in use is found out at no cost.
         let listener = Listener::bind(&self.config.serving, tls).await?;
         let storage = bootstrap::open_storage(&self.config).await?;
         let created = storage.current_revision() == Revision::FIRST;
-        let vocabulary = self.config.vocabulary;
-        let catalog = Arc::new(Catalog::new(vocabulary, self.tables));
+        let is_served = |def: &ResourceDef| enablement.serves(vocabulary, def);
+        let catalog = Arc::new(Catalog::of_served(vocabulary, self.tables, is_served));
         let indexer: Arc<dyn Indexer> = Arc::new(CatalogIndexer::new(&catalog));
         storage.index_by(&indexer);
         let health = checks(&storage, &stopping);

@@ -21,11 +21,12 @@ pub fn product(vocabulary: &'static Vocabulary) -> Catalog {
 
 /// All tables below under the words of `vocabulary`.
 pub fn catalog(vocabulary: &'static Vocabulary) -> Catalog {
-    Catalog::new(
-        vocabulary,
-        [&META_V1, &CORE_V1, &APPS_V1, &AUTHORIZATION_V1, &POLICY_V1, &WIDGETS_V1BETA1, &WIDGETS_V1],
-    )
+    Catalog::new(vocabulary, TABLES.iter().copied())
 }
+
+/// All tables below.
+pub static TABLES: &[&GroupVersionDef] =
+    &[&META_V1, &CORE_V1, &APPS_V1, &AUTHORIZATION_V1, &POLICY_V1, &WIDGETS_V1BETA1, &WIDGETS_V1];
 
 static META_V1: GroupVersionDef = GroupVersionDef {
     group: "meta",

@@ -10,6 +10,9 @@ const SUBDOMAIN_MAX: usize = 253;
 const LABEL_FAULT: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or \
     '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for \
     validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+const LABEL_1035_FAULT: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with \
+    an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for \
+    validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 /// For labels that fail by nothing but their dots.
 const LABEL_DOTS: &str = "must not contain dots";
 const SUBDOMAIN_FAULT: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric \
@@ -24,6 +27,16 @@ pub fn dns_label(value: &str) -> Vec<String> {
 /// [`dns_label`] for the beginning of a name: a dash may end it.
 pub fn dns_label_prefix(value: &str) -> Vec<String> {
     label_faults(&mask_trailing_dash(value))
+}
+
+/// [`dns_label`] that begins with a letter (RFC 1035).
+pub fn dns_1035_label(value: &str) -> Vec<String> {
+    label_1035_faults(value.as_bytes())
+}
+
+/// [`dns_1035_label`] for the beginning of a name: a dash may end it.
+pub fn dns_1035_label_prefix(value: &str) -> Vec<String> {
+    label_1035_faults(&mask_trailing_dash(value))
 }
 
 /// At most 253 bytes: labels (each of any length) with dots between them.
@@ -44,6 +57,17 @@ fn label_faults(value: &[u8]) -> Vec<String> {
     if !is_label(value) {
         let fault = if is_subdomain(value) { LABEL_DOTS } else { LABEL_FAULT };
         faults.push(fault.to_owned());
+    }
+    faults
+}
+
+fn label_1035_faults(value: &[u8]) -> Vec<String> {
+    let mut faults = Vec::new();
+    if value.len() > LABEL_MAX {
+        faults.push(too_long(LABEL_MAX));
+    }
+    if !is_label(value) || value[0].is_ascii_digit() {
+        faults.push(LABEL_1035_FAULT.to_owned());
     }
     faults
 }
@@ -105,6 +129,22 @@ mod tests {
         for (text, faults) in table {
             assert_eq!(dns_label(text), *faults, "{text}");
         }
+    }
+
+    #[test]
+    fn labels_that_begin_with_a_letter() {
+        let table: &[(&str, &[&str])] = &[
+            ("a", &[]),
+            ("a-0", &[]),
+            ("", &[LABEL_1035_FAULT]),
+            ("0-a", &[LABEL_1035_FAULT]),
+            ("a.b", &[LABEL_1035_FAULT]),
+            (&"a".repeat(64), &["must be no more than 63 characters"]),
+        ];
+        for (text, faults) in table {
+            assert_eq!(dns_1035_label(text), *faults, "{text}");
+        }
+        assert!(dns_1035_label_prefix("a-").is_empty());
     }
 
     #[test]

@@ -7,6 +7,7 @@ use orch_runtime::vocabulary::Vocabulary;
 
 use super::{Config, Invocation, LogFormat, command, parse};
 use crate::{
+    enablement::Enablement,
     start_error::StartError,
     test_catalog::{KUBERNETES, ORCH},
 };
@@ -56,6 +57,10 @@ fn every_flag_reaches_the_configuration() {
         (&["--request-timeout=90s"], |c| c.serving.request_timeout == Duration::from_secs(90)),
         (&["--shutdown-grace-period=1s"], |c| c.serving.shutdown_grace_period == Duration::from_secs(1)),
         (&["--max-connections=7"], |c| c.serving.max_connections == 7),
+        (&["--runtime-config=api/beta=true,v1=false", "--runtime-config=apps/v1"], |c| {
+            c.enablement
+                == Enablement::parse(&["api/beta", "v1=false", "apps/v1"].map(str::to_owned)).unwrap()
+        }),
         (&["--client-ca-file=ca"], |c| c.authentication.client_ca_files == [Path::new("ca")]),
         (&["--token-auth-file=t"], |c| c.authentication.token_file.as_deref() == Some(Path::new("t"))),
         (&["--anonymous-auth"], |c| c.authentication.anonymous),

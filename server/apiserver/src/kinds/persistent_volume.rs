@@ -1,7 +1,7 @@
 //! `PersistentVolume`: a finalizer that keeps a volume while it is in use, and the time of its last change of phase.
 
 use orch_api::core::v1::{PersistentVolume, PersistentVolumePhase};
-use orch_runtime::{Tree, object::ApiObject, vocabulary::Vocabulary};
+use orch_runtime::{Tree, object::ApiObject, resource_def::FieldPath, vocabulary::Vocabulary};
 
 use super::{Change, Hooks, add_finalizer};
 
@@ -25,6 +25,10 @@ impl Hooks for PersistentVolumeHooks {
                 }
             }
         }
+    }
+
+    fn added_fields(&self) -> &'static [FieldPath] {
+        &[&["metadata", "finalizers"]]
     }
 }
 

@@ -3,7 +3,7 @@
 use orch_api::core::v1::{
     PersistentVolumeClaim, PersistentVolumeClaimSpec, TypedLocalObjectReference, TypedObjectReference,
 };
-use orch_runtime::{Tree, object::ApiObject, vocabulary::Vocabulary};
+use orch_runtime::{Tree, object::ApiObject, resource_def::FieldPath, vocabulary::Vocabulary};
 
 use super::{Change, Hooks, add_finalizer};
 
@@ -17,6 +17,10 @@ impl Hooks for PersistentVolumeClaimHooks {
             drop_unknown_source(&mut claim.spec, change.vocabulary);
         }
         agree_on_source(&mut claim.spec);
+    }
+
+    fn added_fields(&self) -> &'static [FieldPath] {
+        &[&["metadata", "finalizers"], &["spec", "dataSource"], &["spec", "dataSourceRef"]]
     }
 }
 

@@ -12,7 +12,10 @@ use super::{
     owners, store_error,
     write::{self, Draft, Ownership},
 };
-use crate::error::{ApiError, ExistsDetail, ResourceName, Result};
+use crate::{
+    error::{ApiError, ExistsDetail, ResourceName, Result},
+    kinds,
+};
 
 /// How often a taken generated name is replaced by another one.
 const NAME_ATTEMPTS: usize = 8;
@@ -45,7 +48,9 @@ pub async fn store_draft(call: Call<'_>, draft: Draft, options: &WriteOptions) -
     let Draft { mut tree, ownership } = draft;
     metadata::place(call.target, &mut tree)?;
     admission::namespace_exists(call, Meta::of(&tree).name())?;
-    if call.target.resource.def.has_status()
+    let def = call.target.resource.def;
+    if def.has_status()
+        && !kinds::hooks(def).keeps_given_status()
         && let Some(fields) = tree.as_object_mut()
     {
         fields.remove("status");

@@ -1,0 +1,40 @@
+//! Migrations of stored objects: which resource, and how far they have come.
+
+use orch_runtime::{
+    constraint,
+    field_error::{FieldError, Rendered, Validation, json},
+    path::Path,
+};
+
+use crate::storagemigration::v1alpha1::{GroupVersionResource, StorageVersionMigrationStatus};
+
+/// The resource is named as in URLs.
+pub fn migrated_resource(value: &GroupVersionResource, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let resource = path.field("resource");
+    if value.resource.is_empty() {
+        cx.push(FieldError::required(&resource, "resource is required to be set"));
+    } else {
+        cx.invalid_all(&resource, &value.resource, &constraint::dns_1035_label(&value.resource));
+    }
+    if !value.version.is_empty() {
+        cx.invalid_all(&path.field("version"), &value.version, &constraint::dns_1035_label(&value.version));
+    }
+}
+
+/// A migration has ended in one way only, and does not run after that.
+pub fn migration_status(value: &StorageVersionMigrationStatus, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let holds = |kind: &str| {
+        value.conditions.iter().any(|condition| condition.type_ == kind && condition.status == "True")
+    };
+    let (succeeded, failed) = (holds("Succeeded"), holds("Failed"));
+    let mut refuse = |detail: &str| {
+        let shown = Rendered(json(&value.conditions));
+        cx.push(FieldError::invalid(&path.field("conditions"), &shown, detail));
+    };
+    if succeeded && failed {
+        refuse("Both success and failed conditions cannot be true at the same time");
+    }
+    if holds("Running") && (succeeded || failed) {
+        refuse("Running condition cannot be true when success condition is true or failed condition is true");
+    }
+}

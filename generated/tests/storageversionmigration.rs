@@ -1,0 +1,86 @@
+//! `StorageVersionMigration`: its rules, and what stays.
+
+#[path = "support/objects.rs"]
+mod objects;
+
+use objects::{defaulted, errors, update_errors, with};
+use orch_runtime::Tree;
+use serde_json::json;
+
+const KIND: &str = "StorageVersionMigration";
+
+fn migration() -> Tree {
+    json!({"spec": {"resource": {"group": "apps", "version": "v1", "resource": "daemonsets"}}})
+}
+
+#[test]
+fn rules() {
+    assert_eq!(defaulted(KIND, &migration()), with(&migration(), "/status", json!({})));
+    let label = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic \
+         character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is \
+         '[a-z]([-a-z0-9]*[a-z0-9])?')";
+    let conditions =
+        |kinds: &[&str]| kinds.iter().map(|kind| json!({"type": kind, "status": "True"})).collect::<Vec<_>>();
+    for (pointer, value, expected) in [
+        (
+            "/spec/resource/resource",
+            json!(null),
+            vec!["spec.resource.resource: Required value: resource is required to be set".to_owned()],
+        ),
+        (
+            "/spec/resource/resource",
+            json!("daemonsets/status"),
+            vec![format!("spec.resource.resource: Invalid value: \"daemonsets/status\": {label}")],
+        ),
+        (
+            "/spec/resource/version",
+            json!("V1"),
+            vec![format!("spec.resource.version: Invalid value: \"V1\": {label}")],
+        ),
+        ("/spec/resource/group", json!(null), vec![]),
+        ("/status/conditions", json!(conditions(&["Running"])), vec![]),
+        (
+            "/status/conditions",
+            json!(conditions(&["Succeeded", "Failed"])),
+            vec![
+                "status.conditions: Invalid value: \
+                 [{\"lastUpdateTime\":null,\"status\":\"True\",\"type\":\"Succeeded\"},\
+                 {\"lastUpdateTime\":null,\"status\":\"True\",\"type\":\"Failed\"}]: Both success and failed conditions \
+                 cannot be true at the same time"
+                    .to_owned(),
+            ],
+        ),
+        (
+            "/status/conditions",
+            json!(conditions(&["Running", "Failed"])),
+            vec![
+                "status.conditions: Invalid value: \
+                 [{\"lastUpdateTime\":null,\"status\":\"True\",\"type\":\"Running\"},\
+                 {\"lastUpdateTime\":null,\"status\":\"True\",\"type\":\"Failed\"}]: Running condition cannot be true \
+                 when success condition is true or failed condition is true"
+                    .to_owned(),
+            ],
+        ),
+    ] {
+        assert_eq!(errors(KIND, &with(&migration(), pointer, value.clone())), expected, "{pointer} {value}");
+    }
+    let group = errors(KIND, &with(&migration(), "/spec/resource/group", json!("A_b")));
+    assert!(
+        group.len() == 1 && group[0].starts_with("spec.resource.group: Invalid value: \"A_b\": "),
+        "{group:?}"
+    );
+}
+
+#[test]
+fn updates() {
+    let begun = with(&migration(), "/status/resourceVersion", json!("7"));
+    assert_eq!(update_errors(KIND, &migration(), &begun), [""; 0]);
+    let moved = with(&with(&begun, "/status/resourceVersion", json!("8")), "/spec/continueToken", json!("t"));
+    assert_eq!(
+        update_errors(KIND, &begun, &moved),
+        [
+            r#"spec: Invalid value: {"continueToken":"t","resource":{"group":"apps","resource":"daemonsets","version":"v1"}}: field is immutable"#,
+            "status.resourceVersion: Invalid value: \"8\": field is immutable once set",
+        ]
+    );
+}
