@@ -149,7 +149,9 @@ impl Memory {
 
     /// The names of all resources that have objects.
     pub(crate) fn resources(&self) -> Vec<ResourceName> {
-        self.0.state.load().resources.keys().cloned().collect()
+        let state = self.0.state.load();
+        let filled = state.resources.iter().filter(|(_, objects)| !objects.is_empty());
+        filled.map(|(resource, _)| resource.clone()).collect()
     }
 
     pub(crate) fn watch(
@@ -310,5 +312,41 @@ impl State {
             None => self.resources.entry(resource.clone()).or_default(),
         };
         table.apply(self.indexer.as_deref(), kind, object, previous);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::write::Body;
+
+    /// Events are in the logs a moment before their batch is visible: nobody may read them ahead of the state.
+    #[tokio::test]
+    async fn no_event_is_seen_before_its_state() {
+        let retention = Retention { time: Duration::MAX, bytes: u64::MAX };
+        let (mut writer, _) = Replay::new(Revision::ZERO, Timestamp(0), retention).finish();
+        let memory = writer.memory().clone();
+        let resource = ResourceName::new("pods");
+        let start = memory.revision();
+        let mut watch = memory.watch(&resource, Scope::All, start).unwrap();
+        let mut batch = writer.batch(Timestamp(1));
+        let key = Key::new(resource.clone(), "ns", "a");
+        let committed = batch.add(Write::Create { key, body: Body::new(Vec::new(), 0) }).unwrap();
+        let events: Vec<_> = batch.changes.iter().map(|change| Arc::clone(&change.event)).collect();
+
+        let hub = memory.hub(&resource);
+        let _ = hub.append(&events);
+        assert!(watch.take().unwrap().is_empty());
+        assert_eq!((watch.progress(), memory.revision()), (start, start));
+        assert!(memory.snapshot(&resource).is_empty());
+        hub.forget(&events[0]);
+
+        let mut watch = memory.watch(&resource, Scope::All, committed.revision).unwrap();
+        let published = writer.publish(batch);
+        assert_eq!(memory.snapshot(&resource).len(), 1, "visible before anybody is woken");
+        writer.wake(&published);
+        assert!(watch.take().unwrap().is_empty(), "it was to start after this event");
     }
 }

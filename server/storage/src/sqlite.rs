@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::check::{Report, Summary};
 use crate::clock::{Clock, SystemClock};
@@ -32,7 +32,7 @@ use crate::error::StoreError;
 use crate::memory::{Memory, Replay, Retention};
 use crate::revision::Revision;
 use crate::storage::Storage;
-use crate::store::{BoxFuture, Store, Visitor};
+use crate::store::{BoxFuture, Record, Store, Visitor};
 use crate::write::{Committed, Write};
 
 pub use faults::{FaultPoint, Faults};
@@ -41,6 +41,9 @@ use checkpoint::Checkpointer;
 use lock::Lock;
 use log::{Log, LogReader};
 use writer::{Control, Request, Writer};
+
+/// How many damaged rows are reported one by one at the start.
+const DAMAGE_REPORTS: usize = 20;
 
 /// How a SQLite store behaves.
 #[derive(Debug, Clone)]
@@ -103,24 +106,37 @@ pub async fn open(config: SqliteConfig) -> Result<Storage, StoreError> {
     let lock = Lock::acquire(&config.path)?;
     let (mut log, meta) = Log::open(&config).await?;
     let mut replay = Replay::new(meta.compacted, config.clock.now(), config.retention());
-    log.read(&mut |record| replay.push(record))
-        .await
-        .map_err(|error| schema::at_start(&config.path, &error))?;
+    let mut damaged = 0;
+    let mut take = |record: Record| {
+        if let Err(corrupt) = &record.value {
+            damaged += 1;
+            if damaged <= DAMAGE_REPORTS {
+                tracing::error!(key = %record.key, %corrupt, "an object cannot be read");
+            }
+        }
+        replay.push(record);
+    };
+    log.read(&mut take).await.map_err(|error| schema::at_start(&config.path, &error))?;
+    if damaged > DAMAGE_REPORTS {
+        tracing::error!(damaged, "more objects cannot be read; a check of the database lists them");
+    }
     let (memory_writer, garbage) = replay.finish();
     let memory = Memory::clone(memory_writer.memory());
 
     let (requests, request_queue) = mpsc::channel(config.queue.max(1));
     let (control, control_queue) = mpsc::channel(8);
+    let (end, finished) = watch::channel(());
     let sqlite = Sqlite {
         path: config.path.clone(),
         cluster_uid: meta.cluster_uid,
         memory: memory.clone(),
         requests,
         control: control.clone(),
+        finished,
     };
     let checkpointer = Checkpointer::start(&config.path, control.downgrade()).await?;
     let writer = Writer::new(config, lock, log, memory_writer, garbage, checkpointer);
-    tokio::spawn(writer.run(request_queue, control_queue));
+    tokio::spawn(writer.run(request_queue, control_queue, end));
     Ok(Storage::new(memory, Arc::new(sqlite)))
 }
 
@@ -145,6 +161,8 @@ struct Sqlite {
     memory: Memory,
     requests: mpsc::Sender<Request>,
     control: mpsc::Sender<Control>,
+    /// Closed when the writer has ended.
+    finished: watch::Receiver<()>,
 }
 
 impl Sqlite {
@@ -192,10 +210,10 @@ impl Store for Sqlite {
 
     fn shutdown(&self) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            match self.ask(|reply| Control::Shutdown { reply }).await {
-                Err(StoreError::Closed) => Ok(()),
-                done => done,
-            }
+            // Both fail only if the writer has ended already, or just then.
+            let _ = self.control.send(Control::Shutdown).await;
+            let _ = self.finished.clone().changed().await;
+            Ok(())
         })
     }
 

@@ -1,5 +1,7 @@
 //! Conditions, revisions, and what readers see after a commit.
 
+use std::task::Poll;
+
 use super::{Case, Fixture, body, create, key, listing, remove, replace, resource, stamped, text};
 use crate::error::StoreError;
 use crate::key::{Key, ResourceName};
@@ -158,7 +160,7 @@ async fn abandoned_writes_are_whole<F: Fixture>(case: &Case<'_, F>) {
         std::future::poll_fn(|cx| {
             polls += 1;
             let done = commit.as_mut().poll(cx).is_ready() || polls > index % 3;
-            if done { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+            if done { Poll::Ready(()) } else { Poll::Pending }
         })
         .await;
         drop(commit);
@@ -171,12 +173,25 @@ async fn abandoned_writes_are_whole<F: Fixture>(case: &Case<'_, F>) {
     }
 }
 
+/// What the store took before it was told to end is committed, what comes later is refused.
 async fn shutdown_refuses<F: Fixture>(case: &Case<'_, F>) {
-    create(&case.storage, key("ns", "a"), "one").await.unwrap();
+    let mut accepted = Vec::new();
+    for index in 0..100_u32 {
+        let write = Write::Create { key: key("ns", &index.to_string()), body: body("accepted") };
+        let mut commit = Box::pin(case.storage.commit(write));
+        let early = std::future::poll_fn(|cx| Poll::Ready(commit.as_mut().poll(cx))).await;
+        accepted.push((commit, early));
+    }
     case.storage.shutdown().await.unwrap();
+    for (commit, early) in accepted {
+        match early {
+            Poll::Ready(committed) => drop(committed.unwrap()),
+            Poll::Pending => drop(commit.await.unwrap()),
+        }
+    }
     assert!(matches!(create(&case.storage, key("ns", "b"), "x").await, Err(StoreError::Closed)));
     assert!(matches!(case.storage.barrier().await, Err(StoreError::Closed)));
-    assert_eq!(case.storage.snapshot(&resource()).len(), 1, "reads go on");
+    assert_eq!(case.storage.snapshot(&resource()).len(), 100, "reads go on");
     case.storage.shutdown().await.unwrap();
 }
 

@@ -11,6 +11,7 @@ pub(super) async fn run<F: Fixture>(fixture: &F) {
     keeps_state_and_revision(Case::new(fixture).await).await;
     watches_resume(Case::new(fixture).await).await;
     removed_stays_removed(Case::new(fixture).await).await;
+    no_revision_is_given_out_twice(Case::new(fixture).await).await;
     forgets_nothing_young(Case::new(fixture).await).await;
     passes_its_own_check(Case::new(fixture).await).await;
 }
@@ -74,6 +75,22 @@ async fn removed_stays_removed<F: Fixture>(mut case: Case<'_, F>) {
     }
     assert!(case.storage.watch(&resource(), Scope::All, removed).is_ok());
     assert_eq!(create(&case.storage, key("ns", "a"), "new").await.unwrap().revision, removed.next());
+}
+
+/// The newest write of all was a removal, and nothing is left of it but its revision.
+async fn no_revision_is_given_out_twice<F: Fixture>(mut case: Case<'_, F>) {
+    let kept = create(&case.storage, key("ns", "kept"), "x").await.unwrap().revision;
+    let created = create(&case.storage, key("ns", "a"), "x").await.unwrap().revision;
+    let removed = remove(&case.storage, key("ns", "a"), created).await.unwrap().revision;
+    case.storage.compact(removed).await.unwrap();
+    for _ in 0..2 {
+        case.restart().await;
+        let snapshot = case.storage.snapshot(&resource());
+        assert_eq!((snapshot.revision(), snapshot.len()), (removed, 1));
+        assert_eq!(snapshot.get("ns", "kept").unwrap().revision(), kept);
+        assert!(case.storage.self_check().await.unwrap().is_clean());
+    }
+    assert_eq!(create(&case.storage, key("ns", "b"), "x").await.unwrap().revision, removed.next());
 }
 
 /// History that grew old while no process ran is gone, the rest is there.

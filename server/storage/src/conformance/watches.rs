@@ -83,8 +83,7 @@ async fn resumes_everywhere<F: Fixture>(case: &Case<'_, F>) {
     let last = write_some(storage, 60).await;
     let scope = Scope::Namespace("n1".into());
     for scope in [Scope::All, scope] {
-        let mut whole = storage.watch(&resource(), scope.clone(), start).unwrap();
-        let whole = revisions(&whole.take().unwrap());
+        let whole = revisions(&storage.watch(&resource(), scope.clone(), start).unwrap().take().unwrap());
         // From young to old: each watch reaches further back than the ones before it.
         let held: Vec<_> = (start.get()..=last.get())
             .rev()

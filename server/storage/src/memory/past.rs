@@ -43,3 +43,28 @@ impl Past {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::table::Table;
+
+    fn revisions(past: &Past) -> Vec<u64> {
+        past.lock().iter().map(|snapshot| snapshot.revision().get()).collect()
+    }
+
+    #[test]
+    fn keeps_what_was_used_last() {
+        let past = Past::default();
+        let used = |revision| past.at_or_after(Revision::new(revision)).map(|found| found.revision().get());
+        for revision in [50, 30, 40, 30, 10, 20, 60, 70, 80] {
+            past.keep(&Snapshot::new(Revision::new(revision), Table::default()));
+        }
+        assert_eq!(revisions(&past), [50, 40, 30, 10, 20, 60, 70, 80]);
+        assert_eq!((used(45), used(50), used(81)), (Some(50), Some(50), None));
+        past.keep(&Snapshot::new(Revision::new(90), Table::default()));
+        assert_eq!(revisions(&past), [30, 10, 20, 60, 70, 80, 50, 90], "40 was not used for longest");
+        past.forget_before(Revision::new(60));
+        assert_eq!(revisions(&past), [60, 70, 80, 90]);
+    }
+}

@@ -53,7 +53,8 @@ impl Replay {
         let kind = if op == Op::Remove { EventKind::Remove } else { EventKind::Put };
         let object = Arc::new(Object::new(key, revision, value));
         self.state.apply(kind, &object, previous.as_ref());
-        self.state.revision = revision;
+        // The newest write may have been a removal whose record is dropped already.
+        self.state.revision = self.state.revision.max(revision);
         let event = Event::new(kind, time, object, previous);
         if self.events.is_empty() && self.retention.is_over(time, self.now) {
             self.garbage.extend(garbage_of(&event));

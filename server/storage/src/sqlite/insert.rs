@@ -47,7 +47,7 @@ impl Inserts {
         changes.iter().fold(query, |query, change| {
             let object = change.event.object();
             let key = object.key();
-            let value = object.value().map_or(&[][..], |value| value);
+            let value = object.value().expect("the value of a new object was not read from anywhere");
             let op = row::op_number(change.op);
             let time = change.event.time().0 as i64;
             let checksum = row::checksum(object.revision(), key, op, time, value);
@@ -59,7 +59,7 @@ impl Inserts {
                 .bind(op)
                 .bind(time)
                 .bind(checksum)
-                .bind(value)
+                .bind(&value[..])
         })
     }
 }

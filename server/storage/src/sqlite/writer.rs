@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::MissedTickBehavior;
 
 use super::checkpoint::Checkpointer;
@@ -32,6 +32,8 @@ const FORGET_ON_TICK: usize = 16_384;
 const DROPS_ON_TICK: usize = 16;
 /// How many pages an idle tick gives back to the file system, at most.
 const VACUUM_PAGES: u32 = 256;
+/// How long the writer lets callers get ready after a batch, at most.
+const PATIENCE: Duration = Duration::from_millis(1);
 /// About how many bytes a row has beside its value.
 const ROW_OVERHEAD: usize = 128;
 
@@ -43,12 +45,12 @@ pub(super) struct Request {
 
 /// What else the writer does when it is told to.
 pub(super) enum Control {
-    /// Forget history up to a revision, or as configured, and drop all rows that are not needed then.
+    /// Forget history up to a revision, or as configured, and give back all the room that this makes.
     Compact { before: Option<Revision>, reply: Reply<()> },
     /// Copy the rest of the write-ahead log now.
     Checkpoint,
     /// Commit what is in the queue, and end.
-    Shutdown { reply: Reply<()> },
+    Shutdown,
 }
 
 type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
@@ -101,16 +103,18 @@ impl Writer {
         }
     }
 
-    /// Serves both queues until one of them ends it, or nobody is left who could ask for anything.
+    /// Serves both queues until it is told to end, or nobody is left who could ask for anything. `finished` is dropped
+    /// when the database is free.
     pub(super) async fn run(
         mut self,
         mut requests: mpsc::Receiver<Request>,
         mut control: mpsc::Receiver<Control>,
+        finished: watch::Sender<()>,
     ) {
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut waiting = Vec::with_capacity(self.config.batch);
-        let shutdown = loop {
+        loop {
             tokio::select! {
                 biased;
                 Some(control) = control.recv() => match control {
@@ -119,31 +123,28 @@ impl Writer {
                         let _ = reply.send(self.compact(before).await);
                     }
                     Control::Checkpoint => self.checkpoint().await,
-                    Control::Shutdown { reply } => break Some(reply),
+                    Control::Shutdown => break,
                 },
                 received = requests.recv_many(&mut waiting, self.config.batch) => {
                     if received == 0 {
-                        break None;
+                        break;
                     }
                     let began = Instant::now();
                     self.commit_all(&mut waiting).await;
-                    self.tidy(FORGET_AFTER_BATCH, 1).await;
-                    gather(&requests, received, began.elapsed() / 4).await;
+                    gather(&requests, received, PATIENCE.min(began.elapsed() / 4)).await;
+                    self.tidy().await;
                 }
-                _ = tick.tick() => {
-                    self.tidy(FORGET_ON_TICK, DROPS_ON_TICK).await;
-                    self.vacuum().await;
-                }
+                _ = tick.tick() => self.tidy_idle().await,
             }
-        };
+        }
         requests.close();
         while requests.recv_many(&mut waiting, self.config.batch).await > 0 {
             self.commit_all(&mut waiting).await;
         }
+        // Or the checkpointer could wait for us while we wait for it.
+        drop(control);
         self.finish().await;
-        if let Some(reply) = shutdown {
-            let _ = reply.send(Ok(()));
-        }
+        drop(finished);
     }
 
     /// Commits `requests` in as few transactions as their size allows.
@@ -225,31 +226,53 @@ impl Writer {
         }
     }
 
-    /// Forgets what is overdue and drops rows for it, up to the given numbers of events and deletions.
-    async fn tidy(&mut self, events: usize, deletions: usize) {
+    /// Keeps up with what the last batch brought.
+    async fn tidy(&mut self) {
+        self.forget(FORGET_AFTER_BATCH);
+        // A deletion costs as much as a commit: only full ones are worth it now.
+        if self.garbage.len() >= DROP_ROWS {
+            self.drop_some(1).await;
+        }
+    }
+
+    /// Does what there was no time for.
+    async fn tidy_idle(&mut self) {
+        self.forget(FORGET_ON_TICK);
+        self.drop_some(DROPS_ON_TICK).await;
+        if self.shrinkable {
+            self.shrinkable = self.log.vacuum(VACUUM_PAGES).await.unwrap_or_else(|error| {
+                tracing::warn!(%error, "unused pages could not be given back; trying again later");
+                true
+            });
+        }
+    }
+
+    fn forget(&mut self, events: usize) {
         let now = self.config.clock.now();
         self.garbage.extend(self.memory.forget_overdue(now, &self.config.retention(), events));
+    }
+
+    async fn drop_some(&mut self, deletions: usize) {
         for _ in 0..deletions {
-            // A deletion costs a sync: outside of idle times only full ones.
-            if self.garbage.is_empty() || (deletions == 1 && self.garbage.len() < DROP_ROWS) {
-                break;
+            if self.garbage.is_empty() {
+                return;
             }
             if let Err(error) = self.drop_rows().await {
                 tracing::warn!(%error, "old rows could not be dropped; trying again later");
-                break;
+                return;
             }
         }
     }
 
     async fn compact(&mut self, before: Option<Revision>) -> Result<(), StoreError> {
-        let now = self.config.clock.now();
-        self.garbage.extend(match before {
-            Some(before) => self.memory.forget_through(before),
-            None => self.memory.forget_overdue(now, &self.config.retention(), usize::MAX),
-        });
+        match before {
+            Some(before) => self.garbage.extend(self.memory.forget_through(before)),
+            None => self.forget(usize::MAX),
+        }
         while !self.garbage.is_empty() {
             self.drop_rows().await?;
         }
+        while self.log.vacuum(VACUUM_PAGES).await.map_err(|error| schema::at_runtime(&error))? {}
         Ok(())
     }
 
@@ -268,15 +291,6 @@ impl Writer {
         self.shrinkable = true;
         self.grown_by(count * ROW_OVERHEAD);
         self.config.faults.at(FaultPoint::AfterCompaction)
-    }
-
-    async fn vacuum(&mut self) {
-        if self.shrinkable {
-            self.shrinkable = self.log.vacuum(VACUUM_PAGES).await.unwrap_or_else(|error| {
-                tracing::warn!(%error, "unused pages could not be given back; trying again later");
-                true
-            });
-        }
     }
 
     async fn checkpoint(&mut self) {

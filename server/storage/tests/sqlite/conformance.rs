@@ -1,9 +1,10 @@
 //! The suite that every store passes.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use orch_storage::conformance::{self, Fixture, RETENTION};
-use orch_storage::sqlite::{self, SqliteConfig};
+use orch_storage::sqlite::{self, FaultPoint, Faults, SqliteConfig};
 use orch_storage::store::BoxFuture;
 use orch_storage::{ManualClock, Storage};
 
@@ -43,9 +44,17 @@ async fn conforms_in_small_steps() {
 /// More writes at once than one statement, one transaction, or the queue hold.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn takes_large_batches() {
-    for (queue, batch, batch_bytes) in [(1024, 256, 8 << 20), (1, 1, 1), (500, 100, 10_000)] {
+    for (queue, batch, batch_bytes) in [(1024, 256, 8 << 20), (1, 1, 1), (500, 100, 10_000), (1024, 256, 1)] {
         let place = Place::new();
-        let config = SqliteConfig { queue, batch, batch_bytes, ..place.config() };
+        let transactions = Arc::new(AtomicUsize::new(0));
+        let faults = {
+            let transactions = Arc::clone(&transactions);
+            Faults::new(move |point| {
+                transactions.fetch_add(usize::from(point == FaultPoint::BeforeCommit), Ordering::Relaxed);
+                Ok(())
+            })
+        };
+        let config = SqliteConfig { queue, batch, batch_bytes, faults, ..place.config() };
         let storage = sqlite::open(config).await.unwrap();
         let writes: Vec<_> = (0..500)
             .map(|index| {
@@ -59,6 +68,9 @@ async fn takes_large_batches() {
                 committed.object.value().unwrap().len(),
                 index + 1 + committed.revision.to_string().len()
             );
+        }
+        if batch_bytes == 1 {
+            assert_eq!(transactions.load(Ordering::Relaxed), 500, "one write each, because none fits");
         }
         let before = listing(&storage);
         assert_eq!(before.len(), 500);

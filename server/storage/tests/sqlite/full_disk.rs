@@ -50,6 +50,49 @@ async fn refuses_writes_until_there_is_room() {
     assert_eq!(storage.snapshot(&resource()).len(), state.len() + 1);
 }
 
+/// A transaction of many statements that stops half-way is undone as a whole.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn refuses_whole_batches() {
+    let place = Place::new();
+    let storage = sqlite::open(SqliteConfig { max_bytes: Some(1 << 20), ..place.config() }).await.unwrap();
+    let writes: Vec<_> = (0..400)
+        .map(|index| {
+            let storage = storage.clone();
+            tokio::spawn(async move { create(&storage, &format!("o{index}"), &"x".repeat(5000)).await })
+        })
+        .collect();
+    let mut written = Vec::new();
+    for write in writes {
+        match write.await.unwrap() {
+            Ok(committed) => written.push((committed.object.key().name.to_string(), committed.revision)),
+            Err(error) => assert!(matches!(error, StoreError::DiskFull { .. }), "{error:?}"),
+        }
+    }
+    assert!(written.len() < 250, "not all of it fits");
+    written.sort();
+    let state = listing(&storage);
+    let shown: Vec<_> = state.iter().map(|(name, revision, _)| (name.clone(), *revision)).collect();
+    assert_eq!(shown, written);
+    assert!(storage.self_check().await.unwrap().is_clean());
+    storage.shutdown().await.unwrap();
+    assert_eq!(listing(&place.open().await), state);
+}
+
+/// What history held is given back to the file system.
+#[tokio::test]
+async fn gives_back_room() {
+    let place = Place::new();
+    let storage = place.open().await;
+    let mut revision = create(&storage, "a", "x").await.unwrap().revision;
+    for _ in 0..100 {
+        revision = replace(&storage, "a", revision, &"x".repeat(50_000)).await.unwrap().revision;
+    }
+    storage.compact(revision).await.unwrap();
+    storage.shutdown().await.unwrap();
+    let size = std::fs::metadata(place.path()).unwrap().len();
+    assert!(size < 3_000_000, "{size} bytes for one object of 50,000");
+}
+
 /// Another program that holds the database is an error for writes while it does.
 #[tokio::test]
 async fn outlasts_another_program() {
