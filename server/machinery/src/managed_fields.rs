@@ -7,6 +7,8 @@
 mod compare;
 mod entry;
 
+use std::sync::LazyLock;
+
 use orch_runtime::{Tree, resource_def::FieldPath, type_def::TypeDef};
 
 pub use self::{
@@ -143,10 +145,10 @@ fn ends_tracking(given: &[Tree]) -> bool {
 /// The entries after a write that made these changes.
 fn take_over(mut entries: Vec<Entry>, write: &Write<'_>, comparison: Comparison) -> Vec<Entry> {
     let Comparison { added, modified, removed } = comparison;
-    let taken = write.without_reset(added.union(modified)).difference(&never_owned());
+    let taken = write.without_reset(added.union(modified)).difference(never_owned());
     let lost = write.without_reset(removed).union(taken.clone());
     for entry in &mut entries {
-        entry.fields = std::mem::take(&mut entry.fields).difference(&lost).difference(&never_owned());
+        entry.fields = std::mem::take(&mut entry.fields).difference(&lost).difference(never_owned());
     }
     if !taken.is_empty() {
         let own = Entry {
@@ -169,12 +171,16 @@ fn take_over(mut entries: Vec<Entry>, write: &Write<'_>, comparison: Comparison)
     merge_oldest(entries)
 }
 
-pub(crate) fn never_owned() -> FieldSet {
-    let mut set = FieldSet::new();
-    for path in NEVER_OWNED {
-        set.insert(&elements(path));
-    }
-    set
+/// The fields of [`NEVER_OWNED`].
+pub(crate) fn never_owned() -> &'static FieldSet {
+    static SET: LazyLock<FieldSet> = LazyLock::new(|| {
+        let mut set = FieldSet::new();
+        for path in NEVER_OWNED {
+            set.insert(&elements(path));
+        }
+        set
+    });
+    &SET
 }
 
 fn elements(path: &[&str]) -> Vec<String> {

@@ -58,7 +58,7 @@ pub fn apply(
     let changes = Changes::of(write, changes);
     settle(application, live, &changes, &mut entries, def)?;
     entries.retain(|entry| !entry.fields.is_empty());
-    let fields = fields.difference(&never_owned());
+    let fields = fields.difference(never_owned());
     if !fields.is_empty() {
         entries.push(Entry { time, ..entry_of(write, fields) });
     }
