@@ -3,6 +3,7 @@
 //! A function checks one value and reports each fault at its field, in the words that clients match on. Rules about
 //! a change have names that end in `_update`.
 
+mod access_review;
 mod config_map;
 mod daemon_set;
 mod disruption_budget;
@@ -22,6 +23,7 @@ mod secret;
 mod storage;
 
 pub use self::{
+    access_review::{local_subject_access_review, self_subject_access_review, subject_access_review},
     config_map::{config_map, config_map_update},
     daemon_set::{
         daemon_set_selector, daemon_set_spec, daemon_set_status_update, daemon_set_update_strategy,

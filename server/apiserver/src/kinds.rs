@@ -9,6 +9,7 @@ mod node;
 pub mod persistent_volume;
 pub mod persistent_volume_claim;
 mod pod;
+pub mod reviews;
 mod role_binding;
 mod secret;
 

@@ -23,6 +23,7 @@ pub mod options;
 pub mod owners;
 pub mod patch;
 pub mod read_version;
+pub mod review;
 pub mod selection;
 pub mod store_error;
 pub mod turn;

@@ -56,6 +56,9 @@ async fn perform(call: Call<'_>, parts: &Parts, body: &mut RequestBody) -> Resul
         Verb::Get => registry::get::get(call).await,
         Verb::List => registry::list::list(call).await,
         Verb::Watch => registry::watch::watch(call).await,
+        Verb::Create if !call.target.resource.def.stored => {
+            registry::review::review(call, &read(content_type, body).await?).await
+        }
         Verb::Create => registry::create::create(call, &read(content_type, body).await?).await,
         Verb::Update => registry::update::replace(call, &read(content_type, body).await?).await,
         Verb::Patch => registry::patch::patch(call, content_type, &body.read().await?).await,

@@ -9,8 +9,9 @@ use crate::{
     answer::{Answer, in_order},
     authorizer::{
         Attributes, Authorizer, Decision, always_allow::AlwaysAllow, always_deny::AlwaysDeny,
-        privileged_group::PrivilegedGroup,
+        privileged_group::PrivilegedGroup, rules::Rules,
     },
+    user::UserInfo,
 };
 
 /// A kind of authorizer that can be configured by name.
@@ -72,6 +73,16 @@ impl Authorizer for Authorization {
         let decisions = self.authorizers.iter().map(|authorizer| authorizer.authorize(attributes));
         in_order(decisions, Reasons::default(), Reasons::add, Reasons::into_decision)
     }
+
+    /// What all of them list, together.
+    fn rules<'a>(&'a self, user: &'a UserInfo, namespace: &'a str) -> Answer<'a, Rules> {
+        let lists = self.authorizers.iter().map(move |authorizer| authorizer.rules(user, namespace));
+        let add = |all: &mut Rules, rules: Rules| {
+            all.extend(rules);
+            ControlFlow::Continue(())
+        };
+        in_order(lists, Rules::default(), add, |all| all)
+    }
 }
 
 /// Why nobody decided so far.
@@ -102,7 +113,7 @@ mod tests {
     use super::{Authorization, AuthorizationConfig, Mode};
     use crate::{
         answer::Answer,
-        authorizer::{Attributes, Authorizer, Decision, ResourceTarget, Target},
+        authorizer::{Attributes, Authorizer, Decision, ResourceTarget, Target, rules::Rules},
         user::{GROUP_MASTERS, UserInfo},
     };
 
@@ -183,6 +194,25 @@ mod tests {
             assert_eq!(ask(&plain).await, plain_allowed, "{modes:?}");
             assert!(ask(&master).await, "{modes:?}");
         }
+    }
+
+    #[tokio::test]
+    async fn rules_of_all_authorizers_are_put_together() {
+        let user = UserInfo::new("bob", ["devs"]);
+        let list = async |modes: &[Mode]| {
+            let all = Authorization::new(&AuthorizationConfig { modes: modes.to_vec() });
+            all.rules(&user, "n").resolve().await
+        };
+        assert_eq!(list(&[Mode::AlwaysDeny]).await, Rules::default());
+        let allowed = list(&[Mode::AlwaysDeny, Mode::AlwaysAllow]).await;
+        assert_eq!((allowed.resource.len(), allowed.path.len()), (1, 1));
+        assert!(allowed.problems.is_empty());
+        let fixed = Fixed { decision: allow(), later: false };
+        let members: [Box<dyn Authorizer>; 2] =
+            [Box::new(crate::authorizer::always_allow::AlwaysAllow), Box::new(fixed)];
+        let partly = Authorization::from_authorizers(members).rules(&user, "n").resolve().await;
+        assert_eq!(partly.resource, allowed.resource);
+        assert_eq!(partly.problems, Rules::unknown().problems);
     }
 
     #[tokio::test]

@@ -4,16 +4,22 @@
 
 use std::borrow::Cow;
 
-use crate::{answer::Answer, user::UserInfo};
+use crate::{answer::Answer, authorizer::rules::Rules, user::UserInfo};
 
 pub mod always_allow;
 pub mod always_deny;
 pub mod privileged_group;
+pub mod rules;
 
 /// Decides about requests, or has no opinion.
 pub trait Authorizer: Send + Sync {
     /// Decides about one request.
     fn authorize<'a>(&'a self, attributes: &'a Attributes<'a>) -> Answer<'a, Decision>;
+
+    /// Lists what a user may do in a namespace, and outside of all. An authorizer that cannot list says so.
+    fn rules<'a>(&'a self, _user: &'a UserInfo, _namespace: &'a str) -> Answer<'a, Rules> {
+        Answer::Ready(Rules::unknown())
+    }
 }
 
 /// What is to be decided: may this user do this to that?

@@ -161,8 +161,18 @@ impl Reader<'_> {
                 self.message(bytes, def, depth + 1).map(|fields| Some(Tree::Object(fields)))
             }
             Shape::Any => self.embedded(value.bytes(field.name)?),
-            // No message of this API holds a list or map inside a list or map.
-            Shape::List { .. } | Shape::Map { .. } => {
+            // A list inside a list or map is a message of its own, with the items under number 1.
+            Shape::List { item, .. } => {
+                let mut items = Vec::new();
+                for entry in Fields::of(value.bytes(field.name)?) {
+                    if let (1, part) = entry? {
+                        items.extend(self.value(field, item, part, depth + 1)?);
+                    }
+                }
+                Ok(Some(Tree::Array(items)))
+            }
+            // No message of this API holds a map inside a list or map.
+            Shape::Map { .. } => {
                 Err(ProtobufError::WrongType { field: field.name, expected: "single value" })
             }
         }

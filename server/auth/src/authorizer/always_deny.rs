@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use crate::{
     answer::Answer,
-    authorizer::{Attributes, Authorizer, Decision},
+    authorizer::{Attributes, Authorizer, Decision, rules::Rules},
+    user::UserInfo,
 };
 
 /// The mode `AlwaysDeny`. It has no opinion rather than a veto, so that another mode may still allow.
@@ -14,5 +15,9 @@ pub struct AlwaysDeny;
 impl Authorizer for AlwaysDeny {
     fn authorize<'a>(&'a self, _attributes: &'a Attributes<'a>) -> Answer<'a, Decision> {
         Answer::Ready(Decision::NoOpinion { reason: Cow::Borrowed("Everything is forbidden.") })
+    }
+
+    fn rules<'a>(&'a self, _user: &'a UserInfo, _namespace: &'a str) -> Answer<'a, Rules> {
+        Answer::Ready(Rules::default())
     }
 }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use crate::{
     answer::Answer,
-    authorizer::{Attributes, Authorizer, Decision},
-    user::GROUP_MASTERS,
+    authorizer::{Attributes, Authorizer, Decision, rules::Rules},
+    user::{GROUP_MASTERS, UserInfo},
 };
 
 /// Stands before all configured modes, so that no configuration locks the administrator out.
@@ -20,5 +20,10 @@ impl Authorizer for PrivilegedGroup {
         } else {
             Decision::NoOpinion { reason }
         })
+    }
+
+    /// A back door is not advertised: the configured modes tell what members may do.
+    fn rules<'a>(&'a self, _user: &'a UserInfo, _namespace: &'a str) -> Answer<'a, Rules> {
+        Answer::Ready(Rules::default())
     }
 }

@@ -41,6 +41,14 @@ static THING: TypeDef = TypeDef {
         FieldDef { inline_tag: Some(10), ..field("path", 1, STRING) },
         FieldDef { inline_tag: Some(10), ..field("mode", 2, Shape::Scalar(Scalar::Int32)) },
         field("on", 20, Shape::Scalar(Scalar::Boolean)),
+        field(
+            "extra",
+            21,
+            Shape::Map {
+                value: &Shape::List { item: &STRING, semantics: ListSemantics::Atomic },
+                atomic: false,
+            },
+        ),
         field("parts", 9, Shape::List { item: &Shape::Object(&THING), semantics: ListSemantics::Atomic }),
     ],
     atomic: false,
@@ -99,6 +107,14 @@ fn every_shape_becomes_its_json_form() {
         ),
         (bytes(7, &bytes(1, br#"{"a":[1]}"#)), json!({"raw": {"a": [1]}})),
         (number(20, 1), json!({"on": true})),
+        (
+            [
+                bytes(21, &[bytes(1, b"k"), bytes(2, &[bytes(1, b"a"), bytes(1, b"")].concat())].concat()),
+                bytes(21, &bytes(1, b"empty")),
+            ]
+            .concat(),
+            json!({"extra": {"k": ["a", ""], "empty": []}}),
+        ),
         ([bytes(9, &number(20, 0)), bytes(9, b"")].concat(), json!({"parts": [{"on": false}, {}]})),
         (bytes(10, &[bytes(1, b"/x"), number(2, 7)].concat()), json!({"path": "/x", "mode": 7})),
         ([number(99, 5), bytes(98, b"new")].concat(), json!({})),

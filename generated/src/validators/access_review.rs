@@ -1,0 +1,130 @@
+//! Access reviews: one question, about one thing.
+
+use orch_runtime::{
+    field_error::{FieldError, Rendered, Validation, json},
+    path::Path,
+};
+
+use super::label_selector::{Operators, label_requirement, operator};
+use crate::{
+    authorization::v1::{
+        FieldSelectorAttributes, LabelSelectorAttributes, LocalSubjectAccessReview, NonResourceAttributes,
+        ResourceAttributes, SelfSubjectAccessReview, SubjectAccessReview, SubjectAccessReviewSpec,
+    },
+    meta::v1::{FieldSelectorRequirement, ObjectMeta},
+};
+
+/// Somebody, one thing, and nothing that an object would have.
+pub fn subject_access_review(value: &SubjectAccessReview, path: &Path<'_>, cx: &mut Validation<'_>) {
+    spec(&value.spec, &path.field("spec"), cx);
+    nothing_else(&value.metadata, "must be empty", path, cx);
+}
+
+/// As for all reviews, and about the namespace of the request alone.
+pub fn local_subject_access_review(
+    value: &LocalSubjectAccessReview,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    let at = path.field("spec");
+    spec(&value.spec, &at, cx);
+    let metadata = ObjectMeta { namespace: String::new(), ..value.metadata.clone() };
+    nothing_else(&metadata, "must be empty except for namespace", path, cx);
+    if let Some(resource) = &value.spec.resource_attributes
+        && resource.namespace != value.metadata.namespace
+    {
+        let at = at.field("resourceAttributes");
+        let detail = "must match metadata.namespace";
+        cx.push(FieldError::invalid(&at.field("namespace"), &resource.namespace, detail));
+    }
+    if let Some(other) = &value.spec.non_resource_attributes {
+        let detail = "disallowed on this kind of request";
+        cx.push(FieldError::invalid(&at.field("nonResourceAttributes"), &Rendered(json(other)), detail));
+    }
+}
+
+/// One thing, and nothing that an object would have.
+pub fn self_subject_access_review(value: &SelfSubjectAccessReview, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let at = path.field("spec");
+    let spec = &value.spec;
+    one_thing(spec.resource_attributes.as_ref(), spec.non_resource_attributes.as_ref(), &at, cx);
+    selectors(spec.resource_attributes.as_ref(), &at, cx);
+    nothing_else(&value.metadata, "must be empty", path, cx);
+}
+
+fn spec(spec: &SubjectAccessReviewSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    one_thing(spec.resource_attributes.as_ref(), spec.non_resource_attributes.as_ref(), path, cx);
+    if spec.user.is_empty() && spec.groups.is_empty() {
+        let detail = "at least one of user or group must be specified";
+        cx.push(FieldError::invalid(&path.field("user"), "", detail));
+    }
+    selectors(spec.resource_attributes.as_ref(), path, cx);
+}
+
+fn one_thing(
+    resource: Option<&ResourceAttributes>,
+    other: Option<&NonResourceAttributes>,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    match (resource, other) {
+        (Some(_), Some(other)) => {
+            let detail = "cannot be specified in combination with resourceAttributes";
+            let at = path.field("nonResourceAttributes");
+            cx.push(FieldError::invalid(&at, &Rendered(json(other)), detail));
+        }
+        (None, None) => {
+            let detail = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
+            let at = path.field("resourceAttributes");
+            cx.push(FieldError::invalid(&at, &None::<String>, detail));
+        }
+        _ => {}
+    }
+}
+
+fn selectors(resource: Option<&ResourceAttributes>, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let Some(resource) = resource else { return };
+    let path = path.field("resourceAttributes");
+    if let Some(FieldSelectorAttributes { raw_selector, requirements }) = &resource.field_selector {
+        let at = path.field("fieldSelector");
+        one_form(raw_selector, requirements.is_empty(), &at, cx);
+        let at = at.field("requirements");
+        for (index, requirement) in requirements.iter().enumerate() {
+            field_requirement(requirement, &at.index(index), cx);
+        }
+    }
+    if let Some(LabelSelectorAttributes { raw_selector, requirements }) = &resource.label_selector {
+        let at = path.field("labelSelector");
+        one_form(raw_selector, requirements.is_empty(), &at, cx);
+        let at = at.field("requirements");
+        for (index, requirement) in requirements.iter().enumerate() {
+            label_requirement(requirement, Operators::Any, &at.index(index), cx);
+        }
+    }
+}
+
+/// A selector is a text or a list of requirements.
+fn one_form(text: &str, no_requirements: bool, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if text.is_empty() && no_requirements {
+        let detail = format!("when {path} is specified, requirements or rawSelector is required");
+        cx.push(FieldError::required(&path.field("requirements"), &detail));
+    } else if !text.is_empty() && !no_requirements {
+        let detail = "may not specified at the same time as requirements";
+        cx.push(FieldError::invalid(&path.field("rawSelector"), text, detail));
+    }
+}
+
+fn field_requirement(value: &FieldSelectorRequirement, path: &Path<'_>, cx: &mut Validation<'_>) {
+    operator(&value.operator, &value.values, Operators::Any, path, cx);
+    if value.key.is_empty() {
+        cx.push(FieldError::required(&path.field("key"), "must be specified"));
+    }
+}
+
+/// A review is no object: nothing names or describes it.
+fn nothing_else(metadata: &ObjectMeta, detail: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let given = ObjectMeta { managed_fields: Vec::new(), ..metadata.clone() };
+    if given != ObjectMeta::default() {
+        cx.push(FieldError::invalid(&path.field("metadata"), &Rendered(json(&given)), detail));
+    }
+}

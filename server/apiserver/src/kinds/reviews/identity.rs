@@ -1,0 +1,108 @@
+//! Reviews of identity: who is the caller, and whose token is this?
+
+use std::time::{Duration, SystemTime};
+
+use orch_api::{
+    authentication::v1::{self, SelfSubjectReview, TokenReview, TokenReviewStatus},
+    meta::v1::ObjectMeta,
+};
+use orch_auth::{
+    authenticator::{Credentials, certificate::PeerCertificates},
+    user::UserInfo,
+};
+use orch_runtime::object::ApiObject;
+
+use super::{Answering, Review};
+use crate::{
+    error::{ApiError, Result},
+    registry::Call,
+};
+
+pub(super) struct SelfSubject;
+pub(super) struct Token;
+
+impl Review for SelfSubject {
+    fn repeats_question(&self) -> bool {
+        false
+    }
+
+    fn answer<'a>(
+        &'a self,
+        call: Call<'a>,
+        user: &'a UserInfo,
+        question: &'a mut dyn ApiObject,
+    ) -> Answering<'a> {
+        Box::pin(async move {
+            if let Some(review) = question.as_any_mut().downcast_mut::<SelfSubjectReview>() {
+                // Whatever the client sent, the answer is about the caller alone.
+                *review = SelfSubjectReview::default();
+                review.metadata =
+                    ObjectMeta { creation_timestamp: Some(call.app.now()), ..ObjectMeta::default() };
+                review.status.user_info = described(user);
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Review for Token {
+    fn prepare(&self, question: &mut dyn ApiObject) -> Result<()> {
+        match question.as_any_mut().downcast_mut::<TokenReview>() {
+            Some(review) if review.spec.token.is_empty() => {
+                Err(ApiError::BadRequest("token is required for TokenReview in authentication".to_owned()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn answer<'a>(
+        &'a self,
+        call: Call<'a>,
+        _user: &'a UserInfo,
+        question: &'a mut dyn ApiObject,
+    ) -> Answering<'a> {
+        Box::pin(async move {
+            if let Some(review) = question.as_any_mut().downcast_mut::<TokenReview>() {
+                review.status = if review.spec.audiences.is_empty() {
+                    owner(call, &review.spec.token).await
+                } else {
+                    // Tokens of this server are good for the server itself, and for no audience that has a name.
+                    refused("the token is for none of the audiences")
+                };
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Asks the authentication methods as a request with the token would.
+async fn owner(call: Call<'_>, token: &str) -> TokenReviewStatus {
+    let (peer, header) = (PeerCertificates::default(), format!("Bearer {token}"));
+    let now = SystemTime::UNIX_EPOCH + Duration::from_millis(call.app.clock.now().0);
+    let credentials = Credentials::new(&peer, Some(header.as_bytes()), now);
+    if credentials.token().is_none() {
+        // Without a token the question would be about the anonymous user.
+        return refused("the token is malformed");
+    }
+    match call.app.authentication.authenticate(&credentials).resolve().await {
+        Ok(identity) => TokenReviewStatus {
+            authenticated: true,
+            user: described(identity.user()),
+            ..TokenReviewStatus::default()
+        },
+        Err(error) => refused(&error.to_string()),
+    }
+}
+
+fn refused(why: &str) -> TokenReviewStatus {
+    TokenReviewStatus { error: why.to_owned(), ..TokenReviewStatus::default() }
+}
+
+fn described(user: &UserInfo) -> v1::UserInfo {
+    v1::UserInfo {
+        username: user.name.clone(),
+        uid: user.uid.clone(),
+        groups: user.groups.clone(),
+        extra: user.extra.clone(),
+    }
+}
