@@ -16,8 +16,9 @@ use crate::{
 /// The largest body that is read, in bytes.
 pub const MAX_BODY_BYTES: usize = 3 * 1024 * 1024;
 
-/// How much of a body that nobody wants is read all the same, so that the client gets its answer.
-const MAX_DISCARDED_BYTES: usize = 256 * 1024;
+/// How much of a body that nobody wants is read all the same, so that the client gets its answer: a client that sends
+/// a little too much writes all of it before it looks.
+const MAX_DISCARDED_BYTES: usize = MAX_BODY_BYTES + 256 * 1024;
 const MAX_DISCARD_TIME: Duration = Duration::from_secs(1);
 
 /// A request as the handlers see it.
