@@ -1,5 +1,7 @@
 //! Daemon sets and controller revisions: each rule broken once, what may change, and defaults.
 
+#![allow(clippy::too_many_lines, reason = "a table of rules is read from top to bottom")]
+
 #[path = "support/objects.rs"]
 mod objects;
 
@@ -158,9 +160,12 @@ fn defaults_are_filled_in() {
     assert_eq!(given["template"]["spec"].get("enableServiceLinks"), None, "templates are left alone");
     let with_zero = spec(&with(&daemon_set(), "/spec/revisionHistoryLimit", json!(0)));
     assert_eq!(with_zero["revisionHistoryLimit"], 0);
-    let strategy = json!({"type": "OnDelete", "rollingUpdate": {"maxSurge": 1}});
-    let on_delete = spec(&with(&daemon_set(), "/spec/updateStrategy", strategy));
-    assert_eq!(on_delete["updateStrategy"], json!({"type": "OnDelete"}));
+    let on_delete = spec(&with(&daemon_set(), "/spec/updateStrategy", json!({"type": "OnDelete"})));
+    assert_eq!(
+        on_delete["updateStrategy"],
+        json!({"type": "OnDelete"}),
+        "amounts belong to the other strategy"
+    );
     assert_eq!(
         defaulted("DaemonSet", &daemon_set())["status"],
         json!({"currentNumberScheduled": 0, "numberMisscheduled": 0, "desiredNumberScheduled": 0, "numberReady": 0})

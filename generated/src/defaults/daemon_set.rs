@@ -2,16 +2,13 @@
 
 use crate::apps::v1::{DaemonSetUpdateStrategy, RollingUpdateDaemonSet};
 
-/// Pods are replaced one after the other unless something else is said. Amounts only belong to that strategy.
+/// Pods are replaced one after the other unless something else is said, and then the amounts have defaults. Amounts that
+/// are given with another strategy stay, for when the strategy changes back.
 pub fn daemon_set_update_strategy(value: &mut DaemonSetUpdateStrategy) {
     if value.type_.is_empty() {
         "RollingUpdate".clone_into(&mut value.type_);
     }
-    match value.type_.as_str() {
-        "RollingUpdate" => {
-            value.rolling_update.get_or_insert_with(RollingUpdateDaemonSet::default);
-        }
-        "OnDelete" => value.rolling_update = None,
-        _ => {}
+    if value.type_ == "RollingUpdate" {
+        value.rolling_update.get_or_insert_with(RollingUpdateDaemonSet::default);
     }
 }

@@ -20,7 +20,9 @@ pub fn daemon_set_selector(value: &DaemonSetSpec, path: &Path<'_>, cx: &mut Vali
         label_selector(given, &selector, &mut own);
     }
     let is_correct = own.is_empty();
-    own.into_errors().into_iter().for_each(|error| cx.push(error));
+    for error in own.into_errors() {
+        cx.push(error);
+    }
     let labels = &value.template.metadata.labels;
     let is_match = |selector: &LabelSelector| matches(selector, |key| labels.get(key).map(String::as_str));
     if is_correct && !value.selector.as_ref().is_some_and(is_match) {

@@ -184,7 +184,8 @@ pub(super) fn resource_selector(
         cx.push(FieldError::not_supported(&at, resource, AMOUNTS));
     }
     let divisor = value.divisor.as_ref().filter(|divisor| !divisor.is_zero());
-    let (units, detail) = if resource.ends_with(".cpu") {
+    let name = resource.split_once('.').map_or(resource, |(_, name)| name);
+    let (units, detail) = if name == "cpu" {
         (&CPU_UNITS, "only divisor's values 1m and 1 are supported with the cpu resource")
     } else {
         (
@@ -194,7 +195,6 @@ pub(super) fn resource_selector(
         )
     };
     if divisor.is_some_and(|divisor| !units.contains(divisor)) {
-        let name = resource.split_once('.').map_or(resource, |(_, name)| name);
         cx.push(FieldError::invalid(&path.field("divisor"), name, &detail.replace("memory", name)));
     }
 }

@@ -10,16 +10,17 @@ use crate::core::v1::{FlexVolumeSource, ISCSIVolumeSource, StorageOSVolumeSource
 
 /// A qualified name of iSCSI.
 pub fn iqn(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let forms: [(&str, fn(&str) -> bool); 3] = [("iqn", is_iqn), ("eui", is_eui), ("naa", is_naa)];
-    match forms.into_iter().find(|(prefix, _)| value.starts_with(prefix)) {
-        None => {
+    let is_correct = match value.get(..3) {
+        Some("iqn") => is_iqn(value),
+        Some("eui") => is_eui(value),
+        Some("naa") => is_naa(value),
+        _ => {
             let detail = "must be valid format starting with iqn, eui, or naa";
-            cx.push(FieldError::invalid(path, value, detail));
+            return cx.push(FieldError::invalid(path, value, detail));
         }
-        Some((_, is_correct)) if !is_correct(value) => {
-            cx.push(FieldError::invalid(path, value, "must be valid format"));
-        }
-        Some(_) => {}
+    };
+    if !is_correct {
+        cx.push(FieldError::invalid(path, value, "must be valid format"));
     }
 }
 

@@ -48,7 +48,9 @@ fn label_requirement(value: &NodeSelectorRequirement, path: &Path<'_>, cx: &mut 
         ("In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt", _) => None,
         (other, _) => Some(unknown_operator(other, path)),
     };
-    error.into_iter().for_each(|error| cx.push(error));
+    if let Some(error) = error {
+        cx.push(error);
+    }
     cx.invalid_all(&path.field("key"), &value.key, &constraint::qualified_name(&value.key));
     for (index, text) in value.values.iter().enumerate() {
         cx.invalid_all(&values.index(index), text, &constraint::label_value(text));

@@ -77,10 +77,14 @@ fn projection<'v>(
     };
     let paths = |items: &'v [KeyToPath]| items.iter().map(|item| item.path.as_str());
     if let Some(secret) = &source.secret {
-        paths(&secret.items).for_each(|file| add(file, &secret.name, cx));
+        for file in paths(&secret.items) {
+            add(file, &secret.name, cx);
+        }
     }
     if let Some(config_map) = &source.config_map {
-        paths(&config_map.items).for_each(|file| add(file, &config_map.name, cx));
+        for file in paths(&config_map.items) {
+            add(file, &config_map.name, cx);
+        }
     }
     if let Some(facts) = &source.downward_api {
         let at = path.field("downwardAPI");
