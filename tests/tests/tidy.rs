@@ -60,6 +60,7 @@ const SPELLED_IN_CODE: &[(&str, &str)] = &[
     ("codegen/generator/src/load/header.rs", "an example in a remedy"),
     ("codegen/generator/src/scaffold.rs", "an example in a remedy"),
     ("server/apiserver/src/discovery/aggregated.rs", "clients ask by this name in every vocabulary"),
+    ("server/machinery/src/apply/migrate.rs", "the annotation of clients has this name in every vocabulary"),
 ];
 
 /// Code that is only compiled into tests.
