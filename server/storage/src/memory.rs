@@ -349,4 +349,27 @@ mod tests {
         writer.wake(&published);
         assert!(watch.take().unwrap().is_empty(), "it was to start after this event");
     }
+
+    /// States that lists paged through go when history goes, not when somebody asks the next time.
+    #[tokio::test]
+    async fn older_states_go_with_history() {
+        let retention = Retention { time: Duration::MAX, bytes: u64::MAX };
+        let (mut writer, _) = Replay::new(Revision::ZERO, Timestamp(0), retention).finish();
+        let memory = writer.memory().clone();
+        let resource = ResourceName::new("pods");
+        for name in ["a", "b"] {
+            let mut batch = writer.batch(Timestamp(1));
+            let key = Key::new(resource.clone(), "ns", name);
+            batch.add(Write::Create { key, body: Body::new(Vec::new(), 0) }).unwrap();
+            let _ = writer.publish(batch);
+        }
+        let first = Revision::FIRST.next();
+        assert_eq!(memory.snapshot_at(&resource, first).unwrap().len(), 1);
+        let past = &memory.hub(&resource).past;
+        assert!(past.at_or_after(first).is_some());
+        writer.forget_through(first);
+        assert!(past.at_or_after(first).is_some(), "it can still be asked for");
+        writer.forget_through(first.next());
+        assert!(past.at_or_after(first).is_none());
+    }
 }
