@@ -68,10 +68,10 @@ async fn reconcile(app: &Arc<App>, namespaces: &Arc<ServedResource>) -> bool {
             Ok(true) => finalize(app, namespaces, name, own).await.map(|()| true),
             outcome => outcome,
         };
-        waiting |= emptied.unwrap_or_else(|error| {
+        waiting |= !emptied.unwrap_or_else(|error| {
             tracing::error!(?error, namespace = &**name, "cannot empty a namespace that is being deleted");
             false
-        }) == false;
+        });
     }
     waiting
 }

@@ -93,7 +93,7 @@ mod tests {
 
     use super::*;
 
-    fn sources(spec: Value, is_new: bool) -> (Value, Value) {
+    fn sources(spec: &Value, is_new: bool) -> (Value, Value) {
         let mut claim: PersistentVolumeClaim = serde_json::from_value(json!({"spec": spec})).unwrap();
         let old = claim.clone();
         let change = Change { vocabulary: &KUBERNETES, subresource: "", now: Time::from_unix_seconds(0) };
@@ -110,14 +110,14 @@ mod tests {
         let other = json!({"apiGroup": "example.com", "kind": "Image", "name": "o"});
         let null = Value::Null;
         for same in [&claim, &snapshot] {
-            assert_eq!(sources(json!({"dataSource": same}), true), (same.clone(), same.clone()));
-            assert_eq!(sources(json!({"dataSourceRef": same}), true), (same.clone(), same.clone()));
+            assert_eq!(sources(&json!({"dataSource": same}), true), (same.clone(), same.clone()));
+            assert_eq!(sources(&json!({"dataSourceRef": same}), true), (same.clone(), same.clone()));
         }
-        assert_eq!(sources(json!({"dataSource": other}), true), (null.clone(), null.clone()));
-        assert_eq!(sources(json!({"dataSource": other}), false), (other.clone(), other.clone()));
+        assert_eq!(sources(&json!({"dataSource": other}), true), (null.clone(), null.clone()));
+        assert_eq!(sources(&json!({"dataSource": other}), false), (other.clone(), other.clone()));
         let mut foreign = claim;
         foreign["namespace"] = json!("n");
-        assert_eq!(sources(json!({"dataSourceRef": foreign}), true), (null, foreign));
+        assert_eq!(sources(&json!({"dataSourceRef": foreign}), true), (null, foreign));
     }
 
     #[test]
