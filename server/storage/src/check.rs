@@ -28,7 +28,7 @@ pub struct Report {
     pub objects: usize,
     /// Revisions of records whose checksum does not fit. Their objects cannot be read.
     pub corrupt: Vec<Revision>,
-    /// Everything else that is wrong, in words for an operator; at most [100](DETAILS) entries.
+    /// Everything else that is wrong, in words for an operator; only so many of them as a person can read.
     pub problems: Vec<String>,
     /// How many more problems there are.
     pub omitted: usize,

@@ -81,6 +81,8 @@ pub(crate) struct Batch {
 pub(crate) struct Published {
     revision: Revision,
     logs: Vec<Arc<EventLog>>,
+    /// To take it apart costs about as much as to build it, and nobody should wait for that.
+    _replaced: Arc<State>,
 }
 
 /// One accepted write of a batch.
@@ -227,9 +229,10 @@ impl MemoryWriter {
         }
         let logs =
             by_resource.into_iter().flat_map(|(resource, events)| self.memory.hub(&resource).append(&events));
-        let published = Published { revision: batch.state.revision, logs: logs.collect() };
-        self.memory.0.state.store(Arc::new(batch.state));
-        published
+        let logs = logs.collect();
+        let revision = batch.state.revision;
+        let replaced = self.memory.0.state.swap(Arc::new(batch.state));
+        Published { revision, logs, _replaced: replaced }
     }
 
     /// Wakes those who wait for what was published.

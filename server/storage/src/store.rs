@@ -1,7 +1,7 @@
 //! The contract of a store, whatever keeps its data.
 //!
-//! A store is where writes become durable. What readers see is [`crate::memory`]; a store publishes every write
-//! to it, in order, after it is durable and before it is acknowledged. So three things hold for all
+//! A store is where writes become durable. What readers see is in memory; a store publishes every write to
+//! it, in order, after it is durable and before it is acknowledged. So three things hold for all
 //! implementations, and [`crate::conformance`] checks them:
 //!
 //! - a write is acknowledged only when it would survive a crash;

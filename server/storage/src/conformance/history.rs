@@ -12,6 +12,7 @@ use crate::store::{Op, Record};
 pub(super) async fn run<F: Fixture>(fixture: &F) {
     shows_older_states(&Case::new(fixture).await).await;
     ends_after_the_retention_time(&Case::new(fixture).await).await;
+    ends_by_itself(&Case::new(fixture).await).await;
     compacts_on_request(&Case::new(fixture).await).await;
     quiet_scopes_do_not_expire(&Case::new(fixture).await).await;
     survives_a_clock_that_jumps(&Case::new(fixture).await).await;
@@ -64,6 +65,17 @@ async fn ends_after_the_retention_time<F: Fixture>(case: &Case<'_, F>) {
     let mut resumed = storage.watch(&resource(), Scope::All, old).unwrap();
     assert_eq!(revisions(&resumed.take().unwrap()), kept);
     assert!(storage.snapshot_at(&resource(), old).is_ok());
+}
+
+/// Writing is enough: nobody has to ask that history be forgotten.
+async fn ends_by_itself<F: Fixture>(case: &Case<'_, F>) {
+    let storage = &case.storage;
+    let start = storage.current_revision();
+    write_some(storage, 5).await;
+    case.clock.advance(RETENTION * 2);
+    // A store may tidy up after it has answered; then it is done before it answers the next write.
+    write_some(storage, 2).await;
+    assert!(matches!(storage.watch(&resource(), Scope::All, start), Err(StoreError::Expired { .. })));
 }
 
 async fn compacts_on_request<F: Fixture>(case: &Case<'_, F>) {

@@ -67,17 +67,10 @@ pub(super) struct Writer {
     written: u64,
     /// Rows were dropped since it was last found that there is nothing to give back to the file system.
     shrinkable: bool,
+    /// Dropping rows failed the last time.
+    untidy: bool,
     /// A commit failed and what it left is not cleared up yet.
     suspect: bool,
-}
-
-/// Lets those who were just answered send their next write, so that it goes with the next transaction: returns when as
-/// many wait as were answered, or after `patience`.
-async fn gather(requests: &mpsc::Receiver<Request>, answered: usize, patience: Duration) {
-    let began = Instant::now();
-    while requests.len() < answered && began.elapsed() < patience {
-        tokio::task::yield_now().await;
-    }
 }
 
 impl Writer {
@@ -99,6 +92,7 @@ impl Writer {
             checkpointer,
             written: 0,
             shrinkable: true,
+            untidy: false,
             suspect: false,
         }
     }
@@ -231,20 +225,35 @@ impl Writer {
         self.forget(FORGET_AFTER_BATCH);
         // A deletion costs as much as a commit: only full ones are worth it now.
         if self.garbage.len() >= DROP_ROWS {
-            self.drop_some(1).await;
+            let dropped = self.drop_some(1).await;
+            self.report(&dropped);
         }
     }
 
     /// Does what there was no time for.
     async fn tidy_idle(&mut self) {
         self.forget(FORGET_ON_TICK);
-        self.drop_some(DROPS_ON_TICK).await;
-        if self.shrinkable {
-            self.shrinkable = self.log.vacuum(VACUUM_PAGES).await.unwrap_or_else(|error| {
-                tracing::warn!(%error, "unused pages could not be given back; trying again later");
-                true
-            });
+        let mut done = self.drop_some(DROPS_ON_TICK).await;
+        if self.shrinkable && done.is_ok() {
+            done = match self.log.vacuum(VACUUM_PAGES).await {
+                Ok(more) => {
+                    self.shrinkable = more;
+                    Ok(())
+                }
+                Err(error) => Err(self.explain(&error).await),
+            };
         }
+        self.report(&done);
+    }
+
+    /// Says once that tidying up fails; it is tried again all the time.
+    fn report(&mut self, tidied: &Result<(), StoreError>) {
+        if let Err(error) = tidied
+            && !self.untidy
+        {
+            tracing::warn!(%error, "old rows cannot be dropped now; trying again until it succeeds");
+        }
+        self.untidy = tidied.is_err();
     }
 
     fn forget(&mut self, events: usize) {
@@ -252,16 +261,14 @@ impl Writer {
         self.garbage.extend(self.memory.forget_overdue(now, &self.config.retention(), events));
     }
 
-    async fn drop_some(&mut self, deletions: usize) {
+    async fn drop_some(&mut self, deletions: usize) -> Result<(), StoreError> {
         for _ in 0..deletions {
             if self.garbage.is_empty() {
-                return;
+                break;
             }
-            if let Err(error) = self.drop_rows().await {
-                tracing::warn!(%error, "old rows could not be dropped; trying again later");
-                return;
-            }
+            self.drop_rows().await?;
         }
+        Ok(())
     }
 
     async fn compact(&mut self, before: Option<Revision>) -> Result<(), StoreError> {
@@ -316,5 +323,14 @@ impl Writer {
             tracing::warn!(%error, "the database did not close well; the next start will recover it");
         }
         drop(self.lock);
+    }
+}
+
+/// Lets those who were just answered send their next write, so that it goes with the next transaction: returns when as
+/// many wait as were answered, or after `patience`.
+async fn gather(requests: &mpsc::Receiver<Request>, answered: usize, patience: Duration) {
+    let began = Instant::now();
+    while requests.len() < answered && began.elapsed() < patience {
+        tokio::task::yield_now().await;
     }
 }

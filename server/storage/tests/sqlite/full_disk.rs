@@ -1,9 +1,10 @@
 //! No room, or no access: writes are refused with a reason, reads go on, nothing acknowledged is lost, and it passes.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use orch_storage::StoreError;
 use orch_storage::sqlite::{self, SqliteConfig};
+use orch_storage::{ManualClock, StoreError, Timestamp};
 use sqlx::Connection;
 
 use crate::support::{Place, create, listing, replace, resource};
@@ -76,6 +77,22 @@ async fn refuses_whole_batches() {
     assert!(storage.self_check().await.unwrap().is_clean());
     storage.shutdown().await.unwrap();
     assert_eq!(listing(&place.open().await), state);
+}
+
+/// A store that is never idle drops old rows all the same.
+#[tokio::test]
+async fn drops_rows_under_load() {
+    let place = Place::new();
+    let clock = Arc::new(ManualClock::at(Timestamp(1 << 40)));
+    let storage =
+        sqlite::open(SqliteConfig { clock: Arc::clone(&clock) as _, ..place.config() }).await.unwrap();
+    let mut revision = create(&storage, "a", "x").await.unwrap().revision;
+    for _ in 0..600 {
+        clock.advance(Duration::from_mins(10));
+        revision = replace(&storage, "a", revision, "x").await.unwrap().revision;
+    }
+    let records = storage.self_check().await.unwrap().records;
+    assert!(records < 300, "{records} of 601 are left");
 }
 
 /// What history held is given back to the file system.
