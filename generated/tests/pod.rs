@@ -1,4 +1,6 @@
 //! Pods: each rule broken once, what may change, defaults, and what lists show.
+//!
+//! Length: one table; a kind with this many rules is easier to check against the contract in one place.
 
 #![allow(clippy::too_many_lines, reason = "a table of rules is read from top to bottom")]
 

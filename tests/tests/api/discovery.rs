@@ -82,6 +82,8 @@ async fn every_listed_verb_is_served_and_guarded() {
             let expected: &[u16] = match verb.as_str() {
                 // Of an object that does not exist, and bodies that do not fit.
                 "get" | "delete" => &[404],
+                // A kind that is only created is a question; the empty one may have an answer.
+                "create" if resource.verbs.len() == 1 => &[201, 400, 422],
                 "update" | "patch" | "create" => &[400, 404, 422],
                 "list" | "deletecollection" | "watch" => &[200],
                 other => panic!("an unknown verb: {other}"),
