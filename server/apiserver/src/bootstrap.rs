@@ -57,6 +57,7 @@ pub fn main_with(
             let _ = io::stdout().write_all(text.as_bytes());
             Ok(())
         }
+        Ok(Invocation::Serve(config)) if config.storage.self_check => storage::self_check(&config.storage),
         Ok(Invocation::Serve(config)) => serve(*config, tables),
         Err(error) => Err(error),
     };

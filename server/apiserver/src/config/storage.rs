@@ -16,6 +16,10 @@ pub struct StorageFlags {
     /// How long past versions are kept: a watch or a paged list that is older has to begin anew.
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration::positive)]
     history_retention: Duration,
+    /// Instead of serving, check the database in the data directory: the file, the checksum of every row and the order
+    /// of the log. Nothing is changed. The exit code is 0 where all is well and 1 where it is not.
+    #[arg(long)]
+    self_check: bool,
 }
 
 /// Where the data is, and how much of the past is kept.
@@ -25,6 +29,8 @@ pub struct StorageConfig {
     pub data_dir: PathBuf,
     /// How long watches can be resumed and lists continued.
     pub history_retention: Duration,
+    /// Whether the database is only to be checked.
+    pub self_check: bool,
 }
 
 impl StorageConfig {
@@ -37,6 +43,10 @@ impl StorageConfig {
 impl StorageFlags {
     /// Everything goes with everything.
     pub fn check(self) -> StorageConfig {
-        StorageConfig { data_dir: self.data_dir, history_retention: self.history_retention }
+        StorageConfig {
+            data_dir: self.data_dir,
+            history_retention: self.history_retention,
+            self_check: self.self_check,
+        }
     }
 }

@@ -55,6 +55,7 @@ fn every_flag_reaches_the_configuration() {
             })
         }),
         (&["--request-timeout=90s"], |c| c.serving.request_timeout == Duration::from_secs(90)),
+        (&["--self-check"], |c| c.storage.self_check),
         (&["--shutdown-grace-period=1s"], |c| c.serving.shutdown_grace_period == Duration::from_secs(1)),
         (&["--max-connections=7"], |c| c.serving.max_connections == 7),
         (&["--runtime-config=api/beta=true,v1=false", "--runtime-config=apps/v1"], |c| {
