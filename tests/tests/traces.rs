@@ -10,7 +10,7 @@ use futures_util::{StreamExt, stream};
 use orch_tests::{
     TestServer,
     replay::{
-        Player, Trace,
+        Player, Trace, Verdict,
         waiting::{self, Waiting},
     },
 };
@@ -95,6 +95,11 @@ async fn play(trace: &Trace, shared: &TestServer, list: &Waiting, patience: Dura
     };
     let player = Player { server: own.as_ref().unwrap_or(shared), patience_with_failing: patience };
     let outcomes = player.play(trace, |step| list.reason(&trace.name, &step.id).is_some()).await;
+    for outcome in &outcomes {
+        if let Verdict::Differs(differences) = &outcome.verdict {
+            println!("{}/{}:\n    {}", trace.name, outcome.step.id, differences.join("\n    "));
+        }
+    }
     Played { lines: waiting::lines(trace, &outcomes), complaints: list.complaints(trace, &outcomes) }
 }
 

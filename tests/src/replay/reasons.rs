@@ -33,7 +33,7 @@ const RULES: &[Rule] = &[
         "objects that every server has come later",
     ),
     (|asked| asked.differences.contains("header warning"), "warnings about doubtful values come later"),
-    (|asked| asked.differences.contains("PriorityClass"), "the priority of pods comes later"),
+    (|asked| asked.trace == "pod-defaults" && asked.expected == 403, "the priority of pods comes later"),
     (|asked| asked.differences.contains("RBAC: allowed by"), "access by roles comes later"),
     (
         |asked| asked.differences.contains("/status/allowed: true, expected false"),
