@@ -101,12 +101,16 @@ impl Trace {
     /// Reads all traces of a directory, by name.
     pub fn read_all(directory: &Path) -> Vec<Self> {
         let entries = std::fs::read_dir(directory).expect("the traces are there");
-        let mut paths: Vec<_> = entries
-            .map(|entry| entry.expect("the directory can be read").path())
-            .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
-            .collect();
-        paths.sort();
-        paths.iter().map(|path| Self::read(path)).collect()
+        let paths = entries.map(|entry| entry.expect("the directory can be read").path());
+        let files = paths.filter(|path| path.extension().is_some_and(|extension| extension == "json"));
+        let mut traces: Vec<Trace> = files.map(|path| Self::read(&path)).collect();
+        traces.sort_by(|a, b| a.name.cmp(&b.name));
+        traces
+    }
+
+    /// How long its pauses are together, in seconds.
+    pub fn pauses(&self) -> f64 {
+        self.steps.iter().map(|step| step.wait).sum()
     }
 
     fn read(path: &Path) -> Self {

@@ -16,7 +16,7 @@ use orch_tests::{
 };
 
 /// How many traces are played at a time. They do not disturb each other, but for those of [`ALONE`].
-const SIDE_BY_SIDE: usize = 6;
+const SIDE_BY_SIDE: usize = 16;
 
 /// Traces that play on a server of their own, and the flags it needs.
 const ALONE: &[(&str, &[&str])] = &[
@@ -50,11 +50,12 @@ async fn recorded_answers_are_given_again() {
     };
     let server = server(&[]).await;
 
-    let played: Vec<Played> = stream::iter(&traces)
-        .map(|trace| play(trace, &server, &list, patience))
-        .buffered(SIDE_BY_SIDE)
-        .collect()
-        .await;
+    let mut in_turn: Vec<&Trace> = traces.iter().collect();
+    // Those with the longest pauses first, so that none is left alone at the end.
+    in_turn.sort_by(|a, b| b.pauses().total_cmp(&a.pauses()));
+    let played = stream::iter(in_turn).map(|trace| play(trace, &server, &list, patience));
+    let mut played: Vec<Played> = played.buffer_unordered(SIDE_BY_SIDE).collect().await;
+    played.sort_by(|a, b| a.trace.cmp(&b.trace));
 
     let steps: usize = traces.iter().map(|trace| trace.steps.len()).sum();
     let waiting: usize = played.iter().map(|played| played.lines.lines().count()).sum();
@@ -82,6 +83,8 @@ async fn recorded_answers_are_given_again() {
 
 /// How a trace went.
 struct Played {
+    /// Its name.
+    trace: String,
     /// Its lines of the list.
     lines: String,
     /// What is wrong with the list.
@@ -100,7 +103,11 @@ async fn play(trace: &Trace, shared: &TestServer, list: &Waiting, patience: Dura
             println!("{}/{}:\n    {}", trace.name, outcome.step.id, differences.join("\n    "));
         }
     }
-    Played { lines: waiting::lines(trace, &outcomes), complaints: list.complaints(trace, &outcomes) }
+    Played {
+        trace: trace.name.clone(),
+        lines: waiting::lines(trace, &outcomes),
+        complaints: list.complaints(trace, &outcomes),
+    }
 }
 
 async fn server(flags: &[&str]) -> TestServer {
