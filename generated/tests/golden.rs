@@ -19,7 +19,10 @@ fn resource(api_version: &str, kind: &str) -> &'static ResourceDef {
 
 /// The tree that the typed object writes, without defaults.
 fn typed(resource: &ResourceDef, tree: &Tree) -> Tree {
-    let mut written = (resource.from_tree)(tree.clone()).unwrap().to_tree().unwrap();
+    let mut written = (resource.from_tree)(tree.clone())
+        .expect("a sample fits")
+        .to_tree()
+        .expect("what was read can be written");
     for name in ["kind", "apiVersion"] {
         written[name] = tree[name].clone();
     }

@@ -1,5 +1,7 @@
 //! `PersistentVolume`: defaults, each rule broken once, and what stays.
 
+#![allow(clippy::too_many_lines, reason = "a table of rules is read from top to bottom")]
+
 #[path = "support/objects.rs"]
 mod objects;
 

@@ -561,7 +561,7 @@ fn defaults_are_filled_in() {
 
 /// The cells of the columns that are computed: ready, status, restarts, address, readiness gates.
 fn computed(tree: &Tree) -> Vec<Tree> {
-    let now: Time = "2026-11-20T15:20:18Z".parse().unwrap();
+    let now: Time = "2026-11-20T15:20:18Z".parse().expect("the text is a time");
     let context = CellContext { vocabulary: &KUBERNETES, now };
     let computed = resource("Pod").columns.iter().filter_map(|column| match column.value {
         ColumnValue::Computed(function) => Some(function(tree, &context)),
