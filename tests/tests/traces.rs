@@ -31,6 +31,9 @@ const PATIENCE_WITH_FAILING: Duration = Duration::from_millis(300);
 /// The same where nothing is known yet.
 const PATIENCE_WITH_ALL: Duration = Duration::from_secs(3);
 
+/// What the list of passing traces in the description stands behind.
+const MARK: &str = "<!-- passing: kept by the test -->";
+
 /// The header of the list.
 const ABOUT_THE_LIST: &str = "\
 # Steps that do not match the recorded answers yet: <trace>/<step>: <reason>.
@@ -68,7 +71,14 @@ async fn recorded_answers_are_given_again() {
             trace.steps.len()
         );
     }
+    let passing: Vec<&str> =
+        played.iter().filter(|played| played.lines.is_empty()).map(|played| played.trace.as_str()).collect();
+    let readme = std::fs::read_to_string(readme_path()).expect("the traces are described");
+    let (about, listed) = readme.split_once(MARK).expect("the description has a list");
+    let list_of_passing = format!("\n\n{}\n", passing.join(", "));
     if rewrite {
+        std::fs::write(readme_path(), format!("{about}{MARK}{list_of_passing}"))
+            .expect("the list can be written");
         let lines: String = played.into_iter().map(|played| played.lines).collect();
         std::fs::write(list_path(), format!("{ABOUT_THE_LIST}{lines}")).expect("the list can be written");
         return;
@@ -79,6 +89,7 @@ async fn recorded_answers_are_given_again() {
         .chain(played.into_iter().flat_map(|played| played.complaints))
         .collect();
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+    assert_eq!(listed, list_of_passing, "README.md names other traces as passing");
 }
 
 /// How a trace went.
@@ -121,4 +132,8 @@ fn directory() -> PathBuf {
 
 fn list_path() -> PathBuf {
     directory().join("waiting.txt")
+}
+
+fn readme_path() -> PathBuf {
+    directory().join("README.md")
 }
