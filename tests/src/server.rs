@@ -41,6 +41,7 @@ pub struct ServerOptions {
     vocabulary: &'static str,
     flags: Vec<String>,
     port: u16,
+    largest_file: Option<u64>,
 }
 
 /// A running server. It is killed when this value is dropped.
@@ -60,7 +61,13 @@ struct Running {
 
 impl Default for ServerOptions {
     fn default() -> Self {
-        ServerOptions { binary: server_binary(), vocabulary: "orch", flags: Vec::new(), port: 0 }
+        ServerOptions {
+            binary: server_binary(),
+            vocabulary: "orch",
+            flags: Vec::new(),
+            port: 0,
+            largest_file: None,
+        }
     }
 }
 
@@ -74,6 +81,12 @@ impl ServerOptions {
     /// Another binary than the product's own.
     pub fn binary(mut self, binary: PathBuf) -> Self {
         self.binary = binary;
+        self
+    }
+
+    /// Lets no file that the server writes grow beyond so many bytes: to the server, the disk is full.
+    pub fn largest_file(mut self, bytes: u64) -> Self {
+        self.largest_file = Some(bytes);
         self
     }
 
@@ -109,7 +122,10 @@ impl ServerOptions {
             .append(true)
             .open(directory.join("log"))
             .expect("the log can be written");
-        let mut command = Command::new(&self.binary);
+        let mut command = match self.largest_file {
+            None => Command::new(&self.binary),
+            Some(bytes) => limited(&self.binary, bytes),
+        };
         command
             .args(["--data-dir".as_ref(), directory.join("data").as_os_str()])
             .args(["--token-auth-file".as_ref(), directory.join("tokens.csv").as_os_str()])
@@ -245,11 +261,12 @@ impl TestServer {
         self.exited().await
     }
 
-    /// Starts again on the same data directory and port.
+    /// Starts again on the same data directory and port, and without a limit of file sizes.
     pub async fn restart(&mut self) {
         assert!(self.process.is_none(), "the server still runs");
         let mut options = self.options.clone();
         options.port = self.address.port();
+        options.largest_file = None;
         let mut started = options.start_in(Arc::clone(&self.directory)).await;
         self.process = started.process.take();
         self.kubeconfig = started.kubeconfig.clone();
@@ -262,6 +279,14 @@ impl Drop for TestServer {
             eprintln!("{}", log_tail(self.directory.path()));
         }
     }
+}
+
+/// A command that cannot write files beyond a size: the write fails, as on a full disk.
+fn limited(binary: &Path, bytes: u64) -> Command {
+    let mut command = Command::new("sh");
+    let blocks = bytes / 512;
+    command.arg("-c").arg(format!(r#"trap "" XFSZ; ulimit -f {blocks}; exec "$0" "$@""#)).arg(binary);
+    command
 }
 
 /// Reads the server's output up to the line that says where it listens; `None` where it ends before.

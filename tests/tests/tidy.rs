@@ -5,7 +5,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Stdio},
 };
 
 use serde_json::Value;
@@ -164,6 +164,40 @@ fn product_words_are_data() {
         problems.push(format!("{place}: is excepted without need"));
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn every_flag_is_explained_and_in_the_readme() {
+    let mut server = Command::new(orch_tests::server::server_binary());
+    let mut server =
+        server.arg("--help").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the server runs");
+    let input = server.stdin.take();
+    let help = String::from_utf8(server.wait_with_output().unwrap().stdout).unwrap();
+    drop(input);
+    let lines: Vec<&str> = help.lines().collect();
+    let flag = |line: &str| {
+        let word = line.trim_start().split(", ").last()?.split([' ', '[']).next()?;
+        (line.starts_with("  ") && word.starts_with("--")).then(|| word.to_owned())
+    };
+    let mut flags = Vec::new();
+    for pair in lines.windows(2) {
+        let Some(flag) = flag(pair[0]) else { continue };
+        assert!(pair[1].trim().len() > 10, "{flag} has no explanation:\n{help}");
+        flags.push(flag);
+    }
+    assert!(flags.len() > 10, "{help}");
+    let readme = read(&root().join("README.md"));
+    let table = readme
+        .split("## Flags")
+        .nth(1)
+        .and_then(|rest| rest.split("\n## ").next())
+        .expect("README has flags");
+    for flag in flags.iter().filter(|flag| !["--help", "--version"].contains(&flag.as_str())) {
+        assert!(table.contains(&format!("`{flag}`")), "README.md does not list {flag}");
+    }
+    for listed in table.split('`').filter(|word| word.starts_with("--") && !word.contains(' ')) {
+        assert!(flags.iter().any(|flag| flag == listed), "README.md lists {listed}, which does not exist");
+    }
 }
 
 /// The lines that are compiled into the product, with their numbers: no comments, no tests.
