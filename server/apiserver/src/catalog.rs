@@ -3,10 +3,7 @@
 //! Built once at start. Request parsing, dispatch, discovery and the published documents all read this one
 //! value, so that they cannot disagree about what exists.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, OnceLock},
-};
+use std::sync::{Arc, OnceLock};
 
 use orch_machinery::meta;
 use orch_runtime::{
@@ -23,15 +20,7 @@ pub struct Catalog {
     /// All group versions in the order of discovery: the core group first, then groups by name; versions of a
     /// group most stable and newest first.
     pub group_versions: Vec<ServedGroupVersion>,
-    resources: HashMap<ResourceName, usize>,
     served: Vec<Arc<ServedResource>>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct ResourceName {
-    group: String,
-    version: String,
-    plural: String,
 }
 
 /// One served group and version.
@@ -106,8 +95,7 @@ impl Catalog {
         tables: impl IntoIterator<Item = &'static GroupVersionDef>,
         is_served: impl Fn(&ResourceDef) -> bool,
     ) -> Self {
-        let mut catalog =
-            Catalog { vocabulary, group_versions: Vec::new(), resources: HashMap::new(), served: Vec::new() };
+        let mut catalog = Catalog { vocabulary, group_versions: Vec::new(), served: Vec::new() };
         for def in tables {
             catalog.add(def, &is_served);
         }
@@ -121,9 +109,11 @@ impl Catalog {
 
     /// The kind behind a URL's group (vocabulary spelling, `""` for core), version and plural.
     pub fn resource(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<ServedResource>> {
-        let name =
-            ResourceName { group: group.to_owned(), version: version.to_owned(), plural: plural.to_owned() };
-        self.resources.get(&name).map(|&index| &self.served[index])
+        // There are some dozens: looking at each costs less than making a key to look up.
+        let named = |served: &&Arc<ServedResource>| {
+            served.def.plural == plural && served.group == group && served.def.version == version
+        };
+        self.served.iter().find(named)
     }
 
     /// Whether the group and version serve any kind.
@@ -147,16 +137,7 @@ impl Catalog {
             let suffixed = |stem: &str| {
                 if group.is_empty() { stem.to_owned() } else { format!("{stem}.{group}") }
             };
-            let name = ResourceName {
-                group: group.clone(),
-                version: def.version.to_owned(),
-                plural: resource.plural.to_owned(),
-            };
-            let index = self.served.len();
-            if self.resources.insert(name.clone(), index).is_some_and(|first| {
-                self.resources.insert(name, first);
-                true
-            }) {
+            if self.resource(&group, def.version, resource.plural).is_some() {
                 continue;
             }
             let group_resource = suffixed(resource.plural);

@@ -52,6 +52,11 @@ impl Representation {
     /// 406 where nothing that it accepts can be made, 400 for a table with an unknown kind of row objects.
     pub fn negotiate(headers: &HeaderMap, call: Call<'_>) -> Result<Self> {
         let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+        let gzip = matches!(call.target.verb, Verb::Get | Verb::List) && accepts_gzip(headers);
+        if accept.is_none_or(|accept| accept.is_empty() || accept == JSON || accept == "*/*") {
+            // What programs ask for; nothing has to be weighed.
+            return Ok(Representation { form: Form::Plain, pretty: wants_pretty(headers, call, None), gzip });
+        }
         let groups = call.app.meta_groups();
         let groups: Vec<&str> = groups.iter().map(String::as_str).collect();
         let versions = ["v1", "v1beta1"];
@@ -68,8 +73,8 @@ impl Representation {
         };
         Ok(Representation {
             form: asked(&negotiated, call)?,
-            pretty: wants_pretty(headers, call, &negotiated),
-            gzip: matches!(call.target.verb, Verb::Get | Verb::List) && accepts_gzip(headers),
+            pretty: wants_pretty(headers, call, negotiated.pretty),
+            gzip,
         })
     }
 }
@@ -90,8 +95,8 @@ fn asked(negotiated: &Negotiated<'_>, call: Call<'_>) -> Result<Form> {
 }
 
 /// An explicit parameter decides, then the media type's, then who asks.
-fn wants_pretty(headers: &HeaderMap, call: Call<'_>, negotiated: &Negotiated<'_>) -> bool {
-    call.query.optional_flag("pretty").or(negotiated.pretty).unwrap_or_else(|| {
+fn wants_pretty(headers: &HeaderMap, call: Call<'_>, negotiated: Option<bool>) -> bool {
+    call.query.optional_flag("pretty").or(negotiated).unwrap_or_else(|| {
         let agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
         PRETTY_AGENTS.iter().any(|known| agent.starts_with(known))
     })
