@@ -25,6 +25,7 @@ const COLLECTION: &str = "/api/v1/namespaces/bench/configmaps";
 pub struct Load {
     connections: Vec<Arc<Mutex<Connection>>>,
     requests: Arc<AtomicUsize>,
+    answers: AtomicUsize,
 }
 
 /// What is sent: the how-manieth request it is decides about its body.
@@ -55,7 +56,7 @@ impl Load {
             let connection = connect(address, Arc::clone(&tls), protocol).await.expect("the server listens");
             connections.push(Arc::new(Mutex::new(connection)));
         }
-        Load { connections, requests: Arc::default() }
+        Load { connections, requests: Arc::default(), answers: AtomicUsize::new(0) }
     }
 
     /// Answers per second over some time.
@@ -95,7 +96,13 @@ impl Load {
         for task in tasks {
             answers += task.await.expect("no exchange fails");
         }
+        self.answers.fetch_add(answers, Ordering::Relaxed);
         answers
+    }
+
+    /// How many answers have come in all runs.
+    pub fn answers(&self) -> usize {
+        self.answers.load(Ordering::Relaxed)
     }
 }
 

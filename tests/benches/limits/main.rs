@@ -94,6 +94,7 @@ async fn reads(report: &mut Report) {
         let ours = Load::open(&server, server.address(), protocol, READERS).await;
         let limit = Load::open(&server, bare.address(), protocol, READERS).await;
         let (mut measured, mut best) = (Vec::new(), Vec::new());
+        let cpu = process::cpu_seconds(server.pid());
         for turn in 0..=TURNS {
             let (a, b) = (ours.run(TURN, get(path)).await, limit.run(TURN, get(path)).await);
             // The first turn warms up.
@@ -102,7 +103,8 @@ async fn reads(report: &mut Report) {
                 best.push(b);
             }
         }
-        report.ratio(what, "bare handler", &measured, &best, Wanted::AtLeast(0.70));
+        let cpu = (process::cpu_seconds(server.pid()) - cpu) / ours.answers() as f64;
+        report.ratio(what, "bare handler", &measured, &best, cpu, Wanted::AtLeast(0.70));
     }
 }
 
@@ -119,6 +121,7 @@ async fn creates(report: &mut Report) -> TestServer {
     };
     let mut raw = inserts::Inserts::open(server.scratch_dir(), &stored, WRITERS).await;
     let (mut measured, mut best) = (Vec::new(), Vec::new());
+    let cpu = process::cpu_seconds(server.pid());
     for turn in 0..=TURNS {
         let (a, b) = (writers.run(TURN, load::create(&template)).await, raw.run(TURN).await);
         if turn > 0 {
@@ -126,7 +129,15 @@ async fn creates(report: &mut Report) -> TestServer {
             best.push(b);
         }
     }
-    report.ratio("CREATE, 32 connections, durable", "raw inserts", &measured, &best, Wanted::AtLeast(0.40));
+    let cpu = (process::cpu_seconds(server.pid()) - cpu) / writers.answers() as f64;
+    report.ratio(
+        "CREATE, 32 connections, durable",
+        "raw inserts",
+        &measured,
+        &best,
+        cpu,
+        Wanted::AtLeast(0.40),
+    );
     writers.until(MANY, load::create(&template)).await;
     server
 }

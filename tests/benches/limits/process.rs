@@ -10,6 +10,18 @@ pub fn resident_bytes(pid: u32) -> f64 {
     kibibytes * 1024.0
 }
 
+/// Processor time that a process has used, in seconds.
+pub fn cpu_seconds(pid: u32) -> f64 {
+    /// Ticks in a second, the same on every Linux of today.
+    const TICKS: f64 = 100.0;
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("the process runs");
+    // The name stands in brackets and may hold spaces; user and system time are the 12th and 13th field after it.
+    let fields = stat.rsplit(')').next().expect("the name ends").split_whitespace();
+    let ticks: f64 =
+        fields.skip(11).take(2).map(|field| field.parse::<f64>().expect("times are numbers")).sum();
+    ticks / TICKS
+}
+
 /// Size of the server's binary, in bytes. The one that is tested holds the product and nothing else.
 pub fn server_binary_bytes() -> f64 {
     let path = orch_tests::server::server_binary();

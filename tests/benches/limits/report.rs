@@ -26,14 +26,26 @@ struct Line {
 pub struct Report(Vec<Line>);
 
 impl Report {
-    /// A rate beside its limit: the median of the ratios of the turns.
-    pub fn ratio(&mut self, what: &str, limit: &str, measured: &[f64], best: &[f64], wanted: Wanted) {
+    /// A rate beside its limit: the median of the ratios of the turns. `cpu` is the processor time of the server for one
+    /// answer, in seconds.
+    pub fn ratio(
+        &mut self,
+        what: &str,
+        limit: &str,
+        measured: &[f64],
+        best: &[f64],
+        cpu: f64,
+        wanted: Wanted,
+    ) {
         let mut ratios: Vec<f64> =
             measured.iter().zip(best).map(|(measured, best)| measured / best).collect();
         let value = median(&mut ratios);
         let spread = format!("turns {:.2} to {:.2}", ratios[0], ratios[ratios.len() - 1]);
         let (ours, theirs) = (median(&mut measured.to_vec()), median(&mut best.to_vec()));
-        let detail = format!("{ours:.0}/s beside {theirs:.0}/s of {limit}; {spread}");
+        let micros = cpu * 1e6;
+        let detail = format!(
+            "{ours:.0}/s beside {theirs:.0}/s of {limit}; {spread}; {micros:.1} us of processor each"
+        );
         self.add(what, value, "of the limit", wanted, detail);
     }
 
