@@ -86,7 +86,7 @@ async fn measured(app: &Arc<App>, connection: &Connection, request: Request<Inco
     let is_watch = info.names.is_resource && info.names.verb == Verb::Watch.as_str();
     let in_flight = app.metrics.in_flight(!matches!(parts.method.as_str(), "GET" | "HEAD" | "OPTIONS"));
     let (is_head, version) = (parts.method == Method::HEAD, parts.version);
-    let mut body = RequestBody::new(&parts.headers, body);
+    let mut body = RequestBody::new(body);
     let answer = unpanicked(guarded(app, connection, Incomer { info, query, parts }, &mut body));
     let mut response = if is_watch {
         answer.await

@@ -23,5 +23,4 @@ mod shutdown;
 mod start;
 mod vocabularies;
 mod watch;
-mod wire;
 mod writes;
