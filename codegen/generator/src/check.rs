@@ -49,6 +49,7 @@ const RULES: &[Rule] = &[
     lists::unique_items,
     lists::patch_strategies,
     lists::merge_keys,
+    lists::granular_references,
     constraints::bounds,
     constraints::steps,
     patterns::linear,

@@ -148,6 +148,8 @@ pub struct Field {
     pub inline_tag: Option<u32>,
     /// `x-orch-patch-strategy` and `x-orch-patch-merge-key`.
     pub patch: Patch,
+    /// `x-orch-map-type: granular` beside a reference: merges go into the object here, although its type is atomic.
+    pub granular: bool,
     /// `x-orch-immutable`.
     pub immutable: Option<Immutability>,
     /// `x-orch-write-only`.

@@ -1,9 +1,9 @@
-//! How merges treat lists: sets, keys, strategies.
+//! How merges treat lists and objects: sets, keys, strategies, exceptions.
 
 use super::walk;
 use crate::{
     diagnostic::{Diagnostics, suggest},
-    idl::{PatchStrategy, Schema},
+    idl::{MapType, PatchStrategy, Schema},
     lower::Lowered,
     model::{Behind, Field, ListSemantics, Model, ObjectType, Shape, Usage},
 };
@@ -160,6 +160,30 @@ fn merge_key(model: &Model, schema: &Schema, object: &ObjectType, diagnostics: &
     if !merged {
         let help = "add `x-orch-patch-strategy: merge`, or remove the key";
         diagnostics.error(&key.span, "a merge key for a list that is not merged", help);
+    }
+}
+
+/// `x-orch-map-type` beside a reference lets merges into an object whose type is atomic; nothing else.
+pub(super) fn granular_references(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
+    let fields = walk::fields(lowered);
+    for (usage, schema) in walk::usages(lowered) {
+        let (Some(_), Some(map_type)) = (&schema.reference, &schema.map_type) else { continue };
+        let is_atomic = object(&lowered.model, usage).is_some_and(|object| object.atomic);
+        let fault = if !fields.iter().any(|field| std::ptr::eq(field.schema, schema)) {
+            Some(("only a field can except its object from being atomic", "remove it"))
+        } else if map_type.value == MapType::Atomic {
+            Some((
+                "whether merges replace an object is said at its type",
+                "move it to the type that is referred to",
+            ))
+        } else if !is_atomic {
+            Some(("merges go into this object anyway", "remove it"))
+        } else {
+            None
+        };
+        if let Some((message, help)) = fault {
+            diagnostics.error(&map_type.span, message, help);
+        }
     }
 }
 

@@ -84,14 +84,17 @@ fn field_schema(scope: &Scope<'_>, field: &Field) -> Schema {
     }
     data.write_only = field.write_only;
     data.deprecated = field.deprecated.is_some();
-    for (name, value) in patch_extensions(field) {
+    for (name, value) in merge_extensions(field) {
         data.extensions.insert(name.to_owned(), value);
     }
     schema
 }
 
-fn patch_extensions(field: &Field) -> Vec<(&'static str, Value)> {
+fn merge_extensions(field: &Field) -> Vec<(&'static str, Value)> {
     let mut extensions = Vec::new();
+    if field.granular {
+        extensions.push(("x-kubernetes-map-type", json!("granular")));
+    }
     if let Some(key) = &field.patch.merge_key {
         extensions.push(("x-kubernetes-patch-merge-key", json!(key)));
     }

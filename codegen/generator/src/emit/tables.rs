@@ -30,7 +30,7 @@ pub fn type_def(scope: &Scope<'_>, ty: &Type, object: &ObjectType) -> TokenStrea
 fn field_def(scope: &Scope<'_>, field: &Field) -> TokenStream {
     let field_def = scope.import("orch_runtime::type_def", "FieldDef");
     let name = &field.name;
-    let shape = shape_table(scope, &field.usage);
+    let shape = if field.granular { granular(scope, &field.usage) } else { shape_table(scope, &field.usage) };
     let tag = field.tag.map(|tag| {
         let tag = Literal::u32_unsuffixed(tag);
         quote!(tag: Some(#tag),)
@@ -91,6 +91,17 @@ fn shape_table(scope: &Scope<'_>, usage: &Usage) -> TokenStream {
         }
         Resolved::Scalar(leaf) => scalar(scope, scalar_name(leaf)),
     }
+}
+
+/// The table of an atomic type, for a field in which merges go into the object.
+fn granular(scope: &Scope<'_>, usage: &Usage) -> TokenStream {
+    let Resolved::Object(id, _) = scope.resolve(usage) else {
+        unreachable!("only references to objects are granular")
+    };
+    let shape = scope.import("orch_runtime::type_def", "Shape");
+    let type_def = scope.import("orch_runtime::type_def", "TypeDef");
+    let table = scope.type_def_path(scope.model.ty(id));
+    quote!(#shape::Object(&#type_def { atomic: false, ..#table }))
 }
 
 fn scalar(scope: &Scope<'_>, name: &str) -> TokenStream {

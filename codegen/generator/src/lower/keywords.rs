@@ -75,7 +75,7 @@ const CLASSES: &[(&[&str], &[Class])] = &[
         ],
         &[Class::Object],
     ),
-    (&["x-orch-map-type"], &[Class::Map, Class::Object]),
+    (&["x-orch-map-type"], &[Class::Map, Class::Object, Class::Reference]),
     (&["format"], &[Class::Text, Class::Number, Class::Fixed]),
     (
         &["type"],

@@ -89,6 +89,7 @@ impl Scope<'_, '_> {
             tag: written.iter().any(|field| field.tag.is_some()).then_some(1),
             inline_tag: None,
             patch: Patch::default(),
+            granular: false,
             immutable: None,
             write_only: false,
             feature_gate: None,
@@ -115,6 +116,8 @@ impl Scope<'_, '_> {
             tag: schema.tag.as_ref().map(|tag| tag.value),
             inline_tag: schema.inline_tag.as_ref().map(|tag| tag.value),
             patch: patch(schema),
+            granular: schema.reference.is_some()
+                && schema.map_type.as_ref().is_some_and(|map_type| map_type.value == MapType::Granular),
             immutable: schema.immutable.as_ref().and_then(|immutable| match immutable.value {
                 Immutable::Flag(flag) => flag.then_some(Immutability::Always),
                 Immutable::OnceSet => Some(Immutability::OnceSet),

@@ -9,8 +9,8 @@ use orch_runtime::{
 
 use super::{access::access_modes, capacity::quantity_positive, class_name};
 use crate::core::v1::{
-    PERSISTENT_VOLUME_SPEC_TYPE, PersistentVolume, PersistentVolumeMode, PersistentVolumeReclaimPolicy,
-    PersistentVolumeSpec, VolumeNodeAffinity,
+    PERSISTENT_VOLUME_SPEC_TYPE, PersistentVolume, PersistentVolumeReclaimPolicy, PersistentVolumeSpec,
+    VolumeNodeAffinity,
 };
 
 /// The only resource of which a volume has a capacity.
@@ -63,7 +63,7 @@ pub fn inline_volume_spec(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mu
     }
     access_modes(&value.access_modes, &path.field("accessModes"), cx);
     one_source(value, path, cx);
-    if let Some(mode) = value.volume_mode.as_ref().filter(|mode| **mode != PersistentVolumeMode::Filesystem) {
+    if let Some(mode) = value.volume_mode.as_ref().filter(|mode| *mode != "Filesystem") {
         cx.push(FieldError::not_supported(&path.field("volumeMode"), mode, &["Filesystem"]));
     }
 }

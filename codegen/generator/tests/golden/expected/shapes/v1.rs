@@ -125,6 +125,9 @@ pub struct Shapes {
     /// An object.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub child: Option<Child>,
+    /// An object into which merges go.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opened: Option<Child>,
     /// Objects.
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
     pub children: Vec<Child>,
@@ -259,6 +262,16 @@ pub static SHAPES_TYPE: TypeDef = TypeDef {
         FieldDef {
             name: "child",
             shape: Shape::Object(&CHILD_TYPE),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "opened",
+            shape: Shape::Object(
+                &TypeDef {
+                    atomic: false,
+                    ..CHILD_TYPE
+                },
+            ),
             ..FieldDef::PLAIN
         },
         FieldDef {
