@@ -79,14 +79,14 @@ type Faults = BTreeSet<(&'static str, String, String)>;
 /// Fails for a fault of a field that is not excepted, and for an exception without a fault.
 fn judge(faults: &Faults, excepted: &[&[(&str, &str)]]) {
     let excepted: BTreeSet<(&str, &str)> = excepted.concat().into_iter().collect();
-    let faulty: BTreeSet<(&str, &str)> = faults.iter().map(|(ty, field, _)| (*ty, field.as_str())).collect();
+    let found: BTreeSet<(&str, &str)> = faults.iter().map(|(ty, field, _)| (*ty, field.as_str())).collect();
     let unexpected: Vec<String> = faults
         .iter()
         .filter(|(ty, field, _)| !excepted.contains(&(*ty, field)))
         .map(|(ty, field, fault)| format!("{ty}.{field} {fault}"))
         .collect();
     assert!(unexpected.is_empty(), "{}", unexpected.join("\n"));
-    let idle: Vec<_> = excepted.difference(&faulty).collect();
+    let idle: Vec<_> = excepted.difference(&found).collect();
     assert!(idle.is_empty(), "no exceptions any more: {idle:?}");
 }
 
@@ -165,7 +165,7 @@ fn line(field: &FieldDef, reference: &BTreeMap<String, Type>) -> String {
     match &field.shape {
         Shape::List { semantics: ListSemantics::Set, .. } => line.push_str(" set"),
         Shape::List { semantics: ListSemantics::Map { keys }, .. } => {
-            line.push_str(&format!(" map({})", keys.join(",")));
+            line = format!("{line} map({})", keys.join(","));
         }
         Shape::Map { atomic: true, .. } => line.push_str(" atomic"),
         Shape::Object(def) if !def.atomic && is_atomic(def.name, reference) => line.push_str(" granular"),
@@ -243,7 +243,7 @@ fn fields_are_written_when_clients_expect_them() {
         presence.content = Content::Nothing;
         for (path, def) in paths(resource.type_def) {
             let written =
-                typed(resource, path.iter().rev().fold(json!({}), |inner, step| step.around(inner)));
+                typed(resource, path.iter().rev().fold(json!({}), |inner, step| step.around(&inner)));
             let written = path.iter().try_fold(&written, |outer, step| step.enter(outer));
             presence.fields(def, written.unwrap_or_else(|| panic!("{} is not kept", def.name)));
         }
@@ -277,10 +277,9 @@ fn value(shape: &'static Shape, content: Content) -> Option<Tree> {
         (_, Content::Nothing) | (Shape::Any | Shape::Scalar(_), Content::EmptyLists) => return None,
         (Shape::Object(def), _) => object(def, content),
         (Shape::List { .. }, Content::EmptyLists) => json!([]),
-        (Shape::Map { .. }, Content::EmptyLists) => json!({}),
+        (Shape::Map { .. }, Content::EmptyLists) | (Shape::Any, _) => json!({}),
         (Shape::List { item, .. }, _) => json!([value(item, content)?]),
         (Shape::Map { value: item, .. }, _) => json!({"key": value(item, content)?}),
-        (Shape::Any, _) => json!({}),
         (Shape::Scalar(scalar), _) => match scalar {
             Scalar::Boolean => json!(false),
             Scalar::Int32 | Scalar::Int64 | Scalar::Double | Scalar::IntOrString => json!(0),
@@ -301,7 +300,7 @@ enum Step {
 }
 
 impl Step {
-    fn around(self, inner: Tree) -> Tree {
+    fn around(self, inner: &Tree) -> Tree {
         match self {
             Step::Field(name) => json!({name: inner}),
             Step::Item => json!([inner]),
@@ -370,10 +369,14 @@ impl Presence {
         match (shape, written) {
             (Shape::Object(def), Tree::Object(_)) => self.object(def, written),
             (Shape::List { item, .. }, Tree::Array(items)) => {
-                items.iter().for_each(|written| self.value(item, written))
+                for written in items {
+                    self.value(item, written);
+                }
             }
             (Shape::Map { value, .. }, Tree::Object(values)) => {
-                values.values().for_each(|written| self.value(value, written));
+                for written in values.values() {
+                    self.value(value, written);
+                }
             }
             _ => {}
         }

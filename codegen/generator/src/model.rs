@@ -124,6 +124,7 @@ pub struct EnumValue {
 
 /// A field of an object type.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent property that the schema states")]
 pub struct Field {
     /// On the wire.
     pub name: String,
