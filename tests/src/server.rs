@@ -274,9 +274,17 @@ impl TestServer {
 }
 
 impl Drop for TestServer {
+    /// A failing test shows the log. No test may make the server panic, whatever else it is about.
     fn drop(&mut self) {
-        if std::thread::panicking() && self.process.is_some() {
+        if std::thread::panicking() {
             eprintln!("{}", log_tail(self.directory.path()));
+            return;
+        }
+        let log = std::fs::read_to_string(self.directory.path().join("log")).unwrap_or_default();
+        let bug =
+            log.lines().find(|line| line.contains("the server has a bug") || line.contains("panicked at"));
+        if let Some(line) = bug {
+            panic!("the server has a bug: {line}");
         }
     }
 }

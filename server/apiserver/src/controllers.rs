@@ -14,8 +14,13 @@ use orch_runtime::resource_def::Verb;
 use crate::{app::App, catalog::ServedResource, request_info::Target};
 
 /// What a controller's own write is about.
-fn target<'c>(resource: &'c Arc<ServedResource>, verb: Verb, namespace: &str, name: &str) -> Target<'c> {
-    Target { resource, verb, subresource: None, namespace: namespace.to_owned(), name: name.to_owned() }
+fn target<'t>(
+    resource: &'t Arc<ServedResource>,
+    verb: Verb,
+    namespace: &'t str,
+    name: &'t str,
+) -> Target<'t> {
+    Target { resource, verb, subresource: None, namespace: namespace.into(), name: name.into() }
 }
 
 /// Waits until the server stops.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use http::{header, request::Parts};
+use http::{HeaderMap, header, request::Parts};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 
@@ -22,22 +22,27 @@ const MAX_DISCARDED_BYTES: usize = MAX_BODY_BYTES + 256 * 1024;
 const MAX_DISCARD_TIME: Duration = Duration::from_secs(1);
 
 /// A request as the handlers see it.
+#[derive(Clone, Copy)]
 pub struct Incomer<'a> {
     /// What it is about.
-    pub info: RequestInfo<'a>,
+    pub info: &'a RequestInfo<'a>,
     /// Its query parameters.
-    pub query: Query,
+    pub query: &'a Query,
     /// Method, URI and headers.
-    pub parts: Parts,
+    pub parts: &'a Parts,
 }
 
 /// A body that is read at most once, and then whole.
-pub struct RequestBody(Incoming);
+pub struct RequestBody {
+    body: Incoming,
+    /// Whether the client sends it only when it is asked to, which happens at the first look at it.
+    is_held_back: bool,
+}
 
 impl RequestBody {
-    /// The body of a request.
-    pub fn new(body: Incoming) -> Self {
-        RequestBody(body)
+    /// The body of a request with these headers.
+    pub fn new(headers: &HeaderMap, body: Incoming) -> Self {
+        RequestBody { body, is_held_back: headers.contains_key(header::EXPECT) }
     }
 
     /// The body, whole.
@@ -46,11 +51,12 @@ impl RequestBody {
     /// 413 where it is larger than a body may be, 400 where it breaks off.
     pub async fn read(&mut self) -> Result<Bytes> {
         let too_large = || ApiError::TooLarge(format!("limit is {MAX_BODY_BYTES}"));
-        if self.0.size_hint().lower() > MAX_BODY_BYTES as u64 {
+        if self.body.size_hint().lower() > MAX_BODY_BYTES as u64 {
             return Err(too_large());
         }
+        self.is_held_back = false;
         let mut text = BytesMut::new();
-        while let Some(frame) = self.0.frame().await {
+        while let Some(frame) = self.body.frame().await {
             let frame = frame
                 .map_err(|error| ApiError::BadRequest(format!("the body could not be read: {error}")))?;
             let Ok(data) = frame.into_data() else { continue };
@@ -65,12 +71,15 @@ impl RequestBody {
     /// Reads on and forgets, within bounds: a client that is still sending would not see the answer to HTTP/1
     /// otherwise. Tells whether nothing is left.
     pub async fn discard(&mut self) -> bool {
-        if self.0.is_end_stream() {
+        if self.body.is_end_stream() {
             return true;
+        }
+        if self.is_held_back {
+            return false;
         }
         let rest = async {
             let mut discarded = 0;
-            while let Some(Ok(frame)) = self.0.frame().await {
+            while let Some(Ok(frame)) = self.body.frame().await {
                 discarded += frame.data_ref().map_or(0, Bytes::len);
                 if discarded > MAX_DISCARDED_BYTES {
                     return false;

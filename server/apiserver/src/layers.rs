@@ -19,7 +19,7 @@ use std::{
 
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
-use http::{HeaderName, HeaderValue, Method, Request, Uri, Version, header};
+use http::{HeaderName, HeaderValue, Method, Request, Version, header, request::Parts};
 use hyper::body::{Body as _, Incoming};
 use orch_auth::authenticator::{Authenticated, Credentials};
 use orch_runtime::resource_def::Verb;
@@ -43,10 +43,11 @@ const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
 /// Answers one request.
 pub async fn handle(app: Arc<App>, connection: Arc<Connection>, request: Request<Incoming>) -> Response {
-    let audit_id = audit_id(&request);
-    let (started, line) = (Instant::now(), RequestLine::of(&request));
-    let mut response = measured(&app, &connection, request).await;
-    line.log(&response, &audit_id, started.elapsed());
+    let started = Instant::now();
+    let (parts, body) = request.into_parts();
+    let audit_id = audit_id(&parts);
+    let mut response = measured(&app, &connection, &parts, body, started).await;
+    log(&parts, &response, &audit_id, started);
     let headers = response.headers_mut();
     headers.insert(AUDIT_ID, audit_id);
     if !headers.contains_key(header::CACHE_CONTROL) {
@@ -56,55 +57,49 @@ pub async fn handle(app: Arc<App>, connection: Arc<Connection>, request: Request
 }
 
 /// What the log says of a request. The query is left out: it can hold anything.
-struct RequestLine {
-    method: Method,
-    uri: Uri,
-}
-
-impl RequestLine {
-    fn of(request: &Request<Incoming>) -> Self {
-        RequestLine { method: request.method().clone(), uri: request.uri().clone() }
-    }
-
-    fn log(&self, response: &Response, audit_id: &HeaderValue, elapsed: Duration) {
-        let (method, path, code) = (&self.method, self.uri.path(), response.status().as_u16());
-        if let Some(Fault { public, detail }) = response.extensions().get() {
-            tracing::error!(?audit_id, %method, path, code, %detail, "{public}");
-        } else {
-            tracing::debug!(?audit_id, %method, path, code, ?elapsed, "answered");
-        }
+fn log(parts: &Parts, response: &Response, audit_id: &HeaderValue, started: Instant) {
+    let (method, path, code) = (&parts.method, parts.uri.path(), response.status().as_u16());
+    if let Some(Fault { public, detail }) = response.extensions().get() {
+        tracing::error!(?audit_id, %method, path, code, %detail, "{public}");
+    } else {
+        tracing::debug!(?audit_id, %method, path, code, elapsed = ?started.elapsed(), "answered");
     }
 }
 
 /// Reads the request line and counts the answer.
-async fn measured(app: &Arc<App>, connection: &Connection, request: Request<Incoming>) -> Response {
-    let started = Instant::now();
-    let (parts, body) = request.into_parts();
+async fn measured(
+    app: &Arc<App>,
+    connection: &Connection,
+    parts: &Parts,
+    body: Incoming,
+    started: Instant,
+) -> Response {
     let query = Query::parse(parts.uri.query());
     let info = RequestInfo::parse(&app.catalog, &parts.method, parts.uri.path(), &query);
-    let labels = labels(&info, &parts, &query);
+    let labels = labels(&info, parts, &query);
     let is_watch = info.names.is_resource && info.names.verb == Verb::Watch.as_str();
     let in_flight = app.metrics.in_flight(!matches!(parts.method.as_str(), "GET" | "HEAD" | "OPTIONS"));
-    let (is_head, version) = (parts.method == Method::HEAD, parts.version);
-    let mut body = RequestBody::new(body);
-    let answer = unpanicked(guarded(app, connection, Incomer { info, query, parts }, &mut body));
-    let mut response = if is_watch {
-        answer.await
-    } else {
-        tokio::time::timeout(app.request_timeout, answer).await.unwrap_or_else(|_| {
-            ApiError::Timeout("request did not complete within the allotted timeout".to_owned())
-                .into_response()
-        })
-    };
-    if !body.discard().await && version < Version::HTTP_2 {
+    let mut body = RequestBody::new(&parts.headers, body);
+    let incomer = Incomer { info: &info, query: &query, parts };
+    let deadline = (!is_watch).then_some(app.request_timeout);
+    let mut response = in_time(deadline, unpanicked(guarded(app, connection, incomer, &mut body))).await;
+    if !body.discard().await && parts.version < Version::HTTP_2 {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    if is_head {
+    if parts.method == Method::HEAD {
         without_body(&mut response);
     }
     drop(in_flight);
     app.metrics.answered(&labels, response.status(), started.elapsed());
     response
+}
+
+/// An answer that takes longer than it may is 504.
+async fn in_time(deadline: Option<Duration>, answer: impl Future<Output = Response>) -> Response {
+    let Some(deadline) = deadline else { return answer.await };
+    tokio::time::timeout(deadline, answer).await.unwrap_or_else(|_| {
+        ApiError::Timeout("request did not complete within the allotted timeout".to_owned()).into_response()
+    })
 }
 
 /// A bug in one request is that request's answer, and nobody else's problem.
@@ -131,7 +126,7 @@ async fn guarded(
     incomer: Incomer<'_>,
     body: &mut RequestBody,
 ) -> Response {
-    if let Err(error) = incoming::check_framing(&incomer.parts) {
+    if let Err(error) = incoming::check_framing(incomer.parts) {
         return error.into_response();
     }
     let authorization = incomer.parts.headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
@@ -163,8 +158,8 @@ async fn authenticate(app: &App, credentials: &Credentials<'_>) -> Result<Authen
     })
 }
 
-fn audit_id(request: &Request<Incoming>) -> HeaderValue {
-    match request.headers().get(AUDIT_ID) {
+fn audit_id(parts: &Parts) -> HeaderValue {
+    match parts.headers.get(AUDIT_ID) {
         Some(given) if is_audit_id(given.as_bytes()) => given.clone(),
         _ => HeaderValue::from_str(&random_id().to_string()).expect("a uuid is printable"),
     }
@@ -182,7 +177,7 @@ fn is_audit_id(given: &[u8]) -> bool {
 }
 
 /// The series that a request is counted in, from the route table alone.
-fn labels(info: &RequestInfo<'_>, parts: &http::request::Parts, query: &Query) -> RequestLabels {
+fn labels(info: &RequestInfo<'_>, parts: &Parts, query: &Query) -> RequestLabels {
     let labels = match &info.route {
         Route::Resource(target) => RequestLabels::resource(
             target.resource.def,

@@ -5,6 +5,9 @@
 //! resources, with [`kinds`] for the behaviour of single ones; [`discovery`], [`openapi`], [`health`], [`metrics`],
 //! [`version`] and [`root_paths`] for the documents; [`controllers`] for the work that nobody asks for.
 
+// What is awaited in place is moved about with every request: larger futures are boxed.
+#![cfg_attr(not(test), warn(clippy::large_futures))]
+
 pub mod app;
 pub mod bootstrap;
 pub mod catalog;

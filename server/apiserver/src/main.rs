@@ -2,6 +2,10 @@
 
 use std::process::ExitCode;
 
+/// Small objects come and go with every request, on all threads: this allocator is made for that.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     orch_apiserver::bootstrap::main_with(&[orch_api::registry()], orch_api::VOCABULARIES)
 }

@@ -17,7 +17,7 @@ pub struct Asker<'a> {
     /// The caller.
     pub caller: &'a Authenticated,
     /// What the request is about.
-    pub names: &'a Names,
+    pub names: &'a Names<'a>,
 }
 
 impl Asker<'_> {
@@ -26,7 +26,7 @@ impl Asker<'_> {
     /// # Errors
     /// 403 where they may not.
     pub async fn may(self, app: &App, verb: &str) -> Result<()> {
-        let names = Names { verb: verb.to_owned(), ..self.names.clone() };
+        let names = Names { verb: verb.into(), ..self.names.clone() };
         check(app, self.caller, &names, "").await
     }
 }
@@ -35,7 +35,7 @@ impl Asker<'_> {
 ///
 /// # Errors
 /// 403 where the caller may not.
-pub async fn check(app: &App, caller: &Authenticated, names: &Names, path: &str) -> Result<()> {
+pub async fn check(app: &App, caller: &Authenticated, names: &Names<'_>, path: &str) -> Result<()> {
     let target = if names.is_resource {
         authorizer::Target::Resource(authorizer::ResourceTarget {
             group: &names.group,
@@ -54,19 +54,19 @@ pub async fn check(app: &App, caller: &Authenticated, names: &Names, path: &str)
 }
 
 /// Who may not do what, in the words that clients know. What the client sent is escaped as in HTML.
-fn forbidden(caller: &Authenticated, names: &Names, path: &str, decision: &Decision) -> ApiError {
+fn forbidden(caller: &Authenticated, names: &Names<'_>, path: &str, decision: &Decision) -> ApiError {
     let user = &caller.user().name;
-    let resource = ResourceName { group: names.group.clone(), resource: names.resource.clone() };
+    let resource = ResourceName { group: names.group.to_string(), resource: names.resource.to_string() };
     let mut message = if names.is_resource {
-        let subject = match names.name.as_str() {
+        let subject = match names.name.as_ref() {
             "" => resource.qualified(),
             name => format!("{} \"{name}\"", resource.qualified()),
         };
-        let what = match names.subresource.as_str() {
-            "" => names.resource.clone(),
+        let what = match names.subresource.as_ref() {
+            "" => names.resource.to_string(),
             subresource => format!("{}/{subresource}", names.resource),
         };
-        let place = match names.namespace.as_str() {
+        let place = match names.namespace.as_ref() {
             "" => "at the cluster scope".to_owned(),
             namespace => format!("in the namespace \"{namespace}\""),
         };
@@ -81,5 +81,5 @@ fn forbidden(caller: &Authenticated, names: &Names, path: &str, decision: &Decis
         message = format!("{message}: {}", decision.reason());
     }
     let message = message.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    ApiError::Forbidden(Box::new(Forbidden { resource, name: names.name.clone(), message, cause: None }))
+    ApiError::Forbidden(Box::new(Forbidden { resource, name: names.name.to_string(), message, cause: None }))
 }

@@ -4,7 +4,7 @@
 //! matched segment by segment after decoding; a segment that decodes to something with a slash in it, to `.`
 //! or `..`, or to nothing (but for one slash at the end) is never a resource.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use http::Method;
 use orch_runtime::resource_def::{Scope, SubresourceDef, Verb};
@@ -16,41 +16,41 @@ use crate::{
     query::Query,
 };
 
-/// What a request is about.
+/// What a request is about. It borrows from the catalog, and from the path and the query of the request.
 #[derive(Debug)]
-pub struct RequestInfo<'c> {
+pub struct RequestInfo<'r> {
     /// The names in the path, for authorization and logs; set whether or not they exist.
-    pub names: Names,
+    pub names: Names<'r>,
     /// What will be done, or why nothing will.
-    pub route: Route<'c>,
+    pub route: Route<'r>,
 }
 
 /// The names in a path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Names {
+pub struct Names<'r> {
     /// The verb that is authorized: `get`, `list` ...; the lower-case method outside the API.
-    pub verb: String,
+    pub verb: Cow<'r, str>,
     /// Whether the path is below a group and version.
     pub is_resource: bool,
     /// `""` for the core group.
-    pub group: String,
+    pub group: Cow<'r, str>,
     /// `v1`.
-    pub version: String,
+    pub version: Cow<'r, str>,
     /// `configmaps`.
-    pub resource: String,
+    pub resource: Cow<'r, str>,
     /// `status`.
-    pub subresource: String,
+    pub subresource: Cow<'r, str>,
     /// `""` for cluster-scoped kinds and lists over all namespaces.
-    pub namespace: String,
+    pub namespace: Cow<'r, str>,
     /// `""` for collections, except where a field selector pins the name.
-    pub name: String,
+    pub name: Cow<'r, str>,
 }
 
 /// Where a request goes.
 #[derive(Debug)]
-pub enum Route<'c> {
+pub enum Route<'r> {
     /// To a kind of the catalog.
-    Resource(Target<'c>),
+    Resource(Target<'r>),
     /// To one of the other paths.
     NonResource,
     /// Nowhere.
@@ -59,45 +59,42 @@ pub enum Route<'c> {
 
 /// A verb on an item or a collection of a served kind.
 #[derive(Clone, Debug)]
-pub struct Target<'c> {
+pub struct Target<'r> {
     /// The kind.
-    pub resource: &'c Arc<ServedResource>,
+    pub resource: &'r Arc<ServedResource>,
     /// What to do.
     pub verb: Verb,
     /// Below an item.
     pub subresource: Option<&'static SubresourceDef>,
     /// `""` for cluster-scoped kinds and for all namespaces.
-    pub namespace: String,
+    pub namespace: Cow<'r, str>,
     /// `""` for collections; for a watch, the one object that the path names.
-    pub name: String,
+    pub name: Cow<'r, str>,
 }
 
-impl RequestInfo<'_> {
+impl<'r> RequestInfo<'r> {
     /// Reads a request line.
-    pub fn parse<'c>(catalog: &'c Catalog, method: &Method, path: &str, query: &Query) -> RequestInfo<'c> {
-        let segments: Vec<String> = decoded_segments(path);
-        let Some(mut names) = api_names(&segments) else {
-            let names = Names { verb: method.as_str().to_ascii_lowercase(), ..Names::default() };
+    pub fn parse(catalog: &'r Catalog, method: &Method, path: &'r str, query: &'r Query) -> Self {
+        let segments = decoded_segments(path);
+        let Some(ApiNames { mut names, watch_prefix, tail }) = api_names(&segments) else {
+            let names = Names { verb: lower_case(method), ..Names::default() };
             return RequestInfo { names, route: Route::NonResource };
         };
-        let watch_prefix = names.watch_prefix;
-        let tail = std::mem::take(&mut names.tail);
-        let mut names = names.names;
-        let route = route(catalog, method, query, watch_prefix, &tail, &mut names);
+        let route = route(catalog, method, query, watch_prefix, tail, &mut names);
         RequestInfo { names, route }
     }
 }
 
-struct ApiNames {
-    names: Names,
+struct ApiNames<'r, 's> {
+    names: Names<'r>,
     watch_prefix: bool,
-    tail: Vec<String>,
+    tail: &'s [Cow<'r, str>],
 }
 
 /// Splits a path below `/api/<version>/` or `/apis/<group>/<version>/` into group, version and the rest.
-fn api_names(segments: &[String]) -> Option<ApiNames> {
+fn api_names<'r, 's>(segments: &'s [Cow<'r, str>]) -> Option<ApiNames<'r, 's>> {
     let (group, version, tail) = match segments {
-        [root, version, tail @ ..] if root == "api" && !tail.is_empty() => (String::new(), version, tail),
+        [root, version, tail @ ..] if root == "api" && !tail.is_empty() => ("".into(), version, tail),
         [root, group, version, tail @ ..] if root == "apis" && !tail.is_empty() => {
             (group.clone(), version, tail)
         }
@@ -106,17 +103,17 @@ fn api_names(segments: &[String]) -> Option<ApiNames> {
     let watch_prefix = tail.len() > 1 && tail[0] == "watch";
     let tail = if watch_prefix { &tail[1..] } else { tail };
     let names = Names { is_resource: true, group, version: version.clone(), ..Names::default() };
-    Some(ApiNames { names, watch_prefix, tail: tail.to_vec() })
+    Some(ApiNames { names, watch_prefix, tail })
 }
 
-fn route<'c>(
-    catalog: &'c Catalog,
+fn route<'r>(
+    catalog: &'r Catalog,
     method: &Method,
-    query: &Query,
+    query: &'r Query,
     watch_prefix: bool,
-    tail: &[String],
-    names: &mut Names,
-) -> Route<'c> {
+    tail: &[Cow<'r, str>],
+    names: &mut Names<'r>,
+) -> Route<'r> {
     let place = place(catalog, names, tail);
     names.resource.clone_from(&place.resource);
     names.subresource.clone_from(&place.subresource);
@@ -125,31 +122,30 @@ fn route<'c>(
     names.namespace.clone_from(if own_namespace { &place.name } else { &place.namespace });
     names.name.clone_from(&place.name);
     let verb = verb(method, query, watch_prefix, &place);
-    names.verb = verb.map_or_else(|| method.as_str().to_ascii_lowercase(), |verb| verb.as_str().to_owned());
+    names.verb = verb.map_or_else(|| lower_case(method), |verb| verb.as_str().into());
     if place.name.is_empty() && matches!(verb, Some(Verb::List | Verb::Watch)) {
-        names.name = pinned_name(query.text("fieldSelector")).unwrap_or_default();
+        names.name = pinned_name(query.text("fieldSelector")).unwrap_or_default().into();
     }
     resolve(catalog, names, place, verb, watch_prefix)
 }
 
-struct Place {
-    resource: String,
-    subresource: String,
-    namespace: String,
-    name: String,
+struct Place<'r> {
+    resource: Cow<'r, str>,
+    subresource: Cow<'r, str>,
+    namespace: Cow<'r, str>,
+    name: Cow<'r, str>,
     has_namespace: bool,
     well_formed: bool,
 }
 
 /// Tells `namespaces/<ns>/<resource>/...` from the paths of the namespaces themselves.
-fn place(catalog: &Catalog, names: &Names, tail: &[String]) -> Place {
+fn place<'r>(catalog: &Catalog, names: &Names<'_>, tail: &[Cow<'r, str>]) -> Place<'r> {
     let below_namespace = tail.len() > 2
         && tail[0] == "namespaces"
         && catalog
             .resource(&names.group, &names.version, "namespaces")
             .is_none_or(|namespaces| namespaces.def.subresource(&tail[2]).is_none());
-    let (namespace, rest) =
-        if below_namespace { (tail[1].clone(), &tail[2..]) } else { (String::new(), tail) };
+    let (namespace, rest) = if below_namespace { (tail[1].clone(), &tail[2..]) } else { ("".into(), tail) };
     let part = |index: usize| rest.get(index).cloned().unwrap_or_default();
     Place {
         resource: part(0),
@@ -161,13 +157,13 @@ fn place(catalog: &Catalog, names: &Names, tail: &[String]) -> Place {
     }
 }
 
-fn resolve<'c>(
-    catalog: &'c Catalog,
-    names: &Names,
-    place: Place,
+fn resolve<'r>(
+    catalog: &'r Catalog,
+    names: &Names<'_>,
+    place: Place<'r>,
     verb: Option<Verb>,
     watch_prefix: bool,
-) -> Route<'c> {
+) -> Route<'r> {
     let served_group =
         names.group.is_empty() || catalog.group_versions.iter().any(|served| served.group == names.group);
     if !served_group {
@@ -183,7 +179,7 @@ fn resolve<'c>(
     if !exists {
         return Route::Refused(ApiError::UnknownResource);
     }
-    let subresource = match place.subresource.as_str() {
+    let subresource = match place.subresource.as_ref() {
         "" => None,
         name => match resource.def.subresource(name) {
             Some(found) if !watch_prefix => Some(found),
@@ -208,7 +204,7 @@ fn resolve<'c>(
     }
 }
 
-fn verb(method: &Method, query: &Query, watch_prefix: bool, place: &Place) -> Option<Verb> {
+fn verb(method: &Method, query: &Query, watch_prefix: bool, place: &Place<'_>) -> Option<Verb> {
     let item = !place.name.is_empty();
     match (method.as_str(), item) {
         ("GET" | "HEAD", _) if watch_prefix => Some(Verb::Watch),
@@ -227,20 +223,24 @@ fn verb(method: &Method, query: &Query, watch_prefix: bool, place: &Place) -> Op
 }
 
 /// A list or watch whose field selector names one object is authorized as naming it.
-fn pinned_name(field_selector: &str) -> Option<String> {
+fn pinned_name(field_selector: &str) -> Option<&str> {
     field_selector.split(',').find_map(|term| {
         let value = term.strip_prefix("metadata.name=")?;
-        Some(value.strip_prefix('=').unwrap_or(value).to_owned())
+        Some(value.strip_prefix('=').unwrap_or(value))
     })
 }
 
-fn decoded_segments(path: &str) -> Vec<String> {
+fn lower_case(method: &Method) -> Cow<'static, str> {
+    method.as_str().to_ascii_lowercase().into()
+}
+
+fn decoded_segments(path: &str) -> Vec<Cow<'_, str>> {
     let path = path.strip_prefix('/').unwrap_or(path);
     let path = path.strip_suffix('/').unwrap_or(path);
     if path.is_empty() {
         return Vec::new();
     }
-    path.split('/').map(|segment| percent_decode_str(segment).decode_utf8_lossy().into_owned()).collect()
+    path.split('/').map(|segment| percent_decode_str(segment).decode_utf8_lossy()).collect()
 }
 
 fn is_plain(segment: &str) -> bool {

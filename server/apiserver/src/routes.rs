@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
+use futures_util::future::BoxFuture;
 use http::{HeaderName, Method, header, request::Parts};
 use orch_auth::authenticator::Authenticated;
 use orch_runtime::resource_def::Verb;
@@ -31,15 +32,15 @@ pub async fn answer(
     body: &mut RequestBody,
 ) -> Response {
     let Incomer { info, query, parts } = incomer;
-    match info.route {
-        Route::Refused(error) => error.into_response(),
-        Route::NonResource => non_resource(app, &parts, &query),
+    match &info.route {
+        Route::Refused(error) => error.clone().into_response(),
+        Route::NonResource => non_resource(app, parts, query),
         Route::Resource(target) => {
-            let user_agent = text(&parts, header::USER_AGENT);
+            let user_agent = text(parts, header::USER_AGENT);
             let asker = Some(Asker { caller, names: &info.names });
-            let call = Call { app, target: &target, query: &query, user_agent, asker };
+            let call = Call { app, target, query, user_agent, asker };
             let outcome = match response::Representation::negotiate(&parts.headers, call) {
-                Ok(representation) => perform(call, &parts, body)
+                Ok(representation) => perform(call, parts, body)
                     .await
                     .and_then(|reply| response::respond(call, &representation, reply)),
                 Err(error) => Err(error),
@@ -49,29 +50,35 @@ pub async fn answer(
     }
 }
 
-/// The verbs of a resource.
-async fn perform(call: Call<'_>, parts: &Parts, body: &mut RequestBody) -> Result<Reply> {
+/// The verbs of a resource. Boxed, because a future is as large as the largest thing that it may come to do: every read
+/// would be moved about at the size of a patch.
+fn perform<'a>(call: Call<'a>, parts: &'a Parts, body: &'a mut RequestBody) -> BoxFuture<'a, Result<Reply>> {
     let content_type = text(parts, header::CONTENT_TYPE);
     match call.target.verb {
-        Verb::Get => registry::get::get(call).await,
-        Verb::List => registry::list::list(call).await,
-        Verb::Watch => registry::watch::watch(call).await,
+        Verb::Get => Box::pin(registry::get::get(call)),
+        Verb::List => Box::pin(registry::list::list(call)),
+        Verb::Watch => Box::pin(registry::watch::watch(call)),
         Verb::Create if !call.target.resource.def.stored => {
-            registry::review::review(call, &read(content_type, body).await?).await
+            Box::pin(async move { registry::review::review(call, &read(content_type, body).await?).await })
         }
-        Verb::Create => registry::create::create(call, &read(content_type, body).await?).await,
-        Verb::Update => registry::update::replace(call, &read(content_type, body).await?).await,
-        Verb::Patch => registry::patch::patch(call, content_type, &body.read().await?).await,
-        Verb::Delete | Verb::DeleteCollection => {
-            let bytes = body.read().await?;
-            let format = if bytes.is_empty() { BodyFormat::Json } else { BodyFormat::of(content_type)? };
-            let body = Body { format, bytes };
-            if call.target.verb == Verb::Delete {
-                registry::delete::delete(call, &body).await
-            } else {
-                registry::delete_collection::delete_collection(call, &body).await
-            }
+        Verb::Create => {
+            Box::pin(async move { registry::create::create(call, &read(content_type, body).await?).await })
         }
+        Verb::Update => {
+            Box::pin(async move { registry::update::replace(call, &read(content_type, body).await?).await })
+        }
+        Verb::Patch => {
+            Box::pin(async move { registry::patch::patch(call, content_type, &body.read().await?).await })
+        }
+        Verb::Delete => {
+            Box::pin(
+                async move { registry::delete::delete(call, &read_options(content_type, body).await?).await },
+            )
+        }
+        Verb::DeleteCollection => Box::pin(async move {
+            registry::delete_collection::delete_collection(call, &read_options(content_type, body).await?)
+                .await
+        }),
     }
 }
 
@@ -84,6 +91,13 @@ fn text(parts: &Parts, name: HeaderName) -> &str {
 async fn read(content_type: &str, body: &mut RequestBody) -> Result<Body> {
     let format = BodyFormat::of(content_type)?;
     Ok(Body { format, bytes: body.read().await? })
+}
+
+/// A body that may be absent; only then nothing needs to be said about its type.
+async fn read_options(content_type: &str, body: &mut RequestBody) -> Result<Body> {
+    let bytes = body.read().await?;
+    let format = if bytes.is_empty() { BodyFormat::Json } else { BodyFormat::of(content_type)? };
+    Ok(Body { format, bytes })
 }
 
 /// Everything that is no resource. The documents answer only to reads.

@@ -66,7 +66,7 @@ impl Server {
     /// # Errors
     /// What keeps the server from starting, or from closing its store.
     pub async fn run(self, stopping: watch::Receiver<bool>) -> Result<(), StartError> {
-        let running = self.start(stopping).await?;
+        let running = Box::pin(self.start(stopping)).await?;
         running.site.announce(running.address())?;
         running.serve().await
     }

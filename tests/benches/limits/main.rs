@@ -1,7 +1,8 @@
 //! The server beside what the machine can do at best, measured in one run, in turns.
 //!
 //! `cargo bench -p orch-tests` prints a table of ratios and sizes with the wanted values beside them; `-- --check` fails where
-//! one is missed. Bare numbers mean little on a machine that others use too: look at the ratios.
+//! one is missed, and `-- --only=reads` (or `creates`, `starts`) measures a part. Bare numbers mean little on a machine that
+//! others use too: look at the ratios.
 
 use std::{process::ExitCode, time::Duration};
 
@@ -20,6 +21,10 @@ mod report;
 use bare::BareServer;
 use load::{Load, get};
 use report::{Report, Wanted};
+
+/// The bare handler has the server's allocator too.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Turns of each side, and how long each is.
 const TURNS: usize = 8;
@@ -47,18 +52,28 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let mut report = Report::default();
-    runtime.block_on(measure(&mut report));
+    let only = arguments.iter().find_map(|argument| argument.strip_prefix("--only="));
+    runtime.block_on(measure(&mut report, only));
     print!("{report}");
     let check = arguments.iter().any(|argument| argument == "--check");
     if check && !report.holds() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-async fn measure(report: &mut Report) {
+async fn measure(report: &mut Report, only: Option<&str>) {
+    let wanted = |part| only.is_none_or(|only| only == part);
     report.size("binary", process::server_binary_bytes(), Wanted::AtMost(20.0));
-    starts_empty(report).await;
-    reads(report).await;
-    let server = creates(report).await;
-    starts_full(report, server).await;
+    if wanted("starts") {
+        starts_empty(report).await;
+    }
+    if wanted("reads") {
+        reads(report).await;
+    }
+    if wanted("creates") {
+        creates(report).await;
+    }
+    if wanted("starts") {
+        starts_full(report).await;
+    }
 }
 
 /// Start to ready on an empty directory, and memory when nothing has been asked of it but that.
@@ -109,11 +124,8 @@ async fn reads(report: &mut Report) {
 }
 
 /// Durable CREATE, beside raw inserts of the same bytes in batches of as many.
-async fn creates(report: &mut Report) -> TestServer {
-    let server = TestServer::start().await;
-    server.admin().post(NAMESPACES, &namespace("bench")).await.expect(201);
-    let writers = Load::open(&server, server.address(), Protocol::Http1, WRITERS).await;
-    let template = config_map("NAME", &"x".repeat(VALUE_BYTES)).to_string();
+async fn creates(report: &mut Report) {
+    let (server, writers, template) = writing().await;
     let stored = {
         let admin = server.admin();
         admin.post(CONFIG_MAPS, &config_map("sample", &"x".repeat(VALUE_BYTES))).await.expect(201);
@@ -138,12 +150,22 @@ async fn creates(report: &mut Report) -> TestServer {
         cpu,
         Wanted::AtLeast(0.40),
     );
-    writers.until(MANY, load::create(&template)).await;
-    server
+}
+
+/// A server to write to, open connections to it, and what they write.
+async fn writing() -> (TestServer, Load, String) {
+    let server = TestServer::start().await;
+    server.admin().post(NAMESPACES, &namespace("bench")).await.expect(201);
+    let writers = Load::open(&server, server.address(), Protocol::Http1, WRITERS).await;
+    let template = config_map("NAME", &"x".repeat(VALUE_BYTES)).to_string();
+    (server, writers, template)
 }
 
 /// Start to ready on a full database, and memory then.
-async fn starts_full(report: &mut Report, mut server: TestServer) {
+async fn starts_full(report: &mut Report) {
+    let (mut server, writers, template) = writing().await;
+    writers.until(MANY, load::create(&template)).await;
+    drop(writers);
     let (mut times, mut memory) = (Vec::new(), Vec::new());
     for _ in 0..STARTS {
         assert!(server.stop().await.success());

@@ -5,6 +5,10 @@
 
 use std::process::ExitCode;
 
+/// The same as in the product's own program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     std::thread::spawn(|| {
         // Either way nobody holds the other end any more.

@@ -23,4 +23,5 @@ mod shutdown;
 mod start;
 mod vocabularies;
 mod watch;
+mod wire;
 mod writes;

@@ -23,7 +23,7 @@ pub fn namespace_exists(call: Call<'_>, name: &str) -> Result<()> {
         // A server without the kind Namespace has no namespaces to check.
         return Ok(());
     };
-    let namespace = call.target.namespace.as_str();
+    let namespace = call.target.namespace.as_ref();
     let snapshot = call.app.storage.snapshot(&namespaces.storage_name);
     let Some(object) = snapshot.get("", namespace) else {
         return Err(ApiError::not_found(namespaces, namespace));

@@ -30,7 +30,7 @@ impl Current {
 
 /// The store's key of the object that the request names.
 pub fn key(call: Call<'_>, name: &str) -> Key {
-    Key::new(call.target.resource.storage_name.clone(), call.target.namespace.as_str(), name)
+    Key::new(call.target.resource.storage_name.clone(), call.target.namespace.as_ref(), name)
 }
 
 /// Finds the object that the request names.

@@ -55,7 +55,7 @@ pub fn place(target: &Target<'_>, tree: &mut Tree) -> Result<()> {
                         .to_owned(),
                 ));
             }
-            meta::metadata_mut(tree).insert("namespace".to_owned(), target.namespace.as_str().into());
+            meta::metadata_mut(tree).insert("namespace".to_owned(), target.namespace.as_ref().into());
         }
     }
     Ok(())
@@ -67,7 +67,7 @@ pub fn place(target: &Target<'_>, tree: &mut Tree) -> Result<()> {
 /// 400 where it is absent or another one.
 pub fn check_name(target: &Target<'_>, tree: &Tree) -> Result<()> {
     let name = Meta::of(tree).name();
-    let url = target.name.as_str();
+    let url = target.name.as_ref();
     if name.is_empty() {
         let message =
             format!("the name of the object ({url} based on URL) was undeterminable: name must be provided");

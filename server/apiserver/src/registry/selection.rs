@@ -45,7 +45,8 @@ impl Selection {
         let selectable: Vec<&str> = def.selectable_fields.iter().map(|field| field.label).collect();
         fields.check(&selectable).map_err(refused)?;
         let reads_object = fields.terms().iter().any(|term| !term.path.starts_with("metadata."));
-        let named = if call.target.verb == Verb::Watch { call.target.name.clone() } else { String::new() };
+        let named =
+            if call.target.verb == Verb::Watch { call.target.name.to_string() } else { String::new() };
         Ok(Selection { labels, fields, named, reads_object })
     }
 
@@ -85,7 +86,7 @@ impl Selection {
     pub fn scope(&self, call: Call<'_>) -> StoreScope {
         let target = call.target;
         let cluster_scoped = target.resource.def.scope == Scope::Cluster;
-        let namespace = match target.namespace.as_str() {
+        let namespace = match target.namespace.as_ref() {
             "" if cluster_scoped => Some(""),
             "" => self.fields.requires_exact("metadata.namespace").filter(|namespace| !namespace.is_empty()),
             namespace => Some(namespace),

@@ -200,7 +200,7 @@ fn check_version(call: Call<'_>, proposal: &Proposal, current: &Current, propose
         return Err(ApiError::Invalid {
             group: resource.group.clone(),
             kind: resource.def.plural.to_owned(),
-            name: call.target.name.clone(),
+            name: call.target.name.to_string(),
             errors: cx.into_errors(),
         });
     }

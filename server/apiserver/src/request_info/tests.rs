@@ -14,7 +14,8 @@ fn read(method: &str, line: &str) -> String {
     let catalog = catalog(&KUBERNETES);
     let (path, query) = line.split_once('?').map_or((line, None), |(path, query)| (path, Some(query)));
     let method = Method::from_bytes(method.as_bytes()).unwrap();
-    let info = RequestInfo::parse(&catalog, &method, path, &Query::parse(query));
+    let query = Query::parse(query);
+    let info = RequestInfo::parse(&catalog, &method, path, &query);
     match info.route {
         Route::NonResource => format!("{} path", info.names.verb),
         Route::Refused(ApiError::UnknownPath) => "no path".to_owned(),

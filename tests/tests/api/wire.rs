@@ -1,0 +1,179 @@
+//! Bytes on the wire that no well-behaved client sends: requests that two servers could read differently, requests that
+//! stop half-way, and clients that are many.
+
+use std::{sync::Arc, time::Duration};
+
+use http::Method;
+use orch_tests::{
+    TestServer,
+    client::{Protocol, tls_config},
+    objects::{CONFIG_MAPS, config_map, names},
+};
+use rustls_pki_types::ServerName;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+use tokio_rustls::{TlsConnector, client::TlsStream};
+
+/// Longer than the server lets anyone dawdle.
+const LONG: Duration = Duration::from_secs(50);
+
+async fn connect(server: &TestServer) -> TlsStream<TcpStream> {
+    let tls = tls_config(&server.kubeconfig().certificate_authority, None, Protocol::Http1);
+    let stream = TcpStream::connect(server.address()).await.unwrap();
+    let name = ServerName::IpAddress(server.address().ip().into());
+    TlsConnector::from(Arc::clone(&tls)).connect(name, stream).await.unwrap()
+}
+
+/// What the server says to these bytes, until it closes the connection.
+async fn say(server: &TestServer, bytes: &[u8]) -> String {
+    let mut stream = connect(server).await;
+    stream.write_all(bytes).await.unwrap();
+    read_to_the_end(&mut stream).await
+}
+
+async fn read_to_the_end(stream: &mut TlsStream<TcpStream>) -> String {
+    let mut answer = Vec::new();
+    let read = async {
+        let mut buffer = [0; 4096];
+        // A connection that is cut off ends like one that is closed.
+        while let Ok(length @ 1..) = stream.read(&mut buffer).await {
+            answer.extend_from_slice(&buffer[..length]);
+        }
+    };
+    tokio::time::timeout(LONG, read).await.expect("the server closes the connection");
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[tokio::test]
+async fn requests_that_could_be_read_in_two_ways_are_refused() {
+    let server = TestServer::start().await;
+    let smuggled = "GET /metrics HTTP/1.1\r\nhost: x\r\nauthorization: Bearer tok-admin\r\n\r\n";
+    let head =
+        format!("POST {CONFIG_MAPS} HTTP/1.1\r\nauthorization: Bearer tok-admin\r\nconnection: close\r\n");
+    for fields in [
+        "host: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n",
+        "host: x\r\ntransfer-encoding: chunked\r\ncontent-length: 5\r\n",
+        "host: x\r\ncontent-length: 5\r\ncontent-length: 6\r\n",
+        "host: x\r\ncontent-length: +5\r\n",
+        "host: x\r\ncontent-length: 5, 5\r\n",
+        "host: x\r\ntransfer-encoding: xchunked\r\n",
+        "host: x\r\ntransfer-encoding: chunked, identity\r\n",
+        "host: x\r\nx-folded: a\r\n b\r\ncontent-length: 0\r\n",
+        "host: x\r\nx-bad : a\r\ncontent-length: 0\r\n",
+        "host: x\r\nhost: y\r\ncontent-length: 0\r\n",
+        "content-length: 0\r\n",
+    ] {
+        let answer = say(&server, format!("{head}{fields}\r\n0\r\n\r\n{smuggled}").as_bytes()).await;
+        assert!(answer.starts_with("HTTP/1.1 400 "), "{fields:?}\n{answer}");
+        assert_eq!(
+            answer.matches("HTTP/1.1 ").count(),
+            1,
+            "a second request was answered: {fields:?}\n{answer}"
+        );
+    }
+    assert!(names(&server.admin().get(CONFIG_MAPS).await.expect(200)).is_empty());
+}
+
+#[tokio::test]
+async fn requests_in_a_row_are_answered_in_order() {
+    let server = TestServer::start().await;
+    let request = |path: &str, connection: &str| {
+        format!(
+            "GET {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer tok-admin\r\nconnection: {connection}\r\n\r\n"
+        )
+    };
+    let row =
+        request("/livez", "keep-alive") + &request("/version", "keep-alive") + &request("/readyz", "close");
+    let answer = say(&server, row.as_bytes()).await;
+    assert_eq!(answer.matches("HTTP/1.1 200 OK").count(), 3, "{answer}");
+    let version = answer.find("gitVersion").unwrap();
+    assert!(answer.find("\r\n\r\nok").unwrap() < version && answer.ends_with("ok"), "{answer}");
+}
+
+/// Tools ask before they send a large body.
+#[tokio::test]
+async fn a_body_is_asked_for_where_the_client_waits_for_that() {
+    let server = TestServer::start().await;
+    let body = config_map("a", "1").to_string();
+    let head = |token: &str| {
+        format!(
+            "POST {CONFIG_MAPS} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\ncontent-length: {}\r\n\
+             expect: 100-continue\r\nconnection: close\r\n\r\n",
+            body.len()
+        )
+    };
+    let mut stream = connect(&server).await;
+    stream.write_all(head("tok-admin").as_bytes()).await.unwrap();
+    let mut go_on = [0; 25];
+    stream.read_exact(&mut go_on).await.unwrap();
+    assert_eq!(&go_on, b"HTTP/1.1 100 Continue\r\n\r\n");
+    stream.write_all(body.as_bytes()).await.unwrap();
+    let answer = read_to_the_end(&mut stream).await;
+    assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
+    // Who may not come in is told so before sending anything.
+    let answer = say(&server, head("tok-mallory").as_bytes()).await;
+    assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
+}
+
+#[tokio::test]
+async fn a_request_that_stops_half_way_is_given_up() {
+    let server = TestServer::options().flag("--request-timeout=1s").start().await;
+    // In its head, in its body, and in a chunk of its body.
+    let head = format!("POST {CONFIG_MAPS} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer tok-admin\r\n");
+    for (bytes, expected) in [
+        (format!("{head}x-slow"), ""),
+        (format!("{head}content-length: 100\r\n\r\n{{"), "HTTP/1.1 504 "),
+        (format!("{head}transfer-encoding: chunked\r\n\r\n5\r\n{{"), "HTTP/1.1 504 "),
+    ] {
+        let answer = say(&server, bytes.as_bytes()).await;
+        assert!(answer.starts_with(expected), "{bytes:?}\n{answer}");
+    }
+    assert!(names(&server.admin().get(CONFIG_MAPS).await.expect(200)).is_empty());
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_takes_nothing_with_it() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    for round in 0..20 {
+        let body = config_map(&format!("left-{round}"), "1").to_string();
+        let mut stream = connect(&server).await;
+        let request = format!(
+            "POST {CONFIG_MAPS} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer tok-admin\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).await.unwrap();
+        stream.flush().await.unwrap();
+        // Gone before the answer: the write happens whole or not at all.
+        drop(stream);
+    }
+    let created = admin.post(CONFIG_MAPS, &config_map("after", "1")).await.expect(201);
+    let list = admin.get(CONFIG_MAPS).await.expect(200);
+    assert!(list["items"].as_array().unwrap().iter().all(|item| item["data"]["value"] == "1"), "{list}");
+    assert!(names(&list).contains(&"after"));
+    let mut watch = admin
+        .watch(&format!(
+            "{CONFIG_MAPS}?watch=1&resourceVersion={}",
+            created["metadata"]["resourceVersion"].as_str().unwrap()
+        ))
+        .await;
+    admin.delete(&format!("{CONFIG_MAPS}/after")).await.expect(200);
+    assert_eq!(watch.expect("DELETED").await["metadata"]["name"], "after");
+}
+
+#[tokio::test]
+async fn more_clients_than_allowed_wait_for_a_place() {
+    let server = TestServer::options().flag("--max-connections=3").start().await;
+    let clients = [server.admin(), server.admin(), server.admin()];
+    for client in &clients {
+        client.get("/version").await.expect(200);
+    }
+    let waiting = server.admin();
+    let answer =
+        waiting.request(Method::GET, "/version").patience(Duration::from_millis(300)).try_send().await;
+    assert!(answer.is_err(), "{answer:?}");
+    drop(clients);
+    waiting.get("/version").await.expect(200);
+}
