@@ -88,6 +88,11 @@ pub trait Hooks: Send + Sync {
 
     /// Adjusts an object that stays for now while it is being deleted.
     fn mark_deleted(&self, _tree: &mut Tree) {}
+
+    /// Annotations that stand in for a field: only the whole object has them, tables and metadata alone do not.
+    fn annotations_of_the_whole(&self) -> &'static [&'static str] {
+        &[]
+    }
 }
 
 struct NoHooks;

@@ -22,6 +22,10 @@ impl Hooks for DaemonSetHooks {
         };
         set.metadata.annotations.insert(TEMPLATE_GENERATION.to_owned(), generation.to_string());
     }
+
+    fn annotations_of_the_whole(&self) -> &'static [&'static str] {
+        &[TEMPLATE_GENERATION]
+    }
 }
 
 fn template_generation(set: &DaemonSet) -> i64 {

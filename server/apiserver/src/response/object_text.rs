@@ -12,6 +12,7 @@ use super::representation::Form;
 use crate::{
     catalog::ServedResource,
     error::{ApiError, Result},
+    kinds,
 };
 
 /// Writes a stored object in a form, without a newline at the end. A table has its columns where `with_columns` says so.
@@ -59,15 +60,29 @@ pub fn write_row(
     table.row(&Row { cells: &cells, conditions: &[], tree, bytes: document(stored), def }, out);
 }
 
-/// The structural form of a stored object.
+/// The structural form of a stored object, as forms see it that show a part of it.
 ///
 /// # Errors
 /// 500 where the stored form cannot be read.
 pub fn read(resource: &ServedResource, stored: &[u8]) -> Result<Tree> {
     match decode(stored, resource.def.type_def, &Limits::default()) {
-        Ok(decoded) => Ok(decoded.tree),
+        Ok(decoded) => Ok(partial(resource, decoded.tree)),
         Err(error) => Err(ApiError::internal("a stored object cannot be read", error)),
     }
+}
+
+/// The tree without the annotations that only the whole object has.
+fn partial(resource: &ServedResource, mut tree: Tree) -> Tree {
+    let hidden = kinds::hooks(resource.def).annotations_of_the_whole();
+    if let Some(metadata) = tree.get_mut("metadata").and_then(Tree::as_object_mut)
+        && let Some(annotations) = metadata.get_mut("annotations").and_then(Tree::as_object_mut)
+    {
+        annotations.retain(|name, _| !hidden.contains(&name.as_str()));
+        if annotations.is_empty() {
+            metadata.remove("annotations");
+        }
+    }
+    tree
 }
 
 /// A stored form without the newline at its end.
