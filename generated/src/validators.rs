@@ -16,6 +16,7 @@ mod metadata;
 mod migration;
 mod namespace;
 mod node;
+mod node_label;
 mod pod;
 mod priority_class;
 mod rbac;
@@ -57,10 +58,11 @@ pub use self::{
         csi_driver_token_requests, csi_node_spec, csi_node_spec_update, csi_persistent_source, fc_source,
         flex_persistent_source, flocker_source, glusterfs_persistent_source, host_path_source,
         inline_volume_spec, iscsi_persistent_source, nfs_source, node_name, path_without_backsteps,
-        persistent_volume_claim_spec, persistent_volume_claim_update, persistent_volume_spec,
-        persistent_volume_update, quantity_not_negative, quobyte_source, storage_class,
-        storage_class_provisioner, storage_class_update, storageos_persistent_source,
-        volume_attachment_source, volume_attributes_class_name, volume_node_affinity,
+        persistent_volume, persistent_volume_claim, persistent_volume_claim_spec,
+        persistent_volume_claim_update, persistent_volume_spec, persistent_volume_update,
+        quantity_not_negative, quobyte_source, storage_class, storage_class_provisioner,
+        storage_class_update, storageos_persistent_source, volume_attachment_source,
+        volume_attributes_class_name, volume_node_affinity,
     },
 };
 

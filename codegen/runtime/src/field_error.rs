@@ -130,21 +130,22 @@ impl fmt::Display for FieldError {
     }
 }
 
-/// The errors found in one object so far, and what its validators may look at besides the object.
+/// The errors and doubts found in one object so far, and what its validators may look at besides the object.
 #[derive(Debug)]
 pub struct Validation<'v> {
     /// The product words in force; some rules compare values with them.
     pub vocabulary: &'v Vocabulary,
     errors: Vec<FieldError>,
+    warnings: Vec<String>,
 }
 
-/// How many errors are kept: the answer to a small request must not become large.
+/// How many errors, and how many warnings, are kept: the answer to a small request must not become large.
 const MAX_ERRORS: usize = 1000;
 
 impl<'v> Validation<'v> {
     /// An empty collection for one object.
     pub fn new(vocabulary: &'v Vocabulary) -> Self {
-        Validation { vocabulary, errors: Vec::new() }
+        Validation { vocabulary, errors: Vec::new(), warnings: Vec::new() }
     }
 
     /// Adds one error. Those after the thousandth are dropped: the object is refused all the same.
@@ -161,12 +162,25 @@ impl<'v> Validation<'v> {
         }
     }
 
-    /// Whether nothing was found.
+    /// Tells the client of something that is accepted and doubtful all the same: `<path>: <text>`.
+    pub fn warn(&mut self, path: &Path<'_>, text: impl fmt::Display) {
+        if self.warnings.len() < MAX_ERRORS {
+            let at = path.to_string();
+            self.warnings.push(if at.is_empty() { text.to_string() } else { format!("{at}: {text}") });
+        }
+    }
+
+    /// What the client is to be told of, in the order in which it was found.
+    pub fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
+    }
+
+    /// Whether no error was found.
     pub fn is_empty(&self) -> bool {
         self.errors.is_empty()
     }
 
-    /// Everything found, in the order in which it was found.
+    /// Every error found, in the order in which it was found.
     pub fn into_errors(self) -> Vec<FieldError> {
         self.errors
     }
@@ -359,6 +373,21 @@ mod tests {
         for (number, shown) in floats {
             assert_eq!(number.shown(), shown);
         }
+    }
+
+    #[test]
+    fn warnings_name_the_place_and_are_no_errors() {
+        let vocabulary = crate::vocabulary::tests::PLAIN;
+        let mut cx = Validation::new(&vocabulary);
+        cx.warn(&Path::ROOT.field("spec").field("colour"), "deprecated");
+        cx.warn(&Path::ROOT, "odd");
+        assert!(cx.is_empty());
+        assert_eq!(cx.take_warnings(), ["spec.colour: deprecated", "odd"]);
+        assert_eq!(cx.take_warnings(), [""; 0]);
+        for _ in 0..MAX_ERRORS + 5 {
+            cx.warn(&Path::ROOT, "more");
+        }
+        assert_eq!(cx.take_warnings().len(), MAX_ERRORS);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Rules of pods that no schema can state, one file per part of a pod.
 
 mod container;
+mod doubts;
 mod env;
 mod network_volume;
 mod node_selector;
@@ -15,6 +16,7 @@ mod security;
 mod spec;
 mod volume;
 
+pub(super) use self::doubts::fraction;
 pub use self::{
     container::image,
     env::{data_key, env_from_source, env_var, env_var_name, env_var_source},

@@ -33,6 +33,7 @@ pub fn secret(value: &Secret, path: &Path<'_>, cx: &mut Validation<'_>) {
         Some("tls") => {
             let missing: Vec<&str> = ["tls.crt", "tls.key"].into_iter().filter(|key| !has(key)).collect();
             required(&missing, &data, cx);
+            warn_of_pair(value, cx);
         }
         _ => {}
     }
@@ -43,6 +44,18 @@ pub fn secret_update(new: &Secret, old: &Secret, path: &Path<'_>, cx: &mut Valid
     if old.immutable == Some(true) {
         fixed("immutable", new.immutable != Some(true), path, cx);
         fixed("data", new.data != old.data, path, cx);
+    }
+}
+
+/// Warns of a certificate or key that is no PEM text. Nothing keeps anybody from filling them in later.
+fn warn_of_pair(value: &Secret, cx: &mut Validation<'_>) {
+    let lacks_pem = |key: &str| {
+        let bytes: &[u8] = value.data.get(key).map_or(&[], |bytes| bytes);
+        !String::from_utf8_lossy(bytes).contains("-----BEGIN ")
+    };
+    let part = [("tls.crt", "certificate"), ("tls.key", "key")].into_iter().find(|(key, _)| lacks_pem(key));
+    if let Some((_, name)) = part {
+        cx.warn(&Path::ROOT, format_args!("tls: failed to find any PEM data in {name} input"));
     }
 }
 

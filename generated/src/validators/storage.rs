@@ -10,10 +10,11 @@ mod node;
 mod source;
 mod volume;
 
+pub(super) use self::claim::warn_of_claim_spec;
 pub use self::{
     attachment::{attachment_metadata, csi_driver_name, node_name, volume_attachment_source},
     capacity::{class_name, quantity_not_negative},
-    claim::{persistent_volume_claim_spec, persistent_volume_claim_update},
+    claim::{persistent_volume_claim, persistent_volume_claim_spec, persistent_volume_claim_update},
     class::{storage_class, storage_class_provisioner, storage_class_update},
     driver::{csi_driver, csi_driver_spec, csi_driver_spec_update, csi_driver_token_requests},
     node::{csi_node_spec, csi_node_spec_update},
@@ -24,8 +25,8 @@ pub use self::{
         storageos_persistent_source,
     },
     volume::{
-        inline_volume_spec, persistent_volume_spec, persistent_volume_update, volume_attributes_class_name,
-        volume_node_affinity,
+        inline_volume_spec, persistent_volume, persistent_volume_spec, persistent_volume_update,
+        volume_attributes_class_name, volume_node_affinity,
     },
 };
 

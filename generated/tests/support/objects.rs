@@ -33,6 +33,15 @@ pub fn errors(kind: &str, tree: &Tree) -> Vec<String> {
     texts(cx)
 }
 
+/// What is doubtful about a new object that is accepted.
+pub fn warnings(kind: &str, tree: &Tree) -> Vec<String> {
+    let mut cx = Validation::new(&KUBERNETES);
+    object(kind, tree).validate(&mut cx);
+    let warnings = cx.take_warnings();
+    assert_eq!(texts(cx), [""; 0], "{tree}");
+    warnings
+}
+
 /// What is wrong with a change.
 pub fn update_errors(kind: &str, old: &Tree, new: &Tree) -> Vec<String> {
     let mut cx = Validation::new(&KUBERNETES);

@@ -12,6 +12,7 @@ mod pod;
 pub mod reviews;
 mod role_binding;
 mod secret;
+mod service_account;
 
 use orch_api::rbac::v1::{ClusterRoleBinding, RoleBinding};
 use orch_runtime::{
@@ -109,6 +110,7 @@ pub fn hooks(def: &ResourceDef) -> &'static dyn Hooks {
         ("", "PersistentVolume") => &persistent_volume::PersistentVolumeHooks,
         ("", "PersistentVolumeClaim") => &persistent_volume_claim::PersistentVolumeClaimHooks,
         ("", "Secret") => &secret::SecretHooks,
+        ("", "ServiceAccount") => &service_account::ServiceAccountHooks,
         ("apps", "DaemonSet") => &daemon_set::DaemonSetHooks,
         ("rbac", "RoleBinding") => &role_binding::BindingHooks::<RoleBinding>::NEW,
         ("rbac", "ClusterRoleBinding") => &role_binding::BindingHooks::<ClusterRoleBinding>::NEW,

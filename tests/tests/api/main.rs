@@ -22,6 +22,7 @@ mod restart;
 mod shutdown;
 mod start;
 mod vocabularies;
+mod warnings;
 mod watch;
 mod wire;
 mod writes;

@@ -5,6 +5,7 @@ use orch_runtime::{
     path::Path,
 };
 
+use super::doubts;
 use crate::core::v1::{Container, Pod, PodSpec, Toleration};
 
 /// What may change in a running pod, for people.
@@ -12,8 +13,9 @@ const MAY_CHANGE: &str = "pod updates may not change fields other than `spec.con
     `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing \
     tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
-/// A token needs an account that it is for.
+/// A token needs an account that it is for; and what is accepted may be doubtful.
 pub fn pod(value: &Pod, path: &Path<'_>, cx: &mut Validation<'_>) {
+    doubts::warn(&value.spec, &value.metadata.annotations, false, path, cx);
     if !value.spec.service_account_name.is_empty() {
         return;
     }

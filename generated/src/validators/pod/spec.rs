@@ -10,6 +10,7 @@ use orch_runtime::{
 
 use super::{
     container::{ephemeral_container, init_container, main_container},
+    doubts,
     scheduling::topology_spreads,
 };
 use crate::core::v1::{
@@ -118,8 +119,9 @@ fn host_port_key(port: &ContainerPort) -> String {
     format!("{protocol}/{host_ip}/{host_port}")
 }
 
-/// Containers are added to running pods only.
+/// Containers are added to running pods only; and what is accepted may be doubtful.
 pub fn pod_template(value: &PodTemplateSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    doubts::warn(&value.spec, &value.metadata.annotations, true, path, cx);
     if !value.spec.ephemeral_containers.is_empty() {
         let spec = path.field("spec");
         let detail = "ephemeral containers not allowed in pod template";

@@ -12,6 +12,7 @@ use crate::core::v1::{
     PersistentVolumeClaim, PersistentVolumeClaimPhase, PersistentVolumeClaimSpec, TypedLocalObjectReference,
     TypedObjectReference,
 };
+use crate::validators::pod::fraction;
 
 /// Access modes, an amount of storage, and one thing at most to be filled from.
 pub fn persistent_volume_claim_spec(
@@ -35,6 +36,32 @@ pub fn persistent_volume_claim_spec(
         class_name(class, &path.field("storageClassName"), cx);
     }
     data_sources(value, path, cx);
+}
+
+/// Warns of an annotation that a field has taken the place of, and of parts of bytes.
+pub fn persistent_volume_claim(value: &PersistentVolumeClaim, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let key = format!("volume.beta.{}/storage-class", cx.vocabulary.label_domain);
+    if value.metadata.annotations.contains_key(&key) {
+        let metadata = path.field("metadata");
+        let annotations = metadata.field("annotations");
+        let text = r#"deprecated since v1.8; use "storageClassName" attribute instead"#;
+        cx.warn(&annotations.key(&key), text);
+    }
+    warn_of_claim_spec(&value.spec, &path.field("spec"), cx);
+}
+
+/// Warns of parts of bytes.
+pub(in crate::validators) fn warn_of_claim_spec(
+    value: &PersistentVolumeClaimSpec,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    let resources = path.field("resources");
+    for (list, amounts) in [("requests", &value.resources.requests), ("limits", &value.resources.limits)] {
+        if let Some(amount) = amounts.get(STORAGE) {
+            fraction(amount, &resources.field(list).key(STORAGE), cx);
+        }
+    }
 }
 
 /// The spec stays, but for the volume and the class where there was none, and for what a bound claim may ask for anew.

@@ -11,6 +11,7 @@ use orch_runtime::{
 use crate::{
     core::v1::{TopologySelectorLabelRequirement, TopologySelectorTerm},
     storage::v1::StorageClass,
+    validators::node_label,
 };
 
 /// The most parameters of a class, and the most bytes in their keys and values.
@@ -95,6 +96,9 @@ fn topology_requirement<'r>(
     let at = path.field("values");
     if requirement.values.is_empty() {
         cx.push(FieldError::required(&at, ""));
+    }
+    if let Some(text) = node_label::deprecation(&requirement.key, cx.vocabulary) {
+        cx.warn(&path.field("key"), text);
     }
     let mut values = BTreeSet::new();
     for (index, value) in requirement.values.iter().enumerate() {

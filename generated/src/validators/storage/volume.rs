@@ -12,6 +12,7 @@ use crate::core::v1::{
     PERSISTENT_VOLUME_SPEC_TYPE, PersistentVolume, PersistentVolumeReclaimPolicy, PersistentVolumeSpec,
     VolumeNodeAffinity,
 };
+use crate::validators::node_label;
 
 /// The only resource of which a volume has a capacity.
 pub(super) const STORAGE: &str = "storage";
@@ -37,6 +38,43 @@ pub fn persistent_volume_spec(value: &PersistentVolumeSpec, path: &Path<'_>, cx:
     if value.volume_attributes_class_name.is_some() && value.csi.is_none() {
         let detail = "has to be specified when using volumeAttributesClassName";
         cx.push(FieldError::required(&path.field("csi"), detail));
+    }
+    warn_of_volume(value, path, cx);
+}
+
+/// Policies, labels and sources that are going out of use.
+fn warn_of_volume(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.persistent_volume_reclaim_policy == Some(PersistentVolumeReclaimPolicy::Recycle) {
+        let text = "The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic \
+            provisioning.";
+        cx.warn(&path.field("persistentVolumeReclaimPolicy"), text);
+    }
+    let affinity = path.field("nodeAffinity");
+    let required = affinity.field("required");
+    let terms = required.field("nodeSelectorTerms");
+    let given = value.node_affinity.iter().filter_map(|affinity| affinity.required.as_ref());
+    for (index, term) in given.flat_map(|selector| &selector.node_selector_terms).enumerate() {
+        node_label::warn_of_term(term, &terms.index(index), cx);
+    }
+    if value.storageos.is_some() {
+        // Clients know the field by another spelling than its own.
+        cx.warn(&path.field("storageOS"), "deprecated in v1.22, non-functional in v1.25+");
+    }
+}
+
+/// Warns of annotations that fields have taken the place of.
+pub fn persistent_volume(value: &PersistentVolume, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let domain = cx.vocabulary.label_domain;
+    let metadata = path.field("metadata");
+    let annotations = metadata.field("annotations");
+    for (key, since, field) in [
+        (format!("volume.beta.{domain}/storage-class"), "v1.8", "storageClassName"),
+        (format!("volume.beta.{domain}/mount-options"), "v1.31", "mountOptions"),
+    ] {
+        if value.metadata.annotations.contains_key(&key) {
+            let text = format!(r#"deprecated since {since}; use "{field}" attribute instead"#);
+            cx.warn(&annotations.key(&key), text);
+        }
     }
 }
 

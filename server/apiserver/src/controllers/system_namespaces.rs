@@ -35,7 +35,7 @@ pub async fn ensure(app: &Arc<App>) -> Result<()> {
         let target = target(namespaces, Verb::Create, "", "");
         let call = Call { app, target: &target, query: &Query::default(), user_agent: "", asker: None };
         let tree = json!({"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": name}});
-        match create::store_new(call, tree, &WriteOptions::internal()).await {
+        match create::store_new(call, tree, &WriteOptions::internal(), &mut Vec::new()).await {
             Ok(_) | Err(ApiError::AlreadyExists { .. }) => {}
             Err(error) => return Err(error),
         }

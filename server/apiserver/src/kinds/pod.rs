@@ -6,7 +6,7 @@ mod quality;
 use orch_api::core::v1::{Pod, Toleration};
 use orch_machinery::meta::Meta;
 use orch_runtime::{
-    Tree,
+    Tree, constraint,
     field_error::{FieldError, Validation},
     object::{ApiObject, SetDefaults},
     path::Path,
@@ -22,6 +22,9 @@ const DEFAULT_GRACE_SECONDS: i64 = 30;
 const TOLERATED_SECONDS: i64 = 300;
 const NO_EXECUTE: &str = "NoExecute";
 const EPHEMERAL_CONTAINERS: &str = "ephemeralcontainers";
+
+const NO_HOSTNAME: &str = "this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is \
+    recommended";
 
 pub(super) struct PodHooks;
 
@@ -71,6 +74,11 @@ impl Hooks for PodHooks {
         let Some(old) = old else {
             if !containers.is_empty() {
                 cx.push(FieldError::forbidden(&at, "cannot be set on create"));
+            }
+            let faults = constraint::dns_label(&pod.metadata.name);
+            if !faults.is_empty() {
+                let metadata = Path::ROOT.field("metadata");
+                cx.warn(&metadata.field("name"), format_args!("{NO_HOSTNAME}: [{}]", faults.join(" ")));
             }
             return;
         };

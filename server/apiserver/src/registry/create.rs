@@ -28,23 +28,34 @@ pub async fn create(call: Call<'_>, text: &Body) -> Result<Reply> {
     let options = WriteOptions::parse(call, "CreateOptions")?;
     let mut submitted = body::decode(call, text, options.field_validation)?;
     submitted.warnings.extend(owners::drop_repeated(&mut submitted.tree, false));
-    let answer = store_new(call, submitted.tree, &options).await?;
-    Ok(Reply { answer, warnings: submitted.warnings })
+    let mut warnings = submitted.warnings;
+    let answer = store_new(call, submitted.tree, &options, &mut warnings).await?;
+    Ok(Reply { answer, warnings })
 }
 
 /// Stores a new object; also the second half of an update that may create.
 ///
 /// # Errors
 /// As [`create`].
-pub async fn store_new(call: Call<'_>, tree: Tree, options: &WriteOptions) -> Result<Answer> {
-    store_draft(call, Draft { tree, ownership: Ownership::Tracked { given: None } }, options).await
+pub async fn store_new(
+    call: Call<'_>,
+    tree: Tree,
+    options: &WriteOptions,
+    warnings: &mut Vec<String>,
+) -> Result<Answer> {
+    store_draft(call, Draft { tree, ownership: Ownership::Tracked { given: None } }, options, warnings).await
 }
 
 /// Stores a new object whose fields may have owners already.
 ///
 /// # Errors
 /// As [`create`].
-pub async fn store_draft(call: Call<'_>, draft: Draft, options: &WriteOptions) -> Result<Answer> {
+pub async fn store_draft(
+    call: Call<'_>,
+    draft: Draft,
+    options: &WriteOptions,
+    warnings: &mut Vec<String>,
+) -> Result<Answer> {
     let Draft { mut tree, ownership } = draft;
     metadata::place(call.target, &mut tree)?;
     admission::namespace_exists(call, Meta::of(&tree).name())?;
@@ -55,10 +66,12 @@ pub async fn store_draft(call: Call<'_>, draft: Draft, options: &WriteOptions) -
     {
         fields.remove("status");
     }
+    let warned = warnings.len();
     for _ in 0..NAME_ATTEMPTS {
+        warnings.truncate(warned);
         let mut draft = Draft { tree: tree.clone(), ownership: ownership.clone() };
         let generated = metadata::begin(call.target.resource.def, &mut draft.tree, call.app.now())?;
-        let stored = write::ready_to_create(call, &draft, options)?;
+        let stored = write::ready_to_create(call, &draft, options, warnings)?;
         let name = Meta::of(&stored).name().to_owned();
         if options.dry_run {
             if let Some(existing) = current::lookup(call, &name)? {

@@ -57,8 +57,10 @@ pub async fn replace(call: Call<'_>, text: &Body) -> Result<Reply> {
     metadata::place(call.target, &mut submitted.tree)?;
     metadata::check_name(call.target, &submitted.tree)?;
     submitted.warnings.extend(owners::drop_repeated(&mut submitted.tree, false));
-    let answer = apply(call, &Proposal::Replacement(submitted.tree), &options, &mut Vec::new()).await?;
-    Ok(Reply { answer, warnings: submitted.warnings })
+    let (mut warnings, mut doubts) = (submitted.warnings, Vec::new());
+    let answer = apply(call, &Proposal::Replacement(submitted.tree), &options, &mut doubts).await?;
+    warnings.append(&mut doubts);
+    Ok(Reply { answer, warnings })
 }
 
 /// Applies a proposal to the current object until no other write comes between.
@@ -85,7 +87,7 @@ pub async fn apply(
             }
         };
         let proposed = propose(call, proposal, &current, options, warnings)?;
-        match attempt(call, &current, proposed, options).await {
+        match attempt(call, &current, proposed, options, warnings).await {
             Err(store_error::Refused::Race) => turn.lost(),
             Ok(answer) => return Ok(answer),
             Err(store_error::Refused::Error(error)) => return Err(error),
@@ -118,7 +120,7 @@ async fn create_instead(
         asker.may(call.app, "create").await?;
     }
     meta::metadata_mut(&mut tree).remove("resourceVersion");
-    create::store_draft(call, Draft { tree, ownership }, options).await
+    create::store_draft(call, Draft { tree, ownership }, options, warnings).await
 }
 
 fn missing(call: Call<'_>) -> ApiError {
@@ -160,9 +162,10 @@ async fn attempt(
     current: &Current,
     draft: Draft,
     options: &WriteOptions,
+    warnings: &mut Vec<String>,
 ) -> Result<Answer, store_error::Refused> {
     let may_shrink = matches!(draft.ownership, Ownership::Tracked { .. });
-    let tree = write::ready_to_update(call, current, draft, options)?;
+    let tree = write::ready_to_update(call, current, draft, options, warnings)?;
     let completes_deletion = Meta::of(&tree).deletion_timestamp().is_some()
         && Meta::of(&tree).deletion_grace_period_seconds().unwrap_or(0) == 0
         && Meta::of(&tree).finalizers().next().is_none()

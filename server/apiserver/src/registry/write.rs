@@ -9,7 +9,7 @@ use bytes::Bytes;
 use orch_machinery::{
     json::encode::{encode, encode_for_store},
     managed_fields,
-    meta::MetaMut,
+    meta::{Meta, MetaMut},
     nullable,
     tree::at,
 };
@@ -49,11 +49,17 @@ pub enum Ownership {
     },
 }
 
-/// Takes a new object through hook, defaults, validation and field ownership.
+/// Takes a new object through hook, defaults, validation and field ownership. What is doubtful about a correct object
+/// is added to `warnings`.
 ///
 /// # Errors
 /// 422 with every violation, 400 where the tree does not fit the type.
-pub fn ready_to_create(call: Call<'_>, draft: &Draft, options: &WriteOptions) -> Result<Tree> {
+pub fn ready_to_create(
+    call: Call<'_>,
+    draft: &Draft,
+    options: &WriteOptions,
+    warnings: &mut Vec<String>,
+) -> Result<Tree> {
     let resource = call.target.resource;
     let hooks = kinds::hooks(resource.def);
     let mut cx = Validation::new(call.app.catalog.vocabulary);
@@ -63,7 +69,9 @@ pub fn ready_to_create(call: Call<'_>, draft: &Draft, options: &WriteOptions) ->
     metadata::validate_name(resource.def, &draft.tree, &mut cx);
     object.validate(&mut cx);
     hooks.validate(&*object, None, &change(call), &mut cx);
+    let doubts = cx.take_warnings();
     let mut tree = finish(call, &*object, cx)?;
+    warnings.extend(doubts);
     match &draft.ownership {
         Ownership::Tracked { .. } => {
             let (time, mut unset) = (call.app.now().to_string(), unset_fields(call));
@@ -77,7 +85,8 @@ pub fn ready_to_create(call: Call<'_>, draft: &Draft, options: &WriteOptions) ->
     Ok(tree)
 }
 
-/// Takes a changed object through hook, defaults, validation and field ownership.
+/// Takes a changed object through hook, defaults, validation and field ownership. What is doubtful about a correct object
+/// is added to `warnings`.
 ///
 /// # Errors
 /// 422 with every violation, 400 where the tree does not fit the type.
@@ -86,6 +95,7 @@ pub fn ready_to_update(
     current: &Current,
     draft: Draft,
     options: &WriteOptions,
+    warnings: &mut Vec<String>,
 ) -> Result<Tree> {
     let def = call.target.resource.def;
     let hooks = kinds::hooks(def);
@@ -105,7 +115,11 @@ pub fn ready_to_update(
     object.validate(&mut cx);
     object.validate_update(&*old, &mut cx);
     hooks.validate(&*object, Some(&*old), &change(call), &mut cx);
+    let doubts = cx.take_warnings();
     let mut tree = finish(call, &*object, cx)?;
+    if warns_of_update(call, current, &tree) {
+        warnings.extend(doubts);
+    }
     match draft.ownership {
         Ownership::Tracked { given } => {
             let (time, unset) = (call.app.now().to_string(), unset_fields(call));
@@ -116,6 +130,12 @@ pub fn ready_to_update(
     }
     nullable::empty_to_null(&mut tree, def.type_def);
     Ok(tree)
+}
+
+/// Only who writes the object itself hears of doubts, and where generations are counted, only who begins one.
+fn warns_of_update(call: Call<'_>, current: &Current, new: &Tree) -> bool {
+    let begins = Meta::of(new).generation() != Meta::of(&current.tree).generation();
+    call.target.subresource.is_none() && (begins || !call.target.resource.def.counts_generation)
 }
 
 /// The object of the kind with nothing set.
@@ -218,7 +238,7 @@ fn finish(call: Call<'_>, object: &dyn ApiObject, cx: Validation<'_>) -> Result<
     let mut tree =
         object.to_tree().map_err(|error| ApiError::internal("the object cannot be written", error))?;
     if !cx.is_empty() {
-        let name = orch_machinery::meta::Meta::of(&tree).name().to_owned();
+        let name = Meta::of(&tree).name().to_owned();
         return Err(ApiError::invalid(call.target.resource, &name, cx.into_errors()));
     }
     body::set_kind(call.target, &mut tree);

@@ -117,24 +117,39 @@ impl Walk {
 
     fn items(&mut self, old: Items<'_>, mut new: Items<'_>, shape: &'static Shape) {
         for (element, old) in old {
-            let new = new.remove(&element);
-            self.step(element, Some(old), new, shape);
+            let new = new.remove(&element).unwrap_or_default();
+            self.same_items(element, &old, &new, shape);
         }
         for (element, new) in new {
-            self.step(element, None, Some(new), shape);
+            self.same_items(element, &[], &new, shape);
         }
+    }
+
+    /// Compares the items of one element: mostly one on each side. Several are compared as a whole.
+    fn same_items(&mut self, element: String, old: &[&Tree], new: &[&Tree], shape: &'static Shape) {
+        if old.len() <= 1 && new.len() <= 1 {
+            return self.step(element, old.first().copied(), new.first().copied(), shape);
+        }
+        self.path.push(element);
+        match (old, new) {
+            ([], _) => self.found.added.insert(&self.path),
+            (_, []) => self.found.removed.insert(&self.path),
+            _ if old != new => self.found.modified.insert(&self.path),
+            _ => {}
+        }
+        self.path.pop();
     }
 }
 
-type Items<'t> = std::collections::BTreeMap<String, &'t Tree>;
+type Items<'t> = std::collections::BTreeMap<String, Vec<&'t Tree>>;
 
-/// The items of a list by their elements. Of two items with one element the first counts: such a list breaks the
-/// rules of its type and is refused elsewhere. So is an item without its key fields; it is known by its value.
+/// The items of a list by their elements. Some lists that merges know by key have a key twice all the same (the variables
+/// of a container). An item without its key fields is refused elsewhere; it is known by its value.
 fn items_of<'t>(list: Option<&'t Tree>, shape: &'static Shape, semantics: ListSemantics) -> Items<'t> {
     let mut items = Items::new();
     for item in list.and_then(Tree::as_array).into_iter().flatten() {
         let element = item_element(item, shape, semantics).unwrap_or_else(|_| value_element(item));
-        items.entry(element).or_insert(item);
+        items.entry(element).or_default().push(item);
     }
     items
 }

@@ -78,6 +78,26 @@ fn a_create_owns_what_it_gives() {
 }
 
 #[test]
+fn items_of_one_key_are_owned_together() {
+    let workload = |env: Tree| json!({"metadata": {}, "spec": {"containers": [{"name": "c", "env": env}]}});
+    let [one, two] = ["1", "2"].map(|value| json!({"name": "A", "value": value}));
+    let container = "k:{\"name\":\"c\"}";
+    let variable = "k:{\"name\":\"A\"}";
+    let env = |set: &FieldSet| set.to_tree()["f:spec"]["f:containers"][container]["f:env"][variable].clone();
+    let [single, twice, swapped] = [json!([one]), json!([one, two]), json!([two, one])].map(workload);
+    let empty = workload(json!([]));
+    assert_eq!(
+        env(&compare(&empty, &single, &WORKLOAD).added),
+        json!({".": {}, "f:name": {}, "f:value": {}})
+    );
+    assert_eq!(env(&compare(&empty, &twice, &WORKLOAD).added), json!({}));
+    assert_eq!(env(&compare(&twice, &empty, &WORKLOAD).removed), json!({}));
+    assert_eq!(env(&compare(&single, &twice, &WORKLOAD).modified), json!({}));
+    assert_eq!(env(&compare(&twice, &swapped, &WORKLOAD).modified), json!({}));
+    assert_eq!(compare(&twice, &twice, &WORKLOAD), Comparison::default());
+}
+
+#[test]
 fn updates_take_what_they_change() {
     let labels = json!({"f:labels": {".": {}, "f:x": {}}});
     let object = created();

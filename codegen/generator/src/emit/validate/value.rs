@@ -38,8 +38,13 @@ fn field_rules(scope: &Scope<'_>, field: &Field) -> Option<TokenStream> {
     let whole = Place::field("self", &name);
     let rules = if presence(field, scope.resolve(&field.usage)).optional {
         let given = given_rules(scope, field, &Place::variable(&format_ident!("value")));
-        let reference = &whole.reference;
-        (!given.is_empty()).then(|| quote!(if let Some(value) = #reference { #(#given)* }))
+        let (reference, receiver) = (&whole.reference, &whole.receiver);
+        let warning = warning(field);
+        match (warning, given.is_empty()) {
+            (None, true) => None,
+            (Some(warning), true) => Some(quote!(if #receiver.is_some() { #warning })),
+            (warning, false) => Some(quote!(if let Some(value) = #reference { #warning #(#given)* })),
+        }
     } else {
         plain_rules(scope, field, &whole)
     }?;
@@ -52,7 +57,8 @@ fn field_rules(scope: &Scope<'_>, field: &Field) -> Option<TokenStream> {
 
 /// The rules of a field that is not an `Option`: its empty value may stand for an absent one.
 fn plain_rules(scope: &Scope<'_>, field: &Field, place: &Place) -> Option<TokenStream> {
-    let given = given_rules(scope, field, place);
+    let given: Vec<TokenStream> =
+        warning(field).into_iter().chain(given_rules(scope, field, place)).collect();
     match absence(scope, field) {
         Absence::Refused => {
             let is_absent = is_empty(scope, scope.resolve(&field.usage), place);
@@ -67,6 +73,11 @@ fn plain_rules(scope: &Scope<'_>, field: &Field, place: &Place) -> Option<TokenS
         }
         Absence::Unknown => Some(quote!(#(#given)*)),
     }
+}
+
+/// What a client is told that sets the field.
+fn warning(field: &Field) -> Option<TokenStream> {
+    field.deprecated.as_ref().map(|text| quote!(cx.warn(&at, #text);))
 }
 
 /// The rules of a field that has a value.

@@ -169,6 +169,10 @@ impl Validate for Shapes {
         if let Some(value) = &self.colour {
             text_enum::listed(value, &at, cx);
         }
+        let at = path.field("old");
+        if !self.old.is_empty() {
+            cx.warn(&at, "use `text`.");
+        }
     }
 }
 

@@ -1,0 +1,100 @@
+//! Doubts about volumes: sources that no node knows any more, and files that hide each other.
+
+use std::collections::BTreeSet;
+
+use orch_runtime::{
+    field_error::{Shown, Validation},
+    path::Path,
+};
+
+use crate::{
+    core::v1::{DownwardAPIVolumeFile, KeyToPath, Volume, VolumeProjection},
+    validators::storage::warn_of_claim_spec,
+};
+
+/// Warns of what the schema of the volume cannot: its other old sources draw a warning there.
+pub(super) fn warn(volume: &Volume, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if volume.storageos.is_some() {
+        // Clients know the field by another spelling than its own.
+        cx.warn(&path.field("storageOS"), "deprecated in v1.22, non-functional in v1.25+");
+    }
+    let template = volume.ephemeral.as_ref().and_then(|ephemeral| ephemeral.volume_claim_template.as_ref());
+    if let Some(template) = template {
+        let at = path.field("ephemeral");
+        let at = at.field("volumeClaimTemplate");
+        warn_of_claim_spec(&template.spec, &at.field("spec"), cx);
+    }
+}
+
+/// Warns of files in one volume that come to the same place, or one below the other.
+pub(super) fn warn_of_overlaps(volumes: &[Volume], cx: &mut Validation<'_>) {
+    for volume in volumes {
+        let name = volume.name.shown();
+        if let Some(source) = &volume.config_map {
+            let what = format!("volume {name} (ConfigMap {})", source.name.shown());
+            overlaps(&paths(&source.items), &what, cx);
+        }
+        if let Some(source) = &volume.secret {
+            let what = format!("volume {name} (Secret {})", source.secret_name.shown());
+            overlaps(&paths(&source.items), &what, cx);
+        }
+        if let Some(source) = &volume.downward_api {
+            overlaps(&file_paths(&source.items), &format!("volume {name} (DownwardAPI)"), cx);
+        }
+        let sources = volume.projected.iter().flat_map(|projected| projected.sources.iter().flatten());
+        let mut all = BTreeSet::new();
+        for source in sources {
+            let (paths, what) = projection(source);
+            let what = format!("volume {name} (Projected {what})");
+            overlaps(&paths, &what, cx);
+            let together: BTreeSet<&str> = paths.iter().chain(&all).copied().collect();
+            let repeated = paths.iter().filter(|path| all.contains(*path)).copied();
+            let mut together: Vec<&str> = together.into_iter().chain(repeated).collect();
+            together.sort_unstable();
+            overlaps(&together, &what, cx);
+            all.extend(paths);
+        }
+    }
+}
+
+/// The files of a source in a projected volume, and what the source is called.
+fn projection(source: &VolumeProjection) -> (Vec<&str>, String) {
+    if let Some(source) = &source.config_map {
+        (paths(&source.items), format!("ConfigMap {}", source.name.shown()))
+    } else if let Some(source) = &source.secret {
+        (paths(&source.items), format!("Secret {}", source.name.shown()))
+    } else if let Some(source) = &source.downward_api {
+        (file_paths(&source.items), "DownwardAPI".to_owned())
+    } else if let Some(source) = &source.service_account_token {
+        (vec![&source.path], "ServiceAccountToken".to_owned())
+    } else if let Some(source) = &source.cluster_trust_bundle {
+        let name = source.name.as_ref().or(source.signer_name.as_ref());
+        let name = name.map(String::as_str).unwrap_or_default();
+        (vec![&source.path], format!("ClusterTrustBundle {}", name.shown()))
+    } else {
+        (Vec::new(), String::new())
+    }
+}
+
+fn paths(items: &[KeyToPath]) -> Vec<&str> {
+    items.iter().map(|item| item.path.as_str()).collect()
+}
+
+fn file_paths(items: &[DownwardAPIVolumeFile]) -> Vec<&str> {
+    items.iter().map(|item| item.path.as_str()).collect()
+}
+
+fn overlaps(paths: &[&str], what: &str, cx: &mut Validation<'_>) {
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    for path in paths.iter().map(|path| path.trim_end_matches('/')) {
+        let hides = |other: &&&str| {
+            let is_below = |one: &str, other: &str| format!("{one}/").starts_with(other);
+            !path.is_empty() && !other.is_empty() && (is_below(other, path) || is_below(path, other))
+        };
+        if let Some(other) = seen.iter().find(hides) {
+            let text = format!("{what}: overlapping paths: {} with {}", path.shown(), other.shown());
+            cx.warn(&Path::ROOT, text);
+        }
+        seen.insert(path);
+    }
+}
