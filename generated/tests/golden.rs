@@ -1,11 +1,11 @@
-//! Samples of objects in both of their forms, each field set: nothing of them is lost.
+//! Samples of objects in all of their forms, each field set: nothing of them is lost, and protobuf is written to the byte.
 
 use std::{fs, path::PathBuf};
 
 use orch_api::KUBERNETES;
 use orch_machinery::{
     json::{Limits, decode::decode},
-    protobuf,
+    protobuf, yaml,
 };
 use orch_runtime::{Tree, resource_def::ResourceDef};
 
@@ -29,24 +29,54 @@ fn typed(resource: &ResourceDef, tree: &Tree) -> Tree {
     written
 }
 
-#[test]
-fn samples_survive() {
+/// The samples, by the paths of their JSON forms.
+fn samples() -> Vec<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let mut samples: Vec<PathBuf> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     samples.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
-    assert!(!samples.is_empty());
-    for path in samples {
+    assert!(samples.len() >= 6, "samples are missing");
+    samples
+}
+
+#[test]
+fn samples_survive() {
+    for path in samples() {
+        let name = path.display();
         let text = fs::read(&path).unwrap();
         let plain: Tree = serde_json::from_slice(&text).unwrap();
         let resource = resource(plain["apiVersion"].as_str().unwrap(), plain["kind"].as_str().unwrap());
-        let decoded = decode(&text, resource.type_def, &Limits::default()).unwrap();
-        assert!(decoded.strict.is_empty(), "{}: {:?}", path.display(), decoded.strict);
-        assert_eq!(decoded.tree, plain, "{}", path.display());
-        assert_eq!(typed(resource, &plain), plain, "{}", path.display());
+        let limits = Limits::default();
+        let decoded = decode(&text, resource.type_def, &limits).unwrap();
+        assert!(decoded.strict.is_empty(), "{name}: {:?}", decoded.strict);
+        assert_eq!(decoded.tree, plain, "{name}");
+        assert_eq!(typed(resource, &plain), plain, "{name}");
+
+        let document = yaml::decode(&fs::read(path.with_extension("yaml")).unwrap(), &limits).unwrap();
+        assert!(document.duplicates.is_empty(), "{name}: {:?}", document.duplicates);
+        assert_eq!(typed(resource, &document.tree), plain, "{name} as YAML");
 
         let bytes = fs::read(path.with_extension("pb")).unwrap();
-        let tree = protobuf::decode(&bytes, resource.type_def, &Limits::default()).unwrap();
-        assert_eq!(typed(resource, &tree), plain, "{} as protobuf", path.display());
+        let tree = protobuf::decode(&bytes, resource.type_def, &limits).unwrap();
+        assert_eq!(typed(resource, &tree), plain, "{name} as protobuf");
+    }
+}
+
+#[test]
+fn samples_are_written_as_protobuf_to_the_byte() {
+    for path in samples() {
+        let name = path.display();
+        let plain: Tree = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        let (api_version, kind) = (plain["apiVersion"].as_str().unwrap(), plain["kind"].as_str().unwrap());
+        let def = resource(api_version, kind).type_def;
+        let written = protobuf::encode(&plain, def, api_version, kind).unwrap();
+        let expected = fs::read(path.with_extension("pb")).unwrap();
+        let same =
+            written.iter().zip(&expected).take_while(|(written, expected)| written == expected).count();
+        let around = |bytes: &[u8]| {
+            let around = &bytes[same.saturating_sub(40).min(bytes.len())..(same + 40).min(bytes.len())];
+            around.escape_ascii().to_string()
+        };
+        assert!(written == expected, "{name} at {same}:\n{}\n{}", around(&written), around(&expected));
     }
 }

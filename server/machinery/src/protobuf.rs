@@ -1,10 +1,11 @@
-//! The protobuf form of objects, read by the type tables.
+//! The protobuf form of objects, read and written by the type tables.
 //!
 //! A document is four magic bytes and an envelope (`Unknown`: type in 1, object in 2) around the object's own
 //! message. Field numbers are the tags of the tables; fields that a table does not know are skipped, as the format
-//! intends. The result is the same tree that the JSON form decodes to. Only reading is here: clients that send this
-//! form accept JSON answers.
+//! intends. The result is the same tree that the JSON form decodes to.
 
+mod backward;
+mod encode;
 mod scalar;
 mod wire;
 
@@ -13,6 +14,7 @@ use orch_runtime::{
     type_def::{FieldDef, Shape, TypeDef},
 };
 
+pub use self::encode::{ListFrame, encode, encode_message, item_head, list_frame, watch_event};
 use self::wire::{Fields, Value};
 use crate::{
     json::{Limits, decode::decode_any},
@@ -22,7 +24,7 @@ use crate::{
 /// What every document begins with.
 const MAGIC: &[u8] = b"k8s\0";
 
-/// Why a document cannot be read. The text is meant for the person who sent it.
+/// Why a document cannot be read or written. The text is meant for the person who sent it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProtobufError {
     /// The magic bytes are missing.

@@ -1,5 +1,7 @@
 //! Single values: what each kind is on the wire, as the JSON form has it.
 
+use std::str::FromStr;
+
 use orch_runtime::{
     Tree,
     scalar::{ByteString, Duration, MicroTime, Time},
@@ -8,6 +10,7 @@ use orch_runtime::{
 
 use super::{
     ProtobufError,
+    backward::Backward,
     wire::{Fields, Value, text},
 };
 
@@ -48,6 +51,75 @@ pub fn read(scalar: Scalar, value: &Value<'_>, field: &'static str) -> Result<Op
         _ => return Err(wrong("message")),
     };
     Ok(Some(tree))
+}
+
+/// Writes a value as a field of this number; `null` is the zero time.
+pub fn write(
+    scalar: Scalar,
+    value: &Tree,
+    field: &'static str,
+    tag: u32,
+    out: &mut Backward,
+) -> Result<(), ProtobufError> {
+    let wrong = |expected| ProtobufError::WrongType { field, expected };
+    let text = || value.as_str().ok_or(wrong("text"));
+    let integer = || value.as_i64().map(i64::cast_unsigned).ok_or(wrong("number"));
+    match scalar {
+        Scalar::Boolean => out.number(tag, u64::from(value.as_bool().ok_or(wrong("boolean"))?)),
+        Scalar::Int32 | Scalar::Int64 => out.number(tag, integer()?),
+        Scalar::Double => out.fixed64(tag, value.as_f64().ok_or(wrong("double"))?.to_bits()),
+        Scalar::String => out.bytes(tag, text()?.as_bytes()),
+        Scalar::Bytes => out.bytes(tag, &parsed::<ByteString>(text()?, wrong("base64 text"))?),
+        Scalar::Time | Scalar::MicroTime if value.is_null() => out.head(tag, 0),
+        Scalar::Time => {
+            let time: Time = parsed(text()?, wrong("time"))?;
+            write_time(time.as_unix_seconds(), 0, tag, out)?;
+        }
+        Scalar::MicroTime => {
+            let time: MicroTime = parsed(text()?, wrong("time"))?;
+            let micros = time.as_unix_micros();
+            write_time(micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000) * 1000, tag, out)?;
+        }
+        Scalar::Duration => {
+            let duration: Duration = parsed(text()?, wrong("duration"))?;
+            out.message(tag, |out| {
+                out.number(1, duration.as_nanos().cast_unsigned());
+                Ok(())
+            })?;
+        }
+        Scalar::Quantity => {
+            let text = text()?;
+            out.message(tag, |out| {
+                out.bytes(1, text.as_bytes());
+                Ok(())
+            })?;
+        }
+        Scalar::IntOrString => {
+            let (kind, number, text) = match value.as_str() {
+                Some(text) => (1, 0, text),
+                None => (0, integer()?, ""),
+            };
+            out.message(tag, |out| {
+                out.bytes(3, text.as_bytes());
+                out.number(2, number);
+                out.number(1, kind);
+                Ok(())
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn write_time(seconds: i64, nanos: i64, tag: u32, out: &mut Backward) -> Result<(), ProtobufError> {
+    out.message(tag, |out| {
+        out.number(2, nanos.cast_unsigned());
+        out.number(1, seconds.cast_unsigned());
+        Ok(())
+    })
+}
+
+fn parsed<T: FromStr>(text: &str, wrong: ProtobufError) -> Result<T, ProtobufError> {
+    text.parse().map_err(|_| wrong)
 }
 
 /// Whether lists of it may be written without their field numbers.

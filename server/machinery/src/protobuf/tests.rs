@@ -7,7 +7,7 @@ use orch_runtime::{
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::{ProtobufError, decode};
+use super::{ProtobufError, decode, encode, encode_message, item_head, list_frame, watch_event};
 use crate::json::Limits;
 
 const fn field(name: &'static str, tag: u32, shape: Shape) -> FieldDef {
@@ -141,6 +141,99 @@ fn what_is_no_document_is_refused() {
     assert_eq!(decode(&document(b""), &UNTAGGED, &limits), Err(ProtobufError::Unsupported("None")));
     let nested = (0..400).fold(Vec::new(), |inner, _| bytes(9, &inner));
     assert_eq!(read(&nested), Err(ProtobufError::TooDeep(128)));
+}
+
+static LEAN: TypeDef = TypeDef {
+    name: "test.v1.Lean",
+    short_name: "Lean",
+    fields: &[
+        FieldDef { omit_empty: false, ..field("pointer", 1, STRING) },
+        FieldDef { omit_empty: false, required: true, nullable: true, ..field("null", 2, STRING) },
+        FieldDef { required: true, nullable: true, ..field("zero", 3, Shape::Scalar(Scalar::Time)) },
+        FieldDef { required: true, ..field("any", 4, Shape::Any) },
+    ],
+    atomic: false,
+};
+
+#[test]
+fn what_cannot_be_absent_is_written_as_its_zero() {
+    let int_or_string = bytes(4, &[number(1, 0), number(2, 0), bytes(3, b"")].concat());
+    let zeros = [
+        bytes(1, &[bytes(1, b""), bytes(8, b"")].concat()),
+        int_or_string,
+        bytes(5, &bytes(1, b"0")),
+        bytes(6, b""),
+        bytes(10, &[bytes(1, b""), number(2, 0)].concat()),
+        number(20, 0),
+    ];
+    assert_eq!(encode_message(&json!({}), &THING), Ok(zeros.concat()));
+    let filled = json!({"pointer": "", "null": null, "zero": "1970-01-01T00:00:07Z", "any": {"a": 1}});
+    let expected =
+        [bytes(1, b""), bytes(3, &[number(1, 7), number(2, 0)].concat()), bytes(4, &bytes(1, br#"{"a":1}"#))];
+    assert_eq!(encode_message(&filled, &LEAN), Ok(expected.concat()));
+    let empty = [bytes(3, b""), bytes(4, b"")];
+    assert_eq!(encode_message(&json!({}), &LEAN), Ok(empty.concat()));
+}
+
+#[test]
+fn numbers_maps_and_lists_are_written_in_order() {
+    let tree = json!({
+        "counts": [1, -2, 300], "data": {"z": "AP8=", "a": ""}, "extra": {"k": ["x", ""]},
+        "renewed": "1969-12-31T23:59:59.000002Z",
+    });
+    let written = encode_message(&tree, &THING).unwrap();
+    let middle = [
+        bytes(2, &[bytes(1, b"a"), bytes(2, b"")].concat()),
+        bytes(2, &[bytes(1, b"z"), bytes(2, b"\x00\xff")].concat()),
+        number(3, 1),
+        number(3, -2),
+        number(3, 300),
+    ];
+    let end = [
+        bytes(6, &[number(1, -1), number(2, 2000)].concat()),
+        bytes(10, &[bytes(1, b""), number(2, 0)].concat()),
+        number(20, 0),
+        bytes(21, &[bytes(1, b"k"), bytes(2, &[bytes(1, b"x"), bytes(1, b"")].concat())].concat()),
+    ];
+    let contains = |part: &[u8]| written.windows(part.len()).any(|window| window == part);
+    assert!(contains(&middle.concat()), "{}", written.escape_ascii());
+    assert!(written.ends_with(&end.concat()), "{}", written.escape_ascii());
+}
+
+#[test]
+fn documents_lists_and_events_have_their_frames() {
+    let object = encode_message(&json!({"pointer": "x"}), &LEAN).unwrap();
+    assert_eq!(encode(&json!({"pointer": "x"}), &LEAN, "v1", "Thing").unwrap(), document(&object));
+    let items = item_head(object.len()).len() + object.len();
+    let frame = list_frame(&json!({}), &META, items, "v1", "Thing").unwrap();
+    let list = [bytes(1, &[bytes(1, b""), bytes(8, b"")].concat()), bytes(2, &object)].concat();
+    let written = [frame.start, item_head(object.len()), object, frame.end].concat();
+    assert_eq!(written, document(&list));
+    let event = [bytes(1, b"ADDED"), bytes(2, &bytes(1, &written))].concat();
+    let length = u32::try_from(event.len()).unwrap().to_be_bytes();
+    assert_eq!(watch_event("ADDED", &written), [&length[..], &event].concat());
+}
+
+#[test]
+fn what_does_not_fit_the_table_is_not_written() {
+    for (tree, expected) in [
+        (json!([]), "object"),
+        (json!({"counts": 1}), "list"),
+        (json!({"counts": ["1"]}), "number"),
+        (json!({"data": []}), "map"),
+        (json!({"data": {"k": "?"}}), "base64 text"),
+        (json!({"renewed": "now"}), "time"),
+        (json!({"on": "true"}), "boolean"),
+        (json!({"extra": {"k": "v"}}), "list"),
+    ] {
+        let error = encode_message(&tree, &THING).unwrap_err();
+        assert!(
+            matches!(error, ProtobufError::WrongType { expected: found, .. } if found == expected),
+            "{error}"
+        );
+    }
+    static WORDS: TypeDef = TypeDef { fields: &[FieldDef { name: "a", ..FieldDef::PLAIN }], ..UNTAGGED };
+    assert_eq!(encode_message(&json!({}), &WORDS), Err(ProtobufError::Unsupported("None")));
 }
 
 proptest! {
