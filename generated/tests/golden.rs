@@ -1,5 +1,7 @@
 //! Samples of objects in all of their forms, each field set: nothing of them is lost, and protobuf is written to the byte.
 
+#![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
+
 use std::{fs, path::PathBuf};
 
 use orch_api::KUBERNETES;

@@ -81,7 +81,6 @@ fn single(scalar: Scalar, choices: &mut Choices<'_>) -> Tree {
         |choices: &mut Choices<'_>| SECONDS.start + choices.wide().rem_euclid(SECONDS.end - SECONDS.start);
     match scalar {
         Scalar::Boolean => json!(choices.below(2) == 1),
-        Scalar::Int32 => json!(choices.next().cast_signed()),
         Scalar::Int64 => json!(choices.wide()),
         Scalar::Double => json!(f64::from(choices.next().cast_signed()) / 8.0),
         Scalar::String => json!(text(choices)),
@@ -99,7 +98,7 @@ fn single(scalar: Scalar, choices: &mut Choices<'_>) -> Tree {
             json!(quantity.to_string())
         }
         Scalar::IntOrString if choices.below(2) == 1 => json!(text(choices)),
-        Scalar::IntOrString => json!(choices.next().cast_signed()),
+        Scalar::Int32 | Scalar::IntOrString => json!(choices.next().cast_signed()),
     }
 }
 

@@ -214,6 +214,8 @@ fn documents_lists_and_events_have_their_frames() {
     assert_eq!(watch_event("ADDED", &written), [&length[..], &event].concat());
 }
 
+static WORDS: TypeDef = TypeDef { fields: &[FieldDef { name: "a", ..FieldDef::PLAIN }], ..UNTAGGED };
+
 #[test]
 fn what_does_not_fit_the_table_is_not_written() {
     for (tree, expected) in [
@@ -232,7 +234,6 @@ fn what_does_not_fit_the_table_is_not_written() {
             "{error}"
         );
     }
-    static WORDS: TypeDef = TypeDef { fields: &[FieldDef { name: "a", ..FieldDef::PLAIN }], ..UNTAGGED };
     assert_eq!(encode_message(&json!({}), &WORDS), Err(ProtobufError::Unsupported("None")));
 }
 
