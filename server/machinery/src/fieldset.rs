@@ -38,10 +38,15 @@ impl FieldSet {
 
     /// Adds an element: as a member where `itself` says so, with what is below it.
     pub fn put(&mut self, element: String, itself: bool, below: FieldSet) {
-        if itself {
-            self.members.insert(element.clone());
+        match (itself, below.is_empty()) {
+            (false, true) => {}
+            (true, true) => drop(self.members.insert(element)),
+            (false, false) => drop(self.children.insert(element, below)),
+            (true, false) => {
+                self.members.insert(element.clone());
+                self.children.insert(element, below);
+            }
         }
-        self.put_child(element, below);
     }
 
     /// Whether an element is a member.
@@ -146,18 +151,17 @@ impl FieldSet {
     }
 
     /// The written form.
-    pub fn to_tree(&self) -> Tree {
+    pub fn into_tree(self) -> Tree {
+        let FieldSet { mut members, children } = self;
         let mut tree = TreeMap::new();
-        for element in &self.members {
-            tree.insert(element.clone(), Tree::Object(TreeMap::new()));
-        }
-        for (element, child) in &self.children {
-            let mut below = child.to_tree();
-            if let (true, Some(below)) = (self.members.contains(element), below.as_object_mut()) {
+        for (element, child) in children {
+            let mut below = child.into_tree();
+            if let (true, Some(below)) = (members.remove(&element), below.as_object_mut()) {
                 below.insert(".".to_owned(), Tree::Object(TreeMap::new()));
             }
-            tree.insert(element.clone(), below);
+            tree.insert(element, below);
         }
+        tree.extend(members.into_iter().map(|element| (element, Tree::Object(TreeMap::new()))));
         Tree::Object(tree)
     }
 
@@ -214,7 +218,7 @@ impl FieldSet {
 
 /// The element of a field.
 pub fn field_element(name: &str) -> String {
-    format!("f:{name}")
+    ["f:", name].concat()
 }
 
 /// The element of an item of a set.
@@ -280,7 +284,7 @@ mod tests {
             "f:data": {".": {}, "f:a": {}},
             "f:spec": {"f:containers": {"k:{\"name\":\"c\"}": {"f:image": {}}}, "f:finalizers": {"v:\"x\"": {}}},
         });
-        assert_eq!(set.to_tree(), written);
+        assert_eq!(set.clone().into_tree(), written);
         assert_eq!(FieldSet::parse(&written), Ok(set.clone()));
         assert!(set.contains(&["f:data"]) && !set.contains(&["f:spec"]));
         assert_eq!(set.paths()[1], ["f:data", "f:a"]);
@@ -294,16 +298,16 @@ mod tests {
         let parse = |tree| FieldSet::parse(&tree).unwrap();
         let set = parse(json!({"f:data": {".": {}, "f:a": {}, "f:b": {}}}));
         let rest = set.clone().difference(&parse(json!({"f:data": {"f:a": {}, "f:b": {}}})));
-        assert_eq!(rest.to_tree(), json!({"f:data": {}}));
-        assert_eq!(set.clone().difference(&rest).to_tree(), json!({"f:data": {"f:a": {}, "f:b": {}}}));
-        assert_eq!(set.intersection(&rest).to_tree(), json!({"f:data": {}}));
+        assert_eq!(rest.clone().into_tree(), json!({"f:data": {}}));
+        assert_eq!(set.clone().difference(&rest).into_tree(), json!({"f:data": {"f:a": {}, "f:b": {}}}));
+        assert_eq!(set.intersection(&rest).into_tree(), json!({"f:data": {}}));
     }
 
     #[test]
     fn elements_are_read_into_one_form() {
         let set =
             FieldSet::parse(&json!({"k:{ \"b\": 1, \"a\": 2 }": {}, "v: \"x\"": {}, "i:3": {}})).unwrap();
-        assert_eq!(set.to_tree(), json!({"k:{\"a\":2,\"b\":1}": {}, "v:\"x\"": {}, "i:3": {}}));
+        assert_eq!(set.clone().into_tree(), json!({"k:{\"a\":2,\"b\":1}": {}, "v:\"x\"": {}, "i:3": {}}));
         for bad in [
             json!({"x": {}}),
             json!({"k:1": {}}),
@@ -319,7 +323,7 @@ mod tests {
     proptest! {
         #[test]
         fn reading_gives_back_what_was_written(set in arbitrary_set()) {
-            prop_assert_eq!(FieldSet::parse(&set.to_tree()), Ok(set));
+            prop_assert_eq!(FieldSet::parse(&set.clone().into_tree()), Ok(set));
         }
 
         #[test]
@@ -339,7 +343,7 @@ mod tests {
         #[test]
         fn arbitrary_trees_never_panic(tree in arbitrary()) {
             if let Ok(set) = FieldSet::parse(&tree) {
-                prop_assert_eq!(FieldSet::parse(&set.to_tree()), Ok(set));
+                prop_assert_eq!(FieldSet::parse(&set.clone().into_tree()), Ok(set));
             }
         }
     }

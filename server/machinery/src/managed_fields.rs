@@ -146,9 +146,11 @@ fn ends_tracking(given: &[Tree]) -> bool {
 fn take_over(mut entries: Vec<Entry>, write: &Write<'_>, comparison: Comparison) -> Vec<Entry> {
     let Comparison { added, modified, removed } = comparison;
     let taken = write.without_reset(added.union(modified)).difference(never_owned());
-    let lost = write.without_reset(removed).union(taken.clone());
-    for entry in &mut entries {
-        entry.fields = std::mem::take(&mut entry.fields).difference(&lost).difference(never_owned());
+    if !entries.is_empty() {
+        let lost = write.without_reset(removed).union(taken.clone());
+        for entry in &mut entries {
+            entry.fields = std::mem::take(&mut entry.fields).difference(&lost).difference(never_owned());
+        }
     }
     if !taken.is_empty() {
         let own = Entry {
@@ -211,7 +213,7 @@ fn merge_oldest(mut entries: Vec<Entry>) -> Vec<Entry> {
 
 pub(crate) fn store(new: &mut Tree, mut entries: Vec<Entry>) {
     entry::sort(&mut entries);
-    let list = write_entries(&entries);
+    let list = write_entries(entries);
     MetaMut::of(new).set("managedFields", (!list.is_empty()).then_some(Tree::Array(list)));
 }
 

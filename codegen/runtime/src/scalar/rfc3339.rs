@@ -76,9 +76,23 @@ pub(super) fn parse(text: &str, fraction: Fraction) -> Result<(i64, u32), Scalar
 /// [`MIN_SECONDS`] and [`MAX_SECONDS`].
 pub(super) fn write(out: &mut fmt::Formatter<'_>, seconds: i64, micros: Option<u32>) -> fmt::Result {
     let utc = EPOCH.checked_add(SignedDuration::from_secs(seconds)).map_err(|_| fmt::Error)?;
-    let (year, month, day) = (utc.year(), utc.month(), utc.day());
-    let (hour, minute, second) = (utc.hour(), utc.minute(), utc.second());
-    write!(out, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")?;
+    // By hand, because every write has several times to write and formatting numbers one by one shows in profiles.
+    let mut text = *b"0000-00-00T00:00:00";
+    let parts = [
+        (0..4, i32::from(utc.year())),
+        (5..7, i32::from(utc.month())),
+        (8..10, i32::from(utc.day())),
+        (11..13, i32::from(utc.hour())),
+        (14..16, i32::from(utc.minute())),
+        (17..19, i32::from(utc.second())),
+    ];
+    for (place, mut number) in parts {
+        for digit in text[place].iter_mut().rev() {
+            *digit = b'0' + (number % 10) as u8;
+            number /= 10;
+        }
+    }
+    out.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?)?;
     if let Some(micros) = micros {
         write!(out, ".{micros:06}")?;
     }

@@ -66,12 +66,19 @@ pub async fn store_draft(
     {
         fields.remove("status");
     }
+    let may_shrink = matches!(ownership, Ownership::Tracked { .. });
+    let base = Meta::of(&tree).generate_name().to_owned();
     let warned = warnings.len();
-    for _ in 0..NAME_ATTEMPTS {
+    let mut next = Some(Draft { tree, ownership });
+    for attempt in 1..=NAME_ATTEMPTS {
+        let Some(mut draft) = next.take() else { break };
+        // Only a name that is generated can be tried again.
+        if attempt < NAME_ATTEMPTS && !base.is_empty() {
+            next = Some(draft.clone());
+        }
         warnings.truncate(warned);
-        let mut draft = Draft { tree: tree.clone(), ownership: ownership.clone() };
         let generated = metadata::begin(call.target.resource.def, &mut draft.tree, call.app.now())?;
-        let stored = write::ready_to_create(call, &draft, options, warnings)?;
+        let stored = write::ready_to_create(call, draft, options, warnings)?;
         let name = Meta::of(&stored).name().to_owned();
         if options.dry_run {
             if let Some(existing) = current::lookup(call, &name)? {
@@ -79,7 +86,6 @@ pub async fn store_draft(
             }
             return Ok(Answer::Transient { json: write::transient_form(call, &stored), created: true });
         }
-        let may_shrink = matches!(ownership, Ownership::Tracked { .. });
         let body = write::stored_form(call, &stored, may_shrink)?;
         match admission::store_in_namespace(call, Write::Create { key: current::key(call, &name), body })
             .await
@@ -96,7 +102,7 @@ pub async fn store_draft(
     }
     Err(ApiError::AlreadyExists {
         resource: ResourceName::of(call.target.resource),
-        name: Meta::of(&tree).generate_name().to_owned(),
+        name: base,
         detail: ExistsDetail::GeneratedNamesExhausted,
     })
 }

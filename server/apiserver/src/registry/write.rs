@@ -26,7 +26,7 @@ use crate::{
 const MAX_OBJECT_BYTES: usize = 1_572_864;
 
 /// A changed object before its rules are run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Draft {
     /// Its structural form, with the server's metadata in place.
     pub tree: Tree,
@@ -56,30 +56,31 @@ pub enum Ownership {
 /// 422 with every violation, 400 where the tree does not fit the type.
 pub fn ready_to_create(
     call: Call<'_>,
-    draft: &Draft,
+    draft: Draft,
     options: &WriteOptions,
     warnings: &mut Vec<String>,
 ) -> Result<Tree> {
     let resource = call.target.resource;
     let hooks = kinds::hooks(resource.def);
     let mut cx = Validation::new(call.app.catalog.vocabulary);
-    let mut object = typed(call, draft.tree.clone())?;
+    metadata::validate_name(resource.def, &draft.tree, &mut cx);
+    let mut unset = unset_fields(call);
+    unset.extend(hooks.added_fields().iter().filter(|path| at(&draft.tree, path).is_none()));
+    let mut object = typed(call, draft.tree)?;
     hooks.prepare(&mut *object, None, &change(call));
     object.set_defaults();
-    metadata::validate_name(resource.def, &draft.tree, &mut cx);
     object.validate(&mut cx);
     hooks.validate(&*object, None, &change(call), &mut cx);
     let doubts = cx.take_warnings();
     let mut tree = finish(call, &*object, cx)?;
     warnings.extend(doubts);
-    match &draft.ownership {
+    match draft.ownership {
         Ownership::Tracked { .. } => {
-            let (time, mut unset) = (call.app.now().to_string(), unset_fields(call));
-            unset.extend(hooks.added_fields().iter().filter(|path| at(&draft.tree, path).is_none()));
+            let time = call.app.now().to_string();
             let write = ownership(call, options, &time, &unset);
             managed_fields::track_create(&write, empty_object(call)?, &mut tree, resource.def.type_def);
         }
-        Ownership::Applied { entries } => MetaMut::of(&mut tree).set("managedFields", entries.clone()),
+        Ownership::Applied { entries } => MetaMut::of(&mut tree).set("managedFields", entries),
     }
     nullable::empty_to_null(&mut tree, resource.def.type_def);
     Ok(tree)

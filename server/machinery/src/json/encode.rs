@@ -54,7 +54,45 @@ pub fn encode_part(tree: &Tree, shape: &'static Shape, out: &mut Vec<u8>) {
 
 /// Writes any tree, compact, names in byte order.
 pub fn encode_any(tree: &Tree, out: &mut Vec<u8>) {
-    serde_json::to_writer(out, tree).expect("writing to memory does not fail and every tree is JSON");
+    match tree {
+        Tree::String(text) => write_string(text, out),
+        Tree::Array(items) => {
+            out.push(b'[');
+            for (index, value) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(b',');
+                }
+                encode_any(value, out);
+            }
+            out.push(b']');
+        }
+        Tree::Object(map) => {
+            let mut object = ObjectWriter::open(out);
+            for (key, value) in map {
+                encode_any(value, object.value_of(key));
+            }
+            object.close();
+        }
+        Tree::Null | Tree::Bool(_) | Tree::Number(_) => write_serialized(tree, out),
+    }
+}
+
+/// Most strings have nothing to escape, which is found out many bytes at a time; only the others go byte by byte.
+fn write_string(text: &str, out: &mut Vec<u8>) {
+    let is_special = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
+    // No early end: that is what lets the compiler look at many bytes at once.
+    if text.as_bytes().iter().fold(false, |found, byte| found | is_special(byte)) {
+        write_serialized(text, out);
+    } else {
+        out.reserve(text.len() + 2);
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+    }
+}
+
+fn write_serialized<T: serde::Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) {
+    serde_json::to_writer(out, value).expect("writing to memory does not fail and every value is JSON");
 }
 
 /// The names that a top-level object has besides its fields, in the order in which they are written.
@@ -163,7 +201,7 @@ impl<'o> ObjectWriter<'o> {
             self.out.push(b',');
         }
         self.empty = false;
-        serde_json::to_writer(&mut *self.out, name).expect("writing to memory does not fail");
+        write_string(name, self.out);
         self.out.push(b':');
         self.out
     }

@@ -30,114 +30,133 @@ pub struct Comparison {
 
 /// Compares two states of a top-level object. `apiVersion` and `kind` are not looked at.
 pub fn compare(old: &Tree, new: &Tree, def: &'static TypeDef) -> Comparison {
-    let mut walk = Walk { found: Comparison::default(), path: Vec::new() };
-    walk.fields(old.as_object(), new.as_object(), def);
-    walk.found
+    let mut found = Comparison::default();
+    fields((old.as_object(), new.as_object()), def, 0, &mut found);
+    found
 }
 
-struct Walk {
-    found: Comparison,
-    path: Vec<String>,
+impl Comparison {
+    /// Adds an element that is a difference by itself.
+    fn put(&mut self, element: String, old: bool, new: bool) {
+        match (old, new) {
+            (false, true) => self.added.put(element, true, FieldSet::EMPTY),
+            (true, false) => self.removed.put(element, true, FieldSet::EMPTY),
+            _ => self.modified.put(element, true, FieldSet::EMPTY),
+        }
+    }
+
+    /// Adds what differs below an element, and the element where it appears or vanishes.
+    fn put_all(&mut self, element: String, old: bool, new: bool, below: Comparison) {
+        let Comparison { added, modified, removed } = below;
+        if !modified.is_empty() {
+            self.modified.put(element.clone(), false, modified);
+        }
+        if old {
+            self.removed.put(element.clone(), !new, removed);
+        }
+        self.added.put(element, new && !old, added);
+    }
 }
 
-impl Walk {
-    fn step(&mut self, element: String, old: Option<&Tree>, new: Option<&Tree>, shape: &'static Shape) {
-        self.path.push(element);
-        if self.is_leaf(old, new, shape) {
-            self.leaf(old, new);
-        } else {
-            self.parts(old, new, shape);
-            match (old, new) {
-                (None, Some(_)) => self.found.added.insert(&self.path),
-                (Some(_), None) => self.found.removed.insert(&self.path),
-                _ => {}
-            }
+/// Compares what an element leads to; `depth` elements lead to it.
+fn step(
+    element: String,
+    old: Option<&Tree>,
+    new: Option<&Tree>,
+    shape: &'static Shape,
+    depth: usize,
+    found: &mut Comparison,
+) {
+    if is_leaf(old, new, shape) || depth + 1 >= MAX_COMPARED_DEPTH {
+        if old != new {
+            found.put(element, old.is_some(), new.is_some());
         }
-        self.path.pop();
+        return;
     }
+    let mut below = Comparison::default();
+    parts(old, new, shape, depth + 1, &mut below);
+    found.put_all(element, old.is_some(), new.is_some(), below);
+}
 
-    fn is_leaf(&self, old: Option<&Tree>, new: Option<&Tree>, shape: &'static Shape) -> bool {
-        let whole = match shape {
-            Shape::Scalar(_) | Shape::Any | Shape::List { semantics: ListSemantics::Atomic, .. } => true,
-            Shape::Object(def) => def.atomic,
-            Shape::Map { atomic, .. } => *atomic,
-            Shape::List { .. } => false,
-        };
-        let has_no_parts = |value: Option<&Tree>| match value {
-            Some(Tree::Array(items)) => items.is_empty(),
-            Some(Tree::Object(map)) => map.is_empty(),
-            _ => true,
-        };
-        whole || (has_no_parts(old) && has_no_parts(new)) || self.path.len() >= MAX_COMPARED_DEPTH
-    }
+fn is_leaf(old: Option<&Tree>, new: Option<&Tree>, shape: &'static Shape) -> bool {
+    let whole = match shape {
+        Shape::Scalar(_) | Shape::Any | Shape::List { semantics: ListSemantics::Atomic, .. } => true,
+        Shape::Object(def) => def.atomic,
+        Shape::Map { atomic, .. } => *atomic,
+        Shape::List { .. } => false,
+    };
+    let has_no_parts = |value: Option<&Tree>| match value {
+        Some(Tree::Array(items)) => items.is_empty(),
+        Some(Tree::Object(map)) => map.is_empty(),
+        _ => true,
+    };
+    whole || (has_no_parts(old) && has_no_parts(new))
+}
 
-    fn leaf(&mut self, old: Option<&Tree>, new: Option<&Tree>) {
-        match (old, new) {
-            (None, Some(_)) => self.found.added.insert(&self.path),
-            (Some(_), None) => self.found.removed.insert(&self.path),
-            (Some(old), Some(new)) if old != new => self.found.modified.insert(&self.path),
-            _ => {}
+fn parts(
+    old: Option<&Tree>,
+    new: Option<&Tree>,
+    shape: &'static Shape,
+    depth: usize,
+    found: &mut Comparison,
+) {
+    let maps = || (old.and_then(Tree::as_object), new.and_then(Tree::as_object));
+    match shape {
+        Shape::Object(def) => fields(maps(), def, depth, found),
+        Shape::Map { value, .. } => entries(maps(), value, depth, found),
+        Shape::List { item, semantics } => {
+            items(items_of(old, item, *semantics), items_of(new, item, *semantics), item, depth, found);
         }
+        Shape::Scalar(_) | Shape::Any => {}
     }
+}
 
-    fn parts(&mut self, old: Option<&Tree>, new: Option<&Tree>, shape: &'static Shape) {
-        match shape {
-            Shape::Object(def) => {
-                self.fields(old.and_then(Tree::as_object), new.and_then(Tree::as_object), def);
-            }
-            Shape::Map { value, .. } => {
-                self.entries(old.and_then(Tree::as_object), new.and_then(Tree::as_object), value);
-            }
-            Shape::List { item, semantics } => {
-                self.items(items_of(old, item, *semantics), items_of(new, item, *semantics), item);
-            }
-            Shape::Scalar(_) | Shape::Any => {}
-        }
-    }
+/// An old and a new state.
+type Maps<'t> = (Option<&'t TreeMap>, Option<&'t TreeMap>);
 
-    fn fields(&mut self, old: Option<&TreeMap>, new: Option<&TreeMap>, def: &'static TypeDef) {
-        for field in def.fields {
-            let [old, new] = [old, new].map(|map| map.and_then(|map| map.get(field.name)));
-            if old.is_some() || new.is_some() {
-                self.step(field_element(field.name), old, new, &field.shape);
-            }
-        }
-    }
-
-    fn entries(&mut self, old: Option<&TreeMap>, new: Option<&TreeMap>, shape: &'static Shape) {
-        let none = TreeMap::new();
-        let (old, new) = (old.unwrap_or(&none), new.unwrap_or(&none));
-        for (key, value) in old {
-            self.step(field_element(key), Some(value), new.get(key), shape);
-        }
-        for (key, value) in new.iter().filter(|(key, _)| !old.contains_key(*key)) {
-            self.step(field_element(key), None, Some(value), shape);
+fn fields((old, new): Maps<'_>, def: &'static TypeDef, depth: usize, found: &mut Comparison) {
+    for field in def.fields {
+        let [old, new] = [old, new].map(|map| map.and_then(|map| map.get(field.name)));
+        if old.is_some() || new.is_some() {
+            step(field_element(field.name), old, new, &field.shape, depth, found);
         }
     }
+}
 
-    fn items(&mut self, old: Items<'_>, mut new: Items<'_>, shape: &'static Shape) {
-        for (element, old) in old {
-            let new = new.remove(&element).unwrap_or_default();
-            self.same_items(element, &old, &new, shape);
-        }
-        for (element, new) in new {
-            self.same_items(element, &[], &new, shape);
-        }
+fn entries((old, new): Maps<'_>, shape: &'static Shape, depth: usize, found: &mut Comparison) {
+    let none = TreeMap::new();
+    let (old, new) = (old.unwrap_or(&none), new.unwrap_or(&none));
+    for (key, value) in old {
+        step(field_element(key), Some(value), new.get(key), shape, depth, found);
     }
+    for (key, value) in new.iter().filter(|(key, _)| !old.contains_key(*key)) {
+        step(field_element(key), None, Some(value), shape, depth, found);
+    }
+}
 
-    /// Compares the items of one element: mostly one on each side. Several are compared as a whole.
-    fn same_items(&mut self, element: String, old: &[&Tree], new: &[&Tree], shape: &'static Shape) {
-        if old.len() <= 1 && new.len() <= 1 {
-            return self.step(element, old.first().copied(), new.first().copied(), shape);
-        }
-        self.path.push(element);
-        match (old, new) {
-            ([], _) => self.found.added.insert(&self.path),
-            (_, []) => self.found.removed.insert(&self.path),
-            _ if old != new => self.found.modified.insert(&self.path),
-            _ => {}
-        }
-        self.path.pop();
+fn items(old: Items<'_>, mut new: Items<'_>, shape: &'static Shape, depth: usize, found: &mut Comparison) {
+    for (element, old) in old {
+        let new = new.remove(&element).unwrap_or_default();
+        same_items(element, &old, &new, shape, depth, found);
+    }
+    for (element, new) in new {
+        same_items(element, &[], &new, shape, depth, found);
+    }
+}
+
+/// Compares the items of one element: mostly one on each side. Several are compared as a whole.
+fn same_items(
+    element: String,
+    old: &[&Tree],
+    new: &[&Tree],
+    shape: &'static Shape,
+    depth: usize,
+    found: &mut Comparison,
+) {
+    if old.len() <= 1 && new.len() <= 1 {
+        step(element, old.first().copied(), new.first().copied(), shape, depth, found);
+    } else if old != new {
+        found.put(element, !old.is_empty(), !new.is_empty());
     }
 }
 

@@ -57,8 +57,8 @@ pub fn parse_entries(list: &[Tree]) -> Result<Vec<Entry>, ManagedFieldsError> {
 }
 
 /// The written form of the entries, in the order given.
-pub fn write_entries(entries: &[Entry]) -> Vec<Tree> {
-    entries.iter().map(write_entry).collect()
+pub fn write_entries(entries: Vec<Entry>) -> Vec<Tree> {
+    entries.into_iter().map(write_entry).collect()
 }
 
 /// The order of the list: operation, time, manager, version, sub-resource.
@@ -95,23 +95,23 @@ fn parse_entry(item: &Tree) -> Result<Entry, ManagedFieldsError> {
     })
 }
 
-fn write_entry(entry: &Entry) -> Tree {
+fn write_entry(entry: Entry) -> Tree {
     let operation = match entry.operation {
         Operation::Apply => "Apply",
         Operation::Update => "Update",
     };
     let mut tree = TreeMap::new();
     let texts = [
-        ("manager", entry.manager.as_str()),
-        ("operation", operation),
-        ("apiVersion", &entry.api_version),
-        ("time", &entry.time),
-        ("fieldsType", "FieldsV1"),
-        ("subresource", &entry.subresource),
+        ("manager", entry.manager),
+        ("operation", operation.to_owned()),
+        ("apiVersion", entry.api_version),
+        ("time", entry.time),
+        ("fieldsType", "FieldsV1".to_owned()),
+        ("subresource", entry.subresource),
     ];
     for (name, value) in texts.into_iter().filter(|(_, value)| !value.is_empty()) {
         tree.insert(name.to_owned(), value.into());
     }
-    tree.insert("fieldsV1".to_owned(), entry.fields.to_tree());
+    tree.insert("fieldsV1".to_owned(), entry.fields.into_tree());
     Tree::Object(tree)
 }

@@ -83,7 +83,9 @@ fn items_of_one_key_are_owned_together() {
     let [one, two] = ["1", "2"].map(|value| json!({"name": "A", "value": value}));
     let container = "k:{\"name\":\"c\"}";
     let variable = "k:{\"name\":\"A\"}";
-    let env = |set: &FieldSet| set.to_tree()["f:spec"]["f:containers"][container]["f:env"][variable].clone();
+    let env = |set: &FieldSet| {
+        set.clone().into_tree()["f:spec"]["f:containers"][container]["f:env"][variable].clone()
+    };
     let [single, twice, swapped] = [json!([one]), json!([one, two]), json!([two, one])].map(workload);
     let empty = workload(json!([]));
     assert_eq!(
