@@ -165,7 +165,7 @@ pub struct SubresourceDef {
 }
 
 /// The kind of a sub-resource's body, where it differs from its parent's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct BodyKind {
     /// `""` for the core group.
     pub group: &'static str,
@@ -173,6 +173,8 @@ pub struct BodyKind {
     pub version: &'static str,
     /// `Eviction`.
     pub kind: &'static str,
+    /// The body's type.
+    pub type_def: &'static TypeDef,
 }
 
 /// The rule that an object's name obeys.

@@ -7,10 +7,7 @@ use orch_runtime::{
 };
 
 use super::label_selector;
-use crate::{
-    apps::v1::{DaemonSetSpec, DaemonSetStatus, DaemonSetUpdateStrategy, RollingUpdateDaemonSet},
-    meta::v1::{LabelSelector, LabelSelectorRequirement},
-};
+use crate::apps::v1::{DaemonSetSpec, DaemonSetStatus, DaemonSetUpdateStrategy, RollingUpdateDaemonSet};
 
 /// The selector is correct, selects something, and matches the pods that the template makes.
 pub fn daemon_set_selector(value: &DaemonSetSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
@@ -24,8 +21,7 @@ pub fn daemon_set_selector(value: &DaemonSetSpec, path: &Path<'_>, cx: &mut Vali
         cx.push(error);
     }
     let labels = &value.template.metadata.labels;
-    let is_match = |selector: &LabelSelector| matches(selector, |key| labels.get(key).map(String::as_str));
-    if is_correct && !value.selector.as_ref().is_some_and(is_match) {
+    if is_correct && !value.selector.as_ref().is_some_and(|selector| selector.selects(labels)) {
         let template = path.field("template");
         let metadata = template.field("metadata");
         let detail = "`selector` does not match template `labels`";
@@ -38,22 +34,6 @@ pub fn daemon_set_selector(value: &DaemonSetSpec, path: &Path<'_>, cx: &mut Vali
         let detail = "empty selector is invalid for daemonset";
         cx.push(FieldError::invalid(&selector, &Rendered(json(given)), detail));
     }
-}
-
-/// Whether labels meet a selector whose operators are known.
-fn matches<'l>(selector: &LabelSelector, label: impl Fn(&str) -> Option<&'l str>) -> bool {
-    let requirement = |it: &LabelSelectorRequirement| {
-        let value = label(&it.key);
-        let is_listed = value.is_some_and(|value| it.values.iter().any(|listed| listed == value));
-        match it.operator.as_str() {
-            "In" => is_listed,
-            "NotIn" => !is_listed,
-            "Exists" => value.is_some(),
-            _ => value.is_none(),
-        }
-    };
-    selector.match_labels.iter().all(|(key, value)| label(key) == Some(value))
-        && selector.match_expressions.iter().all(requirement)
 }
 
 /// The pods run for ever.

@@ -124,6 +124,13 @@ pub enum ApiError {
         /// Seconds to wait.
         retry_after: u32,
     },
+    /// 429: a disruption budget keeps a pod from being evicted now.
+    Disruption {
+        /// Which budget, and why.
+        cause: String,
+        /// Seconds to wait, where that is known; 0 otherwise.
+        retry_after: u32,
+    },
     /// 503: the server cannot answer now.
     Unavailable(String),
     /// 507: the disk is full.

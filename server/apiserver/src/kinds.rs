@@ -6,6 +6,7 @@ mod csi_driver;
 mod daemon_set;
 mod namespace;
 mod node;
+pub mod operations;
 pub mod persistent_volume;
 pub mod persistent_volume_claim;
 mod pod;

@@ -61,6 +61,9 @@ fn perform<'a>(call: Call<'a>, parts: &'a Parts, body: &'a mut RequestBody) -> B
         Verb::Create if !call.target.resource.def.stored => {
             Box::pin(async move { registry::review::review(call, &read(content_type, body).await?).await })
         }
+        Verb::Create if call.target.subresource.is_some() => {
+            Box::pin(async move { registry::operate::operate(call, &read(content_type, body).await?).await })
+        }
         Verb::Create => {
             Box::pin(async move { registry::create::create(call, &read(content_type, body).await?).await })
         }

@@ -16,6 +16,8 @@ use crate::error::{ApiError, ExistsDetail, Forbidden, ResourceName};
 
 /// Cause reason by which clients recognise a version that is still to come.
 const RESOURCE_VERSION_TOO_LARGE: &str = "ResourceVersionTooLarge";
+/// Cause reason by which clients recognise that a budget is in the way.
+const DISRUPTION_BUDGET: &str = "DisruptionBudget";
 const CONTINUE_EXPIRED: &str = "The provided continue parameter is too old to display a consistent list result. \
     Start a new list without the continue parameter, or use the continue token in this response to get the remaining \
     items as they are now: what changed since the first page may then be missing or be listed twice.";
@@ -118,6 +120,17 @@ pub fn status_of(error: &ApiError) -> Status {
         ApiError::TooManyRequests { message, retry_after } => {
             retry(failure(429, "TooManyRequests", message), *retry_after)
         }
+        ApiError::Disruption { cause, retry_after } => {
+            let message = "Cannot evict pod as it would violate the pod's disruption budget.";
+            let mut status = failure(429, "TooManyRequests", message);
+            let cause = StatusCause {
+                reason: DISRUPTION_BUDGET.to_owned(),
+                message: cause.clone(),
+                ..StatusCause::default()
+            };
+            causes(&mut status, [cause]);
+            retry(status, *retry_after)
+        }
         ApiError::Unavailable(message) => failure(503, "ServiceUnavailable", message),
         ApiError::InsufficientStorage(message) => failure(507, "InsufficientStorage", message),
         ApiError::Unclassified(message) => failure(500, "", message),
@@ -142,6 +155,11 @@ pub fn deleted(resource: &ResourceName, name: &str, uid: &str) -> Status {
         }),
         ..Status::default()
     }
+}
+
+/// The Status that says that something was done, and nothing more.
+pub fn done(code: i32) -> Status {
+    Status { status: "Success".to_owned(), code, ..Status::default() }
 }
 
 /// Sends a Status under the code that it carries; a Status without one is a success.

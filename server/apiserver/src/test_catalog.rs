@@ -200,7 +200,12 @@ pub static PODS: ResourceDef = ResourceDef {
         SubresourceDef {
             name: "eviction",
             verbs: &[Verb::Create],
-            body: Some(BodyKind { group: "policy", version: "v1", kind: "Eviction" }),
+            body: Some(BodyKind {
+                group: "policy",
+                version: "v1",
+                kind: "Eviction",
+                type_def: BASE.type_def,
+            }),
         },
         STATUS,
     ],
@@ -221,6 +226,7 @@ static SERVICE_ACCOUNTS: ResourceDef = ResourceDef {
             group: "authorization.orch.io",
             version: "v1",
             kind: "SelfSubjectAccessReview",
+            type_def: BASE.type_def,
         }),
     }],
     schema_name: "core.v1.ServiceAccount",

@@ -9,6 +9,7 @@ mod crud;
 mod deletion;
 mod discovery;
 mod documents;
+mod evictions;
 mod health;
 mod kinds;
 mod kubectl;

@@ -133,7 +133,8 @@ fn subresource(scope: &Scope<'_>, sub: &Subresource) -> TokenStream {
         let body_kind = scope.import(MODULE, "BodyKind");
         let ty = scope.model.ty(id);
         let (group, version, kind) = (&ty.group, &ty.version, &ty.name);
-        quote!(#body_kind { group: #group, version: #version, kind: #kind })
+        let type_def = scope.type_def_path(ty);
+        quote!(#body_kind { group: #group, version: #version, kind: #kind, type_def: &#type_def })
     }));
     quote!(#def { name: #name, verbs: #verbs, body: #body })
 }

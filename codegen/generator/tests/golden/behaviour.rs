@@ -6,7 +6,7 @@ use orch_runtime::{
     field_error::Validation,
     object::{Kind, SetDefaults, Validate},
     path::Path,
-    resource_def::{BodyKind, CellContext, ColumnValue, NameFormat, Scope, Stability, Verb},
+    resource_def::{CellContext, ColumnValue, NameFormat, Scope, Stability, Verb},
     scalar::Time,
     type_def::{ListSemantics, Scalar, Shape},
 };
@@ -336,7 +336,9 @@ fn the_resource_table_says_what_the_schema_says() {
     assert!(machine.delete_returns_object && machine.has_status() && !machine.unconditional_update);
     let restart = machine.subresource("restart").unwrap();
     assert_eq!(restart.verbs, [Verb::Create]);
-    assert_eq!(restart.body, Some(BodyKind { group: "kinds.example.io", version: "v1", kind: "Restart" }));
+    let body = restart.body.unwrap();
+    assert_eq!((body.group, body.version, body.kind), ("kinds.example.io", "v1", "Restart"));
+    assert_eq!(body.type_def.short_name, "Restart");
     assert_eq!(machine.selectable_fields[0].label, "status.phase");
     assert_eq!((machine.indexed_fields, machine.indexed_labels), (&["status.phase"][..], &["app"][..]));
     assert_eq!(machine.lifecycle.stability, Stability::Stable);

@@ -1,13 +1,15 @@
 //! The object in a request's body: decoded, of the right kind, for the right place.
 
+use std::borrow::Cow;
+
 use orch_machinery::{
     json::{
         Limits,
         decode::{self, Decoded},
     },
-    protobuf, yaml,
+    meta, protobuf, yaml,
 };
-use orch_runtime::{Tree, type_def::TypeDef};
+use orch_runtime::{Tree, resource_def::BodyKind, type_def::TypeDef};
 
 use super::{
     Call,
@@ -28,20 +30,21 @@ pub struct Submitted {
     pub warnings: Vec<String>,
 }
 
-/// Decodes a body for the kind of the endpoint.
+/// Decodes a body for the kind of the endpoint, which is the sub-resource's own where it has one.
 ///
 /// # Errors
 /// 400 for text that is no JSON object, wrong types, another kind or version, and, where `validation` is strict,
 /// for unknown and duplicate fields, all of them named.
 pub fn decode(call: Call<'_>, body: &Body, validation: FieldValidation) -> Result<Submitted> {
+    let expected = Expected::of(call);
     let (mut tree, offences) =
-        read(body, call.target.resource.def.type_def).map_err(|why| cannot_be_handled(call.target, &why))?;
-    check_kind(call.target, &tree)?;
-    set_kind(call.target, &mut tree);
+        read(body, expected.type_def).map_err(|why| expected.cannot_be_handled(&why))?;
+    expected.check(&tree)?;
+    meta::set_type(&mut tree, expected.kind, &expected.api_version);
     let warnings = match validation {
         FieldValidation::Strict if !offences.is_empty() => {
             let all = format!("strict decoding error: {}", offences.join(", "));
-            return Err(cannot_be_handled(call.target, &all));
+            return Err(expected.cannot_be_handled(&all));
         }
         FieldValidation::Warn => offences,
         FieldValidation::Strict | FieldValidation::Ignore => Vec::new(),
@@ -82,30 +85,52 @@ pub fn set_kind(target: &Target<'_>, tree: &mut Tree) {
     }
 }
 
-/// Absent kind and version are those of the endpoint; others are refused.
-fn check_kind(target: &Target<'_>, tree: &Tree) -> Result<()> {
-    let text = |name: &str| tree.get(name).and_then(Tree::as_str).unwrap_or_default();
-    let (kind, api_version) = (text("kind"), text("apiVersion"));
-    let resource = target.resource;
-    if !api_version.is_empty() && api_version != resource.api_version {
-        return Err(ApiError::BadRequest(format!(
-            "the API version in the data ({api_version}) does not match the expected API version ({})",
-            resource.api_version
-        )));
-    }
-    if !kind.is_empty() && kind != resource.def.kind {
-        return Err(ApiError::BadRequest(format!(
-            "{kind} in version \"{}\" cannot be handled as a {}",
-            resource.def.version, resource.def.kind
-        )));
-    }
-    Ok(())
+/// What kind of object a body must hold.
+struct Expected<'c> {
+    kind: &'static str,
+    version: &'static str,
+    api_version: Cow<'c, str>,
+    type_def: &'static TypeDef,
 }
 
-fn cannot_be_handled(target: &Target<'_>, why: &str) -> ApiError {
-    let def = target.resource.def;
-    ApiError::BadRequest(format!(
-        "{0} in version \"{1}\" cannot be handled as a {0}: {why}",
-        def.kind, def.version
-    ))
+impl<'c> Expected<'c> {
+    fn of(call: Call<'c>) -> Self {
+        let resource = call.target.resource;
+        match call.target.subresource.and_then(|subresource| subresource.body) {
+            Some(BodyKind { group, version, kind, type_def }) => {
+                let api_version = call.app.catalog.vocabulary.api_version(group, version);
+                Expected { kind, version, api_version: Cow::Owned(api_version), type_def }
+            }
+            None => Expected {
+                kind: resource.def.kind,
+                version: resource.def.version,
+                api_version: Cow::Borrowed(&resource.api_version),
+                type_def: resource.def.type_def,
+            },
+        }
+    }
+
+    /// Absent kind and version are those of the endpoint; others are refused.
+    fn check(&self, tree: &Tree) -> Result<()> {
+        let text = |name: &str| tree.get(name).and_then(Tree::as_str).unwrap_or_default();
+        let (kind, api_version) = (text("kind"), text("apiVersion"));
+        if !api_version.is_empty() && api_version != self.api_version {
+            return Err(ApiError::BadRequest(format!(
+                "the API version in the data ({api_version}) does not match the expected API version ({})",
+                self.api_version
+            )));
+        }
+        if !kind.is_empty() && kind != self.kind {
+            return Err(ApiError::BadRequest(format!(
+                "{kind} in version \"{}\" cannot be handled as a {}",
+                self.version, self.kind
+            )));
+        }
+        Ok(())
+    }
+
+    fn cannot_be_handled(&self, why: &str) -> ApiError {
+        let Expected { kind, version, .. } = self;
+        ApiError::BadRequest(format!("{kind} in version \"{version}\" cannot be handled as a {kind}: {why}"))
+    }
 }

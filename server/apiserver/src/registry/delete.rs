@@ -154,8 +154,12 @@ fn set_propagation_finalizers(tree: &mut Tree, propagation: Option<Propagation>)
     }
 }
 
-/// The error names the kind where others name the resource; clients know it so.
-fn check_preconditions(
+/// Whether the object is the one that the client means. The error names the kind where others name the resource; clients
+/// know it so.
+///
+/// # Errors
+/// 409 where it is another one.
+pub fn check_preconditions(
     call: Call<'_>,
     name: &str,
     current: &Current,

@@ -147,6 +147,14 @@ impl DeletionOptions {
     /// 422 for options that contradict each other or do not exist.
     pub fn parse(body: &Body, query: &Query, vocabulary: &Vocabulary) -> Result<Self> {
         let options = if body.bytes.is_empty() { from_query(query)? } else { from_body(body)? };
+        DeletionOptions::check(options, vocabulary)
+    }
+
+    /// Options that came in another object.
+    ///
+    /// # Errors
+    /// 422 for options that contradict each other or do not exist.
+    pub fn check(options: DeleteOptions, vocabulary: &Vocabulary) -> Result<Self> {
         let mut cx = Validation::new(vocabulary);
         let dry_run: Vec<&str> = options.dry_run.iter().map(String::as_str).collect();
         check_dry_run(&dry_run, &mut cx);

@@ -84,6 +84,7 @@ pub static MACHINE_RESOURCE: ResourceDef = ResourceDef {
                 group: "kinds.example.io",
                 version: "v1",
                 kind: "Restart",
+                type_def: &RESTART_TYPE,
             }),
         },
         SubresourceDef {
