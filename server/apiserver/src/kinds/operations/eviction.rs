@@ -41,7 +41,7 @@ impl Operation for Eviction {
             let mut deletion = DeletionOptions::check(given, call.app.catalog.vocabulary)?;
             deletion.dry_run |= options.dry_run;
             let target = Target { subresource: None, verb: Verb::Delete, ..call.target.clone() };
-            evict(Call { target: &target, ..call }, &deletion).await?;
+            Box::pin(evict(Call { target: &target, ..call }, &deletion)).await?;
             Ok(Answer::Status(Box::new(status::done(201))))
         })
     }
