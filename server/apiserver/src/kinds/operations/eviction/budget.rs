@@ -161,14 +161,14 @@ mod tests {
 
     use super::*;
 
-    fn budget(status: Tree) -> PodDisruptionBudget {
+    fn budget(status: &Tree) -> PodDisruptionBudget {
         read(json!({"metadata": {"name": "b", "generation": 2}, "status": status})).unwrap()
     }
 
     #[test]
     fn a_disruption_is_taken_and_counted() {
         let now = Time::from_unix_seconds(1_000_000);
-        let mut counted = budget(json!({"observedGeneration": 2, "disruptionsAllowed": 2}));
+        let mut counted = budget(&json!({"observedGeneration": 2, "disruptionsAllowed": 2}));
         take_one(&mut counted, "p", now).unwrap();
         assert_eq!((counted.status.disruptions_allowed, counted.status.disrupted_pods["p"]), (1, now));
         assert!(counted.status.conditions.is_empty());
@@ -217,7 +217,7 @@ mod tests {
                 ),
             ),
         ] {
-            assert_eq!(take_one(&mut budget(status.clone()), "p", now), Err(expected), "{status}");
+            assert_eq!(take_one(&mut budget(&status), "p", now), Err(expected), "{status}");
         }
     }
 }
