@@ -101,13 +101,6 @@ mod testing {
         texts(cx)
     }
 
-    /// Validates the change from one object to another.
-    pub fn update_errors<T: Kind>(old: &Value, new: &Value) -> Vec<String> {
-        let mut cx = Validation::new(&KUBERNETES);
-        object::<T>(new).validate_update(&object::<T>(old), &Path::ROOT, &mut cx);
-        texts(cx)
-    }
-
     fn object<T: Kind>(tree: &Value) -> T {
         let mut object: T =
             serde_json::from_value(tree.clone()).unwrap_or_else(|error| panic!("{error}: {tree}"));

@@ -3,7 +3,7 @@
 #[path = "support/objects.rs"]
 mod objects;
 
-use objects::{errors, with};
+use objects::{defaulted, errors, with};
 use orch_runtime::Tree;
 use serde_json::json;
 
@@ -144,4 +144,21 @@ fn selectors_have_one_form_and_requirements_are_complete() {
     let key =
         "spec.resourceAttributes.labelSelector.requirements[0].key: Invalid value: \"\": name part must";
     assert!(faults.iter().all(|fault| fault.starts_with(key)), "{faults:?}");
+}
+
+#[test]
+fn lists_of_rules_are_written_even_when_they_are_empty() {
+    const KIND: &str = "SelfSubjectRulesReview";
+    assert_eq!(errors(KIND, &json!({"spec": {"namespace": "n"}})), [""; 0]);
+    let empty = json!({"resourceRules": [], "nonResourceRules": [], "incomplete": false});
+    assert_eq!(defaulted(KIND, &json!({})), json!({"spec": {}, "status": empty}));
+    let answered = json!({
+        "spec": {"namespace": "n"},
+        "status": {
+            "resourceRules": [{"verbs": ["get"], "apiGroups": [""], "resources": ["pods"], "resourceNames": ["a"]}],
+            "nonResourceRules": [{"verbs": ["get"], "nonResourceURLs": ["/healthz"]}],
+            "incomplete": true, "evaluationError": "e",
+        },
+    });
+    assert_eq!(defaulted(KIND, &answered), answered);
 }

@@ -56,10 +56,10 @@ fn amounts_are_numbers_or_parts_and_only_one_is_given() {
         ("spec/minAvailable", json!("-5%"), vec![format!("spec.minAvailable: Invalid value: \"-5%\": {shape}")]),
         ("spec/minAvailable", json!("%"), vec![format!("spec.minAvailable: Invalid value: \"%\": {shape}")]),
         ("spec", json!({"minAvailable": 1, "maxUnavailable": -1}), vec![
-            "spec.maxUnavailable: Invalid value: -1: must be greater than or equal to 0".to_owned(),
             "spec: Invalid value: {\"maxUnavailable\":-1,\"minAvailable\":1}: minAvailable and maxUnavailable cannot be \
              both set"
                 .to_owned(),
+            "spec.maxUnavailable: Invalid value: -1: must be greater than or equal to 0".to_owned(),
         ]),
         ("spec/unhealthyPodEvictionPolicy", json!("Never"), vec![
             "spec.unhealthyPodEvictionPolicy: Unsupported value: \"Never\": supported values: \"AlwaysAllow\", \

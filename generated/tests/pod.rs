@@ -346,6 +346,25 @@ fn volumes() {
         ),
         (
             at,
+            json!({"name": "v", "ephemeral": {"volumeClaimTemplate": {"metadata": {"name": "n"}, "spec": {}}}}),
+            &[
+                "spec.volumes[0].ephemeral.volumeClaimTemplate.spec.accessModes: Required value: at least 1 access mode \
+                 is required",
+                "spec.volumes[0].ephemeral.volumeClaimTemplate.spec.resources[storage]: Required value",
+                "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.name: Forbidden: cannot be set for an ephemeral \
+                 volume",
+            ],
+        ),
+        (
+            at,
+            json!({"name": "v", "image": {"pullPolicy": "Sometimes"}}),
+            &[
+                r#"spec.volumes[0].image.pullPolicy: Unsupported value: "Sometimes": supported values: "Always", "IfNotPresent", "Never""#,
+                "spec.volumes[0].image.reference: Required value",
+            ],
+        ),
+        (
+            at,
             json!({"name": "v", "iscsi": {"targetPortal": "p", "iqn": "abc", "lun": 256}}),
             &[
                 r#"spec.volumes[0].iscsi.iqn: Invalid value: "abc": must be valid format starting with iqn, eui, or naa"#,
@@ -372,6 +391,19 @@ fn volumes() {
 #[test]
 fn scheduling_and_security() {
     check(vec![
+        ("/spec/hostUsers", json!(false), &[]),
+        (
+            "/spec",
+            json!({
+                "containers": [{"name": "c", "image": "x:1"}],
+                "hostUsers": false, "hostNetwork": true, "hostPID": true, "hostIPC": true,
+            }),
+            &[
+                "spec.hostNetwork: Forbidden: when `hostUsers` is false",
+                "spec.hostPID: Forbidden: when `hostUsers` is false",
+                "spec.hostIPC: Forbidden: when `hostUsers` is false",
+            ],
+        ),
         (
             "/spec/restartPolicy",
             json!("Sometimes"),

@@ -1,6 +1,6 @@
 //! What the registry as a whole promises: objects keep every field, and published schemas belong together.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fs, path::PathBuf};
 
 use orch_runtime::{Tree, resource_def::ResourceDef};
 use serde_json::{Value, json};
@@ -129,4 +129,20 @@ fn vocabularies_differ_in_every_word_that_holds_the_products_name() {
     assert_eq!(kubernetes.group("coordination.orch.io"), "coordination.k8s.io");
     assert_eq!(kubernetes.label("metadata.name"), "kubernetes.io/metadata.name");
     assert_eq!(kubernetes.namespace_system, "kube-system");
+}
+
+/// The rules of a kind stand in a file that names it and judges its objects.
+#[test]
+fn every_kind_has_tests_of_its_rules() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let texts: Vec<String> = files
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .map(|path| fs::read_to_string(path).unwrap())
+        .filter(|text| text.contains("mod objects;") && text.contains("errors("))
+        .collect();
+    for resource in orch_api::registry().iter().flat_map(|group_version| group_version.resources) {
+        let name = format!("\"{}\"", resource.kind);
+        assert!(texts.iter().any(|text| text.contains(&name)), "no tests of {}", resource.kind);
+    }
 }

@@ -12,26 +12,3 @@ pub fn namespace_finalizers(value: &[String], path: &Path<'_>, cx: &mut Validati
         finalizer_name(name, &at, cx);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use crate::{core::v1::Namespace, validators::testing::errors};
-
-    #[test]
-    fn finalizers_are_standard_or_qualified() {
-        for (finalizers, expected) in [
-            (json!(["kubernetes", "example.com/own"]), vec![]),
-            (
-                json!(["kubernetes", "nodomain"]),
-                vec![
-                    "spec.finalizers[1]: Invalid value: \"nodomain\": name is neither a standard finalizer name nor is \
-                     it fully qualified",
-                ],
-            ),
-        ] {
-            assert_eq!(errors::<Namespace>(&json!({"spec": {"finalizers": finalizers}})), expected);
-        }
-    }
-}

@@ -22,6 +22,7 @@ mod paging;
 mod restart;
 mod shutdown;
 mod start;
+mod status;
 mod vocabularies;
 mod warnings;
 mod watch;

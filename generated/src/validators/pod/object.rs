@@ -13,14 +13,20 @@ const MAY_CHANGE: &str = "pod updates may not change fields other than `spec.con
     `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing \
     tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
-/// A token needs an account that it is for; and what is accepted may be doubtful.
+/// An image is named at last, and a token needs an account that it is for; what is accepted may be doubtful.
 pub fn pod(value: &Pod, path: &Path<'_>, cx: &mut Validation<'_>) {
     doubts::warn(&value.spec, &value.metadata.annotations, false, path, cx);
+    let spec = path.field("spec");
+    let volumes = spec.field("volumes");
+    for (index, volume) in value.spec.volumes.iter().enumerate() {
+        if volume.image.as_ref().is_some_and(|image| image.reference.is_empty()) {
+            let volume = volumes.index(index);
+            cx.push(FieldError::required(&volume.field("image").field("reference"), ""));
+        }
+    }
     if !value.spec.service_account_name.is_empty() {
         return;
     }
-    let spec = path.field("spec");
-    let volumes = spec.field("volumes");
     for (index, volume) in value.spec.volumes.iter().enumerate() {
         let sources = volume.projected.iter().flat_map(|projected| projected.sources.iter().flatten());
         for (source, _) in sources.enumerate().filter(|(_, source)| source.service_account_token.is_some()) {

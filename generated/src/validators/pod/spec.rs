@@ -46,6 +46,15 @@ pub fn pod_spec(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
         let detail = "ShareProcessNamespace and HostPID cannot both be enabled";
         cx.push(FieldError::invalid(&path.field("shareProcessNamespace"), &true, detail));
     }
+    if value.host_users == Some(false) {
+        for (field, is_shared) in
+            [("hostNetwork", value.host_network), ("hostPID", value.host_pid), ("hostIPC", value.host_ipc)]
+        {
+            if is_shared {
+                cx.push(FieldError::forbidden(&path.field(field), "when `hostUsers` is false"));
+            }
+        }
+    }
     topology_spreads(&value.topology_spread_constraints, &path.field("topologySpreadConstraints"), cx);
     if !value.scheduling_gates.is_empty() && !value.node_name.is_empty() {
         let detail = "cannot be set until all schedulingGates have been cleared";
