@@ -240,6 +240,9 @@ fn decoded_segments(path: &str) -> Vec<Cow<'_, str>> {
     if path.is_empty() {
         return Vec::new();
     }
+    if !path.contains('%') {
+        return path.split('/').map(Cow::Borrowed).collect();
+    }
     path.split('/').map(|segment| percent_decode_str(segment).decode_utf8_lossy()).collect()
 }
 
