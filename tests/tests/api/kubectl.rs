@@ -12,8 +12,9 @@ use tokio::{
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The tool as the administrator of one server.
-struct Kubectl<'s> {
-    server: &'s TestServer,
+pub struct Kubectl<'s> {
+    /// The server.
+    pub server: &'s TestServer,
 }
 
 impl Kubectl<'_> {
@@ -30,7 +31,8 @@ impl Kubectl<'_> {
         command
     }
 
-    async fn output(&self, line: &str) -> (bool, String) {
+    /// Whether a command succeeds, and what it prints.
+    pub async fn output(&self, line: &str) -> (bool, String) {
         let output = tokio::time::timeout(PATIENCE, self.command(line).output()).await;
         let output = output.unwrap_or_else(|_| panic!("kubectl {line} hangs")).unwrap();
         let text =
@@ -39,7 +41,7 @@ impl Kubectl<'_> {
     }
 
     /// Runs a command that succeeds, without a warning: what it prints.
-    async fn run(&self, line: &str) -> String {
+    pub async fn run(&self, line: &str) -> String {
         let (success, text) = self.output(line).await;
         assert!(success, "kubectl {line}\n{text}");
         assert!(!text.contains("Warning:"), "kubectl {line}\n{text}");
@@ -47,7 +49,7 @@ impl Kubectl<'_> {
     }
 
     /// Runs a command that prints exactly this.
-    async fn prints(&self, line: &str, expected: &str) {
+    pub async fn prints(&self, line: &str, expected: &str) {
         assert_eq!(self.run(line).await.trim_end(), expected, "kubectl {line}");
     }
 
@@ -69,7 +71,8 @@ impl Kubectl<'_> {
     }
 }
 
-fn is_installed() -> bool {
+/// Whether the tool is there; says so where it is not.
+pub fn is_installed() -> bool {
     let found = std::process::Command::new("kubectl").args(["version", "--client"]).output();
     let is_installed = found.is_ok_and(|output| output.status.success());
     if !is_installed {

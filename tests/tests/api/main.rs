@@ -15,6 +15,7 @@ mod kinds;
 mod kubectl;
 mod limits;
 mod lists;
+mod manifests;
 mod metrics;
 mod namespaces;
 mod openapi;

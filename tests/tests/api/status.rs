@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use orch_tests::{TestServer, client::Client};
+use orch_tests::{TestServer, client::Client, objects::version};
 use serde_json::{Value, json};
 
 /// A kind with a status, and a change of each half of it.
@@ -171,6 +171,11 @@ async fn check(admin: &Client, sample: &Sample) {
         assert_eq!(updated.pointer(wanted.0), Some(&wanted.1), "{collection}: {updated}");
         assert_eq!(updated["status"], told["status"], "{collection}");
         assert_eq!(generation(&updated), Some(2), "{collection}");
+        let mut bare = sample.object.clone();
+        bare["metadata"] = json!({"name": "a", "resourceVersion": version(&updated)});
+        set(&mut bare, wanted);
+        let same = admin.put(&item, &bare).await.expect(200);
+        assert_eq!(generation(&same), Some(2), "{collection}: what is left to defaults is no change");
         let labelled = admin.merge(&item, &json!({"metadata": {"labels": {"l": "2"}}})).await.expect(200);
         assert_eq!(generation(&labelled), Some(2), "{collection}");
     }

@@ -108,10 +108,9 @@ pub fn begin(def: &ResourceDef, tree: &mut Tree, now: Time) -> Result<bool> {
     Ok(generated)
 }
 
-/// Takes over from the stored object what an update cannot change, and counts the generation. Returns what the client
-/// gave as managed fields, which have rules of their own.
-pub fn carry_over(def: &ResourceDef, current: &Tree, proposed: &mut Tree) -> Option<Tree> {
-    let changed = def.counts_generation && differs_in_substance(current, proposed);
+/// Takes over from the stored object what an update cannot change. Returns what the client gave as managed fields, which
+/// have rules of their own.
+pub fn carry_over(current: &Tree, proposed: &mut Tree) -> Option<Tree> {
     let old = Meta::of(current);
     let new = meta::metadata_mut(proposed);
     new.remove("selfLink");
@@ -127,11 +126,17 @@ pub fn carry_over(def: &ResourceDef, current: &Tree, proposed: &mut Tree) -> Opt
             None => new.remove(*field),
         };
     }
-    if changed {
-        new.insert("generation".to_owned(), (old.generation() + 1).into());
-    }
     new.insert("resourceVersion".to_owned(), old.resource_version().into());
     managed_fields
+}
+
+/// Counts a change of what an object says besides its metadata and status. Both trees have their defaults: what a client
+/// leaves to them is no change.
+pub fn count_generation(def: &ResourceDef, current: &Tree, new: &mut Tree) {
+    if def.counts_generation && differs_in_substance(current, new) {
+        let next = Meta::of(current).generation() + 1;
+        meta::metadata_mut(new).insert("generation".to_owned(), next.into());
+    }
 }
 
 /// Marks an object as being deleted: when it goes, which is `grace` seconds from now, and one more generation where
@@ -187,15 +192,31 @@ pub fn validate_update(current: &Tree, proposed: &Tree, cx: &mut Validation<'_>)
 }
 
 /// Whether anything but metadata and status differs.
-fn differs_in_substance(current: &Tree, proposed: &Tree) -> bool {
-    let substance = |tree: &Tree| {
-        let mut fields = tree.as_object().cloned().unwrap_or_default();
-        for field in ["metadata", "status", "kind", "apiVersion"] {
-            fields.remove(field);
-        }
+fn differs_in_substance(current: &Tree, new: &Tree) -> bool {
+    const BESIDES: [&str; 4] = ["metadata", "status", "kind", "apiVersion"];
+    let fields = |tree: &Tree| {
+        let fields = tree.as_object().into_iter().flatten();
         fields
+            .map(|(name, _)| name.clone())
+            .filter(|name| !BESIDES.contains(&name.as_str()))
+            .collect::<Vec<_>>()
     };
-    substance(current) != substance(proposed)
+    let mut names = fields(current).into_iter().chain(fields(new));
+    names.any(|name| !is_same(current.get(&name), new.get(&name)))
+}
+
+/// Whether two values are the same; null is absent.
+fn is_same(one: Option<&Tree>, other: Option<&Tree>) -> bool {
+    match (one.filter(|value| !value.is_null()), other.filter(|value| !value.is_null())) {
+        (Some(Tree::Object(one)), Some(Tree::Object(other))) => {
+            one.keys().chain(other.keys()).all(|name| is_same(one.get(name), other.get(name)))
+        }
+        (Some(Tree::Array(one)), Some(Tree::Array(other))) => {
+            one.len() == other.len()
+                && one.iter().zip(other).all(|(one, other)| is_same(Some(one), Some(other)))
+        }
+        (one, other) => one == other,
+    }
 }
 
 fn generated_name(base: &str) -> String {
@@ -211,7 +232,24 @@ fn generated_name(base: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_BASE_LENGTH, generated_name};
+    use serde_json::json;
+
+    use super::{MAX_BASE_LENGTH, differs_in_substance, generated_name};
+
+    #[test]
+    fn metadata_status_and_nulls_are_no_substance() {
+        let old = json!({"kind": "K", "metadata": {"uid": "1"}, "spec": {"a": [{"b": 1, "c": null}]}, "status": {}});
+        for (new, expected) in [
+            (json!({"metadata": {}, "spec": {"a": [{"b": 1}]}, "status": {"x": 1}}), false),
+            (json!({"spec": {"a": [{"b": 1}], "d": null}}), false),
+            (json!({"spec": {"a": [{"b": 2}]}}), true),
+            (json!({"spec": {"a": []}}), true),
+            (json!({"spec": {"a": [{"b": 1}]}, "more": 1}), true),
+            (json!({}), true),
+        ] {
+            assert_eq!(differs_in_substance(&old, &new), expected, "{new}");
+        }
+    }
 
     #[test]
     fn generated_names_fit_and_differ() {

@@ -153,7 +153,7 @@ fn propose(
     };
     check_version(call, proposal, current, &proposed)?;
     restrict(call, &current.tree, &mut proposed);
-    let given = metadata::carry_over(call.target.resource.def, &current.tree, &mut proposed);
+    let given = metadata::carry_over(&current.tree, &mut proposed);
     Ok(Draft { tree: proposed, ownership: settled.unwrap_or(Ownership::Tracked { given }) })
 }
 

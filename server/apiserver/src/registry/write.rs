@@ -118,6 +118,7 @@ pub fn ready_to_update(
     hooks.validate(&*object, Some(&*old), &change(call), &mut cx);
     let doubts = cx.take_warnings();
     let mut tree = finish(call, &*object, cx)?;
+    metadata::count_generation(def, &current.tree, &mut tree);
     if warns_of_update(call, current, &tree) {
         warnings.extend(doubts);
     }
