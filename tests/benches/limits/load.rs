@@ -18,9 +18,6 @@ use orch_tests::{
 };
 use tokio::sync::Mutex;
 
-/// Where new objects go: not where lists are read.
-const COLLECTION: &str = "/api/v1/namespaces/bench/configmaps";
-
 /// Open connections to one server.
 pub struct Load {
     connections: Vec<Arc<Mutex<Connection>>>,
@@ -43,8 +40,8 @@ pub fn get(path: &str) -> Shape {
 }
 
 /// POST of a template in which `NAME` is replaced by a new name each time.
-pub fn create(template: &str) -> Shape {
-    Shape { method: Method::POST, path: COLLECTION.into(), template: Some(template.into()), status: 201 }
+pub fn create(collection: &str, template: &str) -> Shape {
+    Shape { method: Method::POST, path: collection.into(), template: Some(template.into()), status: 201 }
 }
 
 impl Load {
@@ -66,9 +63,10 @@ impl Load {
         answers as f64 / began.elapsed().as_secs_f64()
     }
 
-    /// Sends until so many requests have been sent over all runs.
-    pub async fn until(&self, count: usize, shape: Shape) {
-        self.drive(shape, move |sent| sent < count).await;
+    /// Sends so many requests.
+    pub async fn send(&self, count: usize, shape: Shape) {
+        let end = self.requests.load(Ordering::Relaxed) + count;
+        self.drive(shape, move |number| number < end).await;
     }
 
     async fn drive(&self, shape: Shape, go_on: impl Fn(usize) -> bool + Copy + Send + 'static) -> usize {

@@ -1,7 +1,8 @@
 //! The server beside what the machine can do at best, measured in one run, in turns.
 //!
 //! `cargo bench -p orch-tests` prints a table of ratios and sizes with the wanted values beside them; `-- --check` fails where
-//! one is missed, and `-- --only=reads` (or `creates`, `starts`) measures a part. Bare numbers mean little on a machine that
+//! one is missed, and `-- --only=reads` (or `lists`, `watches`, `creates`, `starts`, `instructions`)
+//! measures a part. Bare numbers mean little on a machine that
 //! others use too: look at the ratios.
 
 use std::{process::ExitCode, time::Duration};
@@ -14,9 +15,12 @@ use orch_tests::{
 
 mod bare;
 mod inserts;
+mod instructions;
+mod lists;
 mod load;
 mod process;
 mod report;
+mod watches;
 
 use bare::BareServer;
 use load::{Load, get};
@@ -33,6 +37,9 @@ const TURN: Duration = Duration::from_secs(1);
 /// Objects in the list that is read, and bytes of the value of each.
 const LISTED: usize = 500;
 const VALUE_BYTES: usize = 1024;
+
+/// Where new objects go: not where lists are read.
+const COLLECTION: &str = "/api/v1/namespaces/bench/configmaps";
 
 /// Connections that read, and that write.
 const READERS: usize = 8;
@@ -68,11 +75,22 @@ async fn measure(report: &mut Report, only: Option<&str>) {
     if wanted("reads") {
         reads(report).await;
     }
+    if wanted("lists") {
+        lists::memory(report).await;
+        lists::selectors(report).await;
+    }
+    if wanted("watches") {
+        watches::latency(report).await;
+        watches::idle(report).await;
+    }
     if wanted("creates") {
         creates(report).await;
     }
     if wanted("starts") {
         starts_full(report).await;
+    }
+    if wanted("instructions") {
+        instructions::count(report).await;
     }
 }
 
@@ -135,7 +153,7 @@ async fn creates(report: &mut Report) {
     let (mut measured, mut best) = (Vec::new(), Vec::new());
     let cpu = process::cpu_seconds(server.pid());
     for turn in 0..=TURNS {
-        let (a, b) = (writers.run(TURN, load::create(&template)).await, raw.run(TURN).await);
+        let (a, b) = (writers.run(TURN, load::create(COLLECTION, &template)).await, raw.run(TURN).await);
         if turn > 0 {
             measured.push(a);
             best.push(b);
@@ -164,7 +182,7 @@ async fn writing() -> (TestServer, Load, String) {
 /// Start to ready on a full database, and memory then.
 async fn starts_full(report: &mut Report) {
     let (mut server, writers, template) = writing().await;
-    writers.until(MANY, load::create(&template)).await;
+    writers.send(MANY, load::create(COLLECTION, &template)).await;
     drop(writers);
     let (mut times, mut memory) = (Vec::new(), Vec::new());
     for _ in 0..STARTS {

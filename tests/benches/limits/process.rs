@@ -4,8 +4,22 @@ use std::path::Path;
 
 /// Memory that a process has, in bytes.
 pub fn resident_bytes(pid: u32) -> f64 {
+    memory(pid, "VmRSS:")
+}
+
+/// The most memory that a process has had since the peak was reset, in bytes.
+pub fn peak_bytes(pid: u32) -> f64 {
+    memory(pid, "VmHWM:")
+}
+
+/// Lets the peak begin anew.
+pub fn reset_peak(pid: u32) {
+    std::fs::write(format!("/proc/{pid}/clear_refs"), "5").expect("the process is ours");
+}
+
+fn memory(pid: u32, name: &str) -> f64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("the process runs");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("the system tells memory");
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("the system tells memory");
     let kibibytes: f64 = line.trim().trim_end_matches(" kB").parse().expect("memory is a number");
     kibibytes * 1024.0
 }

@@ -59,6 +59,16 @@ impl Report {
         self.add(what, bytes / 1024.0 / 1024.0, "MiB", wanted, String::new());
     }
 
+    /// How late something came, in milliseconds.
+    pub fn latency(&mut self, what: &str, millis: f64, wanted: Wanted, detail: String) {
+        self.add(what, millis, "ms", wanted, detail);
+    }
+
+    /// A number of something.
+    pub fn count(&mut self, what: &str, count: f64, wanted: Wanted) {
+        self.add(what, count, "", wanted, String::new());
+    }
+
     fn add(&mut self, what: &str, value: f64, unit: &'static str, wanted: Wanted, detail: String) {
         let line = Line { what: what.to_owned(), value, unit, wanted, detail };
         eprintln!("{}: {:.2} {unit}", line.what, line.value);
@@ -83,7 +93,7 @@ impl Line {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "\n{:<34} {:>22}   {:<12}    ", "what", "measured", "wanted")?;
+        writeln!(f, "\n{:<38} {:>22}   {:<12}    ", "what", "measured", "wanted")?;
         for line in &self.0 {
             let measured = format!("{:.2} {}", line.value, line.unit);
             let wanted = match line.wanted {
@@ -92,7 +102,7 @@ impl fmt::Display for Report {
                 Wanted::Unlimited => String::new(),
             };
             let verdict = if line.holds() { "" } else { "MISSED" };
-            writeln!(f, "{:<34} {measured:>22}   {wanted:<12} {verdict:<6} {}", line.what, line.detail)?;
+            writeln!(f, "{:<38} {measured:>22}   {wanted:<12} {verdict:<6} {}", line.what, line.detail)?;
         }
         Ok(())
     }

@@ -1,0 +1,206 @@
+//! Watches: how long it takes from a write to its delivery to many, what each delivery costs, and what idle ones cost.
+
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, header};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use orch_tests::{
+    TestServer,
+    client::{Connection, Protocol, connect, tls_config},
+    objects::{CONFIG_MAPS, config_map, version},
+};
+use serde_json::json;
+
+use super::{
+    process,
+    report::{Report, Wanted},
+};
+
+/// Watches on one connection.
+const STREAMS: usize = 100;
+
+/// Clients that write, each to an object of its own.
+const WRITERS: usize = 8;
+
+/// Watches that hear every write.
+const WATCHERS: usize = 1000;
+
+/// Writes per second, and how long.
+const RATES: &[u64] = &[20, 100, 200, 500, 1000];
+const TIME: Duration = Duration::from_secs(4);
+
+/// A delivery that is later than this says that the machine can do no more.
+const OVERLOAD: f64 = 250.0;
+
+/// Watches that hear nothing.
+const IDLE: usize = 10_000;
+
+/// How long nothing may come before what is missing is given up.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What all watches heard.
+#[derive(Default)]
+pub struct Heard {
+    events: AtomicU64,
+    /// Milliseconds from before the write to the delivery.
+    latencies: Mutex<Vec<f64>>,
+}
+
+/// From a write to its delivery, at growing rates, until the machine can do no more.
+pub async fn latency(report: &mut Report) {
+    let epoch = Instant::now();
+    let server = TestServer::start().await;
+    prepare(&server).await;
+    let heard = watch(&server, WATCHERS, epoch).await;
+    let mut expected = 0;
+    for &rate in RATES {
+        let (cpu, began) = (process::cpu_seconds(server.pid()), Instant::now());
+        let events = write(&server, rate, rate * TIME.as_secs(), epoch).await * WATCHERS as u64;
+        expected += events;
+        assert!(heard.wait(expected).await, "events are missing");
+        let took = began.elapsed().as_secs_f64();
+        let cpu = (process::cpu_seconds(server.pid()) - cpu) * 1e6 / events as f64;
+        let mut latencies = std::mem::take(&mut *heard.latencies.lock().expect("no listener panics"));
+        latencies.sort_by(f64::total_cmp);
+        let at = |share: f64| latencies[((latencies.len() - 1) as f64 * share) as usize];
+        let high = at(0.99);
+        report.latency(
+            &format!("write to {WATCHERS} deliveries, {rate}/s"),
+            high,
+            // What is asked for where a machine can deliver so much; where not, the table shows what it can.
+            if rate == 1000 { Wanted::AtMost(5.0) } else { Wanted::Unlimited },
+            format!(
+                "p99; p50 {:.1} ms; {:.0} events/s; {cpu:.1} us of processor each",
+                at(0.5),
+                events as f64 / took
+            ),
+        );
+        if high > OVERLOAD {
+            break;
+        }
+    }
+}
+
+/// What watches cost that have nothing to do.
+pub async fn idle(report: &mut Report) {
+    let server = TestServer::start().await;
+    prepare(&server).await;
+    // What the first ones cost is not what each costs.
+    let _first = watch(&server, STREAMS, Instant::now()).await;
+    let before = process::resident_bytes(server.pid());
+    let _rest = watch(&server, IDLE, Instant::now()).await;
+    let extra = process::resident_bytes(server.pid()) - before;
+    report.size("10,000 idle watches", extra, Wanted::AtMost(50e6 / 1024.0 / 1024.0));
+}
+
+/// Makes an object for each writer.
+pub async fn prepare(server: &TestServer) {
+    for writer in 0..WRITERS {
+        server.admin().post(CONFIG_MAPS, &config_map(&format!("o{writer}"), "0")).await.expect(201);
+    }
+}
+
+/// Opens watches, many on each connection; when it returns, all of them run.
+pub async fn watch(server: &TestServer, count: usize, epoch: Instant) -> Arc<Heard> {
+    let heard = Arc::new(Heard::default());
+    let list = server.admin().get(&format!("{CONFIG_MAPS}?limit=1")).await.expect(200);
+    let path = format!("{CONFIG_MAPS}?watch=1&resourceVersion={}", version(&list));
+    let mut left = count;
+    while left > 0 {
+        let mut connection = connection(server, Protocol::Http2).await;
+        for _ in 0..left.min(STREAMS) {
+            let sent = connection.send(Method::GET, &path, headers(), Full::default()).await;
+            let response = sent.expect("the watch begins");
+            assert_eq!(response.status(), 200);
+            tokio::spawn(listen(response.into_body(), Arc::clone(&heard), epoch));
+        }
+        left -= left.min(STREAMS);
+        // A connection ends with its last sender.
+        tokio::spawn(async move {
+            std::future::pending::<()>().await;
+            drop(connection);
+        });
+    }
+    heard
+}
+
+/// Writes at this rate, in all, for so many writes; returns how many there were.
+pub async fn write(server: &TestServer, rate: u64, count: u64, epoch: Instant) -> u64 {
+    let mut writers = Vec::new();
+    for writer in 0..WRITERS as u64 {
+        let mut connection = connection(server, Protocol::Http1).await;
+        writers.push(tokio::spawn(async move {
+            let began = Instant::now();
+            let path = format!("{CONFIG_MAPS}/o{writer}");
+            for number in (writer..count).step_by(WRITERS) {
+                let due = Duration::from_secs_f64(number as f64 / rate as f64);
+                tokio::time::sleep_until((began + due).into()).await;
+                let change = json!({"data": {"value": format!("@{}", epoch.elapsed().as_micros())}});
+                let body = Full::new(Bytes::from(change.to_string()));
+                let sent = connection.send(Method::PATCH, &path, headers(), body).await;
+                let response = sent.expect("the write succeeds");
+                assert_eq!(response.status(), 200);
+                response.into_body().collect().await.expect("the answer is whole");
+            }
+        }));
+    }
+    for writer in writers {
+        writer.await.expect("no write fails");
+    }
+    count
+}
+
+impl Heard {
+    /// Waits until this many events are there, or nothing comes any more.
+    pub async fn wait(&self, events: u64) -> bool {
+        let mut last = (0, Instant::now());
+        while self.events.load(Ordering::Relaxed) < events {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            let now = self.events.load(Ordering::Relaxed);
+            if now > last.0 {
+                last = (now, Instant::now());
+            } else if last.1.elapsed() > PATIENCE {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+async fn listen(mut body: Incoming, heard: Arc<Heard>, epoch: Instant) {
+    while let Some(Ok(frame)) = body.frame().await {
+        let Some(data) = frame.data_ref() else { continue };
+        let now = epoch.elapsed().as_micros() as f64;
+        // There is no other at sign in these objects.
+        let marks = data.iter().enumerate().filter(|(_, byte)| **byte == b'@');
+        let mut latencies: Vec<f64> = marks
+            .map(|(at, _)| {
+                let digits = data[at + 1..].iter().take_while(|byte| byte.is_ascii_digit());
+                let sent = digits.fold(0_f64, |number, digit| number * 10.0 + f64::from(digit - b'0'));
+                (now - sent) / 1e3
+            })
+            .collect();
+        heard.events.fetch_add(latencies.len() as u64, Ordering::Relaxed);
+        heard.latencies.lock().expect("no listener panics").append(&mut latencies);
+    }
+}
+
+async fn connection(server: &TestServer, protocol: Protocol) -> Connection {
+    let tls = tls_config(&server.kubeconfig().certificate_authority, None, protocol);
+    connect(server.address(), tls, protocol).await.expect("the server listens")
+}
+
+fn headers() -> HeaderMap {
+    HeaderMap::from_iter([
+        (header::AUTHORIZATION, HeaderValue::from_static("Bearer tok-admin")),
+        (header::CONTENT_TYPE, HeaderValue::from_static("application/merge-patch+json")),
+    ])
+}
