@@ -22,6 +22,7 @@ mod priority_class;
 mod rbac;
 mod secret;
 mod storage;
+mod token;
 
 pub use self::{
     access_review::{local_subject_access_review, self_subject_access_review, subject_access_review},
@@ -64,6 +65,7 @@ pub use self::{
         storage_class_update, storageos_persistent_source, volume_attachment_source,
         volume_attributes_class_name, volume_node_affinity,
     },
+    token::token_request_spec,
 };
 
 use orch_runtime::{

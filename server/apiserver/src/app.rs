@@ -5,7 +5,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use orch_auth::{authentication::Authentication, authorization::Authorization};
+use orch_auth::{authentication::Authentication, authorization::Authorization, service_account::TokenIssuer};
 use orch_runtime::scalar::Time;
 use orch_storage::{Clock, Revision, Storage};
 use tokio::sync::{RwLock, watch};
@@ -35,6 +35,8 @@ pub struct App {
     pub clock: Arc<dyn Clock>,
     /// Who makes a request.
     pub authentication: Authentication,
+    /// Makes tokens for service accounts.
+    pub tokens: Arc<TokenIssuer>,
     /// Whether they may.
     pub authorization: Authorization,
     /// `/api`, `/apis` and below.

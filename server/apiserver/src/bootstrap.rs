@@ -18,6 +18,7 @@ use orch_auth::{
     authentication::{Authentication, AuthenticationConfig},
     authorization::{Authorization, Mode},
     error::AuthError,
+    service_account::TokenIssuer,
 };
 use orch_runtime::{resource_def::GroupVersionDef, vocabulary::Vocabulary};
 use rustls::ServerConfig;
@@ -41,6 +42,7 @@ mod pki;
 mod serving;
 mod signals;
 mod storage;
+mod token_key;
 
 pub use storage::open_storage;
 
@@ -93,6 +95,8 @@ pub struct Prepared {
     pub authentication: Authentication,
     /// Whether they may.
     pub authorization: Authorization,
+    /// Makes tokens for service accounts.
+    pub tokens: TokenIssuer,
     /// Seals continue tokens.
     pub continue_key: TokenKey,
     /// How TLS is spoken.
@@ -120,6 +124,7 @@ pub fn prepare(config: &Config) -> Result<Prepared, StartError> {
 
     let now = SystemTime::now();
     let authority = Authority::ensure(&directory.join("pki"), now)?;
+    let tokens = tokens(config, &directory.join("pki"))?;
     let continue_key = continue_key::ensure(&directory)?;
     let serving = ServingCertificate::load(&config.serving, &authority, now)?;
     let site = Site {
@@ -132,10 +137,20 @@ pub fn prepare(config: &Config) -> Result<Prepared, StartError> {
     Ok(Prepared {
         authentication: authentication(&config.authentication, &authority, config.vocabulary)?,
         authorization: Authorization::new(&config.authorization),
+        tokens,
         continue_key,
         tls: serving.tls,
         site,
     })
+}
+
+/// Tokens name the server by its vocabulary unless the operator has a name for it.
+fn tokens(config: &Config, directory: &Path) -> Result<TokenIssuer, StartError> {
+    let Config { authentication, vocabulary, .. } = config;
+    let own_name = || format!("https://{}.default.svc", vocabulary.name);
+    let issuer = authentication.service_account_issuer.clone().unwrap_or_else(own_name);
+    let audiences = authentication.api_audiences.clone();
+    Ok(TokenIssuer::new(token_key::ensure(directory)?, issuer, audiences, vocabulary))
 }
 
 /// Handy while trying things out, and easily left on.

@@ -8,6 +8,7 @@
 // What is awaited in place is moved about with every request: larger futures are boxed.
 #![cfg_attr(not(test), warn(clippy::large_futures))]
 
+pub mod account_directory;
 pub mod app;
 pub mod bootstrap;
 pub mod catalog;

@@ -6,6 +6,7 @@
 use std::{net::SocketAddr, sync::Arc, time::SystemTime};
 
 use futures_util::FutureExt;
+use orch_auth::authenticator::service_account::ServiceAccountAuthenticator;
 use orch_runtime::resource_def::{GroupVersionDef, ResourceDef};
 use orch_storage::{Indexer, Revision, Storage, SystemClock};
 use tokio::{
@@ -14,6 +15,7 @@ use tokio::{
 };
 
 use crate::{
+    account_directory::AccountDirectory,
     app::App,
     bootstrap::{self, Prepared, Site},
     catalog::Catalog,
@@ -81,7 +83,7 @@ impl Server {
         enablement
             .check(vocabulary, &self.tables)
             .map_err(|problem| StartError::configuration("--runtime-config", problem))?;
-        let Prepared { authentication, authorization, continue_key, tls, site } =
+        let Prepared { authentication, authorization, tokens, continue_key, tls, site } =
             bootstrap::prepare(&self.config)?;
         // Before the store is opened: a port in use is found out at no cost.
         let listener = Listener::bind(&self.config.serving, tls).await?;
@@ -91,6 +93,9 @@ impl Server {
         let catalog = Arc::new(Catalog::of_served(vocabulary, self.tables, is_served));
         let indexer: Arc<dyn Indexer> = Arc::new(CatalogIndexer::new(&catalog));
         storage.index_by(&indexer);
+        let tokens = Arc::new(tokens);
+        let directory = AccountDirectory::new(Arc::clone(&catalog), storage.clone());
+        let accounts = ServiceAccountAuthenticator::new(Arc::clone(&tokens), Box::new(directory), vocabulary);
         let health = checks(&storage, &stopping);
         let documents = DOCUMENTS.iter().map(|path| (*path).to_owned());
         let metrics = Metrics::new(vocabulary, started);
@@ -102,7 +107,8 @@ impl Server {
             catalog,
             storage,
             clock: Arc::new(SystemClock),
-            authentication,
+            authentication: authentication.with(Box::new(accounts)),
+            tokens,
             authorization,
             health,
             metrics,

@@ -1,6 +1,7 @@
 //! The configured authentication methods as one.
 //!
-//! Methods are tried in a fixed order: client certificate, then bearer tokens. The first that accepts decides. A
+//! Methods are tried in a fixed order: client certificate, then bearer tokens: those of a file, then those that the server
+//! makes. The first that accepts decides. A
 //! request with a credential that none accepts is refused; only a request without any is anonymous, where that
 //! is allowed.
 
@@ -27,6 +28,10 @@ pub struct AuthenticationConfig {
     pub token_file: Option<PathBuf>,
     /// Whether a request without credentials is made by `system:anonymous` instead of being refused.
     pub anonymous: bool,
+    /// What the server calls itself in tokens of service accounts, if not by the vocabulary's name.
+    pub service_account_issuer: Option<String>,
+    /// The audiences of tokens that this server accepts; the issuer where there is none.
+    pub api_audiences: Vec<String>,
 }
 
 /// Identifies the caller of every request.
@@ -53,6 +58,13 @@ impl Authentication {
     pub fn from_methods(methods: Vec<Box<dyn Authenticator>>, anonymous: bool) -> Self {
         let anonymous = anonymous.then(|| Authenticated::new(UserInfo::anonymous(), "anonymous"));
         Self { methods, anonymous }
+    }
+
+    /// Tries this one too, after the others.
+    #[must_use]
+    pub fn with(mut self, method: Box<dyn Authenticator>) -> Self {
+        self.methods.push(method);
+        self
     }
 
     /// The caller of a request. An error is answered with 401; its text is for the log.

@@ -20,6 +20,7 @@ use crate::{
 
 pub mod bearer;
 pub mod certificate;
+pub mod service_account;
 pub mod token_file;
 
 /// One authentication method.
@@ -38,6 +39,7 @@ pub struct Credentials<'a> {
     peer_certificates: &'a PeerCertificates,
     bearer: Bearer<'a>,
     now: UnixTime,
+    audiences: &'a [String],
 }
 
 impl<'a> Credentials<'a> {
@@ -53,7 +55,19 @@ impl<'a> Credentials<'a> {
             peer_certificates,
             bearer: authorization.map_or(Bearer::Absent, Bearer::parse),
             now: UnixTime::since_unix_epoch(since_epoch),
+            audiences: &[],
         }
+    }
+
+    /// The same, shown to others than this server: one of these audiences.
+    #[must_use]
+    pub fn for_audiences(self, audiences: &'a [String]) -> Self {
+        Self { audiences, ..self }
+    }
+
+    /// To whom the credentials are shown; empty for this server.
+    pub fn audiences(&self) -> &'a [String] {
+        self.audiences
     }
 
     /// The certificates that the client presented in the TLS handshake; empty when it presented none.
@@ -85,13 +99,25 @@ impl<'a> Credentials<'a> {
 pub struct Authenticated {
     user: Arc<UserInfo>,
     method: &'static str,
+    audiences: Arc<[String]>,
 }
 
 impl Authenticated {
     /// `method` names the authentication method in audit records and metrics. The user becomes a member of
     /// `system:authenticated`.
     pub fn new(user: UserInfo, method: &'static str) -> Self {
-        Self { user: Arc::new(user.authenticated()), method }
+        Self { user: Arc::new(user.authenticated()), method, audiences: Arc::default() }
+    }
+
+    /// The same, by a credential that says for whom it is good.
+    #[must_use]
+    pub fn with_audiences(self, audiences: Vec<String>) -> Self {
+        Self { audiences: audiences.into(), ..self }
+    }
+
+    /// For which of those to whom it was shown the credential is good; empty where it does not say: it is this server's own.
+    pub fn audiences(&self) -> &[String] {
+        &self.audiences
     }
 
     /// Who it is.

@@ -19,6 +19,18 @@ pub enum AuthError {
         /// What is wrong with it.
         problem: String,
     },
+    /// The token of a service account is not acceptable.
+    #[error("the service account token is not valid: {problem}")]
+    ServiceAccountToken {
+        /// What is wrong with it, without the token.
+        problem: String,
+    },
+    /// The key of service account tokens cannot be used.
+    #[error("the key of service account tokens is not usable: {problem}")]
+    SigningKey {
+        /// Why.
+        problem: &'static str,
+    },
     /// A file that was named in the configuration cannot be read.
     #[error("cannot read {}", path.display())]
     Read {
@@ -52,8 +64,14 @@ impl AuthError {
     /// Whether a request's credentials are at fault (answer 401), rather than the server's configuration.
     pub fn is_credential(&self) -> bool {
         match self {
-            Self::NoCredentials | Self::UnknownToken | Self::Certificate { .. } => true,
-            Self::Read { .. } | Self::TokenFile { .. } | Self::TrustBundle { .. } => false,
+            Self::NoCredentials
+            | Self::UnknownToken
+            | Self::Certificate { .. }
+            | Self::ServiceAccountToken { .. } => true,
+            Self::SigningKey { .. }
+            | Self::Read { .. }
+            | Self::TokenFile { .. }
+            | Self::TrustBundle { .. } => false,
         }
     }
 }

@@ -95,6 +95,24 @@ async fn the_usual_commands_work_in_the_kubernetes_vocabulary() {
     }
 }
 
+/// The tool spells the group of token requests itself, so this works in one vocabulary only.
+#[tokio::test]
+async fn a_token_is_made_for_a_service_account() {
+    if !is_installed() {
+        return;
+    }
+    let server = TestServer::options().vocabulary("kubernetes").start().await;
+    let kubectl = Kubectl { server: &server };
+    kubectl.prints("create serviceaccount robot", "serviceaccount/robot created").await;
+    let token = kubectl.run("create token robot --duration=1h").await;
+    kubectl
+        .shows(&format!("auth whoami --token={}", token.trim_end()), &["system:serviceaccount:default:robot"])
+        .await;
+    kubectl
+        .fails("create token robot --duration=1m", &["may not specify a duration less than 10 minutes"])
+        .await;
+}
+
 async fn the_usual_commands_work(vocabulary: &'static str, system: &str, leases: &str) {
     let server = TestServer::options().vocabulary(vocabulary).start().await;
     let kubectl = Kubectl { server: &server };

@@ -24,6 +24,7 @@ mod restart;
 mod shutdown;
 mod start;
 mod status;
+mod tokens;
 mod vocabularies;
 mod warnings;
 mod watch;

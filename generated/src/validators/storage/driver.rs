@@ -9,12 +9,12 @@ use orch_runtime::{
 };
 
 use super::driver_name;
-use crate::storage::v1::{CSIDriver, CSIDriverSpec, TokenRequest};
+use crate::{
+    storage::v1::{CSIDriver, CSIDriverSpec, TokenRequest},
+    validators::token::token_life,
+};
 
 const LIFECYCLE_MODES: &[&str] = &["Persistent", "Ephemeral"];
-/// Limits of a token's life, in seconds.
-const MIN_TOKEN_LIFE: i64 = 10 * 60;
-const MAX_TOKEN_LIFE: i64 = 1 << 32;
 
 /// The object's name is the driver's, which has a rule of its own.
 pub fn csi_driver(value: &CSIDriver, path: &Path<'_>, cx: &mut Validation<'_>) {
@@ -53,14 +53,8 @@ pub fn csi_driver_token_requests(value: &[TokenRequest], path: &Path<'_>, cx: &m
             cx.push(FieldError::duplicate(&at.field("audience"), &request.audience));
             continue;
         }
-        let Some(seconds) = request.expiration_seconds else { continue };
-        let at = at.field("expirationSeconds");
-        if seconds < MIN_TOKEN_LIFE {
-            let detail = "may not specify a duration less than 10 minutes";
-            cx.push(FieldError::invalid(&at, &seconds, detail));
-        } else if seconds > MAX_TOKEN_LIFE {
-            let detail = "may not specify a duration larger than 2^32 seconds";
-            cx.push(FieldError::invalid(&at, &seconds, detail));
+        if let Some(seconds) = request.expiration_seconds {
+            token_life(seconds, &at.field("expirationSeconds"), cx);
         }
     }
 }

@@ -31,6 +31,12 @@ pub struct AuthenticationFlags {
         hide_possible_values = true,
     )]
     anonymous_auth: bool,
+    /// What the server calls itself in the tokens that it makes for service accounts, mostly a URL.
+    #[arg(long, value_name = "NAME")]
+    service_account_issuer: Option<String>,
+    /// Audiences of tokens that this server accepts. The issuer, unless it is given.
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    api_audiences: Vec<String>,
 }
 
 impl AuthenticationFlags {
@@ -40,6 +46,8 @@ impl AuthenticationFlags {
             client_ca_files: self.client_ca_file.into_iter().collect(),
             token_file: self.token_auth_file,
             anonymous: self.anonymous_auth,
+            service_account_issuer: self.service_account_issuer,
+            api_audiences: self.api_audiences,
         }
     }
 }

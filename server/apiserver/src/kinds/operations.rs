@@ -1,6 +1,7 @@
 //! Sub-resources that do something, with a body of a kind of their own: who does it.
 
 mod eviction;
+mod token;
 
 use std::pin::Pin;
 
@@ -24,6 +25,7 @@ pub trait Operation: Send + Sync {
 pub fn of(def: &ResourceDef, subresource: &str) -> Option<&'static dyn Operation> {
     match (def.group, def.kind, subresource) {
         ("", "Pod", "eviction") => Some(&eviction::Eviction),
+        ("", "ServiceAccount", "token") => Some(&token::Token),
         _ => None,
     }
 }

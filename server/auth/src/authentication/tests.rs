@@ -28,6 +28,7 @@ fn fixture(anonymous: bool, vocabulary: &Vocabulary) -> Fixture {
         client_ca_files: vec![ca_file],
         token_file: Some(tokens.path().to_owned()),
         anonymous,
+        ..AuthenticationConfig::default()
     };
     Fixture {
         authentication: Authentication::new(&config, vocabulary).unwrap(),

@@ -63,34 +63,40 @@ impl Review for Token {
     ) -> Answering<'a> {
         Box::pin(async move {
             if let Some(review) = question.as_any_mut().downcast_mut::<TokenReview>() {
-                review.status = if review.spec.audiences.is_empty() {
-                    owner(call, &review.spec.token).await
-                } else {
-                    // Tokens of this server are good for the server itself, and for no audience that has a name.
-                    refused("the token is for none of the audiences")
-                };
+                review.status = owner(call, &review.spec.token, &review.spec.audiences).await;
             }
             Ok(())
         })
     }
 }
 
-/// Asks the authentication methods as a request with the token would.
-async fn owner(call: Call<'_>, token: &str) -> TokenReviewStatus {
+/// Asks the authentication methods as a request with the token to one of the audiences would. A token that does not say
+/// for whom it is good is good for this server.
+async fn owner(call: Call<'_>, token: &str, audiences: &[String]) -> TokenReviewStatus {
     let (peer, header) = (PeerCertificates::default(), format!("Bearer {token}"));
     let now = SystemTime::UNIX_EPOCH + Duration::from_millis(call.app.clock.now().0);
-    let credentials = Credentials::new(&peer, Some(header.as_bytes()), now);
+    let credentials = Credentials::new(&peer, Some(header.as_bytes()), now).for_audiences(audiences);
     if credentials.token().is_none() {
         // Without a token the question would be about the anonymous user.
         return refused("the token is malformed");
     }
-    match call.app.authentication.authenticate(&credentials).resolve().await {
-        Ok(identity) => TokenReviewStatus {
-            authenticated: true,
-            user: described(identity.user()),
-            ..TokenReviewStatus::default()
-        },
-        Err(error) => refused(&error.to_string()),
+    let identity = match call.app.authentication.authenticate(&credentials).resolve().await {
+        Ok(identity) => identity,
+        Err(error) => return refused(&error.to_string()),
+    };
+    let own = call.app.tokens.audiences().iter();
+    let good_for: Vec<String> = match identity.audiences() {
+        [] => own.filter(|own| audiences.is_empty() || audiences.contains(own)).cloned().collect(),
+        named => named.to_vec(),
+    };
+    if good_for.is_empty() {
+        return refused("the token is for none of the audiences");
+    }
+    TokenReviewStatus {
+        authenticated: true,
+        user: described(identity.user()),
+        audiences: good_for,
+        ..TokenReviewStatus::default()
     }
 }
 

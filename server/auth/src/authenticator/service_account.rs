@@ -1,0 +1,123 @@
+//! Service accounts: programs that show a token which the server has made for them.
+//!
+//! A genuine token is good for its audiences, in its time, while the account and what else it is bound to exist with the
+//! uid that it names.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use orch_runtime::vocabulary::Vocabulary;
+
+use crate::{
+    answer::Answer,
+    authenticator::{Authenticated, Authenticator, Credentials},
+    error::AuthError,
+    service_account::{
+        Claims, Directory, GROUP_SERVICE_ACCOUNTS, Kind, Named, Private, TokenIssuer, invalid, user_name,
+    },
+    user::UserInfo,
+};
+
+/// So many seconds after it is gone an object that tokens are bound to still counts.
+const DELETION_LEEWAY: i64 = 60;
+
+/// Accepts the tokens of an issuer.
+pub struct ServiceAccountAuthenticator {
+    tokens: Arc<TokenIssuer>,
+    directory: Box<dyn Directory>,
+    /// Before the names of extra attributes.
+    extra_prefix: String,
+}
+
+impl ServiceAccountAuthenticator {
+    /// `directory` tells what exists; `vocabulary` names the extra attributes of users.
+    pub fn new(tokens: Arc<TokenIssuer>, directory: Box<dyn Directory>, vocabulary: &Vocabulary) -> Self {
+        Self { tokens, directory, extra_prefix: format!("authentication.{}", vocabulary.group_suffix) }
+    }
+
+    fn accept(&self, credentials: &Credentials<'_>) -> Result<Option<Authenticated>, AuthError> {
+        let Some(token) = credentials.token() else { return Ok(None) };
+        let Some((claims, private)) = self.tokens.read(token.secret())? else { return Ok(None) };
+        let now = i64::try_from(credentials.now().as_secs()).unwrap_or(i64::MAX);
+        if now > claims.exp {
+            return Err(invalid("the token has expired"));
+        }
+        if now < claims.nbf {
+            return Err(invalid("the token is not good yet"));
+        }
+        let wanted = match credentials.audiences() {
+            [] => self.tokens.audiences(),
+            named => named,
+        };
+        let audiences: Vec<String> =
+            claims.aud.iter().filter(|audience| wanted.contains(audience)).cloned().collect();
+        if audiences.is_empty() {
+            return Err(invalid("the token is for other audiences"));
+        }
+        self.check_bound(&private, now)?;
+        let user = self.user(&claims, private)?;
+        Ok(Some(Authenticated::new(user, "service-account").with_audiences(audiences)))
+    }
+
+    fn check_bound(&self, private: &Private, now: i64) -> Result<(), AuthError> {
+        let namespace = private.namespace.as_str();
+        self.check(Kind::ServiceAccount, namespace, &private.serviceaccount, now)?;
+        // Of a pod and its machine, the pod is what the token is bound to.
+        match (&private.secret, &private.pod, &private.node) {
+            (Some(secret), _, _) => self.check(Kind::Secret, namespace, secret, now),
+            (_, Some(pod), _) => self.check(Kind::Pod, namespace, pod, now),
+            (_, _, Some(node)) => self.check(Kind::Node, "", node, now),
+            (None, None, None) => Ok(()),
+        }
+    }
+
+    fn check(&self, kind: Kind, namespace: &str, named: &Named, now: i64) -> Result<(), AuthError> {
+        let Some(found) = self.directory.find(kind, namespace, &named.name) else {
+            return Err(invalid(format!("the {kind:?} is gone")));
+        };
+        if found.deleted_at.is_some_and(|gone| now > gone.saturating_add(DELETION_LEEWAY)) {
+            return Err(invalid(format!("the {kind:?} has been deleted")));
+        }
+        if found.uid != named.uid {
+            return Err(invalid(format!("the {kind:?} is another one by now")));
+        }
+        Ok(())
+    }
+
+    fn user(&self, claims: &Claims, private: Private) -> Result<UserInfo, AuthError> {
+        let Private { namespace, serviceaccount, pod, node, .. } = private;
+        let name = user_name(&namespace, &serviceaccount.name);
+        if claims.sub != name {
+            return Err(invalid("the subject is not the account"));
+        }
+        let mut extra = BTreeMap::new();
+        let mut add = |key: &str, value: String| {
+            if !value.is_empty() {
+                extra.insert(format!("{}/{key}", self.extra_prefix), vec![value]);
+            }
+        };
+        add(
+            "credential-id",
+            if claims.jti.is_empty() { String::new() } else { format!("JTI={}", claims.jti) },
+        );
+        for (kind, named) in [("pod", pod), ("node", node)] {
+            if let Some(Named { name, uid }) = named {
+                add(&format!("{kind}-name"), name);
+                add(&format!("{kind}-uid"), uid);
+            }
+        }
+        let groups = vec![GROUP_SERVICE_ACCOUNTS.to_owned(), format!("{GROUP_SERVICE_ACCOUNTS}:{namespace}")];
+        Ok(UserInfo { name, uid: serviceaccount.uid, groups, extra })
+    }
+}
+
+impl Authenticator for ServiceAccountAuthenticator {
+    fn authenticate<'a>(
+        &'a self,
+        credentials: &'a Credentials<'a>,
+    ) -> Answer<'a, Result<Option<Authenticated>, AuthError>> {
+        Answer::Ready(self.accept(credentials))
+    }
+}
+
+#[cfg(test)]
+mod tests;

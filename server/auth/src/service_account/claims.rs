@@ -1,0 +1,88 @@
+//! What a token says.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Kind, user_name};
+
+/// An object that a token names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Named {
+    /// Its name.
+    pub name: String,
+    /// Its uid; empty where it is not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub uid: String,
+}
+
+/// What a new token is to say. Times are in seconds since 1970.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// The namespace of the account.
+    pub namespace: String,
+    /// The account.
+    pub account: Named,
+    /// Who shall accept the token.
+    pub audiences: Vec<String>,
+    /// What the token is bound to, besides the account.
+    pub bound: Option<(Kind, Named)>,
+    /// The machine on which the pod runs that the token is bound to.
+    pub node: Option<Named>,
+    /// When the token begins to be good.
+    pub issued: i64,
+    /// When it stops.
+    pub expires: i64,
+}
+
+impl Grant {
+    pub(super) fn claims(&self, issuer: &str, private_claim: &str) -> Value {
+        let bound = |kind| self.bound.as_ref().filter(|(of, _)| *of == kind).map(|(_, named)| named.clone());
+        let private = Private {
+            namespace: self.namespace.clone(),
+            serviceaccount: self.account.clone(),
+            pod: bound(Kind::Pod),
+            secret: bound(Kind::Secret),
+            node: bound(Kind::Node).or_else(|| self.node.clone()),
+        };
+        json!({
+            "aud": self.audiences,
+            "exp": self.expires,
+            "iat": self.issued,
+            "iss": issuer,
+            "jti": uuid::Uuid::new_v4().to_string(),
+            "nbf": self.issued,
+            "sub": user_name(&self.namespace, &self.account.name),
+            private_claim: private,
+        })
+    }
+}
+
+/// The standard claims that are looked at.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Claims {
+    pub(crate) aud: Vec<String>,
+    pub(crate) exp: i64,
+    pub(crate) nbf: i64,
+    pub(crate) sub: String,
+    #[serde(default)]
+    pub(crate) jti: String,
+}
+
+/// The claims about objects.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Private {
+    pub(crate) namespace: String,
+    pub(crate) serviceaccount: Named,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) pod: Option<Named>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) secret: Option<Named>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) node: Option<Named>,
+}
+
+/// The claims of a token; nothing where one is missing or of a wrong type.
+pub(super) fn read(mut claims: Value, private_claim: &str) -> Option<(Claims, Private)> {
+    let private = claims.get_mut(private_claim)?.take();
+    Some((serde_json::from_value(claims).ok()?, serde_json::from_value(private).ok()?))
+}

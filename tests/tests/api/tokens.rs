@@ -1,0 +1,170 @@
+//! Tokens of service accounts: who gets one, as whom it is known, and when it stops being good.
+
+use orch_tests::{
+    TestServer,
+    client::{Answer, Client},
+};
+use serde_json::{Value, json};
+
+const ACCOUNTS: &str = "/api/v1/namespaces/default/serviceaccounts";
+const PODS: &str = "/api/v1/namespaces/default/pods";
+const SELF_REVIEWS: &str = "/apis/authentication.orch.io/v1/selfsubjectreviews";
+const TOKEN_REVIEWS: &str = "/apis/authentication.orch.io/v1/tokenreviews";
+const USER: &str = "system:serviceaccount:default:robot";
+const ISSUER: &str = "https://orch.default.svc";
+
+#[tokio::test]
+async fn a_token_makes_its_bearer_the_account() {
+    let mut server = TestServer::start().await;
+    let admin = server.admin();
+    let account = account(&admin).await;
+    let answer = ask(&admin, &json!({})).await.expect(201);
+    assert_eq!(answer["kind"], "TokenRequest");
+    assert_eq!(answer["apiVersion"], "authentication.orch.io/v1");
+    assert_eq!(answer["metadata"]["name"], "robot");
+    assert_eq!(
+        answer["spec"],
+        json!({"audiences": [ISSUER], "expirationSeconds": 3600, "boundObjectRef": null})
+    );
+    assert!(answer["status"]["expirationTimestamp"].is_string());
+    let token = answer["status"]["token"].as_str().unwrap().to_owned();
+    let info = whoami(&server, &token).await.expect(201)["status"]["userInfo"].clone();
+    assert_eq!(info["username"], USER);
+    assert_eq!(info["uid"], account["metadata"]["uid"]);
+    let groups = ["system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"];
+    assert_eq!(info["groups"], json!(groups));
+    // The key is kept with the data.
+    server.stop().await;
+    server.restart().await;
+    whoami(&server, &token).await.expect(201);
+    // Another account of the same name is another one.
+    let admin = server.admin();
+    admin.delete(&format!("{ACCOUNTS}/robot")).await.expect(200);
+    whoami(&server, &token).await.refused(401, "Unauthorized");
+    self::account(&admin).await;
+    whoami(&server, &token).await.refused(401, "Unauthorized");
+    let damaged = format!("{}A", &token[..token.len() - 1]);
+    whoami(&server, &damaged).await.refused(401, "Unauthorized");
+}
+
+#[tokio::test]
+async fn a_token_is_good_while_what_it_is_bound_to_exists() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    account(&admin).await;
+    for (name, account) in [("p", "robot"), ("other", "someone")] {
+        let pod = json!({
+            "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
+            "spec": {"serviceAccountName": account, "containers": [{"name": "c", "image": "x:1"}]},
+        });
+        admin.post(PODS, &pod).await.expect(201);
+    }
+    let bound = |kind: &str, name: &str| json!({"spec": {"boundObjectRef": {"kind": kind, "apiVersion": "v1", "name": name}}});
+    let token = ask(&admin, &bound("Pod", "p")).await.expect(201)["status"]["token"].clone();
+    let token = token.as_str().unwrap();
+    let info = whoami(&server, token).await.expect(201)["status"]["userInfo"].clone();
+    assert_eq!(info["extra"]["authentication.orch.io/pod-name"], json!(["p"]));
+    admin.delete(&format!("{PODS}/p")).await.expect(200);
+    whoami(&server, token).await.refused(401, "Unauthorized");
+
+    ask(&admin, &bound("Pod", "p")).await.refused(404, "NotFound");
+    let message = ask(&admin, &bound("Pod", "other")).await.refused(400, "BadRequest");
+    assert_eq!(
+        message,
+        r#"cannot bind token for serviceaccount "robot" to pod running with different serviceaccount name."#
+    );
+    let message = ask(&admin, &bound("ConfigMap", "c")).await.refused(400, "BadRequest");
+    assert_eq!(message, "cannot bind token to object of type /v1, Kind=ConfigMap");
+    let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "m"}});
+    admin.post("/api/v1/nodes", &node).await.expect(201);
+    let mut stale = bound("Node", "m");
+    stale["spec"]["boundObjectRef"]["uid"] = json!("old");
+    ask(&admin, &stale).await.refused(409, "Conflict");
+    let token = ask(&admin, &bound("Node", "m")).await.expect(201)["status"]["token"].clone();
+    let info = whoami(&server, token.as_str().unwrap()).await.expect(201)["status"]["userInfo"].clone();
+    assert_eq!(info["extra"]["authentication.orch.io/node-name"], json!(["m"]));
+}
+
+#[tokio::test]
+async fn what_is_asked_for_is_checked() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    account(&admin).await;
+    for (seconds, why) in [
+        (599_i64, "may not specify a duration less than 10 minutes"),
+        (4_294_967_297, "may not specify a duration larger than 2^32 seconds"),
+    ] {
+        let message =
+            ask(&admin, &json!({"spec": {"expirationSeconds": seconds}})).await.refused(422, "Invalid");
+        let expected = format!(
+            r#"TokenRequest.authentication.orch.io "" is invalid: spec.expirationSeconds: Invalid value: {seconds}: {why}"#
+        );
+        assert_eq!(message, expected);
+    }
+    let message = ask(&admin, &json!({"metadata": {"name": "other"}})).await.refused(422, "Invalid");
+    assert!(message.ends_with("must match the service account name if specified"), "{message}");
+    let wrong_kind = json!({"apiVersion": "v1", "kind": "ServiceAccount"});
+    admin.post(&format!("{ACCOUNTS}/robot/token"), &wrong_kind).await.refused(400, "BadRequest");
+    let missing = json!({"apiVersion": "authentication.orch.io/v1", "kind": "TokenRequest"});
+    admin.post(&format!("{ACCOUNTS}/nobody/token"), &missing).await.refused(404, "NotFound");
+    admin.get(&format!("{ACCOUNTS}/robot/token")).await.refused(405, "MethodNotAllowed");
+    let resources = admin.get("/api/v1").await.expect(200);
+    let published =
+        resources["resources"].as_array().unwrap().iter().find(|it| it["name"] == "serviceaccounts/token");
+    let expected = json!({
+        "name": "serviceaccounts/token", "singularName": "", "namespaced": true,
+        "group": "authentication.orch.io", "version": "v1", "kind": "TokenRequest", "verbs": ["create"],
+    });
+    assert_eq!(published, Some(&expected));
+}
+
+#[tokio::test]
+async fn a_token_is_for_its_audiences() {
+    let flags =
+        ["--service-account-issuer=https://me.example.com", "--api-audiences=api,https://me.example.com"];
+    let options = flags.into_iter().fold(TestServer::options(), |options, flag| options.flag(flag));
+    let server = options.start().await;
+    let admin = server.admin();
+    account(&admin).await;
+    let token = |answer: Answer| answer.expect(201)["status"]["token"].as_str().unwrap().to_owned();
+    let own = token(ask(&admin, &json!({})).await);
+    let others = token(ask(&admin, &json!({"spec": {"audiences": ["vault", "other"]}})).await);
+    whoami(&server, &own).await.expect(201);
+    whoami(&server, &others).await.refused(401, "Unauthorized");
+    for (token, audiences, good_for) in [
+        (own.as_str(), json!([]), json!(["api", "https://me.example.com"])),
+        (&own, json!(["api"]), json!(["api"])),
+        (&own, json!(["vault"]), Value::Null),
+        (&others, json!(["vault"]), json!(["vault"])),
+        (&others, json!([]), Value::Null),
+        ("tok-bob", json!([]), json!(["api", "https://me.example.com"])),
+        ("tok-bob", json!(["api", "x"]), json!(["api"])),
+        ("tok-bob", json!(["vault"]), Value::Null),
+    ] {
+        let review = json!({
+            "apiVersion": "authentication.orch.io/v1", "kind": "TokenReview",
+            "spec": {"token": token, "audiences": audiences},
+        });
+        let status = admin.post(TOKEN_REVIEWS, &review).await.expect(201)["status"].clone();
+        assert_eq!(status.get("audiences").cloned().unwrap_or_default(), good_for, "{audiences} {status}");
+        assert_eq!(status["authenticated"] == true, !good_for.is_null(), "{status}");
+    }
+}
+
+async fn account(admin: &Client) -> Value {
+    let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "robot"}});
+    admin.post(ACCOUNTS, &account).await.expect(201)
+}
+
+async fn ask(admin: &Client, with: &Value) -> Answer {
+    let mut request = json!({"apiVersion": "authentication.orch.io/v1", "kind": "TokenRequest"});
+    for (field, value) in with.as_object().unwrap() {
+        request[field] = value.clone();
+    }
+    admin.post(&format!("{ACCOUNTS}/robot/token"), &request).await
+}
+
+async fn whoami(server: &TestServer, token: &str) -> Answer {
+    let review = json!({"apiVersion": "authentication.orch.io/v1", "kind": "SelfSubjectReview"});
+    server.nobody().with_token(token).post(SELF_REVIEWS, &review).await
+}
