@@ -120,9 +120,9 @@ async fn what_is_asked_for_is_checked() {
 
 #[tokio::test]
 async fn a_token_is_for_its_audiences() {
-    let flags =
-        ["--service-account-issuer=https://me.example.com", "--api-audiences=api,https://me.example.com"];
-    let options = flags.into_iter().fold(TestServer::options(), |options, flag| options.flag(flag));
+    let options = TestServer::options()
+        .flag("--service-account-issuer=https://me.example.com")
+        .flag("--api-audiences=api,https://me.example.com");
     let server = options.start().await;
     let admin = server.admin();
     account(&admin).await;
