@@ -64,6 +64,10 @@ fn every_flag_reaches_the_configuration() {
         }),
         (&["--client-ca-file=ca"], |c| c.authentication.client_ca_files == [Path::new("ca")]),
         (&["--token-auth-file=t"], |c| c.authentication.token_file.as_deref() == Some(Path::new("t"))),
+        (&["--service-account-issuer=me"], |c| {
+            c.authentication.service_account_issuer.as_deref() == Some("me")
+        }),
+        (&["--api-audiences=a,b"], |c| c.authentication.api_audiences == ["a", "b"]),
         (&["--anonymous-auth"], |c| c.authentication.anonymous),
         (&["--anonymous-auth=true"], |c| c.authentication.anonymous),
         (&["--anonymous-auth=1"], |c| c.authentication.anonymous),
