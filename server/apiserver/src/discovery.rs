@@ -7,10 +7,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use axum::{
-    body::Body,
-    response::{IntoResponse, Response},
-};
+use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::{HeaderValue, header, request::Parts, uri::Authority};
 use orch_machinery::negotiate::{Form, Offer, negotiate};
@@ -19,6 +16,7 @@ use orch_runtime::resource_def::SubresourceDef;
 use crate::{
     catalog::{Catalog, ServedResource},
     error::ApiError,
+    response::{self, Syntax, all_values},
 };
 
 mod aggregated;
@@ -28,8 +26,8 @@ mod tests;
 
 use aggregated::Aggregated;
 
-/// The only representation there is.
-const MEDIA_TYPE: &str = "application/json";
+/// The syntaxes of the documents.
+const SYNTAXES: [&str; 2] = [Syntax::Json.media_type(), Syntax::Yaml.media_type()];
 
 /// All discovery documents.
 #[derive(Debug)]
@@ -108,7 +106,7 @@ impl Discovery {
         let document = self.document(request.uri.path())?;
         let mut response = self
             .answer(document, request)
-            .unwrap_or_else(|| ApiError::NotAcceptable(vec![MEDIA_TYPE.to_owned()]).into_response());
+            .unwrap_or_else(|| ApiError::NotAcceptable(SYNTAXES.map(str::to_owned).to_vec()).into_response());
         if document.aggregated.is_some() {
             response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept"));
         }
@@ -120,15 +118,25 @@ impl Discovery {
         let groups: Vec<&str> = self.form_groups.iter().map(String::as_str).collect();
         let forms = [Form { kind: aggregated::KIND, groups: &groups, versions: &aggregated::VERSIONS }];
         let forms = if document.aggregated.is_some() { &forms[..] } else { &[] };
-        let offers = [Offer { media_type: MEDIA_TYPE, streams: false, forms }];
-        let accept = request.headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
-        match (negotiate(accept, &offers)?.form, &document.aggregated) {
-            (Some(asked), Some(aggregated)) => aggregated.respond(asked, &request.headers),
-            _ => Some(json(match &document.plain {
-                Plain::Versions(versions) => versions.render(self.address(request)),
-                Plain::Finished(body) => body.clone(),
-            })),
+        // The newer form is made in JSON alone.
+        let [json, yaml] = SYNTAXES;
+        let offers = [
+            Offer { media_type: json, streams: false, forms },
+            Offer { media_type: yaml, streams: false, forms: &[] },
+        ];
+        let accept = all_values(&request.headers, header::ACCEPT);
+        let negotiated = negotiate(Some(&accept), &offers)?;
+        if let (Some(asked), Some(aggregated)) = (negotiated.form, &document.aggregated) {
+            return aggregated.respond(asked, &request.headers);
         }
+        let text = match &document.plain {
+            Plain::Versions(versions) => versions.render(self.address(request)),
+            Plain::Finished(body) => body.clone(),
+        };
+        Some(
+            response::document(Syntax::of(negotiated.media_type), text)
+                .unwrap_or_else(IntoResponse::into_response),
+        )
     }
 
     /// The document of a path; one slash at its end is as good as none.
@@ -141,11 +149,6 @@ impl Discovery {
         let named = request.uri.authority().map(Authority::as_str).or_else(host);
         named.filter(|address| !address.is_empty()).unwrap_or(&self.local_address)
     }
-}
-
-fn json(body: Bytes) -> Response {
-    let headers = [(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE))];
-    (headers, Body::from(body)).into_response()
 }
 
 /// A document on one line with a newline at its end.

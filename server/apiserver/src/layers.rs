@@ -3,13 +3,14 @@
 //! 1. **audit id and log**: every answer, errors too, can be found again in the log; a failure is logged once, here;
 //! 2. **request info**: read once; authorization, metrics and dispatch use the same value;
 //! 3. **metrics**: around everything that has a meaning to count;
-//! 4. **deadline**: for everything but watches;
-//! 5. **panic**: so that nothing below can take the process or the connection down;
-//! 6. **framing**: what two servers in a row could read differently is refused;
-//! 7. **authenticate**, then **authorize**: before the body is read, so that strangers cost little;
-//! 8. **body limit**: the body is read whole, up to a limit, by the handlers that need one; what they leave is read
+//! 4. **syntax of failures**: a Status is written as the client accepts it, wherever it comes from;
+//! 5. **deadline**: for everything but watches;
+//! 6. **panic**: so that nothing below can take the process or the connection down;
+//! 7. **framing**: what two servers in a row could read differently is refused;
+//! 8. **authenticate**, then **authorize**: before the body is read, so that strangers cost little;
+//! 9. **body limit**: the body is read whole, up to a limit, by the handlers that need one; what they leave is read
 //!    and dropped, so that the client gets its answer;
-//! 9. the handler of [`routes`](crate::routes).
+//! 10. the handler of [`routes`](crate::routes).
 
 use std::{
     panic::AssertUnwindSafe,
@@ -34,7 +35,7 @@ use crate::{
     permission,
     query::Query,
     request_info::{RequestInfo, Route},
-    routes,
+    response, routes,
     status::Fault,
     warning,
 };
@@ -83,6 +84,7 @@ async fn measured(
     let incomer = Incomer { info: &info, query: &query, parts };
     let deadline = (!is_watch).then_some(app.request_timeout);
     let mut response = in_time(deadline, unpanicked(guarded(app, connection, incomer, &mut body))).await;
+    response::rewrite_status(&mut response, &parts.headers, &query);
     if !body.discard().await && parts.version < Version::HTTP_2 {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }

@@ -19,7 +19,9 @@ use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
 use jiff::{Timestamp, fmt::rfc2822::DateTimePrinter};
 use orch_machinery::negotiate::{Offer, negotiate};
 
-use crate::{catalog::Catalog, error::ApiError, query::Query, static_document::StaticDocument};
+use crate::{
+    catalog::Catalog, error::ApiError, query::Query, response::all_values, static_document::StaticDocument,
+};
 
 mod document;
 mod index;
@@ -39,9 +41,9 @@ const MEDIA_TYPE: &str = "application/json";
 const JSON: HeaderValue = HeaderValue::from_static(MEDIA_TYPE);
 
 /// The media types of bodies, as published; those of patches are the registry's.
-pub const BODY_MEDIA_TYPES: &[&str] = &["application/json"];
+pub const BODY_MEDIA_TYPES: &[&str] = &["application/json", "application/yaml"];
 /// The media types of answers, as published.
-pub const ANSWER_MEDIA_TYPES: &[&str] = &["application/json"];
+pub const ANSWER_MEDIA_TYPES: &[&str] = &["application/json", "application/yaml"];
 /// The media types of watch streams, as published.
 pub const STREAM_MEDIA_TYPES: &[&str] = &["application/json;stream=watch"];
 
@@ -168,8 +170,8 @@ fn moved(address: &str) -> Response {
 
 /// Whether `Accept` takes JSON; an absent or empty one does.
 fn accepts_json(request: &HeaderMap) -> bool {
-    let accept = request.get(header::ACCEPT).and_then(|value| value.to_str().ok());
-    negotiate(accept, &[Offer { media_type: MEDIA_TYPE, streams: false, forms: &[] }]).is_some()
+    let accept = all_values(request, header::ACCEPT);
+    negotiate(Some(&accept), &[Offer { media_type: MEDIA_TYPE, streams: false, forms: &[] }]).is_some()
 }
 
 /// `Fri, 20 Nov 2026 15:14:44 GMT`; `None` beyond the years that have such a form.

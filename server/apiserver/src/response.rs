@@ -6,26 +6,27 @@ mod object_text;
 mod representation;
 mod watch_body;
 mod watch_frame;
+mod yaml_text;
 
 use std::sync::Arc;
 
 use axum::{body::Body, response::Response};
 use bytes::Bytes;
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use orch_api::meta::v1::Status;
 use orch_machinery::json::pretty::pretty;
 use orch_runtime::resource_def::Verb;
 
 use chunks::Chunks;
-pub use representation::{Form, Representation};
+pub use representation::{Form, Representation, Syntax, all_values};
 
 use crate::{
     error::Result,
     metrics::RequestLabels,
+    query::Query,
     registry::{Answer, Call, Reply, current},
     status, warning,
 };
-
-const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// Puts an answer into the representation that the client asked for.
 ///
@@ -52,7 +53,11 @@ pub fn respond(call: Call<'_>, representation: &Representation, reply: Reply) ->
         }
         Answer::Status(status) => status::respond(&status),
         Answer::List(list) => {
-            let (chunks, length) = list_body::chunks(representation.form.clone(), list, call.app.now());
+            let (form, now) = (representation.form.clone(), call.app.now());
+            let (chunks, length) = match representation.syntax {
+                Syntax::Json => list_body::chunks(form, list, now),
+                Syntax::Yaml => (yaml_text::list(form, list, now)?, None),
+            };
             streamed(representation, chunks, length)
         }
         Answer::Watch(stream) => {
@@ -60,10 +65,8 @@ pub fn respond(call: Call<'_>, representation: &Representation, reply: Reply) ->
             let labels =
                 RequestLabels::resource(resource.def, None, Verb::Watch, &target.namespace, &target.name);
             let open = call.app.metrics.long_running(&labels);
-            json_response(
-                StatusCode::OK,
-                watch_body::body(*stream, representation.form.clone(), Arc::clone(call.app), open),
-            )
+            let body = watch_body::body(*stream, representation.form.clone(), Arc::clone(call.app), open);
+            whole(representation.syntax, body)
         }
     };
     warning::warn(&mut response, &reply.warnings);
@@ -85,12 +88,16 @@ fn object_response(
             text.into()
         }
     };
-    let text = if representation.pretty { pretty(&text).into() } else { text };
+    let text = match representation.syntax {
+        Syntax::Yaml => yaml_text::of_json(&text)?,
+        Syntax::Json if representation.pretty => pretty(&text).into(),
+        Syntax::Json => text,
+    };
     let mut response = if representation.gzip && text.len() > chunks::COMPRESS_ABOVE {
         let compressed = Representation { pretty: false, ..representation.clone() };
         streamed(&compressed, chunks::of(text), None)
     } else {
-        json_response(StatusCode::OK, Body::from(text))
+        whole(representation.syntax, Body::from(text))
     };
     *response.status_mut() = code;
     Ok(response)
@@ -98,26 +105,59 @@ fn object_response(
 
 /// A body that is made while it is sent; `length` is that of the pieces as they are.
 fn streamed(representation: &Representation, chunks: Chunks, length: Option<u64>) -> Response {
-    let (chunks, length) =
-        if representation.pretty { (chunks::pretty(chunks), None) } else { (chunks, length) };
+    let syntax = representation.syntax;
+    let is_indented = representation.pretty && syntax == Syntax::Json;
+    let (chunks, length) = if is_indented { (chunks::pretty(chunks), None) } else { (chunks, length) };
     if !representation.gzip {
-        return json_response(StatusCode::OK, chunks::body(chunks, length));
+        return whole(syntax, chunks::body(chunks, length));
     }
     match chunks::gzip(chunks) {
         Ok(compressed) => {
-            let mut response = json_response(StatusCode::OK, chunks::body(compressed, None));
+            let mut response = whole(syntax, chunks::body(compressed, None));
             let headers = response.headers_mut();
             headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
             headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
             response
         }
-        Err(chunks) => json_response(StatusCode::OK, chunks::body(chunks, length)),
+        Err(chunks) => whole(syntax, chunks::body(chunks, length)),
     }
 }
 
-fn json_response(code: StatusCode, body: Body) -> Response {
+fn whole(syntax: Syntax, body: Body) -> Response {
     let mut response = Response::new(body);
-    *response.status_mut() = code;
-    response.headers_mut().insert(header::CONTENT_TYPE, JSON);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(syntax.media_type()));
     response
+}
+
+/// A document that is there in JSON, in the syntax that the client wants.
+///
+/// # Errors
+/// 500 where it is no JSON document.
+pub fn document(syntax: Syntax, json: Bytes) -> Result<Response> {
+    let text = match syntax {
+        Syntax::Json => json,
+        Syntax::Yaml => yaml_text::of_json(&json)?,
+    };
+    Ok(whole(syntax, Body::from(text)))
+}
+
+/// Rewrites an answer that is a Status in the syntax that the client wants; others stay as they are.
+pub fn rewrite_status(response: &mut Response, asked: &HeaderMap, query: &Query) {
+    let Some(status) = response.extensions_mut().remove::<Status>() else { return };
+    let (syntax, is_pretty) = representation::negotiate_status(asked, query);
+    if syntax == Syntax::Json && !is_pretty {
+        return;
+    }
+    let json = status::json(&status);
+    let text = match syntax {
+        Syntax::Json => Ok(pretty(&json).into()),
+        Syntax::Yaml => yaml_text::of_json(&json),
+    };
+    // A Status that cannot be rewritten stays in JSON.
+    if let Ok(text) = text {
+        *response.body_mut() = Body::from(text);
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(syntax.media_type()));
+    }
 }

@@ -173,6 +173,8 @@ pub fn respond(status: &Status) -> Response {
     if seconds > 0 {
         headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
+    // For those who want it in another syntax.
+    response.extensions_mut().insert(status.clone());
     response
 }
 

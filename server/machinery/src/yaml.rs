@@ -16,6 +16,12 @@ use crate::json::{
     decode::{DecodeError, decode_any_strict},
 };
 
+mod encode;
+mod plain;
+mod scalar;
+
+pub use encode::{encode, encode_item};
+
 /// YAML may be nested this deep; its reader takes more of the stack per level than that of JSON.
 const MAX_YAML_DEPTH: usize = 64;
 
@@ -66,11 +72,6 @@ pub fn decode(bytes: &[u8], limits: &Limits) -> Result<Document, DecodeError> {
     })
     .map_err(|error| syntax(&error.without_snippet().to_string(), depth))?;
     Ok(Document { tree, duplicates: reading.duplicates.into_inner() })
-}
-
-/// Writes a tree as YAML, names in byte order.
-pub fn encode(tree: &Tree) -> String {
-    serde_saphyr::to_string(tree).expect("every tree has a YAML form")
 }
 
 fn options(depth: usize) -> serde_saphyr::Options {

@@ -30,3 +30,4 @@ mod warnings;
 mod watch;
 mod wire;
 mod writes;
+mod yaml;

@@ -111,7 +111,7 @@ impl ListText {
 
 /// Writes an object with the comma before it. A damaged one is left out and logged: the answer has begun, and must not
 /// fail for one of them.
-fn write_item(
+pub fn write_item(
     form: &Form,
     list: &List,
     object: &Object,

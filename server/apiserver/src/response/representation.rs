@@ -3,7 +3,9 @@
 //! Besides the object itself there are its metadata alone and a table for people. Both are named in the spelling of
 //! either vocabulary, and answered in the spelling that was asked.
 
-use http::{HeaderMap, header};
+use std::borrow::Cow;
+
+use http::{HeaderMap, HeaderName, header};
 use orch_machinery::{
     negotiate::{self, Negotiated, Offer, media_type},
     table::IncludeObject,
@@ -12,6 +14,7 @@ use orch_runtime::resource_def::Verb;
 
 use crate::{
     error::{ApiError, Result},
+    query::Query,
     registry::Call,
 };
 
@@ -20,10 +23,36 @@ use crate::{
 pub struct Representation {
     /// What is written.
     pub form: Form,
-    /// Whether it is indented.
+    /// In which syntax.
+    pub syntax: Syntax,
+    /// Whether it is indented; YAML always is.
     pub pretty: bool,
     /// Whether it may be compressed.
     pub gzip: bool,
+}
+
+/// The syntax of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    /// `application/json`.
+    Json,
+    /// `application/yaml`.
+    Yaml,
+}
+
+impl Syntax {
+    /// The syntax of a media type that was offered.
+    pub fn of(media_type: &str) -> Self {
+        if media_type == YAML { Syntax::Yaml } else { Syntax::Json }
+    }
+
+    /// Its media type.
+    pub const fn media_type(self) -> &'static str {
+        match self {
+            Syntax::Json => JSON,
+            Syntax::Yaml => YAML,
+        }
+    }
 }
 
 /// What is written of an object.
@@ -38,6 +67,7 @@ pub enum Form {
 }
 
 const JSON: &str = "application/json";
+const YAML: &str = "application/yaml";
 const TABLE: &str = "Table";
 const METADATA: &str = "PartialObjectMetadata";
 /// The kind of a list of metadata alone.
@@ -51,11 +81,16 @@ impl Representation {
     /// # Errors
     /// 406 where nothing that it accepts can be made, 400 for a table with an unknown kind of row objects.
     pub fn negotiate(headers: &HeaderMap, call: Call<'_>) -> Result<Self> {
-        let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+        let accept = all_values(headers, header::ACCEPT);
         let gzip = matches!(call.target.verb, Verb::Get | Verb::List) && accepts_gzip(headers);
-        if accept.is_none_or(|accept| accept.is_empty() || accept == JSON || accept == "*/*") {
-            // What programs ask for; nothing has to be weighed.
-            return Ok(Representation { form: Form::Plain, pretty: wants_pretty(headers, call, None), gzip });
+        let pretty = |asked| wants_pretty(headers, call.query, asked);
+        if is_for_any_program(&accept) {
+            return Ok(Representation {
+                form: Form::Plain,
+                syntax: Syntax::Json,
+                pretty: pretty(None),
+                gzip,
+            });
         }
         let groups = call.app.meta_groups();
         let groups: Vec<&str> = groups.iter().map(String::as_str).collect();
@@ -63,20 +98,69 @@ impl Representation {
         let form = |kind| negotiate::Form { kind, groups: &groups, versions: &versions };
         let metadata = if call.target.verb == Verb::List { METADATA_LIST } else { METADATA };
         let forms = [form(TABLE), form(metadata)];
-        let watch = call.target.verb == Verb::Watch;
-        let offers = [Offer { media_type: JSON, streams: watch, forms: &forms }];
-        let Some(negotiated) = negotiate::negotiate(accept, &offers) else {
-            let accepted = vec![if watch { "application/json;stream=watch" } else { JSON }.to_owned()];
-            let asks_json = accept.unwrap_or_default().split(',').any(|clause| media_type(clause) == JSON);
-            let error = if asks_json { ApiError::NotAcceptable } else { ApiError::UnknownMediaType };
-            return Err(error(accepted));
+        let offer = |media_type, streams| Offer { media_type, streams, forms: &forms };
+        let offers = if call.target.verb == Verb::Watch {
+            // There is no way to tell where an event ends in YAML.
+            vec![offer(JSON, true)]
+        } else {
+            vec![offer(JSON, false), offer(YAML, false)]
         };
+        let negotiated = negotiate::negotiate(Some(&accept), &offers);
+        let negotiated = negotiated.ok_or_else(|| not_acceptable(&accept, &offers))?;
         Ok(Representation {
             form: asked(&negotiated, call)?,
-            pretty: wants_pretty(headers, call, negotiated.pretty),
+            syntax: Syntax::of(negotiated.media_type),
+            pretty: pretty(negotiated.pretty),
             gzip,
         })
     }
+}
+
+/// How a Status is to be written, which is the answer to everything that fails: what else the client accepts does not
+/// matter then, and whoever accepts nothing gets JSON.
+pub fn negotiate_status(headers: &HeaderMap, query: &Query) -> (Syntax, bool) {
+    let accept = all_values(headers, header::ACCEPT);
+    let accepted = || {
+        // A Status has one form, whichever is asked.
+        let plain: Vec<String> = accept.split(',').map(without_form).collect();
+        let offer = |media_type| Offer { media_type, streams: true, forms: &[] };
+        let offers = [offer(JSON), offer(YAML)];
+        let negotiated = negotiate::negotiate(Some(&plain.join(",")), &offers)?;
+        Some((Syntax::of(negotiated.media_type), negotiated.pretty))
+    };
+    let chosen = if is_for_any_program(&accept) { None } else { accepted() };
+    let (syntax, pretty) = chosen.unwrap_or((Syntax::Json, None));
+    (syntax, wants_pretty(headers, query, pretty))
+}
+
+/// What programs ask for; nothing has to be weighed.
+fn is_for_any_program(accept: &str) -> bool {
+    accept.is_empty() || accept == JSON || accept == "*/*"
+}
+
+/// A clause without the parameters that ask for another form of an object.
+fn without_form(clause: &str) -> String {
+    let asks_form = |part: &&str| ["as=", "g=", "v="].iter().any(|name| part.trim().starts_with(name));
+    clause.split(';').filter(|part| !asks_form(part)).collect::<Vec<_>>().join(";")
+}
+
+/// Clients that name a type which exists, but not in the way they want it, are told so in another way.
+fn not_acceptable(accept: &str, offers: &[Offer<'_>]) -> ApiError {
+    let streams = |offer: &Offer<'_>| if offer.streams { ";stream=watch" } else { "" };
+    let accepted = offers.iter().map(|offer| format!("{}{}", offer.media_type, streams(offer))).collect();
+    let is_known = |clause| offers.iter().any(|offer| media_type(clause) == offer.media_type);
+    if accept.split(',').any(is_known) {
+        ApiError::NotAcceptable(accepted)
+    } else {
+        ApiError::UnknownMediaType(accepted)
+    }
+}
+
+/// The lines of a header that may be written in several, as one.
+pub fn all_values(headers: &HeaderMap, name: HeaderName) -> Cow<'_, str> {
+    let mut values = headers.get_all(name).into_iter().filter_map(|value| value.to_str().ok());
+    let first = values.next().unwrap_or_default();
+    values.fold(Cow::Borrowed(first), |joined, value| Cow::Owned(format!("{joined},{value}")))
 }
 
 fn asked(negotiated: &Negotiated<'_>, call: Call<'_>) -> Result<Form> {
@@ -95,8 +179,8 @@ fn asked(negotiated: &Negotiated<'_>, call: Call<'_>) -> Result<Form> {
 }
 
 /// An explicit parameter decides, then the media type's, then who asks.
-fn wants_pretty(headers: &HeaderMap, call: Call<'_>, negotiated: Option<bool>) -> bool {
-    call.query.optional_flag("pretty").or(negotiated).unwrap_or_else(|| {
+fn wants_pretty(headers: &HeaderMap, query: &Query, negotiated: Option<bool>) -> bool {
+    query.optional_flag("pretty").or(negotiated).unwrap_or_else(|| {
         let agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
         PRETTY_AGENTS.iter().any(|known| agent.starts_with(known))
     })
@@ -104,8 +188,7 @@ fn wants_pretty(headers: &HeaderMap, call: Call<'_>, negotiated: Option<bool>) -
 
 /// Whether the client names gzip and does not rule it out by a weight of zero.
 fn accepts_gzip(headers: &HeaderMap) -> bool {
-    let values = headers.get_all(header::ACCEPT_ENCODING).into_iter().filter_map(|value| value.to_str().ok());
-    values.flat_map(|value| value.split(',')).any(|coding| {
+    all_values(headers, header::ACCEPT_ENCODING).split(',').any(|coding| {
         let mut parts = coding.split(';').map(str::trim);
         let named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip"));
         let weight = parts.find_map(|part| part.strip_prefix("q="));

@@ -126,6 +126,31 @@ fn what_is_written_reads_plainly() {
     );
 }
 
+/// Pairs of a value and the text that the reference writer makes of it.
+#[test]
+fn it_is_written_as_clients_know_it() {
+    let pairs: Vec<(Tree, String)> = serde_json::from_str(include_str!("written.json")).unwrap();
+    assert!(pairs.len() > 100);
+    for (value, expected) in pairs {
+        assert_eq!(encode(&value), expected, "{value}");
+    }
+    for (value, expected) in [
+        (json!(0.5), "0.5\n"),
+        (json!(1_234_567.5), "1.2345675e+06\n"),
+        (json!(-1.5e-7), "-1.5e-07\n"),
+        (json!({"a\rb": 1}), "? \"a\\rb\"\n: 1\n"),
+    ] {
+        assert_eq!(encode(&value), expected);
+    }
+}
+
+#[test]
+fn an_item_is_written_as_in_its_list() {
+    let items = [json!({"a": 1, "b": [2, 3], "c": {"d": "x\ny"}}), json!([[], {}]), json!("y"), json!(null)];
+    let list = encode(&Tree::from(items.to_vec()));
+    assert_eq!(items.iter().map(encode_item).collect::<String>(), list);
+}
+
 proptest! {
     #[test]
     fn what_is_written_is_read_again(tree in arbitrary()) {
