@@ -241,9 +241,10 @@ async fn bodies_and_answers_refer_to_schemas() {
     for name in ["application/merge-patch+json", "application/strategic-merge-patch+json"] {
         assert!(patch_types.iter().any(|known| *known == name), "{patch_types:?}");
     }
+    let schema = json!({"schema": reference("core.v1.ConfigMap")});
     assert_eq!(
         item["put"]["requestBody"],
-        json!({"content": {"application/json": {"schema": reference("core.v1.ConfigMap")}}, "required": true})
+        json!({"content": {"application/json": schema, "application/yaml": schema}, "required": true})
     );
     assert_eq!(item["delete"]["requestBody"].get("required"), None);
     let answers = |operation: &Value| -> Vec<String> {
