@@ -14,6 +14,7 @@ use crate::{
     catalog::Catalog,
     discovery::Discovery,
     error::{ApiError, Result},
+    feature_gates::FeatureGates,
     health::Checks,
     metrics::Metrics,
     openapi::OpenApi,
@@ -56,6 +57,8 @@ pub struct App {
     /// Held for reading from the check that a namespace takes new objects until the object is stored; whoever empties a
     /// namespace waits for it.
     pub namespace_gate: Arc<RwLock<()>>,
+    /// Which features are on.
+    pub feature_gates: FeatureGates,
     /// How long a request that is no watch may take.
     pub request_timeout: Duration,
     /// Becomes true when the server starts to shut down.

@@ -13,7 +13,7 @@ use clap::{
 use orch_auth::{authentication::AuthenticationConfig, authorization::AuthorizationConfig};
 use orch_runtime::vocabulary::Vocabulary;
 
-use crate::{enablement::Enablement, start_error::StartError};
+use crate::{enablement::Enablement, feature_gates::FeatureGates, start_error::StartError};
 
 mod authentication;
 mod authorization;
@@ -41,6 +41,8 @@ pub struct Config {
     pub logging: LoggingConfig,
     /// Which kinds are served; checked against the tables at start.
     pub enablement: Enablement,
+    /// Which features are on.
+    pub feature_gates: FeatureGates,
     /// The product words in force.
     pub vocabulary: &'static Vocabulary,
 }
@@ -99,6 +101,10 @@ struct ApiFlags {
     /// <group>/<version> or <group>/<version>/<resource>. Stable versions are served, others are not.
     #[arg(long, value_name = "KEY[=VALUE],...", value_delimiter = ',')]
     runtime_config: Vec<String>,
+    /// Features to turn on or off, as NAME=true|false; AllAlpha and AllBeta stand for all of a stage. Alpha features are
+    /// off, beta features on.
+    #[arg(long, value_name = "NAME=BOOL,...", value_delimiter = ',')]
+    feature_gates: Vec<String>,
 }
 
 impl Flags {
@@ -115,6 +121,8 @@ impl Flags {
             logging: self.logging.check()?,
             enablement: Enablement::parse(&self.api.runtime_config)
                 .map_err(|problem| StartError::configuration("--runtime-config", problem))?,
+            feature_gates: FeatureGates::parse(&self.api.feature_gates)
+                .map_err(|problem| StartError::configuration("--feature-gates", problem))?,
             vocabulary,
         })
     }

@@ -17,6 +17,7 @@ pub mod controllers;
 pub mod discovery;
 pub mod enablement;
 pub mod error;
+pub mod feature_gates;
 pub mod health;
 pub mod incoming;
 pub mod kinds;

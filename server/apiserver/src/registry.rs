@@ -29,6 +29,7 @@ pub mod review;
 pub mod selection;
 pub mod store_error;
 pub mod turn;
+pub mod unsafe_delete;
 pub mod update;
 pub mod watch;
 pub mod write;

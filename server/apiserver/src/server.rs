@@ -115,6 +115,7 @@ impl Server {
             version: Version::new(),
             continue_key,
             namespace_gate: Arc::new(RwLock::new(())),
+            feature_gates: self.config.feature_gates.clone(),
             request_timeout: self.config.serving.request_timeout,
             stopping: stopping.clone(),
         });

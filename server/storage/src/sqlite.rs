@@ -117,8 +117,8 @@ pub async fn open(config: SqliteConfig) -> Result<Storage, StoreError> {
         replay.push(record);
     };
     log.read(&mut take).await.map_err(|error| schema::at_start(&config.path, &error))?;
-    if damaged > DAMAGE_REPORTS {
-        tracing::error!(damaged, "more objects cannot be read; a check of the database lists them");
+    if damaged > 0 {
+        tracing::error!(damaged, "this many records cannot be read; a check of the database lists them");
     }
     let (memory_writer, garbage) = replay.finish();
     let memory = Memory::clone(memory_writer.memory());

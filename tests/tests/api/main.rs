@@ -25,6 +25,7 @@ mod shutdown;
 mod start;
 mod status;
 mod tokens;
+mod unsafe_delete;
 mod vocabularies;
 mod warnings;
 mod watch;

@@ -161,7 +161,7 @@ async fn refusal(server: &TestServer, flags: &[&str]) -> String {
 }
 
 /// Changes the database of a server that is stopped.
-async fn edit(data_dir: &Path, statement: &'static str) {
+pub async fn edit(data_dir: &Path, statement: &'static str) {
     let options = SqliteConnectOptions::new().filename(data_dir.join("orch.db"));
     let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
     let changed = sqlx::query(statement).execute(&mut connection).await.unwrap().rows_affected();

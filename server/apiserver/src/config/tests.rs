@@ -8,6 +8,7 @@ use orch_runtime::vocabulary::Vocabulary;
 use super::{Config, Invocation, LogFormat, command, parse};
 use crate::{
     enablement::Enablement,
+    feature_gates::UNSAFE_DELETION,
     start_error::StartError,
     test_catalog::{KUBERNETES, ORCH},
 };
@@ -62,6 +63,7 @@ fn every_flag_reaches_the_configuration() {
             c.enablement
                 == Enablement::parse(&["api/beta", "v1=false", "apps/v1"].map(str::to_owned)).unwrap()
         }),
+        (&["--feature-gates=AllBeta=true,AllAlpha=true"], |c| c.feature_gates.is_on(&UNSAFE_DELETION)),
         (&["--client-ca-file=ca"], |c| c.authentication.client_ca_files == [Path::new("ca")]),
         (&["--token-auth-file=t"], |c| c.authentication.token_file.as_deref() == Some(Path::new("t"))),
         (&["--service-account-issuer=me"], |c| {

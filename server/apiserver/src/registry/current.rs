@@ -41,6 +41,28 @@ pub fn find(call: Call<'_>, name: &str) -> Result<Current> {
     lookup(call, name)?.ok_or_else(|| ApiError::not_found(call.target.resource, name))
 }
 
+/// What is stored under a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stored {
+    /// Nothing.
+    Absent,
+    /// An object of the kind.
+    Readable,
+    /// Bytes that are damaged, or no object of the kind, under this revision.
+    Unreadable(Revision),
+}
+
+/// Whether there is an object, and whether it can be read.
+pub fn stored(call: Call<'_>, name: &str) -> Stored {
+    let resource = call.target.resource;
+    let snapshot = call.app.storage.snapshot(&resource.storage_name);
+    match snapshot.get(&call.target.namespace, name) {
+        None => Stored::Absent,
+        Some(object) if tree_of(resource, object).is_ok() => Stored::Readable,
+        Some(object) => Stored::Unreadable(object.revision()),
+    }
+}
+
 /// Like [`find`], but absence is no error.
 pub fn lookup(call: Call<'_>, name: &str) -> Result<Option<Current>> {
     let resource = call.target.resource;

@@ -15,7 +15,7 @@ use super::{
     options::{DeletionOptions, Propagation},
     store_error,
     turn::Turn,
-    write,
+    unsafe_delete, write,
 };
 use crate::{
     error::{ApiError, ResourceName, Result},
@@ -39,8 +39,18 @@ pub enum Deleted {
 /// # Errors
 /// 400 and 422 for wrong options, 403 for objects that the server needs, 404, 409 for preconditions.
 pub async fn delete(call: Call<'_>, body: &Body) -> Result<Reply> {
-    let options = DeletionOptions::parse(body, call.query, call.app.catalog.vocabulary)?;
-    let answer = match delete_named(call, &call.target.name, &options).await? {
+    let options = DeletionOptions::parse(call, body)?;
+    if options.ignores_read_errors {
+        unsafe_delete::authorize(call).await?;
+    }
+    let deleted = match delete_named(call, &call.target.name, &options).await {
+        Err(error) if options.ignores_read_errors => match unsafe_delete::remove_unreadable(call).await? {
+            Some(answer) => return Ok(answer.into()),
+            None => return Err(error),
+        },
+        deleted => deleted?,
+    };
+    let answer = match deleted {
         Deleted::Terminating(Answer::Object(object)) if options.expects_removal => Answer::Accepted(object),
         Deleted::Terminating(answer) => answer,
         Deleted::Removed(tree, object) if call.target.resource.def.delete_returns_object => match object {

@@ -12,7 +12,7 @@ use crate::error::{ApiError, Result};
 /// # Errors
 /// 400 for bad selectors, and what a DELETE of an item may answer.
 pub async fn delete_collection(call: Call<'_>, body: &Body) -> Result<Reply> {
-    let options = DeletionOptions::parse(body, call.query, call.app.catalog.vocabulary)?;
+    let options = DeletionOptions::parse_for_collection(call, body)?;
     let page = list::page(call).await?;
     for object in &page.objects {
         match delete::delete_named(call, &object.key().name, &options).await {

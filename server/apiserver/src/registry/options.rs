@@ -10,11 +10,15 @@ use orch_runtime::{
 use super::{Call, body, body_format::Body, patch::PatchKind};
 use crate::{
     error::{ApiError, Result},
+    feature_gates::UNSAFE_DELETION,
     query::Query,
 };
 
 /// The longest name of a field manager, in bytes.
 const MAX_MANAGER: usize = 128;
+
+/// The option that has objects removed which cannot be read.
+const IGNORES_READ_ERRORS: &str = "ignoreStoreReadErrorWithClusterBreakingPotential";
 
 /// What to do about unknown and duplicate fields in a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,6 +139,8 @@ pub struct DeletionOptions {
     pub propagation: Option<Propagation>,
     /// How many seconds the object is given to end by itself; `None` where the client does not say.
     pub grace_period: Option<i64>,
+    /// Whether an object that cannot be read is removed all the same.
+    pub ignores_read_errors: bool,
     /// Whether the client says in the old way that dependents go: it is told when the object stays for now.
     pub expects_removal: bool,
 }
@@ -145,16 +151,20 @@ impl DeletionOptions {
     /// # Errors
     /// 400 for a body that is no JSON object or of another kind, or a query value of a wrong type;
     /// 422 for options that contradict each other or do not exist.
-    pub fn parse(body: &Body, query: &Query, vocabulary: &Vocabulary) -> Result<Self> {
-        let options = if body.bytes.is_empty() { from_query(query)? } else { from_body(body)? };
-        DeletionOptions::check(options, vocabulary)
+    pub fn parse(call: Call<'_>, body: &Body) -> Result<Self> {
+        let options = if body.bytes.is_empty() { from_query(call.query)? } else { from_body(body)? };
+        DeletionOptions::check(call, options)
     }
 
     /// Options that came in another object.
     ///
     /// # Errors
     /// 422 for options that contradict each other or do not exist.
-    pub fn check(options: DeleteOptions, vocabulary: &Vocabulary) -> Result<Self> {
+    pub fn check(call: Call<'_>, mut options: DeleteOptions) -> Result<Self> {
+        let vocabulary = call.app.catalog.vocabulary;
+        if !call.app.feature_gates.is_on(&UNSAFE_DELETION) {
+            options.ignore_store_read_error_with_cluster_breaking_potential = None;
+        }
         let mut cx = Validation::new(vocabulary);
         let dry_run: Vec<&str> = options.dry_run.iter().map(String::as_str).collect();
         check_dry_run(&dry_run, &mut cx);
@@ -168,8 +178,26 @@ impl DeletionOptions {
             resource_version: preconditions.resource_version,
             propagation,
             grace_period: options.grace_period_seconds,
+            ignores_read_errors: options.ignore_store_read_error_with_cluster_breaking_potential
+                == Some(true),
             expects_removal: options.orphan_dependents == Some(false),
         })
+    }
+
+    /// Reads the options of a DELETE of a collection: what cannot be read must be named to be removed.
+    ///
+    /// # Errors
+    /// As [`parse`](DeletionOptions::parse).
+    pub fn parse_for_collection(call: Call<'_>, body: &Body) -> Result<Self> {
+        let options = DeletionOptions::parse(call, body)?;
+        let mut cx = Validation::new(call.app.catalog.vocabulary);
+        if options.ignores_read_errors {
+            let path = Path::ROOT.field(IGNORES_READ_ERRORS);
+            let detail = "is not allowed with DELETECOLLECTION, try again after removing the option";
+            cx.push(FieldError::invalid(&path, &true, detail));
+        }
+        refuse(cx, "DeleteOptions", call.app.catalog.vocabulary)?;
+        Ok(options)
     }
 }
 
@@ -193,6 +221,7 @@ fn from_query(query: &Query) -> Result<DeleteOptions> {
         grace_period_seconds: query.integer("gracePeriodSeconds")?,
         orphan_dependents: query.optional_flag("orphanDependents"),
         propagation_policy: query.get("propagationPolicy").filter(|text| !text.is_empty()).map(str::to_owned),
+        ignore_store_read_error_with_cluster_breaking_potential: query.optional_flag(IGNORES_READ_ERRORS),
         ..DeleteOptions::default()
     })
 }
@@ -229,7 +258,7 @@ fn check_forced(options: &DeleteOptions, cx: &mut Validation<'_>) {
         (options.grace_period_seconds.is_some(), "gracePeriodSeconds"),
         (options.preconditions.is_some(), "preconditions"),
     ];
-    let path = Path::ROOT.field("ignoreStoreReadErrorWithClusterBreakingPotential");
+    let path = Path::ROOT.field(IGNORES_READ_ERRORS);
     for (_, name) in others.iter().filter(|(is_set, _)| *is_set) {
         cx.push(FieldError::invalid(&path, &true, &format!("cannot be set together with .{name}")));
     }

@@ -247,9 +247,11 @@ impl WatchStream {
 
 /// How a selection sees an event.
 fn seen(resource: &ServedResource, selection: &Selection, event: &Event) -> Option<ChangeType> {
-    let matches = |object: &Arc<Object>| selection.matches(resource, object).unwrap_or(false);
-    let before = event.previous().is_some_and(matches);
-    let after = event.kind() == EventKind::Put && matches(event.object());
+    let matches = |object: &Arc<Object>| selection.matches(resource, object);
+    let is_gone = event.kind() == EventKind::Remove;
+    // Whoever saw an object before it was damaged must hear that it is gone.
+    let before = event.previous().is_some_and(|previous| matches(previous).unwrap_or(is_gone));
+    let after = !is_gone && matches(event.object()).unwrap_or(false);
     match (before, after) {
         (false, false) => None,
         (false, true) => Some(ChangeType::Added),
