@@ -196,6 +196,11 @@ pub trait Shown {
 static PRINTABLE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\A[\pL\pM\pN\pP\pS ]\z").expect("a fixed pattern"));
 
+/// Whether a character is a letter, mark, number, punctuation, symbol or the plain blank: nothing that cannot be seen.
+pub fn is_printable(ch: char) -> bool {
+    matches!(ch, ' '..='~') || (!ch.is_ascii() && PRINTABLE.is_match(ch.encode_utf8(&mut [0; 4])))
+}
+
 impl Shown for str {
     fn shown(&self) -> String {
         let mut text = String::with_capacity(self.len() + 2);

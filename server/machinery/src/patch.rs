@@ -7,6 +7,7 @@
 
 pub mod json;
 pub mod merge;
+pub mod shown;
 pub mod strategic;
 
 /// Why a patch cannot be applied. Each variant is one class of answer.

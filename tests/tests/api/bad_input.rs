@@ -193,3 +193,102 @@ async fn a_json_patch_cannot_blow_up() {
     assert!(message.contains("10000"), "{message}");
     assert_eq!(admin.get("/readyz").await.text(), "ok");
 }
+
+#[tokio::test]
+async fn what_is_missing_is_told_before_what_is_wrong_with_its_patch() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let absent = format!("{CONFIG_MAPS}/absent");
+    for (media_type, body) in [
+        ("application/json-patch+json", "{"),
+        ("application/json-patch+json", "[{}]"),
+        ("application/merge-patch+json", "[]"),
+        ("application/strategic-merge-patch+json", "nonsense"),
+    ] {
+        let request = admin.request(Method::PATCH, &absent).body(media_type, body);
+        let message = request.send().await.refused(404, "NotFound");
+        assert_eq!(message, "configmaps \"absent\" not found", "{media_type} {body}");
+    }
+    let bad_option = format!("{absent}?fieldValidation=Maybe");
+    admin.merge(&bad_option, &json!({})).await.refused(422, "Invalid");
+}
+
+#[tokio::test]
+async fn a_version_that_is_no_number_is_nothing_to_create_with() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let with = |name: &str, version: &str| {
+        let mut object = config_map(name, "1");
+        object["metadata"]["resourceVersion"] = version.into();
+        object
+    };
+    admin.post(CONFIG_MAPS, &with("zero", "0")).await.expect(201);
+    admin.post(CONFIG_MAPS, &with("text", "abc")).await.expect(201);
+    admin.post(CONFIG_MAPS, &with("one", "1")).await.refused(500, "");
+    // The object's own faults come first, and a dry run does not get so far.
+    let mut wrong = with("one", "1");
+    wrong["data"] = json!({"a b": ""});
+    admin.post(CONFIG_MAPS, &wrong).await.refused(422, "Invalid");
+    admin.post(&format!("{CONFIG_MAPS}?dryRun=All"), &with("one", "1")).await.expect(201);
+
+    let message = admin.put(&format!("{CONFIG_MAPS}/zero"), &with("zero", "abc")).await.refused(500, "");
+    assert_eq!(message, "strconv.ParseUint: parsing \"abc\": invalid syntax");
+}
+
+#[tokio::test]
+async fn a_uid_is_a_precondition_of_replacing_also_where_nothing_is() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let role = |uid: &str| {
+        let api_version = "rbac.authorization.orch.io/v1";
+        json!({"apiVersion": api_version, "kind": "Role", "metadata": {"name": "r", "uid": uid}, "rules": []})
+    };
+    let item = "/apis/rbac.authorization.orch.io/v1/namespaces/default/roles/r";
+    let message =
+        admin.put(item, &role("11111111-2222-3333-4444-555555555555")).await.refused(409, "Conflict");
+    assert!(message.contains("UID in precondition: 11111111-2222-3333-4444-555555555555"), "{message}");
+    admin.put(item, &role("")).await.expect(201);
+}
+
+#[tokio::test]
+async fn a_manager_has_a_name_that_can_be_seen() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    for (manager, expected) in [
+        ("a%E2%80%8Bb", "invalid character U+200B (at position 1)"),
+        ("%C3%A9%07", "invalid character U+0007 (at position 2)"),
+        ("%C2%A0", "invalid character U+00A0 (at position 0)"),
+    ] {
+        let path = format!("{CONFIG_MAPS}?fieldManager={manager}");
+        let message = admin.post(&path, &config_map("a", "1")).await.refused(422, "Invalid");
+        assert!(message.ends_with(expected), "{message}");
+    }
+    let request = admin.request(Method::POST, CONFIG_MAPS).header("user-agent", "tool/1.0");
+    let created = request.json(&config_map("a", "1")).send().await.expect(201);
+    assert_eq!(created["metadata"]["managedFields"][0]["manager"], "tool");
+    let path = format!("{CONFIG_MAPS}?fieldManager=caf%C3%A9%20%F0%9F%98%80");
+    let created = admin.post(&path, &config_map("b", "1")).await.expect(201);
+    assert_eq!(created["metadata"]["managedFields"][0]["manager"], "café 😀");
+}
+
+#[tokio::test]
+async fn the_time_of_deletion_cannot_be_moved() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let item = format!("{CONFIG_MAPS}/a");
+    let mut object = config_map("a", "1");
+    object["metadata"]["finalizers"] = json!(["example.com/held"]);
+    admin.post(CONFIG_MAPS, &object).await.expect(201);
+    let moved = json!({"metadata": {"deletionTimestamp": "2030-01-01T00:00:00Z"}});
+    let message = admin.merge(&item, &moved).await.refused(422, "Invalid");
+    assert!(message.contains("metadata.deletionTimestamp") && message.contains("immutable"), "{message}");
+
+    let deleted = admin.delete(&item).await.expect(200);
+    let when = &deleted["metadata"]["deletionTimestamp"];
+    for change in [moved, json!({"metadata": {"deletionTimestamp": null}})] {
+        let answer = admin.merge(&item, &change).await.expect(200);
+        assert_eq!(&answer["metadata"]["deletionTimestamp"], when, "{change}");
+    }
+    let change = json!({"metadata": {"deletionGracePeriodSeconds": 7}});
+    admin.merge(&item, &change).await.refused(422, "Invalid");
+}

@@ -68,6 +68,7 @@ pub async fn store_draft(
     }
     let may_shrink = matches!(ownership, Ownership::Tracked { .. });
     let base = Meta::of(&tree).generate_name().to_owned();
+    let version = metadata::given_version(&tree).unwrap_or_default();
     let warned = warnings.len();
     let mut next = Some(Draft { tree, ownership });
     for attempt in 1..=NAME_ATTEMPTS {
@@ -77,7 +78,7 @@ pub async fn store_draft(
             next = Some(draft.clone());
         }
         warnings.truncate(warned);
-        let generated = metadata::begin(call.target.resource.def, &mut draft.tree, call.app.now())?;
+        let generated = metadata::begin(call.target.resource.def, &mut draft.tree, call.app.now());
         let stored = write::ready_to_create(call, draft, options, warnings)?;
         let name = Meta::of(&stored).name().to_owned();
         if options.dry_run {
@@ -85,6 +86,10 @@ pub async fn store_draft(
                 return Err(taken(call, &name, Meta::of(&existing.tree).deletion_timestamp().is_some()));
             }
             return Ok(Answer::Transient { json: write::transient_form(call, &stored), created: true });
+        }
+        if version != 0 {
+            let message = "resourceVersion should not be set on objects to be created";
+            return Err(ApiError::Unclassified(message.to_owned()));
         }
         let body = write::stored_form(call, &stored, may_shrink)?;
         match admission::store_in_namespace(call, Write::Create { key: current::key(call, &name), body })

@@ -4,7 +4,7 @@ use orch_api::{meta::v1::ObjectMeta, validators::object_meta_update};
 use orch_machinery::meta::{self, Meta};
 use orch_runtime::{
     Tree, constraint,
-    field_error::{FieldError, Validation},
+    field_error::{FieldError, Shown as _, Validation},
     path::Path,
     resource_def::{NameFormat, ResourceDef, Scope},
     scalar::Time,
@@ -30,13 +30,14 @@ const SERVER_OWNED: &[&str] = &[
     "deletionTimestamp",
     "deletionGracePeriodSeconds",
     "managedFields",
+    "resourceVersion",
 ];
 
 /// Fields that an update takes over from the stored object, whatever the client sends.
 const KEPT_ON_UPDATE: &[&str] = &["creationTimestamp", "generation", "managedFields"];
 
 /// Fields that an update takes over where the client leaves them out; changing them is against the rules.
-const FILLED_ON_UPDATE: &[&str] = &["uid", "deletionTimestamp", "deletionGracePeriodSeconds"];
+const FILLED_ON_UPDATE: &[&str] = &["uid", "deletionGracePeriodSeconds"];
 
 /// Puts the object into the namespace of the URL.
 ///
@@ -82,15 +83,7 @@ pub fn check_name(target: &Target<'_>, tree: &Tree) -> Result<()> {
 
 /// Gives a new object its identity: uid, creation time, first generation, and a name where one is to be generated.
 /// Returns whether the name was generated.
-///
-/// # Errors
-/// 500 without a reason, as clients know it, for a body that carries a resourceVersion.
-pub fn begin(def: &ResourceDef, tree: &mut Tree, now: Time) -> Result<bool> {
-    if !Meta::of(tree).resource_version().is_empty() {
-        return Err(ApiError::Unclassified(
-            "resourceVersion should not be set on objects to be created".to_owned(),
-        ));
-    }
+pub fn begin(def: &ResourceDef, tree: &mut Tree, now: Time) -> bool {
     let base = Meta::of(tree).generate_name().to_owned();
     let generated = Meta::of(tree).name().is_empty() && !base.is_empty();
     let metadata = meta::metadata_mut(tree);
@@ -105,7 +98,21 @@ pub fn begin(def: &ResourceDef, tree: &mut Tree, now: Time) -> Result<bool> {
     if generated {
         metadata.insert("name".to_owned(), generated_name(&base).into());
     }
-    Ok(generated)
+    generated
+}
+
+/// The version that a client relies on; none and zero are 0.
+///
+/// # Errors
+/// 500 without a reason, as clients know it, for what is no number.
+pub fn given_version(tree: &Tree) -> Result<u64> {
+    let version = Meta::of(tree).resource_version();
+    if version.is_empty() {
+        return Ok(0);
+    }
+    version.parse().map_err(|_| {
+        ApiError::Unclassified(format!("strconv.ParseUint: parsing {}: invalid syntax", version.shown()))
+    })
 }
 
 /// Takes over from the stored object what an update cannot change. Returns what the client gave as managed fields, which
@@ -119,6 +126,10 @@ pub fn carry_over(current: &Tree, proposed: &mut Tree) -> Option<Tree> {
         if let (None, Some(value)) = (new.get(*field), old.get(field)) {
             new.insert((*field).to_owned(), value.clone());
         }
+    }
+    // When an object goes can be said once, and only by deleting it.
+    if let Some(value) = old.get("deletionTimestamp") {
+        new.insert("deletionTimestamp".to_owned(), value.clone());
     }
     for field in KEPT_ON_UPDATE {
         match old.get(field) {

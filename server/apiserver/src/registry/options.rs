@@ -2,7 +2,7 @@
 
 use orch_api::meta::v1::{DELETE_OPTIONS_TYPE, DeleteOptions};
 use orch_runtime::{
-    field_error::{FieldError, Validation},
+    field_error::{FieldError, Validation, is_printable},
     path::Path,
     vocabulary::Vocabulary,
 };
@@ -106,7 +106,7 @@ impl WriteOptions {
 fn manager_of_agent(user_agent: &str) -> String {
     let name = user_agent.split('/').next().unwrap_or_default();
     let mut manager = String::new();
-    for ch in name.chars().filter(|ch| !ch.is_control()) {
+    for ch in name.chars().filter(|ch| is_printable(*ch)) {
         if manager.len() + ch.len_utf8() > MAX_MANAGER {
             break;
         }
@@ -277,7 +277,7 @@ fn check_field_manager(manager: &str, cx: &mut Validation<'_>) {
     if manager.len() > MAX_MANAGER {
         cx.push(FieldError::too_long(&path, MAX_MANAGER));
     }
-    for (position, ch) in manager.chars().enumerate().filter(|(_, ch)| ch.is_control()) {
+    for (position, ch) in manager.char_indices().filter(|(_, ch)| !is_printable(*ch)) {
         let detail = format!("invalid character U+{:04X} (at position {position})", ch as u32);
         cx.push(FieldError::invalid(&path, manager, &detail));
     }

@@ -9,7 +9,9 @@ use orch_machinery::{
     patch::{
         PatchError,
         json::{JsonPatch, JsonPatchLimits},
-        merge, strategic,
+        merge,
+        shown::listing,
+        strategic,
     },
 };
 use orch_runtime::{
@@ -21,7 +23,7 @@ use orch_runtime::{
 use super::{
     Call, Reply,
     configuration::Configuration,
-    current::Current,
+    current::{self, Current, Stored},
     options::{FieldValidation, WriteOptions},
     update::{self, Proposal},
 };
@@ -74,6 +76,10 @@ pub async fn patch(call: Call<'_>, content_type: &str, text: &[u8]) -> Result<Re
         .map(|(_, kind)| *kind)
         .ok_or(ApiError::UnsupportedPatchType)?;
     let options = WriteOptions::parse_for_patch(call, kind)?;
+    if kind != PatchKind::Apply && current::stored(call, &call.target.name) == Stored::Absent {
+        // Whatever else is wrong with the patch, it is of nothing.
+        return Err(ApiError::not_found(call.target.resource, &call.target.name));
+    }
     let proposal = match kind {
         PatchKind::Apply => Proposal::Configuration(Configuration::read(call, text)?),
         PatchKind::Merge | PatchKind::Strategic | PatchKind::Json => {
@@ -164,21 +170,6 @@ fn check_kind(call: Call<'_>, patched: &Tree) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("{kind} \"{api_version}\" is no {} {}", resource.api_version, resource.def.kind))
-}
-
-/// A tree in the form `map[a:1 b:[x y]]`, which is how clients are shown a strategic patch.
-fn listing(tree: &Tree) -> String {
-    match tree {
-        Tree::Null => "<nil>".to_owned(),
-        Tree::String(text) => text.clone(),
-        Tree::Bool(_) | Tree::Number(_) => tree.to_string(),
-        Tree::Array(items) => format!("[{}]", items.iter().map(listing).collect::<Vec<_>>().join(" ")),
-        Tree::Object(map) => {
-            let entries: Vec<String> =
-                map.iter().map(|(name, value)| format!("{name}:{}", listing(value))).collect();
-            format!("map[{}]", entries.join(" "))
-        }
-    }
 }
 
 fn refusal(error: PatchError) -> ApiError {

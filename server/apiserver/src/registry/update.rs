@@ -103,6 +103,9 @@ async fn create_instead(
     options: &WriteOptions,
     warnings: &mut Vec<String>,
 ) -> Result<Answer> {
+    if let Proposal::Replacement(tree) = proposal {
+        check_uid(call, "", tree)?;
+    }
     let (mut tree, ownership) = match proposal {
         _ if call.target.subresource.is_some() => return Err(missing(call)),
         Proposal::Replacement(tree) if call.target.resource.def.create_on_update => {
@@ -115,6 +118,7 @@ async fn create_instead(
         }
         Proposal::Replacement(_) | Proposal::Patch(_) => return Err(missing(call)),
     };
+    metadata::given_version(&tree)?;
     // Who may only change objects cannot make them on this way.
     if let Some(asker) = call.asker {
         asker.may(call.app, "create").await?;
@@ -136,7 +140,7 @@ fn propose(
 ) -> Result<Draft> {
     let (mut proposed, settled) = match proposal {
         Proposal::Replacement(tree) => {
-            check_uid(call, current, tree)?;
+            check_uid(call, Meta::of(&current.tree).uid(), tree)?;
             (tree.clone(), None)
         }
         Proposal::Patch(patch) => {
@@ -151,7 +155,7 @@ fn propose(
             (applied.tree, Some(applied.ownership))
         }
     };
-    check_version(call, proposal, current, &proposed)?;
+    check_version(call, current, &proposed)?;
     restrict(call, &current.tree, &mut proposed);
     let given = metadata::carry_over(&current.tree, &mut proposed);
     Ok(Draft { tree: proposed, ownership: settled.unwrap_or(Ownership::Tracked { given }) })
@@ -188,11 +192,11 @@ async fn attempt(
     Ok(Answer::Object(write::commit(call, Write::Replace { key, expected, body }).await?))
 }
 
-fn check_version(call: Call<'_>, proposal: &Proposal, current: &Current, proposed: &Tree) -> Result<()> {
+fn check_version(call: Call<'_>, current: &Current, proposed: &Tree) -> Result<()> {
     let resource = call.target.resource;
-    let wanted = Meta::of(proposed).resource_version();
-    if wanted.is_empty() || wanted == "0" {
-        if resource.def.unconditional_update || !matches!(proposal, Proposal::Replacement(_)) {
+    let wanted = metadata::given_version(proposed)?;
+    if wanted == 0 {
+        if resource.def.unconditional_update {
             return Ok(());
         }
         let mut cx = Validation::new(call.app.catalog.vocabulary);
@@ -207,15 +211,15 @@ fn check_version(call: Call<'_>, proposal: &Proposal, current: &Current, propose
             errors: cx.into_errors(),
         });
     }
-    if wanted == current.revision().to_string() {
+    if wanted == current.revision().get() {
         return Ok(());
     }
     Err(ApiError::conflict(resource, &call.target.name, MODIFIED))
 }
 
 /// A uid in a PUT is a precondition; that a patch cannot change it is a rule of metadata.
-fn check_uid(call: Call<'_>, current: &Current, proposed: &Tree) -> Result<()> {
-    let (wanted, have) = (Meta::of(proposed).uid(), Meta::of(&current.tree).uid());
+fn check_uid(call: Call<'_>, have: &str, proposed: &Tree) -> Result<()> {
+    let wanted = Meta::of(proposed).uid();
     if wanted.is_empty() || wanted == have {
         return Ok(());
     }

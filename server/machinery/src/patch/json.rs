@@ -8,7 +8,10 @@ mod pointer;
 use orch_runtime::{Tree, TreeMap, field_error::Shown as _};
 
 use self::pointer::Pointer;
-use super::PatchError;
+use super::{
+    PatchError,
+    shown::{cannot_unmarshal, json_type},
+};
 use crate::{
     json::{
         Limits, MAX_DEPTH,
@@ -74,8 +77,10 @@ impl JsonPatch {
     /// Reads a patch document. What is wrong with single operations is only told when they are applied.
     pub fn parse(bytes: &[u8], limits: &Limits, patch_limits: &JsonPatchLimits) -> Result<Self, PatchError> {
         let decoded = decode_any_strict(bytes, limits).map_err(|error| malformed(&error))?;
-        let Tree::Array(items) = decoded.tree else {
-            return Err(PatchError::Malformed("a JSON patch must be a list of operations".to_owned()));
+        let items = match decoded.tree {
+            Tree::Array(items) => items,
+            Tree::Null => Vec::new(),
+            other => return Err(wrong_type(&other, "[]handlers.jsonPatchOp")),
         };
         if items.len() > patch_limits.max_operations {
             return Err(PatchError::TooManyOperations { max: patch_limits.max_operations, got: items.len() });
@@ -86,11 +91,21 @@ impl JsonPatch {
             .retain(|error| matches!(error, StrictError::Duplicate(path) if path.matches('.').count() == 1));
         let mut operations = Vec::with_capacity(items.len());
         for (index, item) in items.into_iter().enumerate() {
-            let Tree::Object(fields) = item else {
-                return Err(PatchError::Malformed(format!(
-                    "operation {index} of the JSON patch is not an object"
-                )));
+            let fields = match item {
+                Tree::Object(fields) => fields,
+                Tree::Null => TreeMap::new(),
+                other => return Err(wrong_type(&other, "handlers.jsonPatchOp")),
             };
+            let texts = ["op", "path", "from"].map(|name| (name, fields.get(name)));
+            if let Some((name, Some(other))) = texts
+                .into_iter()
+                .find(|(_, value)| value.is_some_and(|value| !value.is_string() && !value.is_null()))
+            {
+                return Err(PatchError::Malformed(format!(
+                    "error decoding patch: json: cannot unmarshal {} into Go struct field jsonPatchOp.{name} of type string",
+                    json_type(other)
+                )));
+            }
             for name in
                 fields.keys().filter(|name| !matches!(name.as_str(), "op" | "path" | "from" | "value"))
             {
@@ -120,6 +135,10 @@ fn malformed(error: &DecodeError) -> PatchError {
     PatchError::Malformed(error.to_string())
 }
 
+fn wrong_type(tree: &Tree, wanted: &str) -> PatchError {
+    PatchError::Malformed(format!("error decoding patch: {}", cannot_unmarshal(tree, wanted)))
+}
+
 fn operation(mut fields: TreeMap) -> Operation {
     read_operation(&mut fields).unwrap_or_else(Operation::Wrong)
 }
@@ -128,15 +147,15 @@ fn read_operation(fields: &mut TreeMap) -> Result<Operation, String> {
     let op = text(fields, "op")?;
     let path = Pointer::parse(&text(fields, "path")?)?;
     let from = |fields| Pointer::parse(&text(fields, "from")?);
-    let value = fields.get_mut("value").map(Tree::take);
-    let needed = |value: Option<Tree>| value.ok_or_else(|| format!("{op} operation is missing its value"));
+    // A value that is missing is null to existing clients.
+    let value = fields.get_mut("value").map(Tree::take).unwrap_or_default();
     Ok(match op.as_str() {
-        "add" => Operation::Add { path, value: needed(value)? },
+        "add" => Operation::Add { path, value },
         "remove" => Operation::Remove { path },
-        "replace" => Operation::Replace { path, value: needed(value)? },
+        "replace" => Operation::Replace { path, value },
         "move" => Operation::Move { from: from(fields)?, path },
         "copy" => Operation::Copy { from: from(fields)?, path },
-        "test" => Operation::Test { path, value: value.unwrap_or(Tree::Null) },
+        "test" => Operation::Test { path, value },
         _ => return Err(format!("Unexpected kind: {op}")),
     })
 }
@@ -196,13 +215,8 @@ impl Document<'_> {
     }
 
     fn add(&mut self, path: &Pointer, value: Tree, op: &str) -> Result<(), PatchError> {
-        let Some((parent, last)) = path.parent(&mut self.root) else {
-            if path.is_root() {
-                self.root = value;
-                return Ok(());
-            }
-            return Err(missing(op, path));
-        };
+        // Existing clients know that the document itself can be replaced, but not added.
+        let (parent, last) = path.parent(&mut self.root).ok_or_else(|| missing(op, path))?;
         match parent {
             Tree::Object(map) => {
                 map.insert(last.to_owned(), value);

@@ -2,12 +2,16 @@
 
 use orch_runtime::{Tree, TreeMap};
 
-use super::PatchError;
+use super::{PatchError, shown::cannot_unmarshal};
 
 /// The object after the patch. The patch has to be an object: anything else would replace the object as a whole.
 pub fn apply(current: &Tree, patch: &Tree) -> Result<Tree, PatchError> {
+    if patch.is_null() {
+        return Err(PatchError::Malformed("Invalid JSON Patch".to_owned()));
+    }
     if !patch.is_object() {
-        return Err(PatchError::Malformed("a merge patch must be a JSON object".to_owned()));
+        let why = cannot_unmarshal(patch, "map[string]interface {}");
+        return Err(PatchError::Malformed(format!("error decoding patch: {why}")));
     }
     let mut target = current.clone();
     merge(&mut target, patch);

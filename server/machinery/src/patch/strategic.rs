@@ -4,11 +4,14 @@
 //! that they merge: then lists of single values are united and lists of objects are merged item by item, matched
 //! by the field's merge key. Directives in the patch say more:
 //!
-//! - `$patch` in an object: `replace` it by the rest, `delete` it, or `merge` it (the default). As an item of a
-//!   merged list: `delete` removes the item of the same key, `replace` replaces the list by the other items.
+//! - `$patch` in an object: `replace` it by the rest, `delete` what is in it. As an item of a merged list: `delete`
+//!   removes the item of the same key, `replace` replaces the list by the other items.
 //! - `$retainKeys`: fields of the object that it does not name are removed.
 //! - `$deleteFromPrimitiveList/<field>`: values to remove from a merged list of single values.
 //! - `$setElementOrder/<field>`: the order of a merged list; every item of the patch has to be in it.
+//!
+//! What the object does not have, or has with another type, is taken from the patch as it is. Where the rules are odd, they are
+//! those that clients know.
 //!
 //! Items that only the object has keep their places relative to the items that the patch has too; items that are
 //! new come before them. Recursion is as deep as the patch, which its reader has bounded.
@@ -22,17 +25,18 @@ use orch_runtime::{
     type_def::{PatchStrategy, Shape, TypeDef},
 };
 
-use self::directive::{ListDirectives, ObjectDirective};
-use super::PatchError;
+use self::directive::{Directive, Entry};
+use super::{PatchError, shown::cannot_unmarshal};
 
 /// The object after the patch.
 pub fn apply(current: &Tree, patch: &Tree, def: &'static TypeDef) -> Result<Tree, PatchError> {
-    let Tree::Object(patch) = patch.clone() else {
-        return Err(PatchError::Malformed("invalid JSON document".to_owned()));
+    let patch = match patch.clone() {
+        Tree::Object(patch) => patch,
+        Tree::Null => TreeMap::new(),
+        other => return Err(PatchError::Malformed(cannot_unmarshal(&other, "map[string]interface {}"))),
     };
     let current = current.as_object().cloned().unwrap_or_default();
-    let merged = merge_object(current, patch, Members::Fields(def))?;
-    Ok(Tree::Object(merged.unwrap_or_default()))
+    merge_object(current, patch, Members::Fields(def)).map(Tree::Object)
 }
 
 /// What is known about the entries of an object.
@@ -67,6 +71,11 @@ impl Slot {
         }
     }
 
+    /// Whether the list in this place is one of objects.
+    fn holds_objects(self) -> bool {
+        matches!(self.shape, Some(Shape::List { item: Shape::Object(_), .. }))
+    }
+
     /// The entries of the objects in the list in this place.
     fn item_members(self) -> Members {
         match self.shape {
@@ -89,47 +98,60 @@ impl Members {
     }
 }
 
-/// None: the patch removes the object.
-fn merge_object(
-    mut object: TreeMap,
-    mut patch: TreeMap,
-    members: Members,
-) -> Result<Option<TreeMap>, PatchError> {
-    match ObjectDirective::take(&mut patch)? {
-        ObjectDirective::Merge => {}
-        ObjectDirective::Replace => object = TreeMap::new(),
-        ObjectDirective::Delete => return Ok(None),
+fn merge_object(mut object: TreeMap, mut patch: TreeMap, members: Members) -> Result<TreeMap, PatchError> {
+    match list::directive_of_object(&patch)? {
+        Some(Directive::Replace) => {
+            Directive::remove_from(&mut patch);
+            return Ok(patch);
+        }
+        Some(Directive::Delete) => return Ok(TreeMap::new()),
+        Some(Directive::Merge) | None => {}
     }
     directive::retain_keys(&mut object, &mut patch)?;
-    for (name, directives) in ListDirectives::take_all(&mut patch)? {
-        let changes = patch.remove(&name);
-        list::merge_with_directives(&mut object, name, changes, directives, members)?;
+    for (name, order) in directive::take_orders(&mut patch)? {
+        let slot = members.slot(&name);
+        list::merge_in_order(&mut object, &mut patch, &name, order, slot)?;
     }
     for (name, change) in patch {
-        let slot = members.slot(&name);
-        let merged = merge_value(object.remove(&name), change, slot)?;
-        if let Some(value) = merged {
-            object.insert(name, value);
+        match Entry::of(&name)? {
+            Entry::Field(name) => merge_field(&mut object, name, change, members.slot(name))?,
+            Entry::Deletion(name) => delete_values(&mut object, name, change, members.slot(name))?,
         }
     }
-    Ok(Some(object))
+    Ok(object)
 }
 
-/// None: the patch removes the value.
-fn merge_value(value: Option<Tree>, change: Tree, slot: Slot) -> Result<Option<Tree>, PatchError> {
-    match change {
-        Tree::Null => Ok(None),
-        Tree::Object(change) => {
-            // Against anything but an object the patch is taken as if there had been an empty one.
-            let object = if let Some(Tree::Object(object)) = value { object } else { TreeMap::new() };
-            Ok(merge_object(object, change, slot.members())?.map(Tree::Object))
-        }
-        Tree::Array(change) if slot.strategy.merge => {
-            let items = if let Some(Tree::Array(items)) = value { items } else { Vec::new() };
-            list::merge(items, change, slot).map(|items| Some(Tree::Array(items)))
-        }
-        other => Ok(Some(other)),
+/// Merges the patch of one field. What is absent, or of another type, gets the value of the patch.
+fn merge_field(object: &mut TreeMap, name: &str, change: Tree, slot: Slot) -> Result<(), PatchError> {
+    if change.is_null() {
+        object.remove(name);
+        return Ok(());
     }
+    let merged = match (object.remove(name), change) {
+        (Some(Tree::Object(inner)), Tree::Object(change)) => {
+            Some(Tree::Object(merge_object(inner, change, slot.members())?))
+        }
+        (Some(Tree::Array(items)), Tree::Array(change)) => {
+            Some(Tree::Array(list::merge(items, change, slot)?))
+        }
+        (_, change) => directive::without_directives(directive::without_nulls(change)),
+    };
+    if let Some(value) = merged {
+        object.insert(name.to_owned(), value);
+    }
+    Ok(())
+}
+
+/// Removes values from a list, where there is one; `null` removes the list.
+fn delete_values(object: &mut TreeMap, name: &str, deleted: Tree, slot: Slot) -> Result<(), PatchError> {
+    match (object.get_mut(name), deleted) {
+        (_, Tree::Null) => drop(object.remove(name)),
+        (Some(Tree::Array(items)), Tree::Array(deleted)) => {
+            *items = list::delete(std::mem::take(items), deleted, slot)?;
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 #[cfg(test)]

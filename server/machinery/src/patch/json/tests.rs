@@ -53,6 +53,8 @@ fn operations_do_what_the_rfc_says() {
         ),
         (json!({"a": 1}), json!([{"op": "test", "path": "/a", "value": 1}]), json!({"a": 1})),
         (json!({"a": 1}), json!([{"op": "test", "path": "/none", "value": null}]), json!({"a": 1})),
+        (json!({"a": 1}), json!(null), json!({"a": 1})),
+        (json!({"a": 1}), json!([{"op": "add", "path": "/b"}]), json!({"a": 1, "b": null})),
         (json!({"a": 1}), json!([{"op": "test", "path": "", "value": {"a": 1}}]), json!({"a": 1})),
         (json!({"a": 1}), json!([{"op": "replace", "path": "", "value": {"b": 1}}]), json!({"b": 1})),
         (
@@ -83,7 +85,7 @@ fn what_does_not_fit_is_not_applicable() {
         json!({"op": "add", "path": "/none/k", "value": 1}),
         json!({"op": "add", "path": "/l/9", "value": 1}),
         json!({"op": "add", "path": "/s/k", "value": 1}),
-        json!({"op": "add", "path": "/a/c"}),
+        json!({"op": "add", "path": "", "value": {}}),
         json!({"op": "add", "path": "a", "value": 1}),
         json!({"op": "add", "value": 1}),
         json!({"op": "replace", "path": "/l/1", "value": 1}),
@@ -94,7 +96,8 @@ fn what_does_not_fit_is_not_applicable() {
         json!({"op": "copy", "from": "/none", "path": "/b"}),
         json!({"op": "merge", "path": "/a", "value": 1}),
         json!({"path": "/a"}),
-        json!({"op": 1, "path": "/a"}),
+        json!({"op": null, "path": "/a"}),
+        json!(null),
     ];
     for operation in cases {
         let result = apply(&current, &json!([{"op": "add", "path": "/z", "value": 1}, operation]));
@@ -111,8 +114,19 @@ fn what_does_not_fit_is_not_applicable() {
 
 #[test]
 fn malformed_documents_are_told_apart() {
-    for patch in [json!({"op": "add"}), json!("x"), json!(null), json!([1])] {
-        assert!(matches!(apply(&json!({}), &patch), Err(PatchError::Malformed(_))), "{patch}");
+    let prefix = "error decoding patch: json: cannot unmarshal";
+    for (patch, expected) in [
+        (json!({"op": "add"}), "object into Go value of type []handlers.jsonPatchOp"),
+        (json!("x"), "string into Go value of type []handlers.jsonPatchOp"),
+        (json!([1]), "number into Go value of type handlers.jsonPatchOp"),
+        (json!([{"op": 1, "path": "/a"}]), "number into Go struct field jsonPatchOp.op of type string"),
+        (
+            json!([{"op": "move", "path": "/a", "from": []}]),
+            "array into Go struct field jsonPatchOp.from of type string",
+        ),
+    ] {
+        let expected = PatchError::Malformed(format!("{prefix} {expected}"));
+        assert_eq!(apply(&json!({}), &patch), Err(expected), "{patch}");
     }
     let limits = JsonPatchLimits::default();
     assert!(matches!(JsonPatch::parse(b"[", &Limits::default(), &limits), Err(PatchError::Malformed(_))));

@@ -1,46 +1,82 @@
-//! The directives of a patch: taking them out of it, and those that concern one object.
+//! The directives of a patch: reading them, and those that concern one object.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
-use orch_runtime::{Tree, TreeMap, field_error::Shown as _};
+use orch_runtime::{Tree, TreeMap};
 
-use crate::patch::PatchError;
+use crate::patch::{
+    PatchError,
+    shown::{as_text, listing},
+};
 
 const PATCH: &str = "$patch";
 const RETAIN_KEYS: &str = "$retainKeys";
 const DELETE_FROM_LIST: &str = "$deleteFromPrimitiveList";
 const SET_ORDER: &str = "$setElementOrder";
 
-/// `$patch` in an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ObjectDirective {
-    Merge,
-    Replace,
-    Delete,
+/// What an entry of the patch of an object is about.
+pub(super) enum Entry<'p> {
+    /// The field of this name.
+    Field(&'p str),
+    /// Values to remove from the list of this name.
+    Deletion(&'p str),
 }
 
-impl ObjectDirective {
-    /// Takes the directive out of the patch of an object.
-    pub(super) fn take(patch: &mut TreeMap) -> Result<Self, PatchError> {
-        match patch.remove(PATCH) {
-            None => Ok(ObjectDirective::Merge),
-            Some(directive) => Self::read(&directive),
+impl<'p> Entry<'p> {
+    /// Reads the name of an entry.
+    pub(super) fn of(name: &'p str) -> Result<Self, PatchError> {
+        if !name.starts_with(DELETE_FROM_LIST) {
+            return Ok(Entry::Field(name));
+        }
+        match name.split_once('/') {
+            Some((DELETE_FROM_LIST, field)) => Ok(Entry::Deletion(field)),
+            _ => Err(PatchError::Malformed("invalid patch format of primitive list".to_owned())),
         }
     }
+}
 
-    /// The directive of a list item, which is left in place.
-    pub(super) fn of_item(item: &Tree) -> Result<Option<Self>, PatchError> {
-        item.get(PATCH).map(Self::read).transpose()
-    }
+/// What a `$patch` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Directive {
+    Replace,
+    Delete,
+    /// Known, and of no use anywhere.
+    Merge,
+}
 
-    fn read(directive: &Tree) -> Result<Self, PatchError> {
+impl Directive {
+    /// The directive of an object in a patch.
+    pub(super) fn of(patch: &TreeMap) -> Result<Option<Self>, PatchError> {
+        let Some(directive) = patch.get(PATCH) else { return Ok(None) };
         match directive.as_str() {
-            Some("merge") => Ok(ObjectDirective::Merge),
-            Some("replace") => Ok(ObjectDirective::Replace),
-            Some("delete") => Ok(ObjectDirective::Delete),
-            _ => Err(PatchError::Malformed(format!("unknown patch type: {}", directive.shown()))),
+            Some("replace") => Ok(Some(Directive::Replace)),
+            Some("delete") => Ok(Some(Directive::Delete)),
+            Some("merge") => Ok(Some(Directive::Merge)),
+            _ => Err(unknown(patch)),
         }
     }
+
+    /// Whether a tree is an object with a directive, known or not.
+    pub(super) fn is_in(tree: &Tree) -> bool {
+        tree.get(PATCH).is_some()
+    }
+
+    /// Whether a tree is an object that is to be deleted.
+    pub(super) fn deletes(tree: &Tree) -> bool {
+        tree.get(PATCH).and_then(Tree::as_str) == Some("delete")
+    }
+
+    /// Takes the directive out of an object.
+    pub(super) fn remove_from(patch: &mut TreeMap) {
+        patch.remove(PATCH);
+    }
+}
+
+/// The `$patch` of this object says what nobody knows.
+pub(super) fn unknown(patch: &TreeMap) -> PatchError {
+    let directive = patch.get(PATCH).map(as_text).unwrap_or_default();
+    let shown = listing(&Tree::Object(patch.clone()));
+    PatchError::Contradiction(format!("unknown patch type: {directive} in map: {shown}"))
 }
 
 /// Carries out `$retainKeys`: removes what it does not name from the object. What the patch sets has to be named.
@@ -58,47 +94,40 @@ pub(super) fn retain_keys(object: &mut TreeMap, patch: &mut TreeMap) -> Result<(
     Ok(())
 }
 
-/// The directives about one list, which stand beside it.
-#[derive(Debug, Default)]
-pub(super) struct ListDirectives {
-    /// `$deleteFromPrimitiveList/<field>`
-    pub(super) delete: Vec<Tree>,
-    /// `$setElementOrder/<field>`
-    pub(super) order: Option<Vec<Tree>>,
+/// Takes the orders that lists are to have out of the patch of an object: the field of each, and its value.
+pub(super) fn take_orders(patch: &mut TreeMap) -> Result<Vec<(String, Tree)>, PatchError> {
+    let names: Vec<String> = patch.keys().filter(|name| name.starts_with(SET_ORDER)).cloned().collect();
+    let orders = names.into_iter().filter_map(|name| patch.remove_entry(&name));
+    orders
+        .map(|(name, order)| match name.split_once('/') {
+            Some((SET_ORDER, field)) => Ok((field.to_owned(), order)),
+            _ => Err(PatchError::Malformed("invalid patch format of setElementOrder list".to_owned())),
+        })
+        .collect()
 }
 
-impl ListDirectives {
-    /// Takes all of them out of the patch of an object, by field.
-    pub(super) fn take_all(patch: &mut TreeMap) -> Result<BTreeMap<String, Self>, PatchError> {
-        let mut found: BTreeMap<String, Self> = BTreeMap::new();
-        let names: Vec<String> = patch
-            .keys()
-            .filter(|name| name.starts_with(DELETE_FROM_LIST) || name.starts_with(SET_ORDER))
-            .cloned()
-            .collect();
-        for name in names {
-            let value = patch.remove(&name);
-            match (name.split_once('/'), value) {
-                (Some((DELETE_FROM_LIST, field)), Some(Tree::Array(values))) => {
-                    found.entry(field.to_owned()).or_default().delete = values;
-                }
-                (Some((SET_ORDER, field)), Some(Tree::Array(order))) => {
-                    found.entry(field.to_owned()).or_default().order = Some(order);
-                }
-                _ if name.starts_with(SET_ORDER) => return Err(bad_order()),
-                _ => return Err(bad_delete()),
-            }
-        }
-        Ok(found)
+/// A value without the objects in it that have a directive; none where it is such an object itself.
+pub(super) fn without_directives(change: Tree) -> Option<Tree> {
+    if Directive::is_in(&change) {
+        return None;
     }
+    Some(match change {
+        Tree::Object(map) => {
+            map.into_iter().filter_map(|(name, value)| Some((name, without_directives(value)?))).collect()
+        }
+        Tree::Array(items) => items.into_iter().filter_map(without_directives).collect(),
+        other => other,
+    })
 }
 
-/// `$setElementOrder` cannot be meant like that.
-pub(super) fn bad_order() -> PatchError {
-    PatchError::Malformed("invalid patch format of setElementOrder list".to_owned())
-}
-
-/// `$deleteFromPrimitiveList` cannot be meant like that.
-pub(super) fn bad_delete() -> PatchError {
-    PatchError::Malformed("invalid patch format of primitive list".to_owned())
+/// A value without the entries in it that are null.
+pub(super) fn without_nulls(change: Tree) -> Tree {
+    match change {
+        Tree::Object(map) => {
+            let entries = map.into_iter().filter(|(_, value)| !value.is_null());
+            entries.map(|(name, value)| (name, without_nulls(value))).collect()
+        }
+        Tree::Array(items) => items.into_iter().map(without_nulls).collect(),
+        other => other,
+    }
 }

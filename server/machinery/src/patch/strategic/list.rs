@@ -1,76 +1,92 @@
 //! Merging lists: of single values as sets, of objects item by item.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use orch_runtime::{Tree, TreeMap};
 
 use super::{
-    Members, Slot,
-    directive::{ListDirectives, ObjectDirective, bad_delete, bad_order},
+    Slot,
+    directive::{Directive, unknown, without_directives},
     merge_object, order,
 };
-use crate::patch::PatchError;
+use crate::patch::{
+    PatchError,
+    shown::{listing, type_name},
+};
 
-/// Merges the patch of a list that merges into it.
+/// Merges the patch of a list into it.
 pub(super) fn merge(items: Vec<Tree>, change: Vec<Tree>, slot: Slot) -> Result<Vec<Tree>, PatchError> {
-    if change.is_empty() {
+    if !slot.strategy.merge {
+        return Ok(change);
+    }
+    if items.is_empty() && change.is_empty() {
         return Ok(items);
     }
+    let key = slot.strategy.merge_key;
     match kind(&items, &change)? {
-        Kind::Single => merge_values(items, change, slot.strategy.merge_key),
+        Kind::Single => merge_values(&items, &change, key),
+        Kind::Object => merge_objects(items, change, key.ok_or_else(|| no_key(slot))?, slot),
+    }
+}
+
+/// Removes values from a list, whether or not it merges. Objects are not removed by value; they are merged.
+pub(super) fn delete(items: Vec<Tree>, deleted: Vec<Tree>, slot: Slot) -> Result<Vec<Tree>, PatchError> {
+    if items.is_empty() && deleted.is_empty() {
+        return Ok(items);
+    }
+    match kind(&items, &deleted)? {
+        Kind::Single => {
+            let deleted: HashSet<String> = deleted.iter().map(ToString::to_string).collect();
+            Ok(items.into_iter().filter(|item| !deleted.contains(&item.to_string())).collect())
+        }
         Kind::Object => {
-            let key = slot.strategy.merge_key.ok_or_else(|| {
-                PatchError::Contradiction("cannot merge lists without merge key for type struct".to_owned())
-            })?;
-            merge_objects(items, change, key, slot.item_members())
+            let key = slot.strategy.merge_key.ok_or_else(|| no_key(slot))?;
+            merge_objects(items, deleted, key, slot)
         }
     }
 }
 
-/// Merges one list of an object with the directives that stand beside it in the patch.
-pub(super) fn merge_with_directives(
+/// Merges one list of an object and puts it in the order that stands beside it in the patch.
+pub(super) fn merge_in_order(
     object: &mut TreeMap,
-    name: String,
-    change: Option<Tree>,
-    directives: ListDirectives,
-    members: Members,
+    patch: &mut TreeMap,
+    name: &str,
+    wanted: Tree,
+    slot: Slot,
 ) -> Result<(), PatchError> {
-    let slot = members.slot(&name);
-    if !slot.strategy.merge {
-        return Err(if directives.order.is_some() { bad_order() } else { bad_delete() });
-    }
-    let had = object.remove(&name);
-    let present = had.is_some() || matches!(change, Some(Tree::Array(_)));
-    if !present || matches!(change, Some(Tree::Null)) {
-        return Ok(());
-    }
-    let mut items = list_of(had)?;
-    let change = list_of(change)?;
-    if !directives.delete.is_empty() {
-        let deleted: HashSet<String> = directives.delete.iter().map(ToString::to_string).collect();
-        items.retain(|item| !deleted.contains(&item.to_string()));
-    }
-    let merged = match directives.order {
-        None => merge(items, change, slot)?,
-        Some(wanted) => {
-            let key = slot.strategy.merge_key;
-            let wanted = identities(&wanted, key)?;
-            order::check(&change, &wanted, key)?;
-            let server = order::known_identities(&items, key);
-            let merged = merge(items, change, slot)?;
-            order::arrange(merged, key, &wanted, &server)
-        }
+    let wanted = array(wanted)?;
+    let had = object.get(name).cloned().map(array).transpose()?;
+    let change = patch.get(name).cloned().map(array).transpose()?;
+    let key = slot.strategy.merge_key;
+    order::check(change.as_deref().unwrap_or_default(), &wanted, key)?;
+    let (items, change) = match (had, change) {
+        (None, None) => return Ok(()),
+        (had, change) => (had, change),
     };
-    object.insert(name, Tree::Array(merged));
+    let server = items.clone().unwrap_or_default();
+    let all_of_a_kind = kind(&server, change.as_deref().unwrap_or_default());
+    let merged = match (items, change) {
+        (Some(items), Some(change)) => merge(items, change, slot)?,
+        (items, None) => items.unwrap_or_default(),
+        (None, Some(change)) => change.into_iter().filter_map(without_directives).collect(),
+    };
+    all_of_a_kind?;
+    let arranged = order::arrange(merged, &wanted, &server, key)?;
+    object.insert(name.to_owned(), Tree::Array(arranged));
+    patch.remove(name);
     Ok(())
 }
 
-fn list_of(value: Option<Tree>) -> Result<Vec<Tree>, PatchError> {
+fn array(value: Tree) -> Result<Vec<Tree>, PatchError> {
     match value {
-        None => Ok(Vec::new()),
-        Some(Tree::Array(items)) => Ok(items),
-        Some(_) => Err(PatchError::Contradiction("expected a list, but received another value".to_owned())),
+        Tree::Array(items) => Ok(items),
+        other => Err(bad_type("[]interface {}", &other)),
     }
+}
+
+/// A value is of another type than its place in a list needs.
+pub(super) fn bad_type(wanted: &str, value: &Tree) -> PatchError {
+    PatchError::Contradiction(format!("expected a {wanted}, but received a {}", type_name(value)))
 }
 
 enum Kind {
@@ -78,110 +94,90 @@ enum Kind {
     Object,
 }
 
-/// What the lists hold: all items have to be of one JSON type.
+/// What the lists hold: all items have to be of one type.
 fn kind(items: &[Tree], change: &[Tree]) -> Result<Kind, PatchError> {
     let mut all = items.iter().chain(change);
-    let first = all.next();
-    if matches!(first, Some(Tree::Array(_))) {
+    let Some(first) = all.next() else {
+        return Err(PatchError::Contradiction("no elements in any of the given slices".to_owned()));
+    };
+    if first.is_array() {
         return Err(PatchError::NotApplicable("lists of lists are not supported".to_owned()));
     }
-    let type_of = first.map(std::mem::discriminant);
-    if all.any(|item| Some(std::mem::discriminant(item)) != type_of) {
-        return Err(PatchError::Contradiction("list element types are not identical".to_owned()));
+    if all.any(|item| type_name(item) != type_name(first)) {
+        let shown = listing(&Tree::Array(vec![Tree::from(items), Tree::from(change)]));
+        return Err(PatchError::Contradiction(format!("list element types are not identical: {shown}")));
     }
-    Ok(if matches!(first, Some(Tree::Object(_))) { Kind::Object } else { Kind::Single })
+    Ok(if first.is_object() { Kind::Object } else { Kind::Single })
+}
+
+fn no_key(slot: Slot) -> PatchError {
+    let items = if slot.holds_objects() { "struct" } else { "string" };
+    PatchError::Contradiction(format!("cannot merge lists without merge key for {items}"))
 }
 
 /// The union of both.
-fn merge_values(
-    items: Vec<Tree>,
-    change: Vec<Tree>,
-    merge_key: Option<&'static str>,
-) -> Result<Vec<Tree>, PatchError> {
-    if merge_key.is_some() {
-        return Err(PatchError::Contradiction("expected a map, but received a single value".to_owned()));
-    }
-    let wanted = identities(&change, None)?;
-    let server = order::known_identities(&items, None);
+fn merge_values(items: &[Tree], change: &[Tree], key: Option<&str>) -> Result<Vec<Tree>, PatchError> {
     let mut seen = HashSet::new();
-    let mut merged: Vec<Tree> = items.into_iter().chain(change).collect();
+    let mut merged = [items, change].concat();
     merged.retain(|item| seen.insert(item.to_string()));
-    Ok(order::arrange(merged, None, &wanted, &server))
+    order::arrange(merged, change, items, key)
 }
 
 fn merge_objects(
     mut items: Vec<Tree>,
     change: Vec<Tree>,
-    key: &'static str,
-    members: Members,
+    key: &str,
+    slot: Slot,
 ) -> Result<Vec<Tree>, PatchError> {
-    let mut deleted = HashSet::new();
-    let mut replace = false;
     let mut merging = Vec::with_capacity(change.len());
+    let mut replaces = false;
     for item in change {
-        match ObjectDirective::of_item(&item)? {
-            None => merging.push(item),
-            Some(ObjectDirective::Delete) => {
-                deleted.insert(identity(&item, Some(key))?);
+        let Tree::Object(object) = item else { continue };
+        match Directive::of(&object)? {
+            None => merging.push(object),
+            Some(Directive::Delete) => {
+                let deleted = object.get(key).ok_or_else(|| no_merge_key(&object, key))?;
+                items.retain(|item| item.get(key) != Some(deleted));
             }
-            Some(ObjectDirective::Replace) => replace = true,
-            Some(ObjectDirective::Merge) => {
-                return Err(PatchError::Malformed(
-                    "merging lists cannot yet be specified in the patch".to_owned(),
-                ));
+            Some(Directive::Replace) => replaces = true,
+            Some(Directive::Merge) => {
+                let message = "merging lists cannot yet be specified in the patch";
+                return Err(PatchError::Contradiction(message.to_owned()));
             }
         }
     }
-    if replace {
-        items.clear();
-    } else if !deleted.is_empty() {
-        items.retain(|item| identity(item, Some(key)).is_ok_and(|identity| !deleted.contains(&identity)));
+    let wanted: Vec<Tree> = merging.iter().cloned().map(Tree::Object).collect();
+    if replaces {
+        return order::arrange(wanted.clone(), &[], &wanted, Some(key));
     }
-    let wanted = identities(&merging, Some(key))?;
-    let server = order::known_identities(&items, Some(key));
-    let merged = merge_by_key(items, merging, &wanted, key, members)?;
-    Ok(order::arrange(merged, Some(key), &wanted, &server))
+    let server = items.clone();
+    for object in merging {
+        merge_item(&mut items, object, key, slot)?;
+    }
+    order::arrange(items, &wanted, &server, Some(key))
 }
 
-/// Merges each item of the patch into the item of the same key, or adds it. `keys` are those of the patch.
-fn merge_by_key(
-    items: Vec<Tree>,
-    change: Vec<Tree>,
-    keys: &[String],
-    key: &'static str,
-    members: Members,
-) -> Result<Vec<Tree>, PatchError> {
-    let mut places: HashMap<String, usize> = HashMap::new();
-    for (place, item) in items.iter().enumerate() {
-        if let Ok(identity) = identity(item, Some(key)) {
-            places.entry(identity).or_insert(place);
-        }
+/// Merges an item of the patch into the first item of the same key; where there is none it is taken as it is.
+fn merge_item(items: &mut Vec<Tree>, change: TreeMap, key: &str, slot: Slot) -> Result<(), PatchError> {
+    let identity = change.get(key).ok_or_else(|| no_merge_key(&change, key))?;
+    let found = items.iter_mut().find(|item| item.get(key) == Some(identity));
+    match found.and_then(|item| item.as_object_mut()) {
+        Some(object) => *object = merge_object(std::mem::take(object), change, slot.item_members())?,
+        None => items.push(Tree::Object(change)),
     }
-    let mut merged = items;
-    for (item, identity) in change.into_iter().zip(keys) {
-        let Tree::Object(item) = item else { continue };
-        let place = *places.entry(identity.clone()).or_insert(merged.len());
-        if place == merged.len() {
-            merged.push(Tree::Object(TreeMap::new()));
-        }
-        if let Tree::Object(object) = merged[place].take() {
-            merged[place] = Tree::Object(merge_object(object, item, members)?.unwrap_or_default());
-        }
-    }
-    Ok(merged)
+    Ok(())
 }
 
-/// What identifies an item of a merged list: the value itself, or that of its merge key, as text.
-pub(super) fn identity(item: &Tree, key: Option<&str>) -> Result<String, PatchError> {
-    let Some(key) = key else { return Ok(item.to_string()) };
-    match item.get(key) {
-        Some(value) => Ok(value.to_string()),
-        None => {
-            Err(PatchError::Contradiction(format!("map: {item} does not contain declared merge key: {key}")))
-        }
-    }
+/// An item of a list of objects does not say which it is.
+pub(super) fn no_merge_key(object: &TreeMap, key: &str) -> PatchError {
+    let shown = listing(&Tree::Object(object.clone()));
+    PatchError::Contradiction(format!("map: {shown} does not contain declared merge key: {key}"))
 }
 
-fn identities(items: &[Tree], key: Option<&str>) -> Result<Vec<String>, PatchError> {
-    items.iter().map(|item| identity(item, key)).collect()
+/// Checks the `$patch` of an object that is not part of a list.
+pub(super) fn directive_of_object(patch: &TreeMap) -> Result<Option<Directive>, PatchError> {
+    match Directive::of(patch)? {
+        Some(Directive::Merge) => Err(unknown(patch)),
+        directive => Ok(directive),
+    }
 }

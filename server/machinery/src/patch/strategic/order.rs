@@ -1,38 +1,53 @@
 //! The order of a merged list.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, slice};
 
 use orch_runtime::Tree;
 
-use super::{directive::ObjectDirective, list::identity};
-use crate::patch::PatchError;
+use super::{
+    directive::Directive,
+    list::{bad_type, no_merge_key},
+};
+use crate::patch::{PatchError, shown::listing};
 
 /// Checks the items of a patch against its `$setElementOrder`: each has to be named, in the same relative order.
-/// Items that only carry a directive do not count.
-pub(super) fn check(change: &[Tree], wanted: &[String], key: Option<&str>) -> Result<(), PatchError> {
+/// Items that carry a directive do not count.
+pub(super) fn check(change: &[Tree], wanted: &[Tree], key: Option<&str>) -> Result<(), PatchError> {
     if change.is_empty() || wanted.is_empty() {
         return Ok(());
     }
+    if let Some(other) = change.iter().find(|item| key.is_some() && !item.is_object()) {
+        return Err(bad_type("map[string]interface {}", other));
+    }
     let mut rest = wanted.iter();
-    for item in change {
-        if ObjectDirective::of_item(item)?.is_some() {
-            continue;
-        }
-        let identity = identity(item, key)?;
-        if !rest.any(|wanted| *wanted == identity) {
+    for item in change.iter().filter(|item| !Directive::deletes(item)) {
+        // One with a directive stands for no item, but may not come after the last one that is named.
+        let is_named =
+            if Directive::is_in(item) { rest.len() > 0 } else { comes_next(item, &mut rest, key)? };
+        if !is_named {
             return Err(PatchError::Contradiction(format!(
-                "The order in patch list:\n{}\n doesn't match $setElementOrder list:\n[{}]\n",
-                Tree::from(change),
-                wanted.join(" ")
+                "The order in patch list:\n{}\n doesn't match $setElementOrder list:\n{}\n",
+                listing(&Tree::from(change)),
+                listing(&Tree::from(wanted))
             )));
         }
     }
     Ok(())
 }
 
-/// The identities of the items that have one.
-pub(super) fn known_identities(items: &[Tree], key: Option<&str>) -> Vec<String> {
-    items.iter().filter_map(|item| identity(item, key).ok()).collect()
+/// Goes on to where an item is named; tells whether it is.
+fn comes_next(
+    item: &Tree,
+    wanted: &mut slice::Iter<'_, Tree>,
+    key: Option<&str>,
+) -> Result<bool, PatchError> {
+    let item = identity(item, key)?;
+    for wanted in wanted {
+        if identity(wanted, key)? == item {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Puts a merged list in order. The items that are `wanted` come in that order; the others in the order of the
@@ -40,23 +55,22 @@ pub(super) fn known_identities(items: &[Tree], key: Option<&str>) -> Vec<String>
 /// wanted item on the server.
 pub(super) fn arrange(
     merged: Vec<Tree>,
+    wanted: &[Tree],
+    server: &[Tree],
     key: Option<&str>,
-    wanted: &[String],
-    server: &[String],
-) -> Vec<Tree> {
-    let (wanted, server) = (positions(wanted), positions(server));
+) -> Result<Vec<Tree>, PatchError> {
+    let (wanted, server) = (positions(wanted, key)?, positions(server, key)?);
     let mut front = Vec::new();
     let mut others = Vec::new();
     for item in merged {
-        let identity = identity(&item, key).ok();
-        let find =
-            |positions: &HashMap<&str, usize>| identity.as_deref().and_then(|id| positions.get(id).copied());
+        let identity = identity(&item, key)?;
+        let find = |positions: &HashMap<String, usize>| positions.get(&identity).copied();
         let placed = Placed { wanted: find(&wanted), server: find(&server), item };
         if placed.wanted.is_some() { front.push(placed) } else { others.push(placed) }
     }
     front.sort_by_key(|placed| placed.wanted);
     others.sort_by_key(|placed| placed.server.unwrap_or(usize::MAX));
-    weave(others, front)
+    Ok(weave(others, front))
 }
 
 struct Placed {
@@ -82,11 +96,22 @@ fn weave(others: Vec<Placed>, front: Vec<Placed>) -> Vec<Tree> {
     woven
 }
 
-/// Where each text stands first.
-fn positions(texts: &[String]) -> HashMap<&str, usize> {
-    let mut positions = HashMap::with_capacity(texts.len());
-    for (position, text) in texts.iter().enumerate() {
-        positions.entry(text.as_str()).or_insert(position);
+/// Where each item stands first, by its identity.
+fn positions(items: &[Tree], key: Option<&str>) -> Result<HashMap<String, usize>, PatchError> {
+    let mut positions = HashMap::with_capacity(items.len());
+    for (position, item) in items.iter().enumerate() {
+        positions.entry(identity(item, key)?).or_insert(position);
     }
-    positions
+    Ok(positions)
+}
+
+/// What identifies an item of a merged list: the value itself, or that of its merge key, as text.
+fn identity(item: &Tree, key: Option<&str>) -> Result<String, PatchError> {
+    let object = match (item, key) {
+        (Tree::Object(object), _) => object,
+        (_, None) => return Ok(item.to_string()),
+        (_, Some(_)) => return Err(bad_type("map[string]interface {}", item)),
+    };
+    let key = key.unwrap_or_default();
+    object.get(key).map(ToString::to_string).ok_or_else(|| no_merge_key(object, key))
 }

@@ -84,23 +84,20 @@ fn maps_are_merged_replaced_or_deleted() {
     assert_eq!(selector(json!({"q": "r"})), json!({"pub": "none", "q": "r"}));
     assert_eq!(selector(json!({"pub": null, "q": "r"})), json!({"q": "r"}));
     assert_eq!(selector(json!({"$patch": "replace", "b": "c"})), json!({"b": "c"}));
-    assert_eq!(selector(json!({"$patch": "merge", "b": "c"})), json!({"pub": "none", "b": "c"}));
-    assert_eq!(selector(json!({"$patch": "delete"})), Tree::Null);
+    assert_eq!(selector(json!({"$patch": "delete"})), json!({}));
     assert_eq!(patched(&json!({"tolerations": [{"name": "t"}]}), &["tolerations"]), json!([{"name": "t"}]));
 }
 
 #[test]
 fn what_was_absent_is_taken_without_directives_and_nulls() {
     let patch = json!({
-        "nodeSelector": {"$patch": "replace", "a": "b", "n": null},
-        "containers": [{"name": "c", "$retainKeys": ["name", "env"], "env": [{"name": "E", "value": null}]}],
-        "strategy": {"$retainKeys": ["type"], "type": "T"},
+        "nodeSelector": {"a": "b", "n": null},
+        "containers": [{"name": "c", "env": [{"name": "E", "value": null}]}, {"name": "d", "$patch": "delete"}],
+        "strategy": {"$patch": "replace", "type": "T"},
         "reference": {"$patch": "delete"},
     });
     let result = apply(&json!({}), &json!({"spec": patch}), &WORKLOAD).unwrap();
-    let expected = json!({
-        "nodeSelector": {"a": "b"}, "containers": [{"name": "c", "env": [{"name": "E"}]}], "strategy": {"type": "T"},
-    });
+    let expected = json!({"nodeSelector": {"a": "b"}, "containers": [{"name": "c", "env": [{"name": "E"}]}]});
     assert_eq!(result, json!({"spec": expected}));
 }
 
@@ -136,7 +133,7 @@ fn lists_of_values_are_united_ordered_and_emptied() {
         (json!({"finalizers": []}), json!(["e", "c", "d"])),
         (json!({"finalizers": null}), Tree::Null),
         (json!({"$deleteFromPrimitiveList/finalizers": ["b"]}), Tree::Null),
-        (json!({"finalizers": ["x", "x"]}), json!(["x"])),
+        (json!({"finalizers": ["x", "x"]}), json!(["x", "x"])),
     ];
     for (patch, expected) in steps {
         object = apply(&object, &json!({"metadata": patch}), &BAG).unwrap();
@@ -178,17 +175,10 @@ fn errors_are_of_the_right_class() {
     use PatchError as E;
     let apply = |patch: Tree| apply(&current(), &json!({"spec": patch}), &WORKLOAD).unwrap_err();
     let malformed = [
-        json!({"$patch": "other"}),
-        json!({"$patch": 1}),
-        json!({"containers": [{"name": "one", "$patch": "merge"}]}),
-        json!({"containers": [{"name": "one", "$patch": "x"}]}),
         json!({"volumes": [{"name": "w", "$retainKeys": ["name"], "emptyDir": {}}]}),
         json!({"strategy": {"$retainKeys": "type"}}),
-        json!({"$setElementOrder/containers": "x"}),
         json!({"$setElementOrder": []}),
-        json!({"$setElementOrder/tolerations": [{"name": "x"}]}),
-        json!({"$deleteFromPrimitiveList/containers": {}}),
-        json!({"$deleteFromPrimitiveList/matrix": []}),
+        json!({"$deleteFromPrimitiveList": []}),
     ];
     for patch in malformed {
         assert!(matches!(apply(patch.clone()), E::Malformed(_)), "{patch}");
@@ -204,15 +194,25 @@ fn errors_are_of_the_right_class() {
             "containers": [{"name": "b"}, {"name": "a"}],
         }),
         json!({"$setElementOrder/containers": [{"image": "x"}]}),
+        json!({"$setElementOrder/containers": "x"}),
+        json!({"$patch": "other"}),
+        json!({"$patch": 1}),
+        json!({"$patch": "merge"}),
+        json!({"containers": [{"name": "one", "$patch": "merge"}]}),
+        json!({"containers": [{"name": "one", "$patch": "x"}]}),
     ];
     for patch in contradictions {
         assert!(matches!(apply(patch.clone()), E::Contradiction(_)), "{patch}");
     }
     assert_eq!(
         apply(json!({"containers": [{"image": "x"}]})).to_string(),
-        "map: {\"image\":\"x\"} does not contain declared merge key: name"
+        "map: map[image:x] does not contain declared merge key: name"
     );
-    let nested = super::apply(&json!({}), &json!({"metadata": {"finalizers": [["a"]]}}), &BAG);
+    let nested = super::apply(
+        &json!({"metadata": {"finalizers": []}}),
+        &json!({"metadata": {"finalizers": [["a"]]}}),
+        &BAG,
+    );
     assert_eq!(nested, Err(E::NotApplicable("lists of lists are not supported".to_owned())));
 }
 

@@ -1,0 +1,58 @@
+//! Values as existing clients are shown them in the messages about patches.
+
+use orch_runtime::Tree;
+
+/// A tree in the form `map[a:1 b:[x y]]`.
+pub fn listing(tree: &Tree) -> String {
+    match tree {
+        Tree::Null => "<nil>".to_owned(),
+        Tree::String(text) => text.clone(),
+        Tree::Bool(_) | Tree::Number(_) => tree.to_string(),
+        Tree::Array(items) => format!("[{}]", items.iter().map(listing).collect::<Vec<_>>().join(" ")),
+        Tree::Object(map) => {
+            let entries: Vec<String> =
+                map.iter().map(|(name, value)| format!("{name}:{}", listing(value))).collect();
+            format!("map[{}]", entries.join(" "))
+        }
+    }
+}
+
+/// What readers of JSON call the type of a value.
+pub(super) fn json_type(tree: &Tree) -> &'static str {
+    match tree {
+        Tree::Null => "null",
+        Tree::Bool(_) => "bool",
+        Tree::Number(_) => "number",
+        Tree::String(_) => "string",
+        Tree::Array(_) => "array",
+        Tree::Object(_) => "object",
+    }
+}
+
+/// A document, or a part of it, is of another type than wanted, which is named as the reference names it.
+pub(super) fn cannot_unmarshal(tree: &Tree, wanted: &str) -> String {
+    format!("json: cannot unmarshal {} into Go value of type {wanted}", json_type(tree))
+}
+
+/// What a value is called that is of another type than wanted.
+pub(super) fn type_name(tree: &Tree) -> &'static str {
+    match tree {
+        Tree::Null => "%!s(<nil>)",
+        Tree::Bool(_) => "bool",
+        Tree::Number(number) if number.is_f64() => "float64",
+        Tree::Number(_) => "int64",
+        Tree::String(_) => "string",
+        Tree::Array(_) => "[]interface {}",
+        Tree::Object(_) => "map[string]interface {}",
+    }
+}
+
+/// A value where text was wanted: anything else is marked.
+pub(super) fn as_text(tree: &Tree) -> String {
+    match tree {
+        Tree::String(text) => text.clone(),
+        Tree::Null => type_name(tree).to_owned(),
+        Tree::Bool(_) | Tree::Number(_) => format!("%!s({}={tree})", type_name(tree)),
+        Tree::Array(_) | Tree::Object(_) => listing(tree),
+    }
+}
