@@ -59,7 +59,7 @@ fn husk(call: Call<'_>) -> orch_runtime::Tree {
         "metadata": {"name": target.name},
     });
     if !target.namespace.is_empty() {
-        husk["metadata"]["namespace"] = target.namespace.as_str().into();
+        husk["metadata"]["namespace"] = target.namespace.to_string().into();
     }
     husk
 }
@@ -67,7 +67,7 @@ fn husk(call: Call<'_>) -> orch_runtime::Tree {
 /// Existing clients find the kind here, not the resource, and no uid: it is not known.
 fn removed(call: Call<'_>) -> Status {
     let details = StatusDetails {
-        name: call.target.name.clone(),
+        name: call.target.name.to_string(),
         kind: call.target.resource.def.kind.to_owned(),
         ..StatusDetails::default()
     };
