@@ -143,7 +143,7 @@ impl FieldSet {
         self
     }
 
-    /// The paths of all fields in the set, in order.
+    /// The paths of all fields in the set: of each level the fields, then what is below them, as conflicts are told.
     pub fn paths(&self) -> Vec<Vec<&str>> {
         let mut paths = Vec::new();
         self.collect_paths(&mut Vec::new(), &mut paths);
@@ -202,16 +202,14 @@ impl FieldSet {
     }
 
     fn collect_paths<'s>(&'s self, at: &mut Vec<&'s str>, paths: &mut Vec<Vec<&'s str>>) {
-        let elements: BTreeSet<&String> = self.members.iter().chain(self.children.keys()).collect();
-        for element in elements {
+        let here = at.len();
+        for element in &self.members {
+            paths.push([&at[..], &[element.as_str()]].concat());
+        }
+        for (element, child) in &self.children {
             at.push(element);
-            if self.members.contains(element) {
-                paths.push(at.clone());
-            }
-            if let Some(child) = self.children.get(element) {
-                child.collect_paths(at, paths);
-            }
-            at.pop();
+            child.collect_paths(at, paths);
+            at.truncate(here);
         }
     }
 }
@@ -287,7 +285,10 @@ mod tests {
         assert_eq!(set.clone().into_tree(), written);
         assert_eq!(FieldSet::parse(&written), Ok(set.clone()));
         assert!(set.contains(&["f:data"]) && !set.contains(&["f:spec"]));
-        assert_eq!(set.paths()[1], ["f:data", "f:a"]);
+        let mut paths = set.clone();
+        paths.insert(&["f:type"]);
+        let paths: Vec<String> = paths.paths().iter().map(|path| path.join(".")).collect();
+        assert_eq!(paths[..3], ["f:data", "f:type", "f:data.f:a"], "a level is told before what is below it");
         assert!(
             set.without(&["f:data"]).without(&["f:spec", "f:containers"]).without(&["f:spec"]).is_empty()
         );

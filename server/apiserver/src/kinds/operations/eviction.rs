@@ -38,7 +38,7 @@ impl Operation for Eviction {
                 return Err(ApiError::BadRequest(message.to_owned()));
             }
             let given = eviction.delete_options.unwrap_or_default();
-            let mut deletion = DeletionOptions::check(given, call.app.catalog.vocabulary)?;
+            let mut deletion = DeletionOptions::check(call, given)?;
             deletion.dry_run |= options.dry_run;
             let target = Target { subresource: None, verb: Verb::Delete, ..call.target.clone() };
             Box::pin(evict(Call { target: &target, ..call }, &deletion)).await?;
