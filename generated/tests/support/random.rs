@@ -23,7 +23,7 @@ impl<'c> Choices<'c> {
     }
 
     /// One of the first `count` numbers.
-    fn below(&mut self, count: usize) -> usize {
+    pub fn below(&mut self, count: usize) -> usize {
         self.next() as usize % count
     }
 

@@ -144,7 +144,8 @@ fn items(old: Items<'_>, mut new: Items<'_>, shape: &'static Shape, depth: usize
     }
 }
 
-/// Compares the items of one element: mostly one on each side. Several are compared as a whole.
+/// Compares the items of one element: mostly one on each side. Several are compared as a whole, in which nobody owns
+/// parts: those of a single one go or come besides.
 fn same_items(
     element: String,
     old: &[&Tree],
@@ -156,7 +157,15 @@ fn same_items(
     if old.len() <= 1 && new.len() <= 1 {
         step(element, old.first().copied(), new.first().copied(), shape, depth, found);
     } else if old != new {
-        found.put(element, !old.is_empty(), !new.is_empty());
+        found.put(element.clone(), !old.is_empty(), !new.is_empty());
+        let mut below = Comparison::default();
+        match (old, new) {
+            ([old], _) => parts(Some(old), None, shape, depth + 1, &mut below),
+            (_, [new]) => parts(None, Some(new), shape, depth + 1, &mut below),
+            _ => {}
+        }
+        found.removed.put(element.clone(), false, below.removed);
+        found.added.put(element, false, below.added);
     }
 }
 

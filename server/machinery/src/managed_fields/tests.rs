@@ -95,6 +95,8 @@ fn items_of_one_key_are_owned_together() {
     assert_eq!(env(&compare(&empty, &twice, &WORKLOAD).added), json!({}));
     assert_eq!(env(&compare(&twice, &empty, &WORKLOAD).removed), json!({}));
     assert_eq!(env(&compare(&single, &twice, &WORKLOAD).modified), json!({}));
+    assert_eq!(env(&compare(&single, &twice, &WORKLOAD).removed), json!({"f:name": {}, "f:value": {}}));
+    assert_eq!(env(&compare(&twice, &single, &WORKLOAD).added), json!({"f:name": {}, "f:value": {}}));
     assert_eq!(env(&compare(&twice, &swapped, &WORKLOAD).modified), json!({}));
     assert_eq!(compare(&twice, &twice, &WORKLOAD), Comparison::default());
 }
