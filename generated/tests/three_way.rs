@@ -297,7 +297,9 @@ fn add(tree: &mut Tree, place: Place) {
             }
         }
         Tree::Array(items) if place.strategy.merge => {
-            items.iter_mut().for_each(|item| add(item, place.item()));
+            for item in items.iter_mut() {
+                add(item, place.item());
+            }
             let is_text = matches!(place.item().shape, Shape::Scalar(Scalar::String));
             match place.key() {
                 Some(key) => items.push(json!({key: few_added(place.item().entry(key).shape)})),
@@ -332,7 +334,9 @@ fn remove_added(tree: &mut Tree, place: Place, found: &mut usize) {
                 });
             }
             *found += before - items.len();
-            items.iter_mut().for_each(|item| remove_added(item, place.item(), found));
+            for item in items.iter_mut() {
+                remove_added(item, place.item(), found);
+            }
         }
         _ => {}
     }
