@@ -11,6 +11,7 @@ mod node;
 mod pod;
 mod rbac;
 mod scheduling;
+mod service;
 mod storage;
 
 pub use self::{
@@ -26,6 +27,7 @@ pub use self::{
     pod::{pod_ip, pod_readiness_gates, pod_ready, pod_restarts, pod_status},
     rbac::{bound_groups, bound_role, bound_service_accounts, bound_users},
     scheduling::is_global_default,
+    service::{service_external_ip, service_ports, service_selector},
     storage::{
         claim_access_modes, claim_capacity, csi_driver_token_requests, phase_or_terminating,
         storage_class_expansion, storage_class_name, storage_class_of, volume_access_modes, volume_capacity,

@@ -2,10 +2,12 @@
 
 mod daemon_set;
 mod pod;
+mod service;
 mod storage;
 
 pub use self::{
     daemon_set::daemon_set_update_strategy,
     pod::{container, ephemeral_container, image_volume, pod, pod_spec, volume},
+    service::{service_port, service_spec},
     storage::{persistent_volume, persistent_volume_claim},
 };

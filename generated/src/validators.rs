@@ -21,6 +21,7 @@ mod pod;
 mod priority_class;
 mod rbac;
 mod secret;
+mod service;
 mod storage;
 mod token;
 
@@ -53,6 +54,7 @@ pub use self::{
     priority_class::{priority_class, priority_class_update},
     rbac::{cluster_role, cluster_role_binding, role, role_binding},
     secret::{secret, secret_update},
+    service::service_spec,
     storage::{
         attachment_metadata, azure_disk_source, azure_file_persistent_source, cinder_persistent_source,
         class_name, csi_driver, csi_driver_name, csi_driver_spec, csi_driver_spec_update,

@@ -47,6 +47,8 @@ const REQUIRED_BY_RULES: &[(&str, &str)] = &[
 
 /// Fields that clients expect even when they are empty, and which are left out here.
 const LEFT_OUT_WHEN_EMPTY: &[(&str, &str)] = &[
+    // It has a default, so it is never empty.
+    ("core.v1.ServicePort", "targetPort"),
     // Newer clients leave it out too, and only templates have none.
     ("meta.v1.ObjectMeta", "creationTimestamp"),
 ];

@@ -423,6 +423,8 @@ pub enum NameFormat {
     DnsSubdomain,
     /// `dns-label`.
     DnsLabel,
+    /// RFC 1035 label: it begins with a letter.
+    Dns1035Label,
     /// `path-segment`.
     PathSegment,
 }

@@ -184,6 +184,8 @@ pub enum NameFormat {
     DnsSubdomain,
     /// Lower-case RFC 1123 label of at most 63 bytes.
     DnsLabel,
+    /// Lower-case RFC 1035 label of at most 63 bytes: it begins with a letter.
+    Dns1035Label,
     /// Anything that can stand between two slashes of a URL.
     PathSegment,
 }

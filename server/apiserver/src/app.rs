@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Duration};
 use orch_auth::{authentication::Authentication, authorization::Authorization, service_account::TokenIssuer};
 use orch_runtime::scalar::Time;
 use orch_storage::{Clock, Revision, Storage};
-use tokio::sync::{RwLock, watch};
+use tokio::sync::{Mutex, RwLock, watch};
 
 use crate::{
     catalog::Catalog,
@@ -16,6 +16,7 @@ use crate::{
     error::{ApiError, Result},
     feature_gates::FeatureGates,
     health::Checks,
+    kinds::service::ServiceNetwork,
     metrics::Metrics,
     openapi::OpenApi,
     registry::continue_token::TokenKey,
@@ -59,6 +60,10 @@ pub struct App {
     pub namespace_gate: Arc<RwLock<()>>,
     /// Which features are on.
     pub feature_gates: FeatureGates,
+    /// The network of which services get their addresses.
+    pub service_network: ServiceNetwork,
+    /// Held while an object is given what no other has, until it is stored.
+    pub allocation: Arc<Mutex<()>>,
     /// How long a request that is no watch may take.
     pub request_timeout: Duration,
     /// Becomes true when the server starts to shut down.

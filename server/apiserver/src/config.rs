@@ -13,7 +13,10 @@ use clap::{
 use orch_auth::{authentication::AuthenticationConfig, authorization::AuthorizationConfig};
 use orch_runtime::vocabulary::Vocabulary;
 
-use crate::{enablement::Enablement, feature_gates::FeatureGates, start_error::StartError};
+use crate::{
+    enablement::Enablement, feature_gates::FeatureGates, kinds::service::ServiceNetwork,
+    start_error::StartError,
+};
 
 mod authentication;
 mod authorization;
@@ -43,6 +46,8 @@ pub struct Config {
     pub enablement: Enablement,
     /// Which features are on.
     pub feature_gates: FeatureGates,
+    /// The network of which services get their addresses.
+    pub service_network: ServiceNetwork,
     /// The product words in force.
     pub vocabulary: &'static Vocabulary,
 }
@@ -104,6 +109,9 @@ struct ApiFlags {
     /// Features to turn on or off, as NAME=true|false. Alpha features are off, beta features on.
     #[arg(long, value_name = "NAME=BOOL,...", value_delimiter = ',')]
     feature_gates: Vec<String>,
+    /// The network of which services get their addresses: an address, a slash and the number of leading bits.
+    #[arg(long, value_name = "CIDR", default_value = "10.0.0.0/24")]
+    service_cluster_ip_range: String,
 }
 
 impl Flags {
@@ -122,6 +130,8 @@ impl Flags {
                 .map_err(|problem| StartError::configuration("--runtime-config", problem))?,
             feature_gates: FeatureGates::parse(&self.api.feature_gates)
                 .map_err(|problem| StartError::configuration("--feature-gates", problem))?,
+            service_network: ServiceNetwork::parse(&self.api.service_cluster_ip_range)
+                .map_err(|problem| StartError::configuration("--service-cluster-ip-range", problem))?,
             vocabulary,
         })
     }

@@ -13,6 +13,7 @@ mod pod;
 pub mod reviews;
 mod role_binding;
 mod secret;
+pub mod service;
 mod service_account;
 
 use orch_api::rbac::v1::{ClusterRoleBinding, RoleBinding};
@@ -24,6 +25,8 @@ use orch_runtime::{
     scalar::Time,
     vocabulary::Vocabulary,
 };
+
+use crate::app::App;
 
 /// The write that a hook is part of.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +50,21 @@ pub trait Hooks: Send + Sync {
         _object: &dyn ApiObject,
         _old: Option<&dyn ApiObject>,
         _change: &Change<'_>,
+        _cx: &mut Validation<'_>,
+    ) {
+    }
+
+    /// Whether objects of the kind get something that no other has: while one is made, others wait.
+    fn allocates(&self) -> bool {
+        false
+    }
+
+    /// Gives a correct object what the server has to give; called when nobody else is given anything until it is stored.
+    fn allocate(
+        &self,
+        _app: &App,
+        _object: &mut dyn ApiObject,
+        _old: Option<&dyn ApiObject>,
         _cx: &mut Validation<'_>,
     ) {
     }
@@ -111,6 +129,7 @@ pub fn hooks(def: &ResourceDef) -> &'static dyn Hooks {
         ("", "PersistentVolume") => &persistent_volume::PersistentVolumeHooks,
         ("", "PersistentVolumeClaim") => &persistent_volume_claim::PersistentVolumeClaimHooks,
         ("", "Secret") => &secret::SecretHooks,
+        ("", "Service") => &service::ServiceHooks,
         ("", "ServiceAccount") => &service_account::ServiceAccountHooks,
         ("apps", "DaemonSet") => &daemon_set::DaemonSetHooks,
         ("rbac", "RoleBinding") => &role_binding::BindingHooks::<RoleBinding>::NEW,

@@ -10,7 +10,7 @@ use orch_auth::authenticator::service_account::ServiceAccountAuthenticator;
 use orch_runtime::resource_def::{GroupVersionDef, ResourceDef};
 use orch_storage::{Indexer, Revision, Storage, SystemClock};
 use tokio::{
-    sync::{RwLock, watch},
+    sync::{Mutex, RwLock, watch},
     task::JoinSet,
 };
 
@@ -116,6 +116,8 @@ impl Server {
             continue_key,
             namespace_gate: Arc::new(RwLock::new(())),
             feature_gates: self.config.feature_gates.clone(),
+            service_network: self.config.service_network,
+            allocation: Arc::new(Mutex::new(())),
             request_timeout: self.config.serving.request_timeout,
             stopping: stopping.clone(),
         });

@@ -21,6 +21,7 @@ mod namespaces;
 mod openapi;
 mod paging;
 mod restart;
+mod services;
 mod shutdown;
 mod start;
 mod status;

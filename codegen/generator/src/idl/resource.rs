@@ -84,6 +84,7 @@ idl_word_list!(Verb {
 idl_word_list!(NameFormat {
     DnsSubdomain = "dns-subdomain",
     DnsLabel = "dns-label",
+    Dns1035Label = "dns-1035-label",
     PathSegment = "path-segment",
 });
 

@@ -86,6 +86,7 @@ fn every_flag_reaches_the_configuration() {
         (&["-v4"], |c| c.logging.filter == "debug"),
         (&["-v", "9"], |c| c.logging.filter == "trace"),
         (&["--log-level=info,hyper=debug"], |c| c.logging.filter == "info,hyper=debug"),
+        (&["--service-cluster-ip-range=10.96.1.0/12"], |c| c.service_network.to_string() == "10.96.0.0/12"),
         (&["--vocabulary=kubernetes"], |c| c.vocabulary.name == "kubernetes"),
     ];
     for (flags, check) in table {

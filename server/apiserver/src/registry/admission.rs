@@ -7,7 +7,10 @@ use orch_runtime::resource_def::Scope;
 
 use orch_storage::{Object, Write};
 
-use super::{Call, current, store_error};
+use super::{
+    Call, current, store_error,
+    write::{self, Allocating},
+};
 use crate::error::{ApiError, Forbidden, ResourceName, Result};
 
 /// New objects need a namespace that exists and stays.
@@ -60,18 +63,12 @@ struct IsOpen(bool);
 ///
 /// # Errors
 /// As [`namespace_exists`], and what the store says.
-pub async fn store_in_namespace(call: Call<'_>, write: Write) -> Result<Arc<Object>, store_error::Refused> {
+pub async fn store_in_namespace(
+    call: Call<'_>,
+    write: Write,
+    allocating: Option<Allocating>,
+) -> Result<Arc<Object>, store_error::Refused> {
     let entry = Arc::clone(&call.app.namespace_gate).read_owned().await;
     namespace_exists(call, &write.key().name)?;
-    let storage = call.app.storage.clone();
-    let commit = tokio::spawn(async move {
-        let committed = storage.commit(write).await;
-        drop(entry);
-        committed
-    });
-    match commit.await {
-        Ok(Ok(committed)) => Ok(committed.object),
-        Ok(Err(error)) => Err(store_error::refused(call.target.resource, error)),
-        Err(error) => Err(ApiError::internal("the store failed", error).into()),
-    }
+    write::commit_holding(call, write, (entry, allocating)).await
 }

@@ -79,6 +79,7 @@ pub async fn store_draft(
         }
         warnings.truncate(warned);
         let generated = metadata::begin(call.target.resource.def, &mut draft.tree, call.app.now());
+        let allocating = write::allocating(call).await;
         let stored = write::ready_to_create(call, draft, options, warnings)?;
         let name = Meta::of(&stored).name().to_owned();
         if options.dry_run {
@@ -92,8 +93,12 @@ pub async fn store_draft(
             return Err(ApiError::Unclassified(message.to_owned()));
         }
         let body = write::stored_form(call, &stored, may_shrink)?;
-        match admission::store_in_namespace(call, Write::Create { key: current::key(call, &name), body })
-            .await
+        match admission::store_in_namespace(
+            call,
+            Write::Create { key: current::key(call, &name), body },
+            allocating,
+        )
+        .await
         {
             Ok(object) => return Ok(Answer::Created(object)),
             Err(store_error::Refused::Race) if generated => {}

@@ -170,6 +170,7 @@ pub fn validate_name(def: &ResourceDef, tree: &Tree, cx: &mut Validation<'_>) {
         let rule = match def.name_format {
             NameFormat::DnsSubdomain => constraint::dns_subdomain_prefix,
             NameFormat::DnsLabel => constraint::dns_label_prefix,
+            NameFormat::Dns1035Label => constraint::dns_1035_label_prefix,
             NameFormat::PathSegment => constraint::path_segment_prefix,
         };
         cx.invalid_all(&path.field("generateName"), base, &rule(base));
@@ -182,6 +183,7 @@ pub fn validate_name(def: &ResourceDef, tree: &Tree, cx: &mut Validation<'_>) {
     let rule = match def.name_format {
         NameFormat::DnsSubdomain => constraint::dns_subdomain,
         NameFormat::DnsLabel => constraint::dns_label,
+        NameFormat::Dns1035Label => constraint::dns_1035_label,
         NameFormat::PathSegment => constraint::path_segment,
     };
     cx.invalid_all(&path, name, &rule(name));

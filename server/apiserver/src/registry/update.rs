@@ -169,6 +169,7 @@ async fn attempt(
     warnings: &mut Vec<String>,
 ) -> Result<Answer, store_error::Refused> {
     let may_shrink = matches!(draft.ownership, Ownership::Tracked { .. });
+    let allocating = write::allocating(call).await;
     let tree = write::ready_to_update(call, current, draft, options, warnings)?;
     let completes_deletion = Meta::of(&tree).deletion_timestamp().is_some()
         && Meta::of(&tree).deletion_grace_period_seconds().unwrap_or(0) == 0
@@ -189,7 +190,11 @@ async fn attempt(
         return Ok(Answer::Transient { json: write::transient_form(call, &tree), created: false });
     }
     let body = write::stored_form(call, &tree, may_shrink)?;
-    Ok(Answer::Object(write::commit(call, Write::Replace { key, expected, body }).await?))
+    let replaced = Write::Replace { key, expected, body };
+    Ok(Answer::Object(match allocating {
+        None => write::commit(call, replaced).await?,
+        Some(held) => write::commit_holding(call, replaced, held).await?,
+    }))
 }
 
 fn check_version(call: Call<'_>, current: &Current, proposed: &Tree) -> Result<()> {

@@ -15,6 +15,7 @@ use orch_machinery::{
 };
 use orch_runtime::{Tree, field_error::Validation, object::ApiObject, resource_def::FieldPath};
 use orch_storage::{Body, Object, Write};
+use tokio::sync::OwnedMutexGuard;
 
 use super::{Call, body, current::Current, metadata, options::WriteOptions, store_error};
 use crate::{
@@ -71,6 +72,9 @@ pub fn ready_to_create(
     object.set_defaults();
     object.validate(&mut cx);
     hooks.validate(&*object, None, &change(call), &mut cx);
+    if cx.is_empty() {
+        hooks.allocate(call.app, &mut *object, None, &mut cx);
+    }
     let doubts = cx.take_warnings();
     let mut tree = finish(call, &*object, cx)?;
     warnings.extend(doubts);
@@ -116,6 +120,9 @@ pub fn ready_to_update(
     object.validate(&mut cx);
     object.validate_update(&*old, &mut cx);
     hooks.validate(&*object, Some(&*old), &change(call), &mut cx);
+    if cx.is_empty() {
+        hooks.allocate(call.app, &mut *object, Some(&*old), &mut cx);
+    }
     let doubts = cx.take_warnings();
     let mut tree = finish(call, &*object, cx)?;
     metadata::count_generation(def, &current.tree, &mut tree);
@@ -217,6 +224,37 @@ pub async fn commit(call: Call<'_>, write: Write) -> Result<Arc<Object>, store_e
         Ok(committed) => Ok(committed.object),
         Err(error) => Err(store_error::refused(call.target.resource, error)),
     }
+}
+
+/// Commits a write, and keeps others waiting until it is stored: when the client leaves, too.
+///
+/// # Errors
+/// As [`commit`].
+pub async fn commit_holding<H: Send + 'static>(
+    call: Call<'_>,
+    write: Write,
+    held: H,
+) -> Result<Arc<Object>, store_error::Refused> {
+    let storage = call.app.storage.clone();
+    let commit = tokio::spawn(async move {
+        let committed = storage.commit(write).await;
+        drop(held);
+        committed
+    });
+    match commit.await {
+        Ok(Ok(committed)) => Ok(committed.object),
+        Ok(Err(error)) => Err(store_error::refused(call.target.resource, error)),
+        Err(error) => Err(ApiError::internal("the store failed", error).into()),
+    }
+}
+
+/// Held while something is allocated to an object, until the object is stored.
+pub type Allocating = OwnedMutexGuard<()>;
+
+/// Waits until nobody else is given what the server has to give, for kinds that are given something.
+pub async fn allocating(call: Call<'_>) -> Option<Allocating> {
+    let allocates = kinds::hooks(call.target.resource.def).allocates();
+    if allocates { Some(Arc::clone(&call.app.allocation).lock_owned().await) } else { None }
 }
 
 fn typed(call: Call<'_>, tree: Tree) -> Result<Box<dyn ApiObject>> {

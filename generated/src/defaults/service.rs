@@ -1,0 +1,44 @@
+//! Services: what follows from their type.
+
+use orch_runtime::scalar::IntOrString;
+
+use crate::core::v1::{ClientIPConfig, ServicePort, ServiceSpec, SessionAffinityConfig};
+
+/// How long a client stays with a pod, in seconds: three hours.
+const AFFINITY_SECONDS: i32 = 3 * 60 * 60;
+const CLUSTER: &str = "Cluster";
+
+/// Policies that a service of the type has, and how long affinity lasts where there is any.
+pub fn service_spec(value: &mut ServiceSpec) {
+    let is_outside = matches!(value.type_.as_str(), "NodePort" | "LoadBalancer");
+    let is_inside = is_outside || matches!(value.type_.as_str(), "" | "ClusterIP");
+    match value.session_affinity.as_str() {
+        "" | "None" => value.session_affinity_config = None,
+        _ => {
+            let config = value.session_affinity_config.get_or_insert_with(SessionAffinityConfig::default);
+            let client = config.client_ip.get_or_insert_with(ClientIPConfig::default);
+            client.timeout_seconds.get_or_insert(AFFINITY_SECONDS);
+        }
+    }
+    if is_outside && value.external_traffic_policy.is_empty() {
+        CLUSTER.clone_into(&mut value.external_traffic_policy);
+    }
+    if is_inside {
+        value.internal_traffic_policy.get_or_insert_with(|| CLUSTER.to_owned());
+    }
+    if value.type_ == "LoadBalancer" {
+        value.allocate_load_balancer_node_ports.get_or_insert(true);
+    }
+}
+
+/// The pods are reached on the same number, unless it says.
+pub fn service_port(value: &mut ServicePort) {
+    let is_given = match &value.target_port {
+        None => false,
+        Some(IntOrString::Int(number)) => *number != 0,
+        Some(IntOrString::String(name)) => !name.is_empty(),
+    };
+    if !is_given {
+        value.target_port = Some(IntOrString::Int(value.port));
+    }
+}

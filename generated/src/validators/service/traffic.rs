@@ -1,0 +1,38 @@
+//! What services that are reached from outside may say about that.
+
+use orch_runtime::{
+    constraint,
+    field_error::{FieldError, Validation},
+    path::Path,
+};
+
+use crate::core::v1::ServiceSpec;
+
+/// Balancers and policies are for services that have them.
+pub(super) fn policies(value: &ServiceSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    const BALANCER_ONLY: &str = "may only be used when `type` is 'LoadBalancer'";
+    let is_balanced = value.type_ == "LoadBalancer";
+    let is_outside = is_balanced || value.type_ == "NodePort";
+    for (field, is_given) in [
+        ("loadBalancerSourceRanges", !value.load_balancer_source_ranges.is_empty()),
+        ("allocateLoadBalancerNodePorts", value.allocate_load_balancer_node_ports.is_some()),
+        ("loadBalancerClass", value.load_balancer_class.is_some()),
+    ] {
+        if is_given && !is_balanced {
+            cx.push(FieldError::forbidden(&path.field(field), BALANCER_ONLY));
+        }
+    }
+    if let Some(class) = value.load_balancer_class.as_deref().filter(|_| is_balanced) {
+        cx.invalid_all(&path.field("loadBalancerClass"), class, &constraint::qualified_name(class));
+    }
+    let policy = value.external_traffic_policy.as_str();
+    if !policy.is_empty() && !is_outside && value.external_ips.is_empty() {
+        let detail = "may only be set for externally-accessible services";
+        cx.push(FieldError::invalid(&path.field("externalTrafficPolicy"), policy, detail));
+    }
+    if value.health_check_node_port != 0 && !(is_balanced && policy == "Local") {
+        let detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
+        let at = path.field("healthCheckNodePort");
+        cx.push(FieldError::invalid(&at, &value.health_check_node_port, detail));
+    }
+}

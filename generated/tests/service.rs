@@ -1,0 +1,203 @@
+//! Services: defaults, and each rule broken once with the complete list of faults.
+
+#[path = "support/objects.rs"]
+mod objects;
+
+use objects::{defaulted, errors, resource, warnings, with};
+use orch_api::KUBERNETES;
+use orch_runtime::{
+    Tree,
+    resource_def::{CellContext, ColumnValue},
+    scalar::Time,
+};
+use serde_json::json;
+
+fn service() -> Tree {
+    json!({"metadata": {"name": "s"}, "spec": {"selector": {"app": "a"}, "ports": [{"port": 80}]}})
+}
+
+fn check(base: &Tree, cases: Vec<(&str, Tree, &[&str])>) {
+    assert_eq!(errors("Service", base), [""; 0]);
+    for (pointer, value, expected) in cases {
+        assert_eq!(errors("Service", &with(base, pointer, value.clone())), expected, "{pointer} {value}");
+    }
+}
+
+#[test]
+fn defaults_follow_from_the_type() {
+    let port = json!({"protocol": "TCP", "port": 80, "targetPort": 80});
+    let spec = |tree: &Tree| defaulted("Service", tree)["spec"].clone();
+    assert_eq!(
+        spec(&service()),
+        json!({
+            "ports": [port], "selector": {"app": "a"}, "type": "ClusterIP", "sessionAffinity": "None",
+            "internalTrafficPolicy": "Cluster",
+        })
+    );
+    let balanced = spec(&with(&service(), "/spec/type", json!("LoadBalancer")));
+    assert_eq!(balanced["externalTrafficPolicy"], "Cluster");
+    assert_eq!(balanced["allocateLoadBalancerNodePorts"], true);
+    let sticky = spec(&with(&service(), "/spec/sessionAffinity", json!("ClientIP")));
+    assert_eq!(sticky["sessionAffinityConfig"], json!({"clientIP": {"timeoutSeconds": 10800}}));
+    let name = spec(&json!({"spec": {"type": "ExternalName", "externalName": "a.example.com"}}));
+    assert_eq!(
+        name,
+        json!({"type": "ExternalName", "externalName": "a.example.com", "sessionAffinity": "None"})
+    );
+    let named = spec(&with(&service(), "/spec/ports/0/targetPort", json!("web")));
+    assert_eq!(named["ports"][0]["targetPort"], "web");
+}
+
+#[test]
+fn ports() {
+    let two = |first: Tree, second: Tree| json!([first, second]);
+    check(
+        &service(),
+        vec![
+            ("/spec/ports", json!([]), &["spec.ports: Required value"]),
+            (
+                "/spec/ports/0/port",
+                json!(0),
+                &[
+                    "spec.ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive",
+                    "spec.ports[0].targetPort: Invalid value: 0: must be between 1 and 65535, inclusive",
+                ],
+            ),
+            (
+                "/spec/ports/0/protocol",
+                json!("HTTP"),
+                &[
+                    r#"spec.ports[0].protocol: Unsupported value: "HTTP": supported values: "SCTP", "TCP", "UDP""#,
+                ],
+            ),
+            (
+                "/spec/ports/0/targetPort",
+                json!(70000),
+                &["spec.ports[0].targetPort: Invalid value: 70000: must be between 1 and 65535, inclusive"],
+            ),
+            (
+                "/spec/ports/0/nodePort",
+                json!(30080),
+                &["spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'"],
+            ),
+            (
+                "/spec/ports",
+                two(json!({"port": 80, "name": "a"}), json!({"port": 81})),
+                &["spec.ports[1].name: Required value"],
+            ),
+            (
+                "/spec/ports",
+                two(json!({"port": 80, "name": "a"}), json!({"port": 81, "name": "a"})),
+                &[r#"spec.ports[1].name: Duplicate value: "a""#],
+            ),
+            (
+                "/spec/ports",
+                two(json!({"port": 80, "name": "a"}), json!({"port": 80, "name": "b", "protocol": "UDP"})),
+                &[],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn types_and_addresses() {
+    check(
+        &service(),
+        vec![
+            (
+                "/spec/type",
+                json!("Other"),
+                &[
+                    r#"spec.type: Unsupported value: "Other": supported values: "ClusterIP", "ExternalName", "LoadBalancer", "NodePort""#,
+                ],
+            ),
+            ("/spec/type", json!("ExternalName"), &["spec.externalName: Required value"]),
+            (
+                "/spec/clusterIPs",
+                json!(["10.0.0.1"]),
+                &[r#"spec.clusterIPs: Invalid value: ["10.0.0.1"]: first value must match `clusterIP`"#],
+            ),
+            (
+                "/spec/externalIPs",
+                json!(["127.0.0.1", "x"]),
+                &[
+                    r#"spec.externalIPs[0]: Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)"#,
+                    r#"spec.externalIPs[1]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"#,
+                ],
+            ),
+            (
+                "/spec/sessionAffinity",
+                json!("Cookie"),
+                &[
+                    r#"spec.sessionAffinity: Unsupported value: "Cookie": supported values: "ClientIP", "None""#,
+                ],
+            ),
+            (
+                "/spec/loadBalancerClass",
+                json!("example.com/x"),
+                &["spec.loadBalancerClass: Forbidden: may only be used when `type` is 'LoadBalancer'"],
+            ),
+            (
+                "/spec/externalTrafficPolicy",
+                json!("Local"),
+                &[
+                    r#"spec.externalTrafficPolicy: Invalid value: "Local": may only be set for externally-accessible services"#,
+                ],
+            ),
+            (
+                "/spec/healthCheckNodePort",
+                json!(30000),
+                &[
+                    "spec.healthCheckNodePort: Invalid value: 30000: may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'",
+                ],
+            ),
+        ],
+    );
+    let headless = with(&service(), "/spec/clusterIP", json!("None"));
+    check(
+        &headless,
+        vec![
+            ("/spec/ports", json!([]), &[]),
+            (
+                "/spec/type",
+                json!("NodePort"),
+                &[
+                    r#"spec.clusterIPs[0]: Invalid value: "None": may not be set to 'None' for NodePort services"#,
+                ],
+            ),
+        ],
+    );
+    let name =
+        json!({"metadata": {"name": "s"}, "spec": {"type": "ExternalName", "externalName": "a.example.com"}});
+    check(
+        &name,
+        vec![(
+            "/spec/clusterIP",
+            json!("10.0.0.1"),
+            &[r#"spec.clusterIPs: Invalid value: ["10.0.0.1"]: may not be set for ExternalName services"#],
+        )],
+    );
+    let ignored = with(&headless, "/spec/externalIPs", json!(["192.0.2.1"]));
+    assert_eq!(warnings("Service", &ignored), ["spec.externalIPs is ignored for headless services"]);
+}
+
+#[test]
+fn tables_show_where_a_service_is_reached() {
+    let cells = |service: &Tree| -> Vec<Tree> {
+        let context = CellContext { vocabulary: &KUBERNETES, now: Time::from_unix_seconds(0) };
+        let columns = resource("Service").columns.iter();
+        let computed = columns.filter_map(|column| match column.value {
+            ColumnValue::Computed(compute) => Some(compute(service, &context)),
+            _ => None,
+        });
+        computed.collect()
+    };
+    let spec = json!({"spec": {
+        "type": "LoadBalancer", "selector": {"b": "2", "a": "1"}, "externalIPs": ["192.0.2.1"],
+        "ports": [{"port": 80, "protocol": "TCP"}, {"port": 443, "nodePort": 30443, "protocol": "TCP"}],
+    }, "status": {"loadBalancer": {"ingress": [{"hostname": "h"}, {"ip": "192.0.2.9"}]}}});
+    assert_eq!(cells(&spec), ["h,192.0.2.9,192.0.2.1", "80/TCP,443:30443/TCP", "a=1,b=2"]);
+    assert_eq!(cells(&json!({"spec": {"type": "LoadBalancer"}})), ["<pending>", "", ""]);
+    assert_eq!(cells(&json!({"spec": {"type": "ClusterIP"}})), ["<none>", "", ""]);
+    assert_eq!(cells(&json!({"spec": {"type": "ExternalName", "externalName": "x"}})), ["x", "", ""]);
+}

@@ -1,0 +1,120 @@
+//! The network of which services get their addresses.
+
+use std::{fmt, net::IpAddr};
+
+use rand::RngExt;
+
+/// No more addresses than this are given, however large the network is.
+const MAX_ADDRESSES: u128 = 1 << 16;
+
+/// A network of one family. Its first address is that of the network, the second is kept for the server itself, and of
+/// IPv4 the last one is the broadcast's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServiceNetwork {
+    base: u128,
+    bits: u8,
+    is_v4: bool,
+}
+
+impl ServiceNetwork {
+    /// Reads `10.0.0.0/24`.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words for the operator.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let fault =
+            || format!("{text} is no network; write an address, a slash and the number of leading bits");
+        let (address, bits) = text.split_once('/').ok_or_else(fault)?;
+        let address: IpAddr = address.parse().map_err(|_| fault())?;
+        let (width, number) = match address {
+            IpAddr::V4(v4) => (32, u128::from(v4.to_bits())),
+            IpAddr::V6(v6) => (128, v6.to_bits()),
+        };
+        let leading: u8 = bits.parse().ok().filter(|bits| *bits <= width).ok_or_else(fault)?;
+        let bits = width - leading;
+        if bits < 3 {
+            return Err(format!("{text} is too small: there must be at least 8 IPs in the range"));
+        }
+        let base = if bits == 128 { 0 } else { number >> bits << bits };
+        Ok(ServiceNetwork { base, bits, is_v4: address.is_ipv4() })
+    }
+
+    /// `IPv4` or `IPv6`.
+    pub fn family(&self) -> &'static str {
+        if self.is_v4 { "IPv4" } else { "IPv6" }
+    }
+
+    /// Whether services can have the address.
+    pub fn holds(&self, address: &str) -> bool {
+        let number = match address.parse() {
+            Ok(IpAddr::V4(v4)) if self.is_v4 => u128::from(v4.to_bits()),
+            Ok(IpAddr::V6(v6)) if !self.is_v4 => v6.to_bits(),
+            _ => return false,
+        };
+        number.checked_sub(self.base).is_some_and(|offset| offset > 0 && offset < self.end())
+    }
+
+    /// An address that is not taken; any of them, so that one that was just given up is not given at once to another.
+    pub fn free(&self, is_taken: impl Fn(&str) -> bool) -> Option<String> {
+        let (first, count) = (2, self.end().min(MAX_ADDRESSES).saturating_sub(2));
+        let start = if count > 0 { rand::rng().random_range(0..count) } else { 0 };
+        let offsets = (0..count).map(|step| first + (start + step) % count);
+        offsets.map(|offset| self.address(offset).to_string()).find(|address| !is_taken(address))
+    }
+
+    /// How many addresses there are up to the last that can be given.
+    fn end(&self) -> u128 {
+        let all = if self.bits == 128 { u128::MAX } else { 1 << self.bits };
+        if self.is_v4 { all - 1 } else { all }
+    }
+
+    fn address(&self, offset: u128) -> IpAddr {
+        let number = self.base + offset;
+        match u32::try_from(number) {
+            Ok(number) if self.is_v4 => IpAddr::V4(number.into()),
+            _ => IpAddr::V6(number.into()),
+        }
+    }
+}
+
+impl fmt::Display for ServiceNetwork {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width = if self.is_v4 { 32 } else { 128 };
+        write!(out, "{}/{}", self.address(0), width - self.bits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::ServiceNetwork;
+
+    #[test]
+    fn every_address_is_given_once() {
+        let network = ServiceNetwork::parse("10.0.0.9/29").unwrap();
+        assert_eq!((network.to_string(), network.family()), ("10.0.0.8/29".to_owned(), "IPv4"));
+        let mut taken = BTreeSet::new();
+        while let Some(address) = network.free(|address| taken.contains(address)) {
+            assert!(network.holds(&address));
+            assert!(taken.insert(address));
+        }
+        let expected = (10..15).map(|last| format!("10.0.0.{last}")).collect();
+        assert_eq!(taken, expected);
+        for (address, is_held) in
+            [("10.0.0.9", true), ("10.0.0.8", false), ("10.0.0.15", false), ("::1", false)]
+        {
+            assert_eq!(network.holds(address), is_held, "{address}");
+        }
+        let network = ServiceNetwork::parse("fd00::/108").unwrap();
+        assert_eq!(network.family(), "IPv6");
+        assert!(network.holds(&network.free(|_| false).unwrap()));
+    }
+
+    #[test]
+    fn what_is_no_network_is_named() {
+        for text in ["", "10.0.0.0", "10.0.0.0/33", "10.0.0/8", "x/8", "10.0.0.0/30", "10.0.0.0/32"] {
+            assert!(ServiceNetwork::parse(text).unwrap_err().contains(text), "{text}");
+        }
+    }
+}
