@@ -92,6 +92,13 @@ fn samples() -> Vec<Sample> {
             ..PLAIN
         },
         Sample {
+            collection: "/api/v1/namespaces/default/services",
+            object: json!({"spec": {"ports": [{"port": 80}]}}),
+            spec: ("/spec/publishNotReadyAddresses", json!(true)),
+            status: ("/status/loadBalancer/ingress", json!([{"ip": "192.0.2.1"}])),
+            ..PLAIN
+        },
+        Sample {
             collection: "/api/v1/nodes",
             object: json!({}),
             spec: ("/spec/unschedulable", json!(true)),
