@@ -27,6 +27,7 @@ use tokio::{
 use crate::{config::ServingConfig, start_error::StartError};
 
 mod accept;
+mod coalesced;
 mod connection;
 mod drain;
 pub mod tls;

@@ -5,11 +5,27 @@ use std::sync::OnceLock;
 
 /// At most one value per type, set once. A chain: there are one or two types in practice.
 #[derive(Default)]
-pub(crate) struct Memo(OnceLock<Box<Slot>>);
+pub(crate) struct Memo(OnceLock<Box<dyn Link>>);
 
-struct Slot {
-    value: Box<dyn Any + Send + Sync>,
+/// One value and the rest of the chain, in one piece of memory: scans look at many objects, and each piece costs.
+struct Slot<T> {
     next: Memo,
+    value: T,
+}
+
+trait Link: Send + Sync {
+    fn value(&self) -> &dyn Any;
+    fn next(&self) -> &Memo;
+}
+
+impl<T: Send + Sync + 'static> Link for Slot<T> {
+    fn value(&self) -> &dyn Any {
+        &self.value
+    }
+
+    fn next(&self) -> &Memo {
+        &self.next
+    }
 }
 
 impl Memo {
@@ -20,12 +36,12 @@ impl Memo {
         loop {
             let slot = memo.0.get_or_init(|| {
                 let init = init.take().expect("init runs for one slot, and that slot then holds a T");
-                Box::new(Slot { value: Box::new(init()), next: Self::default() })
+                Box::new(Slot { next: Self::default(), value: init() })
             });
-            if let Some(value) = slot.value.downcast_ref::<T>() {
+            if let Some(value) = slot.value().downcast_ref::<T>() {
                 return value;
             }
-            memo = &slot.next;
+            memo = slot.next();
         }
     }
 }

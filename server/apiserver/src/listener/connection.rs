@@ -19,7 +19,7 @@ use tokio::{
 };
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
-use crate::listener::{Connection, Limits, drain, tls::ALPN_HTTP2};
+use crate::listener::{Connection, Limits, coalesced::Coalesced, drain, tls::ALPN_HTTP2};
 
 /// The first byte of a TLS handshake.
 const TLS_HANDSHAKE: u8 = 0x16;
@@ -110,14 +110,17 @@ where
     let (handler, seen) = (door.handler.clone(), Arc::clone(&connection));
     let service = service_fn(move |request| {
         seen.count_request();
-        let answer = handler(request, Arc::clone(&seen));
+        // Boxed, because HTTP/2 keeps the place of the future for as long as the body is sent: for all of a watch.
+        let answer = Box::pin(handler(request, Arc::clone(&seen)));
         async { Ok::<_, Infallible>(answer.await) }
     });
-    let (io, idle) = (TokioIo::new(stream), door.limits.idle);
+    let idle = door.limits.idle;
     // A client that says nothing about it in the handshake speaks HTTP/1.1.
     let result = if speaks_http2 {
+        let io = TokioIo::new(Coalesced::new(stream));
         drain::until_done(door.http2.serve_connection(io, service), &connection, idle, &mut stopping).await
     } else {
+        let io = TokioIo::new(stream);
         drain::until_done(door.http1.serve_connection(io, service), &connection, idle, &mut stopping).await
     };
     if let Err(error) = result {

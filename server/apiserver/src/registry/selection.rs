@@ -26,10 +26,29 @@ pub struct Selection {
     reads_object: bool,
 }
 
-/// What selectors look at, remembered with each object once it was needed.
+/// The labels of an object, remembered with it once they were needed: `key NUL value NUL` ... in one piece of memory, because
+/// a list looks at those of many objects. Neither keys nor values can hold a NUL.
 #[derive(Debug)]
-struct Facts {
-    labels: BTreeMap<String, String>,
+struct Labels(Box<str>);
+
+impl Labels {
+    fn of(bytes: &[u8]) -> Self {
+        let mut text = String::new();
+        for (key, value) in labels_of(bytes) {
+            text.extend([key.as_str(), "\0", &value, "\0"]);
+        }
+        Labels(text.into())
+    }
+
+    fn get(&self, key: &str) -> Option<&str> {
+        let mut parts = self.0.split('\0');
+        while let (Some(known), Some(value)) = (parts.next(), parts.next()) {
+            if known == key {
+                return Some(value);
+            }
+        }
+        None
+    }
 }
 
 impl Selection {
@@ -72,8 +91,8 @@ impl Selection {
         if self.labels.is_everything() {
             return Ok(true);
         }
-        let facts = object.memo(|_| Facts { labels: labels_of(bytes) });
-        Ok(self.labels.matches(|key| facts.labels.get(key).map(String::as_str)))
+        let labels = object.memo(|_| Labels::of(bytes));
+        Ok(self.labels.matches(|key| labels.get(key)))
     }
 
     /// Whether the selectors leave nothing out.

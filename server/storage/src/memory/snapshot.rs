@@ -51,9 +51,10 @@ impl Snapshot {
     }
 
     /// The objects of one namespace.
-    pub fn in_namespace<'a>(&'a self, namespace: &'a str) -> impl Iterator<Item = &'a Arc<Object>> {
-        self.range(Bound::Included(NameRef { namespace, name: "" }))
-            .take_while(move |object| *object.key().namespace == *namespace)
+    pub fn in_namespace<'a>(&'a self, namespace: &str) -> impl Iterator<Item = &'a Arc<Object>> + use<'a> {
+        let next = namespace_after(namespace);
+        let (first, end) = (NameRef { namespace, name: "" }, NameRef { namespace: &next, name: "" });
+        self.objects.range((Bound::Included(first), Bound::Excluded(end)))
     }
 
     /// The objects in `scope`; with `after`, only those behind that namespace and name in order, whether or not
@@ -63,8 +64,18 @@ impl Snapshot {
         scope: &'a Scope,
         after: Option<(&'a str, &'a str)>,
     ) -> impl Iterator<Item = &'a Arc<Object>> {
-        self.range(start(scope, after))
-            .take_while(move |object| scope.contains(&object.key().namespace, &object.key().name))
+        let start = start(scope, after);
+        // The end is looked up once: to ask each object whether it is still in scope costs more than all else.
+        match scope {
+            Scope::All => self.objects.range((start, Bound::Unbounded)),
+            Scope::Namespace(namespace) => {
+                let end = NameRef { namespace: &namespace_after(namespace), name: "" };
+                self.objects.range((start, Bound::Excluded(end)))
+            }
+            Scope::Name(namespace, name) => {
+                self.objects.range((start, Bound::Included(NameRef { namespace, name })))
+            }
+        }
     }
 
     /// Those of [`in_scope`](Snapshot::in_scope) that have a term. There are none where the store keeps no such
@@ -79,10 +90,6 @@ impl Snapshot {
         self.objects
             .with_term(index, value, start(scope, after))
             .take_while(move |object| scope.contains(&object.key().namespace, &object.key().name))
-    }
-
-    fn range<'a>(&'a self, start: Bound<NameRef<'a>>) -> impl Iterator<Item = &'a Arc<Object>> {
-        self.objects.range(start)
     }
 
     /// This view with `younger`, the events after `revision`, taken back.
@@ -102,6 +109,11 @@ impl Snapshot {
         self.revision = revision;
         self
     }
+}
+
+/// The first namespace behind another one in order, whether or not there is such a one.
+fn namespace_after(namespace: &str) -> String {
+    [namespace, "\0"].concat()
 }
 
 /// Where a scan of `scope` begins that goes on behind a namespace and name.

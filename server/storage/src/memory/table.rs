@@ -58,9 +58,12 @@ impl Table {
         self.objects.values()
     }
 
-    /// The objects from `start` on.
-    pub(crate) fn range<'a>(&'a self, start: Bound<NameRef<'a>>) -> impl Iterator<Item = &'a Arc<Object>> {
-        self.objects.range((start, Bound::Unbounded)).map(|(_, object)| object)
+    /// The objects between two names.
+    pub(crate) fn range<'a>(
+        &'a self,
+        bounds: (Bound<NameRef<'_>>, Bound<NameRef<'_>>),
+    ) -> impl Iterator<Item = &'a Arc<Object>> + use<'a> {
+        self.objects.range(bounds).map(|(_, object)| object)
     }
 
     /// The objects with a term, from `start` on.
