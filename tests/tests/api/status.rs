@@ -27,6 +27,7 @@ const PLAIN: Sample = Sample {
     keeps_status: false,
 };
 
+#[allow(clippy::too_many_lines, reason = "a table is read from top to bottom")]
 fn samples() -> Vec<Sample> {
     let container = json!([{"name": "c", "image": "i"}]);
     let conditions = json!([{"type": "Seen", "status": "True", "lastTransitionTime": null}]);
