@@ -50,8 +50,8 @@ pub enum ApiError {
     UnknownResource,
     /// 404 as plain text: the path is none of this server's.
     UnknownPath,
-    /// 405: the path exists, the method does not.
-    MethodNotAllowed,
+    /// 405: the path exists, the method does not; these do, as the header `Allow` lists them.
+    MethodNotAllowed(String),
     /// 409: an object of that name exists.
     AlreadyExists {
         /// Its resource.

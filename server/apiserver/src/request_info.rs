@@ -200,9 +200,33 @@ fn resolve<'r>(
                 name: place.name,
             })
         }
-        _ => Route::Refused(ApiError::MethodNotAllowed),
+        _ => {
+            let below_item = subresource.is_some();
+            let is_here = |verb: &Verb| match verb {
+                Verb::List => !item || watch_prefix,
+                _ if watch_prefix => false,
+                Verb::Watch => !item,
+                Verb::DeleteCollection => !item && !all_namespaces,
+                Verb::Create => (!item || below_item) && !all_namespaces,
+                Verb::Get | Verb::Update | Verb::Patch | Verb::Delete => item,
+            };
+            let methods = METHODS.iter().filter(|(_, verb)| verbs.contains(verb) && is_here(verb));
+            let methods: Vec<&str> = methods.map(|(methods, _)| *methods).collect();
+            Route::Refused(ApiError::MethodNotAllowed(methods.join(", ")))
+        }
     }
 }
+
+/// The methods of verbs, in the order in which they are listed.
+const METHODS: &[(&str, Verb)] = &[
+    ("GET, HEAD", Verb::Get),
+    ("GET, HEAD", Verb::List),
+    ("POST", Verb::Create),
+    ("PUT", Verb::Update),
+    ("PATCH", Verb::Patch),
+    ("DELETE", Verb::Delete),
+    ("DELETE", Verb::DeleteCollection),
+];
 
 fn verb(method: &Method, query: &Query, watch_prefix: bool, place: &Place<'_>) -> Option<Verb> {
     let item = !place.name.is_empty();

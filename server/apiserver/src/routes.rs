@@ -107,7 +107,7 @@ async fn read_options(content_type: &str, body: &mut RequestBody) -> Result<Body
 fn non_resource(app: &Arc<App>, parts: &Parts, query: &Query) -> Response {
     let path = parts.uri.path();
     if !matches!(parts.method, Method::GET | Method::HEAD) {
-        return ApiError::MethodNotAllowed.into_response();
+        return ApiError::MethodNotAllowed("GET, HEAD".to_owned()).into_response();
     }
     let first = path.split('/').nth(1).unwrap_or_default();
     let found = match first {

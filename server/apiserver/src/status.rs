@@ -37,6 +37,11 @@ impl IntoResponse for ApiError {
             return plain_not_found();
         }
         let mut response = respond(&status_of(&self));
+        if let ApiError::MethodNotAllowed(methods) = &self
+            && let Ok(methods) = HeaderValue::from_str(methods)
+        {
+            response.headers_mut().insert(header::ALLOW, methods);
+        }
         if let ApiError::Internal { public, detail } = self {
             response.extensions_mut().insert(Fault { public, detail });
         }
@@ -53,7 +58,7 @@ pub fn status_of(error: &ApiError) -> Status {
         ApiError::UnknownResource | ApiError::UnknownPath => {
             generic(404, "NotFound", "the server could not find the requested resource")
         }
-        ApiError::MethodNotAllowed => generic(
+        ApiError::MethodNotAllowed(_) => generic(
             405,
             "MethodNotAllowed",
             "the server does not allow this method on the requested resource",

@@ -66,3 +66,33 @@ async fn a_collection_is_deleted_by_selector() {
     admin.delete(CONFIG_MAPS).await.expect(200);
     assert!(names(&admin.get(CONFIG_MAPS).await.expect(200)).is_empty());
 }
+
+#[tokio::test]
+async fn a_collection_is_deleted_in_pages_and_up_to_the_first_refusal() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let mut versions = Vec::new();
+    for name in ["a", "b", "c", "d", "e"] {
+        let created = admin.post(CONFIG_MAPS, &config_map(name, "1")).await.expect(201);
+        versions.push(version(&created).to_owned());
+    }
+    let first = admin.delete(&format!("{CONFIG_MAPS}?limit=2")).await.expect(200);
+    assert_eq!(first["status"], "Success");
+    assert_eq!(first["metadata"]["remainingItemCount"], 3);
+    assert_eq!(names(&admin.get(CONFIG_MAPS).await.expect(200)), ["c", "d", "e"]);
+
+    // A precondition is one of every object: the first that does not meet it ends the work.
+    let options = json!({"preconditions": {"resourceVersion": versions[2]}});
+    let token = first["metadata"]["continue"].as_str().unwrap();
+    let rest = format!("{CONFIG_MAPS}?limit=2&continue={token}");
+    admin.request(Method::DELETE, &rest).json(&options).send().await.refused(409, "Conflict");
+    assert_eq!(names(&admin.get(CONFIG_MAPS).await.expect(200)), ["d", "e"]);
+
+    let mut held = config_map("held", "1");
+    held["metadata"]["finalizers"] = json!(["example.com/held"]);
+    admin.post(CONFIG_MAPS, &held).await.expect(201);
+    admin.delete(&format!("{CONFIG_MAPS}?dryRun=All")).await.expect(200);
+    assert_eq!(names(&admin.get(CONFIG_MAPS).await.expect(200)), ["d", "e", "held"]);
+    admin.delete(CONFIG_MAPS).await.expect(200);
+    assert_eq!(names(&admin.get(CONFIG_MAPS).await.expect(200)), ["held"]);
+}

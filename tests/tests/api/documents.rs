@@ -63,5 +63,10 @@ async fn what_does_not_exist_is_said_in_the_form_that_clients_expect() {
             message, "the server does not allow this method on the requested resource",
             "{method} {path}"
         );
+        assert!(
+            answer.header("allow").starts_with("GET, HEAD"),
+            "{method} {path}: {}",
+            answer.header("allow")
+        );
     }
 }

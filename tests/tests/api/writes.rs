@@ -131,3 +131,36 @@ async fn an_apply_that_changes_nothing_writes_nothing() {
     assert!(message.starts_with("Apply failed with 1 conflict: conflict with "), "{message}");
     assert_eq!(apply("&force=true", &config).await.expect(200)["data"]["k"], "1");
 }
+
+#[tokio::test]
+async fn what_an_object_may_hold_is_bounded() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let of_size = |bytes: usize| config_map("large", &"x".repeat(bytes));
+    // The limit of a config map's data, then that of any object.
+    let message = admin.post(CONFIG_MAPS, &of_size(1_048_577)).await.refused(422, "Invalid");
+    assert!(message.contains("Too long"), "{message}");
+    admin.post(CONFIG_MAPS, &of_size(1_048_570)).await.expect(201);
+    let notes = |bytes: usize| json!({"metadata": {"annotations": {"example.com/n": "x".repeat(bytes)}}});
+    let item = format!("{CONFIG_MAPS}/large");
+    let longest = 262_144 - "example.com/n".len();
+    let message = admin.merge(&item, &notes(longest + 1)).await.refused(422, "Invalid");
+    assert!(
+        message.contains("metadata.annotations: Too long: may not be more than 262144 bytes"),
+        "{message}"
+    );
+    admin.merge(&item, &notes(longest)).await.expect(200);
+    let labels = |name: &str, value: &str| json!({"metadata": {"labels": {name: value}}});
+    admin.merge(&item, &labels("l", &"v".repeat(63))).await.expect(200);
+    for wrong in
+        [labels("l", &"v".repeat(64)), labels(&"l".repeat(64), ""), labels("a/b/c", ""), labels("l", "-")]
+    {
+        admin.merge(&item, &wrong).await.refused(422, "Invalid");
+    }
+
+    // Finalizers have no limit of their own: here it is the object that grows too large.
+    let finalizers: Vec<String> = (0..22_000).map(|number| format!("example.com/{number:051}")).collect();
+    let change = json!({"metadata": {"finalizers": finalizers}});
+    admin.merge(&item, &change).await.refused(413, "RequestEntityTooLarge");
+    assert!(admin.get(&item).await.expect(200)["metadata"].get("finalizers").is_none());
+}

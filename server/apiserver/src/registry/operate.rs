@@ -14,7 +14,7 @@ pub async fn operate(call: Call<'_>, text: &Body) -> Result<Reply> {
     let options = WriteOptions::parse(call, "CreateOptions")?;
     let name = call.target.subresource.map_or("", |subresource| subresource.name);
     let Some(operation) = operations::of(call.target.resource.def, name) else {
-        return Err(ApiError::MethodNotAllowed);
+        return Err(ApiError::MethodNotAllowed(String::new()));
     };
     let mut submitted = body::decode(call, text, options.field_validation)?;
     metadata::place(call.target, &mut submitted.tree)?;

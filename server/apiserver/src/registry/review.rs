@@ -19,7 +19,7 @@ pub async fn review(call: Call<'_>, text: &Body) -> Result<Reply> {
     let mut submitted = body::decode(call, text, options.field_validation)?;
     metadata::place(call.target, &mut submitted.tree)?;
     let (Some(answers), Some(asker)) = (reviews::of(resource.def), call.asker) else {
-        return Err(ApiError::MethodNotAllowed);
+        return Err(ApiError::MethodNotAllowed(String::new()));
     };
     let mut question = (resource.def.from_tree)(submitted.tree).map_err(|error| {
         let def = resource.def;

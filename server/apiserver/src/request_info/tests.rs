@@ -20,7 +20,7 @@ fn read(method: &str, line: &str) -> String {
         Route::NonResource => format!("{} path", info.names.verb),
         Route::Refused(ApiError::UnknownPath) => "no path".to_owned(),
         Route::Refused(ApiError::UnknownResource) => "no resource".to_owned(),
-        Route::Refused(ApiError::MethodNotAllowed) => "no method".to_owned(),
+        Route::Refused(ApiError::MethodNotAllowed(methods)) => format!("no method but {methods}"),
         Route::Refused(other) => panic!("{other:?}"),
         Route::Resource(target) => {
             assert_eq!(info.names.verb, target.verb.as_str());
@@ -95,15 +95,15 @@ fn what_does_not_exist_is_told_from_what_is_not_allowed() {
         ("GET", "/api/v1/namespaces/ns/configmaps/%2e%2e", "no resource"),
         ("GET", "/api/v1/namespaces/ns%2fconfigmaps/a", "no resource"),
         ("GET", "/api/v1/watch/namespaces/ns/status", "no resource"),
-        ("POST", "/api/v1/configmaps", "no method"),
-        ("DELETE", "/api/v1/configmaps", "no method"),
-        ("POST", "/api/v1/namespaces/ns/configmaps/a", "no method"),
-        ("PUT", "/api/v1/namespaces/ns/configmaps", "no method"),
-        ("PATCH", "/api/v1/namespaces/ns/finalize", "no method"),
-        ("OPTIONS", "/api/v1/namespaces/ns/configmaps/a", "no method"),
-        ("POST", "/api/v1/watch/namespaces/ns/configmaps", "no method"),
-        ("DELETE", "/api/v1/watch/namespaces/ns/configmaps/a", "no method"),
-        ("GET", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "no method"),
+        ("POST", "/api/v1/configmaps", "no method but GET, HEAD"),
+        ("DELETE", "/api/v1/configmaps", "no method but GET, HEAD"),
+        ("POST", "/api/v1/namespaces/ns/configmaps/a", "no method but GET, HEAD, PUT, PATCH, DELETE"),
+        ("PUT", "/api/v1/namespaces/ns/configmaps", "no method but GET, HEAD, POST, DELETE"),
+        ("PATCH", "/api/v1/namespaces/ns/finalize", "no method but PUT"),
+        ("OPTIONS", "/api/v1/namespaces/ns/configmaps/a", "no method but GET, HEAD, PUT, PATCH, DELETE"),
+        ("POST", "/api/v1/watch/namespaces/ns/configmaps", "no method but GET, HEAD"),
+        ("DELETE", "/api/v1/watch/namespaces/ns/configmaps/a", "no method but GET, HEAD"),
+        ("GET", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "no method but POST"),
     ] {
         assert_eq!(read(method, line), expected, "{method} {line}");
     }
