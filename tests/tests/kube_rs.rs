@@ -8,6 +8,7 @@ use std::{collections::BTreeMap, time::Duration};
 use futures_util::{Stream, TryStreamExt};
 use k8s_openapi::{
     api::{
+        apps::v1::DaemonSet,
         coordination::v1::Lease,
         core::v1::{ConfigMap, Namespace, Secret},
     },
@@ -80,6 +81,130 @@ async fn typed_objects_are_created_read_changed_and_deleted() {
     api.delete("a", &DeleteParams::default()).await.unwrap();
     api.delete_collection(&DeleteParams::default(), &ListParams::default()).await.unwrap();
     assert!(api.list(&ListParams::default()).await.unwrap().items.is_empty());
+}
+
+fn note(object: &ConfigMap, key: &str) -> Option<String> {
+    object.data.as_ref().and_then(|data| data.get(key)).cloned()
+}
+
+#[tokio::test]
+async fn configurations_are_applied_with_owners() {
+    let server = start().await;
+    let api: Api<ConfigMap> = Api::default_namespaced(client(&server).await);
+    let wanted = |value: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"shared": value}});
+    let apply = async |manager: &str, value: &str, force: bool| {
+        let params = PatchParams { force, ..PatchParams::apply(manager) };
+        api.patch("a", &params, &Patch::Apply(wanted(value))).await
+    };
+    let first = apply("one", "1", false).await.unwrap();
+    assert_eq!(apply("one", "1", false).await.unwrap().resource_version(), first.resource_version());
+    // Wanting the same is no conflict; wanting something else is one, until it is forced.
+    apply("two", "1", false).await.unwrap();
+    let conflict = apply("two", "2", false).await.unwrap_err();
+    let kube::Error::Api(status) = &conflict else { panic!("{conflict:?}") };
+    assert!(status.is_conflict(), "{status:?}");
+    assert_eq!(status.message, "Apply failed with 1 conflict: conflict with \"one\": .data.shared");
+    let forced = apply("two", "2", true).await.unwrap();
+    assert_eq!(note(&forced, "shared").unwrap(), "2");
+    let owners: Vec<_> = forced.managed_fields().iter().map(|entry| entry.manager.clone().unwrap()).collect();
+    assert_eq!(owners, ["two"]);
+    // What a manager no longer lists goes with it.
+    let nothing = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}});
+    let rest = api.patch("a", &PatchParams::apply("two"), &Patch::Apply(nothing)).await.unwrap();
+    assert_eq!(note(&rest, "shared"), None);
+}
+
+#[tokio::test]
+async fn every_kind_of_patch_is_understood() {
+    let server = start().await;
+    let api: Api<ConfigMap> = Api::default_namespaced(client(&server).await);
+    api.create(&PostParams::default(), &config_map("a", "1")).await.unwrap();
+    let params = PatchParams::default();
+    let merged = api.patch("a", &params, &Patch::Merge(json!({"data": {"merge": "m"}}))).await.unwrap();
+    assert_eq!(note(&merged, "merge").unwrap(), "m");
+    let finalizers = |names: &[&str]| json!({"metadata": {"finalizers": names}});
+    api.patch("a", &params, &Patch::Strategic(finalizers(&["x.io/a"]))).await.unwrap();
+    let both = api.patch("a", &params, &Patch::Strategic(finalizers(&["x.io/b"]))).await.unwrap();
+    assert_eq!(both.finalizers().len(), 2, "lists of single values are united: {both:?}");
+    let operations = json!([
+        {"op": "test", "path": "/data/merge", "value": "m"},
+        {"op": "move", "from": "/data/merge", "path": "/data/moved"},
+        {"op": "remove", "path": "/metadata/finalizers"},
+    ]);
+    let operations = Patch::<()>::Json(serde_json::from_value(operations).unwrap());
+    let moved = api.patch("a", &params, &operations).await.unwrap();
+    assert_eq!((note(&moved, "moved").unwrap().as_str(), moved.finalizers().len()), ("m", 0));
+    let refused = api.patch("a", &params, &operations).await.unwrap_err();
+    assert!(matches!(&refused, kube::Error::Api(status) if status.code == 422), "{refused:?}");
+    let dry_run = PatchParams { dry_run: true, ..PatchParams::default() };
+    api.patch("a", &dry_run, &Patch::Merge(json!({"data": {"dry": "d"}}))).await.unwrap();
+    assert_eq!(note(&api.get("a").await.unwrap(), "dry"), None);
+}
+
+/// A chart's manifest of a daemon set with one container.
+fn release(image: &str, env: &serde_json::Value) -> serde_json::Value {
+    let labels = json!({"app": "agent"});
+    json!({
+        "apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "agent"},
+        "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": {
+            "containers": [{"name": "agent", "image": image, "env": env}],
+        }}},
+    })
+}
+
+/// What a release manager does on an upgrade: a patch of three states, so that what others added stays; or, in its newer
+/// version, an apply.
+#[tokio::test]
+async fn releases_are_upgraded_around_what_others_added() {
+    let server = start().await;
+    let api: Api<DaemonSet> = Api::default_namespaced(client(&server).await);
+    let old = release("agent:1", &json!([{"name": "A", "value": "1"}, {"name": "B", "value": "1"}]));
+    let old: DaemonSet = serde_json::from_value(old).unwrap();
+    api.create(&PostParams::default(), &old).await.unwrap();
+    let sidecar =
+        json!({"spec": {"template": {"spec": {"containers": [{"name": "sidecar", "image": "mesh:1"}]}}}});
+    api.patch("agent", &PatchParams::default(), &Patch::Strategic(sidecar)).await.unwrap();
+
+    let upgrade = json!({"spec": {"template": {"spec": {
+        "$setElementOrder/containers": [{"name": "agent"}],
+        "containers": [{
+            "name": "agent", "image": "agent:2",
+            "$setElementOrder/env": [{"name": "A"}, {"name": "C"}],
+            "env": [{"name": "C", "value": "3"}, {"name": "B", "$patch": "delete"}],
+        }],
+    }}}});
+    let upgraded = api.patch("agent", &PatchParams::default(), &Patch::Strategic(upgrade)).await.unwrap();
+    let containers = |set: &DaemonSet| -> Vec<(String, String, String)> {
+        let containers = &set.spec.template.spec.as_ref().unwrap().containers;
+        let env = |container: &k8s_openapi::api::core::v1::Container| {
+            container.env.iter().flatten().map(|var| var.name.as_str()).collect::<Vec<_>>().join(" ")
+        };
+        containers
+            .iter()
+            .map(|one| (one.name.clone(), one.image.clone().unwrap_or_default(), env(one)))
+            .collect()
+    };
+    let expected = |image: &str, env: &str| {
+        [("agent", image, env), ("sidecar", "mesh:1", "")]
+            .map(|(a, b, c)| (a.to_owned(), b.to_owned(), c.to_owned()))
+    };
+    let sorted = |set: &DaemonSet| {
+        let mut all = containers(set);
+        all.sort();
+        all
+    };
+    assert_eq!(sorted(&upgraded), expected("agent:2", "A C"));
+
+    let params = PatchParams::apply("helm").force();
+    let next = release("agent:3", &json!([{"name": "A", "value": "1"}]));
+    let applied = api.patch("agent", &params, &Patch::Apply(&next)).await.unwrap();
+    assert_eq!(sorted(&applied), expected("agent:3", "A C"));
+    let next = release("agent:4", &json!([{"name": "D", "value": "4"}]));
+    let applied = api.patch("agent", &params, &Patch::Apply(&next)).await.unwrap();
+    let [agent, sidecar] = &sorted(&applied)[..] else { panic!("{applied:?}") };
+    assert_eq!(agent.1, "agent:4");
+    assert!(agent.2.split(' ').any(|name| name == "D"), "{agent:?}");
+    assert_eq!(*sidecar, expected("", "")[1]);
 }
 
 #[tokio::test]

@@ -149,6 +149,8 @@ async fn the_usual_commands_work(vocabulary: &'static str, system: &str, leases:
     kubectl.shows("get cm -A", &["team", "inner", "default", "c"]).await;
 
     applies_files(&kubectl).await;
+    applies_on_the_server(&kubectl).await;
+    changes_in_every_way(&kubectl).await;
 
     kubectl.prints("delete configmap c", r#"configmap "c" deleted"#).await;
     kubectl.fails("get configmap c", &["NotFound"]).await;
@@ -190,4 +192,77 @@ async fn applies_files(kubectl: &Kubectl<'_>) {
     kubectl.prints(apply, "configmap/app configured").await;
     kubectl.prints("get cm app -o jsonpath={.data}", r#"{"a":"2"}"#).await;
     kubectl.prints("delete -f app.yaml", r#"configmap "app" deleted"#).await;
+}
+
+/// Server-side apply: who owns what, the words of a conflict, and taking over.
+async fn applies_on_the_server(kubectl: &Kubectl<'_>) {
+    let file = kubectl.server.scratch_dir().join("owned.yaml");
+    let write = |value: &str| {
+        let head = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: owned\n";
+        std::fs::write(&file, format!("{head}data:\n  k: \"{value}\"\n")).unwrap();
+    };
+    write("1");
+    kubectl.prints("apply --server-side -f owned.yaml", "configmap/owned serverside-applied").await;
+    write("2");
+    let by_other = "apply --server-side --field-manager=other -f owned.yaml";
+    let conflict = r#"conflict with "kubectl": .data.k"#;
+    kubectl.fails(by_other, &["Apply failed with 1 conflict", conflict, "--force-conflicts"]).await;
+    let (same, difference) = kubectl.output("diff -f owned.yaml").await;
+    assert!(
+        !same && difference.contains("-  k: \"1\"") && difference.contains("+  k: \"2\""),
+        "{difference}"
+    );
+    let forced = format!("{by_other} --force-conflicts");
+    kubectl.prints(&forced, "configmap/owned serverside-applied").await;
+    kubectl.prints("get cm owned -o jsonpath={.data.k}", "2").await;
+    kubectl.prints("diff -f owned.yaml", "").await;
+}
+
+/// Patches of each type, replacing, editing, and deleting in each way.
+async fn changes_in_every_way(kubectl: &Kubectl<'_>) {
+    kubectl.prints("create cm many --from-literal=a=1", "configmap/many created").await;
+    for patch in [
+        r#"--type=merge -p {"data":{"b":"2"}}"#,
+        r#"--type=strategic -p {"metadata":{"finalizers":["example.com/f"]}}"#,
+        r#"--type=json -p [{"op":"remove","path":"/metadata/finalizers"}]"#,
+    ] {
+        kubectl.prints(&format!("patch cm many {patch}"), "configmap/many patched").await;
+    }
+    kubectl.prints("get cm many -o jsonpath={.data}{.metadata.finalizers}", r#"{"a":"1","b":"2"}"#).await;
+    kubectl
+        .fails(r#"patch cm many --type=json -p [{"op":"test","path":"/data/a","value":"9"}]"#, &["invalid"])
+        .await;
+
+    let text = kubectl.run("get cm many -o yaml").await;
+    std::fs::write(kubectl.server.scratch_dir().join("many.yaml"), text.replace("a: \"1\"", "a: \"7\""))
+        .unwrap();
+    kubectl.prints("replace -f many.yaml", "configmap/many replaced").await;
+    kubectl.fails("replace -f many.yaml", &["the object has been modified"]).await;
+    kubectl.shows("replace --force -f many.yaml", &["deleted", "replaced"]).await;
+    kubectl.prints("get cm many -o jsonpath={.data.a}", "7").await;
+
+    let mut edit = kubectl.command("edit cm many");
+    let edited = tokio::time::timeout(PATIENCE, edit.env("KUBE_EDITOR", "sed -i s/7/8/").output());
+    let edited = edited.await.expect("the edit ends").unwrap();
+    assert!(String::from_utf8_lossy(&edited.stdout).contains("configmap/many edited"), "{edited:?}");
+
+    let dry_run = "create cm never --from-literal=a=1 --dry-run=server -o jsonpath={.metadata.name}";
+    kubectl.prints(dry_run, "never").await;
+    kubectl.fails("get cm never", &["NotFound"]).await;
+    kubectl.prints("auth can-i create configmaps", "yes").await;
+    kubectl
+        .prints(
+            "wait cm/many --for=jsonpath={.metadata.name}=many --timeout=20s",
+            "configmap/many condition met",
+        )
+        .await;
+    for number in 0..7 {
+        kubectl.run(&format!("create cm page-{number} --from-literal=a=1")).await;
+    }
+    let listed = kubectl.run("get cm --chunk-size=2 -o name").await;
+    assert_eq!(listed.matches("configmap/page-").count(), 7, "{listed}");
+    for (name, how) in [("page-0", "background"), ("page-1", "foreground"), ("page-2", "orphan")] {
+        kubectl.shows(&format!("delete cm {name} --cascade={how} --wait=false"), &["deleted"]).await;
+    }
+    kubectl.run("delete cm many owned page-3 page-4 page-5 page-6").await;
 }
