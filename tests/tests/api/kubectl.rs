@@ -241,8 +241,11 @@ async fn changes_in_every_way(kubectl: &Kubectl<'_>) {
     kubectl.shows("replace --force -f many.yaml", &["deleted", "replaced"]).await;
     kubectl.prints("get cm many -o jsonpath={.data.a}", "7").await;
 
+    let editor = kubectl.server.scratch_dir().join("editor.sh");
+    std::fs::write(&editor, "sed -i 's/a: \"7\"/a: \"8\"/' \"$1\"").unwrap();
     let mut edit = kubectl.command("edit cm many");
-    let edited = tokio::time::timeout(PATIENCE, edit.env("KUBE_EDITOR", "sed -i s/7/8/").output());
+    let editor = format!("sh {}", editor.display());
+    let edited = tokio::time::timeout(PATIENCE, edit.env("KUBE_EDITOR", editor).output());
     let edited = edited.await.expect("the edit ends").unwrap();
     assert!(String::from_utf8_lossy(&edited.stdout).contains("configmap/many edited"), "{edited:?}");
 
