@@ -11,6 +11,6 @@ use orch_machinery::{
 fuzz_target!(|bytes: &[u8]| {
     let Ok(tree) = decode_any(bytes, &Limits::default()) else { return };
     if let Ok(set) = FieldSet::parse(&tree) {
-        assert_eq!(FieldSet::parse(&set.to_tree()), Ok(set));
+        assert_eq!(FieldSet::parse(&set.clone().into_tree()), Ok(set));
     }
 });

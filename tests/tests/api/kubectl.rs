@@ -252,7 +252,10 @@ async fn changes_in_every_way(kubectl: &Kubectl<'_>) {
     let dry_run = "create cm never --from-literal=a=1 --dry-run=server -o jsonpath={.metadata.name}";
     kubectl.prints(dry_run, "never").await;
     kubectl.fails("get cm never", &["NotFound"]).await;
-    kubectl.prints("auth can-i create configmaps", "yes").await;
+    // The tool knows one name of the group that it asks.
+    if kubectl.server.vocabulary() == "kubernetes" {
+        kubectl.prints("auth can-i create configmaps", "yes").await;
+    }
     kubectl
         .prints(
             "wait cm/many --for=jsonpath={.metadata.name}=many --timeout=20s",
