@@ -41,6 +41,14 @@ pub struct Change<'a> {
 
 /// What a kind adds to the steps of a write. Every step has a default that does nothing.
 pub trait Hooks: Send + Sync {
+    /// Looks at a new object with the others in view, and fills in what depends on them.
+    ///
+    /// # Errors
+    /// Why it is not admitted, which is 403.
+    fn admit(&self, _app: &App, _object: &mut dyn ApiObject) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Adjusts an object before defaults are filled; `old` is absent on create.
     fn prepare(&self, _object: &mut dyn ApiObject, _old: Option<&dyn ApiObject>, _change: &Change<'_>) {}
 

@@ -20,6 +20,7 @@ mod metrics;
 mod namespaces;
 mod openapi;
 mod paging;
+mod priorities;
 mod restart;
 mod services;
 mod shutdown;

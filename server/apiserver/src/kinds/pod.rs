@@ -1,6 +1,7 @@
 //! `Pod`: what is filled in when it is created, how long it may take to end, and the containers that are added while it
 //! runs.
 
+mod priority;
 mod quality;
 
 use orch_api::core::v1::{Pod, Toleration};
@@ -15,6 +16,7 @@ use orch_runtime::{
 };
 
 use super::{Change, Hooks};
+use crate::app::App;
 
 /// How long containers may take to end where a pod does not say.
 const DEFAULT_GRACE_SECONDS: i64 = 30;
@@ -29,6 +31,11 @@ const NO_HOSTNAME: &str = "this is used in the Pod's hostname, which can result 
 pub(super) struct PodHooks;
 
 impl Hooks for PodHooks {
+    fn admit(&self, app: &App, object: &mut dyn ApiObject) -> Result<(), String> {
+        let Some(pod) = object.as_any_mut().downcast_mut::<Pod>() else { return Ok(()) };
+        priority::assign(app, pod)
+    }
+
     fn prepare(&self, object: &mut dyn ApiObject, old: Option<&dyn ApiObject>, change: &Change<'_>) {
         let Some(pod) = object.as_any_mut().downcast_mut::<Pod>() else { return };
         let old = old.and_then(|old| old.as_any().downcast_ref::<Pod>());
@@ -46,9 +53,11 @@ impl Hooks for PodHooks {
             _ => {}
         }
         let spec = &mut pod.spec;
-        spec.priority = spec.priority.or(old.map_or(Some(0), |old| old.spec.priority));
-        if spec.preemption_policy.is_none() {
-            spec.preemption_policy = Some("PreemptLowerPriority".to_owned());
+        if let Some(old) = old {
+            spec.priority = spec.priority.or(old.spec.priority);
+            if spec.preemption_policy.is_none() {
+                spec.preemption_policy.clone_from(&old.spec.preemption_policy);
+            }
         }
         if spec.termination_grace_period_seconds.is_some_and(|seconds| seconds < 0) {
             spec.termination_grace_period_seconds = Some(1);
@@ -104,7 +113,12 @@ impl Hooks for PodHooks {
     }
 
     fn added_fields(&self) -> &'static [FieldPath] {
-        &[&["spec", "priority"], &["spec", "preemptionPolicy"], &["spec", "tolerations"]]
+        &[
+            &["spec", "priority"],
+            &["spec", "preemptionPolicy"],
+            &["spec", "priorityClassName"],
+            &["spec", "tolerations"],
+        ]
     }
 
     fn may_be_removed(&self, tree: &Tree) -> bool {

@@ -67,7 +67,9 @@ pub fn ready_to_create(
     metadata::validate_name(resource.def, &draft.tree, &mut cx);
     let mut unset = unset_fields(call);
     unset.extend(hooks.added_fields().iter().filter(|path| at(&draft.tree, path).is_none()));
+    let name = Meta::of(&draft.tree).name().to_owned();
     let mut object = typed(call, draft.tree)?;
+    hooks.admit(call.app, &mut *object).map_err(|why| ApiError::not_admitted(resource, &name, &why))?;
     hooks.prepare(&mut *object, None, &change(call));
     object.set_defaults();
     object.validate(&mut cx);
