@@ -151,6 +151,23 @@ async fn a_token_is_for_its_audiences() {
     }
 }
 
+#[tokio::test]
+async fn older_versions_of_the_question_who_i_am_are_answered_where_they_are_on() {
+    let versions = ["v1beta1", "v1alpha1"];
+    let path = |version: &str| format!("/apis/authentication.orch.io/{version}/selfsubjectreviews");
+    let question = |version: &str| json!({"apiVersion": format!("authentication.orch.io/{version}"), "kind": "SelfSubjectReview"});
+    let server = TestServer::start().await;
+    for version in versions {
+        server.admin().post(&path(version), &question(version)).await.refused(404, "NotFound");
+    }
+    let server = TestServer::options().flag("--runtime-config=api/beta=true,api/alpha=true").start().await;
+    for version in versions {
+        let answer = server.admin().post(&path(version), &question(version)).await.expect(201);
+        assert_eq!(answer["apiVersion"], question(version)["apiVersion"]);
+        assert_eq!(answer["status"]["userInfo"]["username"], "admin");
+    }
+}
+
 async fn account(admin: &Client) -> Value {
     let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "robot"}});
     admin.post(ACCOUNTS, &account).await.expect(201)

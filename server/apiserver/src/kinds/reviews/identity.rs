@@ -2,9 +2,9 @@
 
 use std::time::{Duration, SystemTime};
 
-use orch_api::{
-    authentication::v1::{self, SelfSubjectReview, TokenReview, TokenReviewStatus},
-    meta::v1::ObjectMeta,
+use orch_api::authentication::{
+    v1::{self, TokenReview, TokenReviewStatus},
+    v1alpha1, v1beta1,
 };
 use orch_auth::{
     authenticator::{Credentials, certificate::PeerCertificates},
@@ -33,13 +33,17 @@ impl Review for SelfSubject {
         question: &'a mut dyn ApiObject,
     ) -> Answering<'a> {
         Box::pin(async move {
-            if let Some(review) = question.as_any_mut().downcast_mut::<SelfSubjectReview>() {
-                // Whatever the client sent, the answer is about the caller alone.
-                *review = SelfSubjectReview::default();
-                review.metadata =
-                    ObjectMeta { creation_timestamp: Some(call.app.now()), ..ObjectMeta::default() };
-                review.status.user_info = described(user);
+            // Whatever the client sent, the answer is about the caller alone. It is the same in every version.
+            macro_rules! answer {
+                ($($version:ident),*) => {$(
+                    if let Some(review) = question.as_any_mut().downcast_mut::<$version::SelfSubjectReview>() {
+                        *review = $version::SelfSubjectReview::default();
+                        review.metadata.creation_timestamp = Some(call.app.now());
+                        review.status.user_info = described(user);
+                    }
+                )*};
             }
+            answer!(v1, v1beta1, v1alpha1);
             Ok(())
         })
     }
