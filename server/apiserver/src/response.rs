@@ -3,6 +3,7 @@
 mod chunks;
 mod list_body;
 mod object_text;
+mod protobuf_body;
 mod representation;
 mod watch_body;
 mod watch_frame;
@@ -21,7 +22,7 @@ use chunks::Chunks;
 pub use representation::{Form, Representation, Syntax, all_values};
 
 use crate::{
-    error::Result,
+    error::{ApiError, Result},
     metrics::RequestLabels,
     query::Query,
     registry::{Answer, Call, Reply, current},
@@ -57,6 +58,10 @@ pub fn respond(call: Call<'_>, representation: &Representation, reply: Reply) ->
             let (chunks, length) = match representation.syntax {
                 Syntax::Json => list_body::chunks(form, list, now),
                 Syntax::Yaml => (yaml_text::list(form, list, now)?, None),
+                Syntax::Protobuf(_) => {
+                    let (chunks, length) = protobuf_body::list(form, list)?;
+                    (chunks, Some(length))
+                }
             };
             streamed(representation, chunks, length)
         }
@@ -65,8 +70,8 @@ pub fn respond(call: Call<'_>, representation: &Representation, reply: Reply) ->
             let labels =
                 RequestLabels::resource(resource.def, None, Verb::Watch, &target.namespace, &target.name);
             let open = call.app.metrics.long_running(&labels);
-            let body = watch_body::body(*stream, representation.form.clone(), Arc::clone(call.app), open);
-            whole(representation.syntax, body)
+            let body = watch_body::body(*stream, representation, Arc::clone(call.app), open);
+            stream_of(representation.syntax, body)
         }
     };
     warning::warn(&mut response, &reply.warnings);
@@ -80,6 +85,9 @@ fn object_response(
     stored: &Bytes,
 ) -> Result<Response> {
     let text = match &representation.form {
+        form if matches!(representation.syntax, Syntax::Protobuf(_)) => {
+            protobuf_body::document(form, call.target.resource, stored)?.into()
+        }
         Form::Plain => stored.clone(),
         form => {
             let mut text = Vec::new();
@@ -91,7 +99,7 @@ fn object_response(
     let text = match representation.syntax {
         Syntax::Yaml => yaml_text::of_json(&text)?,
         Syntax::Json if representation.pretty => pretty(&text).into(),
-        Syntax::Json => text,
+        Syntax::Json | Syntax::Protobuf(_) => text,
     };
     let mut response = if representation.gzip && text.len() > chunks::COMPRESS_ABOVE {
         let compressed = Representation { pretty: false, ..representation.clone() };
@@ -130,14 +138,28 @@ fn whole(syntax: Syntax, body: Body) -> Response {
     response
 }
 
+/// A body that goes on: clients of another syntax than JSON are told that it is cut into events.
+fn stream_of(syntax: Syntax, body: Body) -> Response {
+    let mut response = whole(syntax, body);
+    if let Syntax::Protobuf(media_type) = syntax
+        && let Ok(framed) = HeaderValue::try_from(format!("{media_type};stream=watch"))
+    {
+        response.headers_mut().insert(header::CONTENT_TYPE, framed);
+    }
+    response
+}
+
 /// A document that is there in JSON, in the syntax that the client wants.
 ///
 /// # Errors
-/// 500 where it is no JSON document.
+/// 500 where it is no JSON document, and for protobuf, of which no such document is offered.
 pub fn document(syntax: Syntax, json: Bytes) -> Result<Response> {
     let text = match syntax {
         Syntax::Json => json,
         Syntax::Yaml => yaml_text::of_json(&json)?,
+        Syntax::Protobuf(_) => {
+            return Err(ApiError::internal("the document has no protobuf form", "offered"));
+        }
     };
     Ok(whole(syntax, Body::from(text)))
 }
@@ -153,6 +175,7 @@ pub fn rewrite_status(response: &mut Response, asked: &HeaderMap, query: &Query)
     let text = match syntax {
         Syntax::Json => Ok(pretty(&json).into()),
         Syntax::Yaml => yaml_text::of_json(&json),
+        Syntax::Protobuf(_) => protobuf_body::status(&json).map(Bytes::from),
     };
     // A Status that cannot be rewritten stays in JSON.
     if let Ok(text) = text {

@@ -21,6 +21,7 @@ mod namespaces;
 mod openapi;
 mod paging;
 mod priorities;
+mod protobuf;
 mod restart;
 mod services;
 mod shutdown;

@@ -196,7 +196,7 @@ fn request_body(subject: Subject<'_>, content: Content) -> Option<RequestBody> {
     let schema = schema(subject, content)?;
     let content_types = match content {
         Content::Patch => media(subject, PATCH_TYPES.iter().map(|(name, _)| *name), &schema),
-        _ => media(subject, BODY_MEDIA_TYPES.iter().copied(), &schema),
+        _ => media(subject, with_protobuf(subject, BODY_MEDIA_TYPES), &schema),
     };
     Some(RequestBody { content: content_types, required: !matches!(content, Content::DeleteOptions) })
 }
@@ -208,11 +208,18 @@ fn answer(subject: Subject<'_>, code: &str, content: Content) -> Answer {
         _ => "OK",
     };
     let schema = schema(subject, content).unwrap_or_default();
-    let mut content_types = media(subject, ANSWER_MEDIA_TYPES.iter().copied(), &schema);
+    let mut content_types = media(subject, with_protobuf(subject, ANSWER_MEDIA_TYPES), &schema);
     if matches!(content, Content::List | Content::Events) {
         content_types.extend(media(subject, STREAM_MEDIA_TYPES.iter().copied(), &schema));
     }
     Answer { description, content: content_types }
+}
+
+/// Kinds with field numbers are read and written as protobuf too.
+fn with_protobuf(subject: Subject<'_>, types: &'static [&'static str]) -> impl Iterator<Item = &'static str> {
+    let has_numbers = subject.resource.def.type_def.fields.iter().all(|field| field.tag.is_some());
+    let protobuf = has_numbers.then_some(subject.vocabulary.protobuf_media_type);
+    types.iter().copied().chain(protobuf)
 }
 
 fn media(

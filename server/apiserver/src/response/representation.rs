@@ -12,6 +12,7 @@ use orch_machinery::{
 };
 use orch_runtime::resource_def::Verb;
 
+use super::protobuf_body;
 use crate::{
     error::{ApiError, Result},
     query::Query,
@@ -38,12 +39,18 @@ pub enum Syntax {
     Json,
     /// `application/yaml`.
     Yaml,
+    /// Protobuf, under the media type of one of the vocabularies.
+    Protobuf(&'static str),
 }
 
 impl Syntax {
     /// The syntax of a media type that was offered.
     pub fn of(media_type: &str) -> Self {
-        if media_type == YAML { Syntax::Yaml } else { Syntax::Json }
+        match protobuf_media_types().find(|known| *known == media_type) {
+            Some(known) => Syntax::Protobuf(known),
+            None if media_type == YAML => Syntax::Yaml,
+            None => Syntax::Json,
+        }
     }
 
     /// Its media type.
@@ -51,6 +58,7 @@ impl Syntax {
         match self {
             Syntax::Json => JSON,
             Syntax::Yaml => YAML,
+            Syntax::Protobuf(media_type) => media_type,
         }
     }
 }
@@ -69,7 +77,8 @@ pub enum Form {
 const JSON: &str = "application/json";
 const YAML: &str = "application/yaml";
 const TABLE: &str = "Table";
-const METADATA: &str = "PartialObjectMetadata";
+/// The kind of an object's metadata alone.
+pub const METADATA: &str = "PartialObjectMetadata";
 /// The kind of a list of metadata alone.
 pub const METADATA_LIST: &str = "PartialObjectMetadataList";
 /// Clients that show text to people and cannot be asked what they like.
@@ -98,13 +107,19 @@ impl Representation {
         let form = |kind| negotiate::Form { kind, groups: &groups, versions: &versions };
         let metadata = if call.target.verb == Verb::List { METADATA_LIST } else { METADATA };
         let forms = [form(TABLE), form(metadata)];
-        let offer = |media_type, streams| Offer { media_type, streams, forms: &forms };
-        let offers = if call.target.verb == Verb::Watch {
+        let is_watch = call.target.verb == Verb::Watch;
+        let offer = |media_type| Offer { media_type, streams: is_watch, forms: &forms };
+        let mut offers = vec![offer(JSON)];
+        if !is_watch {
             // There is no way to tell where an event ends in YAML.
-            vec![offer(JSON, true)]
-        } else {
-            vec![offer(JSON, false), offer(YAML, false)]
-        };
+            offers.push(offer(YAML));
+        }
+        let is_own_kind = call.target.subresource.is_none_or(|subresource| subresource.body.is_none());
+        if is_own_kind && protobuf_body::is_made_of(call.target.resource) {
+            // Tables are for people.
+            let offer = |media_type| Offer { media_type, streams: is_watch, forms: &forms[1..] };
+            offers.extend(protobuf_media_types().map(offer));
+        }
         let negotiated = negotiate::negotiate(Some(&accept), &offers);
         let negotiated = negotiated.ok_or_else(|| not_acceptable(&accept, &offers))?;
         Ok(Representation {
@@ -124,13 +139,19 @@ pub fn negotiate_status(headers: &HeaderMap, query: &Query) -> (Syntax, bool) {
         // A Status has one form, whichever is asked.
         let plain: Vec<String> = accept.split(',').map(without_form).collect();
         let offer = |media_type| Offer { media_type, streams: true, forms: &[] };
-        let offers = [offer(JSON), offer(YAML)];
+        let mut offers = vec![offer(JSON), offer(YAML)];
+        offers.extend(protobuf_media_types().map(offer));
         let negotiated = negotiate::negotiate(Some(&plain.join(",")), &offers)?;
         Some((Syntax::of(negotiated.media_type), negotiated.pretty))
     };
     let chosen = if is_for_any_program(&accept) { None } else { accepted() };
     let (syntax, pretty) = chosen.unwrap_or((Syntax::Json, None));
     (syntax, wants_pretty(headers, query, pretty))
+}
+
+/// Clients ask for it by the name that they were made with, whichever vocabulary the server speaks.
+fn protobuf_media_types() -> impl Iterator<Item = &'static str> {
+    orch_api::VOCABULARIES.iter().map(|words| words.protobuf_media_type)
 }
 
 /// What programs ask for; nothing has to be weighed.

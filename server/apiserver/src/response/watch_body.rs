@@ -1,4 +1,4 @@
-//! The text of a watch: one JSON document per event and line, sent as soon as it is known.
+//! The text of a watch: one JSON document per event and line, or one frame of protobuf per event, sent as soon as it is known.
 
 use std::{convert::Infallible, sync::Arc};
 
@@ -6,7 +6,7 @@ use axum::body::Body;
 use bytes::{BufMut, Bytes, BytesMut};
 use futures_util::stream;
 
-use super::{chunks::CHUNK, representation::Form, watch_frame::Framer};
+use super::{chunks::CHUNK, representation::Representation, watch_frame::Framer};
 use crate::{
     app::App,
     metrics::Current,
@@ -27,8 +27,8 @@ struct WatchText {
 }
 
 /// A response body that ends with the watch. `open` counts the watch until then.
-pub fn body(watch: WatchStream, form: Form, app: Arc<App>, open: Current) -> Body {
-    let framer = Framer::new(form, Arc::clone(&watch.resource), watch.vocabulary);
+pub fn body(watch: WatchStream, representation: &Representation, app: Arc<App>, open: Current) -> Body {
+    let framer = Framer::new(representation, Arc::clone(&watch.resource), watch.vocabulary);
     let text =
         WatchText { watch, framer, app, pending: Vec::new().into_iter(), left_over: None, _open: open };
     Body::from_stream(stream::unfold(text, |mut text| async move {

@@ -1,4 +1,4 @@
-//! What is sent for one event of a watch: `{"type":...,"object":...}` and a newline.
+//! What is sent for one event of a watch: `{"type":...,"object":...}` and a newline, or a message with its length.
 //!
 //! The frame of a change is made once for each form and kept with the event; every watch that tells it sends the same
 //! bytes. What a frame costs to make and to keep does not depend on the number of watches.
@@ -6,12 +6,16 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bytes::Bytes;
+use orch_api::meta::v1::Status;
 use orch_machinery::{json::encode::encode, meta};
 use orch_runtime::{scalar::Time, vocabulary::Vocabulary};
 use orch_storage::{Event, Revision};
 use serde_json::json;
 
-use super::{object_text, representation::Form};
+use super::{
+    object_text, protobuf_body,
+    representation::{Form, Representation, Syntax},
+};
 use crate::{
     catalog::ServedResource,
     error::{ApiError, Result},
@@ -19,12 +23,13 @@ use crate::{
     status,
 };
 
-/// How many frames of forms other than the plain one are kept with an event.
+/// How many frames of representations other than the plain one are kept with an event.
 const KEPT: usize = 8;
 
 /// Makes the frames of one watch.
 pub struct Framer {
     form: Form,
+    syntax: Syntax,
     resource: Arc<ServedResource>,
     vocabulary: &'static Vocabulary,
     /// A table says what its columns are in the first event only.
@@ -39,10 +44,11 @@ struct Frames {
     others: Mutex<Vec<(FrameKey, Bytes)>>,
 }
 
-/// What frames of forms other than the plain one depend on.
+/// What frames of representations other than the plain one depend on.
 #[derive(Clone, PartialEq)]
 struct FrameKey {
     form: Form,
+    syntax: Syntax,
     change: ChangeType,
     with_columns: bool,
     /// Rows of tables show ages.
@@ -50,9 +56,14 @@ struct FrameKey {
 }
 
 impl Framer {
-    /// For a watch of this resource in this form.
-    pub fn new(form: Form, resource: Arc<ServedResource>, vocabulary: &'static Vocabulary) -> Self {
-        Framer { form, resource, vocabulary, columns_told: false }
+    /// For a watch of this resource in this representation.
+    pub fn new(
+        representation: &Representation,
+        resource: Arc<ServedResource>,
+        vocabulary: &'static Vocabulary,
+    ) -> Self {
+        let Representation { form, syntax, .. } = representation.clone();
+        Framer { form, syntax, resource, vocabulary, columns_told: false }
     }
 
     /// The frame of an event. Failures are told in the stream: it has begun.
@@ -66,14 +77,23 @@ impl Framer {
             WatchEvent::Bookmark { revision, ends_initial_events } => {
                 self.bookmark(*revision, *ends_initial_events, now)
             }
-            WatchEvent::Error(status) => Ok(framed("ERROR", &status::json(status))),
+            WatchEvent::Error(status) => Ok(self.failure(status)),
         };
-        made.unwrap_or_else(|error| framed("ERROR", &status::json(&status::status_of(&error))))
+        made.unwrap_or_else(|error| self.failure(&status::status_of(&error)))
+    }
+
+    fn failure(&self, status: &Status) -> Bytes {
+        let json = status::json(status);
+        let document = match self.syntax {
+            Syntax::Protobuf(_) => protobuf_body::status(&json).ok(),
+            Syntax::Json | Syntax::Yaml => None,
+        };
+        document.map_or_else(|| framed("ERROR", &json), |document| protobuf_body::frame("ERROR", &document))
     }
 
     fn change(&mut self, change: ChangeType, event: &Arc<Event>, now: Time) -> Result<Bytes> {
         let frames = event.memo(|_| Frames::default());
-        if self.form == Form::Plain {
+        if self.form == Form::Plain && self.syntax == Syntax::Json {
             let kept = &frames.plain[change as usize];
             if let Some(frame) = kept.get() {
                 return Ok(frame.clone());
@@ -84,8 +104,9 @@ impl Framer {
         let is_table = matches!(self.form, Form::Table(..));
         let key = FrameKey {
             form: self.form.clone(),
+            syntax: self.syntax,
             change,
-            with_columns: !self.columns_told,
+            with_columns: is_table && !self.columns_told,
             at: is_table.then_some(now),
         };
         if let Some(frame) = frames.find(&key) {
@@ -98,6 +119,10 @@ impl Framer {
     }
 
     fn object(&mut self, word: &str, stored: &[u8], now: Time) -> Result<Bytes> {
+        if let Syntax::Protobuf(_) = self.syntax {
+            let document = protobuf_body::document(&self.form, &self.resource, stored)?;
+            return Ok(protobuf_body::frame(word, &document));
+        }
         let mut text = Vec::with_capacity(stored.len() + 64);
         begin(word, &mut text);
         let with_columns = !std::mem::replace(&mut self.columns_told, true);

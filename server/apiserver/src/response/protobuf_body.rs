@@ -1,0 +1,129 @@
+//! Answers in protobuf. They are made from the stored objects by their type tables: documents, lists object by object, and
+//! the frames of watches.
+
+use bytes::Bytes;
+use orch_api::meta::v1::{LIST_META_TYPE, OBJECT_META_TYPE, STATUS_TYPE};
+use orch_machinery::protobuf::{self, ProtobufError};
+use orch_runtime::{
+    Tree,
+    type_def::{FieldDef, Shape, TypeDef},
+};
+use orch_storage::Object;
+use serde_json::json;
+
+use super::{
+    chunks::{CHUNK, Chunks},
+    object_text::read,
+    representation::{Form, METADATA, METADATA_LIST},
+};
+use crate::{
+    catalog::ServedResource,
+    error::{ApiError, Result},
+    registry::list::List,
+};
+
+/// An object's metadata alone.
+static METADATA_TYPE: TypeDef = TypeDef {
+    name: "meta.v1.PartialObjectMetadata",
+    short_name: METADATA,
+    fields: &[FieldDef {
+        name: "metadata",
+        tag: Some(1),
+        shape: Shape::Object(&OBJECT_META_TYPE),
+        ..FieldDef::PLAIN
+    }],
+    atomic: false,
+};
+
+/// Whether objects of a kind have this form: their types have field numbers.
+pub fn is_made_of(resource: &ServedResource) -> bool {
+    resource.def.type_def.fields.iter().all(|field| field.tag.is_some())
+}
+
+/// A stored object as a document.
+///
+/// # Errors
+/// 500 where the stored form cannot be read.
+pub fn document(form: &Form, resource: &ServedResource, stored: &[u8]) -> Result<Vec<u8>> {
+    let tree = read(resource, stored)?;
+    let (def, api_version, kind) = match form {
+        Form::Metadata(api_version) => (&METADATA_TYPE, api_version, METADATA),
+        Form::Plain | Form::Table(..) => (resource.def.type_def, &resource.api_version, resource.def.kind),
+    };
+    protobuf::encode(&tree, def, api_version, kind).map_err(|error| unwritable(&error))
+}
+
+/// A Status as a document; `json` is its text.
+///
+/// # Errors
+/// 500 where the text is none of a Status.
+pub fn status(json: &[u8]) -> Result<Vec<u8>> {
+    let tree: Tree = serde_json::from_slice(json)
+        .map_err(|error| ApiError::internal("the answer cannot be written", error))?;
+    protobuf::encode(&tree, &STATUS_TYPE, "v1", "Status").map_err(|error| unwritable(&error))
+}
+
+/// The frame of a watch event; `document` is its object.
+pub fn frame(word: &str, document: &[u8]) -> Bytes {
+    protobuf::watch_event(word, document).into()
+}
+
+/// A list, and its length. Lengths stand before what they measure: the objects are written twice, the first time to be
+/// measured, so that no more than a piece of the list is in memory.
+///
+/// # Errors
+/// 500 where the list cannot be written at all.
+pub fn list(form: Form, list: List) -> Result<(Chunks, u64)> {
+    let measured = list.objects.iter().filter_map(|object| message(&form, &list, object));
+    let items: usize = measured.map(|item| protobuf::item_head(item.len()).len() + item.len()).sum();
+    let meta = json!({
+        "resourceVersion": list.revision.to_string(),
+        "continue": list.continue_token,
+        "remainingItemCount": list.remaining,
+    });
+    let (api_version, kind) = match &form {
+        Form::Metadata(api_version) => (api_version, METADATA_LIST),
+        Form::Plain | Form::Table(..) => (&list.resource.api_version, list.resource.def.list_kind),
+    };
+    let frame = protobuf::list_frame(&meta, &LIST_META_TYPE, items, api_version, kind)
+        .map_err(|error| unwritable(&error))?;
+    let length = (frame.start.len() + items + frame.end.len()) as u64;
+    let mut next = 0;
+    let mut start = Some(frame.start);
+    let mut end = Some(frame.end);
+    let chunks = std::iter::from_fn(move || {
+        end.as_ref()?;
+        let mut out = start.take().unwrap_or_default();
+        while out.len() < CHUNK {
+            let Some(object) = list.objects.get(next) else {
+                out.extend(end.take().unwrap_or_default());
+                break;
+            };
+            next += 1;
+            if let Some(item) = message(&form, &list, object) {
+                out.extend(protobuf::item_head(item.len()));
+                out.extend(item);
+            }
+        }
+        Some(Bytes::from(out))
+    });
+    Ok((Box::new(chunks), length))
+}
+
+/// The message of an object in a list; none for a damaged one, which is logged.
+fn message(form: &Form, list: &List, object: &Object) -> Option<Vec<u8>> {
+    let def = if matches!(form, Form::Metadata(_)) { &METADATA_TYPE } else { list.resource.def.type_def };
+    let written = read(&list.resource, object.value().ok()?)
+        .and_then(|tree| protobuf::encode_message(&tree, def).map_err(|error| unwritable(&error)));
+    match written {
+        Ok(message) => Some(message),
+        Err(error) => {
+            tracing::error!(key = %object.key(), ?error, "left out of a list");
+            None
+        }
+    }
+}
+
+fn unwritable(error: &ProtobufError) -> ApiError {
+    ApiError::internal("a stored object cannot be written as protobuf", error)
+}
