@@ -218,7 +218,8 @@ fn answer(subject: Subject<'_>, code: &str, content: Content) -> Answer {
 /// Kinds with field numbers are read and written as protobuf too.
 fn with_protobuf(subject: Subject<'_>, types: &'static [&'static str]) -> impl Iterator<Item = &'static str> {
     let has_numbers = subject.resource.def.type_def.fields.iter().all(|field| field.tag.is_some());
-    let protobuf = has_numbers.then_some(subject.vocabulary.protobuf_media_type);
+    let is_own_kind = subject.subresource.is_none_or(|subresource| subresource.body.is_none());
+    let protobuf = (has_numbers && is_own_kind).then_some(subject.vocabulary.protobuf_media_type);
     types.iter().copied().chain(protobuf)
 }
 

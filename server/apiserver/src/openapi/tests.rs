@@ -242,10 +242,11 @@ async fn bodies_and_answers_refer_to_schemas() {
         assert!(patch_types.iter().any(|known| *known == name), "{patch_types:?}");
     }
     let schema = json!({"schema": reference("core.v1.ConfigMap")});
-    assert_eq!(
-        item["put"]["requestBody"],
-        json!({"content": {"application/json": schema, "application/yaml": schema}, "required": true})
-    );
+    let types = ["application/json", "application/vnd.kubernetes.protobuf", "application/yaml"];
+    let content: Value =
+        types.into_iter().map(|media_type| (media_type.to_owned(), schema.clone())).collect();
+    assert_eq!(item["put"]["requestBody"], json!({"content": content, "required": true}));
+    assert_eq!(item["get"]["responses"]["200"]["content"], content);
     assert_eq!(item["delete"]["requestBody"].get("required"), None);
     let answers = |operation: &Value| -> Vec<String> {
         operation["responses"].as_object().unwrap().keys().cloned().collect()
