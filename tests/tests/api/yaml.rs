@@ -102,7 +102,10 @@ async fn a_client_gets_what_it_accepts_most() {
         assert_eq!((answer.status, answer.header("content-type")), (status, expected), "{accept} {path}");
     }
     let refused = get(&admin, &item, "text/html").await.refused(406, "NotAcceptable");
-    assert_eq!(refused, "only the following media types are accepted: application/json, application/yaml");
+    assert_eq!(
+        refused,
+        "only the following media types are accepted: application/json, application/yaml, application/vnd.orch.protobuf"
+    );
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use orch_machinery::{
     negotiate::{self, Negotiated, Offer, media_type},
     table::IncludeObject,
 };
-use orch_runtime::resource_def::Verb;
+use orch_runtime::{resource_def::Verb, vocabulary::Vocabulary};
 
 use super::protobuf_body;
 use crate::{
@@ -121,7 +121,8 @@ impl Representation {
             offers.extend(protobuf_media_types().map(offer));
         }
         let negotiated = negotiate::negotiate(Some(&accept), &offers);
-        let negotiated = negotiated.ok_or_else(|| not_acceptable(&accept, &offers))?;
+        let negotiated =
+            negotiated.ok_or_else(|| not_acceptable(&accept, &offers, call.app.catalog.vocabulary))?;
         Ok(Representation {
             form: asked(&negotiated, call)?,
             syntax: Syntax::of(negotiated.media_type),
@@ -166,9 +167,15 @@ fn without_form(clause: &str) -> String {
 }
 
 /// Clients that name a type which exists, but not in the way they want it, are told so in another way.
-fn not_acceptable(accept: &str, offers: &[Offer<'_>]) -> ApiError {
+fn not_acceptable(accept: &str, offers: &[Offer<'_>], vocabulary: &Vocabulary) -> ApiError {
     let streams = |offer: &Offer<'_>| if offer.streams { ";stream=watch" } else { "" };
-    let accepted = offers.iter().map(|offer| format!("{}{}", offer.media_type, streams(offer))).collect();
+    // Of the names for protobuf, one is told.
+    let is_foreign = |offer: &&Offer<'_>| {
+        offer.media_type != vocabulary.protobuf_media_type
+            && protobuf_media_types().any(|known| known == offer.media_type)
+    };
+    let told = offers.iter().filter(|offer| !is_foreign(offer));
+    let accepted = told.map(|offer| format!("{}{}", offer.media_type, streams(offer))).collect();
     let is_known = |clause| offers.iter().any(|offer| media_type(clause) == offer.media_type);
     if accept.split(',').any(is_known) {
         ApiError::NotAcceptable(accepted)

@@ -14,6 +14,10 @@ const WIDTH: usize = 80;
 /// Names up to this many bytes stand before a colon; longer ones, and names of several lines, after a question mark.
 const MAX_SIMPLE_NAME: usize = 128;
 
+/// A name that readers take for an order to merge maps, unless it is quoted.
+const MERGE: &str = "<<";
+const QUOTED_MERGE: &str = "\"<<\"";
+
 /// What ends a line to some reader.
 const LINE_ENDS: [char; 5] = ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
 
@@ -80,7 +84,11 @@ impl Writer {
                 self.line(indent);
             }
             if name.len() <= MAX_SIMPLE_NAME && !name.contains(LINE_ENDS) {
-                self.scalar(name, indent + STEP, Width::Whatever);
+                if name == MERGE {
+                    self.put_all(QUOTED_MERGE);
+                } else {
+                    self.scalar(name, indent + STEP, Width::Whatever);
+                }
                 self.put(':');
                 self.below(value, indent);
             } else {

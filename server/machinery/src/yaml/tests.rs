@@ -128,6 +128,13 @@ fn what_is_written_reads_plainly() {
 
 /// Pairs of a value and the text that the reference writer makes of it.
 #[test]
+fn a_name_is_no_order_to_merge() {
+    let written = encode(&json!({"<<": {"a": "<<"}}));
+    assert_eq!(written, "\"<<\":\n  a: <<\n");
+    assert_eq!(tree(&written), json!({"<<": {"a": "<<"}}));
+}
+
+#[test]
 fn it_is_written_as_clients_know_it() {
     let pairs: Vec<(Tree, String)> = serde_json::from_str(include_str!("written.json")).unwrap();
     assert!(pairs.len() > 100);
