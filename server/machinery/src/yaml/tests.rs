@@ -126,7 +126,6 @@ fn what_is_written_reads_plainly() {
     );
 }
 
-/// Pairs of a value and the text that the reference writer makes of it.
 #[test]
 fn a_name_is_no_order_to_merge() {
     let written = encode(&json!({"<<": {"a": "<<"}}));
@@ -134,6 +133,7 @@ fn a_name_is_no_order_to_merge() {
     assert_eq!(tree(&written), json!({"<<": {"a": "<<"}}));
 }
 
+/// Pairs of a value and the text that the reference writer makes of it.
 #[test]
 fn it_is_written_as_clients_know_it() {
     let pairs: Vec<(Tree, String)> = serde_json::from_str(include_str!("written.json")).unwrap();
