@@ -8,9 +8,6 @@ use orch_runtime::Tree;
 
 use crate::{app::App, catalog::ServedResource, registry::current};
 
-/// The group of priority classes, in the spelling of the schema.
-const GROUP: &str = "scheduling.orch.io";
-
 const PREEMPT: &str = "PreemptLowerPriority";
 
 /// What a class gives to its pods.
@@ -25,9 +22,8 @@ struct Given {
 /// # Errors
 /// Why the pod is not admitted: its class does not exist, or it says something else itself.
 pub(super) fn assign(app: &App, pod: &mut Pod) -> Result<(), String> {
-    let group = app.catalog.vocabulary.group(GROUP);
     // A server without the kind has no classes; every pod is as important as any other.
-    let classes = app.catalog.resource(&group, "v1", "priorityclasses");
+    let classes = app.catalog.resources().find(|served| is_classes(served));
     let spec = &mut pod.spec;
     let Given { class, priority, preemption_policy } = match (spec.priority_class_name.as_str(), classes) {
         ("", None) => Given::without_class(),
@@ -42,6 +38,11 @@ pub(super) fn assign(app: &App, pod: &mut Pod) -> Result<(), String> {
     spec.priority = Some(priority);
     spec.preemption_policy = Some(preemption_policy);
     Ok(())
+}
+
+/// Groups go by their first word: what follows is a matter of vocabulary.
+fn is_classes(served: &ServedResource) -> bool {
+    served.def.plural == "priorityclasses" && served.def.group.starts_with("scheduling.")
 }
 
 fn refuse_own_values(spec: &PodSpec, priority: i32, preemption_policy: &str) -> Result<(), String> {
