@@ -7,11 +7,6 @@
 #[path = "support/random.rs"]
 mod random;
 
-use std::{
-    env,
-    hash::{BuildHasher, RandomState},
-};
-
 use orch_api::KUBERNETES;
 use orch_machinery::{
     json::{
@@ -22,36 +17,21 @@ use orch_machinery::{
     meta, protobuf, yaml,
 };
 use orch_runtime::{Tree, resource_def::ResourceDef};
-use proptest::{
-    collection::vec,
-    prelude::*,
-    test_runner::{Config, RngSeed, TestCaseError, TestRunner},
-};
-use random::{Choices, object};
+use proptest::{collection::vec, prelude::*, test_runner::TestCaseError};
+use random::{Choices, for_every_kind, object};
 
 /// How many objects of each kind are made.
 const CASES: u32 = 20;
 
 /// Runs a law for objects of every kind, as their types write them.
 fn for_objects(law: impl Fn(&ResourceDef, &Tree, &Tree) -> Result<(), TestCaseError>) {
-    let seed = env::var("ORCH_TEST_SEED").ok().map_or_else(
-        || RandomState::new().hash_one("a seed"),
-        |seed| seed.parse().expect("the seed is a number"),
-    );
-    println!("ORCH_TEST_SEED={seed}");
-    for resource in orch_api::registry().iter().flat_map(|group_version| group_version.resources) {
-        let config = Config {
-            cases: CASES,
-            failure_persistence: None,
-            rng_seed: RngSeed::Fixed(seed),
-            ..Config::default()
-        };
-        let run = TestRunner::new(config).run(&vec(any::<u32>(), 200..3000), |numbers| {
+    for_every_kind(CASES, |resource, runner| {
+        let run = runner.run(&vec(any::<u32>(), 200..3000), |numbers| {
             let made = object(resource.type_def, &mut Choices::new(&numbers));
             law(resource, &made, &typed(resource, &made))
         });
         run.unwrap_or_else(|error| panic!("{}: {error}", resource.kind));
-    }
+    });
 }
 
 /// What the type writes of a tree, as a top-level object.

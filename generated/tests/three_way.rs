@@ -8,23 +8,15 @@
 #[path = "support/random.rs"]
 mod random;
 
-use std::{
-    collections::BTreeSet,
-    env,
-    hash::{BuildHasher, RandomState},
-};
+use std::collections::BTreeSet;
 
 use orch_machinery::patch::strategic;
 use orch_runtime::{
     Tree, TreeMap,
     type_def::{PatchStrategy, Scalar, Shape, TypeDef},
 };
-use proptest::{
-    collection::vec,
-    prelude::*,
-    test_runner::{Config, RngSeed, TestCaseError, TestRunner},
-};
-use random::{Choices, object};
+use proptest::{collection::vec, prelude::*, test_runner::TestCaseError};
+use random::{Choices, for_every_kind, object};
 use serde_json::json;
 
 /// How many pairs of objects of each kind are made.
@@ -32,21 +24,10 @@ const CASES: u32 = 30;
 
 /// Runs a law for pairs of states of objects of every kind.
 fn for_changes(law: impl Fn(&'static TypeDef, &Tree, &Tree) -> Result<(), TestCaseError>) {
-    let seed = env::var("ORCH_TEST_SEED").ok().map_or_else(
-        || RandomState::new().hash_one("a seed"),
-        |seed| seed.parse().expect("the seed is a number"),
-    );
-    println!("ORCH_TEST_SEED={seed}");
-    for resource in orch_api::registry().iter().flat_map(|group_version| group_version.resources) {
-        let config = Config {
-            cases: CASES,
-            failure_persistence: None,
-            rng_seed: RngSeed::Fixed(seed),
-            ..Config::default()
-        };
+    for_every_kind(CASES, |resource, runner| {
         let def = resource.type_def;
         let numbers = (vec(any::<u32>(), 100..2000), vec(any::<u32>(), 100..2000), vec(any::<u32>(), 400));
-        let run = TestRunner::new(config).run(&numbers, |(old, other, change)| {
+        let run = runner.run(&numbers, |(old, other, change)| {
             let mut change = Choices::new(&change);
             let [old, other] = [old, other].map(|numbers| {
                 let mut made = object(def, &mut Choices::new(&numbers));
@@ -57,7 +38,7 @@ fn for_changes(law: impl Fn(&'static TypeDef, &Tree, &Tree) -> Result<(), TestCa
             law(def, &old, &new)
         });
         run.unwrap_or_else(|error| panic!("{}: {error}", resource.kind));
-    }
+    });
 }
 
 #[test]

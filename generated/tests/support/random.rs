@@ -1,11 +1,32 @@
 //! Objects made up from their tables: whatever the types allow, whether the rules do or not.
 
+use std::{
+    env,
+    hash::{BuildHasher, RandomState},
+};
+
 use orch_runtime::{
     Tree, TreeMap,
+    resource_def::ResourceDef,
     scalar::{ByteString, Duration, MicroTime, Quantity, Time},
     type_def::{Scalar, Shape, TypeDef},
 };
+use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::json;
+
+/// Hands over every kind, with a runner of so many cases. All begin at one seed, which is printed; `ORCH_TEST_SEED` gives it.
+pub fn for_every_kind(cases: u32, check: impl Fn(&'static ResourceDef, &mut TestRunner)) {
+    let seed = env::var("ORCH_TEST_SEED").ok().map_or_else(
+        || RandomState::new().hash_one("a seed"),
+        |seed| seed.parse().expect("the seed is a number"),
+    );
+    println!("ORCH_TEST_SEED={seed}");
+    for resource in orch_api::registry().iter().flat_map(|group_version| group_version.resources) {
+        let rng_seed = RngSeed::Fixed(seed);
+        let config = Config { cases, failure_persistence: None, rng_seed, ..Config::default() };
+        check(resource, &mut TestRunner::new(config));
+    }
+}
 
 /// Numbers that decide what is made; when they run out, as little as possible is made.
 pub struct Choices<'c> {
