@@ -21,18 +21,10 @@ const RULES: &[Rule] = &[
     (|asked| asked.trace == "bootstrap-token", "bootstrap tokens come later"),
     (|asked| asked.trace == "cluster-info", "the signing of cluster-info comes later"),
     (|asked| asked.trace.starts_with("gc-"), "garbage collection comes later"),
-    (|asked| asked.trace == "pod-eviction", "eviction comes later"),
     (|asked| asked.trace == "rbac-aggregation", "the filling of aggregated roles comes later"),
     (|asked| asked.trace == "rbac-escalation", "the check of what a role grants comes later"),
-    (|asked| asked.headers.contains("Accept=application/yaml"), "answers in YAML come later"),
-    (
-        |asked| asked.differences.contains("daemonset.template.generation"),
-        "tables of daemon sets hide an annotation",
-    ),
     (|asked| asked.trace.ends_with("-builtin"), "objects that every server has come later"),
     (|asked| asked.trace == "prioritylevel-status", "objects that every server has come later"),
-    (|asked| asked.differences.contains("header warning"), "warnings about doubtful values come later"),
-    (|asked| asked.trace == "pod-defaults" && asked.expected == 403, "the priority of pods comes later"),
     (|asked| asked.differences.contains("RBAC: allowed by"), "access by roles comes later"),
     (
         |asked| asked.differences.contains("/status/allowed: true, expected false"),
