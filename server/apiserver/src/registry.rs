@@ -17,6 +17,7 @@ pub mod delete_collection;
 pub mod get;
 pub mod grace;
 pub mod index;
+pub mod label_digest;
 pub mod list;
 pub mod metadata;
 pub mod operate;

@@ -6,8 +6,6 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::object::Object;
-
 /// The resource of an object: `configmaps`, or `leases.coordination.orch.io` with its group.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ResourceName(Arc<str>);
@@ -101,20 +99,51 @@ impl fmt::Display for Key {
     }
 }
 
-/// The key of an object inside its resource; ordered by namespace, then name. One pointer, because a persistent map
+/// The key of an object inside its resource, in the order of [`NameRef`]. One pointer, because a persistent map
 /// copies some of its keys with every write.
 #[derive(Debug, Clone)]
 pub(crate) struct ObjectName(pub(crate) Arc<Key>);
 
-/// A borrowed [`ObjectName`], for look-ups that allocate nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// A borrowed [`ObjectName`], for look-ups that allocate nothing. Ordered as the texts `<namespace>/<name>` are, which
+/// is the order that clients know from lists: `a-b/x` comes before `a/x`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NameRef<'a> {
     pub(crate) namespace: &'a str,
     pub(crate) name: &'a str,
 }
 
-/// The objects of one resource, in order of namespace and name. A clone is O(1) and never changes.
-pub(crate) type Objects = imbl::OrdMap<ObjectName, Arc<Object>>;
+/// A place in the order of names.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Place<'a> {
+    /// At this name.
+    At(NameRef<'a>),
+    /// Behind all names of this namespace.
+    Behind(&'a str),
+}
+
+impl Ord for NameRef<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        by_namespace(self.namespace, other.namespace).then_with(|| self.name.cmp(other.name))
+    }
+}
+
+impl PartialOrd for NameRef<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The order of namespaces as if a slash followed each.
+fn by_namespace(left: &str, right: &str) -> Ordering {
+    let (left, right) = (left.as_bytes(), right.as_bytes());
+    let common = left.len().min(right.len());
+    let beside_the_slash = |next: u8| if next < b'/' { Ordering::Less } else { Ordering::Greater };
+    left[..common].cmp(&right[..common]).then_with(|| match (left.get(common), right.get(common)) {
+        (Some(next), _) => beside_the_slash(*next),
+        (_, Some(next)) => beside_the_slash(*next).reverse(),
+        (None, None) => Ordering::Equal,
+    })
+}
 
 impl equivalent::Equivalent<ObjectName> for NameRef<'_> {
     fn equivalent(&self, key: &ObjectName) -> bool {
@@ -125,6 +154,21 @@ impl equivalent::Equivalent<ObjectName> for NameRef<'_> {
 impl equivalent::Comparable<ObjectName> for NameRef<'_> {
     fn compare(&self, key: &ObjectName) -> Ordering {
         self.cmp(&key.0.name_ref())
+    }
+}
+
+impl equivalent::Equivalent<ObjectName> for Place<'_> {
+    fn equivalent(&self, key: &ObjectName) -> bool {
+        equivalent::Comparable::compare(self, key) == Ordering::Equal
+    }
+}
+
+impl equivalent::Comparable<ObjectName> for Place<'_> {
+    fn compare(&self, key: &ObjectName) -> Ordering {
+        match self {
+            Self::At(name) => name.cmp(&key.0.name_ref()),
+            Self::Behind(namespace) => by_namespace(namespace, &key.0.namespace).then(Ordering::Greater),
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 //! reader that knows a revision always finds the events up to it.
 
 mod event_log;
+mod held;
 mod history;
 mod past;
 mod replay;

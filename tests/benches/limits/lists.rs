@@ -52,6 +52,7 @@ pub async fn selectors(report: &mut Report) {
         ("LIST of none by indexed label", "labelSelector=owner%3Dnobody", Duration::from_millis(5)),
         ("LIST of none by indexed field", "fieldSelector=type%3Dnone", Duration::from_millis(5)),
         ("LIST of none by another label", "labelSelector=app%3Dnone", scan),
+        ("LIST of none by a label's absence", "labelSelector=!app", Duration::ZERO),
     ] {
         let path = format!("{SECRETS}?{query}");
         let reader = Load::open(&server, server.address(), Protocol::Http1, 1).await;
@@ -61,7 +62,12 @@ pub async fn selectors(report: &mut Report) {
             reader.send(1, load::get(&path)).await;
             times.push(began.elapsed());
         }
-        let wanted = Wanted::AtMost((wanted.as_secs_f64() * 1000.0).ceil());
+        // The first one learns what the others know.
+        report.time(&format!("{what}, the first"), times[0], Wanted::Unlimited);
+        let wanted = match wanted {
+            Duration::ZERO => Wanted::Unlimited,
+            wanted => Wanted::AtMost((wanted.as_secs_f64() * 1000.0).ceil()),
+        };
         report.time(what, median(&mut times), wanted);
     }
 }

@@ -1,19 +1,26 @@
 //! Which objects of a collection a request is about: namespace, name, label and field selectors.
 
-use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, fmt, num::NonZeroU64, sync::Arc};
 
 use orch_machinery::selector::{SelectorError, field::FieldSelector, label::LabelSelector};
 use orch_runtime::{
     Tree,
     resource_def::{ResourceDef, Scope, Verb},
+    type_def::{Scalar, Shape, TypeDef},
 };
 use orch_storage::{Object, Scope as StoreScope, Snapshot};
 
-use super::{Call, continue_token::Binding, current, index};
+use super::{
+    Call,
+    continue_token::Binding,
+    current, index,
+    label_digest::{self, Wanted},
+};
 use crate::{
     catalog::ServedResource,
     error::{ApiError, Result},
 };
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
 /// Selectors of a request, parsed.
 #[derive(Debug)]
@@ -55,18 +62,31 @@ impl Selection {
     /// Reads the selectors of a request.
     ///
     /// # Errors
-    /// 400 for bad syntax and for fields that cannot be selected.
+    /// 400 for bad syntax.
     pub fn parse(call: Call<'_>) -> Result<Self> {
-        let def = call.target.resource.def;
-        let refused = |error: SelectorError| ApiError::BadRequest(error.to_string());
         let labels = LabelSelector::parse(call.query.text("labelSelector")).map_err(refused)?;
         let fields = FieldSelector::parse(call.query.text("fieldSelector")).map_err(refused)?;
-        let selectable: Vec<&str> = def.selectable_fields.iter().map(|field| field.label).collect();
-        fields.check(&selectable).map_err(refused)?;
         let reads_object = fields.terms().iter().any(|term| !term.path.starts_with("metadata."));
         let named =
             if call.target.verb == Verb::Watch { call.target.name.to_string() } else { String::new() };
         Ok(Selection { labels, fields, named, reads_object })
+    }
+
+    /// Whether the kind has what is selected by.
+    ///
+    /// # Errors
+    /// 400 for fields that cannot be selected by, and for those of a watch whose path says another thing.
+    pub fn check(&self, def: &ResourceDef) -> Result<()> {
+        let selectable: Vec<&str> = def.selectable_fields.iter().map(|field| field.label).collect();
+        self.fields.check(&selectable, def.scope == Scope::Namespaced).map_err(refused)?;
+        let is_contradiction = !self.named.is_empty()
+            && !self.fields.is_everything()
+            && self.fields.requires_exact("metadata.name") != Some(&self.named);
+        if is_contradiction {
+            let message = "fieldSelector metadata.name doesn't match requested name";
+            return Err(ApiError::BadRequest(message.to_owned()));
+        }
+        Ok(())
     }
 
     /// Whether an object matches.
@@ -147,7 +167,13 @@ impl Selection {
                 Some((index, value)) if !matches!(scope, StoreScope::Name(..)) => {
                     Box::new(snapshot.with_term(index, value, scope, after))
                 }
-                _ => Box::new(snapshot.in_scope(scope, after)),
+                _ => match Wanted::of(&self.labels) {
+                    Some(wanted) => {
+                        let admits = move |digest| wanted.admits(digest);
+                        Box::new(snapshot.in_scope_by_digest(scope, after, digest, admits))
+                    }
+                    None => Box::new(snapshot.in_scope(scope, after)),
+                },
             };
         candidates.filter(move |object| match self.matches(resource, object) {
             Ok(matches) => matches,
@@ -159,27 +185,79 @@ impl Selection {
     }
 }
 
-/// The labels in the JSON text of an object.
+/// The labels in the stored text of an object. What comes behind them is not read.
 pub fn labels_of(bytes: &[u8]) -> BTreeMap<String, String> {
-    #[derive(serde::Deserialize)]
-    struct Labelled {
-        #[serde(default)]
-        metadata: Metadata,
-    }
-    #[derive(Default, serde::Deserialize)]
-    struct Metadata {
-        #[serde(default)]
-        labels: BTreeMap<String, String>,
-    }
-    serde_json::from_slice::<Labelled>(bytes).map(|object| object.metadata.labels).unwrap_or_default()
+    let mut labels = BTreeMap::new();
+    // That the text goes on is an error to the reader, and none to us.
+    let _ = serde_json::Deserializer::from_slice(bytes)
+        .deserialize_map(Descent(&["metadata", "labels"], &mut labels));
+    labels
 }
 
-/// The value of a selectable field, by its label.
+/// Goes down a path of names to a map of texts.
+struct Descent<'a>(&'static [&'static str], &'a mut BTreeMap<String, String>);
+
+impl<'de> Visitor<'de> for Descent<'_> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> std::result::Result<(), A::Error> {
+        let Some((name, rest)) = self.0.split_first() else {
+            while let Some((key, value)) = entries.next_entry()? {
+                self.1.insert(key, value);
+            }
+            return Ok(());
+        };
+        while let Some(key) = entries.next_key::<Cow<'de, str>>()? {
+            if key == *name {
+                return entries.next_value_seed(Descent(rest, self.1));
+            }
+            entries.next_value::<IgnoredAny>()?;
+        }
+        Ok(())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Descent<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, source: D) -> std::result::Result<(), D::Error> {
+        source.deserialize_map(self)
+    }
+}
+
+/// What the store keeps to reject an object by.
+fn digest(object: &Object) -> NonZeroU64 {
+    let Ok(bytes) = object.value() else { return label_digest::ANYTHING };
+    label_digest::of(labels_of(bytes).iter().map(|(key, value)| (key.as_str(), value.as_str())))
+}
+
+fn refused(error: SelectorError) -> ApiError {
+    ApiError::BadRequest(error.to_string())
+}
+
+/// The value of a selectable field, by its label. A boolean or a number that is not there counts as false or 0.
 pub fn selectable_value(def: &ResourceDef, label: &str, tree: Option<&Tree>) -> Option<String> {
     let path = def.selectable_fields.iter().find(|field| field.label == label)?.path;
-    let value = path.iter().try_fold(tree?, |tree, name| tree.get(name))?;
-    Some(match value {
-        Tree::String(text) => text.clone(),
-        other => other.to_string(),
-    })
+    match path.iter().try_fold(tree?, |tree, name| tree.get(name)) {
+        Some(Tree::String(text)) => Some(text.clone()),
+        Some(other) => Some(other.to_string()),
+        None => zero_of(def.type_def, path).map(str::to_owned),
+    }
+}
+
+fn zero_of(def: &'static TypeDef, path: &[&str]) -> Option<&'static str> {
+    let (last, parents) = path.split_last()?;
+    let parent = parents.iter().try_fold(def, |def, name| match def.field(name)?.shape {
+        Shape::Object(inner) => Some(inner),
+        _ => None,
+    })?;
+    match parent.field(last)?.shape {
+        Shape::Scalar(Scalar::Boolean) => Some("false"),
+        Shape::Scalar(Scalar::Int32 | Scalar::Int64) => Some("0"),
+        _ => None,
+    }
 }

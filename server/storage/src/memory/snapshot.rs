@@ -1,17 +1,19 @@
 //! The objects of one resource at one revision, for as long as the reader likes.
 
+use std::num::NonZeroU64;
 use std::ops::Bound;
 use std::sync::Arc;
 
 use crate::event::{Event, EventKind};
 use crate::index::Indexer;
-use crate::key::{NameRef, Scope};
+use crate::key::{NameRef, Place, Scope};
 use crate::object::Object;
 use crate::revision::Revision;
 
+use super::held::Held;
 use super::table::Table;
 
-/// An unchanging view, ordered by namespace and name. Taking one and cloning it is O(1) and takes no lock; it
+/// An unchanging view, in the order of the texts `<namespace>/<name>`. Taking one and cloning it is O(1) and takes no lock; it
 /// keeps the states that it shows in memory.
 #[derive(Clone)]
 pub struct Snapshot {
@@ -52,9 +54,10 @@ impl Snapshot {
 
     /// The objects of one namespace.
     pub fn in_namespace<'a>(&'a self, namespace: &str) -> impl Iterator<Item = &'a Arc<Object>> + use<'a> {
-        let next = namespace_after(namespace);
-        let (first, end) = (NameRef { namespace, name: "" }, NameRef { namespace: &next, name: "" });
-        self.objects.range((Bound::Included(first), Bound::Excluded(end)))
+        let first = Place::At(NameRef { namespace, name: "" });
+        self.objects
+            .range((Bound::Included(first), Bound::Excluded(Place::Behind(namespace))))
+            .map(Held::object)
     }
 
     /// The objects in `scope`; with `after`, only those behind that namespace and name in order, whether or not
@@ -64,16 +67,37 @@ impl Snapshot {
         scope: &'a Scope,
         after: Option<(&'a str, &'a str)>,
     ) -> impl Iterator<Item = &'a Arc<Object>> {
-        let start = start(scope, after);
+        self.held_in_scope(scope, after).map(Held::object)
+    }
+
+    /// Those of [`in_scope`](Snapshot::in_scope) whose digest is `wanted`. A digest is made of an object when the
+    /// first reader asks, and is kept for all others; it has to be the same function for all readers of a resource.
+    /// To look at the digests of many objects costs a small part of looking at the objects.
+    pub fn in_scope_by_digest<'a>(
+        &'a self,
+        scope: &'a Scope,
+        after: Option<(&'a str, &'a str)>,
+        digest: impl Fn(&Object) -> NonZeroU64 + 'a,
+        wanted: impl Fn(NonZeroU64) -> bool + 'a,
+    ) -> impl Iterator<Item = &'a Arc<Object>> {
+        let held = self.held_in_scope(scope, after);
+        held.filter(move |held| wanted(held.digest(&digest))).map(Held::object)
+    }
+
+    fn held_in_scope<'a>(
+        &'a self,
+        scope: &'a Scope,
+        after: Option<(&'a str, &'a str)>,
+    ) -> impl Iterator<Item = &'a Held> {
+        let start = start(scope, after).map(Place::At);
         // The end is looked up once: to ask each object whether it is still in scope costs more than all else.
         match scope {
             Scope::All => self.objects.range((start, Bound::Unbounded)),
             Scope::Namespace(namespace) => {
-                let end = NameRef { namespace: &namespace_after(namespace), name: "" };
-                self.objects.range((start, Bound::Excluded(end)))
+                self.objects.range((start, Bound::Excluded(Place::Behind(namespace))))
             }
             Scope::Name(namespace, name) => {
-                self.objects.range((start, Bound::Included(NameRef { namespace, name })))
+                self.objects.range((start, Bound::Included(Place::At(NameRef { namespace, name }))))
             }
         }
     }
@@ -111,11 +135,6 @@ impl Snapshot {
     }
 }
 
-/// The first namespace behind another one in order, whether or not there is such a one.
-fn namespace_after(namespace: &str) -> String {
-    [namespace, "\0"].concat()
-}
-
 /// Where a scan of `scope` begins that goes on behind a namespace and name.
 fn start<'a>(scope: &'a Scope, after: Option<(&'a str, &'a str)>) -> Bound<NameRef<'a>> {
     let first = match scope {
@@ -124,10 +143,11 @@ fn start<'a>(scope: &'a Scope, after: Option<(&'a str, &'a str)>) -> Bound<NameR
         Scope::Name(namespace, name) => NameRef { namespace, name },
     };
     match after {
-        Some((namespace, name)) if (namespace, name) >= (first.namespace, first.name) => {
-            Bound::Excluded(NameRef { namespace, name })
-        }
-        _ => Bound::Included(first),
+        Some((namespace, name)) => match (NameRef { namespace, name }) {
+            after if after >= first => Bound::Excluded(after),
+            _ => Bound::Included(first),
+        },
+        None => Bound::Included(first),
     }
 }
 
@@ -161,9 +181,13 @@ mod tests {
         ["", "x", "y"][(revision % 3) as usize]
     }
 
-    /// Few names, so that changes meet; with bytes that sort around `/` and the empty namespace.
+    fn digest_of(revision: u64) -> NonZeroU64 {
+        NonZeroU64::new(revision % 3 + 1).unwrap()
+    }
+
+    /// Few names, so that changes meet; with bytes that sort around `/`, and the empty namespace.
     fn names() -> impl Strategy<Value = (String, String)> {
-        let namespace = prop_oneof![Just(""), Just("a"), Just("a-b"), Just("a/b"), Just("b")];
+        let namespace = prop_oneof![Just(""), Just("a"), Just("a-b"), Just("a0"), Just("b")];
         (namespace.prop_map(String::from), "[a-c]{0,3}")
     }
 
@@ -173,11 +197,15 @@ mod tests {
     }
 
     fn expected(model: &Model, keep: impl Fn(&(String, String)) -> bool) -> Vec<((String, String), u64)> {
-        model
-            .iter()
-            .filter(|(name, _)| keep(name))
-            .map(|(name, revision)| (name.clone(), *revision))
-            .collect()
+        let kept = model.iter().filter(|(name, _)| keep(name));
+        let mut kept: Vec<_> = kept.map(|(name, revision)| (name.clone(), *revision)).collect();
+        kept.sort_by_cached_key(|(name, _)| text(name));
+        kept
+    }
+
+    /// What names are ordered by.
+    fn text((namespace, name): &(String, String)) -> String {
+        format!("{namespace}/{name}")
     }
 
     proptest! {
@@ -229,13 +257,26 @@ mod tests {
                     let in_scope = |name: &(String, String)| scope.contains(&name.0, &name.1);
                     prop_assert_eq!(entries(snapshot.in_scope(&scope, None)), expected(&model, in_scope));
                     let rest = snapshot.in_scope(&scope, Some((&after.0, &after.1)));
-                    prop_assert_eq!(entries(rest), expected(&model, |name| in_scope(name) && *name > after));
+                    prop_assert_eq!(entries(rest), expected(&model, |name| in_scope(name) && text(name) > text(&after)));
+                    // Twice, so that what is kept is the same as what is made.
+                    for digest in [1, 2, 3, 1, 2, 3] {
+                        let found = snapshot.in_scope_by_digest(
+                            &scope,
+                            Some((&after.0, &after.1)),
+                            |object| digest_of(object.revision().get()),
+                            |found| found.get() == digest,
+                        );
+                        let wanted = |name: &(String, String)| {
+                            in_scope(name) && text(name) > text(&after) && digest_of(model[name]).get() == digest
+                        };
+                        prop_assert_eq!(entries(found), expected(&model, wanted));
+                    }
                     for term in ["", "x", "y", "z"] {
                         let with_term = |name: &(String, String)| in_scope(name) && term_of(model[name]) == term;
                         let found = snapshot.with_term(7, term, &scope, None);
                         prop_assert_eq!(entries(found), expected(&model, with_term));
                         let rest = snapshot.with_term(7, term, &scope, Some((&after.0, &after.1)));
-                        prop_assert_eq!(entries(rest), expected(&model, |name| with_term(name) && *name > after));
+                        prop_assert_eq!(entries(rest), expected(&model, |name| with_term(name) && text(name) > text(&after)));
                         prop_assert_eq!(snapshot.with_term(6, term, &scope, None).count(), 0);
                     }
                 }

@@ -6,13 +6,15 @@ use std::sync::Arc;
 
 use crate::event::EventKind;
 use crate::index::{Indexer, Term};
-use crate::key::{NameRef, ObjectName, Objects};
+use crate::key::{NameRef, ObjectName, Place};
 use crate::object::Object;
+
+use super::held::Held;
 
 /// A clone is O(1) and never changes.
 #[derive(Clone, Default)]
 pub(crate) struct Table {
-    objects: Objects,
+    objects: imbl::OrdMap<ObjectName, Held>,
     /// Every object once for each of its terms.
     terms: imbl::OrdMap<Entry, Arc<Object>>,
 }
@@ -36,14 +38,14 @@ impl Table {
     /// All of these objects, with their terms.
     pub(crate) fn indexed(&self, indexer: &dyn Indexer) -> Self {
         let mut table = Self { objects: self.objects.clone(), terms: imbl::OrdMap::new() };
-        for object in self.objects.values() {
+        for object in self.values() {
             table.add_terms(indexer, object);
         }
         table
     }
 
     pub(crate) fn get(&self, name: &NameRef<'_>) -> Option<&Arc<Object>> {
-        self.objects.get(name)
+        self.objects.get(name).map(Held::object)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -55,15 +57,15 @@ impl Table {
     }
 
     pub(crate) fn values(&self) -> impl Iterator<Item = &Arc<Object>> {
-        self.objects.values()
+        self.objects.values().map(Held::object)
     }
 
-    /// The objects between two names.
-    pub(crate) fn range<'a>(
+    /// What is between two names.
+    pub(super) fn range<'a>(
         &'a self,
-        bounds: (Bound<NameRef<'_>>, Bound<NameRef<'_>>),
-    ) -> impl Iterator<Item = &'a Arc<Object>> + use<'a> {
-        self.objects.range(bounds).map(|(_, object)| object)
+        bounds: (Bound<Place<'_>>, Bound<Place<'_>>),
+    ) -> impl Iterator<Item = &'a Held> + use<'a> {
+        self.objects.range(bounds).map(|(_, held)| held)
     }
 
     /// The objects with a term, from `start` on.
@@ -89,7 +91,9 @@ impl Table {
         previous: Option<&Arc<Object>>,
     ) {
         match kind {
-            EventKind::Put => drop(self.objects.insert(object.object_name(), Arc::clone(object))),
+            EventKind::Put => {
+                drop(self.objects.insert(object.object_name(), Held::new(Arc::clone(object))));
+            }
             EventKind::Remove => drop(self.objects.remove(&object.key().name_ref())),
         }
         if let Some(indexer) = indexer {
