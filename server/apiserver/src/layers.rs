@@ -4,7 +4,7 @@
 //! 2. **request info**: read once; authorization, metrics and dispatch use the same value;
 //! 3. **metrics**: around everything that has a meaning to count;
 //! 4. **syntax of failures**: a Status is written as the client accepts it, wherever it comes from;
-//! 5. **deadline**: for everything but watches;
+//! 5. **deadline**: for everything but watches, earlier where the client says so;
 //! 6. **panic**: so that nothing below can take the process or the connection down;
 //! 7. **framing**: what two servers in a row could read differently is refused;
 //! 8. **authenticate**, then **authorize**: before the body is read, so that strangers cost little;
@@ -82,7 +82,7 @@ async fn measured(
     let in_flight = app.metrics.in_flight(!matches!(parts.method.as_str(), "GET" | "HEAD" | "OPTIONS"));
     let mut body = RequestBody::new(&parts.headers, body);
     let incomer = Incomer { info: &info, query: &query, parts };
-    let deadline = (!is_watch).then_some(app.request_timeout);
+    let deadline = if is_watch { Ok(None) } else { deadline(app, &query).map(Some) };
     let mut response = in_time(deadline, unpanicked(guarded(app, connection, incomer, &mut body))).await;
     response::rewrite_status(&mut response, &parts.headers, &query);
     if !body.discard().await && parts.version < Version::HTTP_2 {
@@ -96,9 +96,18 @@ async fn measured(
     response
 }
 
+/// How long an answer may take: less than the server allows where the client says so.
+fn deadline(app: &App, query: &Query) -> Result<Duration> {
+    Ok(query.timeout()?.map_or(app.request_timeout, |asked| asked.min(app.request_timeout)))
+}
+
 /// An answer that takes longer than it may is 504.
-async fn in_time(deadline: Option<Duration>, answer: impl Future<Output = Response>) -> Response {
-    let Some(deadline) = deadline else { return answer.await };
+async fn in_time(deadline: Result<Option<Duration>>, answer: impl Future<Output = Response>) -> Response {
+    let deadline = match deadline {
+        Ok(Some(deadline)) => deadline,
+        Ok(None) => return answer.await,
+        Err(error) => return error.into_response(),
+    };
     tokio::time::timeout(deadline, answer).await.unwrap_or_else(|_| {
         ApiError::Timeout("request did not complete within the allotted timeout".to_owned()).into_response()
     })

@@ -1,5 +1,8 @@
 //! Query parameters: decoding, and the rules for numbers and booleans that clients rely on.
 
+use std::time::Duration;
+
+use orch_runtime::scalar;
 use percent_encoding::percent_decode_str;
 
 use crate::error::{ApiError, Result};
@@ -50,18 +53,35 @@ impl Query {
         self.get(name).map(|value| value != "0" && !value.eq_ignore_ascii_case("false"))
     }
 
-    /// An integer; absent and empty are `None`.
+    /// An integer, if there is one.
     ///
     /// # Errors
-    /// 400 where the value is no integer of 64 bits.
+    /// 400 where the value is no integer of 64 bits; an empty one is none either.
     pub fn integer(&self, name: &str) -> Result<Option<i64>> {
         match self.get(name) {
-            None | Some("") => Ok(None),
+            None => Ok(None),
             Some(value) => value.parse().map(Some).map_err(|_| {
                 ApiError::BadRequest(format!(
                     "query parameter {name}: \"{value}\" is not an integer of 64 bits"
                 ))
             }),
+        }
+    }
+
+    /// `timeout`: how long the client waits for the answer; nothing where it does not say, or says 0 or less.
+    ///
+    /// # Errors
+    /// 400 where it is no duration.
+    pub fn timeout(&self) -> Result<Option<Duration>> {
+        let text = self.text("timeout");
+        if text.is_empty() {
+            return Ok(None);
+        }
+        match text.parse::<scalar::Duration>() {
+            Ok(timeout) => Ok(timeout.to_std().filter(|timeout| !timeout.is_zero())),
+            Err(error) => {
+                Err(ApiError::BadRequest(format!("invalid timeout specified in the request URL - {error}")))
+            }
         }
     }
 }
@@ -90,11 +110,35 @@ mod tests {
     }
 
     #[test]
+    fn a_client_says_how_long_it_waits() {
+        let seconds =
+            |text: &str| Query::parse(Some(text)).timeout().map(|time| time.map(|time| time.as_secs()));
+        for (query, expected) in [
+            ("", None),
+            ("timeout=", None),
+            ("timeout=32s", Some(32)),
+            ("timeout=1m30s", Some(90)),
+            ("timeout=0", None),
+            ("timeout=0s", None),
+            ("timeout=-5s", None),
+        ] {
+            assert_eq!(seconds(query), Ok(expected), "{query}");
+        }
+        for query in ["timeout=x", "timeout=5", "timeout=5y"] {
+            assert!(seconds(query).is_err(), "{query}");
+        }
+    }
+
+    #[test]
     fn values_are_decoded() {
         let query = Query::parse(Some("labelSelector=a%3Db%2Cc+in+%28d%29&x=1&x=2"));
         assert_eq!(query.get("labelSelector"), Some("a=b,c in (d)"));
         assert_eq!(query.all("x").collect::<Vec<_>>(), ["1", "2"]);
         assert_eq!(query.integer("x"), Ok(Some(1)));
-        assert!(Query::parse(Some("limit=x")).integer("limit").is_err());
+        for bad in ["limit=x", "limit=", "limit", "limit=1.0", "limit=9223372036854775808"] {
+            assert!(Query::parse(Some(bad)).integer("limit").is_err(), "{bad}");
+        }
+        assert_eq!(Query::parse(Some("limit=-1")).integer("limit"), Ok(Some(-1)));
+        assert_eq!(Query::parse(None).integer("limit"), Ok(None));
     }
 }

@@ -7,6 +7,7 @@
 use std::{borrow::Cow, sync::Arc};
 
 use http::Method;
+use orch_machinery::selector::field::FieldSelector;
 use orch_runtime::resource_def::{Scope, SubresourceDef, Verb};
 use percent_encoding::percent_decode_str;
 
@@ -246,12 +247,15 @@ fn verb(method: &Method, query: &Query, watch_prefix: bool, place: &Place<'_>) -
     }
 }
 
-/// A list or watch whose field selector names one object is authorized as naming it.
-fn pinned_name(field_selector: &str) -> Option<&str> {
-    field_selector.split(',').find_map(|term| {
-        let value = term.strip_prefix("metadata.name=")?;
-        Some(value.strip_prefix('=').unwrap_or(value))
-    })
+/// A list or watch whose field selector names one object is authorized as naming it. It is read by those who select:
+/// two readings of one text would let somebody name an object and select others.
+fn pinned_name(field_selector: &str) -> Option<String> {
+    if field_selector.is_empty() {
+        return None;
+    }
+    let selector = FieldSelector::parse(field_selector).ok()?;
+    let name = selector.requires_exact("metadata.name")?;
+    (is_plain(name) && !name.contains('%')).then(|| name.to_owned())
 }
 
 fn lower_case(method: &Method) -> Cow<'static, str> {

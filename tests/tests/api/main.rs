@@ -22,6 +22,7 @@ mod openapi;
 mod paging;
 mod priorities;
 mod protobuf;
+mod read_options;
 mod restart;
 mod services;
 mod shutdown;

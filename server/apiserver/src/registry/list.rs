@@ -48,10 +48,7 @@ pub async fn list(call: Call<'_>) -> Result<Reply> {
 /// # Errors
 /// As of [`list`].
 pub async fn page(call: Call<'_>) -> Result<List> {
-    let version_match = check_options(call, false)?;
-    call.query.integer("timeoutSeconds")?;
-    let limit = call.query.integer("limit")?.filter(|limit| *limit > 0).map(i64::cast_unsigned);
-    let selection = Selection::parse(call)?;
+    let ReadOptions { version_match, limit, selection, .. } = ReadOptions::parse(call, false)?;
     let token = call.query.text("continue");
     if token.is_empty() {
         let named = Named::parse(call.query)?;
@@ -131,11 +128,39 @@ fn cut(
     page
 }
 
+/// What lists and watches are told by their parameters.
+#[derive(Debug)]
+pub struct ReadOptions {
+    /// Which versions will do.
+    pub version_match: Option<VersionMatch>,
+    /// How many objects to list; at least 1.
+    pub limit: Option<u64>,
+    /// When a watch is to end.
+    pub timeout_seconds: Option<i64>,
+    /// Which objects.
+    pub selection: Selection,
+}
+
+impl ReadOptions {
+    /// Reads the parameters. Which of several errors is told depends on the order of the checks.
+    ///
+    /// # Errors
+    /// 400 for what cannot be read and for fields that cannot be selected by, 422 for what makes no sense together.
+    pub fn parse(call: Call<'_>, watch: bool) -> Result<Self> {
+        let timeout_seconds = call.query.integer("timeoutSeconds")?;
+        let limit = call.query.integer("limit")?.filter(|limit| *limit > 0).map(i64::cast_unsigned);
+        let selection = Selection::parse(call)?;
+        let version_match = check_versions(call, watch)?;
+        selection.check(call.target.resource.def)?;
+        Ok(ReadOptions { version_match, limit, timeout_seconds, selection })
+    }
+}
+
 /// The combinations of version, match and initial events that make sense.
 ///
 /// # Errors
 /// 422 with every contradiction, in the words that clients know.
-pub fn check_options(call: Call<'_>, watch: bool) -> Result<Option<VersionMatch>> {
+fn check_versions(call: Call<'_>, watch: bool) -> Result<Option<VersionMatch>> {
     let query = call.query;
     let vocabulary = call.app.catalog.vocabulary;
     let (text, version) = (query.text("resourceVersionMatch"), query.text("resourceVersion"));

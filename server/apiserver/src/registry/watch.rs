@@ -21,7 +21,8 @@ use tokio::{
 };
 
 use super::{
-    Answer, Call, Reply, current, list,
+    Answer, Call, Reply, current,
+    list::ReadOptions,
     read_version::{Named, Shown, VersionMatch},
     selection::Selection,
 };
@@ -119,11 +120,8 @@ struct Initial {
 /// 400 and 422 for wrong parameters, 504 where initial events are asked for at a version that is still to come. A
 /// version that is gone is told in the stream.
 pub async fn watch(call: Call<'_>) -> Result<Reply> {
-    list::check_options(call, true)?;
-    let query = call.query;
-    let timeout = timeout(query.integer("timeoutSeconds")?);
-    query.integer("limit")?;
-    let selection = Selection::parse(call)?;
+    let ReadOptions { selection, timeout_seconds, .. } = ReadOptions::parse(call, true)?;
+    let (query, timeout) = (call.query, timeout(timeout_seconds));
     let named = start_version(call)?;
     let bookmarks = query.flag("allowWatchBookmarks");
     let starts_anywhere = !matches!(named, Named::At(_));

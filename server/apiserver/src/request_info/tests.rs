@@ -116,6 +116,11 @@ fn a_selector_that_pins_the_name_names_it() {
         ("fieldSelector=metadata.name%3D%3Da", "a"),
         ("fieldSelector=x%3Dy,metadata.name%3Da", "a"),
         ("fieldSelector=metadata.name!%3Da", ""),
+        // An escaped comma is part of a value: this selects by `x` alone.
+        ("fieldSelector=x!%3D%5C,metadata.name%3Da", ""),
+        ("fieldSelector=metadata.name%3D..", ""),
+        ("fieldSelector=metadata.name%3Da/b", ""),
+        ("fieldSelector=metadata.name%3Da,b", ""),
         ("labelSelector=metadata.name%3Da", ""),
     ] {
         let line = format!("/api/v1/namespaces/ns/configmaps?{query}");

@@ -72,11 +72,15 @@ impl FieldSelector {
         self.terms.iter().find(|term| !term.negated && term.path == path).map(|term| term.value.as_str())
     }
 
-    /// Refuses fields that cannot be selected by. `selectable` are the kind's own fields, besides the two that every
-    /// kind has; a kind with fields of its own words the refusal differently.
-    pub fn check(&self, selectable: &[&str]) -> Result<(), SelectorError> {
-        let known =
-            |path: &str| matches!(path, "metadata.name" | "metadata.namespace") || selectable.contains(&path);
+    /// Refuses fields that cannot be selected by. `selectable` are the kind's own fields. Every kind has its name, and
+    /// its namespace if it is in one; a kind without fields of its own takes a namespace even where there is none, and
+    /// words the refusal differently.
+    pub fn check(&self, selectable: &[&str], namespaced: bool) -> Result<(), SelectorError> {
+        let known = |path: &str| match path {
+            "metadata.name" => true,
+            "metadata.namespace" => namespaced || selectable.is_empty(),
+            path => selectable.contains(&path),
+        };
         match self.terms.iter().find(|term| !known(&term.path)) {
             None => Ok(()),
             Some(term) if selectable.is_empty() => Err(SelectorError(format!(
@@ -208,14 +212,20 @@ mod tests {
     #[test]
     fn unknown_fields_are_refused_in_the_words_of_the_kind() {
         let parse = |text| FieldSelector::parse(text).unwrap();
-        assert_eq!(parse("metadata.name=a,metadata.namespace=b").check(&[]), Ok(()));
-        assert_eq!(parse("status.phase=x").check(&["status.phase"]), Ok(()));
+        assert_eq!(parse("metadata.name=a,metadata.namespace=b").check(&[], true), Ok(()));
+        assert_eq!(parse("metadata.name=a,metadata.namespace=b").check(&[], false), Ok(()));
+        assert_eq!(parse("metadata.namespace=b,type=c").check(&["type"], true), Ok(()));
+        assert_eq!(parse("status.phase=x").check(&["status.phase"], false), Ok(()));
         assert_eq!(
-            parse("data.k=a").check(&[]).unwrap_err().to_string(),
+            parse("metadata.namespace=b").check(&["status.phase"], false).unwrap_err().to_string(),
+            "field label not supported: metadata.namespace"
+        );
+        assert_eq!(
+            parse("data.k=a").check(&[], true).unwrap_err().to_string(),
             "\"data.k\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
         );
         assert_eq!(
-            parse("metadata.labels=a").check(&["type"]).unwrap_err().to_string(),
+            parse("metadata.labels=a").check(&["type"], true).unwrap_err().to_string(),
             "field label not supported: metadata.labels"
         );
     }
