@@ -64,8 +64,10 @@ impl Selection {
     /// # Errors
     /// 400 for bad syntax.
     pub fn parse(call: Call<'_>) -> Result<Self> {
-        let labels = LabelSelector::parse(call.query.text("labelSelector")).map_err(refused)?;
-        let fields = FieldSelector::parse(call.query.text("fieldSelector")).map_err(refused)?;
+        let labels =
+            LabelSelector::parse(call.query.text("labelSelector")).map_err(|error| refused(&error))?;
+        let fields =
+            FieldSelector::parse(call.query.text("fieldSelector")).map_err(|error| refused(&error))?;
         let reads_object = fields.terms().iter().any(|term| !term.path.starts_with("metadata."));
         let named =
             if call.target.verb == Verb::Watch { call.target.name.to_string() } else { String::new() };
@@ -78,7 +80,7 @@ impl Selection {
     /// 400 for fields that cannot be selected by, and for those of a watch whose path says another thing.
     pub fn check(&self, def: &ResourceDef) -> Result<()> {
         let selectable: Vec<&str> = def.selectable_fields.iter().map(|field| field.label).collect();
-        self.fields.check(&selectable, def.scope == Scope::Namespaced).map_err(refused)?;
+        self.fields.check(&selectable, def.scope == Scope::Namespaced).map_err(|error| refused(&error))?;
         let is_contradiction = !self.named.is_empty()
             && !self.fields.is_everything()
             && self.fields.requires_exact("metadata.name") != Some(&self.named);
@@ -235,7 +237,7 @@ fn digest(object: &Object) -> NonZeroU64 {
     label_digest::of(labels_of(bytes).iter().map(|(key, value)| (key.as_str(), value.as_str())))
 }
 
-fn refused(error: SelectorError) -> ApiError {
+fn refused(error: &SelectorError) -> ApiError {
     ApiError::BadRequest(error.to_string())
 }
 
