@@ -161,7 +161,7 @@ async fn every_cell_of_the_table_of_versions() {
     }
     let item = format!("{CONFIG_MAPS}/a");
     for query in [
-        "".to_owned(),
+        String::new(),
         "resourceVersion=0".to_owned(),
         format!("resourceVersion={first}"),
         format!("resourceVersion={third}"),
