@@ -261,6 +261,12 @@ impl TestServer {
         self.exited().await
     }
 
+    /// As [`Self::restart`], with one more flag.
+    pub async fn restart_with(&mut self, flag: &str) {
+        self.options.flags.push(flag.to_owned());
+        self.restart().await;
+    }
+
     /// Starts again on the same data directory and port, and without a limit of file sizes.
     pub async fn restart(&mut self) {
         assert!(self.process.is_none(), "the server still runs");

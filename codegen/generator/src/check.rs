@@ -7,6 +7,7 @@ mod constraints;
 mod defaults;
 mod descriptions;
 mod expressions;
+mod gates;
 mod kinds;
 mod lists;
 mod names;
@@ -31,7 +32,10 @@ const RULES: &[Rule] = &[
     names::reserved_fields,
     names::required_fields,
     names::functions,
-    names::feature_gates,
+    gates::named,
+    gates::described_once,
+    gates::not_misspelt,
+    gates::on_optional_fields,
     descriptions::present,
     tags::unique,
     tags::complete,

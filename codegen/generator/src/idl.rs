@@ -13,7 +13,9 @@ mod schema;
 mod vocabulary;
 
 pub use document::{Components, Document, Info};
-pub use operation::{DefaultFunction, Discriminator, Immutable, Rule, UnionExtension};
+pub use operation::{
+    DefaultFunction, DescribedGate, Discriminator, FeatureGate, GateStage, Immutable, Rule, UnionExtension,
+};
 pub use reading::{Entries, Read, Word};
 pub use resource::{
     ColumnExtension, ColumnType, LifecycleExtension, ResourceExtension, ScopeWord, SubresourceEntry,

@@ -3,6 +3,7 @@
 //! Every declared type gets its id first, then all are lowered, then what depends on other types is settled. A type
 //! that is wrong in itself keeps its id, so that one mistake is one error.
 
+mod gates;
 mod keywords;
 pub mod names;
 mod object;
@@ -66,6 +67,7 @@ pub fn lower<'f>(files: &'f Files, diagnostics: &mut Diagnostics) -> Lowered<'f>
     };
     let written = declared.list.iter().map(|declaration| declaration.schema).collect::<Vec<_>>();
     presence::settle(&mut model, &written, diagnostics);
+    gates::settle(&mut model, &written);
     resource::columns::settle(&mut model, &written);
     Lowered { model, written, vocabulary: files.vocabulary.as_ref() }
 }

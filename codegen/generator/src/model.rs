@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 pub use behind::Behind;
 
 use crate::diagnostic::Span;
+pub use crate::idl::GateStage;
 
 /// Everything that one run of the generator knows.
 #[derive(Debug, Default)]
@@ -156,7 +157,7 @@ pub struct Field {
     /// `x-orch-write-only`.
     pub write_only: bool,
     /// `x-orch-feature-gate`.
-    pub feature_gate: Option<String>,
+    pub feature_gate: Option<FeatureGate>,
     /// `x-orch-deprecated`: the warning's text.
     pub deprecated: Option<String>,
     /// `x-orch-validator` on the field: a hand-written Rust function of that name.
@@ -165,6 +166,17 @@ pub struct Field {
     pub validations: Vec<ValidationRule>,
     /// Where it is declared.
     pub span: Span,
+}
+
+/// `x-orch-feature-gate`: what an operator turns on and off by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FeatureGate {
+    /// `WidgetColours`.
+    pub name: String,
+    /// How far along the feature is.
+    pub stage: GateStage,
+    /// Whether it is on unless the operator says otherwise.
+    pub default: bool,
 }
 
 /// `x-orch-immutable`.

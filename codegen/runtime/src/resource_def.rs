@@ -4,7 +4,13 @@
 //! Groups are in the schema's spelling (`coordination.orch.io`); the server maps them through its
 //! [`Vocabulary`](crate::vocabulary::Vocabulary) once, at start.
 
-use crate::{Tree, object::ApiObject, scalar::Time, type_def::TypeDef, vocabulary::Vocabulary};
+use crate::{
+    Tree,
+    object::ApiObject,
+    scalar::Time,
+    type_def::{FeatureGate, TypeDef},
+    vocabulary::Vocabulary,
+};
 
 /// All kinds and published types of one group and version.
 #[derive(Debug)]
@@ -15,6 +21,8 @@ pub struct GroupVersionDef {
     pub version: &'static str,
     /// The kinds, in the order of their plural names.
     pub resources: &'static [&'static ResourceDef],
+    /// The feature gates of the fields of this group and version's types, sorted by name.
+    pub feature_gates: &'static [&'static FeatureGate],
     /// The published OpenAPI v3 schemas of this group and version: a JSON object, schema name to schema. Names
     /// are qualified (`core.v1.ConfigMap`) and references cross group versions by them.
     pub schemas: &'static str,

@@ -49,7 +49,7 @@ pub struct FieldDef {
     /// How a strategic merge patch treats the field.
     pub patch: PatchStrategy,
     /// The feature gate without which the field is dropped on writes (`x-orch-feature-gate`).
-    pub feature_gate: Option<&'static str>,
+    pub feature_gate: Option<&'static FeatureGate>,
     /// What a client is warned of when it sets the field (`x-orch-deprecated`).
     pub deprecated: Option<&'static str>,
 }
@@ -70,6 +70,26 @@ impl FieldDef {
         feature_gate: None,
         deprecated: None,
     };
+}
+
+/// What an operator turns on and off by name.
+#[derive(Debug, PartialEq, Eq)]
+pub struct FeatureGate {
+    /// `WidgetColours`.
+    pub name: &'static str,
+    /// How far along the feature is.
+    pub stage: GateStage,
+    /// Whether it is on unless the operator says otherwise.
+    pub default: bool,
+}
+
+/// How far along a feature is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GateStage {
+    /// It may vanish.
+    Alpha,
+    /// It stays, in this form or another.
+    Beta,
 }
 
 /// What a field, list item or map value holds.

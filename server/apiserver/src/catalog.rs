@@ -5,12 +5,14 @@
 
 use std::sync::{Arc, OnceLock};
 
-use orch_machinery::meta;
+use orch_machinery::{gated::GatedFields, meta};
 use orch_runtime::{
     Tree, TreeMap,
     resource_def::{GroupVersionDef, ResourceDef},
     vocabulary::Vocabulary,
 };
+
+use crate::feature_gates::FeatureGates;
 
 /// Every group, version and kind that is served.
 #[derive(Debug)]
@@ -63,11 +65,17 @@ pub struct ServedResource {
     /// without it.
     pub type_prefix: String,
     empty: OnceLock<Tree>,
+    gated: OnceLock<GatedFields>,
     /// `ConfigMap` or `Lease.coordination.k8s.io`: how messages of invalid objects name the kind.
     pub group_kind: String,
 }
 
 impl ServedResource {
+    /// The fields that are dropped from what clients send, as the server's one set of gates says.
+    pub fn gated_fields(&self, gates: &FeatureGates) -> &GatedFields {
+        self.gated.get_or_init(|| GatedFields::of(self.def.type_def, |gate| gates.is_on(gate)))
+    }
+
     /// An object of the kind with nothing set: what is in it is nobody's.
     pub fn empty_object(&self) -> Result<&Tree, serde_json::Error> {
         if let Some(empty) = self.empty.get() {
@@ -151,6 +159,7 @@ impl Catalog {
                 group_kind: suffixed(resource.kind),
                 group: group.clone(),
                 empty: OnceLock::new(),
+                gated: OnceLock::new(),
             }));
         }
         self.group_versions.push(ServedGroupVersion {

@@ -106,7 +106,7 @@ struct ApiFlags {
     /// <group>/<version> or <group>/<version>/<resource>. Stable versions are served, others are not.
     #[arg(long, value_name = "KEY[=VALUE],...", value_delimiter = ',')]
     runtime_config: Vec<String>,
-    /// Features to turn on or off, as NAME=true|false. Alpha features are off, beta features on.
+    /// Features to turn on or off, as NAME=true|false. Alpha features are off, beta features mostly on.
     #[arg(long, value_name = "NAME=BOOL,...", value_delimiter = ',')]
     feature_gates: Vec<String>,
     /// The network of which services get their addresses: an address, a slash and the number of leading bits.

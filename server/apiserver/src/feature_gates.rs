@@ -1,33 +1,25 @@
 //! Feature gates: what an operator turns on or off by name.
 //!
-//! Alpha features are off and beta features on, unless `--feature-gates` says otherwise: by name, or for all of a stage
-//! (`AllAlpha`, `AllBeta`). What is more particular decides, whatever the order in which it is written.
+//! Alpha features are off and beta features mostly on, unless `--feature-gates` says otherwise: by name, or for all of a
+//! stage (`AllAlpha`, `AllBeta`). What is more particular decides, whatever the order in which it is written. A few gates
+//! are the server's own; the others stand in schema files, at the fields that are dropped without them.
 
 use std::collections::BTreeMap;
 
-/// A feature that can be turned on and off.
-#[derive(Debug)]
-pub struct Feature {
-    name: &'static str,
-    stage: Stage,
-}
-
-/// How far along a feature is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    Alpha,
-    Beta,
-}
+use orch_runtime::{
+    resource_def::GroupVersionDef,
+    type_def::{FeatureGate, GateStage},
+};
 
 /// Removing objects that cannot be read, with an option of DELETE that skips every check.
-pub const UNSAFE_DELETION: Feature =
-    Feature { name: "AllowUnsafeMalformedObjectDeletion", stage: Stage::Alpha };
+pub const UNSAFE_DELETION: FeatureGate =
+    FeatureGate { name: "AllowUnsafeMalformedObjectDeletion", stage: GateStage::Alpha, default: false };
 
-/// All features that have a gate.
-const FEATURES: &[Feature] = &[UNSAFE_DELETION];
+/// The gates of the server itself; schema files have others.
+const OWN: &[FeatureGate] = &[UNSAFE_DELETION];
 
 /// The names that stand for all features of a stage.
-const STAGES: &[(&str, Stage)] = &[("AllAlpha", Stage::Alpha), ("AllBeta", Stage::Beta)];
+const STAGES: &[(&str, GateStage)] = &[("AllAlpha", GateStage::Alpha), ("AllBeta", GateStage::Beta)];
 
 /// What the operator says about features, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,11 +37,6 @@ impl FeatureGates {
         for pair in pairs {
             let (name, value) =
                 pair.split_once('=').ok_or_else(|| format!("missing bool value for {pair}"))?;
-            let mut known =
-                FEATURES.iter().map(|feature| feature.name).chain(STAGES.iter().map(|(all, _)| *all));
-            if !known.any(|known| known == name) {
-                return Err(format!("unrecognized feature gate: {name}"));
-            }
             let on = match value {
                 "1" | "t" | "T" | "true" | "TRUE" | "True" => true,
                 "0" | "f" | "F" | "false" | "FALSE" | "False" => false,
@@ -60,14 +47,28 @@ impl FeatureGates {
         Ok(FeatureGates { switches })
     }
 
+    /// Checks that every gate that is named exists.
+    ///
+    /// # Errors
+    /// The first that does not exist, in words for the operator.
+    pub fn check(&self, tables: &[&'static GroupVersionDef]) -> Result<(), String> {
+        let of_fields = || tables.iter().flat_map(|table| table.feature_gates).map(|gate| gate.name);
+        let own = || OWN.iter().map(|gate| gate.name).chain(STAGES.iter().map(|(all, _)| *all));
+        match self.switches.keys().find(|name| !own().chain(of_fields()).any(|known| known == name.as_str()))
+        {
+            Some(name) => Err(format!("unrecognized feature gate: {name}")),
+            None => Ok(()),
+        }
+    }
+
     /// Whether a feature is on.
-    pub fn is_on(&self, feature: &Feature) -> bool {
+    pub fn is_on(&self, gate: &FeatureGate) -> bool {
         let of_stage = || {
-            let (all, _) = STAGES.iter().find(|(_, stage)| *stage == feature.stage)?;
+            let (all, _) = STAGES.iter().find(|(_, stage)| *stage == gate.stage)?;
             self.switches.get(*all)
         };
-        let said = self.switches.get(feature.name).or_else(of_stage);
-        said.copied().unwrap_or(feature.stage == Stage::Beta)
+        let said = self.switches.get(gate.name).or_else(of_stage);
+        said.copied().unwrap_or(gate.default)
     }
 }
 
@@ -88,8 +89,9 @@ mod tests {
             let pairs: Vec<String> = pairs.iter().map(|pair| (*pair).to_owned()).collect();
             assert_eq!(FeatureGates::parse(&pairs).unwrap().is_on(&UNSAFE_DELETION), expected, "{pairs:?}");
         }
-        let made_up = Feature { name: "MadeUp", stage: Stage::Beta };
+        let made_up = FeatureGate { name: "MadeUp", stage: GateStage::Beta, default: true };
         assert!(FeatureGates::default().is_on(&made_up));
+        assert!(!FeatureGates::default().is_on(&FeatureGate { default: false, ..made_up }));
         let off = FeatureGates::parse(&["AllBeta=false".to_owned()]).unwrap();
         assert!(!off.is_on(&made_up));
     }
@@ -101,10 +103,13 @@ mod tests {
                 "AllowUnsafeMalformedObjectDeletion",
                 "missing bool value for AllowUnsafeMalformedObjectDeletion",
             ),
-            ("Nonsense=true", "unrecognized feature gate: Nonsense"),
             ("AllAlpha=yes", "invalid value of AllAlpha=yes: use true or false"),
         ] {
             assert_eq!(FeatureGates::parse(&[pair.to_owned()]).unwrap_err(), expected);
         }
+        let unknown = FeatureGates::parse(&["Nonsense=true".to_owned()]).unwrap();
+        assert_eq!(unknown.check(&[]).unwrap_err(), "unrecognized feature gate: Nonsense");
+        let known = FeatureGates::parse(&["AllBeta=true".to_owned()]).unwrap();
+        assert_eq!(known.check(&[]), Ok(()));
     }
 }

@@ -83,6 +83,10 @@ impl Server {
         enablement
             .check(vocabulary, &self.tables)
             .map_err(|problem| StartError::configuration("--runtime-config", problem))?;
+        let feature_gates = self.config.feature_gates.clone();
+        feature_gates
+            .check(&self.tables)
+            .map_err(|problem| StartError::configuration("--feature-gates", problem))?;
         let Prepared { authentication, authorization, tokens, continue_key, tls, site } =
             bootstrap::prepare(&self.config)?;
         // Before the store is opened: a port in use is found out at no cost.
@@ -115,7 +119,7 @@ impl Server {
             version: Version::new(),
             continue_key,
             namespace_gate: Arc::new(RwLock::new(())),
-            feature_gates: self.config.feature_gates.clone(),
+            feature_gates,
             service_network: self.config.service_network,
             allocation: Arc::new(Mutex::new(())),
             request_timeout: self.config.serving.request_timeout,

@@ -32,6 +32,7 @@ static META_V1: GroupVersionDef = GroupVersionDef {
     group: "meta",
     version: "v1",
     resources: &[],
+    feature_gates: &[],
     schemas: r##"{
         "meta.v1.ObjectMeta": {"type": "object", "description": "About the object.", "properties": {
             "name": {"type": "string"},
@@ -51,6 +52,7 @@ static CORE_V1: GroupVersionDef = GroupVersionDef {
     group: "",
     version: "v1",
     resources: &[&CONFIG_MAPS, &NAMESPACES, &PODS, &SERVICE_ACCOUNTS],
+    feature_gates: &[],
     schemas: r##"{
         "core.v1.ConfigMapList": {"type": "object", "required": ["items"], "properties": {
             "metadata": {"$ref": "#/components/schemas/meta.v1.ListMeta"},
@@ -79,6 +81,7 @@ static APPS_V1: GroupVersionDef = GroupVersionDef {
     group: "apps",
     version: "v1",
     resources: &[&DAEMON_SETS],
+    feature_gates: &[],
     schemas: r##"{
         "apps.v1.DaemonSetList": {"type": "object", "required": ["items"], "properties": {
             "metadata": {"$ref": "#/components/schemas/meta.v1.ListMeta"},
@@ -91,6 +94,7 @@ static AUTHORIZATION_V1: GroupVersionDef = GroupVersionDef {
     group: "authorization.orch.io",
     version: "v1",
     resources: &[&LOCAL_REVIEWS, &SELF_REVIEWS],
+    feature_gates: &[],
     schemas: r##"{
         "authorization.orch.io.v1.LocalSubjectAccessReview": {"type": "object", "properties": {
             "spec": {"$ref": "#/components/schemas/authorization.orch.io.v1.Spec"}}},
@@ -104,6 +108,7 @@ static POLICY_V1: GroupVersionDef = GroupVersionDef {
     group: "policy",
     version: "v1",
     resources: &[],
+    feature_gates: &[],
     schemas: r##"{
         "policy.v1.Eviction": {"type": "object", "properties": {
             "metadata": {"$ref": "#/components/schemas/meta.v1.ObjectMeta"},
@@ -114,6 +119,7 @@ static WIDGETS_V1: GroupVersionDef = GroupVersionDef {
     group: "things.example.com",
     version: "v1",
     resources: &[&WIDGETS],
+    feature_gates: &[],
     schemas: r#"{
         "things.example.com.v1.Widget": {"type": "object"},
         "things.example.com.v1.WidgetList": {"type": "object"}}"#,
@@ -123,6 +129,7 @@ static WIDGETS_V1BETA1: GroupVersionDef = GroupVersionDef {
     group: "things.example.com",
     version: "v1beta1",
     resources: &[&OLD_WIDGETS],
+    feature_gates: &[],
     schemas: r#"{
         "things.example.com.v1beta1.Widget": {"type": "object"},
         "things.example.com.v1beta1.WidgetList": {"type": "object"}}"#,

@@ -9,6 +9,7 @@
 
 pub mod apply;
 pub mod fieldset;
+pub mod gated;
 pub mod json;
 pub mod list_item;
 pub mod managed_fields;

@@ -1,8 +1,8 @@
 //! The server beside what the machine can do at best, measured in one run, in turns.
 //!
 //! `cargo bench -p orch-tests` prints a table of ratios and sizes with the wanted values beside them; `-- --check` fails where
-//! one is missed, and `-- --only=reads` (or `lists`, `watches`, `creates`, `starts`, `instructions`)
-//! measures a part. Bare numbers mean little on a machine that
+//! one is missed, and `-- --only=reads` (or `lists`, `watches`, `creates`, `starts`, `kinds`,
+//! `instructions`) measures a part. Bare numbers mean little on a machine that
 //! others use too: look at the ratios.
 
 use std::{process::ExitCode, time::Duration};
@@ -16,6 +16,7 @@ use orch_tests::{
 mod bare;
 mod inserts;
 mod instructions;
+mod kinds;
 mod lists;
 mod load;
 mod process;
@@ -88,6 +89,9 @@ async fn measure(report: &mut Report, only: Option<&str>) {
     }
     if wanted("starts") {
         starts_full(report).await;
+    }
+    if wanted("kinds") {
+        kinds::memory(report).await;
     }
     if wanted("instructions") {
         instructions::count(report).await;

@@ -59,6 +59,11 @@ impl Report {
         self.add(what, bytes / 1024.0 / 1024.0, "MiB", wanted, String::new());
     }
 
+    /// A number of bytes, in kibibytes.
+    pub fn kibibytes(&mut self, what: &str, bytes: f64, wanted: Wanted) {
+        self.add(what, bytes / 1024.0, "KiB", wanted, String::new());
+    }
+
     /// How late something came, in milliseconds.
     pub fn latency(&mut self, what: &str, millis: f64, wanted: Wanted, detail: String) {
         self.add(what, millis, "ms", wanted, detail);

@@ -10,6 +10,7 @@ mod deletion;
 mod discovery;
 mod documents;
 mod evictions;
+mod gates;
 mod health;
 mod kinds;
 mod kubectl;

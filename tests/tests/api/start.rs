@@ -54,6 +54,9 @@ async fn flags_that_are_wrong_are_named() {
     std::fs::write(path.join("bad.pem"), "no certificate\n").unwrap();
     for (flags, words) in [
         (&["--no-such-flag"][..], &["--no-such-flag", "--help"][..]),
+        (&["--feature-gates=Nonsense=true"], &["--feature-gates", "unrecognized feature gate: Nonsense"]),
+        (&["--feature-gates=ImageVolume=perhaps"], &["--feature-gates", "ImageVolume=perhaps"]),
+        (&["--feature-gates=ImageVolume"], &["--feature-gates", "missing bool value for ImageVolume"]),
         (&["--secure-prot=1"], &["--secure-prot", "--secure-port"]),
         (&["--secure-port=abc"], &["abc", "--secure-port"]),
         (&["--secure-port=70000"], &["70000", "--secure-port"]),

@@ -114,17 +114,3 @@ pub(super) fn functions(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
         }
     }
 }
-
-/// Feature gates are words in CamelCase.
-pub(super) fn feature_gates(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
-    for written in walk::fields(lowered) {
-        for gate in written.schema.feature_gate.iter().filter(|gate| !names::is_type(&gate.value)) {
-            let message = format!("`{}` cannot name a feature gate", gate.value);
-            diagnostics.error(
-                &gate.span,
-                message,
-                "letters and digits, beginning with a capital: `WidgetColours`",
-            );
-        }
-    }
-}

@@ -1,13 +1,17 @@
 //! The rows of the resource table: one static `ResourceDef` and `Kind` per kind, one `GroupVersionDef` per file.
 
+use std::collections::BTreeMap;
+
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::{
     scope::{Scope, upper_snake},
-    tables::option,
+    tables::{feature_gate, option},
 };
-use crate::model::{Column, ColumnValue, Lifecycle, NameFormat, Resource, Subresource, Type, Verb};
+use crate::model::{
+    Column, ColumnValue, FeatureGate, Lifecycle, NameFormat, Resource, Subresource, Type, TypeKind, Verb,
+};
 
 const MODULE: &str = "orch_runtime::resource_def";
 
@@ -35,12 +39,22 @@ pub fn group_version(scope: &Scope<'_>, schemas_file: &str) -> TokenStream {
     let def = scope.import(MODULE, "GroupVersionDef");
     let (group, version) = (&scope.group_version.group, &scope.group_version.version);
     let resources = scope.group_version.resources.iter().map(static_name);
+    let fields = scope.group_version.types.iter().flat_map(|id| match &scope.model.ty(*id).kind {
+        TypeKind::Object(object) => object.fields.as_slice(),
+        _ => &[],
+    });
+    let gates: BTreeMap<&str, &FeatureGate> = fields
+        .filter_map(|field| field.feature_gate.as_ref())
+        .map(|gate| (gate.name.as_str(), gate))
+        .collect();
+    let gates = gates.into_values().map(|gate| feature_gate(scope, gate));
     quote! {
         /// The kinds and published types of this group and version.
         pub static GROUP_VERSION: #def = #def {
             group: #group,
             version: #version,
             resources: &[#(&#resources),*],
+            feature_gates: &[#(#gates),*],
             schemas: include_str!(#schemas_file),
         };
     }

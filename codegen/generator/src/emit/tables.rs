@@ -7,7 +7,7 @@ use super::{
     scope::{Scope, type_def_name},
     shape::Resolved,
 };
-use crate::model::{Field, ListSemantics, ObjectType, Patch, Shape, Type, Usage};
+use crate::model::{FeatureGate, Field, GateStage, ListSemantics, ObjectType, Patch, Shape, Type, Usage};
 
 /// `pub static CONFIG_MAP_TYPE: TypeDef = ...;`
 pub fn type_def(scope: &Scope<'_>, ty: &Type, object: &ObjectType) -> TokenStream {
@@ -40,11 +40,14 @@ fn field_def(scope: &Scope<'_>, field: &Field) -> TokenStream {
         quote!(inline_tag: Some(#tag),)
     });
     let default = field.default.as_ref().filter(|value| is_scalar(value)).map(ToString::to_string);
-    let texts =
-        [("default", &default), ("feature_gate", &field.feature_gate), ("deprecated", &field.deprecated)]
-            .into_iter()
-            .filter_map(|(name, text)| Some((format_ident!("{name}"), text.as_ref()?)))
-            .map(|(name, text)| quote!(#name: Some(#text),));
+    let texts = [("default", &default), ("deprecated", &field.deprecated)]
+        .into_iter()
+        .filter_map(|(name, text)| Some((format_ident!("{name}"), text.as_ref()?)))
+        .map(|(name, text)| quote!(#name: Some(#text),));
+    let gate = field.feature_gate.as_ref().map(|gate| {
+        let gate = feature_gate(scope, gate);
+        quote!(feature_gate: Some(#gate),)
+    });
     let patch = (field.patch != Patch::default()).then(|| patch(scope, &field.patch));
     let omit_empty = field.omit_empty || (!field.required && is_enum(scope, field));
     let flags = [
@@ -59,7 +62,22 @@ fn field_def(scope: &Scope<'_>, field: &Field) -> TokenStream {
         let flag = format_ident!("{flag}");
         quote!(#flag: true,)
     });
-    quote!(#field_def { name: #name, #tag #inline_tag shape: #shape, #(#flags)* #patch #(#texts)* ..#field_def::PLAIN })
+    quote!(#field_def { name: #name, #tag #inline_tag shape: #shape, #(#flags)* #patch #(#texts)* #gate ..#field_def::PLAIN })
+}
+
+/// The gate, as a reference to a constant.
+pub fn feature_gate(scope: &Scope<'_>, gate: &FeatureGate) -> TokenStream {
+    let feature_gate = scope.import("orch_runtime::type_def", "FeatureGate");
+    let stage = scope.import("orch_runtime::type_def", "GateStage");
+    let FeatureGate { name, stage: wanted, default } = gate;
+    let wanted = format_ident!(
+        "{}",
+        match wanted {
+            GateStage::Alpha => "Alpha",
+            GateStage::Beta => "Beta",
+        }
+    );
+    quote!(&#feature_gate { name: #name, stage: #stage::#wanted, default: #default })
 }
 
 /// Defaults of lists and objects are not needed as data: only single values identify list items.

@@ -1,10 +1,10 @@
-//! Extensions that ask for behaviour: computed defaults, immutability, unions, rules.
+//! Extensions that ask for behaviour: computed defaults, immutability, feature gates, unions, rules.
 
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, SchemaGenerator, json_schema};
 
-use super::reading::{Entries, Read, idl_object, mismatch};
+use super::reading::{Entries, Read, idl_object, idl_words, mismatch};
 use crate::{
     diagnostic::Diagnostics,
     source::{Node, Spanned, Value},
@@ -92,5 +92,75 @@ impl JsonSchema for Immutable {
 
     fn json_schema(_: &mut SchemaGenerator) -> schemars::Schema {
         json_schema!({ "enum": [true, false, "once-set"] })
+    }
+}
+
+/// `x-orch-feature-gate`: a name, or a description.
+#[derive(Debug)]
+pub enum FeatureGate {
+    /// A gate that is described elsewhere, or is like most gates.
+    Name(Spanned<String>),
+    /// A gate that is described here.
+    Described(DescribedGate),
+}
+
+impl FeatureGate {
+    /// Its name.
+    pub fn name(&self) -> &Spanned<String> {
+        match self {
+            FeatureGate::Name(name) => name,
+            FeatureGate::Described(gate) => &gate.name,
+        }
+    }
+}
+
+impl Read for FeatureGate {
+    fn read(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        match &node.value {
+            Value::String(_) => Spanned::read(node, diagnostics).map(FeatureGate::Name),
+            Value::Map(_) => DescribedGate::read(node, diagnostics).map(FeatureGate::Described),
+            _ => {
+                let help = "write `WidgetColours`, or `{name: WidgetColours, stage: alpha}`";
+                mismatch(node, "the name of a feature gate, or a map", help, diagnostics);
+                None
+            }
+        }
+    }
+}
+
+impl JsonSchema for FeatureGate {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "FeatureGate".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> schemars::Schema {
+        let described = generator.subschema_for::<DescribedGate>();
+        json_schema!({ "anyOf": [{ "type": "string" }, described] })
+    }
+}
+
+idl_object! {
+    /// A feature gate.
+    pub struct DescribedGate, "x-orch-feature-gate", refused: &[("enabled", "write `default`")], {
+        /// Its name, which is given to `--feature-gates`.
+        "name" => name: Spanned<String>,
+        /// How far along the feature is; `beta` if absent.
+        "stage" => stage: Option<Spanned<GateStage>>,
+        /// Whether the feature is on; by the stage if absent.
+        "default" => default: Option<Spanned<bool>>,
+    }
+}
+
+idl_words! {
+    /// How far along a feature is.
+    pub enum GateStage {
+        /// Off unless it is turned on.
+        Alpha = "alpha",
+        /// On unless it is turned off.
+        Beta = "beta",
     }
 }

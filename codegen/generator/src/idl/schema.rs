@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, SchemaGenerator, json_schema};
 
 use super::{
-    operation::{DefaultFunction, Immutable, Rule, UnionExtension},
+    operation::{DefaultFunction, FeatureGate, Immutable, Rule, UnionExtension},
     reading::{Entries, Read, Word, idl_object, idl_words, mismatch},
     resource::ResourceExtension,
 };
@@ -140,7 +140,7 @@ idl_object! {
         /// Accepted on writes, never stored or returned.
         "x-orch-write-only" => write_only: Option<Spanned<bool>>,
         /// Dropped on writes unless this feature gate is on.
-        "x-orch-feature-gate" => feature_gate: Option<Spanned<String>>,
+        "x-orch-feature-gate" => feature_gate: Option<FeatureGate>,
         /// Clients that set the field are warned with this text.
         "x-orch-deprecated" => deprecation: Option<Spanned<String>>,
         /// Rules in an expression language.

@@ -123,7 +123,8 @@ impl Scope<'_, '_> {
                 Immutable::OnceSet => Some(Immutability::OnceSet),
             }),
             write_only: schema.write_only.as_ref().is_some_and(|flag| flag.value),
-            feature_gate: string(&schema.feature_gate),
+            // Settled when the descriptions of all gates are known.
+            feature_gate: None,
             deprecated: string(&schema.deprecation),
             validator: string(&schema.validator),
             validations: rules(schema),

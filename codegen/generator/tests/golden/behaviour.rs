@@ -380,7 +380,7 @@ fn type_tables_have_fields_in_order_with_tags_and_strategies() {
     let names: Vec<_> = machine.fields.iter().map(|field| (field.name, field.tag, field.required)).collect();
     assert_eq!(names, [("metadata", Some(1), false), ("spec", Some(2), true), ("status", Some(3), false)]);
     let shapes = &shapes::v1::SHAPES_TYPE;
-    assert_eq!(shapes.field("gated").unwrap().feature_gate, Some("NewThings"));
+    assert_eq!(shapes.field("gated").unwrap().feature_gate.map(|gate| gate.name), Some("NewThings"));
     assert_eq!(shapes.field("old").unwrap().deprecated, Some("use `text`."));
     let child = &shapes::v1::CHILD_TYPE;
     let Shape::List { item: Shape::Object(again), .. } = &child.fields[1].shape else { panic!("{child:?}") };

@@ -373,6 +373,7 @@ async fn a_reference_that_leads_nowhere_is_the_servers_fault() {
             group: "",
             version: "v1",
             resources: &[&crate::test_catalog::CONFIG_MAPS],
+            feature_gates: &[],
             schemas: "{}",
         };
     let openapi = OpenApi::new(Arc::new(Catalog::new(&ORCH, [&BROKEN])));

@@ -1,5 +1,7 @@
 //! POST below an object: something is done to it, or made for it, as a body of another kind says.
 
+use orch_machinery::gated::GatedFields;
+
 use super::{Call, Reply, admission, body, body_format::Body, metadata, options::WriteOptions};
 use crate::{
     error::{ApiError, Result},
@@ -18,6 +20,10 @@ pub async fn operate(call: Call<'_>, text: &Body) -> Result<Reply> {
     };
     let mut submitted = body::decode(call, text, options.field_validation)?;
     metadata::place(call.target, &mut submitted.tree)?;
+    if let Some(body) = call.target.subresource.and_then(|subresource| subresource.body) {
+        let gated = GatedFields::of(body.type_def, |gate| call.app.feature_gates.is_on(gate));
+        gated.drop_from(&mut submitted.tree, None, body.type_def);
+    }
     admission::namespace_exists(call, &call.target.name)?;
     let answer = operation.perform(call, submitted.tree, &options).await?;
     Ok(Reply { answer, warnings: submitted.warnings })

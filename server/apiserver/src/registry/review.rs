@@ -18,6 +18,7 @@ pub async fn review(call: Call<'_>, text: &Body) -> Result<Reply> {
     let options = WriteOptions::parse(call, "CreateOptions")?;
     let mut submitted = body::decode(call, text, options.field_validation)?;
     metadata::place(call.target, &mut submitted.tree)?;
+    write::drop_gated(call, &mut submitted.tree, None);
     let (Some(answers), Some(asker)) = (reviews::of(resource.def), call.asker) else {
         return Err(ApiError::MethodNotAllowed(String::new()));
     };

@@ -57,7 +57,7 @@ pub enum Ownership {
 /// 422 with every violation, 400 where the tree does not fit the type.
 pub fn ready_to_create(
     call: Call<'_>,
-    draft: Draft,
+    mut draft: Draft,
     options: &WriteOptions,
     warnings: &mut Vec<String>,
 ) -> Result<Tree> {
@@ -68,6 +68,7 @@ pub fn ready_to_create(
     let mut unset = unset_fields(call);
     unset.extend(hooks.added_fields().iter().filter(|path| at(&draft.tree, path).is_none()));
     let name = Meta::of(&draft.tree).name().to_owned();
+    drop_gated(call, &mut draft.tree, None);
     let mut object = typed(call, draft.tree)?;
     hooks.admit(call.app, &mut *object).map_err(|why| ApiError::not_admitted(resource, &name, &why))?;
     hooks.prepare(&mut *object, None, &change(call));
@@ -100,7 +101,7 @@ pub fn ready_to_create(
 pub fn ready_to_update(
     call: Call<'_>,
     current: &Current,
-    draft: Draft,
+    mut draft: Draft,
     options: &WriteOptions,
     warnings: &mut Vec<String>,
 ) -> Result<Tree> {
@@ -112,6 +113,7 @@ pub fn ready_to_update(
         metadata::validate_update(&current.tree, &draft.tree, &mut cx)?;
     }
     let old = typed(call, current.tree.clone())?;
+    drop_gated(call, &mut draft.tree, Some(&current.tree));
     let mut object = typed(call, draft.tree)?;
     hooks.prepare(&mut *object, Some(&*old), &change(call));
     object.set_defaults();
@@ -141,6 +143,12 @@ pub fn ready_to_update(
     }
     nullable::empty_to_null(&mut tree, def.type_def);
     Ok(tree)
+}
+
+/// Drops what is behind feature gates that are off, unless the stored object uses it.
+pub fn drop_gated(call: Call<'_>, tree: &mut Tree, old: Option<&Tree>) {
+    let resource = call.target.resource;
+    resource.gated_fields(&call.app.feature_gates).drop_from(tree, old, resource.def.type_def);
 }
 
 /// Only who writes the object itself hears of doubts, and where generations are counted, only who begins one.

@@ -441,5 +441,6 @@ pub static GROUP_VERSION: GroupVersionDef = GroupVersionDef {
     group: "defaults.example.io",
     version: "v1",
     resources: &[],
+    feature_gates: &[],
     schemas: include_str!("v1.openapi.json"),
 };

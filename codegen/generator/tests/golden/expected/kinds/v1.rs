@@ -344,5 +344,6 @@ pub static GROUP_VERSION: GroupVersionDef = GroupVersionDef {
     group: "kinds.example.io",
     version: "v1",
     resources: &[&MACHINE_RESOURCE],
+    feature_gates: &[],
     schemas: include_str!("v1.openapi.json"),
 };

@@ -112,5 +112,6 @@ pub static GROUP_VERSION: GroupVersionDef = GroupVersionDef {
     group: "kinds.example.io",
     version: "v2beta1",
     resources: &[&PING_RESOURCE],
+    feature_gates: &[],
     schemas: include_str!("v2beta1.openapi.json"),
 };

@@ -86,5 +86,6 @@ pub static GROUP_VERSION: GroupVersionDef = GroupVersionDef {
     group: "meta",
     version: "v1",
     resources: &[],
+    feature_gates: &[],
     schemas: include_str!("v1.openapi.json"),
 };

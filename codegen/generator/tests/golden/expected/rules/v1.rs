@@ -640,5 +640,6 @@ pub static GROUP_VERSION: GroupVersionDef = GroupVersionDef {
     group: "rules.example.io",
     version: "v1",
     resources: &[],
+    feature_gates: &[],
     schemas: include_str!("v1.openapi.json"),
 };

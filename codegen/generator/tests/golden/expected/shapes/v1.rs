@@ -3,7 +3,8 @@ use orch_runtime::{
     Tree, field_error::Validation, object::{SetDefaults, Validate},
     path::Path, presence, resource_def::GroupVersionDef,
     scalar::{ByteString, Duration, IntOrString, MicroTime, Quantity, Time},
-    text_enum, type_def::{FieldDef, ListSemantics, Scalar, Shape, TypeDef},
+    text_enum,
+    type_def::{FeatureGate, FieldDef, GateStage, ListSemantics, Scalar, Shape, TypeDef},
 };
 use serde::{Deserialize, Serialize};
 
@@ -309,7 +310,13 @@ pub static SHAPES_TYPE: TypeDef = TypeDef {
             name: "gated",
             shape: Shape::Scalar(Scalar::String),
             omit_empty: true,
-            feature_gate: Some("NewThings"),
+            feature_gate: Some(
+                &FeatureGate {
+                    name: "NewThings",
+                    stage: GateStage::Beta,
+                    default: true,
+                },
+            ),
             ..FieldDef::PLAIN
         },
         FieldDef {
@@ -328,5 +335,12 @@ pub static GROUP_VERSION: GroupVersionDef = GroupVersionDef {
     group: "shapes.example.io",
     version: "v1",
     resources: &[],
+    feature_gates: &[
+        &FeatureGate {
+            name: "NewThings",
+            stage: GateStage::Beta,
+            default: true,
+        },
+    ],
     schemas: include_str!("v1.openapi.json"),
 };

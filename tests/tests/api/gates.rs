@@ -1,0 +1,122 @@
+//! Fields behind feature gates: dropped from what clients send without the gate, unless the stored object uses them.
+
+use http::Method;
+use orch_tests::{TestServer, client::Client};
+use serde_json::{Value, json};
+
+const PODS: &str = "/api/v1/namespaces/default/pods";
+const DAEMON_SETS: &str = "/apis/apps/v1/namespaces/default/daemonsets";
+const CLAIMS: &str = "/api/v1/namespaces/default/persistentvolumeclaims";
+
+const OFF: &str = "--feature-gates=ImageVolume=false,ClusterTrustBundleProjection=false";
+const ON: &str = "--feature-gates=ImageVolume=true,ClusterTrustBundleProjection=true";
+
+/// A pod with fields behind three gates, one of them in a list in a list.
+fn pod(name: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
+        "spec": {
+            "containers": [{
+                "name": "c", "image": "x:1", "resizePolicy": [{"resourceName": "cpu", "restartPolicy": "NotRequired"}],
+            }],
+            "volumes": [
+                {"name": "a", "projected": {"sources": [
+                    {"configMap": {"name": "m"}, },
+                    {"clusterTrustBundle": {"name": "b", "path": "p"}},
+                ]}},
+                {"name": "i", "image": {"reference": "r", "pullPolicy": "Always"}},
+            ],
+        },
+    })
+}
+
+fn given(pod: &Value) -> (bool, bool, bool) {
+    let has = |pointer: &str| pod.pointer(pointer).is_some();
+    (
+        has("/spec/volumes/0/projected/sources/1/clusterTrustBundle"),
+        has("/spec/volumes/1/image"),
+        has("/spec/containers/0/resizePolicy"),
+    )
+}
+
+async fn put(admin: &Client, path: &str, object: &Value) -> Value {
+    admin.put(path, object).await.expect(200)
+}
+
+#[tokio::test]
+async fn gates_say_which_fields_there_are() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    // One is alpha, so that nothing is left of it; the others are on.
+    let created = admin.post(PODS, &pod("a")).await.expect(201);
+    assert_eq!(given(&created), (false, true, true));
+    assert_eq!(created.pointer("/spec/volumes/0/projected/sources/1"), Some(&json!({})));
+
+    let server = TestServer::options().flag(ON).start().await;
+    assert_eq!(given(&server.admin().post(PODS, &pod("a")).await.expect(201)), (true, true, true));
+    let server = TestServer::options().flag("--feature-gates=AllAlpha=true,AllBeta=false").start().await;
+    assert_eq!(given(&server.admin().post(PODS, &pod("a")).await.expect(201)), (true, false, false));
+}
+
+#[tokio::test]
+async fn a_template_is_no_way_around() {
+    let server = TestServer::options().flag("--feature-gates=InPlacePodVerticalScaling=false").start().await;
+    let admin = server.admin();
+    let container = &pod("a")["spec"]["containers"][0];
+    let daemon_set = json!({
+        "apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "d"},
+        "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {
+            "metadata": {"labels": {"a": "b"}}, "spec": {"containers": [container]},
+        }},
+    });
+    let created = admin.post(DAEMON_SETS, &daemon_set).await.expect(201);
+    assert_eq!(created.pointer("/spec/template/spec/containers/0/resizePolicy"), None);
+    let item = format!("{DAEMON_SETS}/d");
+    let updated = put(&admin, &item, &daemon_set).await;
+    assert_eq!(
+        updated["metadata"]["resourceVersion"], created["metadata"]["resourceVersion"],
+        "nothing changed"
+    );
+    let patched = admin.request(Method::PATCH, &format!("{item}?fieldManager=x"));
+    let patched = patched.body("application/apply-patch+yaml", daemon_set.to_string());
+    let patched = patched.send().await.expect(200);
+    assert_eq!(patched.pointer("/spec/template/spec/containers/0/resizePolicy"), None);
+}
+
+#[tokio::test]
+async fn a_field_that_is_in_use_stays() {
+    let mut server = TestServer::options().flag(ON).start().await;
+    server.admin().post(PODS, &pod("a")).await.expect(201);
+    assert!(server.stop().await.success());
+    server.restart_with(OFF).await;
+    let admin = server.admin();
+    let path = format!("{PODS}/a");
+    let mut stored = admin.get(&path).await.expect(200);
+    assert_eq!(given(&stored), (true, true, true), "what is stored stays readable");
+    stored["spec"]["containers"][0]["image"] = json!("x:2");
+    assert_eq!(given(&put(&admin, &path, &stored).await), (true, true, true));
+    let labelled = admin.merge(&path, &json!({"metadata": {"labels": {"a": "b"}}})).await.expect(200);
+    assert_eq!(given(&labelled), (true, true, true));
+    assert_eq!(given(&admin.post(PODS, &pod("b")).await.expect(201)), (false, false, true));
+}
+
+#[tokio::test]
+async fn attributes_of_volumes_are_off_unless_asked_for() {
+    let claim = json!({
+        "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "c"},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}},
+            "volumeAttributesClassName": "gold",
+        },
+    });
+    for (flag, expected) in [
+        ("--feature-gates=AllAlpha=false", json!(null)),
+        ("--feature-gates=VolumeAttributesClass=true", json!("gold")),
+    ] {
+        let server = TestServer::options().flag(flag).start().await;
+        let created = server.admin().post(CLAIMS, &claim).await.expect(201);
+        assert_eq!(created["spec"]["volumeAttributesClassName"], expected, "{flag}");
+        let list = server.admin().get(&format!("{CLAIMS}?limit=1")).await.expect(200);
+        assert_eq!(list["items"][0]["spec"]["volumeAttributesClassName"], expected, "{flag}");
+    }
+}
