@@ -2,6 +2,7 @@
 //! real sockets, and the replay of recorded answers.
 
 pub mod client;
+mod disk;
 pub mod kubeconfig;
 pub mod objects;
 pub mod replay;

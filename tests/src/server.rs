@@ -17,6 +17,7 @@ use tokio::{
 use crate::{
     Client,
     client::{Identity, Protocol, tls_config},
+    disk::Disk,
     kubeconfig::Kubeconfig,
 };
 
@@ -46,6 +47,8 @@ pub struct ServerOptions {
 
 /// A running server. It is killed when this value is dropped.
 pub struct TestServer {
+    /// Goes before the directory that it lies in.
+    disk: Option<Disk>,
     directory: Arc<TempDir>,
     options: ServerOptions,
     process: Option<Running>,
@@ -103,6 +106,17 @@ impl ServerOptions {
         self.start_in(Arc::new(directory)).await
     }
 
+    /// Starts a server whose data directory is a disk of its own, of so many bytes; `None` where this user cannot make
+    /// one.
+    pub async fn start_on_disk(self, bytes: u64) -> Option<TestServer> {
+        let directory = TempDir::with_prefix("orch-test-").expect("a temporary directory can be made");
+        std::fs::write(directory.path().join("tokens.csv"), TOKENS).expect("the token file can be written");
+        let disk = Disk::mount(data_dir(directory.path()), bytes)?;
+        let mut server = self.start_in(Arc::new(directory)).await;
+        server.disk = Some(disk);
+        Some(server)
+    }
+
     async fn start_in(self, directory: Arc<TempDir>) -> TestServer {
         let mut child = self.command(directory.path()).spawn().expect("the server can be started");
         let input = child.stdin.take().expect("the input is a pipe");
@@ -112,7 +126,7 @@ impl ServerOptions {
         };
         let kubeconfig = Kubeconfig::read(&kubeconfig_path(directory.path()));
         let process = Some(Running { child, _input: input });
-        TestServer { directory, options: self, process, address, kubeconfig }
+        TestServer { disk: None, directory, options: self, process, address, kubeconfig }
     }
 
     /// The command that starts the server with these options; its log goes to a file.

@@ -150,6 +150,24 @@ impl FieldSet {
         paths
     }
 
+    /// Whether something in it is in a set in its written form, as this server writes it.
+    pub fn meets(&self, written: &Tree) -> bool {
+        self.members.iter().any(|element| written.get(element).is_some_and(is_member))
+            || self
+                .children
+                .iter()
+                .any(|(element, child)| written.get(element).is_some_and(|below| child.meets(below)))
+    }
+
+    /// Whether everything in it is in a set in its written form, as this server writes it.
+    pub fn is_within(&self, written: &Tree) -> bool {
+        self.members.iter().all(|element| written.get(element).is_some_and(is_member))
+            && self
+                .children
+                .iter()
+                .all(|(element, child)| written.get(element).is_some_and(|below| child.is_within(below)))
+    }
+
     /// The written form.
     pub fn into_tree(self) -> Tree {
         let FieldSet { mut members, children } = self;
@@ -222,6 +240,11 @@ pub fn field_element(name: &str) -> String {
 /// The element of an item of a set.
 pub fn value_element(value: &Tree) -> String {
     format!("v:{value}")
+}
+
+/// Whether what is written below an element says that the element is in the set itself.
+fn is_member(below: &Tree) -> bool {
+    below.as_object().is_none_or(|below| below.is_empty() || below.contains_key("."))
 }
 
 fn canonical(element: &str) -> Result<String, FieldSetError> {
@@ -339,6 +362,13 @@ mod tests {
             prop_assert_eq!(all.clone().intersection(&a), a.clone());
             prop_assert!(a.difference(&all).is_empty());
             prop_assert_eq!(all.clone().union(all.clone()), all);
+        }
+
+        #[test]
+        fn a_written_set_answers_as_a_read_one(a in arbitrary_set(), b in arbitrary_set()) {
+            let written = b.clone().into_tree();
+            prop_assert_eq!(a.meets(&written), !a.clone().intersection(&b).is_empty());
+            prop_assert_eq!(a.is_within(&written), a.difference(&b).is_empty());
         }
 
         #[test]

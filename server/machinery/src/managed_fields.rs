@@ -9,7 +9,7 @@ mod entry;
 
 use std::sync::LazyLock;
 
-use orch_runtime::{Tree, resource_def::FieldPath, type_def::TypeDef};
+use orch_runtime::{Tree, TreeMap, resource_def::FieldPath, type_def::TypeDef};
 
 pub use self::{
     compare::{Comparison, compare},
@@ -17,7 +17,7 @@ pub use self::{
 };
 use crate::{
     fieldset::{FieldSet, field_element},
-    meta::{Meta, MetaMut, metadata_mut},
+    meta::{Meta, MetaMut},
 };
 
 /// More entries of updates than these are merged, the oldest first.
@@ -73,53 +73,91 @@ impl Write<'_> {
 /// written are in it, and are therefore nobody's.
 pub fn track_create(write: &Write<'_>, empty: &Tree, new: &mut Tree, def: &'static TypeDef) {
     let comparison = compare(empty, new, def);
-    let entries = take_over(Vec::new(), write, comparison);
+    let entries = take_over(Vec::new(), Change::of(write, comparison), write);
     store(new, entries);
 }
 
-/// Tracks an update: sets `metadata.managedFields` of the new object.
+/// Tracks an update: sets `metadata.managedFields` of the new object, and takes them out of the old one. Returns whether
+/// they differ in anything but times.
 ///
 /// `given` is what the client gave as `metadata.managedFields`. Entries of its own replace the stored ones; `[]` or
 /// `[{}]` ends the tracking; nothing, or what cannot be read, leaves the stored ones. Writes to a sub-resource never
 /// replace them.
 pub fn track_update(
     write: &Write<'_>,
-    old: &Tree,
+    old: &mut Tree,
     given: Option<&Tree>,
     new: &mut Tree,
     def: &'static TypeDef,
-) {
-    let stored = || parse_entries(Meta::of(old).managed_fields()).unwrap_or_default();
-    let entries = match given.and_then(Tree::as_array) {
-        Some(given) if write.subresource.is_empty() => {
-            if ends_tracking(given) {
-                Vec::new()
-            } else {
-                parse_entries(given).unwrap_or_else(|_| stored())
-            }
-        }
-        _ => stored(),
+) -> bool {
+    let stored = take_entries(old);
+    let given = given.and_then(Tree::as_array).filter(|_| write.subresource.is_empty());
+    let entries = match given {
+        Some(given) if ends_tracking(given) => Vec::new(),
+        // As they were read.
+        Some(given) if *given == stored => return track_stored(write, stored, old, new, def),
+        Some(given) => match parse_entries(given) {
+            Ok(entries) => entries,
+            Err(_) => return track_stored(write, stored, old, new, def),
+        },
+        None => return track_stored(write, stored, old, new, def),
     };
-    if entries.is_empty() {
-        store(new, entries);
-        return;
-    }
-    let comparison = compare(old, new, def);
-    store(new, take_over(entries, write, comparison));
+    let entries = if entries.is_empty() {
+        entries
+    } else {
+        take_over(entries, Change::of(write, compare(old, new, def)), write)
+    };
+    store(new, entries);
+    owners_differ(&stored, Meta::of(new).managed_fields())
 }
 
-/// Whether two states of an object differ in nothing but the times of their entries, which alone are no change.
-pub fn differ_only_in_times(old: &Tree, new: &Tree) -> bool {
-    let without_times = |tree: &Tree| {
-        let mut tree = tree.clone();
-        if let Some(Tree::Array(entries)) = metadata_mut(&mut tree).get_mut("managedFields") {
-            for entry in entries.iter_mut().filter_map(Tree::as_object_mut) {
-                entry.remove("time");
-            }
-        }
-        tree
+/// Tracks an update of an object whose entries were `stored`.
+fn track_stored(
+    write: &Write<'_>,
+    stored: Vec<Tree>,
+    old: &Tree,
+    new: &mut Tree,
+    def: &'static TypeDef,
+) -> bool {
+    if stored.is_empty() {
+        store(new, Vec::new());
+        return false;
+    }
+    let change = Change::of(write, compare(old, new, def));
+    let Some(settled) = settle_written(&stored, &change, write) else {
+        store(new, take_over(parse_entries(&stored).unwrap_or_default(), change, write));
+        return owners_differ(&stored, Meta::of(new).managed_fields());
     };
-    without_times(old) == without_times(new)
+    let differ = settled.iter().any(|entry| matches!(entry, Settled::Changed(_)));
+    let entries = settled_entries(stored, settled, write);
+    MetaMut::of(new).set("managedFields", Some(Tree::Array(entries)));
+    differ
+}
+
+/// Takes `metadata.managedFields` out of an object.
+pub fn take_entries(tree: &mut Tree) -> Vec<Tree> {
+    match tree.get_mut("metadata").and_then(|metadata| metadata.as_object_mut()?.remove("managedFields")) {
+        Some(Tree::Array(entries)) => entries,
+        _ => Vec::new(),
+    }
+}
+
+/// Whether two lists of entries differ in anything but times, which alone are no change.
+pub fn owners_differ(old: &[Tree], new: &[Tree]) -> bool {
+    old.len() != new.len() || old.iter().zip(new).any(|(old, new)| !same_but(old, new, "time"))
+}
+
+/// Whether two states of an object are the same besides `metadata.managedFields`.
+pub fn same_but_owners(old: &Tree, new: &Tree) -> bool {
+    same_but(old, new, "metadata") && same_but(&old["metadata"], &new["metadata"], "managedFields")
+}
+
+/// Whether two objects are the same in all fields but one.
+fn same_but(one: &Tree, other: &Tree, ignored: &str) -> bool {
+    let (Tree::Object(one), Tree::Object(other)) = (one, other) else { return one == other };
+    let others = |map: &TreeMap| map.len() - usize::from(map.contains_key(ignored));
+    others(one) == others(other)
+        && one.iter().all(|(name, value)| name == ignored || other.get(name) == Some(value))
 }
 
 /// The entries of an object that nobody tracked so far, for its first apply: everything there is belongs to nobody in
@@ -131,7 +169,7 @@ pub(crate) fn begin_tracking(
     def: &'static TypeDef,
 ) -> Vec<Entry> {
     let unknown = Write { manager: UNTRACKED_MANAGER, ..*write };
-    take_over(Vec::new(), &unknown, compare(empty, live, def))
+    take_over(Vec::new(), Change::of(&unknown, compare(empty, live, def)), &unknown)
 }
 
 fn ends_tracking(given: &[Tree]) -> bool {
@@ -142,25 +180,42 @@ fn ends_tracking(given: &[Tree]) -> bool {
     }
 }
 
-/// The entries after a write that made these changes.
-fn take_over(mut entries: Vec<Entry>, write: &Write<'_>, comparison: Comparison) -> Vec<Entry> {
-    let Comparison { added, modified, removed } = comparison;
-    let taken = write.without_reset(added.union(modified)).difference(never_owned());
-    if !entries.is_empty() {
-        let lost = write.without_reset(removed).union(taken.clone());
-        for entry in &mut entries {
-            entry.fields = std::mem::take(&mut entry.fields).difference(&lost).difference(never_owned());
-        }
+/// What a write does to ownership.
+struct Change {
+    /// What its manager owns from now on.
+    taken: FieldSet,
+    /// What nobody owns any more.
+    removed: FieldSet,
+}
+
+impl Change {
+    fn of(write: &Write<'_>, comparison: Comparison) -> Self {
+        let Comparison { added, modified, removed } = comparison;
+        let taken = write.without_reset(added.union(modified)).difference(never_owned());
+        Change { taken, removed: write.without_reset(removed).difference(never_owned()) }
     }
-    if !taken.is_empty() {
-        let own = Entry {
-            manager: if write.manager.is_empty() { "unknown" } else { write.manager }.to_owned(),
-            operation: Operation::Update,
-            api_version: write.api_version.to_owned(),
-            time: write.time.to_owned(),
-            subresource: write.subresource.to_owned(),
-            fields: taken,
-        };
+}
+
+/// The entry of a write's manager.
+fn own_entry(write: &Write<'_>, fields: FieldSet) -> Entry {
+    Entry {
+        manager: if write.manager.is_empty() { "unknown" } else { write.manager }.to_owned(),
+        operation: Operation::Update,
+        api_version: write.api_version.to_owned(),
+        time: write.time.to_owned(),
+        subresource: write.subresource.to_owned(),
+        fields,
+    }
+}
+
+/// The entries after a write that made this change.
+fn take_over(mut entries: Vec<Entry>, change: Change, write: &Write<'_>) -> Vec<Entry> {
+    for entry in &mut entries {
+        let fields = std::mem::take(&mut entry.fields);
+        entry.fields = fields.difference(&change.taken).difference(&change.removed).difference(never_owned());
+    }
+    if !change.taken.is_empty() {
+        let own = own_entry(write, change.taken);
         match entries.iter_mut().find(|entry| entry.is_same_manager(&own)) {
             Some(entry) => {
                 entry.fields = std::mem::take(&mut entry.fields).union(own.fields);
@@ -171,6 +226,69 @@ fn take_over(mut entries: Vec<Entry>, write: &Write<'_>, comparison: Comparison)
     }
     entries.retain(|entry| !entry.fields.is_empty());
     merge_oldest(entries)
+}
+
+/// What becomes of a stored entry.
+enum Settled {
+    /// It stays as it is.
+    Kept,
+    /// It stays, and gets the time of the write.
+    Renewed,
+    /// It is another one; gone where it has no fields.
+    Changed(Entry),
+}
+
+/// What becomes of the stored entries, then the write's own where it is new. Of stored ones only those are read that the
+/// change concerns: reading and writing all of them costs more than the rest of a write. None where entries have to be
+/// merged.
+fn settle_written(stored: &[Tree], change: &Change, write: &Write<'_>) -> Option<Vec<Settled>> {
+    let own = own_entry(write, FieldSet::new());
+    let mut is_new = !change.taken.is_empty();
+    let mut settled = Vec::with_capacity(stored.len() + 1);
+    for written in stored {
+        let mut entry = entry::parse_head(written).ok()?;
+        let fields = &written["fieldsV1"];
+        let is_own = is_new && entry.is_same_manager(&own);
+        let loses = change.removed.meets(fields);
+        settled.push(if is_own && !loses && change.taken.is_within(fields) {
+            Settled::Renewed
+        } else if is_own || loses || change.taken.meets(fields) {
+            entry.fields =
+                FieldSet::parse(fields).ok()?.difference(&change.taken).difference(&change.removed);
+            if is_own {
+                entry.fields = entry.fields.union(change.taken.clone());
+                write.time.clone_into(&mut entry.time);
+            }
+            Settled::Changed(entry)
+        } else {
+            Settled::Kept
+        });
+        is_new &= !is_own;
+    }
+    if is_new {
+        settled.push(Settled::Changed(Entry { fields: change.taken.clone(), ..own }));
+    }
+    let remain = |entry: &&Settled| !matches!(entry, Settled::Changed(entry) if entry.fields.is_empty());
+    (1..=MAX_UPDATE_ENTRIES).contains(&settled.iter().filter(remain).count()).then_some(settled)
+}
+
+fn settled_entries(stored: Vec<Tree>, settled: Vec<Settled>, write: &Write<'_>) -> Vec<Tree> {
+    let mut stored = stored.into_iter();
+    let mut entries = Vec::with_capacity(settled.len());
+    for settled in settled {
+        match (settled, stored.next()) {
+            (Settled::Changed(entry), _) if entry.fields.is_empty() => {}
+            (Settled::Changed(entry), _) => entries.push(entry::write_entry(entry)),
+            (Settled::Renewed, Some(mut written)) => {
+                written["time"] = write.time.into();
+                entries.push(written);
+            }
+            (Settled::Kept, Some(written)) => entries.push(written),
+            (Settled::Kept | Settled::Renewed, None) => {}
+        }
+    }
+    entry::sort_written(&mut entries);
+    entries
 }
 
 /// The fields of [`NEVER_OWNED`].

@@ -112,6 +112,20 @@ impl<'t> Meta<'t> {
     }
 }
 
+/// A copy of an object without `metadata.managedFields`, which can be as large as the rest.
+pub fn without_managed_fields(tree: &Tree) -> Tree {
+    let Tree::Object(fields) = tree else { return tree.clone() };
+    let copied = fields.iter().map(|(name, value)| match value {
+        Tree::Object(metadata) if name == "metadata" => {
+            let rest = metadata.iter().filter(|(name, _)| *name != "managedFields");
+            let rest: TreeMap = rest.map(|(name, value)| (name.clone(), value.clone())).collect();
+            (name.clone(), Tree::Object(rest))
+        }
+        _ => (name.clone(), value.clone()),
+    });
+    Tree::Object(copied.collect())
+}
+
 /// The `metadata` of an object, for writing. Empty values are removed instead of being written.
 #[derive(Debug)]
 pub struct MetaMut<'t>(&'t mut TreeMap);

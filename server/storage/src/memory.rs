@@ -285,6 +285,13 @@ impl Drop for MemoryWriter {
 }
 
 impl Batch {
+    /// Whether the condition of a write holds after the writes before it.
+    pub(crate) fn check(&self, write: &Write) -> Result<(), StoreError> {
+        let key = write.key();
+        let objects = self.state.resources.get(&key.resource);
+        write.check(objects.and_then(|objects| objects.get(&key.name_ref())))
+    }
+
     /// Adds a write if its condition holds after the writes before it. It is as good as committed if the batch is.
     pub(crate) fn add(&mut self, write: Write) -> Result<Committed, StoreError> {
         let key = write.key();
@@ -294,7 +301,9 @@ impl Batch {
         let revision = self.state.revision.next();
         let (op, kind, key, body) = match write {
             Write::Create { key, body } => (Op::Create, EventKind::Put, key, body),
-            Write::Replace { key, body, .. } => (Op::Replace, EventKind::Put, key, body),
+            Write::Replace { key, body, .. } | Write::Retire { key, body, .. } => {
+                (Op::Replace, EventKind::Put, key, body)
+            }
             Write::Remove { key, body, .. } => (Op::Remove, EventKind::Remove, key, body),
         };
         // A replaced object hands on its name, so that equal names are in memory once.

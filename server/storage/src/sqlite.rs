@@ -16,6 +16,7 @@ mod faults;
 mod insert;
 mod lock;
 mod log;
+mod reserve;
 mod row;
 mod schema;
 mod writer;
@@ -48,8 +49,8 @@ const DAMAGE_REPORTS: usize = 20;
 /// How a SQLite store behaves.
 #[derive(Debug, Clone)]
 pub struct SqliteConfig {
-    /// The database file. Created if missing, with its directory. Its neighbours `-wal`, `-shm` and `.lock` belong
-    /// to it.
+    /// The database file. Created if missing, with its directory. Its neighbours `-wal`, `-shm`, `.lock` and
+    /// `.reserve` belong to it.
     pub path: PathBuf,
     /// The vocabulary of the objects; recorded at creation, and no other is accepted afterwards.
     pub vocabulary: String,
@@ -66,6 +67,10 @@ pub struct SqliteConfig {
     /// How large the database file may become, in bytes; a write that does not fit gets [`StoreError::DiskFull`].
     /// Dropping history makes room. None leaves it to the disk.
     pub max_bytes: Option<u64>,
+    /// How much room is kept on the disk for deletions, in bytes. When the disk is full it is given back, and only
+    /// [`Write::Remove`] and [`Write::Retire`] are taken until there is as much room again. `max_bytes` may be exceeded by
+    /// as much.
+    pub reserve_bytes: u64,
     /// How large the write-ahead log grows before it is copied into the database, in bytes.
     pub checkpoint_bytes: u64,
     /// How long a write waits for another program, such as a backup or a shell, that holds the database.
@@ -88,6 +93,7 @@ impl SqliteConfig {
             batch: 256,
             batch_bytes: 8 << 20,
             max_bytes: None,
+            reserve_bytes: 8 << 20,
             checkpoint_bytes: 4 << 20,
             busy_timeout: Duration::from_secs(5),
             clock: Arc::new(SystemClock),

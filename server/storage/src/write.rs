@@ -35,6 +35,16 @@ pub enum Write {
         /// Its new state.
         body: Body,
     },
+    /// Replaces an object that is on its way out. It differs from [`Write::Replace`] where there is no room: it is taken
+    /// all the same, because it leads to a removal.
+    Retire {
+        /// Its name.
+        key: Key,
+        /// The revision of the state that this one was computed from.
+        expected: Revision,
+        /// Its new state.
+        body: Body,
+    },
     /// Removes an object that must be at `expected`.
     Remove {
         /// Its name.
@@ -84,14 +94,25 @@ impl Write {
     /// The object that it changes.
     pub fn key(&self) -> &Key {
         match self {
-            Self::Create { key, .. } | Self::Replace { key, .. } | Self::Remove { key, .. } => key,
+            Self::Create { key, .. }
+            | Self::Replace { key, .. }
+            | Self::Retire { key, .. }
+            | Self::Remove { key, .. } => key,
         }
     }
 
     pub(crate) fn body(&self) -> &Body {
         match self {
-            Self::Create { body, .. } | Self::Replace { body, .. } | Self::Remove { body, .. } => body,
+            Self::Create { body, .. }
+            | Self::Replace { body, .. }
+            | Self::Retire { body, .. }
+            | Self::Remove { body, .. } => body,
         }
+    }
+
+    /// Whether it makes room, sooner or later.
+    pub(crate) fn makes_room(&self) -> bool {
+        matches!(self, Self::Retire { .. } | Self::Remove { .. })
     }
 
     /// Whether the condition holds when `current` is the state of the object.
@@ -102,7 +123,12 @@ impl Write {
                 Err(StoreError::AlreadyExists { current: Arc::clone(current) })
             }
             (_, None) => Err(StoreError::NotFound { key: self.key().clone() }),
-            (Self::Replace { expected, .. } | Self::Remove { expected, .. }, Some(current)) => {
+            (
+                Self::Replace { expected, .. }
+                | Self::Retire { expected, .. }
+                | Self::Remove { expected, .. },
+                Some(current),
+            ) => {
                 if current.revision() == *expected {
                     Ok(())
                 } else {

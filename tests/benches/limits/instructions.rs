@@ -17,7 +17,7 @@ use super::{
     VALUE_BYTES,
     load::{self, Load},
     report::{Report, Wanted},
-    watches,
+    watches, writes,
 };
 
 /// Requests of one connection, and how many are sent before them.
@@ -35,21 +35,11 @@ pub async fn count(report: &mut Report) {
         return;
     }
     let counted = Counted::start().await;
-    let server = &counted.server;
     let item = format!("{CONFIG_MAPS}/item");
-    let value = "x".repeat(VALUE_BYTES);
-    server.admin().post(CONFIG_MAPS, &config_map("item", &value)).await.expect(201);
-    for (what, shape) in [
-        ("GET of 1 KiB, instructions", load::get(&item)),
-        ("CREATE of 1 KiB, instructions", load::create(CONFIG_MAPS, &config_map("NAME", &value).to_string())),
-    ] {
-        let load = Load::open(server, server.address(), Protocol::Http1, 1).await;
-        load.send(WARM_UP, shape.clone()).await;
-        let before = counted.instructions();
-        load.send(REQUESTS, shape).await;
-        let each = (counted.instructions() - before) as f64 / REQUESTS as f64;
-        report.count(what, each, Wanted::Unlimited);
-    }
+    counted.server.admin().post(CONFIG_MAPS, &config_map("item", &"x".repeat(VALUE_BYTES))).await.expect(201);
+    let each = counted.each(load::get(&item)).await;
+    report.count("GET of 1 KiB, instructions", each, Wanted::Unlimited);
+    writes::count(report, &counted).await;
     let [few, many] = [delivered(WATCHES[0]).await, delivered(WATCHES[1]).await];
     let events = (WATCHES[1] - WATCHES[0]) as u64 * WRITES;
     report.count(
@@ -75,8 +65,8 @@ async fn delivered(watches: usize) -> u64 {
 }
 
 /// A server that runs in valgrind.
-struct Counted {
-    server: TestServer,
+pub struct Counted {
+    pub server: TestServer,
     _directory: TempDir,
 }
 
@@ -92,6 +82,15 @@ impl Counted {
         std::fs::write(&wrapper, script).expect("a file can be written");
         std::fs::set_permissions(&wrapper, Permissions::from_mode(0o755)).expect("the file is ours");
         Counted { server: TestServer::options().binary(wrapper).start().await, _directory: directory }
+    }
+
+    /// Instructions of one request of this shape.
+    pub async fn each(&self, shape: load::Shape) -> f64 {
+        let load = Load::open(&self.server, self.server.address(), Protocol::Http1, 1).await;
+        load.send(WARM_UP, shape.clone()).await;
+        let before = self.instructions();
+        load.send(REQUESTS, shape).await;
+        (self.instructions() - before) as f64 / REQUESTS as f64
     }
 
     /// How many it has run so far, on all threads.

@@ -30,9 +30,11 @@ pub struct Load {
 pub struct Shape {
     method: Method,
     path: Arc<str>,
-    template: Option<Arc<str>>,
+    template: Option<(&'static str, Arc<str>)>,
     status: u16,
 }
+
+const JSON: &str = "application/json";
 
 /// GET of a path.
 pub fn get(path: &str) -> Shape {
@@ -41,7 +43,21 @@ pub fn get(path: &str) -> Shape {
 
 /// POST of a template in which `NAME` is replaced by a new name each time.
 pub fn create(collection: &str, template: &str) -> Shape {
-    Shape { method: Method::POST, path: collection.into(), template: Some(template.into()), status: 201 }
+    written(Method::POST, collection, JSON, template, 201)
+}
+
+/// PUT of a template in which `NAME` is replaced by a new text each time.
+pub fn replace(item: &str, template: &str) -> Shape {
+    written(Method::PUT, item, JSON, template, 200)
+}
+
+/// Server-side apply of such a template; the path names the manager.
+pub fn apply(item: &str, template: &str) -> Shape {
+    written(Method::PATCH, item, "application/apply-patch+yaml", template, 200)
+}
+
+fn written(method: Method, path: &str, media_type: &'static str, template: &str, status: u16) -> Shape {
+    Shape { method, path: path.into(), template: Some((media_type, template.into())), status }
 }
 
 impl Load {
@@ -109,8 +125,8 @@ async fn exchange(connection: &mut Connection, shape: &Shape, number: usize) {
     headers.insert(header::AUTHORIZATION, HeaderValue::from_static("Bearer tok-admin"));
     let body = match &shape.template {
         None => Bytes::new(),
-        Some(template) => {
-            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        Some((media_type, template)) => {
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
             Bytes::from(template.replace("NAME", &format!("object-{number:07}")))
         }
     };

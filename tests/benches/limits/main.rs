@@ -22,6 +22,7 @@ mod load;
 mod process;
 mod report;
 mod watches;
+mod writes;
 
 use bare::BareServer;
 use load::{Load, get};

@@ -74,6 +74,11 @@ impl Report {
         self.add(what, count, "", wanted, String::new());
     }
 
+    /// A part of something, or how many times as much it is.
+    pub fn part(&mut self, what: &str, part: f64, of: &str, wanted: Wanted) {
+        self.add(what, part, "", wanted, format!("of {of}"));
+    }
+
     fn add(&mut self, what: &str, value: f64, unit: &'static str, wanted: Wanted, detail: String) {
         let line = Line { what: what.to_owned(), value, unit, wanted, detail };
         eprintln!("{}: {:.2} {unit}", line.what, line.value);
@@ -103,6 +108,7 @@ impl fmt::Display for Report {
             let measured = format!("{:.2} {}", line.value, line.unit);
             let wanted = match line.wanted {
                 Wanted::AtLeast(limit) => format!(">= {limit:.2}"),
+                Wanted::AtMost(limit) if limit < 1.0 => format!("<= {limit:.2}"),
                 Wanted::AtMost(limit) => format!("<= {limit:.0}"),
                 Wanted::Unlimited => String::new(),
             };

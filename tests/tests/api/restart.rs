@@ -113,39 +113,6 @@ async fn a_file_that_is_no_database_is_said_and_kept() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "my diary");
 }
 
-#[tokio::test]
-async fn a_full_disk_refuses_writes_and_loses_none() {
-    const MEBIBYTE: u64 = 1024 * 1024;
-    let mut server = TestServer::options().largest_file(6 * MEBIBYTE).start().await;
-    let admin = server.admin();
-    let value = "x".repeat(100_000);
-    let mut kept = Vec::new();
-    let refused = loop {
-        let name = format!("n{:03}", kept.len());
-        let answer = admin.post(CONFIG_MAPS, &config_map(&name, &value)).await;
-        if answer.status != 201 {
-            break answer;
-        }
-        kept.push(name);
-        assert!(kept.len() < 200, "the disk does not fill up");
-    };
-    assert!([500, 507].contains(&refused.status), "{refused:?}");
-    assert!(!refused.text().contains("code: "), "the database's own words are for the log: {refused:?}");
-
-    // Reads go on, and further writes are refused or kept like the first.
-    assert_eq!(admin.get("/livez").await.text(), "ok");
-    assert_eq!(names(&admin.get(CONFIG_MAPS).await.expect(200)), kept);
-    let answer = admin.post(CONFIG_MAPS, &config_map("small", "1")).await;
-    if answer.status == 201 {
-        kept.push("small".to_owned());
-    }
-    server.kill().await;
-    server.restart().await;
-    let admin = server.admin();
-    assert_eq!(names(&admin.get(CONFIG_MAPS).await.expect(200)), kept);
-    admin.post(CONFIG_MAPS, &config_map("again", "1")).await.expect(201);
-}
-
 /// The line with which a second start on the same data is refused.
 async fn refusal(server: &TestServer, flags: &[&str]) -> String {
     let mut command = TestServer::command();

@@ -52,6 +52,12 @@ pub enum Stored {
     Unreadable(Revision),
 }
 
+/// Whether there is anything under the name.
+pub fn is_absent(call: Call<'_>, name: &str) -> bool {
+    let snapshot = call.app.storage.snapshot(&call.target.resource.storage_name);
+    snapshot.get(&call.target.namespace, name).is_none()
+}
+
 /// Whether there is an object, and whether it can be read.
 pub fn stored(call: Call<'_>, name: &str) -> Stored {
     let resource = call.target.resource;

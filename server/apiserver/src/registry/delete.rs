@@ -133,7 +133,7 @@ async fn attempt(
         return Ok(Deleted::Terminating(Answer::Object(current.object.clone())));
     }
     let body = write::stored_form(call, &tree, false)?;
-    let object = write::commit(call, Write::Replace { key, expected, body }).await?;
+    let object = write::commit(call, Write::Retire { key, expected, body }).await?;
     Ok(Deleted::Terminating(Answer::Object(object)))
 }
 

@@ -34,7 +34,7 @@ const SERVER_OWNED: &[&str] = &[
 ];
 
 /// Fields that an update takes over from the stored object, whatever the client sends.
-const KEPT_ON_UPDATE: &[&str] = &["creationTimestamp", "generation", "managedFields"];
+const KEPT_ON_UPDATE: &[&str] = &["creationTimestamp", "generation"];
 
 /// Fields that an update takes over where the client leaves them out; changing them is against the rules.
 const FILLED_ON_UPDATE: &[&str] = &["uid", "deletionGracePeriodSeconds"];
@@ -115,13 +115,13 @@ pub fn given_version(tree: &Tree) -> Result<u64> {
     })
 }
 
-/// Takes over from the stored object what an update cannot change. Returns what the client gave as managed fields, which
+/// Takes over from the stored object what an update cannot change. Takes out what the client gave as managed fields, which
 /// have rules of their own.
 pub fn carry_over(current: &Tree, proposed: &mut Tree) -> Option<Tree> {
     let old = Meta::of(current);
     let new = meta::metadata_mut(proposed);
     new.remove("selfLink");
-    let managed_fields = new.get("managedFields").cloned();
+    let managed_fields = new.remove("managedFields");
     for field in FILLED_ON_UPDATE {
         if let (None, Some(value)) = (new.get(*field), old.get(field)) {
             new.insert((*field).to_owned(), value.clone());
@@ -189,18 +189,24 @@ pub fn validate_name(def: &ResourceDef, tree: &Tree, cx: &mut Validation<'_>) {
     cx.invalid_all(&path, name, &rule(name));
 }
 
-/// Reports what an update changes in metadata against the rules.
+/// Reports what an update changes in metadata against the rules: once for all kinds and once as a part of the kind's own
+/// rules, because existing clients get each cause twice.
 ///
 /// # Errors
 /// 400 where the metadata is none.
 pub fn validate_update(current: &Tree, proposed: &Tree, cx: &mut Validation<'_>) -> Result<()> {
     let read = |tree: &Tree| {
-        let metadata = tree.get("metadata").cloned().unwrap_or_default();
+        // Neither is about who owns what, which is often the larger part.
+        let fields = tree.get("metadata").and_then(Tree::as_object).into_iter().flatten();
+        let fields = fields.filter(|(name, _)| *name != "managedFields");
+        let metadata: Tree = fields.map(|(name, value)| (name.clone(), value.clone())).collect();
         serde_json::from_value::<ObjectMeta>(metadata)
             .map_err(|error| ApiError::BadRequest(format!("the metadata cannot be read: {error}")))
     };
     let (new, old) = (read(proposed)?, read(current)?);
-    object_meta_update(&new, &old, &Path::ROOT.field("metadata"), cx);
+    for _ in 0..2 {
+        object_meta_update(&new, &old, &Path::ROOT.field("metadata"), cx);
+    }
     Ok(())
 }
 

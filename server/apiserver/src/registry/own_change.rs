@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use orch_runtime::Tree;
-use orch_storage::{Object, Write};
+use orch_storage::Object;
 
 use super::{
     Call,
@@ -34,7 +34,7 @@ pub async fn change(
             return Ok(current.object);
         }
         let body = write::stored_form(call, &changed, false)?;
-        let replaced = Write::Replace { key: key.clone(), expected: current.revision(), body };
+        let replaced = write::replacement(&current, &changed, key.clone(), body);
         match write::commit(call, replaced).await {
             Err(store_error::Refused::Race) => turn.lost(),
             Err(store_error::Refused::Error(error)) => return Err(error),

@@ -23,7 +23,7 @@ use orch_runtime::{
 use super::{
     Call, Reply,
     configuration::Configuration,
-    current::{self, Current, Stored},
+    current::{self, Current},
     options::{FieldValidation, WriteOptions},
     update::{self, Proposal},
 };
@@ -76,7 +76,7 @@ pub async fn patch(call: Call<'_>, content_type: &str, text: &[u8]) -> Result<Re
         .map(|(_, kind)| *kind)
         .ok_or(ApiError::UnsupportedPatchType)?;
     let options = WriteOptions::parse_for_patch(call, kind)?;
-    if kind != PatchKind::Apply && current::stored(call, &call.target.name) == Stored::Absent {
+    if kind != PatchKind::Apply && current::is_absent(call, &call.target.name) {
         // Whatever else is wrong with the patch, it is of nothing.
         return Err(ApiError::not_found(call.target.resource, &call.target.name));
     }

@@ -34,9 +34,8 @@ pub fn failure(resource: &ServedResource, error: StoreError) -> ApiError {
     match error {
         StoreError::DiskFull { .. } => {
             tracing::error!(%error, "the disk is full");
-            ApiError::InsufficientStorage(
-                "the disk is full: nothing can be written until space is freed; reads go on".to_owned(),
-            )
+            let message = "the disk is full: only deletions are taken until there is room; reads go on";
+            ApiError::InsufficientStorage(message.to_owned())
         }
         StoreError::Closed => ApiError::Unavailable("the server is shutting down".to_owned()),
         other => ApiError::internal(format!("the store of {} failed", resource.group_resource), other),

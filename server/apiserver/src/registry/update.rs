@@ -1,9 +1,6 @@
 //! PUT and PATCH: an update is a function of the current object and runs again when another write comes between.
 
-use orch_machinery::{
-    managed_fields,
-    meta::{self, Meta},
-};
+use orch_machinery::meta::{self, Meta};
 use orch_runtime::{
     Tree,
     field_error::{FieldError, Validation},
@@ -87,7 +84,7 @@ pub async fn apply(
             }
         };
         let proposed = propose(call, proposal, &current, options, warnings)?;
-        match attempt(call, &current, proposed, options, warnings).await {
+        match attempt(call, current, proposed, options, warnings).await {
             Err(store_error::Refused::Race) => turn.lost(),
             Ok(answer) => return Ok(answer),
             Err(store_error::Refused::Error(error)) => return Err(error),
@@ -163,20 +160,20 @@ fn propose(
 
 async fn attempt(
     call: Call<'_>,
-    current: &Current,
+    mut current: Current,
     draft: Draft,
     options: &WriteOptions,
     warnings: &mut Vec<String>,
 ) -> Result<Answer, store_error::Refused> {
     let may_shrink = matches!(draft.ownership, Ownership::Tracked { .. });
     let allocating = write::allocating(call).await;
-    let tree = write::ready_to_update(call, current, draft, options, warnings)?;
+    let (tree, differs) = write::ready_to_update(call, &mut current, draft, options, warnings)?;
     let completes_deletion = Meta::of(&tree).deletion_timestamp().is_some()
         && Meta::of(&tree).deletion_grace_period_seconds().unwrap_or(0) == 0
         && Meta::of(&tree).finalizers().next().is_none()
         && kinds::hooks(call.target.resource.def).may_be_removed(&tree);
-    if !completes_deletion && managed_fields::differ_only_in_times(&current.tree, &tree) {
-        return Ok(Answer::Object(current.object.clone()));
+    if !completes_deletion && !differs {
+        return Ok(Answer::Object(current.object));
     }
     if options.dry_run {
         return Ok(Answer::Transient { json: write::transient_form(call, &tree), created: false });
@@ -185,12 +182,13 @@ async fn attempt(
     let expected = current.revision();
     if completes_deletion {
         // Watchers see the last state that was stored; the client sees what it made of it.
-        let body = write::stored_form(call, &current.tree, false)?;
+        let last = current::tree_of(call.target.resource, &current.object)?;
+        let body = write::stored_form(call, &last, false)?;
         write::commit(call, Write::Remove { key, expected, body }).await?;
         return Ok(Answer::Transient { json: write::transient_form(call, &tree), created: false });
     }
     let body = write::stored_form(call, &tree, may_shrink)?;
-    let replaced = Write::Replace { key, expected, body };
+    let replaced = write::replacement(&current, &tree, key, body);
     Ok(Answer::Object(match allocating {
         None => write::commit(call, replaced).await?,
         Some(held) => write::commit_holding(call, replaced, held).await?,

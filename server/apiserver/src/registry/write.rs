@@ -9,12 +9,12 @@ use bytes::Bytes;
 use orch_machinery::{
     json::encode::{encode, encode_for_store},
     managed_fields,
-    meta::{Meta, MetaMut},
+    meta::{self, Meta, MetaMut},
     nullable,
     tree::at,
 };
 use orch_runtime::{Tree, field_error::Validation, object::ApiObject, resource_def::FieldPath};
-use orch_storage::{Body, Object, Write};
+use orch_storage::{Body, Key, Object, Write};
 use tokio::sync::OwnedMutexGuard;
 
 use super::{Call, body, current::Current, metadata, options::WriteOptions, store_error};
@@ -93,26 +93,25 @@ pub fn ready_to_create(
     Ok(tree)
 }
 
-/// Takes a changed object through hook, defaults, validation and field ownership. What is doubtful about a correct object
-/// is added to `warnings`.
+/// Takes a changed object through hook, defaults, validation and field ownership, whose entries are taken out of the current
+/// one. What is doubtful about a correct object is added to `warnings`. Returns also whether it differs from the current
+/// one in anything but times of entries.
 ///
 /// # Errors
 /// 422 with every violation, 400 where the tree does not fit the type.
 pub fn ready_to_update(
     call: Call<'_>,
-    current: &Current,
+    current: &mut Current,
     mut draft: Draft,
     options: &WriteOptions,
     warnings: &mut Vec<String>,
-) -> Result<Tree> {
+) -> Result<(Tree, bool)> {
     let def = call.target.resource.def;
     let hooks = kinds::hooks(def);
     let mut cx = Validation::new(call.app.catalog.vocabulary);
-    // Once for all kinds and once as a part of the kind's own rules: existing clients get each cause twice.
-    for _ in 0..2 {
-        metadata::validate_update(&current.tree, &draft.tree, &mut cx)?;
-    }
-    let old = typed(call, current.tree.clone())?;
+    metadata::validate_update(&current.tree, &draft.tree, &mut cx)?;
+    // Who owns what comes back at the end; no rule looks at it.
+    let old = typed(call, meta::without_managed_fields(&current.tree))?;
     drop_gated(call, &mut draft.tree, Some(&current.tree));
     let mut object = typed(call, draft.tree)?;
     hooks.prepare(&mut *object, Some(&*old), &change(call));
@@ -133,16 +132,21 @@ pub fn ready_to_update(
     if warns_of_update(call, current, &tree) {
         warnings.extend(doubts);
     }
-    match draft.ownership {
+    let owners_differ = match draft.ownership {
         Ownership::Tracked { given } => {
             let (time, unset) = (call.app.now().to_string(), unset_fields(call));
             let write = ownership(call, options, &time, &unset);
-            managed_fields::track_update(&write, &current.tree, given.as_ref(), &mut tree, def.type_def);
+            managed_fields::track_update(&write, &mut current.tree, given.as_ref(), &mut tree, def.type_def)
         }
-        Ownership::Applied { entries } => MetaMut::of(&mut tree).set("managedFields", entries),
-    }
+        Ownership::Applied { entries } => {
+            let stored = managed_fields::take_entries(&mut current.tree);
+            MetaMut::of(&mut tree).set("managedFields", entries);
+            managed_fields::owners_differ(&stored, Meta::of(&tree).managed_fields())
+        }
+    };
     nullable::empty_to_null(&mut tree, def.type_def);
-    Ok(tree)
+    let differs = owners_differ || !managed_fields::same_but_owners(&current.tree, &tree);
+    Ok((tree, differs))
 }
 
 /// Drops what is behind feature gates that are off, unless the stored object uses it.
@@ -223,6 +227,19 @@ pub fn transient_form(call: Call<'_>, tree: &Tree) -> Bytes {
     encode(tree, call.target.resource.def.type_def, &mut text);
     text.push(b'\n');
     text.into()
+}
+
+/// How an object is replaced. One that is being deleted and has fewer finalizers than before is on its way out.
+pub fn replacement(current: &Current, tree: &Tree, key: Key, body: Body) -> Write {
+    let expected = current.revision();
+    let meta = Meta::of(tree);
+    if meta.deletion_timestamp().is_some()
+        && meta.finalizers().count() < Meta::of(&current.tree).finalizers().count()
+    {
+        Write::Retire { key, expected, body }
+    } else {
+        Write::Replace { key, expected, body }
+    }
 }
 
 /// Commits a write.

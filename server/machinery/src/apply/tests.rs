@@ -232,7 +232,7 @@ fn updates_and_applies_of_one_manager_are_apart() {
     );
     let mut updated = live.clone();
     updated["data"]["k"] = json!("2");
-    track_update(&write("editor", "2"), &live, None, &mut updated, &BAG);
+    track_update(&write("editor", "2"), &mut live.clone(), None, &mut updated, &BAG);
     assert_eq!(
         conflict_text(applied(&updated, "tool", false, &bag(&json!({"k": "1"})), &BAG)),
         "Apply failed with 1 conflict: conflict with \"editor\" using v1: .data.k"

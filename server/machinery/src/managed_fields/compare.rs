@@ -117,7 +117,8 @@ type Maps<'t> = (Option<&'t TreeMap>, Option<&'t TreeMap>);
 fn fields((old, new): Maps<'_>, def: &'static TypeDef, depth: usize, found: &mut Comparison) {
     for field in def.fields {
         let [old, new] = [old, new].map(|map| map.and_then(|map| map.get(field.name)));
-        if old.is_some() || new.is_some() {
+        // Mostly nothing differs, and that is seen faster than told.
+        if old != new {
             step(field_element(field.name), old, new, &field.shape, depth, found);
         }
     }
@@ -127,7 +128,10 @@ fn entries((old, new): Maps<'_>, shape: &'static Shape, depth: usize, found: &mu
     let none = TreeMap::new();
     let (old, new) = (old.unwrap_or(&none), new.unwrap_or(&none));
     for (key, value) in old {
-        step(field_element(key), Some(value), new.get(key), shape, depth, found);
+        let new = new.get(key);
+        if new != Some(value) {
+            step(field_element(key), Some(value), new, shape, depth, found);
+        }
     }
     for (key, value) in new.iter().filter(|(key, _)| !old.contains_key(*key)) {
         step(field_element(key), None, Some(value), shape, depth, found);
@@ -154,9 +158,12 @@ fn same_items(
     depth: usize,
     found: &mut Comparison,
 ) {
+    if old == new {
+        return;
+    }
     if old.len() <= 1 && new.len() <= 1 {
         step(element, old.first().copied(), new.first().copied(), shape, depth, found);
-    } else if old != new {
+    } else {
         found.put(element.clone(), !old.is_empty(), !new.is_empty());
         let mut below = Comparison::default();
         match (old, new) {

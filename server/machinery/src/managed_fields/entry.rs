@@ -66,36 +66,53 @@ pub(super) fn sort(entries: &mut [Entry]) {
     entries.sort_by(|left, right| rank(left).cmp(&rank(right)));
 }
 
+/// The same order, of entries in their written form.
+pub(super) fn sort_written(entries: &mut [Tree]) {
+    entries.sort_by(|left, right| written_rank(left).cmp(&written_rank(right)));
+}
+
+fn written_rank(entry: &Tree) -> (&str, [&str; 4]) {
+    let text = |name: &str| entry.get(name).and_then(Tree::as_str).unwrap_or_default();
+    // The names of the operations are in their order.
+    (text("operation"), ["time", "manager", "apiVersion", "subresource"].map(text))
+}
+
 /// Times in their canonical form sort as texts.
 fn rank(entry: &Entry) -> (Operation, [&str; 4]) {
     (entry.operation, [&entry.time, &entry.manager, &entry.api_version, &entry.subresource])
 }
 
 fn parse_entry(item: &Tree) -> Result<Entry, ManagedFieldsError> {
-    let text = |name: &str| item.get(name).and_then(Tree::as_str).unwrap_or_default().to_owned();
-    let operation = match text("operation").as_str() {
-        "Apply" => Operation::Apply,
-        "Update" => Operation::Update,
-        other => return Err(ManagedFieldsError(format!("{other:?} is not an operation of managed fields"))),
-    };
-    if !matches!(text("fieldsType").as_str(), "FieldsV1" | "") {
-        return Err(ManagedFieldsError("the type of managed fields must be FieldsV1".to_owned()));
-    }
+    let entry = parse_head(item)?;
     let fields = match item.get("fieldsV1") {
         None | Some(Tree::Null) => FieldSet::new(),
         Some(fields) => FieldSet::parse(fields).map_err(|error| ManagedFieldsError(error.to_string()))?,
     };
+    Ok(Entry { fields, ..entry })
+}
+
+/// An entry without its fields.
+pub(super) fn parse_head(item: &Tree) -> Result<Entry, ManagedFieldsError> {
+    let text = |name: &str| item.get(name).and_then(Tree::as_str).unwrap_or_default();
+    let operation = match text("operation") {
+        "Apply" => Operation::Apply,
+        "Update" => Operation::Update,
+        other => return Err(ManagedFieldsError(format!("{other:?} is not an operation of managed fields"))),
+    };
+    if !matches!(text("fieldsType"), "FieldsV1" | "") {
+        return Err(ManagedFieldsError("the type of managed fields must be FieldsV1".to_owned()));
+    }
     Ok(Entry {
-        manager: text("manager"),
+        manager: text("manager").to_owned(),
         operation,
-        api_version: text("apiVersion"),
-        time: text("time"),
-        subresource: text("subresource"),
-        fields,
+        api_version: text("apiVersion").to_owned(),
+        time: text("time").to_owned(),
+        subresource: text("subresource").to_owned(),
+        fields: FieldSet::new(),
     })
 }
 
-fn write_entry(entry: Entry) -> Tree {
+pub(super) fn write_entry(entry: Entry) -> Tree {
     let operation = match entry.operation {
         Operation::Apply => "Apply",
         Operation::Update => "Update",

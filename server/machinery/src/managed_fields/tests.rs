@@ -1,12 +1,13 @@
 //! Tests of tracking. The cases follow recorded answers.
 
-use proptest::prelude::*;
+use proptest::{collection, prelude::*};
 use serde_json::json;
 
 use super::*;
 use crate::{
     fixture::{BAG, WORKLOAD},
     json::{Limits, decode::decode_tree},
+    meta::metadata_mut,
     tree::{arbitrary, arbitrary_of},
 };
 
@@ -32,7 +33,7 @@ fn created() -> Tree {
 
 /// An update that leaves `managedFields` alone.
 fn updated(old: &Tree, manager: &str, time: &str, mut new: Tree) -> Tree {
-    track_update(&write(manager, time), old, None, &mut new, &BAG);
+    track_update(&write(manager, time), &mut old.clone(), None, &mut new, &BAG);
     new
 }
 
@@ -158,7 +159,7 @@ fn tracking_can_be_ended_and_replaced() {
     let track = |given: Tree, subresource: &str| {
         let mut new = bag(&json!({"a": "1", "b": "3"}));
         let write = Write { subresource, ..write("second", "t") };
-        track_update(&write, &old, Some(&given), &mut new, &BAG);
+        track_update(&write, &mut old.clone(), Some(&given), &mut new, &BAG);
         owners(&new).into_iter().map(|(manager, _)| manager).collect::<Vec<_>>()
     };
     assert_eq!(track(json!([]), ""), [""; 0]);
@@ -180,7 +181,7 @@ fn paths_of_the_api_have_entries_of_their_own() {
     track_create(&write("m", "1"), &json!({}), &mut old_tracked, &WORKLOAD);
     let mut new = json!({"metadata": {}, "spec": {"replicas": 2}, "status": {"phase": "b"}});
     let status = Write { subresource: "status", reset: &[&["spec"], &["metadata"]], ..write("m", "2") };
-    track_update(&status, &old_tracked, None, &mut new, &WORKLOAD);
+    track_update(&status, &mut old_tracked.clone(), None, &mut new, &WORKLOAD);
     assert_eq!(new["metadata"]["managedFields"][1]["subresource"], "status");
     assert_eq!(owners(&new)[1].1, json!({"f:status": {"f:phase": {}}}));
     assert_eq!(owners(&new)[0].1["f:spec"], json!({".": {}, "f:replicas": {}}));
@@ -210,12 +211,48 @@ fn times_alone_are_no_change() {
     let old = created();
     let mut new = old.clone();
     new["metadata"]["managedFields"][0]["time"] = json!("2030-01-01T00:00:00Z");
-    assert!(differ_only_in_times(&old, &new));
+    let differ = |old: &Tree, new: &Tree| {
+        owners_differ(Meta::of(old).managed_fields(), Meta::of(new).managed_fields())
+    };
+    assert!(!differ(&old, &new) && same_but_owners(&old, &new));
     new["data"]["a"] = json!("other");
-    assert!(!differ_only_in_times(&old, &new));
+    assert!(!differ(&old, &new) && !same_but_owners(&old, &new));
+    new["metadata"]["managedFields"][0]["manager"] = json!("other");
+    assert!(differ(&old, &new));
+}
+
+/// The entries after an update of an object with these, by reading all of them.
+fn read_through(write: &Write<'_>, old: &Tree, new: &Tree) -> Vec<Tree> {
+    let change = Change::of(write, compare(old, new, &WORKLOAD));
+    let entries = parse_entries(Meta::of(old).managed_fields()).unwrap();
+    let mut entries = if entries.is_empty() { entries } else { take_over(entries, change, write) };
+    entry::sort(&mut entries);
+    write_entries(entries)
 }
 
 proptest! {
+    #[test]
+    fn entries_that_are_not_read_are_as_if_they_were(
+        states in collection::vec(arbitrary_of(&WORKLOAD), 2..16), managers in collection::vec(0..12_u8, 16),
+    ) {
+        let mut states = states.into_iter().map(|mut tree| {
+            metadata_mut(&mut tree).remove("managedFields");
+            decode_tree(tree, &WORKLOAD, &Limits::default()).unwrap().tree
+        });
+        let mut object = states.next().unwrap();
+        track_create(&write("m", "0"), &json!({}), &mut object, &WORKLOAD);
+        for ((step, mut next), manager) in states.enumerate().zip(managers) {
+            let (manager, time) = (format!("m{manager}"), format!("{step:02}"));
+            let write = write(&manager, &time);
+            let expected = read_through(&write, &object, &next);
+            let before = Meta::of(&object).managed_fields().to_vec();
+            let differ = track_update(&write, &mut object, None, &mut next, &WORKLOAD);
+            prop_assert_eq!(Meta::of(&next).managed_fields(), &expected);
+            prop_assert_eq!(differ, owners_differ(&before, &expected));
+            object = next;
+        }
+    }
+
     #[test]
     fn every_field_has_one_owner_and_exists(
         first in arbitrary_of(&WORKLOAD), second in arbitrary_of(&WORKLOAD), third in arbitrary_of(&WORKLOAD),
@@ -227,9 +264,9 @@ proptest! {
         let mut object = clean(first);
         track_create(&write("m0", "0"), &json!({}), &mut object, &WORKLOAD);
         for (step, next) in [clean(second), clean(third)].into_iter().enumerate() {
-            let old = object.clone();
+            let mut old = object.clone();
             object = next;
-            track_update(&write(&format!("m{}", step + 1), "1"), &old, None, &mut object, &WORKLOAD);
+            track_update(&write(&format!("m{}", step + 1), "1"), &mut old, None, &mut object, &WORKLOAD);
         }
         let entries = parse_entries(Meta::of(&object).managed_fields()).unwrap();
         let everything = compare(&json!({}), &object, &WORKLOAD).added;
@@ -247,9 +284,9 @@ proptest! {
     }
 
     #[test]
-    fn arbitrary_trees_never_panic(old in arbitrary(), mut new in arbitrary()) {
+    fn arbitrary_trees_never_panic(mut old in arbitrary(), mut new in arbitrary()) {
         let given = new.get("metadata").cloned();
-        track_update(&write("m", "t"), &old, given.as_ref(), &mut new, &WORKLOAD);
+        track_update(&write("m", "t"), &mut old, given.as_ref(), &mut new, &WORKLOAD);
         track_create(&write("m", "t"), &old, &mut new, &WORKLOAD);
     }
 }

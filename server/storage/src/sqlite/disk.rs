@@ -15,7 +15,10 @@ pub(super) fn no_room(path: &Path) -> Option<io::Error> {
     });
     // Whether it can be removed does not change the answer.
     let _ = fs::remove_file(&probe);
-    written.err().filter(|error| {
-        matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
-    })
+    written.err().filter(|error| is_full(error) || error.kind() == ErrorKind::FileTooLarge)
+}
+
+/// Whether the reason is that the disk has no room, whatever the file.
+pub(super) fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
 }

@@ -102,6 +102,15 @@ impl Log {
         Ok(true)
     }
 
+    /// Bounds the size of the database from now on, in bytes.
+    pub(super) async fn limit(&mut self, max_bytes: Option<u64>) -> Result<(), sqlx::Error> {
+        let pages = schema::max_pages(max_bytes);
+        sqlx::raw_sql(AssertSqlSafe(format!("PRAGMA max_page_count = {pages}")))
+            .execute(&mut self.connection)
+            .await?;
+        Ok(())
+    }
+
     /// Copies what is left of the write-ahead log into the database.
     pub(super) async fn checkpoint(&mut self) -> Result<(), sqlx::Error> {
         checkpoint(&mut self.connection).await

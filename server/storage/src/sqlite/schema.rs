@@ -52,7 +52,6 @@ pub(super) struct Meta {
 
 /// How every connection is opened that writes. `max_bytes` bounds the database file.
 pub(super) fn options(path: &Path, max_bytes: Option<u64>) -> SqliteConnectOptions {
-    let max_pages = max_bytes.map_or(u64::from(u32::MAX - 1), |bytes| bytes / PAGE as u64).max(1);
     SqliteConnectOptions::new()
         .filename(path)
         .journal_mode(SqliteJournalMode::Wal)
@@ -60,8 +59,13 @@ pub(super) fn options(path: &Path, max_bytes: Option<u64>) -> SqliteConnectOptio
         .foreign_keys(false)
         // Checkpoints are the business of one task; no commit is to be held up by one.
         .pragma("wal_autocheckpoint", "0")
-        .pragma("max_page_count", max_pages.to_string())
+        .pragma("max_page_count", max_pages(max_bytes).to_string())
         .disable_statement_logging()
+}
+
+/// How many pages a database of at most this size has.
+pub(super) fn max_pages(max_bytes: Option<u64>) -> u64 {
+    max_bytes.map_or(u64::from(u32::MAX - 1), |bytes| bytes / PAGE as u64).max(1)
 }
 
 /// How the first connection to a database that does not exist yet is opened. These choices last for its life. To make

@@ -14,6 +14,7 @@ use super::checkpoint::Checkpointer;
 use super::faults::FaultPoint;
 use super::lock::Lock;
 use super::log::Log;
+use super::reserve::Reserve;
 use super::{SqliteConfig, disk, schema};
 use crate::error::StoreError;
 use crate::memory::{Batch, Garbage, MemoryWriter};
@@ -34,6 +35,8 @@ const DROPS_ON_TICK: usize = 16;
 const VACUUM_PAGES: u32 = 256;
 /// How long the writer lets callers get ready after a batch, at most.
 const PATIENCE: Duration = Duration::from_millis(1);
+/// How long history is kept while there is no room: what it holds, deletions can use.
+const SHORT_HISTORY: Duration = Duration::from_secs(1);
 /// About how many bytes a row has beside its value.
 const ROW_OVERHEAD: usize = 128;
 
@@ -63,6 +66,8 @@ pub(super) struct Writer {
     /// Rows to drop, oldest event first.
     garbage: VecDeque<Garbage>,
     checkpointer: Checkpointer,
+    reserve: Reserve,
+    room: Room,
     /// Bytes written since the checkpointer was last woken.
     written: u64,
     /// Rows were dropped since it was last found that there is nothing to give back to the file system.
@@ -71,6 +76,17 @@ pub(super) struct Writer {
     untidy: bool,
     /// A commit failed and what it left is not cleared up yet.
     suspect: bool,
+}
+
+/// How much room there is on the disk, as far as is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Room {
+    /// Enough, and the reserve is there.
+    Reserved,
+    /// Enough, but the reserve is still to be taken.
+    Unreserved,
+    /// None but the reserve, which was given back: only what makes room is taken.
+    Short,
 }
 
 impl Writer {
@@ -83,6 +99,8 @@ impl Writer {
         checkpointer: Checkpointer,
     ) -> Self {
         let garbage = garbage.into();
+        let reserve = Reserve::beside(&config.path, config.reserve_bytes);
+        let room = if reserve.is_kept() { Room::Reserved } else { Room::Unreserved };
         Self {
             config,
             lock,
@@ -90,6 +108,8 @@ impl Writer {
             memory,
             garbage,
             checkpointer,
+            reserve,
+            room,
             written: 0,
             shrinkable: true,
             untidy: false,
@@ -113,8 +133,10 @@ impl Writer {
                 biased;
                 Some(control) = control.recv() => match control {
                     Control::Compact { before, reply } => {
+                        let compacted = self.compact(before).await;
+                        self.look_for_room().await;
                         // Whoever asked may have gone; the work is done either way.
-                        let _ = reply.send(self.compact(before).await);
+                        let _ = reply.send(compacted);
                     }
                     Control::Checkpoint => self.checkpoint().await,
                     Control::Shutdown => break,
@@ -128,7 +150,10 @@ impl Writer {
                     gather(&requests, received, PATIENCE.min(began.elapsed() / 4)).await;
                     self.tidy().await;
                 }
-                _ = tick.tick() => self.tidy_idle().await,
+                _ = tick.tick() => {
+                    self.tidy_idle().await;
+                    self.look_for_room().await;
+                }
             }
         }
         requests.close();
@@ -156,20 +181,108 @@ impl Writer {
     }
 
     /// Commits `requests` in one transaction and answers them. Refused ones are answered last as well: what they met
-    /// may be in the same transaction.
-    async fn commit(&mut self, requests: Vec<Request>) {
-        let mut batch = self.memory.batch(self.config.clock.now());
-        let answers: Vec<_> =
-            requests.into_iter().map(|Request { write, reply }| (reply, batch.add(write))).collect();
-        let persisted = if batch.changes.is_empty() { Ok(()) } else { self.persist(&batch).await };
-        let published = persisted.is_ok().then(|| self.memory.publish(batch));
-        for (reply, result) in answers {
-            // A caller that has gone is no reason to undo anything.
-            let _ = reply.send(persisted.clone().and(result));
+    /// may be in the same transaction. Where there is no room, what makes room is tried again by itself.
+    async fn commit(&mut self, mut requests: Vec<Request>) {
+        let mut last_resort = false;
+        loop {
+            if self.room == Room::Short {
+                self.refuse_growth(&mut requests);
+            }
+            let again: Vec<Option<Write>> =
+                requests.iter().map(|request| making_room(&request.write)).collect();
+            let mut batch = self.memory.batch(self.config.clock.now());
+            let answers: Vec<_> =
+                requests.into_iter().map(|Request { write, reply }| (reply, batch.add(write))).collect();
+            let persisted = if batch.changes.is_empty() { Ok(()) } else { self.persist(&batch).await };
+            if let Err(full @ StoreError::DiskFull { .. }) = &persisted
+                && self.make_room(&mut last_resort).await
+            {
+                requests = Vec::new();
+                for ((reply, _), write) in answers.into_iter().zip(again) {
+                    match write {
+                        Some(write) => requests.push(Request { write, reply }),
+                        // A caller that has gone misses nothing.
+                        None => drop(reply.send(Err(full.clone()))),
+                    }
+                }
+                continue;
+            }
+            let published = persisted.is_ok().then(|| self.memory.publish(batch));
+            for (reply, result) in answers {
+                // A caller that has gone is no reason to undo anything.
+                let _ = reply.send(persisted.clone().and(result));
+            }
+            // After the answers: there may be thousands to wake, and nobody waits for their being woken.
+            if let Some(published) = published {
+                self.memory.wake(&published);
+            }
+            return;
         }
-        // After the answers: there may be thousands to wake, and nobody waits for their being woken.
-        if let Some(published) = published {
-            self.memory.wake(&published);
+    }
+
+    /// Answers those whose writes make no room.
+    fn refuse_growth(&self, requests: &mut Vec<Request>) {
+        let batch = self.memory.batch(self.config.clock.now());
+        for Request { write, reply } in requests.extract_if(.., |request| !request.write.makes_room()) {
+            let full = StoreError::DiskFull { detail: "only deletions are taken now".into() };
+            // A caller that has gone misses nothing.
+            let _ = reply.send(Err(batch.check(&write).err().unwrap_or(full)));
+        }
+    }
+
+    /// Gives the reserve back to the disk. Where that was done before and did not do, history goes. Whether it is worth
+    /// trying again.
+    async fn make_room(&mut self, last_resort: &mut bool) -> bool {
+        if self.room != Room::Short {
+            self.run_short().await;
+            return true;
+        }
+        if std::mem::replace(last_resort, true) {
+            return false;
+        }
+        self.give_back(true).await;
+        let compacted = self.compact(Some(self.memory.memory().revision())).await;
+        self.checkpoint().await;
+        compacted.is_ok()
+    }
+
+    async fn run_short(&mut self) {
+        tracing::error!("the disk is full: only deletions are taken until there is room again");
+        self.room = Room::Short;
+        let beyond = self.config.max_bytes.map(|bytes| bytes + self.config.reserve_bytes);
+        if let Err(error) = self.log.limit(beyond).await {
+            tracing::error!(%error, "the database could not be allowed to grow");
+        }
+        self.give_back(false).await;
+    }
+
+    async fn give_back(&mut self, all: bool) {
+        if let Err(error) = self.reserve.give_back(all).await {
+            tracing::error!(%error, "the reserve could not be given back");
+        }
+        // So that the write-ahead log starts over, on blocks that it has already.
+        self.checkpoint().await;
+    }
+
+    /// Takes the reserve again where it is missing. With it, everything is taken again.
+    async fn look_for_room(&mut self) {
+        match self.room {
+            Room::Reserved => return,
+            Room::Unreserved => {}
+            // The file shrinks when it is told that it may.
+            Room::Short => self.checkpoint().await,
+        }
+        match self.reserve.keep().await {
+            Err(error) if self.room == Room::Unreserved && disk::is_full(&error) => self.run_short().await,
+            Err(_) => {}
+            Ok(()) => {
+                if std::mem::replace(&mut self.room, Room::Reserved) == Room::Short {
+                    if let Err(error) = self.log.limit(self.config.max_bytes).await {
+                        tracing::error!(%error, "the size of the database could not be bounded again");
+                    }
+                    tracing::warn!("there is room on the disk again");
+                }
+            }
         }
     }
 
@@ -223,8 +336,8 @@ impl Writer {
     /// Keeps up with what the last batch brought.
     async fn tidy(&mut self) {
         self.forget(FORGET_AFTER_BATCH);
-        // A deletion costs as much as a commit: only full ones are worth it now.
-        if self.garbage.len() >= DROP_ROWS {
+        // A deletion costs as much as a commit: only full ones are worth it now, unless room is what is wanted.
+        if self.garbage.len() >= DROP_ROWS || (self.room == Room::Short && !self.garbage.is_empty()) {
             let dropped = self.drop_some(1).await;
             self.report(&dropped);
         }
@@ -258,7 +371,11 @@ impl Writer {
 
     fn forget(&mut self, events: usize) {
         let now = self.config.clock.now();
-        self.garbage.extend(self.memory.forget_overdue(now, &self.config.retention(), events));
+        let mut retention = self.config.retention();
+        if self.room == Room::Short {
+            retention.time = retention.time.min(SHORT_HISTORY);
+        }
+        self.garbage.extend(self.memory.forget_overdue(now, &retention, events));
     }
 
     async fn drop_some(&mut self, deletions: usize) -> Result<(), StoreError> {
@@ -324,6 +441,11 @@ impl Writer {
         }
         drop(self.lock);
     }
+}
+
+/// A copy of a write that is to be tried again where there is no room.
+fn making_room(write: &Write) -> Option<Write> {
+    write.makes_room().then(|| write.clone())
 }
 
 /// Lets those who were just answered send their next write, so that it goes with the next transaction: returns when as

@@ -1,13 +1,14 @@
 //! No room, or no access: writes are refused with a reason, reads go on, nothing acknowledged is lost, and it passes.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use orch_storage::sqlite::{self, SqliteConfig};
-use orch_storage::{ManualClock, StoreError, Timestamp};
+use orch_storage::sqlite::{self, FaultPoint, Faults, SqliteConfig};
+use orch_storage::{ManualClock, StoreError, Timestamp, Write};
 use sqlx::Connection;
 
-use crate::support::{Place, create, listing, replace, resource};
+use crate::support::{Place, body, create, key, listing, remove, replace, resource};
 
 #[tokio::test]
 async fn refuses_writes_until_there_is_room() {
@@ -49,6 +50,67 @@ async fn refuses_writes_until_there_is_room() {
     let storage = place.open().await;
     create(&storage, "more", &value).await.unwrap();
     assert_eq!(storage.snapshot(&resource()).len(), state.len() + 1);
+}
+
+/// A disk on which this directory has so many bytes: what might not fit is not written.
+fn disk_of(bytes: u64, directory: &Path) -> Faults {
+    let directory = directory.to_owned();
+    Faults::new(move |point| {
+        let files = std::fs::read_dir(&directory).unwrap();
+        let used: u64 = files.filter_map(|file| Some(file.ok()?.metadata().ok()?.len())).sum();
+        if point == FaultPoint::BeforeCommit && used + (64 << 10) > bytes {
+            return Err(StoreError::DiskFull { detail: "played".into() });
+        }
+        Ok(())
+    })
+}
+
+/// What makes room is taken when nothing else is, also as the first that meets the full disk, until there is room.
+#[tokio::test]
+async fn lets_deletions_through() {
+    let place = Place::new();
+    let storage = sqlite::open(SqliteConfig {
+        reserve_bytes: 1 << 20,
+        checkpoint_bytes: 256 << 10,
+        faults: disk_of(6 << 20, place.directory()),
+        ..place.config()
+    })
+    .await
+    .unwrap();
+    // Looks for room first, without waiting for the clock.
+    storage.compact(storage.current_revision()).await.unwrap();
+    let reserve = place.directory().join("store.db.reserve");
+    assert_eq!(reserve.metadata().unwrap().len(), 1 << 20);
+    let value = "x".repeat(10_000);
+    let mut kept = Vec::new();
+    while let Ok(created) = create(&storage, &format!("o{:03}", kept.len()), &value).await {
+        kept.push(created.revision);
+    }
+    assert!(kept.len() > 100, "{}", kept.len());
+
+    let refused = create(&storage, "more", "x").await;
+    assert!(matches!(refused, Err(StoreError::DiskFull { .. })), "{refused:?}");
+    assert!(matches!(create(&storage, "o000", "x").await, Err(StoreError::AlreadyExists { .. })));
+    let marked = storage
+        .commit(Write::Retire { key: key("o000"), expected: kept[0], body: body("on its way out") })
+        .await
+        .unwrap();
+    kept[0] = marked.revision;
+    for (index, revision) in kept.iter().enumerate() {
+        let name = format!("o{index:03}");
+        assert!(matches!(replace(&storage, &name, *revision, "x").await, Err(StoreError::DiskFull { .. })));
+        remove(&storage, &name, *revision).await.unwrap();
+    }
+    assert!(listing(&storage).is_empty());
+
+    // With history there is room again, for everything.
+    storage.compact(storage.current_revision()).await.unwrap();
+    create(&storage, "more", &value).await.unwrap();
+    assert!(reserve.exists());
+    assert!(storage.self_check().await.unwrap().is_clean());
+    let state = listing(&storage);
+    storage.shutdown().await.unwrap();
+    assert_eq!(listing(&place.open().await), state);
 }
 
 /// A transaction of many statements that stops half-way is undone as a whole.

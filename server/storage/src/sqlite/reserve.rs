@@ -1,0 +1,108 @@
+//! Room that is kept for deletions: a file beside the database that says nothing and is given back when the disk is
+//! full, one half for the deletions, the other for what is done when that is used up as well. Without it a full disk could
+//! not be helped from inside, because a log grows by every deletion too.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// How much is written at once.
+const BLOCK: usize = 1 << 16;
+
+/// The file, whether it is there or not.
+#[derive(Debug, Clone)]
+pub(super) struct Reserve {
+    path: PathBuf,
+    bytes: u64,
+}
+
+impl Reserve {
+    /// Of `bytes`, beside `database`. Of none there is no file, and it is always kept.
+    pub(super) fn beside(database: &Path, bytes: u64) -> Self {
+        let mut path = database.as_os_str().to_owned();
+        path.push(".reserve");
+        Self { path: path.into(), bytes }
+    }
+
+    /// Whether the room is taken.
+    pub(super) fn is_kept(&self) -> bool {
+        self.bytes == 0 || self.path.metadata().is_ok_and(|file| file.len() >= self.bytes)
+    }
+
+    /// Takes the room; where there is not enough, no more than it had.
+    pub(super) async fn keep(&self) -> io::Result<()> {
+        let this = self.clone();
+        blocking(move || {
+            let mut file = File::options().create(true).append(true).open(&this.path)?;
+            let had = file.metadata()?.len();
+            let filled = fill(&mut file, this.bytes.saturating_sub(had));
+            if filled.is_err() {
+                file.set_len(had)?;
+            }
+            filled
+        })
+        .await
+    }
+
+    /// Gives the first half of the room back, or all of it.
+    pub(super) async fn give_back(&self, all: bool) -> io::Result<()> {
+        let this = self.clone();
+        blocking(move || match File::options().write(true).open(&this.path) {
+            Ok(file) => file.set_len(if all { 0 } else { file.metadata()?.len().min(this.bytes / 2) }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        })
+        .await
+    }
+}
+
+/// Writes so many bytes. A file with holes, or one that can be compressed, would keep nothing.
+fn fill(file: &mut File, mut left: u64) -> io::Result<()> {
+    let mut block = Vec::with_capacity(BLOCK);
+    let mut state = 1_u64;
+    while left > 0 {
+        block.clear();
+        while block.len() < BLOCK {
+            // Xorshift.
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            block.extend(state.to_le_bytes());
+        }
+        let part = usize::try_from(left).unwrap_or(BLOCK).min(BLOCK);
+        file.write_all(&block[..part])?;
+        left -= part as u64;
+    }
+    Ok(())
+}
+
+async fn blocking(work: impl FnOnce() -> io::Result<()> + Send + 'static) -> io::Result<()> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::other(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn is_whole_or_not_there() {
+        let directory = tempfile::tempdir().unwrap();
+        let database = directory.path().join("store.db");
+        let reserve = Reserve::beside(&database, 100_000);
+        assert!(!reserve.is_kept());
+        reserve.keep().await.unwrap();
+        assert!(reserve.is_kept());
+        assert_eq!(directory.path().join("store.db.reserve").metadata().unwrap().len(), 100_000);
+        assert!(!Reserve::beside(&database, 100_001).is_kept());
+        let length = || directory.path().join("store.db.reserve").metadata().unwrap().len();
+        for (all, left) in [(false, 50_000), (false, 50_000), (true, 0), (true, 0)] {
+            reserve.give_back(all).await.unwrap();
+            assert_eq!(length(), left);
+            assert!(!reserve.is_kept());
+        }
+        reserve.keep().await.unwrap();
+        assert_eq!(length(), 100_000);
+        assert!(Reserve::beside(&directory.path().join("none").join("store.db"), 1).keep().await.is_err());
+        assert!(Reserve::beside(&database, 0).is_kept());
+    }
+}

@@ -1,0 +1,165 @@
+//! Instructions of writes: what one costs by itself, on one connection, of a small object and of a large one.
+//!
+//! Field ownership is told from the rest by replacing an object whose tracking was cleared: such an object is not tracked
+//! again, so all that reading, comparing, writing and storing of its entries costs is missing.
+
+use http::Method;
+use orch_tests::objects::{CONFIG_MAPS, config_map};
+use serde_json::{Value, json};
+
+use super::{
+    VALUE_BYTES,
+    instructions::Counted,
+    load,
+    report::{Report, Wanted},
+};
+
+const DAEMON_SETS: &str = "/apis/apps/v1/namespaces/default/daemonsets";
+
+/// What an apply may cost, in replacements of the same object.
+const APPLY: f64 = 3.0;
+
+/// The part of a write that field ownership may take.
+const OWNERSHIP: f64 = 0.3;
+
+/// CREATE, PUT and apply of each kind, and what follows from them.
+pub async fn count(report: &mut Report, counted: &Counted) {
+    let mut small = config_map("NAME", &"x".repeat(VALUE_BYTES));
+    small["data"]["turn"] = json!("NAME");
+    kind(report, counted, "1 KiB", CONFIG_MAPS, &small, Wanted::Unlimited).await;
+    kind(report, counted, "a DaemonSet", DAEMON_SETS, &daemon_set(), Wanted::AtMost(APPLY)).await;
+}
+
+async fn kind(
+    report: &mut Report,
+    counted: &Counted,
+    what: &str,
+    collection: &str,
+    object: &Value,
+    ratio: Wanted,
+) {
+    let create = counted.each(load::create(collection, &object.to_string())).await;
+    report.count(&format!("CREATE of {what}, instructions"), create, Wanted::Unlimited);
+
+    let (item, template) = prepared(counted, collection, object, "replaced").await;
+    let put = counted.each(load::replace(&item, &template)).await;
+    report.count(&format!("PUT of {what}, instructions"), put, Wanted::Unlimited);
+
+    let (item, template) = prepared(counted, collection, object, "untracked").await;
+    let clear = json!({"metadata": {"managedFields": []}});
+    counted.server.admin().merge(&item, &clear).await.expect(200);
+    let untracked = counted.each(load::replace(&item, &template)).await;
+    let share = (put - untracked) / put;
+    report.part(&format!("field ownership, {what}"), share, "the PUT", Wanted::AtMost(OWNERSHIP));
+
+    let (item, template) = applied(counted, collection, object).await;
+    let apply = counted.each(load::apply(&item, &template)).await;
+    report.count(&format!("apply of {what}, instructions"), apply, Wanted::Unlimited);
+    report.part(&format!("apply of {what}"), apply / put, "the PUT", ratio);
+}
+
+/// Creates an object, whose status another manager writes where it has one. Its path, and what is written to it.
+async fn prepared(counted: &Counted, collection: &str, object: &Value, name: &str) -> (String, String) {
+    let mut object = object.clone();
+    object["metadata"]["name"] = json!(name);
+    let item = format!("{collection}/{name}");
+    counted.server.admin().post(collection, &object).await.expect(201);
+    report_status(counted, collection, &item).await;
+    (item, object.to_string())
+}
+
+/// The same, made by apply.
+async fn applied(counted: &Counted, collection: &str, object: &Value) -> (String, String) {
+    let mut object = object.clone();
+    object["metadata"]["name"] = json!("applied");
+    let item = format!("{collection}/applied");
+    let path = format!("{item}?fieldManager=bench");
+    let admin = counted.server.admin();
+    let request = admin.request(Method::PATCH, &path);
+    request.body("application/apply-patch+yaml", object.to_string()).send().await.expect(201);
+    report_status(counted, collection, &item).await;
+    (path, object.to_string())
+}
+
+async fn report_status(counted: &Counted, collection: &str, item: &str) {
+    if collection != DAEMON_SETS {
+        return;
+    }
+    let numbers = json!({"currentNumberScheduled": 3, "desiredNumberScheduled": 3, "numberAvailable": 3,
+        "numberMisscheduled": 0, "numberReady": 3, "observedGeneration": 1, "updatedNumberScheduled": 3});
+    let path = format!("{item}/status?fieldManager=controller");
+    counted.server.admin().merge(&path, &json!({"status": numbers})).await.expect(200);
+}
+
+/// An agent that runs on every node: what people who ship logs and measures deploy. Its image is new each time.
+fn daemon_set() -> Value {
+    let labels =
+        json!({"app.example.com/name": "agent", "app.example.com/component": "logs", "tier": "node"});
+    let probe = |path: &str| {
+        json!({"httpGet": {"path": path, "port": "metrics"}, "initialDelaySeconds": 10,
+        "periodSeconds": 15, "timeoutSeconds": 5, "failureThreshold": 3})
+    };
+    let mount = |name: &str, path: &str, read_only: bool| json!({"name": name, "mountPath": path, "readOnly": read_only});
+    let agent = json!({
+        "name": "agent",
+        "image": "registry.example.com/observability/agent:NAME",
+        "imagePullPolicy": "IfNotPresent",
+        "args": ["--config=/etc/agent/agent.yaml", "--listen=:9101", "--log-level=info"],
+        "env": [
+            {"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}},
+            {"name": "POD_SPACE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}},
+            {"name": "SINK_URL", "value": "https://logs.example.com/ingest"},
+            {"name": "SINK_TOKEN", "valueFrom": {"secretKeyRef": {"name": "sink", "key": "token"}}},
+            {"name": "BUFFER_BYTES", "value": "16777216"}
+        ],
+        "ports": [{"name": "metrics", "containerPort": 9101}, {"name": "syslog", "containerPort": 514, "protocol": "UDP"}],
+        "resources": {"limits": {"memory": "256Mi"}, "requests": {"cpu": "100m", "memory": "128Mi"}},
+        "livenessProbe": probe("/healthy"),
+        "readinessProbe": probe("/ready"),
+        "securityContext": {"readOnlyRootFilesystem": true, "allowPrivilegeEscalation": false,
+            "capabilities": {"drop": ["ALL"], "add": ["DAC_READ_SEARCH"]}},
+        "volumeMounts": [mount("config", "/etc/agent", true), mount("logs", "/var/log", true),
+            mount("state", "/var/lib/agent", false), mount("tmp", "/tmp", false)]
+    });
+    let exporter = json!({
+        "name": "exporter",
+        "image": "registry.example.com/observability/exporter:v1.8.2",
+        "args": ["--path.rootfs=/host"],
+        "ports": [{"name": "node", "containerPort": 9100, "hostPort": 9100}],
+        "resources": {"limits": {"memory": "64Mi"}, "requests": {"cpu": "20m", "memory": "32Mi"}},
+        "volumeMounts": [mount("root", "/host", true)]
+    });
+    json!({
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "NAME", "labels": labels, "annotations": {"example.com/owner": "platform",
+            "example.com/runbook": "https://runbooks.example.com/agent"}},
+        "spec": {
+            "selector": {"matchLabels": {"app.example.com/name": "agent"}},
+            "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "10%"}},
+            "template": {
+                "metadata": {"labels": labels, "annotations": {"example.com/scrape": "true"}},
+                "spec": {
+                    "serviceAccountName": "agent",
+                    "priorityClassName": "system-node-critical",
+                    "hostNetwork": true,
+                    "dnsPolicy": "ClusterFirstWithHostNet",
+                    "terminationGracePeriodSeconds": 60,
+                    "nodeSelector": {"example.com/os": "linux"},
+                    "tolerations": [{"operator": "Exists", "effect": "NoSchedule"}, {"operator": "Exists", "effect": "NoExecute"}],
+                    "initContainers": [{"name": "prepare", "image": "registry.example.com/base/shell:3.20",
+                        "command": ["sh", "-c", "mkdir -p /var/lib/agent/buffer"],
+                        "volumeMounts": [mount("state", "/var/lib/agent", false)]}],
+                    "containers": [agent, exporter],
+                    "volumes": [
+                        {"name": "config", "configMap": {"name": "agent"}},
+                        {"name": "logs", "hostPath": {"path": "/var/log"}},
+                        {"name": "state", "hostPath": {"path": "/var/lib/agent", "type": "DirectoryOrCreate"}},
+                        {"name": "root", "hostPath": {"path": "/"}},
+                        {"name": "tmp", "emptyDir": {}}
+                    ]
+                }
+            }
+        }
+    })
+}

@@ -1,0 +1,94 @@
+//! No room on the disk: writes are refused, reads and deletions go on, nothing is lost, and it passes.
+
+use http::Method;
+use orch_tests::{
+    TestServer,
+    objects::{CONFIG_MAPS, config_map, names},
+};
+use serde_json::json;
+
+const MEBIBYTE: u64 = 1024 * 1024;
+
+#[tokio::test]
+async fn a_full_disk_refuses_writes_and_loses_none() {
+    const MEBIBYTE: u64 = 1024 * 1024;
+    let mut server = TestServer::options().largest_file(6 * MEBIBYTE).start().await;
+    let admin = server.admin();
+    let value = "x".repeat(100_000);
+    let mut kept = Vec::new();
+    let refused = loop {
+        let name = format!("n{:03}", kept.len());
+        let answer = admin.post(CONFIG_MAPS, &config_map(&name, &value)).await;
+        if answer.status != 201 {
+            break answer;
+        }
+        kept.push(name);
+        assert!(kept.len() < 200, "the disk does not fill up");
+    };
+    assert!([500, 507].contains(&refused.status), "{refused:?}");
+    assert!(!refused.text().contains("code: "), "the database's own words are for the log: {refused:?}");
+
+    // Reads go on, and further writes are refused or kept like the first.
+    assert_eq!(admin.get("/livez").await.text(), "ok");
+    assert_eq!(names(&admin.get(CONFIG_MAPS).await.expect(200)), kept);
+    let answer = admin.post(CONFIG_MAPS, &config_map("small", "1")).await;
+    if answer.status == 201 {
+        kept.push("small".to_owned());
+    }
+    server.kill().await;
+    server.restart().await;
+    let admin = server.admin();
+    assert_eq!(names(&admin.get(CONFIG_MAPS).await.expect(200)), kept);
+    admin.post(CONFIG_MAPS, &config_map("again", "1")).await.expect(201);
+}
+
+#[tokio::test]
+async fn a_full_disk_lets_deletions_through() {
+    let Some(mut server) = TestServer::options().start_on_disk(24 * MEBIBYTE).await else {
+        eprintln!("a_full_disk_lets_deletions_through: SKIPPED, this user cannot mount a disk");
+        return;
+    };
+    let admin = server.admin();
+    // What is kept for deletions is there some moments after the start.
+    let reserve = server.data_dir().join("orch.db.reserve");
+    while reserve.metadata().map_or(true, |file| file.len() < 8 * MEBIBYTE) {
+        assert_eq!(admin.get("/livez").await.text(), "ok");
+    }
+    let held = json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "held", "finalizers": ["example.com/a", "example.com/b"]}});
+    admin.post(CONFIG_MAPS, &held).await.expect(201);
+    let value = "x".repeat(100_000);
+    let mut kept = Vec::new();
+    let refused = loop {
+        let name = format!("n{:03}", kept.len());
+        let answer = admin.post(CONFIG_MAPS, &config_map(&name, &value)).await;
+        if answer.status != 201 {
+            break answer;
+        }
+        kept.push(name);
+        assert!(kept.len() < 300, "the disk does not fill up");
+    };
+    let message = refused.refused(507, "InsufficientStorage");
+    assert_eq!(message, "the disk is full: only deletions are taken until there is room; reads go on");
+    admin
+        .merge(&format!("{CONFIG_MAPS}/{}", kept[0]), &json!({"data": {"value": "y"}}))
+        .await
+        .refused(507, "InsufficientStorage");
+
+    // Finalizers included, of one object and of many.
+    let item = format!("{CONFIG_MAPS}/held");
+    admin.delete(&item).await.expect(200);
+    for finalizers in [json!(["example.com/b"]), json!(null)] {
+        admin.merge(&item, &json!({"metadata": {"finalizers": finalizers}})).await.expect(200);
+    }
+    admin.get(&item).await.refused(404, "NotFound");
+    let (one, rest) = kept.split_first().unwrap();
+    admin.delete(&format!("{CONFIG_MAPS}/{one}")).await.expect(200);
+    assert_eq!(names(&admin.get(CONFIG_MAPS).await.expect(200)), rest);
+    server.kill().await;
+    server.restart().await;
+    let admin = server.admin();
+    assert_eq!(names(&admin.get(CONFIG_MAPS).await.expect(200)), rest, "nothing is lost");
+    admin.request(Method::DELETE, CONFIG_MAPS).send().await.expect(200);
+    assert_eq!(admin.get(CONFIG_MAPS).await.expect(200)["items"], json!([]));
+}
