@@ -12,6 +12,7 @@ const BLOCK: usize = 1 << 16;
 /// The file, whether it is there or not.
 #[derive(Debug, Clone)]
 pub(super) struct Reserve {
+    database: PathBuf,
     path: PathBuf,
     bytes: u64,
 }
@@ -21,7 +22,7 @@ impl Reserve {
     pub(super) fn beside(database: &Path, bytes: u64) -> Self {
         let mut path = database.as_os_str().to_owned();
         path.push(".reserve");
-        Self { path: path.into(), bytes }
+        Self { database: database.into(), path: path.into(), bytes }
     }
 
     /// Whether the room is taken.
@@ -34,6 +35,8 @@ impl Reserve {
         let this = self.clone();
         blocking(move || {
             let mut file = File::options().create(true).append(true).open(&this.path)?;
+            // Whoever may not read the one need not see the other.
+            file.set_permissions(this.database.metadata()?.permissions())?;
             let had = file.metadata()?.len();
             let filled = fill(&mut file, this.bytes.saturating_sub(had));
             if filled.is_err() {
@@ -88,6 +91,7 @@ mod tests {
     async fn is_whole_or_not_there() {
         let directory = tempfile::tempdir().unwrap();
         let database = directory.path().join("store.db");
+        File::create(&database).unwrap();
         let reserve = Reserve::beside(&database, 100_000);
         assert!(!reserve.is_kept());
         reserve.keep().await.unwrap();
