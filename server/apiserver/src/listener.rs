@@ -30,6 +30,7 @@ mod accept;
 mod coalesced;
 mod connection;
 mod drain;
+mod streams;
 pub mod tls;
 
 /// A bound address. Clients can connect from now on; they are answered once [`Listener::serve`] runs.

@@ -12,6 +12,7 @@ mod past;
 mod replay;
 mod snapshot;
 mod table;
+mod wakers;
 mod watch;
 
 use std::collections::HashMap;

@@ -17,6 +17,7 @@ mod bare;
 mod inserts;
 mod instructions;
 mod kinds;
+mod listener;
 mod lists;
 mod load;
 mod process;

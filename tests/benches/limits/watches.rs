@@ -11,15 +11,16 @@ use std::{
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, header};
 use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
 use orch_tests::{
     TestServer,
     client::{Connection, Protocol, connect, tls_config},
     objects::{CONFIG_MAPS, config_map, version},
 };
 use serde_json::json;
+use tokio::{sync::oneshot, task::JoinSet};
 
 use super::{
+    listener::Listener,
     process,
     report::{Report, Wanted},
 };
@@ -34,8 +35,13 @@ const WRITERS: usize = 8;
 const WATCHERS: usize = 1000;
 
 /// Writes per second, and how long.
-const RATES: &[u64] = &[20, 100, 200, 500, 1000];
+const RATES: &[u64] = &[20, 50, 100, 200, 300, 400, 500, 700, 1000];
 const TIME: Duration = Duration::from_secs(4);
+
+/// Milliseconds within which 99 of 100 deliveries are wanted; at 1,000 writes a second where the machine can deliver that
+/// many events at all, else at the highest rate that it can.
+const PROMPT: f64 = 5.0;
+const WANTED_RATE: u64 = 1000;
 
 /// A delivery that is later than this says that the machine can do no more.
 const OVERLOAD: f64 = 250.0;
@@ -60,7 +66,7 @@ pub async fn latency(report: &mut Report) {
     let server = TestServer::start().await;
     prepare(&server).await;
     let heard = watch(&server, WATCHERS, epoch).await;
-    let mut expected = 0;
+    let (mut expected, mut prompt) = (0, 0);
     for &rate in RATES {
         let (cpu, began) = (process::cpu_seconds(server.pid()), Instant::now());
         let events = write(&server, rate, rate * TIME.as_secs(), epoch).await * WATCHERS as u64;
@@ -71,22 +77,22 @@ pub async fn latency(report: &mut Report) {
         let mut latencies = std::mem::take(&mut *heard.latencies.lock().expect("no listener panics"));
         latencies.sort_by(f64::total_cmp);
         let at = |share: f64| latencies[((latencies.len() - 1) as f64 * share) as usize];
-        let high = at(0.99);
+        let (high, throughput) = (at(0.99), events as f64 / took);
+        if high <= PROMPT {
+            prompt = rate;
+        }
+        let keeps_up = throughput >= 0.95 * (WANTED_RATE * WATCHERS as u64) as f64;
         report.latency(
             &format!("write to {WATCHERS} deliveries, {rate}/s"),
             high,
-            // What is asked for where a machine can deliver so much; where not, the table shows what it can.
-            if rate == 1000 { Wanted::AtMost(5.0) } else { Wanted::Unlimited },
-            format!(
-                "p99; p50 {:.1} ms; {:.0} events/s; {cpu:.1} us of processor each",
-                at(0.5),
-                events as f64 / took
-            ),
+            if keeps_up { Wanted::AtMost(PROMPT) } else { Wanted::Unlimited },
+            format!("p99; p50 {:.1} ms; {throughput:.0} events/s; {cpu:.1} us of processor each", at(0.5)),
         );
         if high > OVERLOAD {
             break;
         }
     }
+    report.count("highest rate with p99 <= 5 ms, writes/s", prompt as f64, Wanted::Unlimited);
 }
 
 /// What watches cost that have nothing to do.
@@ -113,22 +119,24 @@ pub async fn watch(server: &TestServer, count: usize, epoch: Instant) -> Arc<Hea
     let heard = Arc::new(Heard::default());
     let list = server.admin().get(&format!("{CONFIG_MAPS}?limit=1")).await.expect(200);
     let path = format!("{CONFIG_MAPS}?watch=1&resourceVersion={}", version(&list));
-    let mut left = count;
-    while left > 0 {
-        let mut connection = connection(server, Protocol::Http2).await;
-        for _ in 0..left.min(STREAMS) {
-            let sent = connection.send(Method::GET, &path, headers(), Full::default()).await;
-            let response = sent.expect("the watch begins");
-            assert_eq!(response.status(), 200);
-            tokio::spawn(listen(response.into_body(), Arc::clone(&heard), epoch));
-        }
-        left -= left.min(STREAMS);
-        // A connection ends with its last sender.
-        tokio::spawn(async move {
-            std::future::pending::<()>().await;
-            drop(connection);
+    let tls = tls_config(&server.kubeconfig().certificate_authority, None, Protocol::Http2);
+    let (address, shared) = (server.address(), Arc::clone(&heard));
+    let (ready, running) = oneshot::channel();
+    // On a thread of their own, so that they do not keep the writers from writing in time.
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("a runtime can be made").block_on(async {
+            let mut listening = JoinSet::new();
+            for first in (0..count).step_by(STREAMS) {
+                let watches = STREAMS.min(count - first);
+                let listener = Listener::open(address, Arc::clone(&tls), &path, watches).await;
+                listening.spawn(listener.listen(Arc::clone(&shared), epoch));
+            }
+            ready.send(()).expect("somebody waits");
+            listening.join_all().await;
         });
-    }
+    });
+    running.await.expect("all watches begin");
     heard
 }
 
@@ -159,6 +167,14 @@ pub async fn write(server: &TestServer, rate: u64, count: u64, epoch: Instant) -
 }
 
 impl Heard {
+    /// Takes over what somebody heard.
+    pub fn tell(&self, latencies: &mut Vec<f64>) {
+        if !latencies.is_empty() {
+            self.events.fetch_add(latencies.len() as u64, Ordering::Relaxed);
+            self.latencies.lock().expect("no listener panics").append(latencies);
+        }
+    }
+
     /// Waits until this many events are there, or nothing comes any more.
     pub async fn wait(&self, events: u64) -> bool {
         let mut last = (0, Instant::now());
@@ -172,24 +188,6 @@ impl Heard {
             }
         }
         true
-    }
-}
-
-async fn listen(mut body: Incoming, heard: Arc<Heard>, epoch: Instant) {
-    while let Some(Ok(frame)) = body.frame().await {
-        let Some(data) = frame.data_ref() else { continue };
-        let now = epoch.elapsed().as_micros() as f64;
-        // There is no other at sign in these objects.
-        let marks = data.iter().enumerate().filter(|(_, byte)| **byte == b'@');
-        let mut latencies: Vec<f64> = marks
-            .map(|(at, _)| {
-                let digits = data[at + 1..].iter().take_while(|byte| byte.is_ascii_digit());
-                let sent = digits.fold(0_f64, |number, digit| number * 10.0 + f64::from(digit - b'0'));
-                (now - sent) / 1e3
-            })
-            .collect();
-        heard.events.fetch_add(latencies.len() as u64, Ordering::Relaxed);
-        heard.latencies.lock().expect("no listener panics").append(&mut latencies);
     }
 }
 

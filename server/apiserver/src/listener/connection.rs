@@ -1,6 +1,6 @@
 //! One connection: TLS handshake, then HTTP in the version that the handshake agreed on.
 
-use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{convert::Infallible, future::pending, io, net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -9,7 +9,7 @@ use hyper::{
     server::conn::{http1, http2},
     service::service_fn,
 };
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use orch_auth::authenticator::certificate::PeerCertificates;
 use rustls::{ServerConfig, pki_types::CertificateDer};
 use tokio::{
@@ -19,7 +19,7 @@ use tokio::{
 };
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
-use crate::listener::{Connection, Limits, coalesced::Coalesced, drain, tls::ALPN_HTTP2};
+use crate::listener::{Connection, Limits, coalesced::Coalesced, drain, streams::Streams, tls::ALPN_HTTP2};
 
 /// The first byte of a TLS handshake.
 const TLS_HANDSHAKE: u8 = 0x16;
@@ -47,7 +47,6 @@ const PING_TIMEOUT: Duration = Duration::from_secs(15);
 pub struct Door<H> {
     tls: TlsAcceptor,
     http1: http1::Builder,
-    http2: http2::Builder<TokioExecutor>,
     limits: Limits,
     handler: H,
     stopping: watch::Receiver<bool>,
@@ -61,19 +60,30 @@ impl<H> Door<H> {
             .timer(TokioTimer::new())
             .header_read_timeout(limits.request_head)
             .max_header_size(MAX_HEAD_BYTES as usize);
-        let mut http2 = http2::Builder::new(TokioExecutor::new());
-        http2
-            .timer(TokioTimer::new())
-            .max_concurrent_streams(MAX_STREAMS)
-            .max_header_list_size(MAX_HEAD_BYTES)
-            .max_pending_accept_reset_streams(MAX_PENDING_RESETS)
-            .max_local_error_reset_streams(MAX_ERROR_RESETS)
-            .initial_stream_window_size(STREAM_WINDOW_BYTES)
-            .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
-            .keep_alive_interval(PING_INTERVAL)
-            .keep_alive_timeout(PING_TIMEOUT);
-        Self { tls: TlsAcceptor::from(tls), http1, http2, limits, handler, stopping }
+        Self { tls: TlsAcceptor::from(tls), http1, limits, handler, stopping }
     }
+}
+
+/// HTTP/2 with the server's limits.
+fn http2(streams: Streams) -> http2::Builder<Streams> {
+    let mut http2 = http2::Builder::new(streams);
+    http2
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(MAX_STREAMS)
+        .max_header_list_size(MAX_HEAD_BYTES)
+        .max_pending_accept_reset_streams(MAX_PENDING_RESETS)
+        .max_local_error_reset_streams(MAX_ERROR_RESETS)
+        .initial_stream_window_size(STREAM_WINDOW_BYTES)
+        .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
+        .keep_alive_interval(PING_INTERVAL)
+        .keep_alive_timeout(PING_TIMEOUT);
+    http2
+}
+
+/// Whether a request looks as if its answer went on for long. It runs as well as any other if it does not.
+fn looks_like_watch<B>(request: &Request<B>) -> bool {
+    let uri = request.uri();
+    uri.query().is_some_and(|query| query.contains("watch")) || uri.path().contains("/watch/")
 }
 
 /// Serves one connection to its end.
@@ -107,9 +117,11 @@ where
     let connection = Arc::new(Connection::new(peer, PeerCertificates::new(certificates)));
     let speaks_http2 = session.alpn_protocol() == Some(ALPN_HTTP2);
 
-    let (handler, seen) = (door.handler.clone(), Arc::clone(&connection));
+    let (handler, seen, streams) = (door.handler.clone(), Arc::clone(&connection), Streams::default());
+    let placed = streams.clone();
     let service = service_fn(move |request| {
         seen.count_request();
+        placed.next_stays(looks_like_watch(&request));
         // Boxed, because HTTP/2 keeps the place of the future for as long as the body is sent: for all of a watch.
         let answer = Box::pin(handler(request, Arc::clone(&seen)));
         async { Ok::<_, Infallible>(answer.await) }
@@ -118,10 +130,12 @@ where
     // A client that says nothing about it in the handshake speaks HTTP/1.1.
     let result = if speaks_http2 {
         let io = TokioIo::new(Coalesced::new(stream));
-        drain::until_done(door.http2.serve_connection(io, service), &connection, idle, &mut stopping).await
+        let (exchange, running) = (http2(streams.clone()).serve_connection(io, service), streams.run());
+        drain::until_done(exchange, running, &connection, idle, &mut stopping).await
     } else {
         let io = TokioIo::new(stream);
-        drain::until_done(door.http1.serve_connection(io, service), &connection, idle, &mut stopping).await
+        let exchange = door.http1.serve_connection(io, service);
+        drain::until_done(exchange, pending(), &connection, idle, &mut stopping).await
     };
     if let Err(error) = result {
         tracing::debug!(%peer, %error, "connection ended with an error");

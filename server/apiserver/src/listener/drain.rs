@@ -1,30 +1,36 @@
 //! How connections end: by themselves, because they are idle, or because the server stops.
 
-use std::{pin::pin, time::Duration};
+use std::{convert::Infallible, pin::pin, time::Duration};
 
 use hyper_util::server::graceful::GracefulConnection;
 use tokio::{
     sync::watch,
-    task::JoinSet,
+    task::{JoinSet, coop::unconstrained},
     time::{Instant, sleep_until},
 };
 
 use crate::listener::{Connection, accept::report};
 
-/// Runs a connection until it is closed. It is told to finish what it has begun and take nothing new when the
+/// Runs a connection until it is closed, and with it those of its streams that stay with it. It is told to finish what it has begun and take nothing new when the
 /// server stops, when a handler says so, or when no new request came for `idle`. One that never had a request has
 /// nothing to finish and is cut off instead: a client that says nothing would not hear it.
 pub async fn until_done<E>(
     exchange: impl GracefulConnection<Error = E>,
+    streams: impl Future<Output = Infallible>,
     connection: &Connection,
     idle: Duration,
     stopping: &mut watch::Receiver<bool>,
 ) -> Result<(), E> {
     let mut exchange = pin!(exchange);
+    // They take turns by themselves, each once; what they may do in a turn is not to be cut short by their number.
+    let mut streams = pin!(unconstrained(streams));
     let mut requests = 0;
     let mut idle_end = pin!(sleep_until(Instant::now() + idle));
     loop {
         tokio::select! {
+            biased;
+            // First the streams, so that the connection finds all that they have to say.
+            never = streams.as_mut() => match never {},
             result = exchange.as_mut() => return result,
             () = until_stopping(stopping) => break,
             () = connection.close.notified() => break,
@@ -42,7 +48,11 @@ pub async fn until_done<E>(
         return Ok(());
     }
     exchange.as_mut().graceful_shutdown();
-    exchange.await
+    tokio::select! {
+        biased;
+        never = streams => match never {},
+        result = exchange => result,
+    }
 }
 
 /// Waits for connections to end. Those that are left when the grace period is over are cut off.

@@ -3,7 +3,12 @@
 //! A watch is a cursor into the store's history of its resource. Selectors are applied to each event's old and new state, so
 //! that an object that moves into a selection is ADDED and one that moves out is DELETED.
 
-use std::{pin::Pin, sync::Arc, time::Duration};
+use std::{
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, Waker, ready},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use orch_api::meta::v1::Status;
@@ -103,9 +108,17 @@ pub struct WatchStream {
     /// For the next bookmark or the end, whichever comes first. It and the signal below live as long as the watch: to make them
     /// anew for each event would cost more than the event.
     timer: Pin<Box<Sleep>>,
-    /// Resolves when the server stops.
-    stopped: Pin<Box<dyn Future<Output = ()> + Send>>,
+    stop: Stop,
     ended: bool,
+}
+
+/// Tells that the server stops.
+struct Stop {
+    signal: watch::Receiver<bool>,
+    /// Resolves then.
+    stopped: Pin<Box<dyn Future<Output = ()> + Send>>,
+    /// Who is woken then.
+    waker: Option<Waker>,
 }
 
 /// The objects that exist at the start and have not been told yet.
@@ -151,7 +164,7 @@ pub async fn watch(call: Call<'_>) -> Result<Reply> {
         bookmarks,
         deadline: now + timeout,
         timer: Box::pin(sleep_until(now + timeout)),
-        stopped: Box::pin(stopped(call.app.stopping.clone())),
+        stop: Stop::new(call.app.stopping.clone()),
         ended: false,
     };
     stream.plan_bookmark(now);
@@ -160,50 +173,48 @@ pub async fn watch(call: Call<'_>) -> Result<Reply> {
 
 impl WatchStream {
     /// What happened since the last call; `None` at the end of the stream.
-    pub async fn next(&mut self) -> Option<Vec<WatchEvent>> {
+    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Vec<WatchEvent>>> {
         if self.ended {
-            return None;
+            return Poll::Ready(None);
         }
         if let Some(events) = self.initial_events() {
-            return Some(events);
+            return Poll::Ready(Some(events));
+        }
+        if self.stop.is_there(context) {
+            return Poll::Ready(None);
         }
         let events = match &mut self.events {
             Ok(events) => events,
             Err(error) => {
                 let error = error.clone();
-                return self.end(&error);
+                return Poll::Ready(self.end(&error));
             }
         };
-        loop {
-            tokio::select! {
-                biased;
-                () = &mut self.stopped => return None,
-                batch = events.next() => match batch {
-                    Ok(batch) => {
-                        let seen = |event: Arc<Event>| {
-                            let change = seen(&self.resource, &self.selection, &event)?;
-                            Some(WatchEvent::Change { change, event })
-                        };
-                        let changes: Vec<WatchEvent> = batch.into_iter().filter_map(seen).collect();
-                        if !changes.is_empty() {
-                            return Some(changes);
-                        }
-                        // What is not for this watch must not keep the thread from others.
-                        tokio::task::consume_budget().await;
-                    }
-                    Err(error) => return self.end(&error),
-                },
-                () = &mut self.timer => {
-                    let now = Instant::now();
-                    if now >= self.deadline {
-                        return None;
-                    }
-                    let revision = events.progress();
-                    self.plan_bookmark(now);
-                    return Some(vec![WatchEvent::Bookmark { revision, ends_initial_events: false }]);
+        match events.poll_next(context) {
+            Poll::Ready(Ok(batch)) => {
+                let seen = |event: Arc<Event>| {
+                    let change = seen(&self.resource, &self.selection, &event)?;
+                    Some(WatchEvent::Change { change, event })
+                };
+                let changes: Vec<WatchEvent> = batch.into_iter().filter_map(seen).collect();
+                if !changes.is_empty() {
+                    return Poll::Ready(Some(changes));
                 }
+                // What is not for this watch must not keep the thread from others.
+                context.waker().wake_by_ref();
+                return Poll::Pending;
             }
+            Poll::Ready(Err(error)) => return Poll::Ready(self.end(&error)),
+            Poll::Pending => {}
         }
+        ready!(self.timer.as_mut().poll(context));
+        let now = Instant::now();
+        if now >= self.deadline {
+            return Poll::Ready(None);
+        }
+        let revision = events.progress();
+        self.plan_bookmark(now);
+        Poll::Ready(Some(vec![WatchEvent::Bookmark { revision, ends_initial_events: false }]))
     }
 
     /// The next initial events, or none when all are told. They come in pieces, so that a large collection is never
@@ -311,6 +322,24 @@ fn timeout(seconds: Option<i64>) -> Duration {
     match seconds.and_then(|seconds| u64::try_from(seconds).ok()) {
         Some(seconds) if seconds > 0 => Duration::from_secs(seconds.min(DEFAULT_SECONDS.end * 24)),
         _ => Duration::from_secs(rand::rng().random_range(DEFAULT_SECONDS)),
+    }
+}
+
+impl Stop {
+    fn new(signal: watch::Receiver<bool>) -> Self {
+        let stopped = Box::pin(stopped(signal.clone()));
+        Stop { signal, stopped, waker: None }
+    }
+
+    /// Whether the server stops. It is asked for every event of every watch, so it asks what all have in common only
+    /// where the answer or who is to be told it may be another one.
+    fn is_there(&mut self, context: &mut Context<'_>) -> bool {
+        let waits = self.waker.as_ref().is_some_and(|waker| waker.will_wake(context.waker()));
+        if waits && matches!(self.signal.has_changed(), Ok(false)) {
+            return false;
+        }
+        self.waker = Some(context.waker().clone());
+        self.stopped.as_mut().poll(context).is_ready()
     }
 }
 

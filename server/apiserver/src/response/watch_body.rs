@@ -1,10 +1,15 @@
 //! The text of a watch: one JSON document per event and line, or one frame of protobuf per event, sent as soon as it is known.
 
-use std::{convert::Infallible, sync::Arc};
+use std::{
+    convert::Infallible,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
 
 use axum::body::Body;
 use bytes::{BufMut, Bytes, BytesMut};
-use futures_util::stream;
+use hyper::body::{Body as HttpBody, Frame};
 
 use super::{chunks::CHUNK, representation::Representation, watch_frame::Framer};
 use crate::{
@@ -29,22 +34,28 @@ struct WatchText {
 /// A response body that ends with the watch. `open` counts the watch until then.
 pub fn body(watch: WatchStream, representation: &Representation, app: Arc<App>, open: Current) -> Body {
     let framer = Framer::new(representation, Arc::clone(&watch.resource), watch.vocabulary);
-    let text =
-        WatchText { watch, framer, app, pending: Vec::new().into_iter(), left_over: None, _open: open };
-    Body::from_stream(stream::unfold(text, |mut text| async move {
-        let piece = text.next().await?;
-        Some((Ok::<Bytes, Infallible>(piece), text))
-    }))
+    Body::new(WatchText { watch, framer, app, pending: Vec::new().into_iter(), left_over: None, _open: open })
+}
+
+impl HttpBody for WatchText {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        while self.left_over.is_none() && self.pending.as_slice().is_empty() {
+            match ready!(self.watch.poll_next(context)) {
+                Some(events) => self.pending = events.into_iter(),
+                None => return Poll::Ready(None),
+            }
+        }
+        Poll::Ready(self.piece().map(|piece| Ok(Frame::data(piece))))
+    }
 }
 
 impl WatchText {
-    async fn next(&mut self) -> Option<Bytes> {
-        while self.left_over.is_none() && self.pending.as_slice().is_empty() {
-            self.pending = self.watch.next().await?.into_iter();
-        }
-        self.piece()
-    }
-
     /// One frame as it is shared, or several small ones together.
     fn piece(&mut self) -> Option<Bytes> {
         let now = self.app.now();

@@ -7,9 +7,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use tokio::sync::watch as signal;
-
 use super::past::Past;
+use super::wakers::Wakers;
 use crate::error::StoreError;
 use crate::event::Event;
 use crate::key::Scope;
@@ -26,7 +25,7 @@ pub(super) struct Hub {
 /// Events in order of revision.
 pub(super) struct EventLog {
     entries: RwLock<Entries>,
-    wake: signal::Sender<()>,
+    pub(super) wakers: Wakers,
 }
 
 struct Entries {
@@ -67,13 +66,13 @@ impl Hub {
         self.past.forget_before(event.revision());
     }
 
-    /// The log of `scope`, complete after the revision `after`, and the signal that there is more in it. The log
-    /// lives until the last signal is dropped and then released.
+    /// The log of `scope`, complete after the revision `after`, and a seat among those who are woken when there is more
+    /// in it. The log lives until the last seat is given back and the log released.
     pub(super) fn subscribe(
         &self,
         scope: &Scope,
         after: Revision,
-    ) -> Result<(Arc<EventLog>, signal::Receiver<()>), StoreError> {
+    ) -> Result<(Arc<EventLog>, usize), StoreError> {
         let mut scoped = self.lock();
         let log = match scoped.get(scope) {
             _ if *scope == Scope::All => {
@@ -92,14 +91,14 @@ impl Hub {
                 log
             }
         };
-        let signal = log.wake.subscribe();
-        Ok((log, signal))
+        let seat = log.wakers.sit();
+        Ok((log, seat))
     }
 
     /// Lets go of the log of `scope` if it has no watch left.
     pub(super) fn release(&self, scope: &Scope) {
         let mut scoped = self.lock();
-        if scoped.get(scope).is_some_and(|log| log.wake.receiver_count() == 0) {
+        if scoped.get(scope).is_some_and(|log| log.wakers.is_empty()) {
             scoped.remove(scope);
         }
     }
@@ -146,12 +145,12 @@ fn logs_of<'a>(
 
 impl EventLog {
     fn new(events: VecDeque<Arc<Event>>, begins_after: Revision) -> Self {
-        Self { entries: RwLock::new(Entries { events, begins_after }), wake: signal::Sender::new(()) }
+        Self { entries: RwLock::new(Entries { events, begins_after }), wakers: Wakers::default() }
     }
 
     /// Tells the watches of this log that there is something to read.
     pub(super) fn wake(&self) {
-        self.wake.send_replace(());
+        self.wakers.wake();
     }
 
     /// At most `limit` events after `after`, up to and including `through`.

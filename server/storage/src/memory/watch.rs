@@ -1,8 +1,8 @@
 //! Following a resource from a revision on.
 
+use std::future::poll_fn;
 use std::sync::Arc;
-
-use tokio::sync::watch as signal;
+use std::task::{Context, Poll, Waker};
 
 use super::Memory;
 use super::event_log::{EventLog, Hub};
@@ -24,8 +24,10 @@ pub struct Watch {
     log: Arc<EventLog>,
     scope: Scope,
     cursor: Revision,
-    /// None only while it is dropped.
-    wake: Option<signal::Receiver<()>>,
+    /// Where the log knows this watch.
+    seat: usize,
+    /// Who the log wakes.
+    waker: Option<Waker>,
 }
 
 impl Watch {
@@ -35,31 +37,29 @@ impl Watch {
         scope: Scope,
         after: Revision,
     ) -> Result<Self, StoreError> {
-        let (log, wake) = hub.subscribe(&scope, after)?;
-        Ok(Self { memory, hub, log, scope, cursor: after, wake: Some(wake) })
+        let (log, seat) = hub.subscribe(&scope, after)?;
+        Ok(Self { memory, hub, log, scope, cursor: after, seat, waker: None })
     }
 
     /// The next events, at least one; waits for them. [`StoreError::Expired`] if some were missed,
     /// [`StoreError::Closed`] when the store has shut down and all events were read. Dropping the future loses
     /// nothing.
     pub async fn next(&mut self) -> Result<Vec<Arc<Event>>, StoreError> {
-        loop {
-            // In this order: whatever comes after the mark wakes us, whatever came before it is read.
-            if let Some(wake) = &mut self.wake {
-                wake.mark_unchanged();
-            }
-            let closed = self.memory.is_closed();
-            let events = self.take()?;
-            if !events.is_empty() {
-                return Ok(events);
-            }
-            let woken = match &mut self.wake {
-                Some(wake) if !closed => wake.changed().await.is_ok(),
-                _ => false,
-            };
-            if !woken {
-                return Err(StoreError::Closed);
-            }
+        poll_fn(|context| self.poll_next(context)).await
+    }
+
+    /// Like [`next`](Watch::next), for those who are futures themselves.
+    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Result<Vec<Arc<Event>>, StoreError>> {
+        // In this order: whatever comes after the registration wakes us, whatever came before it is read.
+        if self.waker.as_ref().is_none_or(|waker| !waker.will_wake(context.waker())) {
+            self.log.wakers.set(self.seat, context.waker());
+            self.waker = Some(context.waker().clone());
+        }
+        let closed = self.memory.is_closed();
+        match self.take() {
+            Ok(events) if events.is_empty() && closed => Poll::Ready(Err(StoreError::Closed)),
+            Ok(events) if events.is_empty() => Poll::Pending,
+            events => Poll::Ready(events),
         }
     }
 
@@ -86,7 +86,7 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        drop(self.wake.take());
+        self.log.wakers.leave(self.seat);
         self.hub.release(&self.scope);
     }
 }
