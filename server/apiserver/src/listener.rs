@@ -1,7 +1,8 @@
 //! The door: TCP, TLS, HTTP/1.1 and HTTP/2, from the first byte of a connection to its last.
 //!
 //! Everything that a client can hold on to is bounded: how many connections there are, how long a handshake or
-//! the head of a request may take, how long a connection may be idle, how many streams it may open. A client
+//! the head of a request may take, how long a connection may be idle, how long it may
+//! leave what is sent to it, how many streams it may open. A client
 //! certificate is asked for and only taken down; who it belongs to is for authentication to find out. What a
 //! request means is for the handler.
 
@@ -30,6 +31,7 @@ mod accept;
 mod coalesced;
 mod connection;
 mod drain;
+mod patient;
 mod streams;
 pub mod tls;
 
@@ -120,6 +122,8 @@ struct Limits {
     request_head: Duration,
     /// Without a new request: a connection that never had one is cut, another is told to close.
     idle: Duration,
+    /// Without taking anything of what is sent: the connection is cut.
+    stall: Duration,
     /// From the start of a shutdown to its end.
     grace: Duration,
 }
@@ -131,6 +135,7 @@ impl Limits {
             handshake: Duration::from_secs(10),
             request_head: Duration::from_secs(30),
             idle: Duration::from_secs(90),
+            stall: Duration::from_mins(1),
             grace: config.shutdown_grace_period,
         }
     }

@@ -25,6 +25,8 @@ async fn wrong_parameters_are_refused_in_the_words_that_clients_know() {
     let not_for_lists = "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list";
     let needs_match = "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
     let needs_events = "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+    let other_match =
+        "resourceVersionMatch: Unsupported value: \"Exact\": supported values: \"NotOlderThan\"";
     let in_list = "labelSelector=a%20in%20b";
     let no_list = "unable to parse requirement: found 'b' expected: '('";
     let no_field = "\"data.k\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"";
@@ -60,6 +62,10 @@ async fn wrong_parameters_are_refused_in_the_words_that_clients_know() {
             )),
         ),
         ("watch=1&resourceVersionMatch=NotOlderThan&resourceVersion=1", options(needs_events)),
+        (
+            "watch=1&resourceVersionMatch=Exact&resourceVersion=1&continue=x",
+            options(&format!("[{needs_events}, {other_match}, {when_continued}]")),
+        ),
         (
             "resourceVersion=1&continue=x",
             bad("specifying resource version is not allowed when using continue"),

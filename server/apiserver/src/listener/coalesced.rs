@@ -97,8 +97,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Coalesced<S> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         if self.promised {
-            // Where the client takes nothing now, the task is woken when it does; an error is met again by the next write.
-            let _ = self.poll_send(context);
+            // Where the client takes nothing now, the task is woken when it does.
+            if let Poll::Ready(Err(error)) = self.poll_send(context) {
+                return Poll::Ready(Err(error));
+            }
         }
         Pin::new(&mut self.stream).poll_read(context, buffer)
     }

@@ -19,7 +19,9 @@ use tokio::{
 };
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
-use crate::listener::{Connection, Limits, coalesced::Coalesced, drain, streams::Streams, tls::ALPN_HTTP2};
+use crate::listener::{
+    Connection, Limits, coalesced::Coalesced, drain, patient::Patient, streams::Streams, tls::ALPN_HTTP2,
+};
 
 /// The first byte of a TLS handshake.
 const TLS_HANDSHAKE: u8 = 0x16;
@@ -95,7 +97,8 @@ where
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let mut stopping = door.stopping.clone();
-    let handshake = tokio::time::timeout(door.limits.handshake, handshake(&door.tls, stream));
+    let handshake =
+        tokio::time::timeout(door.limits.handshake, handshake(&door.tls, stream, door.limits.stall));
     let stream = tokio::select! {
         () = drain::until_stopping(&mut stopping) => return,
         shaken = handshake => match shaken {
@@ -142,7 +145,11 @@ where
     }
 }
 
-async fn handshake(tls: &TlsAcceptor, mut stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+async fn handshake(
+    tls: &TlsAcceptor,
+    mut stream: TcpStream,
+    patience: Duration,
+) -> io::Result<TlsStream<Patient<TcpStream>>> {
     // Small writes leave at once: answers are written whole, and watch events must not wait for one another.
     stream.set_nodelay(true)?;
     let mut first = [0];
@@ -152,5 +159,5 @@ async fn handshake(tls: &TlsAcceptor, mut stream: TcpStream) -> io::Result<TlsSt
         stream.write_all(NOT_TLS_ANSWER).await?;
         return Err(io::Error::other("the client does not speak TLS"));
     }
-    tls.accept(stream).await
+    tls.accept(Patient::new(stream, patience)).await
 }

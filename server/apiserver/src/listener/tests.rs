@@ -1,7 +1,11 @@
 //! Real clients over real sockets. Where time matters it is the runtime's own, which stands still until nobody has
 //! anything to do.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Mutex, Weak},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
@@ -294,6 +298,28 @@ async fn a_busy_connection_outlives_the_idle_time() {
         tokio::time::resume();
         gate.add_permits(1);
         assert_eq!(answer.await.unwrap().unwrap(), "late");
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_takes_nothing_is_cut_off() {
+    for (stall, cut) in [(LONG / 60, true), (LONG * 2, false)] {
+        let (begun, seen) = (Arc::new(Semaphore::new(0)), Arc::new(Mutex::new(Weak::new())));
+        let (begins, sees) = (Arc::clone(&begun), Arc::clone(&seen));
+        let handler = move |_, connection: Arc<Connection>| {
+            *sees.lock().unwrap() = Arc::downgrade(&connection);
+            begins.add_permits(1);
+            // More than sockets hold.
+            async { Response::new(Full::new(Bytes::from(vec![b'x'; 64 << 20]))) }
+        };
+        let served = serve(|limits| limits.stall = stall, handler).await;
+        let mut client = served.connect(HTTP1()).await.unwrap();
+        client.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+        begun.acquire().await.unwrap().forget();
+        tokio::time::pause();
+        tokio::time::sleep(LONG).await;
+        tokio::time::resume();
+        assert_eq!(seen.lock().unwrap().strong_count() == 0, cut, "{stall:?}");
     }
 }
 

@@ -167,11 +167,12 @@ fn check_versions(call: Call<'_>, watch: bool) -> Result<Option<VersionMatch>> {
     let initial = query.optional_flag("sendInitialEvents");
     let mut cx = Validation::new(vocabulary);
     let path = Path::ROOT.field("resourceVersionMatch");
+    let continued = !query.text("continue").is_empty();
     if watch {
-        check_watch_match(text, initial.is_some(), &path, &mut cx);
+        check_watch_match(text, initial.is_some(), continued, &path, &mut cx);
     } else {
         if !text.is_empty() {
-            check_list_match(text, version, !query.text("continue").is_empty(), &path, &mut cx);
+            check_list_match(text, version, continued, &path, &mut cx);
         }
         if initial.is_some() {
             let path = Path::ROOT.field("sendInitialEvents");
@@ -199,8 +200,7 @@ fn check_list_match(text: &str, version: &str, continued: bool, path: &Path<'_>,
         cx.push(FieldError::forbidden(path, detail));
     }
     if continued {
-        let detail = "resourceVersionMatch is forbidden when continue is provided";
-        cx.push(FieldError::forbidden(path, detail));
+        cx.push(FieldError::forbidden(path, WHEN_CONTINUED));
     }
     if text != "Exact" && text != "NotOlderThan" {
         cx.push(FieldError::not_supported(path, text, &["Exact", "NotOlderThan", ""]));
@@ -211,16 +211,30 @@ fn check_list_match(text: &str, version: &str, continued: bool, path: &Path<'_>,
     }
 }
 
-fn check_watch_match(text: &str, initial_events: bool, path: &Path<'_>, cx: &mut Validation<'_>) {
+fn check_watch_match(
+    text: &str,
+    initial_events: bool,
+    continued: bool,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
     if initial_events && text != "NotOlderThan" {
         let detail = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
         cx.push(FieldError::forbidden(path, detail));
-        if !text.is_empty() {
-            cx.push(FieldError::not_supported(path, text, &["NotOlderThan"]));
-        }
     }
-    if !initial_events && !text.is_empty() {
+    if text.is_empty() {
+        return;
+    }
+    if !initial_events {
         let detail = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
         cx.push(FieldError::forbidden(path, detail));
     }
+    if text != "NotOlderThan" {
+        cx.push(FieldError::not_supported(path, text, &["NotOlderThan"]));
+    }
+    if continued {
+        cx.push(FieldError::forbidden(path, WHEN_CONTINUED));
+    }
 }
+
+const WHEN_CONTINUED: &str = "resourceVersionMatch is forbidden when continue is provided";
