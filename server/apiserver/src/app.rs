@@ -5,6 +5,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use arc_swap::ArcSwap;
 use orch_auth::{authentication::Authentication, authorization::Authorization, service_account::TokenIssuer};
 use orch_runtime::scalar::Time;
 use orch_storage::{Clock, Revision, Storage};
@@ -35,8 +36,8 @@ pub struct App {
     pub storage: Storage,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
-    /// Who makes a request.
-    pub authentication: Authentication,
+    /// Who makes a request; another one when the files that tell have changed.
+    pub authentication: ArcSwap<Authentication>,
     /// Makes tokens for service accounts.
     pub tokens: Arc<TokenIssuer>,
     /// Whether they may.

@@ -15,9 +15,8 @@ use std::{
 };
 
 use orch_auth::{
-    authentication::{Authentication, AuthenticationConfig},
+    authentication::Authentication,
     authorization::{Authorization, Mode},
-    error::AuthError,
     service_account::TokenIssuer,
 };
 use orch_runtime::{resource_def::GroupVersionDef, vocabulary::Vocabulary};
@@ -26,7 +25,7 @@ use rustls::ServerConfig;
 use crate::{
     bootstrap::{
         pki::{Authority, Identity},
-        serving::ServingCertificate,
+        sources::Loaded,
     },
     config::{self, Config, Invocation},
     registry::continue_token::TokenKey,
@@ -41,9 +40,11 @@ mod logging;
 mod pki;
 mod serving;
 mod signals;
+mod sources;
 mod storage;
 mod token_key;
 
+pub use sources::{Sources, follow};
 pub use storage::open_storage;
 
 /// The `main` of a server for the resources of these crates: reads the command line, serves until it is told to stop, and
@@ -101,6 +102,8 @@ pub struct Prepared {
     pub continue_key: TokenKey,
     /// How TLS is spoken.
     pub tls: Arc<ServerConfig>,
+    /// Where who makes a request, and how TLS is spoken, can be read again.
+    pub sources: Sources,
     /// The data directory, which is this process's own from now on.
     pub site: Site,
 }
@@ -126,20 +129,23 @@ pub fn prepare(config: &Config) -> Result<Prepared, StartError> {
     let authority = Authority::ensure(&directory.join("pki"), now)?;
     let tokens = tokens(config, &directory.join("pki"))?;
     let continue_key = continue_key::ensure(&directory)?;
-    let serving = ServingCertificate::load(&config.serving, &authority, now)?;
+    let administrator = authority.administrator(now)?;
+    let sources = Sources::new(config, authority);
+    let Loaded { authentication, certificate } = sources.load(now)?;
     let site = Site {
         directory,
         external_hostname: config.serving.external_hostname.clone(),
-        trust: serving.authority,
-        administrator: authority.administrator(now)?,
+        trust: certificate.authority,
+        administrator,
         _lock: lock,
     };
     Ok(Prepared {
-        authentication: authentication(&config.authentication, &authority, config.vocabulary)?,
+        authentication,
         authorization: Authorization::new(&config.authorization),
         tokens,
         continue_key,
-        tls: serving.tls,
+        tls: certificate.tls,
+        sources,
         site,
     })
 }
@@ -161,24 +167,6 @@ fn warn_of_open_doors(config: &Config) {
             "everyone who reaches the address may do everything (--anonymous-auth with --authorization-mode=AlwaysAllow)"
         );
     }
-}
-
-/// The server's own authority issues client certificates too: the administrator's.
-fn authentication(
-    config: &AuthenticationConfig,
-    authority: &Authority,
-    vocabulary: &Vocabulary,
-) -> Result<Authentication, StartError> {
-    let mut config = config.clone();
-    config.client_ca_files.push(authority.file());
-    Authentication::new(&config, vocabulary).map_err(|error| {
-        let flag = match &error {
-            AuthError::Read { path, .. } if config.token_file.as_ref() == Some(path) => "--token-auth-file",
-            AuthError::TokenFile { .. } => "--token-auth-file",
-            _ => "--client-ca-file",
-        };
-        StartError::caused(flag, &error)
-    })
 }
 
 impl Site {

@@ -163,7 +163,7 @@ async fn guarded(
 }
 
 async fn authenticate(app: &App, credentials: &Credentials<'_>) -> Result<Authenticated> {
-    app.authentication.authenticate(credentials).resolve().await.map_err(|error| {
+    app.authentication.load_full().authenticate(credentials).resolve().await.map_err(|error| {
         tracing::debug!(%error, "not authenticated");
         ApiError::Unauthorized
     })

@@ -15,6 +15,7 @@ use std::{
     time::Duration,
 };
 
+use arc_swap::ArcSwap;
 use bytes::Bytes;
 use http::{Request, Response};
 use hyper::body::{Body, Incoming};
@@ -39,7 +40,7 @@ pub mod tls;
 pub struct Listener {
     socket: TcpListener,
     address: SocketAddr,
-    tls: Arc<ServerConfig>,
+    tls: Arc<ArcSwap<ServerConfig>>,
     limits: Limits,
 }
 
@@ -49,12 +50,18 @@ impl Listener {
         let fault = |error| bind_fault(config.address, &error);
         let socket = TcpListener::bind(config.address).await.map_err(fault)?;
         let address = socket.local_addr().map_err(fault)?;
+        let tls = Arc::new(ArcSwap::new(tls));
         Ok(Self { socket, address, tls, limits: Limits::new(config) })
     }
 
     /// Where it listens; the port is the real one.
     pub fn local_address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// How TLS is spoken with those who connect from now on.
+    pub fn tls(&self) -> Arc<ArcSwap<ServerConfig>> {
+        Arc::clone(&self.tls)
     }
 
     /// Answers requests with `handler` until `stopping` becomes true, and then until all that have begun are

@@ -3,10 +3,11 @@
 //! `Server::builder(config).resources(tables).run(stopping)` is all that a server of one's own needs besides a schema
 //! folder; [`bootstrap::main_with`] does it with a command line around.
 
-use std::{net::SocketAddr, sync::Arc, time::SystemTime};
+use std::{net::SocketAddr, pin::Pin, sync::Arc, time::SystemTime};
 
+use arc_swap::ArcSwap;
 use futures_util::FutureExt;
-use orch_auth::authenticator::service_account::ServiceAccountAuthenticator;
+use orch_auth::authenticator::{Authenticator, service_account::ServiceAccountAuthenticator};
 use orch_runtime::resource_def::{GroupVersionDef, ResourceDef};
 use orch_storage::{Indexer, Revision, Storage, SystemClock};
 use tokio::{
@@ -47,6 +48,8 @@ pub struct Running {
     app: Arc<App>,
     site: Site,
     listener: Listener,
+    /// Reads files again.
+    following: Pin<Box<dyn Future<Output = ()> + Send>>,
     stopping: watch::Receiver<bool>,
 }
 
@@ -87,7 +90,7 @@ impl Server {
         feature_gates
             .check(&self.tables)
             .map_err(|problem| StartError::configuration("--feature-gates", problem))?;
-        let Prepared { authentication, authorization, tokens, continue_key, tls, site } =
+        let Prepared { authentication, authorization, tokens, continue_key, tls, sources, site } =
             bootstrap::prepare(&self.config)?;
         // Before the store is opened: a port in use is found out at no cost.
         let listener = Listener::bind(&self.config.serving, tls).await?;
@@ -99,7 +102,8 @@ impl Server {
         storage.index_by(&indexer);
         let tokens = Arc::new(tokens);
         let directory = AccountDirectory::new(Arc::clone(&catalog), storage.clone());
-        let accounts = ServiceAccountAuthenticator::new(Arc::clone(&tokens), Box::new(directory), vocabulary);
+        let accounts: Arc<dyn Authenticator> =
+            Arc::new(ServiceAccountAuthenticator::new(Arc::clone(&tokens), Box::new(directory), vocabulary));
         let health = checks(&storage, &stopping);
         let documents = DOCUMENTS.iter().map(|path| (*path).to_owned());
         let metrics = Metrics::new(vocabulary, started);
@@ -111,7 +115,7 @@ impl Server {
             catalog,
             storage,
             clock: Arc::new(SystemClock),
-            authentication: authentication.with(Box::new(accounts)),
+            authentication: ArcSwap::from_pointee(authentication.with(Box::new(Arc::clone(&accounts)))),
             tokens,
             authorization,
             health,
@@ -131,7 +135,9 @@ impl Server {
         if created {
             forget_creation(&app.storage).await?;
         }
-        Ok(Running { app, site, listener, stopping })
+        let following =
+            bootstrap::follow(sources, Arc::clone(&app), accounts, listener.tls(), stopping.clone())?;
+        Ok(Running { app, site, listener, following: Box::pin(following), stopping })
     }
 }
 
@@ -146,8 +152,9 @@ impl Running {
     /// # Errors
     /// Where the store cannot be closed.
     pub async fn serve(self) -> Result<(), StartError> {
-        let Running { app, site, listener, stopping } = self;
+        let Running { app, site, listener, following, stopping } = self;
         let mut controllers = JoinSet::new();
+        controllers.spawn(following);
         controllers.spawn(system_namespaces::run(Arc::clone(&app)));
         controllers.spawn(namespace_content::run(Arc::clone(&app)));
         controllers.spawn(volume_protection::run(Arc::clone(&app)));

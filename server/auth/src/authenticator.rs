@@ -32,6 +32,16 @@ pub trait Authenticator: Send + Sync {
     ) -> Answer<'a, Result<Option<Authenticated>, AuthError>>;
 }
 
+/// One that several share.
+impl<T: Authenticator + ?Sized> Authenticator for Arc<T> {
+    fn authenticate<'a>(
+        &'a self,
+        credentials: &'a Credentials<'a>,
+    ) -> Answer<'a, Result<Option<Authenticated>, AuthError>> {
+        (**self).authenticate(credentials)
+    }
+}
+
 /// Everything of a request that says who makes it.
 ///
 /// There is no `Debug`: it holds secrets.

@@ -135,3 +135,34 @@ pub async fn edit(data_dir: &Path, statement: &'static str) {
     assert_ne!(changed, 0, "{statement}");
     connection.close().await.unwrap();
 }
+
+#[tokio::test]
+async fn tokens_are_read_again_without_a_restart() {
+    let server = TestServer::start().await;
+    let file = server.scratch_dir().join("tokens.csv");
+    let tokens = std::fs::read_to_string(&file).unwrap();
+    let late = server.nobody().with_token("tok-late");
+    assert_eq!(late.get("/version").await.status, 401);
+    std::fs::write(&file, format!("{tokens}tok-late,late,9,\"system:masters\"\n")).unwrap();
+    hang_up(&server);
+    while late.get("/version").await.status != 200 {}
+    // A file that cannot be read changes nothing.
+    std::fs::write(&file, "tok-late,\n").unwrap();
+    hang_up(&server);
+    while !server.log().contains("stay as they were read before") {
+        tokio::task::yield_now().await;
+    }
+    late.get("/version").await.expect(200);
+    server.admin().get(CONFIG_MAPS).await.expect(200);
+    // What is no longer in it counts no longer; service accounts and the administrator are not in it.
+    std::fs::write(&file, &tokens).unwrap();
+    hang_up(&server);
+    while late.get("/version").await.status != 401 {}
+    server.administrator().get(CONFIG_MAPS).await.expect(200);
+}
+
+fn hang_up(server: &TestServer) {
+    let command = format!("kill -HUP {}", server.pid());
+    let told = std::process::Command::new("sh").args(["-c", &command]).status().unwrap();
+    assert!(told.success());
+}

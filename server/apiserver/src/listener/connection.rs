@@ -2,6 +2,7 @@
 
 use std::{convert::Infallible, future::pending, io, net::SocketAddr, sync::Arc, time::Duration};
 
+use arc_swap::ArcSwap;
 use bytes::Bytes;
 use http::{Request, Response};
 use hyper::{
@@ -47,7 +48,7 @@ const PING_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// What all connections share.
 pub struct Door<H> {
-    tls: TlsAcceptor,
+    tls: Arc<ArcSwap<ServerConfig>>,
     http1: http1::Builder,
     limits: Limits,
     handler: H,
@@ -56,13 +57,18 @@ pub struct Door<H> {
 
 impl<H> Door<H> {
     /// Sets up both versions of HTTP.
-    pub fn new(tls: Arc<ServerConfig>, limits: Limits, handler: H, stopping: watch::Receiver<bool>) -> Self {
+    pub fn new(
+        tls: Arc<ArcSwap<ServerConfig>>,
+        limits: Limits,
+        handler: H,
+        stopping: watch::Receiver<bool>,
+    ) -> Self {
         let mut http1 = http1::Builder::new();
         http1
             .timer(TokioTimer::new())
             .header_read_timeout(limits.request_head)
             .max_header_size(MAX_HEAD_BYTES as usize);
-        Self { tls: TlsAcceptor::from(tls), http1, limits, handler, stopping }
+        Self { tls, http1, limits, handler, stopping }
     }
 }
 
@@ -97,8 +103,8 @@ where
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let mut stopping = door.stopping.clone();
-    let handshake =
-        tokio::time::timeout(door.limits.handshake, handshake(&door.tls, stream, door.limits.stall));
+    let tls = TlsAcceptor::from(door.tls.load_full());
+    let handshake = tokio::time::timeout(door.limits.handshake, handshake(&tls, stream, door.limits.stall));
     let stream = tokio::select! {
         () = drain::until_stopping(&mut stopping) => return,
         shaken = handshake => match shaken {

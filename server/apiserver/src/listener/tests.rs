@@ -304,10 +304,10 @@ async fn a_busy_connection_outlives_the_idle_time() {
 #[tokio::test]
 async fn a_client_that_takes_nothing_is_cut_off() {
     for (stall, cut) in [(LONG / 60, true), (LONG * 2, false)] {
-        let (begun, seen) = (Arc::new(Semaphore::new(0)), Arc::new(Mutex::new(Weak::new())));
-        let (begins, sees) = (Arc::clone(&begun), Arc::clone(&seen));
+        let (begun, served_to) = (Arc::new(Semaphore::new(0)), Arc::new(Mutex::new(Weak::new())));
+        let (begins, serves) = (Arc::clone(&begun), Arc::clone(&served_to));
         let handler = move |_, connection: Arc<Connection>| {
-            *sees.lock().unwrap() = Arc::downgrade(&connection);
+            *serves.lock().unwrap() = Arc::downgrade(&connection);
             begins.add_permits(1);
             // More than sockets hold.
             async { Response::new(Full::new(Bytes::from(vec![b'x'; 64 << 20]))) }
@@ -319,7 +319,7 @@ async fn a_client_that_takes_nothing_is_cut_off() {
         tokio::time::pause();
         tokio::time::sleep(LONG).await;
         tokio::time::resume();
-        assert_eq!(seen.lock().unwrap().strong_count() == 0, cut, "{stall:?}");
+        assert_eq!(served_to.lock().unwrap().strong_count() == 0, cut, "{stall:?}");
     }
 }
 

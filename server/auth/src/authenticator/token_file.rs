@@ -24,7 +24,7 @@ pub struct TokenFileAuthenticator {
 }
 
 impl TokenFileAuthenticator {
-    /// Reads the whole file; a change of it takes effect at the next start. When a token stands in two lines the
+    /// Reads the whole file, once. When a token stands in two lines the
     /// last one counts, and a warning is logged.
     pub fn from_file(file: &Path) -> Result<Self, AuthError> {
         let text = std::fs::read_to_string(file)

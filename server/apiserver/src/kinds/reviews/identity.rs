@@ -84,7 +84,8 @@ async fn owner(call: Call<'_>, token: &str, audiences: &[String]) -> TokenReview
         // Without a token the question would be about the anonymous user.
         return refused("the token is malformed");
     }
-    let identity = match call.app.authentication.authenticate(&credentials).resolve().await {
+    let authentication = call.app.authentication.load_full();
+    let identity = match authentication.authenticate(&credentials).resolve().await {
         Ok(identity) => identity,
         Err(error) => return refused(&error.to_string()),
     };
