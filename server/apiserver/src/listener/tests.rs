@@ -305,9 +305,9 @@ async fn a_busy_connection_outlives_the_idle_time() {
 async fn a_client_that_takes_nothing_is_cut_off() {
     for (stall, cut) in [(LONG / 60, true), (LONG * 2, false)] {
         let (begun, served_to) = (Arc::new(Semaphore::new(0)), Arc::new(Mutex::new(Weak::new())));
-        let (begins, serves) = (Arc::clone(&begun), Arc::clone(&served_to));
+        let (begins, client_of) = (Arc::clone(&begun), Arc::clone(&served_to));
         let handler = move |_, connection: Arc<Connection>| {
-            *serves.lock().unwrap() = Arc::downgrade(&connection);
+            *client_of.lock().unwrap() = Arc::downgrade(&connection);
             begins.add_permits(1);
             // More than sockets hold.
             async { Response::new(Full::new(Bytes::from(vec![b'x'; 64 << 20]))) }
