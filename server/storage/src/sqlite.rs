@@ -33,7 +33,7 @@ use crate::error::StoreError;
 use crate::memory::{Memory, Replay, Retention};
 use crate::revision::Revision;
 use crate::storage::Storage;
-use crate::store::{BoxFuture, Record, Store, Visitor};
+use crate::store::{BoxFuture, Held, Record, Store, Visitor};
 use crate::write::{Committed, Write};
 
 pub use faults::{FaultPoint, Faults};
@@ -41,7 +41,7 @@ pub use faults::{FaultPoint, Faults};
 use checkpoint::Checkpointer;
 use lock::Lock;
 use log::{Log, LogReader};
-use writer::{Control, Request, Writer};
+use writer::{Caller, Control, Request, Writer};
 
 /// How many damaged rows are reported one by one at the start.
 const DAMAGE_REPORTS: usize = 20;
@@ -183,10 +183,10 @@ impl Sqlite {
 }
 
 impl Store for Sqlite {
-    fn commit(&self, write: Write) -> BoxFuture<'_, Result<Committed, StoreError>> {
+    fn commit(&self, write: Write, held: Option<Held>) -> BoxFuture<'_, Result<Committed, StoreError>> {
         Box::pin(async move {
             let (reply, answer) = oneshot::channel();
-            self.requests.send(Request { write, reply }).await.map_err(|_| StoreError::Closed)?;
+            self.requests.send(Request { write, caller: Caller { held, reply } }).await.map_err(|_| StoreError::Closed)?;
             answer.await.map_err(|_| StoreError::Closed)?
         })
     }

@@ -33,7 +33,16 @@ impl Storage {
     /// Commits one write. When it returns, the write is durable and every snapshot shows it. When the future is
     /// dropped, the write may or may not happen; it is never half done.
     pub async fn commit(&self, write: Write) -> Result<Committed, StoreError> {
-        self.store.commit(write).await
+        self.store.commit(write, None).await
+    }
+
+    /// As [`Storage::commit`]; `held` is dropped when the write is settled, even if the future is dropped before.
+    pub async fn commit_holding(
+        &self,
+        write: Write,
+        held: impl Send + 'static,
+    ) -> Result<Committed, StoreError> {
+        self.store.commit(write, Some(Box::new(held))).await
     }
 
     /// Keeps indexes of what is stored and of what will be. To be called before the first write, and once.

@@ -257,21 +257,14 @@ pub async fn commit(call: Call<'_>, write: Write) -> Result<Arc<Object>, store_e
 ///
 /// # Errors
 /// As [`commit`].
-pub async fn commit_holding<H: Send + 'static>(
+pub async fn commit_holding(
     call: Call<'_>,
     write: Write,
-    held: H,
+    held: impl Send + 'static,
 ) -> Result<Arc<Object>, store_error::Refused> {
-    let storage = call.app.storage.clone();
-    let commit = tokio::spawn(async move {
-        let committed = storage.commit(write).await;
-        drop(held);
-        committed
-    });
-    match commit.await {
-        Ok(Ok(committed)) => Ok(committed.object),
-        Ok(Err(error)) => Err(store_error::refused(call.target.resource, error)),
-        Err(error) => Err(ApiError::internal("the store failed", error).into()),
+    match call.app.storage.commit_holding(write, held).await {
+        Ok(committed) => Ok(committed.object),
+        Err(error) => Err(store_error::refused(call.target.resource, error)),
     }
 }
 

@@ -19,6 +19,7 @@ use super::{SqliteConfig, disk, schema};
 use crate::error::StoreError;
 use crate::memory::{Batch, Garbage, MemoryWriter};
 use crate::revision::Revision;
+use crate::store::Held;
 use crate::write::{Committed, Write};
 
 /// How often the idle writer looks what has become too old.
@@ -40,9 +41,15 @@ const SHORT_HISTORY: Duration = Duration::from_secs(1);
 /// About how many bytes a row has beside its value.
 const ROW_OVERHEAD: usize = 128;
 
-/// A write that waits for its turn, and who waits for it.
+/// A write that waits for its turn.
 pub(super) struct Request {
     pub(super) write: Write,
+    pub(super) caller: Caller,
+}
+
+/// Who waits for a write, and what is held until it is settled.
+pub(super) struct Caller {
+    pub(super) held: Option<Held>,
     pub(super) reply: Reply<Committed>,
 }
 
@@ -192,25 +199,23 @@ impl Writer {
                 requests.iter().map(|request| making_room(&request.write)).collect();
             let mut batch = self.memory.batch(self.config.clock.now());
             let answers: Vec<_> =
-                requests.into_iter().map(|Request { write, reply }| (reply, batch.add(write))).collect();
+                requests.into_iter().map(|Request { write, caller }| (caller, batch.add(write))).collect();
             let persisted = if batch.changes.is_empty() { Ok(()) } else { self.persist(&batch).await };
             if let Err(full @ StoreError::DiskFull { .. }) = &persisted
                 && self.make_room(&mut last_resort).await
             {
                 requests = Vec::new();
-                for ((reply, _), write) in answers.into_iter().zip(again) {
+                for ((caller, _), write) in answers.into_iter().zip(again) {
                     match write {
-                        Some(write) => requests.push(Request { write, reply }),
-                        // A caller that has gone misses nothing.
-                        None => drop(reply.send(Err(full.clone()))),
+                        Some(write) => requests.push(Request { write, caller }),
+                        None => caller.answer(Err(full.clone())),
                     }
                 }
                 continue;
             }
             let published = persisted.is_ok().then(|| self.memory.publish(batch));
-            for (reply, result) in answers {
-                // A caller that has gone is no reason to undo anything.
-                let _ = reply.send(persisted.clone().and(result));
+            for (caller, result) in answers {
+                caller.answer(persisted.clone().and(result));
             }
             // After the answers: there may be thousands to wake, and nobody waits for their being woken.
             if let Some(published) = published {
@@ -223,10 +228,9 @@ impl Writer {
     /// Answers those whose writes make no room.
     fn refuse_growth(&self, requests: &mut Vec<Request>) {
         let batch = self.memory.batch(self.config.clock.now());
-        for Request { write, reply } in requests.extract_if(.., |request| !request.write.makes_room()) {
+        for Request { write, caller } in requests.extract_if(.., |request| !request.write.makes_room()) {
             let full = StoreError::DiskFull { detail: "only deletions are taken now".into() };
-            // A caller that has gone misses nothing.
-            let _ = reply.send(Err(batch.check(&write).err().unwrap_or(full)));
+            caller.answer(Err(batch.check(&write).err().unwrap_or(full)));
         }
     }
 
@@ -446,6 +450,14 @@ impl Writer {
 /// A copy of a write that is to be tried again where there is no room.
 fn making_room(write: &Write) -> Option<Write> {
     write.makes_room().then(|| write.clone())
+}
+
+impl Caller {
+    fn answer(self, result: Result<Committed, StoreError>) {
+        drop(self.held);
+        // Who has gone misses nothing, and is no reason to undo anything.
+        let _ = self.reply.send(result);
+    }
 }
 
 /// Lets those who were just answered send their next write, so that it goes with the next transaction: returns when as
