@@ -1,10 +1,11 @@
-//! The limit of reads: a handler that has the answer's bytes, behind the same TLS settings, and does nothing else.
+//! The limit of requests: handlers behind the same TLS settings that do next to nothing. One has the answer's bytes; the
+//! other stores what it is given in a table, durably, and gives it back.
 
 use std::{net::SocketAddr, path::Path, process::Stdio, sync::Arc};
 
-use axum::{Router, body::Body, routing::get};
+use axum::{Router, body::Body, routing::{get, post}};
 use bytes::Bytes;
-use http::{Response, header};
+use http::{Response, StatusCode, header};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo},
     server::conn::auto,
@@ -17,6 +18,12 @@ use tokio::{
     io::{AsyncBufReadExt, BufReader},
     net::TcpListener,
     process::{Child, Command},
+    sync::{mpsc, oneshot},
+};
+
+use super::{
+    COLLECTION, WRITERS,
+    inserts::{Inserts, Waiting},
 };
 
 /// A process of its own, as the server is.
@@ -66,8 +73,11 @@ pub async fn serve(directory: &Path) {
         let Ok(path) = std::fs::read_to_string(directory.join(format!("{index}.path"))) else { break };
         let body =
             Bytes::from(std::fs::read(directory.join(format!("{index}.body"))).expect("it has a body"));
-        router = router.route(&path, get(move || std::future::ready(answer(body.clone()))));
+        router = router.route(&path, get(move || std::future::ready(answer(StatusCode::OK, body.clone()))));
     }
+    let (queue, waiting) = mpsc::channel(WRITERS);
+    tokio::spawn(Inserts::open(directory, WRITERS).await.serve(waiting));
+    router = router.route(COLLECTION, post(move |body| store(queue.clone(), body)));
     let acceptor = tokio_rustls::TlsAcceptor::from(tls_config(directory));
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("there is a free port");
     println!("{}", listener.local_addr().expect("it is bound"));
@@ -84,9 +94,18 @@ pub async fn serve(directory: &Path) {
     }
 }
 
-fn answer(body: Bytes) -> Response<Body> {
-    let response =
-        Response::builder().header(header::CONTENT_TYPE, "application/json").body(Body::from(body));
+async fn store(queue: mpsc::Sender<Waiting>, value: Bytes) -> Response<Body> {
+    let (stored, answered) = oneshot::channel();
+    queue.send((value.clone(), stored)).await.expect("the table is open");
+    answered.await.expect("the value is stored");
+    answer(StatusCode::CREATED, value)
+}
+
+fn answer(status: StatusCode, body: Bytes) -> Response<Body> {
+    let response = Response::builder()
+        .status(status)
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(Body::from(body));
     response.expect("the answer is well-formed")
 }
 

@@ -147,7 +147,8 @@ async fn reads(report: &mut Report) {
     }
 }
 
-/// Durable CREATE, beside raw inserts of the same bytes in batches of as many.
+/// Durable CREATE, beside raw inserts of the same bytes in batches of as many, and beside a handler that does the same
+/// inserts for as many clients and knows nothing of objects.
 async fn creates(report: &mut Report) {
     let (server, writers, template) = writing().await;
     let stored = {
@@ -155,25 +156,31 @@ async fn creates(report: &mut Report) {
         admin.post(CONFIG_MAPS, &config_map("sample", &"x".repeat(VALUE_BYTES))).await.expect(201);
         admin.get(&format!("{CONFIG_MAPS}/sample")).await.body
     };
-    let mut raw = inserts::Inserts::open(server.scratch_dir(), &stored, WRITERS).await;
-    let (mut measured, mut best) = (Vec::new(), Vec::new());
+    let mut raw = inserts::Inserts::open(server.scratch_dir(), WRITERS).await;
+    let handler = BareServer::start(&server, &[]).await;
+    let bare = Load::open(&server, handler.address(), Protocol::Http1, WRITERS).await;
+    let (ours, same) = (
+        load::create(COLLECTION, &template),
+        load::create(COLLECTION, &String::from_utf8_lossy(&stored).replace("sample", "NAME")),
+    );
+    let (mut measured, mut inserted, mut handled) = (Vec::new(), Vec::new(), Vec::new());
     let cpu = process::cpu_seconds(server.pid());
     for turn in 0..=TURNS {
-        let (a, b) = (writers.run(TURN, load::create(COLLECTION, &template)).await, raw.run(TURN).await);
+        let (a, b, c) = (
+            writers.run(TURN, ours.clone()).await,
+            raw.run(&stored, TURN).await,
+            bare.run(TURN, same.clone()).await,
+        );
         if turn > 0 {
             measured.push(a);
-            best.push(b);
+            inserted.push(b);
+            handled.push(c);
         }
     }
     let cpu = (process::cpu_seconds(server.pid()) - cpu) / writers.answers() as f64;
-    report.ratio(
-        "CREATE, 32 connections, durable",
-        "raw inserts",
-        &measured,
-        &best,
-        cpu,
-        Wanted::AtLeast(0.40),
-    );
+    let what = "CREATE, 32 connections, durable";
+    report.ratio(what, "raw inserts", &measured, &inserted, cpu, Wanted::AtLeast(0.40));
+    report.ratio("the same", "a bare handler that inserts", &measured, &handled, cpu, Wanted::Unlimited);
 }
 
 /// A server to write to, open connections to it, and what they write.

@@ -1,11 +1,13 @@
 //! Conditions, revisions, and what readers see after a commit.
 
+use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 
 use super::{Case, Fixture, body, create, key, listing, remove, replace, resource, stamped, text};
 use crate::error::StoreError;
 use crate::key::{Key, ResourceName};
 use crate::revision::Revision;
+use crate::storage::Storage;
 use crate::store::BoxFuture;
 use crate::write::{Committed, Write};
 
@@ -17,6 +19,7 @@ pub(super) async fn run<F: Fixture>(fixture: &F) {
     one_of_many_wins(&Case::new(fixture).await).await;
     no_update_is_lost(&Case::new(fixture).await).await;
     abandoned_writes_are_whole(&Case::new(fixture).await).await;
+    holds_until_settled(&Case::new(fixture).await).await;
     shutdown_refuses(&Case::new(fixture).await).await;
 }
 
@@ -170,6 +173,44 @@ async fn abandoned_writes_are_whole<F: Fixture>(case: &Case<'_, F>) {
     assert_eq!(last.revision.get() - Revision::FIRST.get(), snapshot.len() as u64, "one revision per object");
     for object in snapshot.iter().filter(|object| *object.key().name != *"last") {
         assert_eq!(text(object), stamped("abandoned", object.revision()));
+    }
+}
+
+/// What is held with a write is let go when it is stored or refused, and not when its caller leaves.
+async fn holds_until_settled<F: Fixture>(case: &Case<'_, F>) {
+    let held = Arc::new(());
+    for expected in ["stored", "refused"] {
+        let write = Write::Create { key: key("ns", "a"), body: body("held") };
+        let result = case.storage.commit_holding(write, Arc::clone(&held)).await;
+        assert_eq!(result.is_ok(), expected == "stored");
+        assert_eq!(Arc::strong_count(&held), 1, "{expected}");
+    }
+
+    let write = Write::Create { key: key("ns", "b"), body: body("abandoned") };
+    let seen = Arc::new(OnceLock::new());
+    let look = Look { storage: case.storage.clone(), seen: Arc::clone(&seen) };
+    let mut commit = Box::pin(case.storage.commit_holding(write, look));
+    std::future::poll_fn(|cx| {
+        // Whether it is done or not: once polled, the write is accepted.
+        let _ = commit.as_mut().poll(cx);
+        Poll::Ready(())
+    })
+    .await;
+    drop(commit);
+    create(&case.storage, key("ns", "c"), "later").await.unwrap();
+    assert_eq!(seen.get(), Some(&true), "it was let go when the write was visible");
+}
+
+/// Notes, when it is dropped, whether the object of the abandoned write is there.
+struct Look {
+    storage: Storage,
+    seen: Arc<OnceLock<bool>>,
+}
+
+impl Drop for Look {
+    fn drop(&mut self) {
+        let is_there = self.storage.snapshot(&resource()).get("ns", "b").is_some();
+        self.seen.set(is_there).expect("it is dropped once");
     }
 }
 
