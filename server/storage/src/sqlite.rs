@@ -186,7 +186,10 @@ impl Store for Sqlite {
     fn commit(&self, write: Write, held: Option<Held>) -> BoxFuture<'_, Result<Committed, StoreError>> {
         Box::pin(async move {
             let (reply, answer) = oneshot::channel();
-            self.requests.send(Request { write, caller: Caller { held, reply } }).await.map_err(|_| StoreError::Closed)?;
+            self.requests
+                .send(Request { write, caller: Caller { held, reply } })
+                .await
+                .map_err(|_| StoreError::Closed)?;
             answer.await.map_err(|_| StoreError::Closed)?
         })
     }

@@ -3,7 +3,11 @@
 
 use std::{net::SocketAddr, path::Path, process::Stdio, sync::Arc};
 
-use axum::{Router, body::Body, routing::{get, post}};
+use axum::{
+    Router,
+    body::Body,
+    routing::{get, post},
+};
 use bytes::Bytes;
 use http::{Response, StatusCode, header};
 use hyper_util::{

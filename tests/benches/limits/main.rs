@@ -157,8 +157,8 @@ async fn creates(report: &mut Report) {
         admin.get(&format!("{CONFIG_MAPS}/sample")).await.body
     };
     let mut raw = inserts::Inserts::open(server.scratch_dir(), WRITERS).await;
-    let handler = BareServer::start(&server, &[]).await;
-    let bare = Load::open(&server, handler.address(), Protocol::Http1, WRITERS).await;
+    let bare = BareServer::start(&server, &[]).await;
+    let strangers = Load::open(&server, bare.address(), Protocol::Http1, WRITERS).await;
     let (ours, same) = (
         load::create(COLLECTION, &template),
         load::create(COLLECTION, &String::from_utf8_lossy(&stored).replace("sample", "NAME")),
@@ -169,7 +169,7 @@ async fn creates(report: &mut Report) {
         let (a, b, c) = (
             writers.run(TURN, ours.clone()).await,
             raw.run(&stored, TURN).await,
-            bare.run(TURN, same.clone()).await,
+            strangers.run(TURN, same.clone()).await,
         );
         if turn > 0 {
             measured.push(a);
