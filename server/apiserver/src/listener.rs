@@ -32,6 +32,7 @@ mod accept;
 mod coalesced;
 mod connection;
 mod drain;
+mod pace;
 mod patient;
 mod streams;
 pub mod tls;
@@ -71,7 +72,7 @@ impl Listener {
     where
         H: Fn(Request<Incoming>, Arc<Connection>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Response<B>> + Send + 'static,
-        B: Body<Data = Bytes> + Send + 'static,
+        B: Body<Data = Bytes> + Send + Unpin + 'static,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         accept::run(self, handler, stopping).await;

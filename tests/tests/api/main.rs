@@ -10,6 +10,7 @@ mod deletion;
 mod discovery;
 mod documents;
 mod evictions;
+mod forms;
 mod full_disk;
 mod gates;
 mod health;

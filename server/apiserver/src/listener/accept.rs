@@ -24,7 +24,7 @@ pub async fn run<H, F, B>(listener: Listener, handler: H, mut stopping: watch::R
 where
     H: Fn(Request<Incoming>, Arc<Connection>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Response<B>> + Send + 'static,
-    B: Body<Data = Bytes> + Send + 'static,
+    B: Body<Data = Bytes> + Send + Unpin + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let Listener { socket, tls, limits, .. } = listener;

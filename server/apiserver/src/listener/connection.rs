@@ -21,7 +21,8 @@ use tokio::{
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
 use crate::listener::{
-    Connection, Limits, coalesced::Coalesced, drain, patient::Patient, streams::Streams, tls::ALPN_HTTP2,
+    Connection, Limits, coalesced::Coalesced, drain, pace::Paced, patient::Patient, streams::Streams,
+    tls::ALPN_HTTP2,
 };
 
 /// The first byte of a TLS handshake.
@@ -99,7 +100,7 @@ pub async fn serve<H, F, B>(door: Arc<Door<H>>, stream: TcpStream, peer: SocketA
 where
     H: Fn(Request<Incoming>, Arc<Connection>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Response<B>> + Send + 'static,
-    B: Body<Data = Bytes> + Send + 'static,
+    B: Body<Data = Bytes> + Send + Unpin + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let mut stopping = door.stopping.clone();
@@ -126,14 +127,16 @@ where
     let connection = Arc::new(Connection::new(peer, PeerCertificates::new(certificates)));
     let speaks_http2 = session.alpn_protocol() == Some(ALPN_HTTP2);
 
-    let (handler, seen, streams) = (door.handler.clone(), Arc::clone(&connection), Streams::default());
+    let (handler, seen, streams) =
+        (door.handler.clone(), Arc::clone(&connection), Streams::new(door.limits.stall));
     let placed = streams.clone();
     let service = service_fn(move |request| {
         seen.count_request();
-        placed.next_stays(looks_like_watch(&request));
+        let pace = Arc::default();
+        placed.next_is(looks_like_watch(&request), Arc::clone(&pace));
         // Boxed, because HTTP/2 keeps the place of the future for as long as the body is sent: for all of a watch.
         let answer = Box::pin(handler(request, Arc::clone(&seen)));
-        async { Ok::<_, Infallible>(answer.await) }
+        async { Ok::<_, Infallible>(answer.await.map(|body| Paced::new(body, pace))) }
     });
     let idle = door.limits.idle;
     // A client that says nothing about it in the handshake speaks HTTP/1.1.

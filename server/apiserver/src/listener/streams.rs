@@ -8,25 +8,33 @@
 use std::{
     convert::Infallible,
     pin::Pin,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll},
+    time::Duration,
 };
 
 use futures_util::{StreamExt, stream::FuturesUnordered, task::AtomicWaker};
 use hyper::rt::Executor;
 
+use crate::listener::pace::{Bounded, Pace};
+
 type Stream = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Takes the streams of one connection. Clones are handles on the same one.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Streams(Arc<Shared>);
 
+/// What is known of the next stream.
 #[derive(Default)]
+struct Next {
+    stays: bool,
+    pace: Arc<Pace>,
+}
+
 struct Shared {
-    stays: AtomicBool,
+    /// How long a stream may wait for its client.
+    patience: Duration,
+    next: Mutex<Next>,
     arrived: Mutex<Vec<Stream>>,
     waker: AtomicWaker,
 }
@@ -38,9 +46,16 @@ pub struct Running {
 }
 
 impl Streams {
-    /// Whether the next stream stays with its connection. HTTP/2 calls the service and hands on its stream at once.
-    pub fn next_stays(&self, stays: bool) {
-        self.0.stays.store(stays, Ordering::Relaxed);
+    /// None yet. Each may wait so long for its client.
+    pub fn new(patience: Duration) -> Self {
+        let (next, arrived, waker) = (Mutex::default(), Mutex::default(), AtomicWaker::new());
+        Streams(Arc::new(Shared { patience, next, arrived, waker }))
+    }
+
+    /// Whether the next stream stays with its connection, and the pace of its body. HTTP/2 calls the service and hands on
+    /// its stream at once.
+    pub fn next_is(&self, stays: bool, pace: Arc<Pace>) {
+        *lock(&self.0.next) = Next { stays, pace };
     }
 
     /// What runs them; to be polled by the task of the connection, before the connection.
@@ -51,8 +66,10 @@ impl Streams {
 
 impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Streams {
     fn execute(&self, stream: F) {
-        if self.0.stays.swap(false, Ordering::Relaxed) {
-            self.0.arrived.lock().unwrap_or_else(PoisonError::into_inner).push(Box::pin(stream));
+        let Next { stays, pace } = std::mem::take(&mut *lock(&self.0.next));
+        let stream = Bounded::new(stream, pace, self.0.patience);
+        if stays {
+            lock(&self.0.arrived).push(Box::pin(stream));
             self.0.waker.wake();
         } else {
             tokio::spawn(stream);
@@ -65,31 +82,36 @@ impl Future for Running {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Infallible> {
         self.shared.waker.register(context.waker());
-        let arrived =
-            std::mem::take(&mut *self.shared.arrived.lock().unwrap_or_else(PoisonError::into_inner));
+        let arrived = std::mem::take(&mut *lock(&self.shared.arrived));
         self.streams.extend(arrived);
         while let Poll::Ready(Some(())) = self.streams.poll_next_unpin(context) {}
         Poll::Pending
     }
 }
 
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[cfg(test)]
 mod tests {
-    use std::{future::pending, time::Duration};
+    use std::future::pending;
 
     use tokio::sync::oneshot;
 
     use super::*;
 
+    const LONG: Duration = Duration::from_hours(1);
+
     #[tokio::test]
     async fn those_that_stay_run_with_their_connection_and_end_with_it() {
-        let streams = Streams::default();
+        let streams = Streams::new(LONG);
         let (told, mut hears) = oneshot::channel();
         let (kept, mut lost) = oneshot::channel::<()>();
         let mut running = Box::pin(streams.run());
-        streams.next_stays(true);
+        streams.next_is(true, Arc::default());
         streams.execute(async move { told.send(1).unwrap() });
-        streams.next_stays(true);
+        streams.next_is(true, Arc::default());
         streams.execute(async move {
             pending::<()>().await;
             drop(kept);
@@ -105,9 +127,9 @@ mod tests {
 
     #[tokio::test]
     async fn the_others_run_by_themselves() {
-        let streams = Streams::default();
-        streams.next_stays(true);
-        streams.next_stays(false);
+        let streams = Streams::new(LONG);
+        streams.next_is(true, Arc::default());
+        streams.next_is(false, Arc::default());
         let (told, hears) = oneshot::channel();
         streams.execute(async move { told.send(2).unwrap() });
         assert_eq!(hears.await, Ok(2));
@@ -115,11 +137,11 @@ mod tests {
 
     #[tokio::test]
     async fn one_that_arrives_wakes_the_connection() {
-        let streams = Streams::default();
+        let streams = Streams::new(LONG);
         let running = tokio::spawn(streams.run());
         tokio::task::yield_now().await;
         let (told, hears) = oneshot::channel();
-        streams.next_stays(true);
+        streams.next_is(true, Arc::default());
         streams.execute(async move { told.send(3).unwrap() });
         assert_eq!(hears.await, Ok(3));
         running.abort();

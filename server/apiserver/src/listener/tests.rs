@@ -2,8 +2,11 @@
 //! anything to do.
 
 use std::{
+    convert::Infallible,
     net::SocketAddr,
+    pin::Pin,
     sync::{Arc, Mutex, Weak},
+    task::{Context, Poll},
     time::Duration,
 };
 
@@ -11,7 +14,7 @@ use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt, Empty, Full};
 use hyper::{
-    body::Incoming,
+    body::{Body, Frame, Incoming},
     client::conn::{http1, http2},
 };
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -83,10 +86,11 @@ fn self_signed() -> (CertificateDer<'static>, PrivateKeyDer<'static>) {
     (certificate.der().clone(), PrivateKeyDer::try_from(key.serialize_der()).unwrap())
 }
 
-async fn serve<H, F>(change: impl FnOnce(&mut Limits), handler: H) -> Served
+async fn serve<H, F, B>(change: impl FnOnce(&mut Limits), handler: H) -> Served
 where
     H: Fn(Request<Incoming>, Arc<Connection>) -> F + Clone + Send + Sync + 'static,
-    F: Future<Output = Answer> + Send + 'static,
+    F: Future<Output = Response<B>> + Send + 'static,
+    B: Body<Data = Bytes, Error = Infallible> + Send + Unpin + 'static,
 {
     let (certificate, key) = self_signed();
     let tls = tls::server_config(vec![certificate.clone()], key).unwrap();
@@ -323,6 +327,59 @@ async fn a_client_that_takes_nothing_is_cut_off() {
     }
 }
 
+/// Gives pieces for ever, and tells when nobody wants them any more.
+struct Endless(Arc<Semaphore>);
+
+impl Body for Endless {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(&[b'x'; 1000])))))
+    }
+}
+
+impl Drop for Endless {
+    fn drop(&mut self) {
+        self.0.add_permits(1);
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_is_left_is_reset_and_its_connection_goes_on() {
+    for path in ["https://localhost/", "https://localhost/?watch=1"] {
+        let gone = Arc::new(Semaphore::new(0));
+        let ends = Arc::clone(&gone);
+        let handler = move |_, _| {
+            let body = Endless(Arc::clone(&ends));
+            async { Response::new(body) }
+        };
+        // Pings would be answered, but time that stands still does not wait for the answers.
+        let served = serve(|limits| limits.stall = Duration::from_secs(20), handler).await;
+        let mut requests = served.open(HTTP2()).await;
+        let Sender::Http2(sender) = &mut requests.sender else { unreachable!("it speaks HTTP/2") };
+        let request = || Request::get(path).body(Empty::<Bytes>::new()).unwrap();
+        let mut left = sender.send_request(request()).await.unwrap().into_body();
+        let mut first = left.frame().await.unwrap().unwrap();
+        tokio::time::pause();
+        gone.acquire().await.unwrap().forget();
+        tokio::time::resume();
+        // It has what was sent before, and then no end.
+        let error = loop {
+            match left.frame().await {
+                Some(Ok(frame)) => first = frame,
+                other => break other.unwrap().unwrap_err(),
+            }
+        };
+        assert!(first.is_data() && !error.is_timeout(), "{error:?}");
+        let answer = sender.send_request(request()).await.unwrap();
+        assert_eq!(answer.status(), StatusCode::OK, "{path}");
+    }
+}
+
 #[tokio::test]
 async fn a_handler_can_close_the_connection_after_its_answer() {
     let handler = |_, connection: Arc<Connection>| async move {
@@ -393,7 +450,7 @@ async fn clients_beyond_the_limit_wait_for_a_place() {
 fn slow(
     begun: Arc<Semaphore>,
     may_go_on: Arc<Semaphore>,
-) -> impl Fn(Request<Incoming>, Arc<Connection>) -> std::pin::Pin<Box<dyn Future<Output = Answer> + Send>>
+) -> impl Fn(Request<Incoming>, Arc<Connection>) -> Pin<Box<dyn Future<Output = Answer> + Send>>
 + Clone
 + Send
 + Sync
