@@ -161,13 +161,11 @@ pub struct Forbidden {
 
 /// What else there is to say about an object that exists already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExistsDetail {
-    /// Nothing.
-    Plain,
+pub struct ExistsDetail {
+    /// The client gave a base for names: another name may be free.
+    pub generated: bool,
     /// It is being deleted; the name becomes free later.
-    BeingDeleted,
-    /// The name was generated, and so were all others that were tried.
-    GeneratedNamesExhausted,
+    pub deleting: bool,
 }
 
 impl ApiError {

@@ -236,18 +236,15 @@ fn about(code: i32, reason: &str, message: &str, resource: &ResourceName, name: 
 }
 
 fn already_exists(resource: &ResourceName, name: &str, detail: ExistsDetail) -> Status {
-    let plain = format!("{} \"{name}\" already exists", resource.qualified());
-    match detail {
-        ExistsDetail::Plain => about(409, "AlreadyExists", &plain, resource, name),
-        ExistsDetail::BeingDeleted => {
-            about(409, "AlreadyExists", &format!("object is being deleted: {plain}"), resource, name)
-        }
-        ExistsDetail::GeneratedNamesExhausted => {
-            let message =
-                format!("{plain}, the server was not able to generate a unique name for the object");
-            retry(about(409, "AlreadyExists", &message, resource, name), 1)
-        }
+    let mut message = format!("{} \"{name}\" already exists", resource.qualified());
+    if detail.generated {
+        message.push_str(", the server was not able to generate a unique name for the object");
     }
+    if detail.deleting {
+        message.insert_str(0, "object is being deleted: ");
+    }
+    let status = about(409, "AlreadyExists", &message, resource, name);
+    if detail.generated { retry(status, 1) } else { status }
 }
 
 /// All violations of one object: one is printed bare, several in brackets, each once.

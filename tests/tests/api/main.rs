@@ -37,5 +37,6 @@ mod vocabularies;
 mod warnings;
 mod watch;
 mod wire;
+mod write_answers;
 mod writes;
 mod yaml;

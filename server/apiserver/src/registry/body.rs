@@ -9,7 +9,7 @@ use orch_machinery::{
     },
     meta, protobuf, yaml,
 };
-use orch_runtime::{Tree, resource_def::BodyKind, type_def::TypeDef};
+use orch_runtime::{Tree, TreeMap, resource_def::BodyKind, type_def::TypeDef};
 
 use super::{
     Call,
@@ -60,11 +60,18 @@ pub fn read(body: &Body, def: &'static TypeDef) -> Result<(Tree, Vec<String>), S
     let limits = Limits::default();
     let told = |decoded: Decoded| (decoded.tree, decoded.strict.iter().map(ToString::to_string).collect());
     match body.format {
+        // To existing clients `null` is an object without fields.
+        BodyFormat::Json if body.bytes.trim_ascii() == b"null" => {
+            Ok((Tree::Object(TreeMap::new()), Vec::new()))
+        }
         BodyFormat::Json => {
             decode::decode(&body.bytes, def, &limits).map(told).map_err(|error| error.to_string())
         }
         BodyFormat::Yaml => {
-            let document = yaml::decode(&body.bytes, &limits).map_err(|error| error.to_string())?;
+            let mut document = yaml::decode(&body.bytes, &limits).map_err(|error| error.to_string())?;
+            if document.tree.is_null() {
+                document.tree = Tree::Object(TreeMap::new());
+            }
             let decoded =
                 decode::decode_tree(document.tree, def, &limits).map_err(|error| error.to_string())?;
             let (tree, unknown): (Tree, Vec<String>) = told(decoded);

@@ -71,6 +71,7 @@ pub async fn store_draft(
     let version = metadata::given_version(&tree).unwrap_or_default();
     let warned = warnings.len();
     let mut next = Some(Draft { tree, ownership });
+    let mut last = String::new();
     for attempt in 1..=NAME_ATTEMPTS {
         let Some(mut draft) = next.take() else { break };
         // Only a name that is generated can be tried again.
@@ -84,7 +85,8 @@ pub async fn store_draft(
         let name = Meta::of(&stored).name().to_owned();
         if options.dry_run {
             if let Some(existing) = current::lookup(call, &name)? {
-                return Err(taken(call, &name, Meta::of(&existing.tree).deletion_timestamp().is_some()));
+                let deleting = Meta::of(&existing.tree).deletion_timestamp().is_some();
+                return Err(taken(call, &name, &base, deleting));
             }
             return Ok(Answer::Transient { json: write::transient_form(call, &stored), created: true });
         }
@@ -101,26 +103,24 @@ pub async fn store_draft(
         .await
         {
             Ok(object) => return Ok(Answer::Created(object)),
-            Err(store_error::Refused::Race) if generated => {}
+            Err(store_error::Refused::Race) if generated => last = name,
             Err(store_error::Refused::Race) => {
                 let deleting = current::lookup(call, &name)?
                     .is_some_and(|existing| Meta::of(&existing.tree).deletion_timestamp().is_some());
-                return Err(taken(call, &name, deleting));
+                return Err(taken(call, &name, &base, deleting));
             }
             Err(store_error::Refused::Error(error)) => return Err(error),
         }
     }
-    Err(ApiError::AlreadyExists {
-        resource: ResourceName::of(call.target.resource),
-        name: base,
-        detail: ExistsDetail::GeneratedNamesExhausted,
-    })
+    Err(taken(call, &last, &base, false))
 }
 
-fn taken(call: Call<'_>, name: &str, deleting: bool) -> ApiError {
+/// Who gives a base for names is told of it, also where the name was the client's own.
+fn taken(call: Call<'_>, name: &str, base: &str, deleting: bool) -> ApiError {
+    let detail = ExistsDetail { generated: !base.is_empty(), deleting };
     ApiError::AlreadyExists {
         resource: ResourceName::of(call.target.resource),
         name: name.to_owned(),
-        detail: if deleting { ExistsDetail::BeingDeleted } else { ExistsDetail::Plain },
+        detail,
     }
 }

@@ -14,8 +14,10 @@ use super::{
     metadata,
     options::{DeletionOptions, Propagation},
     store_error,
-    turn::Turn,
-    unsafe_delete, write,
+    turn::{MAX_ATTEMPTS, Turn},
+    unsafe_delete,
+    update::MODIFIED,
+    write,
 };
 use crate::{
     error::{ApiError, ResourceName, Result},
@@ -83,7 +85,7 @@ pub async fn delete_named(call: Call<'_>, name: &str, options: &DeletionOptions)
         ));
     }
     let mut turn = Turn::at(&current::key(call, name));
-    loop {
+    for _ in 0..MAX_ATTEMPTS {
         turn.wait().await;
         let current = current::find(call, name)?;
         check_preconditions(call, name, &current, options)?;
@@ -93,6 +95,7 @@ pub async fn delete_named(call: Call<'_>, name: &str, options: &DeletionOptions)
             Ok(deleted) => return Ok(deleted),
         }
     }
+    Err(ApiError::conflict(call.target.resource, name, MODIFIED))
 }
 
 async fn attempt(
@@ -118,6 +121,12 @@ async fn attempt(
             return Ok(Deleted::Removed(tree, None));
         }
         let body = write::stored_form(call, &tree, false)?;
+        let mut expected = expected;
+        if grace == Grace::Of(0) {
+            // Watchers of kinds that know grace are shown that the object goes before it is gone.
+            let retired = Write::Retire { key: key.clone(), expected, body: body.clone() };
+            expected = write::commit(call, retired).await?.revision();
+        }
         let object = write::commit(call, Write::Remove { key, expected, body }).await?;
         return Ok(Deleted::Removed(tree, Some(object)));
     }

@@ -8,7 +8,7 @@ use super::metadata;
 /// What a DELETE means for an object of a kind that may know grace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grace {
-    /// The kind knows none.
+    /// The kind knows none, or it is over.
     Unknown,
     /// It has begun before and this DELETE does not shorten it: nothing changes.
     Pending,
@@ -26,6 +26,10 @@ pub fn begin(tree: &mut Tree, asked: Option<i64>, allowed: Option<i64>, now: Tim
     let (ends, Some(before)) = (ends.parse::<Time>(), Meta::of(tree).deletion_grace_period_seconds()) else {
         return Grace::Unknown;
     };
+    if before == 0 {
+        // It is over; what keeps the object now are its finalizers.
+        return Grace::Unknown;
+    }
     match (asked.map(at_least_one), ends) {
         (Some(asked), Ok(ends)) if asked < before => {
             let ends =
@@ -78,5 +82,6 @@ mod tests {
         assert_eq!(shorter["metadata"]["deletionGracePeriodSeconds"], 10);
         assert_eq!(shorter["metadata"]["generation"], 2);
         assert_eq!(begin(&mut shorter, Some(0), Some(0), later), Grace::Of(0));
+        assert_eq!(begin(&mut shorter, Some(0), Some(0), later), Grace::Unknown);
     }
 }

@@ -10,23 +10,24 @@ use super::{
     Call,
     current::{self, Current},
     store_error,
-    turn::Turn,
+    turn::{MAX_ATTEMPTS, Turn},
+    update::MODIFIED,
     write,
 };
-use crate::error::Result;
+use crate::error::{ApiError, Result};
 
 /// Stores what `change` makes of the object that the call names; asked again when another write comes between. The same
 /// as before is not written.
 ///
 /// # Errors
-/// 404, what `change` refuses, and what the store says.
+/// 404, what `change` refuses, 409 where others never stop writing, and what the store says.
 pub async fn change(
     call: Call<'_>,
     change: impl Fn(&Current) -> Result<Tree> + Send + Sync,
 ) -> Result<Arc<Object>> {
     let key = current::key(call, &call.target.name);
     let mut turn = Turn::at(&key);
-    loop {
+    for _ in 0..MAX_ATTEMPTS {
         turn.wait().await;
         let current = current::find(call, &call.target.name)?;
         let changed = change(&current)?;
@@ -41,4 +42,5 @@ pub async fn change(
             Ok(object) => return Ok(object),
         }
     }
+    Err(ApiError::conflict(call.target.resource, &call.target.name, MODIFIED))
 }

@@ -122,6 +122,11 @@ impl Patch {
     ) -> Result<Tree> {
         let def = call.target.resource.def.type_def;
         let patched = match &self.change {
+            // Where nobody asks what is in the patch, a list is taken for the object that it would make.
+            Change::Merge(document @ Tree::Array(_)) if validation == FieldValidation::Ignore => {
+                let why = "couldn't get version/kind; json parse error: json: cannot unmarshal array into an object";
+                return Err(self.bad_result(call, document, why));
+            }
             Change::Merge(document) => merge::apply(&current.tree, document),
             Change::Strategic(document) => strategic::apply(&current.tree, document, def),
             Change::Json(patch) => patch.apply(&current.tree, &JsonPatchLimits::default()),

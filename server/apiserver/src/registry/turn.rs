@@ -9,6 +9,9 @@ use std::{collections::hash_map::RandomState, hash::BuildHasher as _, sync::Lazy
 use orch_storage::Key;
 use tokio::sync::{Mutex, MutexGuard};
 
+/// More lost races in a row than this mean that something is wrong; each costs one commit of somebody else.
+pub const MAX_ATTEMPTS: usize = 256;
+
 /// Objects share this many queues; two that share one only wait for each other.
 const QUEUES: u64 = 1024;
 

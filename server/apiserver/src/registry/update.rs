@@ -19,7 +19,7 @@ use super::{
     owners,
     patch::Patch,
     store_error,
-    turn::Turn,
+    turn::{MAX_ATTEMPTS, Turn},
     write::{self, Draft, Ownership},
 };
 use crate::{
@@ -28,11 +28,8 @@ use crate::{
 };
 
 /// What a lost race, or a version that the client remembers wrongly, is called.
-const MODIFIED: &str =
+pub const MODIFIED: &str =
     "the object has been modified; please apply your changes to the latest version and try again";
-
-/// More lost races in a row than this mean that something is wrong; each costs one commit of somebody else.
-const MAX_ATTEMPTS: usize = 256;
 
 /// What an update makes of the current object.
 pub enum Proposal {

@@ -1,4 +1,7 @@
 //! JSON merge patch, RFC 7386: objects are merged, `null` removes, everything else replaces.
+//!
+//! In one point existing clients know another algorithm: members that are `null` of objects in lists are left out, where the
+//! RFC takes lists as they are. Items that are `null` stay.
 
 use orch_runtime::{Tree, TreeMap};
 
@@ -20,9 +23,12 @@ pub fn apply(current: &Tree, patch: &Tree) -> Result<Tree, PatchError> {
 
 /// The RFC's algorithm. Recursion is as deep as the patch, which its reader has bounded.
 fn merge(target: &mut Tree, patch: &Tree) {
-    let Tree::Object(changes) = patch else {
-        *target = patch.clone();
-        return;
+    let changes = match patch {
+        Tree::Object(changes) => changes,
+        other => {
+            *target = without_null_members(other);
+            return;
+        }
     };
     if !target.is_object() {
         *target = Tree::Object(TreeMap::new());
@@ -34,6 +40,19 @@ fn merge(target: &mut Tree, patch: &Tree) {
         } else {
             merge(fields.entry(name).or_insert(Tree::Null), change);
         }
+    }
+}
+
+/// A value that replaces another one.
+fn without_null_members(value: &Tree) -> Tree {
+    match value {
+        Tree::Array(items) => Tree::Array(items.iter().map(without_null_members).collect()),
+        Tree::Object(_) => {
+            let mut members = Tree::Null;
+            merge(&mut members, value);
+            members
+        }
+        other => other.clone(),
     }
 }
 
@@ -63,6 +82,12 @@ mod tests {
             (r#"{"e":null}"#, r#"{"a":1}"#, r#"{"e":null,"a":1}"#),
             ("[1,2]", r#"{"a":"b","c":null}"#, r#"{"a":"b"}"#),
             ("{}", r#"{"a":{"bb":{"ccc":null}}}"#, r#"{"a":{"bb":{}}}"#),
+            // Not of the RFC.
+            (
+                r#"{"a":[1]}"#,
+                r#"{"a":[null,{"b":null,"c":[{"d":null},null]}]}"#,
+                r#"{"a":[null,{"c":[{},null]}]}"#,
+            ),
         ];
         let read = |text: &str| -> Tree { serde_json::from_str(text).unwrap() };
         for (original, patch, expected) in cases {
