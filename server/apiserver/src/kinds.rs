@@ -87,6 +87,11 @@ pub trait Hooks: Send + Sync {
         &[]
     }
 
+    /// Metadata that a write on this path leaves alone, whatever a client sends.
+    fn kept_metadata(&self, _subresource: &str) -> &'static [FieldPath] {
+        &[]
+    }
+
     /// Fields that [`prepare`](Hooks::prepare) adds to a new object: a client owns them only if it gives them itself.
     fn added_fields(&self) -> &'static [FieldPath] {
         &[]
@@ -123,9 +128,27 @@ pub trait Hooks: Send + Sync {
     }
 }
 
+/// What clients can write in metadata.
+const WRITABLE_METADATA: &[FieldPath] = &[
+    &["metadata", "annotations"],
+    &["metadata", "finalizers"],
+    &["metadata", "generateName"],
+    &["metadata", "labels"],
+    &["metadata", "ownerReferences"],
+];
+
 struct NoHooks;
 
 impl Hooks for NoHooks {}
+
+/// Kinds whose status path writes the status and nothing else.
+struct StatusAlone;
+
+impl Hooks for StatusAlone {
+    fn kept_metadata(&self, subresource: &str) -> &'static [FieldPath] {
+        if subresource == "status" { WRITABLE_METADATA } else { &[] }
+    }
+}
 
 /// The hooks of a kind.
 pub fn hooks(def: &ResourceDef) -> &'static dyn Hooks {
@@ -140,6 +163,8 @@ pub fn hooks(def: &ResourceDef) -> &'static dyn Hooks {
         ("", "Service") => &service::ServiceHooks,
         ("", "ServiceAccount") => &service_account::ServiceAccountHooks,
         ("apps", "DaemonSet") => &daemon_set::DaemonSetHooks,
+        ("flowcontrol", "FlowSchema" | "PriorityLevelConfiguration")
+        | ("storagemigration", "StorageVersionMigration") => &StatusAlone,
         ("rbac", "RoleBinding") => &role_binding::BindingHooks::<RoleBinding>::NEW,
         ("rbac", "ClusterRoleBinding") => &role_binding::BindingHooks::<ClusterRoleBinding>::NEW,
         ("storage", "CSIDriver") => &csi_driver::CsiDriverHooks,

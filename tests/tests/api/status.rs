@@ -232,3 +232,45 @@ async fn with_status(admin: &Client) -> BTreeSet<String> {
     }
     names
 }
+
+/// What of metadata can be written beside a status is a matter of the kind, and so is who comes to own it.
+#[tokio::test]
+async fn kinds_say_which_metadata_a_status_brings() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let given = json!({"labels": {"x": "y"}, "annotations": {"x": "y"}, "finalizers": ["example.com/f"],
+        "ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": "u"}]});
+    let schema =
+        json!({"metadata": {"name": "o"}, "spec": {"priorityLevelConfiguration": {"name": "exempt"}}});
+    let level = json!({"metadata": {"name": "o"}, "spec": {"type": "Limited", "limited": {"limitResponse": {"type": "Reject"}}}});
+    let pod = json!({"metadata": {"name": "o"}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
+    let set = json!({"metadata": {"name": "o"}, "spec": {"selector": {"matchLabels": {"a": "b"}},
+        "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}});
+    let flow = "/apis/flowcontrol.apiserver.orch.io/v1";
+    let all: &[&str] = &["labels", "annotations", "finalizers", "ownerReferences"];
+    for (collection, object, taken) in [
+        (format!("{flow}/flowschemas"), schema, &[] as &[&str]),
+        (format!("{flow}/prioritylevelconfigurations"), level, &[]),
+        ("/api/v1/namespaces/default/pods".to_owned(), pod, &all[..3]),
+        ("/apis/apps/v1/namespaces/default/daemonsets".to_owned(), set, all),
+    ] {
+        admin.post(&collection, &object).await.expect(201);
+        let path = format!("{collection}/o/status?fieldManager=s");
+        let status = json!({"conditions": [{"type": "C", "status": "True"}]});
+        let change = json!({"metadata": given, "status": status});
+        let merged = admin.merge(&path, &change).await.expect(200);
+        assert_eq!(merged["status"]["conditions"][0]["type"], "C", "{merged}");
+        let managed = merged["metadata"]["managedFields"].as_array().unwrap();
+        let own = managed.iter().find(|entry| entry["manager"] == "s").unwrap();
+        for name in all {
+            let is_taken = taken.contains(name);
+            assert_eq!(
+                merged["metadata"].get(name).is_some_and(|value| *value == given[name]),
+                is_taken,
+                "{collection} {name}"
+            );
+            let owned = own["fieldsV1"]["f:metadata"].get(format!("f:{name}")).is_some();
+            assert_eq!(owned, is_taken, "{collection} {name}: {own}");
+        }
+    }
+}

@@ -209,6 +209,15 @@ async fn nulls_and_other_bodies_are_read_as_clients_know() {
         assert_eq!(same["data"], json!({"value": "1"}), "{media_type} {body}");
     }
 
+    // Whole numbers may be written with a point in strategic patches only.
+    let point = r#"{"spec":{"minReadySeconds":2.0}}"#;
+    let set = format!("{DAEMON_SETS}/d");
+    let counted = write(&admin, &Method::PATCH, &set, STRATEGIC, point).await.expect(200);
+    assert_eq!(counted["spec"]["minReadySeconds"], 2);
+    for (media_type, body) in [(MERGE, point), (STRATEGIC, r#"{"spec":{"minReadySeconds":2.5}}"#)] {
+        write(&admin, &Method::PATCH, &set, media_type, body).await.refused(422, "Invalid");
+    }
+
     // A list replaces a list; what is null in its objects is not there.
     let change = json!({"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "i", "command": null,
         "resources": {"limits": {"cpu": null, "memory": "1Mi"}}}]}}}});

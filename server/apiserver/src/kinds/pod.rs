@@ -15,7 +15,7 @@ use orch_runtime::{
     vocabulary::Vocabulary,
 };
 
-use super::{Change, Hooks};
+use super::{Change, Hooks, WRITABLE_METADATA};
 use crate::app::App;
 
 /// How long containers may take to end where a pod does not say.
@@ -31,6 +31,15 @@ const NO_HOSTNAME: &str = "this is used in the Pod's hostname, which can result 
 pub(super) struct PodHooks;
 
 impl Hooks for PodHooks {
+    fn kept_metadata(&self, subresource: &str) -> &'static [FieldPath] {
+        match subresource {
+            // Old agents on nodes send these back damaged.
+            "status" => &[&["metadata", "ownerReferences"]],
+            EPHEMERAL_CONTAINERS => WRITABLE_METADATA,
+            _ => &[],
+        }
+    }
+
     fn admit(&self, app: &App, object: &mut dyn ApiObject) -> Result<(), String> {
         let Some(pod) = object.as_any_mut().downcast_mut::<Pod>() else { return Ok(()) };
         priority::assign(app, pod)

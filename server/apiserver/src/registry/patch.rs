@@ -102,7 +102,7 @@ impl Patch {
             .map_err(|error| ApiError::BadRequest(format!("error decoding patch: {error}")))?;
         let offences = document.strict.iter().map(ToString::to_string).collect();
         let change = match kind {
-            PatchKind::Strategic => Change::Strategic(document.tree),
+            PatchKind::Strategic => Change::Strategic(with_whole_numbers(document.tree)),
             PatchKind::Merge | PatchKind::Json | PatchKind::Apply => Change::Merge(document.tree),
         };
         Ok(Patch { change, offences })
@@ -163,6 +163,31 @@ impl Patch {
             name: String::new(),
             errors: cx.into_errors(),
         }
+    }
+}
+
+/// Beyond this a number with a point is not exact any more.
+const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
+
+/// Existing clients may write `1.0` for a whole number in a strategic patch, and nowhere else.
+fn with_whole_numbers(tree: Tree) -> Tree {
+    match tree {
+        Tree::Number(number) => match number.as_f64() {
+            Some(value) if number.is_f64() && value.fract() == 0.0 && value.abs() < LARGEST_WHOLE =>
+            {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "a whole number in the range of the type"
+                )]
+                Tree::from(value as i64)
+            }
+            _ => Tree::Number(number),
+        },
+        Tree::Array(items) => Tree::Array(items.into_iter().map(with_whole_numbers).collect()),
+        Tree::Object(fields) => {
+            Tree::Object(fields.into_iter().map(|(name, value)| (name, with_whole_numbers(value))).collect())
+        }
+        other => other,
     }
 }
 

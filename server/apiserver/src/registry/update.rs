@@ -227,10 +227,18 @@ fn check_uid(call: Call<'_>, have: &str, proposed: &Tree) -> Result<()> {
     Err(ApiError::conflict(call.target.resource, &call.target.name, cause))
 }
 
-/// The main path leaves the status alone, and `/status` leaves everything else alone.
+/// The main path leaves the status alone, and `/status` leaves everything else alone; of metadata, what the kind says.
 fn restrict(call: Call<'_>, current: &Tree, proposed: &mut Tree) {
     let def = call.target.resource.def;
     let subresource = call.target.subresource.map_or("", |subresource| subresource.name);
+    for path in kinds::hooks(def).kept_metadata(subresource) {
+        let Some(name) = path.last() else { continue };
+        let metadata = meta::metadata_mut(proposed);
+        match Meta::of(current).get(name) {
+            Some(value) => drop(metadata.insert((*name).to_owned(), value.clone())),
+            None => drop(metadata.remove(*name)),
+        }
+    }
     if !def.has_status() && subresource.is_empty() {
         return;
     }

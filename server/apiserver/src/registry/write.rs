@@ -178,11 +178,13 @@ fn unset_fields(call: Call<'_>) -> Vec<FieldPath> {
 
 /// The fields that this path of the API leaves alone, whatever a client sends.
 pub fn reset_fields(call: Call<'_>) -> Vec<FieldPath> {
-    match change(call).subresource {
-        "status" => vec![&["spec"]],
-        _ if call.target.resource.def.has_status() => vec![&["status"]],
-        _ => Vec::new(),
-    }
+    let (def, subresource) = (call.target.resource.def, change(call).subresource);
+    let other: &[FieldPath] = match subresource {
+        "status" => &[&["spec"]],
+        _ if def.has_status() => &[&["status"]],
+        _ => &[],
+    };
+    [other, kinds::hooks(def).kept_metadata(subresource)].concat()
 }
 
 /// Under whose name a write is recorded.
