@@ -15,6 +15,7 @@ mod scheduling;
 mod security;
 mod spec;
 mod volume;
+mod windows;
 
 pub(super) use self::doubts::fraction;
 pub use self::{
@@ -25,10 +26,11 @@ pub use self::{
     object::{pod, pod_update},
     paths::{file_mode, file_path, path_below},
     port::{container_port, port_number_or_name},
-    probe::{http_header_name, lifecycle_handler, probe},
+    probe::{http_headers, lifecycle_handler, probe},
     projected::{downward_api, projected},
     scheduling::{node_labels, pod_affinity_term, toleration, topology_spread, weight},
     security::{app_armor_profile, pod_security_context, seccomp_profile, security_context, sysctl_name},
-    spec::{dns_config, image_pull_secrets, pod_resource_claim, pod_spec, pod_template},
+    spec::{dns_config, pod_resource_claim, pod_spec, pod_template},
     volume::{cinder, claim_template, csi_volume, ephemeral_volume, size_limit, volume},
+    windows::windows_options,
 };

@@ -7,10 +7,12 @@ use orch_runtime::{
     path::Path,
 };
 
-use super::{paths::path_below, resources::container_resources};
+use super::{paths::path_below, probe::sleeps, resources::container_resources};
 use crate::core::v1::{
     Container, ContainerPort, EphemeralContainer, Probe, SecurityContext, Volume, VolumeDevice, VolumeMount,
 };
+
+const NOT_EPHEMERAL: &str = "cannot be set for an Ephemeral Container";
 
 /// A text without blanks around it.
 pub fn image(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
@@ -24,11 +26,14 @@ pub fn image(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
 pub(super) fn main_container(
     value: &Container,
     volumes: &[Volume],
+    grace: Option<i64>,
     path: &Path<'_>,
     cx: &mut Validation<'_>,
 ) {
     container(value, volumes, path, cx);
+    sleeps(value, grace, path, cx);
     probes(value, path, cx);
+    resize_policies(value, path, cx);
     if value.restart_policy.is_some() {
         let detail = "may not be set for non-init containers";
         cx.push(FieldError::forbidden(&path.field("restartPolicy"), detail));
@@ -43,6 +48,7 @@ pub(super) fn init_container(
     cx: &mut Validation<'_>,
 ) {
     container(value, volumes, path, cx);
+    resize_policies(value, path, cx);
     if value.restart_policy.as_deref() == Some("Always") {
         return probes(value, path, cx);
     }
@@ -55,6 +61,17 @@ pub(super) fn init_container(
         if is_given {
             let detail = "may not be set for init containers without restartPolicy=Always";
             cx.push(FieldError::forbidden(&path.field(field), detail));
+        }
+    }
+}
+
+/// Each resource is resized in one way.
+fn resize_policies(value: &Container, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let at = path.field("resizePolicy");
+    let mut seen = BTreeSet::new();
+    for (index, policy) in value.resize_policy.iter().enumerate() {
+        if !seen.insert(&policy.resource_name) {
+            cx.push(FieldError::duplicate(&at.index(index), &policy.resource_name));
         }
     }
 }
@@ -79,8 +96,15 @@ pub(super) fn ephemeral_container(
         ("restartPolicy", value.restart_policy.is_some()),
     ] {
         if is_given {
-            let detail = "cannot be set for an Ephemeral Container";
-            cx.push(FieldError::forbidden(&path.field(field), detail));
+            cx.push(FieldError::forbidden(&path.field(field), NOT_EPHEMERAL));
+        }
+    }
+    let mounts = path.field("volumeMounts");
+    for (index, mount) in value.volume_mounts.iter().enumerate() {
+        for (field, part) in [("subPath", &mount.sub_path), ("subPathExpr", &mount.sub_path_expr)] {
+            if !part.is_empty() {
+                cx.push(FieldError::forbidden(&mounts.index(index).field(field), NOT_EPHEMERAL));
+            }
         }
     }
 }
@@ -129,34 +153,66 @@ fn mounts(
     cx: &mut Validation<'_>,
 ) {
     let is_privileged = security.is_some_and(|security| security.privileged == Some(true));
-    let at = path.field("volumeMounts");
+    let list = path.field("volumeMounts");
     let mut places = BTreeSet::new();
     for (index, mount) in mounts.iter().enumerate() {
-        let at = at.index(index);
+        let at = list.index(index);
         volume_of(&mount.name, volumes, &at, cx);
         place(&mount.mount_path, &mut places, &at.field("mountPath"), cx);
-        sub_paths(mount, &at, cx);
-        propagation(mount, is_privileged, &at, cx);
+        let both = |name, path| (devices.iter().any(name), devices.iter().any(path));
+        let other = both(
+            |device: &VolumeDevice| device.name == mount.name,
+            |device: &VolumeDevice| device.device_path == mount.mount_path,
+        );
+        overlaps(other, (&mount.name, &mount.mount_path), ("mountPath", "volumeDevices"), &at, cx);
+        // Clients know these errors at the list.
+        sub_paths(mount, &list, &at, cx);
+        propagation(mount, is_privileged, &list, cx);
     }
-    let at = path.field("volumeDevices");
-    let mut names = BTreeSet::new();
+    let list = path.field("volumeDevices");
+    let (mut names, mut places) = (BTreeSet::new(), BTreeSet::new());
     for (index, device) in devices.iter().enumerate() {
-        let at = at.index(index);
+        let at = list.index(index);
+        let name = at.field("name");
+        if !device.name.is_empty() && !names.insert(&device.name) {
+            cx.push(FieldError::invalid(&name, &device.name, "must be unique"));
+        }
         let is_claim =
             |volume: &Volume| volume.persistent_volume_claim.is_some() || volume.ephemeral.is_some();
-        let name = at.field("name");
         if volume_of(&device.name, volumes, &at, cx).is_some_and(|volume| !is_claim(volume)) {
             let detail =
                 "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode";
             cx.push(FieldError::invalid(&name, &device.name, detail));
         }
-        if mounts.iter().any(|mount| mount.name == device.name) {
-            cx.push(FieldError::invalid(&name, &device.name, "must not already exist in volumeMounts"));
-        }
-        if !device.name.is_empty() && !names.insert(&device.name) {
-            cx.push(FieldError::invalid(&name, &device.name, "must be unique"));
-        }
         place(&device.device_path, &mut places, &at.field("devicePath"), cx);
+        if device.device_path.split('/').any(|part| part == "..") {
+            let detail = "can not contain backsteps ('..')";
+            cx.push(FieldError::invalid(&at.field("devicePath"), &device.device_path, detail));
+        }
+        let both = |name, path| (mounts.iter().any(name), mounts.iter().any(path));
+        let other = both(
+            |mount: &VolumeMount| mount.name == device.name,
+            |mount: &VolumeMount| mount.mount_path == device.device_path,
+        );
+        overlaps(other, (&device.name, &device.device_path), ("devicePath", "volumeMounts"), &at, cx);
+    }
+}
+
+/// A volume is a device or a tree of files, and a place has one of both.
+fn overlaps(
+    (same_name, same_place): (bool, bool),
+    (name, place): (&str, &str),
+    (field, others): (&str, &str),
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    if same_name {
+        let detail = format!("must not already exist in {others}");
+        cx.push(FieldError::invalid(&path.field("name"), name, &detail));
+    }
+    if same_place {
+        let detail = format!("must not already exist as a path in {others}");
+        cx.push(FieldError::invalid(&path.field(field), place, &detail));
     }
 }
 
@@ -185,14 +241,13 @@ fn place<'v>(place: &'v str, places: &mut BTreeSet<&'v str>, path: &Path<'_>, cx
     }
 }
 
-fn sub_paths(mount: &VolumeMount, path: &Path<'_>, cx: &mut Validation<'_>) {
-    path_below(&mount.sub_path, &path.field("subPath"), cx);
-    let at = path.field("subPathExpr");
+fn sub_paths(mount: &VolumeMount, list: &Path<'_>, path: &Path<'_>, cx: &mut Validation<'_>) {
+    path_below(&mount.sub_path, &list.field("subPath"), cx);
     if !mount.sub_path.is_empty() && !mount.sub_path_expr.is_empty() {
         let detail = "subPathExpr and subPath are mutually exclusive";
-        cx.push(FieldError::invalid(&at, &mount.sub_path_expr, detail));
+        cx.push(FieldError::invalid(&path.field("subPathExpr"), &mount.sub_path_expr, detail));
     }
-    path_below(&mount.sub_path_expr, &at, cx);
+    path_below(&mount.sub_path_expr, &list.field("subPathExpr"), cx);
 }
 
 fn propagation(mount: &VolumeMount, is_privileged: bool, path: &Path<'_>, cx: &mut Validation<'_>) {

@@ -52,6 +52,10 @@ pub(super) fn warn(
     let has_app_armor = security.is_some_and(|security| security.app_armor_profile.is_some());
     container::warn(spec, &annotated, is_template && !has_app_armor, &at, cx);
     container::warn_of_ports(spec, &at, cx);
+    if spec.termination_grace_period_seconds.is_some_and(|seconds| seconds < 0) {
+        let text = "must be >= 0; negative values are invalid and will be treated as 1";
+        cx.warn(&at.field("terminationGracePeriodSeconds"), text);
+    }
     if let Some(affinity) = &spec.affinity {
         others(affinity, &at.field("affinity"), cx);
     }
@@ -153,6 +157,11 @@ fn repeated(spec: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
             let list = path.field("imagePullSecrets");
             cx.warn(&list.index(index).field("name"), format_args!("duplicate name {}", secret.name.shown()));
         }
+    }
+    for (index, _) in spec.image_pull_secrets.iter().enumerate().filter(|(_, secret)| secret.name.is_empty())
+    {
+        let list = path.field("imagePullSecrets");
+        cx.warn(&list.index(index).field("name"), "invalid empty name \"\"");
     }
 }
 

@@ -151,6 +151,10 @@ pub(super) fn field_selector(
         };
         return cx.invalid_all(path, key, &faults);
     }
+    if value.api_version != "v1" {
+        let detail = format!("error converting fieldPath: unsupported pod version: {}", value.api_version);
+        return cx.push(FieldError::invalid(&at, field, &detail));
+    }
     // An old name of the field.
     let field: Cow<'_, str> = if field == "spec.host" { "spec.nodeName".into() } else { field.into() };
     if !FIELD_LABELS.contains(&field.as_ref()) {

@@ -5,7 +5,7 @@ use orch_runtime::{
     path::Path,
 };
 
-use crate::core::v1::{LifecycleHandler, Probe};
+use crate::core::v1::{Container, HTTPHeader, LifecycleHandler, Probe};
 
 /// There is exactly one way to check.
 pub fn probe(value: &Probe, path: &Path<'_>, cx: &mut Validation<'_>) {
@@ -40,12 +40,29 @@ fn one_handler(handlers: &[(&str, bool)], path: &Path<'_>, cx: &mut Validation<'
     }
 }
 
-/// The name of a header.
-pub fn http_header_name(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
+/// Headers have names. Clients know the errors at the list.
+pub fn http_headers(value: &[HTTPHeader], path: &Path<'_>, cx: &mut Validation<'_>) {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
-    if value.is_empty() || !value.bytes().all(is_allowed) {
-        let detail = "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex \
-                      used for validation is '[-A-Za-z0-9]+')";
-        cx.push(FieldError::invalid(path, value, detail));
+    for name in value.iter().map(|header| header.name.as_str()) {
+        if name.is_empty() || !name.bytes().all(is_allowed) {
+            let detail = "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', \
+                          regex used for validation is '[-A-Za-z0-9]+')";
+            cx.push(FieldError::invalid(path, name, detail));
+        }
+    }
+}
+
+/// A container waits no longer than the pod may take to end.
+pub(super) fn sleeps(value: &Container, grace: Option<i64>, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let (Some(lifecycle), Some(grace)) = (&value.lifecycle, grace) else { return };
+    let path = path.field("lifecycle");
+    for (name, handler) in [("postStart", &lifecycle.post_start), ("preStop", &lifecycle.pre_stop)] {
+        let seconds =
+            handler.as_ref().and_then(|handler| handler.sleep.as_ref()).map_or(0, |sleep| sleep.seconds);
+        if !(0..=grace).contains(&seconds) {
+            let detail =
+                format!("must be non-negative and less than terminationGracePeriodSeconds ({grace})");
+            cx.push(FieldError::invalid(&path.field(name).field("sleep"), &seconds, &detail));
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What containers request and are limited to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use orch_runtime::{
     constraint,
@@ -30,6 +30,27 @@ pub(super) fn container_resources(value: &ResourceRequirements, path: &Path<'_>,
     let has_huge_pages = names.iter().any(|name| name.starts_with(HUGE_PAGES));
     if has_huge_pages && !names.iter().any(|name| matches!(name.as_str(), "cpu" | "memory")) {
         cx.push(FieldError::forbidden(path, "HugePages require cpu or memory"));
+    }
+}
+
+/// What the pod itself costs, as a limit.
+pub(super) fn overhead(amounts: &BTreeMap<String, Quantity>, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let limits = amounts.clone();
+    container_resources(&ResourceRequirements { limits, ..ResourceRequirements::default() }, path, cx);
+}
+
+/// A container uses claims of its pod.
+pub(super) fn claims(
+    value: &ResourceRequirements,
+    of_pod: &BTreeSet<&str>,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    for (index, claim) in value.claims.iter().enumerate() {
+        if !claim.name.is_empty() && !of_pod.contains(claim.name.as_str()) {
+            let resources = path.field("resources");
+            cx.push(FieldError::not_found(&resources.field("claims").index(index), &claim.name));
+        }
     }
 }
 

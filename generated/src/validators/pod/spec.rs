@@ -11,11 +11,11 @@ use orch_runtime::{
 use super::{
     container::{ephemeral_container, init_container, main_container},
     doubts,
+    resources::{claims, container_resources, overhead},
     scheduling::topology_spreads,
+    windows::{host_process, operating_system},
 };
-use crate::core::v1::{
-    ContainerPort, LocalObjectReference, PodDNSConfig, PodResourceClaim, PodSpec, PodTemplateSpec,
-};
+use crate::core::v1::{ContainerPort, PodDNSConfig, PodResourceClaim, PodSpec, PodTemplateSpec};
 
 /// The most name servers, and domains to search, that resolvers look at.
 const NAMESERVERS_MAX: usize = 3;
@@ -55,19 +55,56 @@ pub fn pod_spec(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
             }
         }
     }
+    unmasked(value, path, cx);
     topology_spreads(&value.topology_spread_constraints, &path.field("topologySpreadConstraints"), cx);
+    host_process(value, path, cx);
     if !value.scheduling_gates.is_empty() && !value.node_name.is_empty() {
         let detail = "cannot be set until all schedulingGates have been cleared";
         cx.push(FieldError::forbidden(&path.field("nodeName"), detail));
+    }
+    overhead(&value.overhead, &path.field("overhead"), cx);
+    if let Some(resources) = &value.resources {
+        container_resources(resources, &path.field("resources"), cx);
+    }
+    operating_system(value, path, cx);
+}
+
+/// All of `/proc` is shown to users only who are not the node's.
+fn unmasked(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.host_users == Some(false) {
+        return;
+    }
+    for (list, containers) in [("containers", &value.containers), ("initContainers", &value.init_containers)]
+    {
+        for (index, container) in containers.iter().enumerate() {
+            let mount =
+                container.security_context.as_ref().and_then(|security| security.proc_mount.as_deref());
+            if mount == Some("Unmasked") {
+                let containers = path.field(list);
+                let container = containers.index(index);
+                let security = container.field("securityContext");
+                let detail = "`hostUsers` must be false to use `Unmasked`";
+                cx.push(FieldError::invalid(&security.field("procMount"), "Unmasked", detail));
+            }
+        }
     }
 }
 
 fn containers(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let volumes = &value.volumes;
+    let wanted: BTreeSet<&str> = value.resource_claims.iter().map(|claim| claim.name.as_str()).collect();
     for (index, container) in value.containers.iter().enumerate() {
-        main_container(container, volumes, &path.field("containers").index(index), cx);
+        claims(&container.resources, &wanted, &path.field("containers").index(index), cx);
+        main_container(
+            container,
+            volumes,
+            value.termination_grace_period_seconds,
+            &path.field("containers").index(index),
+            cx,
+        );
     }
     for (index, container) in value.init_containers.iter().enumerate() {
+        claims(&container.resources, &wanted, &path.field("initContainers").index(index), cx);
         init_container(container, volumes, &path.field("initContainers").index(index), cx);
     }
     let names: BTreeSet<&str> = value.containers.iter().map(|container| container.name.as_str()).collect();
@@ -101,24 +138,44 @@ fn container_names(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
 }
 
-/// A port of the host leads to one container only, and is the container's own on the host's network.
+/// A port of the host leads to one container only, and is the container's own on the host's network. Containers that run
+/// one after the other do not get into each other's way.
 fn host_ports(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let mut seen = BTreeSet::new();
+    let list = path.field("containers");
     for (index, container) in value.containers.iter().enumerate() {
-        let list = path.field("containers");
+        taken_ports(&container.ports, &mut seen, &list.index(index).field("ports"), cx);
+    }
+    let list = path.field("initContainers");
+    for (index, container) in value.init_containers.iter().enumerate() {
+        taken_ports(&container.ports, &mut BTreeSet::new(), &list.index(index).field("ports"), cx);
+    }
+    if !value.host_network {
+        return;
+    }
+    let list = path.field("containers");
+    for (index, container) in value.containers.iter().enumerate() {
         let container_at = list.index(index);
         let ports_at = container_at.field("ports");
-        for (index, port) in container.ports.iter().enumerate().filter(|(_, port)| port.host_port != 0) {
+        let other = |port: &ContainerPort| port.host_port != 0 && port.host_port != port.container_port;
+        for (index, port) in container.ports.iter().enumerate().filter(|(_, port)| other(port)) {
             let at = ports_at.index(index);
-            if value.host_network && port.host_port != port.container_port {
-                let detail = "must match `hostPort` when `hostNetwork` is true";
-                cx.push(FieldError::invalid(&at.field("containerPort"), &port.container_port, detail));
-            }
-            let key = host_port_key(port);
-            if seen.contains(&key) {
-                cx.push(FieldError::duplicate(&at.field("hostPort"), &key));
-            }
-            seen.insert(key);
+            let detail = "must match `containerPort` when `hostNetwork` is true";
+            cx.push(FieldError::invalid(&at.field("hostPort"), &port.host_port, detail));
+        }
+    }
+}
+
+fn taken_ports(
+    ports: &[ContainerPort],
+    seen: &mut BTreeSet<String>,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    for (index, port) in ports.iter().enumerate().filter(|(_, port)| port.host_port != 0) {
+        let key = host_port_key(port);
+        if !seen.insert(key.clone()) {
+            cx.push(FieldError::duplicate(&path.index(index).field("hostPort"), &key));
         }
     }
 }
@@ -135,15 +192,6 @@ pub fn pod_template(value: &PodTemplateSpec, path: &Path<'_>, cx: &mut Validatio
         let spec = path.field("spec");
         let detail = "ephemeral containers not allowed in pod template";
         cx.push(FieldError::forbidden(&spec.field("ephemeralContainers"), detail));
-    }
-}
-
-/// Every secret has a name.
-pub fn image_pull_secrets(value: &[LocalObjectReference], path: &Path<'_>, cx: &mut Validation<'_>) {
-    for (index, secret) in value.iter().enumerate() {
-        if secret.name.is_empty() {
-            cx.push(FieldError::required(&path.index(index).field("name"), ""));
-        }
     }
 }
 

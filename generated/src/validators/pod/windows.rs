@@ -1,0 +1,218 @@
+//! Windows: its own options, containers that run on the host, and what pods of one system may not ask of another.
+
+use std::sync::LazyLock;
+
+use orch_runtime::{
+    constraint,
+    field_error::{FieldError, Validation},
+    path::Path,
+    rule::Pattern,
+};
+
+use crate::core::v1::{
+    Container, EphemeralContainer, PodSpec, SecurityContext, WindowsSecurityContextOptions,
+};
+
+/// A credential spec is smaller than this, in bytes.
+const CREDENTIAL_MAX: usize = 64 * 1024;
+/// A domain is shorter than this, a user at most so long, in bytes.
+const DOMAIN_MAX: usize = 256;
+const USER_MAX: usize = 104;
+/// Characters that no user has in its name.
+const NOT_IN_USERS: &str = "\"/\\:;|=,+*?<>@[]";
+
+const NOT_FOR_LINUX: &str = "windows options cannot be set for a linux pod";
+const NOT_FOR_WINDOWS: &str = "cannot be set for a windows pod";
+
+static NETBIOS_DOMAIN: LazyLock<Pattern> =
+    LazyLock::new(|| Pattern::new(r#"^[^\\/:\*\?"<>|\.][^\\/:\*\?"<>|]{0,14}$"#));
+static DNS_DOMAIN: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::new(
+        r"^[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$",
+    )
+});
+
+/// Credentials have names, and users are written as Windows writes them.
+pub fn windows_options(value: &WindowsSecurityContextOptions, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if let Some(name) = &value.gmsa_credential_spec_name {
+        cx.invalid_all(&path.field("gmsaCredentialSpecName"), name, &constraint::dns_subdomain(name));
+    }
+    if let Some(spec) = &value.gmsa_credential_spec {
+        let at = path.field("gmsaCredentialSpec");
+        if spec.is_empty() {
+            cx.push(FieldError::invalid(&at, spec, "gmsaCredentialSpec cannot be an empty string"));
+        } else if spec.len() > CREDENTIAL_MAX {
+            cx.push(FieldError::invalid(&at, spec, "gmsaCredentialSpec size must be under 64 KiB"));
+        }
+    }
+    if let Some(name) = &value.run_as_user_name {
+        let at = path.field("runAsUserName");
+        for fault in user_faults(name) {
+            cx.push(FieldError::invalid(&at, name, &fault));
+        }
+    }
+}
+
+/// What is wrong with `user` or `domain\user`.
+fn user_faults(name: &str) -> Vec<String> {
+    if name.is_empty() {
+        return vec!["runAsUserName cannot be an empty string".to_owned()];
+    }
+    if name.bytes().any(|byte| byte.is_ascii_control()) {
+        return vec!["runAsUserName cannot contain control characters".to_owned()];
+    }
+    let parts: Vec<&str> = name.split('\\').collect();
+    let (domain, user) = match parts[..] {
+        [user] => (None, user),
+        [domain, user] => (Some(domain), user),
+        _ => return vec!["runAsUserName cannot contain more than one backslash".to_owned()],
+    };
+    let is_domain = |domain| NETBIOS_DOMAIN.is_match(domain) || DNS_DOMAIN.is_match(domain);
+    let only_dots = !user.is_empty() && user.chars().all(|ch| ch == '.' || ch == ' ');
+    let faults = [
+        (
+            domain.is_some_and(|domain| domain.len() >= DOMAIN_MAX),
+            format!("Domain length must be under {DOMAIN_MAX} characters"),
+        ),
+        (
+            domain.is_some_and(|domain| !is_domain(domain)),
+            "Domain doesn't match the NetBios nor the DNS format".to_owned(),
+        ),
+        (user.is_empty(), "User cannot be empty".to_owned()),
+        (user.len() > USER_MAX, format!("User length must not be longer than {USER_MAX} characters")),
+        (only_dots, "User cannot contain only periods or spaces".to_owned()),
+        (
+            user.contains(|ch| NOT_IN_USERS.contains(ch)),
+            r#"User cannot contain the following characters: "/\:;|=,+*?<>@[]"#.to_owned(),
+        ),
+    ];
+    let broken = faults.into_iter().filter(|(is_broken, _)| *is_broken);
+    broken.map(|(_, fault)| format!("runAsUserName's {fault}")).collect()
+}
+
+/// Containers run on the host all or none, and then on its network.
+pub(super) fn host_process(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let of_pod = value.security_context.as_ref().and_then(|security| security.windows_options.as_ref());
+    let of_pod = of_pod.and_then(|options| options.host_process);
+    let (mut all, mut on_host) = (0, 0);
+    each_container(value, |list, index, security| {
+        all += 1;
+        let own = security.and_then(|security| security.windows_options.as_ref()?.host_process);
+        if let (Some(of_pod), Some(own)) = (of_pod, own)
+            && of_pod != own
+        {
+            let container = path.field(list);
+            let security = container.index(index);
+            let options = security.field("securityContext");
+            let at = options.field("windowsOptions");
+            let detail =
+                format!("pod hostProcess value must be identical if both are specified, was {of_pod}");
+            cx.push(FieldError::invalid(&at.field("hostProcess"), &own, &detail));
+        }
+        if own.or(of_pod) == Some(true) {
+            on_host += 1;
+        }
+    });
+    if on_host == 0 {
+        return;
+    }
+    if on_host != all {
+        let detail =
+            "If pod contains any hostProcess containers then all containers must be HostProcess containers";
+        cx.push(FieldError::invalid(path, "", detail));
+    }
+    if !value.host_network {
+        let detail = "hostNetwork must be true if pod contains any hostProcess containers";
+        cx.push(FieldError::invalid(&path.field("hostNetwork"), &false, detail));
+    }
+}
+
+/// A pod of one operating system has no options of another.
+pub(super) fn operating_system(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let refused: fn(&SecurityContext) -> Vec<(&'static str, bool)> =
+        match value.os.as_ref().map(|os| os.name.as_str()) {
+            Some("linux") => |security| vec![("windowsOptions", security.windows_options.is_some())],
+            Some("windows") => not_on_windows,
+            _ => return,
+        };
+    let is_linux = value.os.as_ref().is_some_and(|os| os.name == "linux");
+    let detail = if is_linux { NOT_FOR_LINUX } else { NOT_FOR_WINDOWS };
+    let of_pod = if is_linux { of_linux_pod(value) } else { of_windows_pod(value) };
+    for (parent, field, _) in of_pod.into_iter().filter(|(_, _, is_given)| *is_given) {
+        let security = path.field(parent);
+        let parent = if parent.is_empty() { path } else { &security };
+        cx.push(FieldError::forbidden(&parent.field(field), detail));
+    }
+    each_container(value, |list, index, security| {
+        for (field, _) in security.map(refused).into_iter().flatten().filter(|(_, is_given)| *is_given) {
+            let containers = path.field(list);
+            let container = containers.index(index);
+            let security = container.field("securityContext");
+            cx.push(FieldError::forbidden(&security.field(field), detail));
+        }
+    });
+}
+
+/// Where a field stands (in the spec itself if empty), its name, and whether it is given.
+type Given = (&'static str, &'static str, bool);
+
+const SECURITY: &str = "securityContext";
+
+fn of_linux_pod(value: &PodSpec) -> Vec<Given> {
+    let security = value.security_context.as_ref();
+    vec![(SECURITY, "windowsOptions", security.is_some_and(|security| security.windows_options.is_some()))]
+}
+
+fn of_windows_pod(value: &PodSpec) -> Vec<Given> {
+    let absent = Default::default();
+    let security = value.security_context.as_ref().unwrap_or(&absent);
+    vec![
+        (SECURITY, "appArmorProfile", security.app_armor_profile.is_some()),
+        (SECURITY, "seLinuxOptions", security.se_linux_options.is_some()),
+        ("", "hostUsers", value.host_users.is_some()),
+        ("", "hostPID", value.host_pid),
+        ("", "hostIPC", value.host_ipc),
+        (SECURITY, "seccompProfile", security.seccomp_profile.is_some()),
+        (SECURITY, "fsGroup", security.fs_group.is_some()),
+        (SECURITY, "fsGroupChangePolicy", security.fs_group_change_policy.is_some()),
+        (SECURITY, "sysctls", !security.sysctls.is_empty()),
+        ("", "shareProcessNamespace", value.share_process_namespace.is_some()),
+        (SECURITY, "runAsUser", security.run_as_user.is_some()),
+        (SECURITY, "runAsGroup", security.run_as_group.is_some()),
+        (SECURITY, "supplementalGroups", !security.supplemental_groups.is_empty()),
+        (SECURITY, "supplementalGroupsPolicy", security.supplemental_groups_policy.is_some()),
+    ]
+}
+
+fn not_on_windows(security: &SecurityContext) -> Vec<(&'static str, bool)> {
+    vec![
+        ("appArmorProfile", security.app_armor_profile.is_some()),
+        ("seLinuxOptions", security.se_linux_options.is_some()),
+        ("seccompProfile", security.seccomp_profile.is_some()),
+        ("capabilities", security.capabilities.is_some()),
+        ("readOnlyRootFilesystem", security.read_only_root_filesystem.is_some()),
+        ("privileged", security.privileged.is_some()),
+        ("allowPrivilegeEscalation", security.allow_privilege_escalation.is_some()),
+        ("procMount", security.proc_mount.is_some()),
+        ("runAsUser", security.run_as_user.is_some()),
+        ("runAsGroup", security.run_as_group.is_some()),
+    ]
+}
+
+/// Calls a function with the list, place and settings of each container, in the order in which clients know the errors.
+fn each_container<'s>(
+    value: &'s PodSpec,
+    mut each: impl FnMut(&'static str, usize, Option<&'s SecurityContext>),
+) {
+    let of = |container: &'s Container| container.security_context.as_ref();
+    for (list, containers) in [("initContainers", &value.init_containers), ("containers", &value.containers)]
+    {
+        for (index, container) in containers.iter().enumerate() {
+            each(list, index, of(container));
+        }
+    }
+    let of = |container: &'s EphemeralContainer| container.security_context.as_ref();
+    for (index, container) in value.ephemeral_containers.iter().enumerate() {
+        each("ephemeralContainers", index, of(container));
+    }
+}
