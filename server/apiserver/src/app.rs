@@ -17,7 +17,7 @@ use crate::{
     error::{ApiError, Result},
     feature_gates::FeatureGates,
     health::Checks,
-    kinds::service::ServiceNetwork,
+    kinds::service::{NodePorts, ServiceNetwork},
     metrics::Metrics,
     openapi::OpenApi,
     registry::continue_token::TokenKey,
@@ -63,6 +63,8 @@ pub struct App {
     pub feature_gates: FeatureGates,
     /// The network of which services get their addresses.
     pub service_network: ServiceNetwork,
+    /// The ports of machines that services get.
+    pub node_ports: NodePorts,
     /// Held while an object is given what no other has, until it is stored.
     pub allocation: Arc<Mutex<()>>,
     /// How long a request that is no watch may take.

@@ -14,7 +14,9 @@ use orch_auth::{authentication::AuthenticationConfig, authorization::Authorizati
 use orch_runtime::vocabulary::Vocabulary;
 
 use crate::{
-    enablement::Enablement, feature_gates::FeatureGates, kinds::service::ServiceNetwork,
+    enablement::Enablement,
+    feature_gates::FeatureGates,
+    kinds::service::{NodePorts, ServiceNetwork},
     start_error::StartError,
 };
 
@@ -48,6 +50,8 @@ pub struct Config {
     pub feature_gates: FeatureGates,
     /// The network of which services get their addresses.
     pub service_network: ServiceNetwork,
+    /// The ports of machines that services get.
+    pub node_ports: NodePorts,
     /// The product words in force.
     pub vocabulary: &'static Vocabulary,
 }
@@ -112,6 +116,9 @@ struct ApiFlags {
     /// The network of which services get their addresses: an address, a slash and the number of leading bits.
     #[arg(long, value_name = "CIDR", default_value = "10.0.0.0/24")]
     service_cluster_ip_range: String,
+    /// The ports of machines that services get: the first and the last.
+    #[arg(long, value_name = "FIRST-LAST", default_value = "30000-32767")]
+    service_node_port_range: String,
 }
 
 impl Flags {
@@ -132,6 +139,8 @@ impl Flags {
                 .map_err(|problem| StartError::configuration("--feature-gates", problem))?,
             service_network: ServiceNetwork::parse(&self.api.service_cluster_ip_range)
                 .map_err(|problem| StartError::configuration("--service-cluster-ip-range", problem))?,
+            node_ports: NodePorts::parse(&self.api.service_node_port_range)
+                .map_err(|problem| StartError::configuration("--service-node-port-range", problem))?,
             vocabulary,
         })
     }

@@ -125,6 +125,7 @@ impl Server {
             namespace_gate: Arc::new(RwLock::new(())),
             feature_gates,
             service_network: self.config.service_network,
+            node_ports: self.config.node_ports.clone(),
             allocation: Arc::new(Mutex::new(())),
             request_timeout: self.config.serving.request_timeout,
             stopping: stopping.clone(),

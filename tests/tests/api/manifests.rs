@@ -15,6 +15,7 @@ const FAMILIES: &[(&str, usize, [&str; 2])] = &[
     ("volumes", 6, ["labels: {tier: fast}", "labels: {tier: slow}"]),
     ("flowcontrol", 5, ["lendablePercent: 50", "lendablePercent: 51"]),
     ("config", 6, ["LOG_LEVEL: info", "LOG_LEVEL: debug"]),
+    ("services", 5, ["timeoutSeconds: 600", "timeoutSeconds: 900"]),
     ("policy", 7, ["leaseTransitions: 4", "leaseTransitions: 5"]),
 ];
 
@@ -48,11 +49,34 @@ async fn manifests_are_applied_found_unchanged_and_shown() {
         shown(&kubectl, file, &text).await;
         changes(&kubectl, family, &text, *change).await;
     }
+    services(&kubectl).await;
     for (family, ..) in FAMILIES.iter().rev() {
         // What is in a namespace goes with it, and may have done so already.
         let delete =
             format!("delete --now --wait=false --ignore-not-found -f {}", manifest(family).display());
         assert!(kubectl.run(&delete).await.contains(" deleted"), "{family}");
+    }
+}
+
+/// Where services are reached, as people look it up.
+async fn services(kubectl: &Kubectl<'_>) {
+    let table = kubectl.run("get services -o wide").await;
+    let heading = table.lines().next().unwrap().split_whitespace().collect::<Vec<_>>();
+    assert_eq!(heading, ["NAME", "TYPE", "CLUSTER-IP", "EXTERNAL-IP", "PORT(S)", "AGE", "SELECTOR"]);
+    for (name, expected) in [
+        ("shop", &["ClusterIP", "10.0.0.", "<none>", "80/TCP,9100/TCP,6831/UDP", "app=shop"][..]),
+        ("shop-pods", &["ClusterIP", "None", "<none>", "80/TCP"]),
+        ("shop-nodes", &["NodePort", "10.0.0.", "80:30080/TCP"]),
+        ("shop-balanced", &["LoadBalancer", "10.0.0.", "198.51.100.7", "443:3"]),
+        ("payments", &["ExternalName", "<none>", "payments.example.com"]),
+    ] {
+        let line = table.lines().find(|line| line.split_whitespace().next() == Some(name)).unwrap();
+        assert!(expected.iter().all(|part| line.contains(part)), "{expected:?}: {line}");
+    }
+    let described = kubectl.run("describe service shop-nodes").await;
+    for part in ["NodePort", "30080/TCP", "Session Affinity", "ClientIP", "External Traffic Policy", "Local"]
+    {
+        assert!(described.contains(part), "{part}: {described}");
     }
 }
 

@@ -87,6 +87,24 @@ async fn an_update_keeps_what_was_given() {
 }
 
 #[tokio::test]
+async fn ports_of_machines_come_from_a_range() {
+    let server = TestServer::options().flag("--service-node-port-range=4000-4001").start().await;
+    let admin = server.admin();
+    let outside = json!({"type": "NodePort", "ports": [{"port": 80, "nodePort": 4002}]});
+    let message = admin.post(SERVICES, &service("a", outside)).await.refused(422, "Invalid");
+    assert_eq!(
+        message,
+        r#"Service "a" is invalid: spec.ports[0].nodePort: Invalid value: 4002: provided port is not in the valid range. The range of valid ports is 4000-4001"#
+    );
+    for (name, port) in [("a", 4000), ("b", 4001)] {
+        let made = admin.post(SERVICES, &service(name, json!({"type": "NodePort"}))).await.expect(201);
+        assert_eq!(made["spec"]["ports"][0]["nodePort"], port);
+    }
+    let full = admin.post(SERVICES, &service("c", json!({"type": "NodePort"}))).await.refused(422, "Invalid");
+    assert!(full.ends_with("range is full"), "{full}");
+}
+
+#[tokio::test]
 async fn services_made_at_once_have_different_addresses_and_ports() {
     let server = TestServer::start().await;
     let admin = server.admin();

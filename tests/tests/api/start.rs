@@ -57,6 +57,7 @@ async fn flags_that_are_wrong_are_named() {
         (&["--feature-gates=Nonsense=true"], &["--feature-gates", "unrecognized feature gate: Nonsense"]),
         (&["--feature-gates=ImageVolume=perhaps"], &["--feature-gates", "ImageVolume=perhaps"]),
         (&["--feature-gates=ImageVolume"], &["--feature-gates", "missing bool value for ImageVolume"]),
+        (&["--service-node-port-range=2-1"], &["--service-node-port-range", "2-1"]),
         (&["--secure-prot=1"], &["--secure-prot", "--secure-port"]),
         (&["--secure-port=abc"], &["abc", "--secure-port"]),
         (&["--secure-port=70000"], &["70000", "--secure-port"]),

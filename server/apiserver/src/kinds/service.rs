@@ -4,6 +4,7 @@
 //! kept over a restart. Whoever allocates holds the server's lock for that.
 
 mod network;
+mod node_ports;
 
 use std::collections::BTreeSet;
 
@@ -16,13 +17,11 @@ use orch_runtime::{
 };
 use orch_storage::Object;
 
-pub use self::network::ServiceNetwork;
+pub use self::{network::ServiceNetwork, node_ports::NodePorts};
 use super::{Change, Hooks};
 use crate::{app::App, catalog::ServedResource, registry::current};
 
 const NONE: &str = "None";
-/// Ports of machines that services get.
-const NODE_PORTS: std::ops::RangeInclusive<i32> = 30_000..=32_767;
 
 pub(super) struct ServiceHooks;
 
@@ -95,7 +94,7 @@ impl Hooks for ServiceHooks {
         let old = old.and_then(|old| old.as_any().downcast_ref::<Service>());
         let taken = Taken::besides(app, resource, &service.metadata.uid);
         addresses(&mut service.spec, old.map(|old| &old.spec), &app.service_network, &taken, cx);
-        node_ports(&mut service.spec, &taken, cx);
+        node_ports(&mut service.spec, &app.node_ports, &taken, cx);
     }
 }
 
@@ -202,23 +201,22 @@ fn addresses(
     }
 }
 
-fn node_ports(spec: &mut ServiceSpec, taken: &Taken, cx: &mut Validation<'_>) {
+fn node_ports(spec: &mut ServiceSpec, all: &NodePorts, taken: &Taken, cx: &mut Validation<'_>) {
     let needed = needs_node_ports(spec);
     let path = Path::ROOT.field("spec");
     let list = path.field("ports");
     let mut used = taken.node_ports.clone();
     for (index, port) in spec.ports.iter().enumerate().filter(|(_, port)| port.node_port != 0) {
         let at = list.index(index);
-        claim(port.node_port, &taken.node_ports, &at.field("nodePort"), cx);
+        claim(port.node_port, all, &taken.node_ports, &at.field("nodePort"), cx);
         used.insert(port.node_port);
     }
     if spec.health_check_node_port != 0 {
-        claim(spec.health_check_node_port, &used, &path.field("healthCheckNodePort"), cx);
+        claim(spec.health_check_node_port, all, &used, &path.field("healthCheckNodePort"), cx);
         used.insert(spec.health_check_node_port);
     }
-    let mut give = |number: &mut i32, at: &Path<'_>, cx: &mut Validation<'_>| match NODE_PORTS
-        .clone()
-        .find(|free| !used.contains(free))
+    let mut give = |number: &mut i32, at: &Path<'_>, cx: &mut Validation<'_>| match all
+        .free(|port| used.contains(&port))
     {
         Some(free) => {
             used.insert(free);
@@ -237,11 +235,9 @@ fn node_ports(spec: &mut ServiceSpec, taken: &Taken, cx: &mut Validation<'_>) {
 }
 
 /// A port that was asked for is one that services get, and nobody else's.
-fn claim(number: i32, taken: &BTreeSet<i32>, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if !NODE_PORTS.contains(&number) {
-        let (first, last) = (NODE_PORTS.start(), NODE_PORTS.end());
-        let detail =
-            format!("provided port is not in the valid range. The range of valid ports is {first}-{last}");
+fn claim(number: i32, all: &NodePorts, taken: &BTreeSet<i32>, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if !all.contains(number) {
+        let detail = format!("provided port is not in the valid range. The range of valid ports is {all}");
         cx.push(FieldError::invalid(path, &number, &detail));
     } else if taken.contains(&number) {
         cx.push(FieldError::invalid(path, &number, "provided port is already allocated"));
