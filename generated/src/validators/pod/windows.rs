@@ -10,7 +10,8 @@ use orch_runtime::{
 };
 
 use crate::core::v1::{
-    Container, EphemeralContainer, PodSpec, SecurityContext, WindowsSecurityContextOptions,
+    Container, EphemeralContainer, PodSecurityContext, PodSpec, SecurityContext,
+    WindowsSecurityContextOptions,
 };
 
 /// A credential spec is smaller than this, in bytes.
@@ -164,7 +165,7 @@ fn of_linux_pod(value: &PodSpec) -> Vec<Given> {
 }
 
 fn of_windows_pod(value: &PodSpec) -> Vec<Given> {
-    let absent = Default::default();
+    let absent = PodSecurityContext::default();
     let security = value.security_context.as_ref().unwrap_or(&absent);
     vec![
         (SECURITY, "appArmorProfile", security.app_armor_profile.is_some()),
