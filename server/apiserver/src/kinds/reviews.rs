@@ -11,6 +11,16 @@ use orch_runtime::{object::ApiObject, resource_def::ResourceDef};
 
 use crate::{error::Result, registry::Call};
 
+/// A question, and who asked it.
+pub struct Asked<'a> {
+    /// The request.
+    pub call: Call<'a>,
+    /// Who is asking.
+    pub user: &'a UserInfo,
+    /// The question, complete and valid.
+    pub question: &'a mut dyn ApiObject,
+}
+
 /// An answer in the making.
 type Answering<'a> = Pin<Box<dyn Future<Output = Result<()>> + Send + 'a>>;
 
@@ -29,13 +39,8 @@ pub trait Review: Send + Sync {
         true
     }
 
-    /// Writes the answer for a user into their question.
-    fn answer<'a>(
-        &'a self,
-        call: Call<'a>,
-        user: &'a UserInfo,
-        question: &'a mut dyn ApiObject,
-    ) -> Answering<'a>;
+    /// Writes the answer into the question.
+    fn answer<'a>(&'a self, asked: Asked<'a>) -> Answering<'a>;
 }
 
 /// Who answers questions of a kind; nobody for kinds that are not the product's own.

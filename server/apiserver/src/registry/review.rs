@@ -6,7 +6,7 @@ use orch_runtime::{Tree, field_error::Validation, object::ApiObject};
 use super::{Answer, Call, Reply, body, body_format::Body, metadata, options::WriteOptions, write};
 use crate::{
     error::{ApiError, Result},
-    kinds::reviews,
+    kinds::reviews::{self, Asked},
 };
 
 /// Answers the question in the body. A dry run is the same: nothing is ever changed.
@@ -39,7 +39,7 @@ pub async fn review(call: Call<'_>, text: &Body) -> Result<Reply> {
         return Err(ApiError::Invalid { group, kind: String::new(), name: String::new(), errors });
     }
     let owners = if answers.repeats_question() { owners(call, &options, &*question)? } else { None };
-    answers.answer(call, asker.caller.user(), &mut *question).await?;
+    answers.answer(Asked { call, user: asker.caller.user(), question: &mut *question }).await?;
     let mut tree = tree(call, &*question)?;
     if owners.is_some() {
         MetaMut::of(&mut tree).set("managedFields", owners);

@@ -4,11 +4,15 @@
 //! do, the less each write costs. Between transactions the task does what else changes the database, a little at a
 //! time: dropping rows that history no longer needs.
 
+mod room;
+
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::MissedTickBehavior;
+
+use room::Room;
 
 use super::checkpoint::Checkpointer;
 use super::faults::FaultPoint;
@@ -83,17 +87,6 @@ pub(super) struct Writer {
     untidy: bool,
     /// A commit failed and what it left is not cleared up yet.
     suspect: bool,
-}
-
-/// How much room there is on the disk, as far as is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Room {
-    /// Enough, and the reserve is there.
-    Reserved,
-    /// Enough, but the reserve is still to be taken.
-    Unreserved,
-    /// None but the reserve, which was given back: only what makes room is taken.
-    Short,
 }
 
 impl Writer {
@@ -196,7 +189,7 @@ impl Writer {
                 self.refuse_growth(&mut requests);
             }
             let again: Vec<Option<Write>> =
-                requests.iter().map(|request| making_room(&request.write)).collect();
+                requests.iter().map(|request| room::making(&request.write)).collect();
             let mut batch = self.memory.batch(self.config.clock.now());
             let answers: Vec<_> =
                 requests.into_iter().map(|Request { write, caller }| (caller, batch.add(write))).collect();
@@ -222,71 +215,6 @@ impl Writer {
                 self.memory.wake(&published);
             }
             return;
-        }
-    }
-
-    /// Answers those whose writes make no room.
-    fn refuse_growth(&self, requests: &mut Vec<Request>) {
-        let batch = self.memory.batch(self.config.clock.now());
-        for Request { write, caller } in requests.extract_if(.., |request| !request.write.makes_room()) {
-            let full = StoreError::DiskFull { detail: "only deletions are taken now".into() };
-            caller.answer(Err(batch.check(&write).err().unwrap_or(full)));
-        }
-    }
-
-    /// Gives the reserve back to the disk. Where that was done before and did not do, history goes. Whether it is worth
-    /// trying again.
-    async fn make_room(&mut self, last_resort: &mut bool) -> bool {
-        if self.room != Room::Short {
-            self.run_short().await;
-            return true;
-        }
-        if std::mem::replace(last_resort, true) {
-            return false;
-        }
-        self.give_back(true).await;
-        let compacted = self.compact(Some(self.memory.memory().revision())).await;
-        self.checkpoint().await;
-        compacted.is_ok()
-    }
-
-    async fn run_short(&mut self) {
-        tracing::error!("the disk is full: only deletions are taken until there is room again");
-        self.room = Room::Short;
-        let beyond = self.config.max_bytes.map(|bytes| bytes + self.config.reserve_bytes);
-        if let Err(error) = self.log.limit(beyond).await {
-            tracing::error!(%error, "the database could not be allowed to grow");
-        }
-        self.give_back(false).await;
-    }
-
-    async fn give_back(&mut self, all: bool) {
-        if let Err(error) = self.reserve.give_back(all).await {
-            tracing::error!(%error, "the reserve could not be given back");
-        }
-        // So that the write-ahead log starts over, on blocks that it has already.
-        self.checkpoint().await;
-    }
-
-    /// Takes the reserve again where it is missing. With it, everything is taken again.
-    async fn look_for_room(&mut self) {
-        match self.room {
-            Room::Reserved => return,
-            Room::Unreserved => {}
-            // The file shrinks when it is told that it may.
-            Room::Short => self.checkpoint().await,
-        }
-        match self.reserve.keep().await {
-            Err(error) if self.room == Room::Unreserved && disk::is_full(&error) => self.run_short().await,
-            Err(_) => {}
-            Ok(()) => {
-                if std::mem::replace(&mut self.room, Room::Reserved) == Room::Short {
-                    if let Err(error) = self.log.limit(self.config.max_bytes).await {
-                        tracing::error!(%error, "the size of the database could not be bounded again");
-                    }
-                    tracing::warn!("there is room on the disk again");
-                }
-            }
         }
     }
 
@@ -445,11 +373,6 @@ impl Writer {
         }
         drop(self.lock);
     }
-}
-
-/// A copy of a write that is to be tried again where there is no room.
-fn making_room(write: &Write) -> Option<Write> {
-    write.makes_room().then(|| write.clone())
 }
 
 impl Caller {

@@ -10,7 +10,7 @@ use orch_auth::{
 };
 use orch_runtime::object::ApiObject;
 
-use super::{Answering, Review};
+use super::{Answering, Asked, Review};
 use crate::{error::Result, registry::Call};
 
 pub(super) struct Subject;
@@ -18,15 +18,10 @@ pub(super) struct LocalSubject;
 pub(super) struct SelfSubject;
 
 impl Review for Subject {
-    fn answer<'a>(
-        &'a self,
-        call: Call<'a>,
-        _user: &'a UserInfo,
-        question: &'a mut dyn ApiObject,
-    ) -> Answering<'a> {
+    fn answer<'a>(&'a self, asked: Asked<'a>) -> Answering<'a> {
         Box::pin(async move {
-            if let Some(review) = question.as_any_mut().downcast_mut::<SubjectAccessReview>() {
-                review.status = about_anybody(call, &review.spec).await;
+            if let Some(review) = asked.question.as_any_mut().downcast_mut::<SubjectAccessReview>() {
+                review.status = about_anybody(asked.call, &review.spec).await;
             }
             Ok(())
         })
@@ -45,15 +40,10 @@ impl Review for LocalSubject {
         Ok(())
     }
 
-    fn answer<'a>(
-        &'a self,
-        call: Call<'a>,
-        _user: &'a UserInfo,
-        question: &'a mut dyn ApiObject,
-    ) -> Answering<'a> {
+    fn answer<'a>(&'a self, asked: Asked<'a>) -> Answering<'a> {
         Box::pin(async move {
-            if let Some(review) = question.as_any_mut().downcast_mut::<LocalSubjectAccessReview>() {
-                review.status = about_anybody(call, &review.spec).await;
+            if let Some(review) = asked.question.as_any_mut().downcast_mut::<LocalSubjectAccessReview>() {
+                review.status = about_anybody(asked.call, &review.spec).await;
             }
             Ok(())
         })
@@ -61,17 +51,12 @@ impl Review for LocalSubject {
 }
 
 impl Review for SelfSubject {
-    fn answer<'a>(
-        &'a self,
-        call: Call<'a>,
-        user: &'a UserInfo,
-        question: &'a mut dyn ApiObject,
-    ) -> Answering<'a> {
+    fn answer<'a>(&'a self, asked: Asked<'a>) -> Answering<'a> {
         Box::pin(async move {
-            if let Some(review) = question.as_any_mut().downcast_mut::<SelfSubjectAccessReview>() {
+            if let Some(review) = asked.question.as_any_mut().downcast_mut::<SelfSubjectAccessReview>() {
                 let spec = &review.spec;
                 let (resource, other) = (&spec.resource_attributes, &spec.non_resource_attributes);
-                review.status = decide(call, user, resource.as_ref(), other.as_ref()).await;
+                review.status = decide(asked.call, asked.user, resource.as_ref(), other.as_ref()).await;
             }
             Ok(())
         })

@@ -12,7 +12,7 @@ use orch_auth::{
 };
 use orch_runtime::object::ApiObject;
 
-use super::{Answering, Review};
+use super::{Answering, Asked, Review};
 use crate::{
     error::{ApiError, Result},
     registry::Call,
@@ -26,20 +26,15 @@ impl Review for SelfSubject {
         false
     }
 
-    fn answer<'a>(
-        &'a self,
-        call: Call<'a>,
-        user: &'a UserInfo,
-        question: &'a mut dyn ApiObject,
-    ) -> Answering<'a> {
+    fn answer<'a>(&'a self, asked: Asked<'a>) -> Answering<'a> {
         Box::pin(async move {
             // Whatever the client sent, the answer is about the caller alone. It is the same in every version.
             macro_rules! answer {
                 ($($version:ident),*) => {$(
-                    if let Some(review) = question.as_any_mut().downcast_mut::<$version::SelfSubjectReview>() {
+                    if let Some(review) = asked.question.as_any_mut().downcast_mut::<$version::SelfSubjectReview>() {
                         *review = $version::SelfSubjectReview::default();
-                        review.metadata.creation_timestamp = Some(call.app.now());
-                        review.status.user_info = described(user);
+                        review.metadata.creation_timestamp = Some(asked.call.app.now());
+                        review.status.user_info = described(asked.user);
                     }
                 )*};
             }
@@ -59,15 +54,10 @@ impl Review for Token {
         }
     }
 
-    fn answer<'a>(
-        &'a self,
-        call: Call<'a>,
-        _user: &'a UserInfo,
-        question: &'a mut dyn ApiObject,
-    ) -> Answering<'a> {
+    fn answer<'a>(&'a self, asked: Asked<'a>) -> Answering<'a> {
         Box::pin(async move {
-            if let Some(review) = question.as_any_mut().downcast_mut::<TokenReview>() {
-                review.status = owner(call, &review.spec.token, &review.spec.audiences).await;
+            if let Some(review) = asked.question.as_any_mut().downcast_mut::<TokenReview>() {
+                review.status = owner(asked.call, &review.spec.token, &review.spec.audiences).await;
             }
             Ok(())
         })

@@ -4,17 +4,11 @@ use orch_api::authorization::v1::{
     NonResourceRule, ResourceRule, SelfSubjectRulesReview, SelfSubjectRulesReviewSpec,
     SubjectRulesReviewStatus,
 };
-use orch_auth::{
-    authorizer::{Authorizer, rules},
-    user::UserInfo,
-};
+use orch_auth::authorizer::{Authorizer, rules};
 use orch_runtime::object::ApiObject;
 
-use super::{Answering, Review};
-use crate::{
-    error::{ApiError, Result},
-    registry::Call,
-};
+use super::{Answering, Asked, Review};
+use crate::error::{ApiError, Result};
 
 pub(super) struct SelfRules;
 
@@ -32,15 +26,11 @@ impl Review for SelfRules {
         false
     }
 
-    fn answer<'a>(
-        &'a self,
-        call: Call<'a>,
-        user: &'a UserInfo,
-        question: &'a mut dyn ApiObject,
-    ) -> Answering<'a> {
+    fn answer<'a>(&'a self, asked: Asked<'a>) -> Answering<'a> {
         Box::pin(async move {
-            if let Some(review) = question.as_any_mut().downcast_mut::<SelfSubjectRulesReview>() {
-                let rules = call.app.authorization.rules(user, &review.spec.namespace).resolve().await;
+            if let Some(review) = asked.question.as_any_mut().downcast_mut::<SelfSubjectRulesReview>() {
+                let rules =
+                    asked.call.app.authorization.rules(asked.user, &review.spec.namespace).resolve().await;
                 // The answer is all that clients get to see.
                 let (spec, status) = (SelfSubjectRulesReviewSpec::default(), status(rules));
                 *review = SelfSubjectRulesReview { spec, status, ..SelfSubjectRulesReview::default() };
