@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use crate::memory::{Batch, Change, Garbage, Memory, MemoryWriter, Replay, Retention};
 use crate::revision::Revision;
 use crate::storage::Storage;
-use crate::store::{BoxFuture, Held, Record, Store, Visitor};
+use crate::store::{BoxFuture, Guard, Record, Store, Visitor};
 use crate::write::{Committed, Write};
 
 /// How a reference store behaves.
@@ -91,10 +91,10 @@ impl Reference {
 }
 
 impl Store for Reference {
-    fn commit(&self, write: Write, held: Option<Held>) -> BoxFuture<'_, Result<Committed, StoreError>> {
+    fn commit(&self, write: Write, guard: Option<Guard>) -> BoxFuture<'_, Result<Committed, StoreError>> {
         Box::pin(async move {
             let committed = self.commit_now(write);
-            drop(held);
+            drop(guard);
             committed
         })
     }

@@ -33,7 +33,7 @@ use crate::error::StoreError;
 use crate::memory::{Memory, Replay, Retention};
 use crate::revision::Revision;
 use crate::storage::Storage;
-use crate::store::{BoxFuture, Held, Record, Store, Visitor};
+use crate::store::{BoxFuture, Guard, Record, Store, Visitor};
 use crate::write::{Committed, Write};
 
 pub use faults::{FaultPoint, Faults};
@@ -183,11 +183,11 @@ impl Sqlite {
 }
 
 impl Store for Sqlite {
-    fn commit(&self, write: Write, held: Option<Held>) -> BoxFuture<'_, Result<Committed, StoreError>> {
+    fn commit(&self, write: Write, guard: Option<Guard>) -> BoxFuture<'_, Result<Committed, StoreError>> {
         Box::pin(async move {
             let (reply, answer) = oneshot::channel();
             self.requests
-                .send(Request { write, caller: Caller { held, reply } })
+                .send(Request { write, caller: Caller { guard, reply } })
                 .await
                 .map_err(|_| StoreError::Closed)?;
             answer.await.map_err(|_| StoreError::Closed)?

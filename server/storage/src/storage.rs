@@ -36,13 +36,13 @@ impl Storage {
         self.store.commit(write, None).await
     }
 
-    /// As [`Storage::commit`]; `held` is dropped when the write is settled, even if the future is dropped before.
+    /// As [`Storage::commit`]; `guard` is dropped when the write is settled, even if the future is dropped before.
     pub async fn commit_holding(
         &self,
         write: Write,
-        held: impl Send + 'static,
+        guard: impl Send + 'static,
     ) -> Result<Committed, StoreError> {
-        self.store.commit(write, Some(Box::new(held))).await
+        self.store.commit(write, Some(Box::new(guard))).await
     }
 
     /// Keeps indexes of what is stored and of what will be. To be called before the first write, and once.

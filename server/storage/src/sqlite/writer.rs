@@ -23,7 +23,7 @@ use super::{SqliteConfig, disk, schema};
 use crate::error::StoreError;
 use crate::memory::{Batch, Garbage, MemoryWriter};
 use crate::revision::Revision;
-use crate::store::Held;
+use crate::store::Guard;
 use crate::write::{Committed, Write};
 
 /// How often the idle writer looks what has become too old.
@@ -51,9 +51,9 @@ pub(super) struct Request {
     pub(super) caller: Caller,
 }
 
-/// Who waits for a write, and what is held until it is settled.
+/// Who waits for a write, and what is held until then.
 pub(super) struct Caller {
-    pub(super) held: Option<Held>,
+    pub(super) guard: Option<Guard>,
     pub(super) reply: Reply<Committed>,
 }
 
@@ -377,7 +377,7 @@ impl Writer {
 
 impl Caller {
     fn answer(self, result: Result<Committed, StoreError>) {
-        drop(self.held);
+        drop(self.guard);
         // Who has gone misses nothing, and is no reason to undo anything.
         let _ = self.reply.send(result);
     }
