@@ -114,15 +114,34 @@ impl FieldSet {
     #[must_use]
     pub fn difference(mut self, other: &FieldSet) -> FieldSet {
         self.members.retain(|element| !other.members.contains(element));
-        self.combine_children(other, FieldSet::difference)
+        for (element, below) in &other.children {
+            if let Some(child) = self.children.remove(element) {
+                self.put_child(element.clone(), child.difference(below));
+            }
+        }
+        self
+    }
+
+    /// Whether everything in this one is in the other.
+    pub fn is_subset(&self, other: &FieldSet) -> bool {
+        self.members.is_subset(&other.members)
+            && self
+                .children
+                .iter()
+                .all(|(element, child)| other.below(element).is_some_and(|below| child.is_subset(below)))
     }
 
     /// What is in both.
     #[must_use]
-    pub fn intersection(mut self, other: &FieldSet) -> FieldSet {
-        self.members.retain(|element| other.members.contains(element));
-        self.children.retain(|element, _| other.children.contains_key(element));
-        self.combine_children(other, FieldSet::intersection)
+    pub fn intersection(&self, other: &FieldSet) -> FieldSet {
+        let mut common = FieldSet::new();
+        common.members.extend(self.members.intersection(&other.members).cloned());
+        for (element, child) in &self.children {
+            if let Some(below) = other.below(element) {
+                common.put_child(element.clone(), child.intersection(below));
+            }
+        }
+        common
     }
 
     /// Removes the field at a path, and everything below it.
@@ -198,19 +217,6 @@ impl FieldSet {
             set.put_child(element, child);
         }
         Ok(set)
-    }
-
-    fn combine_children(
-        mut self,
-        other: &FieldSet,
-        combine: fn(FieldSet, &FieldSet) -> FieldSet,
-    ) -> FieldSet {
-        for (element, below) in &other.children {
-            if let Some(child) = self.children.remove(element) {
-                self.put_child(element.clone(), combine(child, below));
-            }
-        }
-        self
     }
 
     fn put_child(&mut self, element: String, child: FieldSet) {
@@ -352,14 +358,16 @@ mod tests {
 
         #[test]
         fn set_laws_hold(a in arbitrary_set(), b in arbitrary_set()) {
-            let both = a.clone().intersection(&b);
+            let both = a.intersection(&b);
             let only_a = a.clone().difference(&b);
             prop_assert_eq!(only_a.clone().union(both.clone()), a.clone());
             prop_assert!(only_a.intersection(&b).is_empty());
-            prop_assert_eq!(both, b.clone().intersection(&a));
+            prop_assert_eq!(a.is_subset(&b), only_a.is_empty());
+            prop_assert!(both.is_subset(&a) && both.is_subset(&b));
+            prop_assert_eq!(both, b.intersection(&a));
             let all = a.clone().union(b.clone());
             prop_assert_eq!(&all, &b.clone().union(a.clone()));
-            prop_assert_eq!(all.clone().intersection(&a), a.clone());
+            prop_assert_eq!(all.intersection(&a), a.clone());
             prop_assert!(a.difference(&all).is_empty());
             prop_assert_eq!(all.clone().union(all.clone()), all);
         }
@@ -367,7 +375,7 @@ mod tests {
         #[test]
         fn a_written_set_answers_as_a_read_one(a in arbitrary_set(), b in arbitrary_set()) {
             let written = b.clone().into_tree();
-            prop_assert_eq!(a.meets(&written), !a.clone().intersection(&b).is_empty());
+            prop_assert_eq!(a.meets(&written), !a.intersection(&b).is_empty());
             prop_assert_eq!(a.is_within(&written), a.difference(&b).is_empty());
         }
 

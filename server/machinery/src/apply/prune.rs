@@ -16,7 +16,7 @@ use crate::{
 /// `owned` is what all managers own now, the applier with its new configuration included. A field stays if somebody
 /// owns it or something below it, and so does what was never in `last`.
 pub fn prune(merged: Tree, last: &FieldSet, owned: &FieldSet, def: &'static TypeDef) -> Tree {
-    if last.clone().difference(owned).is_empty() {
+    if last.is_subset(owned) {
         return merged;
     }
     let [last, owned] = [last, owned].map(|set| with_parents(set.clone(), def));

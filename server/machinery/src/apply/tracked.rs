@@ -48,12 +48,15 @@ pub fn apply(
     if entries.is_empty() {
         entries = begin_tracking(write, empty, live, def);
     }
-    let last = own(&entries, write).map(|entry| entry.fields.clone()).unwrap_or_default();
-    let time = own(&entries, write).map(|entry| entry.time.clone()).unwrap_or_default();
-    entries.retain(|entry| !is_own(entry, write));
+    let own = entries.iter().position(|entry| is_own(entry, write)).map(|at| entries.remove(at));
+    let (last, time) = own.map(|entry| (entry.fields, entry.time)).unwrap_or_default();
     let fields = write.without_reset(fields_of(config, def));
-    let owned = entries.iter().fold(fields.clone(), |all, entry| all.union(entry.fields.clone()));
-    let mut merged = prune(merge(live, config, def), &last, &owned, def);
+    let mut merged = merge(live, config, def);
+    // What lists all that it listed before gives nothing up; so it is with most.
+    if !last.is_subset(&fields) {
+        let owned = entries.iter().fold(fields.clone(), |all, entry| all.union(entry.fields.clone()));
+        merged = prune(merged, &last, &owned, def);
+    }
     let changes = compare(live, &merged, def);
     let changes = Changes::of(write, changes);
     settle(application, live, &changes, &mut entries, def)?;
@@ -100,7 +103,7 @@ fn settle(
 ) -> Result<(), ApplyError> {
     let write = &application.write;
     let contested: Vec<FieldSet> =
-        others.iter().map(|entry| entry.fields.clone().intersection(&changes.set)).collect();
+        others.iter().map(|entry| entry.fields.intersection(&changes.set)).collect();
     if !application.force && contested.iter().any(|fields| !fields.is_empty()) {
         let allowed = (write.manager == MIGRATING_MANAGER)
             .then(|| migrate::taken_over(live, write.api_version, def))
@@ -152,8 +155,4 @@ fn is_own(entry: &Entry, write: &Write<'_>) -> bool {
     entry.operation == Operation::Apply
         && entry.manager == write.manager
         && entry.subresource == write.subresource
-}
-
-fn own<'e>(entries: &'e [Entry], write: &Write<'_>) -> Option<&'e Entry> {
-    entries.iter().find(|entry| is_own(entry, write))
 }

@@ -273,7 +273,7 @@ proptest! {
         for (index, entry) in entries.iter().enumerate() {
             prop_assert!(entry.fields.clone().difference(&everything).is_empty(), "{:?}", entry);
             for other in &entries[index + 1..] {
-                prop_assert!(entry.fields.clone().intersection(&other.fields).is_empty());
+                prop_assert!(entry.fields.intersection(&other.fields).is_empty());
             }
         }
     }
