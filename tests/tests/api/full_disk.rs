@@ -3,6 +3,7 @@
 use http::Method;
 use orch_tests::{
     TestServer,
+    client::{Answer, Client},
     objects::{CONFIG_MAPS, config_map, names},
 };
 use serde_json::json;
@@ -11,20 +12,9 @@ const MEBIBYTE: u64 = 1024 * 1024;
 
 #[tokio::test]
 async fn a_full_disk_refuses_writes_and_loses_none() {
-    const MEBIBYTE: u64 = 1024 * 1024;
     let mut server = TestServer::options().largest_file(6 * MEBIBYTE).start().await;
     let admin = server.admin();
-    let value = "x".repeat(100_000);
-    let mut kept = Vec::new();
-    let refused = loop {
-        let name = format!("n{:03}", kept.len());
-        let answer = admin.post(CONFIG_MAPS, &config_map(&name, &value)).await;
-        if answer.status != 201 {
-            break answer;
-        }
-        kept.push(name);
-        assert!(kept.len() < 200, "the disk does not fill up");
-    };
+    let (mut kept, refused) = fill(&admin).await;
     assert!([500, 507].contains(&refused.status), "{refused:?}");
     assert!(!refused.text().contains("code: "), "the database's own words are for the log: {refused:?}");
 
@@ -57,17 +47,7 @@ async fn a_full_disk_lets_deletions_through() {
     let held = json!({"apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {"name": "held", "finalizers": ["example.com/a", "example.com/b"]}});
     admin.post(CONFIG_MAPS, &held).await.expect(201);
-    let value = "x".repeat(100_000);
-    let mut kept = Vec::new();
-    let refused = loop {
-        let name = format!("n{:03}", kept.len());
-        let answer = admin.post(CONFIG_MAPS, &config_map(&name, &value)).await;
-        if answer.status != 201 {
-            break answer;
-        }
-        kept.push(name);
-        assert!(kept.len() < 300, "the disk does not fill up");
-    };
+    let (kept, refused) = fill(&admin).await;
     let message = refused.refused(507, "InsufficientStorage");
     assert_eq!(message, "the disk is full: only deletions are taken until there is room; reads go on");
     admin
@@ -91,4 +71,19 @@ async fn a_full_disk_lets_deletions_through() {
     assert_eq!(names(&admin.get(CONFIG_MAPS).await.expect(200)), rest, "nothing is lost");
     admin.request(Method::DELETE, CONFIG_MAPS).send().await.expect(200);
     assert_eq!(admin.get(CONFIG_MAPS).await.expect(200)["items"], json!([]));
+}
+
+/// Makes objects until one is refused: the names of those that are stored, and the refusal.
+async fn fill(admin: &Client) -> (Vec<String>, Answer) {
+    let value = "x".repeat(100_000);
+    let mut kept = Vec::new();
+    loop {
+        let name = format!("n{:03}", kept.len());
+        let answer = admin.post(CONFIG_MAPS, &config_map(&name, &value)).await;
+        if answer.status != 201 {
+            return (kept, answer);
+        }
+        kept.push(name);
+        assert!(kept.len() < 300, "the disk does not fill up");
+    }
 }
