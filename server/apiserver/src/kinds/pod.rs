@@ -68,9 +68,6 @@ impl Hooks for PodHooks {
                 spec.preemption_policy.clone_from(&old.spec.preemption_policy);
             }
         }
-        if spec.termination_grace_period_seconds.is_some_and(|seconds| seconds < 0) {
-            spec.termination_grace_period_seconds = Some(1);
-        }
         SetDefaults::set_defaults(pod);
         if pod.status.qos_class.is_empty() {
             quality::of(&pod.spec).clone_into(&mut pod.status.qos_class);

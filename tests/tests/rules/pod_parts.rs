@@ -1,11 +1,6 @@
 //! Pods: what one part of a pod may not be because of another, and what is special to an operating system.
 
-#![allow(clippy::too_many_lines, reason = "a table of rules is read from top to bottom")]
-
-#[path = "support/objects.rs"]
-mod objects;
-
-use objects::{errors, warnings, with};
+use crate::ask::{errors, warnings, with};
 use orch_runtime::Tree;
 use serde_json::json;
 
@@ -28,8 +23,7 @@ fn check(base: &Tree, cases: Vec<(&str, Tree, &[&str])>) {
     }
 }
 
-#[test]
-fn windows_options() {
+pub fn windows_options() {
     let at = "/spec/containers/0/securityContext";
     let user = |name: &str| json!({"windowsOptions": {"runAsUserName": name}});
     let long = "u".repeat(105);
@@ -112,8 +106,7 @@ fn windows_options() {
     assert!(large[0].ends_with("gmsaCredentialSpec size must be under 64 KiB"), "{large:?}");
 }
 
-#[test]
-fn containers_on_the_host() {
+pub fn containers_on_the_host() {
     let host = json!({"windowsOptions": {"hostProcess": true}});
     let all = with(&with(&pod(), "/spec/securityContext", host.clone()), "/spec/hostNetwork", json!(true));
     check(
@@ -150,8 +143,7 @@ fn containers_on_the_host() {
     );
 }
 
-#[test]
-fn operating_systems() {
+pub fn operating_systems() {
     let own = |system: &str| with(&pod(), "/spec/os", json!({"name": system}));
     check(
         &own("linux"),
@@ -229,8 +221,7 @@ fn operating_systems() {
     );
 }
 
-#[test]
-fn resources_of_the_pod() {
+pub fn resources_of_the_pod() {
     check(
         &pod(),
         vec![
@@ -268,8 +259,7 @@ fn resources_of_the_pod() {
     );
 }
 
-#[test]
-fn mounts_and_devices() {
+pub fn mounts_and_devices() {
     let at = "/spec/containers/0/volumeDevices";
     let mounts = "/spec/containers/0/volumeMounts";
     let mount = |with: Tree| {
@@ -322,14 +312,14 @@ fn mounts_and_devices() {
                 json!([{"name": "e", "image": "x", "volumeMounts": [{"name": "v", "mountPath": "/v", "subPath": "a"}]}]),
                 &[
                     "spec.ephemeralContainers[0].volumeMounts[0].subPath: Forbidden: cannot be set for an Ephemeral Container",
+                    "spec.ephemeralContainers: Forbidden: cannot be set on create",
                 ],
             ),
         ],
     );
 }
 
-#[test]
-fn ports_of_the_host() {
+pub fn ports_of_the_host() {
     let ports = "/spec/containers/0/ports";
     let on_host = with(&pod(), "/spec/hostNetwork", json!(true));
     check(
@@ -358,8 +348,7 @@ fn ports_of_the_host() {
     );
 }
 
-#[test]
-fn the_rest() {
+pub fn the_rest() {
     check(
         &pod(),
         vec![
@@ -398,8 +387,7 @@ fn the_rest() {
     assert_eq!(errors("Pod", &with(&unmasked, "/spec/hostUsers", json!(false))), [""; 0]);
 }
 
-#[test]
-fn what_is_doubtful() {
+pub fn what_is_doubtful() {
     for (pointer, value, expected) in [
         ("/spec/imagePullSecrets", json!([{}]), r#"spec.imagePullSecrets[0].name: invalid empty name """#),
         (

@@ -1,9 +1,6 @@
 //! `PersistentVolumeClaim`: defaults, each rule broken once, and how little may change.
 
-#[path = "support/objects.rs"]
-mod objects;
-
-use objects::{defaulted, errors, update_errors, with};
+use crate::ask::{defaulted, errors, stored, update_errors, with};
 use orch_runtime::Tree;
 use serde_json::json;
 
@@ -15,8 +12,7 @@ fn claim() -> Tree {
     json!({"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}})
 }
 
-#[test]
-fn defaults() {
+pub fn defaults() {
     assert_eq!(
         defaulted(KIND, &claim()),
         json!({
@@ -37,13 +33,12 @@ fn defaults() {
     let condition =
         with(&claim(), "/status", json!({"conditions": [{"type": "Resizing", "status": "True"}]}));
     assert_eq!(
-        defaulted(KIND, &condition)["status"]["conditions"],
+        stored(KIND, &condition)["status"]["conditions"],
         json!([{"type": "Resizing", "status": "True", "lastProbeTime": null, "lastTransitionTime": null}])
     );
 }
 
-#[test]
-fn rules() {
+pub fn rules() {
     for (pointer, value, expected) in [
         ("/spec/storageClassName", json!(""), vec![]),
         ("/spec/volumeName", json!("v"), vec![]),
@@ -82,15 +77,17 @@ fn rules() {
                 r#"spec.selector.matchExpressions[0].operator: Invalid value: "Near": not a valid selector operator"#,
             ],
         ),
-        (
-            "/spec/dataSource",
-            json!({"kind": "Pod", "name": "o"}),
-            vec![r#"spec.dataSource: Invalid value: "Pod""#],
-        ),
+        // It is dropped.
+        ("/spec/dataSource", json!({"kind": "Pod", "name": "o"}), vec![]),
         (
             "/spec/dataSourceRef",
             json!({"apiGroup": "example.com"}),
-            vec!["spec.dataSourceRef.kind: Required value", "spec.dataSourceRef.name: Required value"],
+            vec![
+                "spec.dataSource.kind: Required value",
+                "spec.dataSource.name: Required value",
+                "spec.dataSourceRef.kind: Required value",
+                "spec.dataSourceRef.name: Required value",
+            ],
         ),
     ] {
         assert_eq!(errors(KIND, &with(&claim(), pointer, value.clone())), expected, "{pointer} {value}");
@@ -113,8 +110,7 @@ fn rules() {
     }
 }
 
-#[test]
-fn updates() {
+pub fn updates() {
     let pending = claim();
     let mut bound = with(&pending, "/status", json!({"phase": "Bound", "capacity": {"storage": "512Mi"}}));
     bound = with(&with(&bound, "/spec/volumeName", json!("v")), "/spec/storageClassName", json!("c"));

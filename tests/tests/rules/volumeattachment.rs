@@ -1,9 +1,6 @@
 //! `VolumeAttachment`: its rules, those of a volume described in it, and that its spec stays.
 
-#[path = "support/objects.rs"]
-mod objects;
-
-use objects::{defaulted, errors, update_errors, with};
+use crate::ask::{defaulted, errors, status_errors, stored, update_errors, with};
 use orch_runtime::Tree;
 use serde_json::json;
 
@@ -13,18 +10,16 @@ fn attachment() -> Tree {
     json!({"spec": {"attacher": "d.example.com", "source": {"persistentVolumeName": "v"}, "nodeName": "n"}})
 }
 
-#[test]
-fn defaults() {
+pub fn defaults() {
     assert_eq!(defaulted(KIND, &attachment()), with(&attachment(), "/status", json!({"attached": false})));
     let failed = with(&attachment(), "/status", json!({"attachError": {"message": "m"}}));
     assert_eq!(
-        defaulted(KIND, &failed)["status"],
+        stored(KIND, &failed)["status"],
         json!({"attached": false, "attachError": {"time": null, "message": "m"}})
     );
 }
 
-#[test]
-fn rules() {
+pub fn rules() {
     let inline = json!({"accessModes": ["ReadWriteOnce"], "csi": {"driver": "d", "volumeHandle": "h"}});
     let one = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
     let context = "may not be specified in the context of inline volumes";
@@ -63,17 +58,17 @@ fn rules() {
             json!("d".repeat(64)),
             vec!["spec.attacher: Too long: may not be more than 63 bytes".to_owned()],
         ),
-        (
-            "/status",
-            json!({"attachmentMetadata": {"": "x"}, "detachError": {"message": "x".repeat(1025)}}),
-            vec![
-                r#"status.attachmentMetadata: Invalid value: "": field can not be empty."#.to_owned(),
-                "status.detachError.message: Too long: may not be more than 1024 bytes".to_owned(),
-            ],
-        ),
     ] {
         assert_eq!(errors(KIND, &with(&attachment(), pointer, value.clone())), expected, "{pointer} {value}");
     }
+    let status = json!({"attachmentMetadata": {"": "x"}, "detachError": {"message": "x".repeat(1025)}});
+    assert_eq!(
+        status_errors(KIND, &attachment(), &with(&attachment(), "/status", status)),
+        [
+            r#"status.attachmentMetadata: Invalid value: "": field can not be empty."#,
+            "status.detachError.message: Too long: may not be more than 1024 bytes",
+        ]
+    );
     let unnamed =
         errors(KIND, &with(&with(&attachment(), "/spec/attacher", json!("")), "/spec/nodeName", json!("")));
     assert_eq!(unnamed[0], "spec.attacher: Required value");
@@ -83,10 +78,9 @@ fn rules() {
     );
 }
 
-#[test]
-fn updates() {
+pub fn updates() {
     let attached = with(&attachment(), "/status", json!({"attached": true}));
-    assert_eq!(update_errors(KIND, &attachment(), &attached), [""; 0]);
+    assert_eq!(status_errors(KIND, &attachment(), &attached), [""; 0]);
     let moved = update_errors(KIND, &attachment(), &with(&attachment(), "/spec/nodeName", json!("m")));
     assert_eq!(
         moved,

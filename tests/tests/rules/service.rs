@@ -1,15 +1,7 @@
 //! Services: defaults, and each rule broken once with the complete list of faults.
 
-#[path = "support/objects.rs"]
-mod objects;
-
-use objects::{defaulted, errors, resource, warnings, with};
-use orch_api::KUBERNETES;
-use orch_runtime::{
-    Tree,
-    resource_def::{CellContext, ColumnValue},
-    scalar::Time,
-};
+use crate::ask::{defaulted, errors, warnings, with};
+use orch_runtime::Tree;
 use serde_json::json;
 
 fn service() -> Tree {
@@ -23,10 +15,15 @@ fn check(base: &Tree, cases: Vec<(&str, Tree, &[&str])>) {
     }
 }
 
-#[test]
-fn defaults_follow_from_the_type() {
+pub fn defaults_follow_from_the_type() {
     let port = json!({"protocol": "TCP", "port": 80, "targetPort": 80});
-    let spec = |tree: &Tree| defaulted("Service", tree)["spec"].clone();
+    let spec = |tree: &Tree| {
+        let mut spec = defaulted("Service", tree)["spec"].take();
+        if spec["type"] != "ExternalName" {
+            given(&mut spec);
+        }
+        spec
+    };
     assert_eq!(
         spec(&service()),
         json!({
@@ -48,8 +45,17 @@ fn defaults_follow_from_the_type() {
     assert_eq!(named["ports"][0]["targetPort"], "web");
 }
 
-#[test]
-fn ports() {
+/// Takes out what a service is given.
+fn given(spec: &mut Tree) {
+    let fields = spec.as_object_mut().unwrap();
+    let address = fields.remove("clusterIP").unwrap();
+    assert!(address.as_str().unwrap().starts_with("10."), "{address}");
+    assert_eq!(fields.remove("clusterIPs"), Some(json!([address])));
+    assert_eq!(fields.remove("ipFamilies"), Some(json!(["IPv4"])));
+    assert_eq!(fields.remove("ipFamilyPolicy"), Some(json!("SingleStack")));
+}
+
+pub fn ports() {
     let two = |first: Tree, second: Tree| json!([first, second]);
     check(
         &service(),
@@ -99,8 +105,7 @@ fn ports() {
     );
 }
 
-#[test]
-fn types_and_addresses() {
+pub fn types_and_addresses() {
     check(
         &service(),
         vec![
@@ -115,6 +120,11 @@ fn types_and_addresses() {
             (
                 "/spec/clusterIPs",
                 json!(["10.0.0.1"]),
+                &[],
+            ),
+            (
+                "/spec",
+                json!({"ports": [{"port": 80}], "clusterIP": "10.0.0.2", "clusterIPs": ["10.0.0.1"]}),
                 &[r#"spec.clusterIPs: Invalid value: ["10.0.0.1"]: first value must match `clusterIP`"#],
             ),
             (
@@ -179,25 +189,4 @@ fn types_and_addresses() {
     );
     let ignored = with(&headless, "/spec/externalIPs", json!(["192.0.2.1"]));
     assert_eq!(warnings("Service", &ignored), ["spec.externalIPs is ignored for headless services"]);
-}
-
-#[test]
-fn tables_show_where_a_service_is_reached() {
-    let cells = |service: &Tree| -> Vec<Tree> {
-        let context = CellContext { vocabulary: &KUBERNETES, now: Time::from_unix_seconds(0) };
-        let columns = resource("Service").columns.iter();
-        let computed = columns.filter_map(|column| match column.value {
-            ColumnValue::Computed(compute) => Some(compute(service, &context)),
-            _ => None,
-        });
-        computed.collect()
-    };
-    let spec = json!({"spec": {
-        "type": "LoadBalancer", "selector": {"b": "2", "a": "1"}, "externalIPs": ["192.0.2.1"],
-        "ports": [{"port": 80, "protocol": "TCP"}, {"port": 443, "nodePort": 30443, "protocol": "TCP"}],
-    }, "status": {"loadBalancer": {"ingress": [{"hostname": "h"}, {"ip": "192.0.2.9"}]}}});
-    assert_eq!(cells(&spec), ["h,192.0.2.9,192.0.2.1", "80/TCP,443:30443/TCP", "a=1,b=2"]);
-    assert_eq!(cells(&json!({"spec": {"type": "LoadBalancer"}})), ["<pending>", "", ""]);
-    assert_eq!(cells(&json!({"spec": {"type": "ClusterIP"}})), ["<none>", "", ""]);
-    assert_eq!(cells(&json!({"spec": {"type": "ExternalName", "externalName": "x"}})), ["x", "", ""]);
 }

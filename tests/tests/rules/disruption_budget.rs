@@ -1,10 +1,6 @@
-//! Disruption budgets and evictions: the rules of amounts, and what is always written.
+//! Disruption budgets: the rules of amounts, and what is always written.
 
-#[path = "support/objects.rs"]
-mod objects;
-
-use objects::{defaulted, errors, with};
-use orch_api::policy::v1::Eviction;
+use crate::ask::{defaulted, errors, status_errors, stored, with};
 use orch_runtime::Tree;
 use serde_json::json;
 
@@ -27,15 +23,13 @@ fn budget() -> Tree {
     })
 }
 
-#[test]
-fn numbers_are_always_written_and_nothing_is_lost() {
+pub fn numbers_are_always_written_and_nothing_is_lost() {
     let zeros = json!({"disruptionsAllowed": 0, "currentHealthy": 0, "desiredHealthy": 0, "expectedPods": 0});
     assert_eq!(defaulted(KIND, &json!({})), json!({"spec": {}, "status": zeros}));
-    assert_eq!(defaulted(KIND, &budget()), budget());
+    assert_eq!(stored(KIND, &budget()), budget());
 }
 
-#[test]
-fn amounts_are_numbers_or_parts_and_only_one_is_given() {
+pub fn amounts_are_numbers_or_parts_and_only_one_is_given() {
     assert_eq!(errors(KIND, &budget()), [""; 0]);
     let shape = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex \
                  used for validation is '[0-9]+%')";
@@ -73,18 +67,13 @@ fn amounts_are_numbers_or_parts_and_only_one_is_given() {
              '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
                 .to_owned(),
         ]),
-        ("status/currentHealthy", json!(-1), vec![
-            "status.currentHealthy: Invalid value: -1: must be greater than or equal to 0".to_owned(),
-        ]),
     ] {
         let tree = with(&budget(), &format!("/{pointer}"), value);
         assert_eq!(errors(KIND, &tree), expected, "{tree}");
     }
-}
-
-#[test]
-fn an_eviction_names_a_pod_and_says_how_to_delete_it() {
-    let tree = json!({"metadata": {"name": "p"}, "deleteOptions": {"gracePeriodSeconds": 0}});
-    let eviction: Eviction = serde_json::from_value(tree.clone()).unwrap();
-    assert_eq!(serde_json::to_value(eviction).unwrap(), tree);
+    let ailing = with(&budget(), "/status/currentHealthy", json!(-1));
+    assert_eq!(
+        status_errors(KIND, &budget(), &ailing),
+        ["status.currentHealthy: Invalid value: -1: must be greater than or equal to 0"]
+    );
 }

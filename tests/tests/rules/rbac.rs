@@ -1,14 +1,7 @@
 //! Roles and bindings: each rule broken once, and what may change.
 
-#[path = "support/objects.rs"]
-mod objects;
-
-use objects::{errors, with};
-use orch_api::{
-    KUBERNETES, ORCH,
-    rbac::v1::{ClusterRoleBinding, RoleBinding},
-};
-use orch_runtime::{Tree, resource_def::CellContext, scalar::Time};
+use crate::ask::{Api, defaulted, errors, with};
+use orch_runtime::Tree;
 use serde_json::json;
 
 const GROUP: &str = "rbac.authorization.k8s.io";
@@ -38,8 +31,7 @@ fn binding() -> Tree {
     })
 }
 
-#[test]
-fn rules_are_about_resources_or_about_paths() {
+pub fn rules_are_about_resources_or_about_paths() {
     for (tree, expected) in [
         (role(), vec![]),
         (json!({}), vec![]),
@@ -75,8 +67,7 @@ fn rules_are_about_resources_or_about_paths() {
     }
 }
 
-#[test]
-fn cluster_roles_may_reach_paths_and_collect_others() {
+pub fn cluster_roles_may_reach_paths_and_collect_others() {
     let both = "cannot apply to both regular resources and non-resource URLs";
     let star = "'*' may only be the full, final step of the path";
     for (pointer, value, expected) in [
@@ -106,8 +97,7 @@ fn cluster_roles_may_reach_paths_and_collect_others() {
     assert_eq!(errors("ClusterRole", &cluster_role()), [""; 0]);
 }
 
-#[test]
-fn bindings_name_a_role_and_complete_subjects() {
+pub fn bindings_name_a_role_and_complete_subjects() {
     let group = format!("Unsupported value: \"x\": supported values: \"{GROUP}\"");
     for (pointer, value, expected) in [
         ("/subjects", json!([]), vec![]),
@@ -136,8 +126,7 @@ fn bindings_name_a_role_and_complete_subjects() {
     assert_eq!(errors("RoleBinding", &binding()), [""; 0]);
 }
 
-#[test]
-fn cluster_bindings_refer_to_cluster_roles_and_say_where_service_accounts_live() {
+pub fn cluster_bindings_refer_to_cluster_roles_and_say_where_service_accounts_live() {
     assert_eq!(errors("ClusterRoleBinding", &binding()), [""; 0]);
     for (pointer, value, expected) in [
         (
@@ -156,44 +145,25 @@ fn cluster_bindings_refer_to_cluster_roles_and_say_where_service_accounts_live()
     );
 }
 
-#[test]
-fn groups_are_filled_in_from_the_vocabulary_and_given_ones_stay() {
+pub fn groups_are_filled_in_from_the_vocabulary() {
     let given = json!({
         "subjects": [
             {"kind": "User", "name": "u"},
-            {"kind": "Group", "name": "g", "apiGroup": "other"},
+            {"kind": "Group", "name": "g"},
             {"kind": "ServiceAccount", "name": "s", "namespace": "n"},
-            {"kind": "Robot", "name": "r"},
         ],
-        "roleRef": {"kind": "Role", "name": "r"},
+        "roleRef": {"kind": "ClusterRole", "name": "r"},
     });
-    for (vocabulary, group) in [(&KUBERNETES, GROUP), (&ORCH, "rbac.authorization.orch.io")] {
-        let mut local: RoleBinding = serde_json::from_value(given.clone()).unwrap();
-        local.fill_groups(vocabulary);
-        let mut cluster: ClusterRoleBinding = serde_json::from_value(given.clone()).unwrap();
-        cluster.fill_groups(vocabulary);
-        for (role_ref, subjects) in
-            [(&local.role_ref, &local.subjects), (&cluster.role_ref, &cluster.subjects)]
-        {
-            let groups: Vec<&str> = subjects.iter().map(|subject| subject.api_group.as_str()).collect();
-            assert_eq!(groups, [group, "other", "", ""]);
-            assert_eq!(role_ref.api_group, group);
-        }
-    }
-}
-
-#[test]
-fn tables_show_whom_a_role_is_granted_to() {
-    let context = CellContext { vocabulary: &KUBERNETES, now: Time::from_unix_seconds(0) };
-    let mut tree = binding();
-    tree["subjects"].as_array_mut().unwrap().push(json!({"kind": "User", "name": "v"}));
-    for (cell, expected) in [
-        (orch_api::columns::bound_role(&tree, &context), "ClusterRole/system:view"),
-        (orch_api::columns::bound_users(&tree, &context), "u, v"),
-        (orch_api::columns::bound_groups(&tree, &context), "g"),
-        (orch_api::columns::bound_service_accounts(&tree, &context), "n/s"),
-        (orch_api::columns::bound_users(&json!({}), &context), ""),
-    ] {
-        assert_eq!(cell, expected);
+    let own = Api::orch();
+    let [kubernetes, orch] = [GROUP, "rbac.authorization.orch.io"].map(|group| {
+        let subjects = with(&given, "/subjects/0/apiGroup", json!(group));
+        with(&with(&subjects, "/subjects/1/apiGroup", json!(group)), "/roleRef/apiGroup", json!(group))
+    });
+    for kind in ["RoleBinding", "ClusterRoleBinding"] {
+        assert_eq!(defaulted(kind, &given), kubernetes, "{kind}");
+        assert_eq!(own.defaulted(kind, &given), orch, "{kind}");
+        let foreign = ["roleRef.apiGroup", "subjects[0].apiGroup", "subjects[1].apiGroup"]
+        .map(|field| format!("{field}: Unsupported value: \"{GROUP}\": supported values: \"rbac.authorization.orch.io\""));
+        assert_eq!(own.errors(kind, &kubernetes), foreign, "{kind}");
     }
 }

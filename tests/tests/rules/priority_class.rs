@@ -1,17 +1,11 @@
 //! Priority classes: whose values are whose, and what stays.
 
-#[path = "support/objects.rs"]
-mod objects;
-
-use objects::{defaulted, errors, update_errors, with};
-use orch_api::KUBERNETES;
-use orch_runtime::{resource_def::CellContext, scalar::Time};
+use crate::ask::{defaulted, errors, update_errors, with};
 use serde_json::json;
 
 const KIND: &str = "PriorityClass";
 
-#[test]
-fn pods_push_others_aside_unless_the_class_says_otherwise() {
+pub fn pods_push_others_aside_unless_the_class_says_otherwise() {
     for (given, expected) in [
         (json!({}), json!({"value": 0, "preemptionPolicy": "PreemptLowerPriority"})),
         (
@@ -23,8 +17,7 @@ fn pods_push_others_aside_unless_the_class_says_otherwise() {
     }
 }
 
-#[test]
-fn high_values_and_reserved_names_are_the_systems_own() {
+pub fn high_values_and_reserved_names_are_the_systems_own() {
     let reserved = "metadata.name: Forbidden: priority class names with 'system-' prefix are reserved for system use only. \
                     error: ";
     for (name, value, default, expected) in [
@@ -67,8 +60,7 @@ fn high_values_and_reserved_names_are_the_systems_own() {
     assert_eq!(errors(KIND, &unknown), [expected]);
 }
 
-#[test]
-fn value_and_policy_never_change() {
+pub fn value_and_policy_never_change() {
     let old = json!({"metadata": {"name": "a"}, "value": 1, "description": "d"});
     for (field, value, expected) in [
         ("/description", json!("other"), vec![]),
@@ -81,13 +73,5 @@ fn value_and_policy_never_change() {
         ),
     ] {
         assert_eq!(update_errors(KIND, &old, &with(&old, field, value)), expected, "{field}");
-    }
-}
-
-#[test]
-fn tables_say_which_class_is_the_default() {
-    let context = CellContext { vocabulary: &KUBERNETES, now: Time::from_unix_seconds(0) };
-    for (tree, expected) in [(json!({"globalDefault": true}), true), (json!({}), false)] {
-        assert_eq!(orch_api::columns::is_global_default(&tree, &context), expected);
     }
 }

@@ -1,9 +1,6 @@
 //! Access reviews: each rule broken once.
 
-#[path = "support/objects.rs"]
-mod objects;
-
-use objects::{defaulted, errors, with};
+use crate::ask::{errors, with};
 use orch_runtime::Tree;
 use serde_json::json;
 
@@ -19,8 +16,7 @@ fn review() -> Tree {
     }})
 }
 
-#[test]
-fn a_review_asks_one_question_about_somebody() {
+pub fn a_review_asks_one_question_about_somebody() {
     let thing = "spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or \
                  resourceAttributes must be specified";
     let other = json!({"path": "/x", "verb": "get"});
@@ -98,8 +94,7 @@ fn a_review_asks_one_question_about_somebody() {
     }
 }
 
-#[test]
-fn selectors_have_one_form_and_requirements_are_complete() {
+pub fn selectors_have_one_form_and_requirements_are_complete() {
     let at = |selector: &str, rest: &str| format!("spec.resourceAttributes.{selector}Selector.{rest}");
     let both = "Invalid value: \"a=b\": may not specified at the same time as requirements";
     let none = |selector: &str| {
@@ -146,19 +141,6 @@ fn selectors_have_one_form_and_requirements_are_complete() {
     assert!(faults.iter().all(|fault| fault.starts_with(key)), "{faults:?}");
 }
 
-#[test]
-fn lists_of_rules_are_written_even_when_they_are_empty() {
-    const KIND: &str = "SelfSubjectRulesReview";
-    assert_eq!(errors(KIND, &json!({"spec": {"namespace": "n"}})), [""; 0]);
-    let empty = json!({"resourceRules": [], "nonResourceRules": [], "incomplete": false});
-    assert_eq!(defaulted(KIND, &json!({})), json!({"spec": {}, "status": empty}));
-    let answered = json!({
-        "spec": {"namespace": "n"},
-        "status": {
-            "resourceRules": [{"verbs": ["get"], "apiGroups": [""], "resources": ["pods"], "resourceNames": ["a"]}],
-            "nonResourceRules": [{"verbs": ["get"], "nonResourceURLs": ["/healthz"]}],
-            "incomplete": true, "evaluationError": "e",
-        },
-    });
-    assert_eq!(defaulted(KIND, &answered), answered);
+pub fn rules_are_asked_of_one_namespace() {
+    assert_eq!(errors("SelfSubjectRulesReview", &json!({"spec": {"namespace": "n"}})), [""; 0]);
 }

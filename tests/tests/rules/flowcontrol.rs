@@ -1,14 +1,8 @@
 //! Priority levels and flow schemas: defaults, and each rule broken once.
 
-#[path = "support/objects.rs"]
-mod objects;
-
-use objects::{defaulted, errors, with};
-use orch_api::{
-    KUBERNETES,
-    flowcontrol::v1::{FlowSchema, PriorityLevelConfiguration},
-};
-use orch_runtime::{Tree, resource_def::CellContext, scalar::Time};
+use crate::ask::{defaulted, errors, status_errors, with};
+use orch_api::flowcontrol::v1::{FlowSchema, PriorityLevelConfiguration};
+use orch_runtime::Tree;
 use serde_json::json;
 
 const LEVEL: &str = "PriorityLevelConfiguration";
@@ -49,8 +43,7 @@ fn schema() -> Tree {
     })
 }
 
-#[test]
-fn levels_have_defaults_and_an_explicit_zero_stays() {
+pub fn levels_have_defaults_and_an_explicit_zero_stays() {
     let limited = |limited: Tree| json!({"spec": {"type": "Limited", "limited": limited}, "status": {}});
     let reject = json!({"type": "Reject"});
     for (given, expected) in [
@@ -73,13 +66,12 @@ fn levels_have_defaults_and_an_explicit_zero_stays() {
         assert_eq!(defaulted(LEVEL, &limited(given)), limited(expected));
     }
     assert_eq!(
-        defaulted(LEVEL, &json!({"spec": {"type": "Exempt", "exempt": {}}})),
+        defaulted(LEVEL, &json!({"metadata": {"name": "exempt"}, "spec": {"type": "Exempt", "exempt": {}}})),
         json!({"spec": {"type": "Exempt", "exempt": {"nominalConcurrencyShares": 0, "lendablePercent": 0}}, "status": {}})
     );
 }
 
-#[test]
-fn limits_fit_together() {
+pub fn limits_fit_together() {
     let queuing = "spec.limited.limitResponse.queuing";
     assert_eq!(errors(LEVEL, &level()), [""; 0]);
     for (pointer, value, expected) in [
@@ -136,12 +128,11 @@ fn limits_fit_together() {
     }
 }
 
-#[test]
-fn conditions_are_named_once() {
+pub fn conditions_are_named_once() {
     let duplicate = json!([{"type": "A"}, {"type": "A"}, {"type": ""}]);
     for (kind, tree) in [(LEVEL, level()), ("FlowSchema", schema())] {
         assert_eq!(
-            errors(kind, &with(&tree, "/status/conditions", duplicate.clone())),
+            status_errors(kind, &tree, &with(&tree, "/status/conditions", duplicate.clone())),
             [
                 "status.conditions[1].type: Duplicate value: \"A\"",
                 "status.conditions[2].type: Required value: must not be empty",
@@ -150,8 +141,7 @@ fn conditions_are_named_once() {
     }
 }
 
-#[test]
-fn what_the_server_relies_on_stays_as_it_is() {
+pub fn what_the_server_relies_on_stays_as_it_is() {
     let metadata = |name: &str| json!({"name": name});
     for name in ["exempt", "catch-all"] {
         let level = PriorityLevelConfiguration::mandatory_spec(name).unwrap();
@@ -190,17 +180,17 @@ fn what_the_server_relies_on_stays_as_it_is() {
     );
 }
 
-#[test]
-fn flow_schemas_have_a_precedence() {
-    for given in [json!({}), json!({"matchingPrecedence": 0})] {
-        let written = defaulted("FlowSchema", &json!({"spec": given}));
-        let expected = json!({"priorityLevelConfiguration": {"name": ""}, "matchingPrecedence": 1000});
-        assert_eq!(written, json!({"spec": expected, "status": {}}));
+pub fn flow_schemas_have_a_precedence() {
+    let complete = json!({
+        "spec": {"priorityLevelConfiguration": {"name": "l"}, "matchingPrecedence": 1000}, "status": {},
+    });
+    for given in [json!(null), json!(0)] {
+        let written = defaulted("FlowSchema", &with(&complete, "/spec/matchingPrecedence", given));
+        assert_eq!(written, complete);
     }
 }
 
-#[test]
-fn rules_can_match() {
+pub fn rules_can_match() {
     let path = |rest: &str| format!("spec.rules[0].{rest}");
     assert_eq!(errors("FlowSchema", &schema()), [""; 0]);
     for (pointer, value, expected) in [
@@ -279,17 +269,4 @@ fn rules_can_match() {
         "resourceRules[0].namespaces[0]: Invalid value: \"A\": each member of this list must be '*' or a",
     );
     assert!(namespace[0].starts_with(&expected), "{namespace:?}");
-}
-
-#[test]
-fn tables_say_whether_the_level_is_missing() {
-    let context = CellContext { vocabulary: &KUBERNETES, now: Time::from_unix_seconds(0) };
-    for (conditions, expected) in [
-        (json!([]), "?"),
-        (json!([{"type": "Other", "status": "True"}]), "?"),
-        (json!([{"type": "Other", "status": "True"}, {"type": "Dangling", "status": "False"}]), "False"),
-    ] {
-        let tree = with(&schema(), "/status/conditions", conditions);
-        assert_eq!(orch_api::columns::missing_priority_level(&tree, &context), expected);
-    }
 }

@@ -1,9 +1,6 @@
 //! `CSIDriver`: defaults, rules, and what stays.
 
-#[path = "support/objects.rs"]
-mod objects;
-
-use objects::{defaulted, errors, update_errors};
+use crate::ask::{defaulted, errors, update_errors};
 use serde_json::{Value, json};
 
 const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', \
@@ -14,8 +11,7 @@ fn driver(spec: &Value) -> Value {
     json!({"metadata": {"name": "d.example.com"}, "spec": spec})
 }
 
-#[test]
-fn defaults() {
+pub fn defaults() {
     let defaults = json!({"spec": {
         "attachRequired": true, "podInfoOnMount": false, "volumeLifecycleModes": ["Persistent"],
         "storageCapacity": false, "fsGroupPolicy": "ReadWriteOnceWithFSType", "requiresRepublish": false,
@@ -30,8 +26,7 @@ fn defaults() {
     assert_eq!(defaulted("CSIDriver", &given), given);
 }
 
-#[test]
-fn names() {
+pub fn names() {
     for (name, expected) in [
         ("A.Example.com".to_owned(), vec![]),
         ("-bad-".to_owned(), vec![format!("metadata.name: Invalid value: \"-bad-\": {SUBDOMAIN}")]),
@@ -42,8 +37,7 @@ fn names() {
     }
 }
 
-#[test]
-fn rules() {
+pub fn rules() {
     for (spec, expected) in [
         (json!({"volumeLifecycleModes": ["Ephemeral", "Ephemeral"]}), vec![]),
         (json!({"tokenRequests": [{"audience": "a", "expirationSeconds": 600}, {"audience": ""}]}), vec![]),
@@ -79,8 +73,7 @@ fn rules() {
     }
 }
 
-#[test]
-fn updates() {
+pub fn updates() {
     let old = driver(&json!({}));
     for (spec, expected) in [
         (json!({"podInfoOnMount": true, "fsGroupPolicy": "None", "storageCapacity": true}), vec![]),

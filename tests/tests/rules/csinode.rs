@@ -1,9 +1,6 @@
 //! `CSINode`: the rules of its drivers, and that entries do not change.
 
-#[path = "support/objects.rs"]
-mod objects;
-
-use objects::{defaulted, errors, update_errors};
+use crate::ask::{defaulted, errors, update_errors};
 use serde_json::{Value, json};
 
 fn node(drivers: &Value) -> Value {
@@ -14,8 +11,7 @@ fn driver() -> Value {
     json!({"name": "a.example.com", "nodeID": "n1", "topologyKeys": ["zone"], "allocatable": {"count": 5}})
 }
 
-#[test]
-fn lists_that_are_not_given_are_null() {
+pub fn lists_that_are_not_given_are_null() {
     assert_eq!(defaulted("CSINode", &json!({})), json!({"spec": {"drivers": null}}));
     assert_eq!(
         defaulted("CSINode", &node(&json!([{"name": "a", "nodeID": "n"}]))),
@@ -23,8 +19,7 @@ fn lists_that_are_not_given_are_null() {
     );
 }
 
-#[test]
-fn rules() {
+pub fn rules() {
     let qualified = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
          alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
          '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
@@ -67,8 +62,7 @@ fn rules() {
     assert_eq!(nameless[0], "spec.drivers[0].name: Required value");
 }
 
-#[test]
-fn updates() {
+pub fn updates() {
     let old = node(&json!([driver()]));
     let other = json!({"name": "b", "nodeID": "n1", "topologyKeys": null});
     let mut moved = driver();

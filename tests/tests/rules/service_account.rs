@@ -1,15 +1,11 @@
 //! `ServiceAccount`: it has no rules of its own, and nothing is added.
 
-#[path = "support/objects.rs"]
-mod objects;
-
-use objects::{defaulted, errors, update_errors};
+use crate::ask::{defaulted, errors, update_errors};
 use serde_json::json;
 
 const KIND: &str = "ServiceAccount";
 
-#[test]
-fn anything_goes_and_stays_as_it_is() {
+pub fn anything_goes_and_stays_as_it_is() {
     let account = json!({
         "secrets": [{"name": "a"}, {"name": "a"}, {}],
         "imagePullSecrets": [{"name": "p"}, {}],

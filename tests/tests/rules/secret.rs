@@ -1,14 +1,10 @@
 //! `Secret`: keys, size, data that is fixed, and the keys of well-known types.
 
-#[path = "support/objects.rs"]
-mod objects;
-
-use objects::{defaulted, errors, update_errors};
+use crate::ask::{defaulted, errors, update_errors};
 use orch_api::validators::MAX_DATA_BYTES;
 use serde_json::json;
 
-#[test]
-fn each_known_type_has_its_keys() {
+pub fn each_known_type_has_its_keys() {
     for (kind, data, expected) in [
         ("Opaque", json!({}), vec![]),
         ("example.com/own", json!({}), vec![]),
@@ -55,8 +51,7 @@ fn each_known_type_has_its_keys() {
     }
 }
 
-#[test]
-fn data_has_a_limit() {
+pub fn data_has_a_limit() {
     // Three bytes in four characters.
     let text = "AAAA".repeat(MAX_DATA_BYTES / 3);
     assert_eq!(errors("Secret", &json!({"data": {"a": text}})), [""; 0]);
@@ -64,8 +59,7 @@ fn data_has_a_limit() {
     assert_eq!(errors("Secret", &over), ["data: Too long: may not be more than 1048576 bytes"]);
 }
 
-#[test]
-fn type_and_immutable_data_stay() {
+pub fn type_and_immutable_data_stay() {
     let old = json!({"data": {"a": "MQ=="}, "immutable": true});
     for (new, expected) in [
         (json!({"type": "Opaque", "data": {"a": "MQ=="}, "immutable": true}), vec![]),
@@ -85,15 +79,13 @@ fn type_and_immutable_data_stay() {
     }
 }
 
-#[test]
-fn a_type_is_added() {
+pub fn a_type_is_added() {
     assert_eq!(defaulted("Secret", &json!({})), json!({"type": "Opaque"}));
     assert_eq!(defaulted("Secret", &json!({"type": ""})), json!({"type": "Opaque"}));
     assert_eq!(defaulted("Secret", &json!({"type": "own"})), json!({"type": "own"}));
 }
 
-#[test]
-fn keys_are_those_of_files() {
+pub fn keys_are_those_of_files() {
     let key_rule = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or \
                     'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
     let long = "k".repeat(254);

@@ -1,13 +1,9 @@
 //! `Lease`: its numbers, and strategies.
 
-#[path = "support/objects.rs"]
-mod objects;
-
-use objects::{defaulted, errors, update_errors};
+use crate::ask::{defaulted, errors, update_errors};
 use serde_json::json;
 
-#[test]
-fn numbers_and_strategies() {
+pub fn numbers_and_strategies() {
     for (spec, expected) in [
         (json!({}), vec![]),
         (json!({"leaseDurationSeconds": 1, "leaseTransitions": 0, "holderIdentity": ""}), vec![]),
@@ -34,8 +30,7 @@ fn numbers_and_strategies() {
     }
 }
 
-#[test]
-fn nothing_is_added_and_anything_may_change() {
+pub fn nothing_is_added_and_anything_may_change() {
     assert_eq!(defaulted("Lease", &json!({})), json!({"spec": {}}));
     let held = json!({"spec": {
         "holderIdentity": "", "leaseDurationSeconds": 15, "acquireTime": "2024-01-02T03:04:05.000001Z",

@@ -1,13 +1,9 @@
 //! `StorageClass` and `CSIStorageCapacity`: defaults, rules, and what stays.
 
-#[path = "support/objects.rs"]
-mod objects;
-
-use objects::{defaulted, errors, update_errors, with};
+use crate::ask::{defaulted, errors, update_errors, with};
 use serde_json::json;
 
-#[test]
-fn defaults() {
+pub fn defaults() {
     assert_eq!(
         defaulted("StorageClass", &json!({"provisioner": "p"})),
         json!({"provisioner": "p", "reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"})
@@ -20,8 +16,7 @@ fn defaults() {
     assert_eq!(defaulted("StorageClass", &given), given);
 }
 
-#[test]
-fn rules() {
+pub fn rules() {
     let term = |expressions| json!({"matchLabelExpressions": expressions});
     for (field, value, expected) in [
         ("provisioner", json!("Example.com/P"), vec![]),
@@ -82,8 +77,7 @@ fn rules() {
     );
 }
 
-#[test]
-fn updates() {
+pub fn updates() {
     let old = json!({"provisioner": "p", "parameters": {"a": "b"}});
     let open = json!({"provisioner": "p", "parameters": {"a": "b"}, "allowVolumeExpansion": true, "mountOptions": ["ro"]});
     assert_eq!(update_errors("StorageClass", &old, &open), [""; 0]);
@@ -100,8 +94,7 @@ fn updates() {
     );
 }
 
-#[test]
-fn capacities() {
+pub fn capacities() {
     let good =
         json!({"storageClassName": "fast", "nodeTopology": {"matchLabels": {"zone": "a"}}, "capacity": "0"});
     assert_eq!(errors("CSIStorageCapacity", &good), [""; 0]);

@@ -1,12 +1,6 @@
 //! `PersistentVolume`: defaults, each rule broken once, and what stays.
 
-#![allow(clippy::too_many_lines, reason = "a table of rules is read from top to bottom")]
-
-#[path = "support/objects.rs"]
-mod objects;
-
-use objects::{defaulted, errors, update_errors, with};
-use orch_api::core::v1::PERSISTENT_VOLUME_SPEC_TYPE;
+use crate::ask::{defaulted, errors, update_errors, with};
 use orch_runtime::Tree;
 use serde_json::json;
 
@@ -29,10 +23,11 @@ fn of(source: &str, fields: Tree) -> Tree {
     with(&with(&volume(), "/spec/hostPath", Tree::Null), &format!("/spec/{source}"), fields)
 }
 
-#[test]
-fn defaults() {
+pub fn defaults() {
+    let new = defaulted(KIND, &volume());
+    assert!(new["status"]["lastPhaseTransitionTime"].is_string(), "{new}");
     assert_eq!(
-        defaulted(KIND, &volume()),
+        with(&new, "/status/lastPhaseTransitionTime", Tree::Null),
         json!({
             "spec": {
                 "capacity": {"storage": "1Gi"}, "hostPath": {"path": "/data", "type": ""},
@@ -78,8 +73,7 @@ fn defaults() {
     }
 }
 
-#[test]
-fn rules() {
+pub fn rules() {
     for (pointer, value, expected) in [
         ("/spec/mountOptions", json!(["anything"]), vec![]),
         ("/spec/capacity", json!({"storage": "1"}), vec![]),
@@ -173,8 +167,7 @@ fn rules() {
     }
 }
 
-#[test]
-fn sources() {
+pub fn sources() {
     let affinity = json!({"required": {"nodeSelectorTerms": [{}]}});
     let local = with(&of("local", json!({"path": "/mnt"})), "/spec/nodeAffinity", affinity);
     assert_eq!(errors(KIND, &local), [""; 0]);
@@ -353,15 +346,7 @@ fn sources() {
     }
 }
 
-#[test]
-fn every_source_is_nested_in_protobuf() {
-    let sources = PERSISTENT_VOLUME_SPEC_TYPE.fields.iter().filter(|field| field.inline_tag == Some(2));
-    let tags: Vec<Option<u32>> = sources.map(|field| field.tag).collect();
-    assert_eq!(tags, (1..=22).map(Some).collect::<Vec<_>>());
-}
-
-#[test]
-fn updates() {
+pub fn updates() {
     let old = volume();
     let affinity = |name: &str| {
         json!({"required": {"nodeSelectorTerms": [

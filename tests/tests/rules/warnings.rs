@@ -2,12 +2,7 @@
 //!
 //! Length: one table, to be compared with what other servers say in one place.
 
-#![allow(clippy::too_many_lines, reason = "a table is read from top to bottom")]
-
-#[path = "support/objects.rs"]
-mod objects;
-
-use objects::{warnings, with};
+use crate::ask::{warnings, with};
 use orch_runtime::Tree;
 use serde_json::json;
 
@@ -26,8 +21,7 @@ fn pod() -> Tree {
     }})
 }
 
-#[test]
-fn pods_are_placed_by_labels() {
+pub fn pods_are_placed_by_labels() {
     let zone = |key: &str, values: Tree| json!([{"key": key, "operator": "In", "values": values}]);
     check(
         "Pod",
@@ -75,8 +69,7 @@ fn pods_are_placed_by_labels() {
     );
 }
 
-#[test]
-fn containers_say_things_twice() {
+pub fn containers_say_things_twice() {
     let env = |second: Tree| json!([{"name": "A", "value": "1"}, second]);
     let hides = r#"spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply"#;
     let port = |host_port: i32, host_ip: &str| json!({"containerPort": 80, "hostPort": host_port, "hostIP": host_ip});
@@ -147,8 +140,7 @@ fn containers_say_things_twice() {
     );
 }
 
-#[test]
-fn annotations_that_became_fields() {
+pub fn annotations_that_became_fields() {
     let critical = "scheduler.alpha.kubernetes.io/critical-pod";
     let seccomp = "container.seccomp.security.alpha.kubernetes.io/c";
     let app_armor = "container.apparmor.security.beta.kubernetes.io/c";
@@ -198,8 +190,7 @@ fn annotations_that_became_fields() {
     );
 }
 
-#[test]
-fn volumes_of_pods() {
+pub fn volumes_of_pods() {
     let volume = |source: &str, value: Tree| json!([{"name": "v", source: value}]);
     let items =
         |paths: &[&str]| paths.iter().map(|path| json!({"key": "k", "path": path})).collect::<Vec<_>>();
@@ -252,8 +243,7 @@ fn volumes_of_pods() {
     );
 }
 
-#[test]
-fn storage() {
+pub fn storage() {
     let volume = json!({"metadata": {"name": "v"}, "spec": {
         "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "nfs": {"server": "s", "path": "/p"},
     }});
@@ -323,8 +313,7 @@ fn storage() {
     );
 }
 
-#[test]
-fn secrets_and_nodes() {
+pub fn secrets_and_nodes() {
     let pem = "LS0tLS1CRUdJTiBYLS0tLS0K";
     let secret = json!({"metadata": {"name": "s"}, "type": "kubernetes.io/tls", "data": {"tls.crt": pem, "tls.key": pem}});
     check(

@@ -1,14 +1,10 @@
 //! `ConfigMap`: keys, sizes, and data that is fixed.
 
-#[path = "support/objects.rs"]
-mod objects;
-
-use objects::{defaulted, errors, update_errors};
+use crate::ask::{defaulted, errors, update_errors};
 use orch_api::validators::MAX_DATA_BYTES;
 use serde_json::json;
 
-#[test]
-fn keys_and_sizes() {
+pub fn keys_and_sizes() {
     let key_rule = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  \
                     or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
     for (tree, expected) in [
@@ -33,8 +29,7 @@ fn keys_and_sizes() {
     }
 }
 
-#[test]
-fn what_is_immutable_stays() {
+pub fn what_is_immutable_stays() {
     let fixed = |field: &str| format!("{field}: Forbidden: field is immutable when `immutable` is set");
     let old = json!({"immutable": true, "data": {"a": "1"}, "binaryData": {"b": "AA=="}});
     for (new, expected) in [
@@ -50,8 +45,7 @@ fn what_is_immutable_stays() {
     assert_eq!(update_errors("ConfigMap", &open, &old), [""; 0]);
 }
 
-#[test]
-fn nothing_is_added() {
+pub fn nothing_is_added() {
     assert_eq!(defaulted("ConfigMap", &json!({})), json!({}));
     let map = json!({"immutable": false, "data": {"k": ""}, "binaryData": {"b": ""}});
     assert_eq!(defaulted("ConfigMap", &map), map);

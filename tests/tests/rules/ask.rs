@@ -1,0 +1,319 @@
+//! What the tables of rules ask a server: which faults an object has, what it becomes, and what its client is warned of.
+//!
+//! Every question goes over a socket, and the whole answer is checked, not only the part that is returned. Nothing that is
+//! asked stays: new objects are dry runs, and what a change needs to begin with is stored under a name of its own and
+//! deleted.
+
+use std::{
+    cell::RefCell,
+    collections::BTreeSet,
+    sync::{
+        Arc, LazyLock, Mutex, Weak,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use http::header::WARNING;
+use orch_api::{KUBERNETES, ORCH};
+use orch_runtime::{
+    resource_def::{ResourceDef, Scope},
+    vocabulary::Vocabulary,
+};
+use orch_tests::{Answer, Client, TestServer, objects};
+use serde_json::{Map, Value, json};
+use tokio::runtime::Runtime;
+
+/// Namespaces that cases stand in, besides those that every server has.
+const NAMESPACES: &[&str] = &["n", "m"];
+
+/// How the body of a message begins, and the reason that goes with it.
+const REASONS: &[(&str, &str)] = &[
+    ("Required value", "FieldValueRequired"),
+    ("Invalid value", "FieldValueInvalid"),
+    ("Unsupported value", "FieldValueNotSupported"),
+    ("Forbidden", "FieldValueForbidden"),
+    ("Duplicate value", "FieldValueDuplicate"),
+    ("Not found", "FieldValueNotFound"),
+    ("Too long", "FieldValueTooLong"),
+    ("Too many", "FieldValueTooMany"),
+];
+
+/// What is wrong with a new object, in the order in which it is reported: `field: message` of each cause.
+pub fn errors(kind: &str, tree: &Value) -> Vec<String> {
+    Api::kubernetes().errors(kind, tree)
+}
+
+/// What is wrong with a change of a stored object on its main path.
+pub fn update_errors(kind: &str, old: &Value, new: &Value) -> Vec<String> {
+    Api::kubernetes().change_errors(kind, "", old, new)
+}
+
+/// What is wrong with a change of a stored object's status.
+pub fn status_errors(kind: &str, old: &Value, new: &Value) -> Vec<String> {
+    Api::kubernetes().change_errors(kind, "/status", old, new)
+}
+
+/// What the client is warned of when it creates the object.
+pub fn warnings(kind: &str, tree: &Value) -> Vec<String> {
+    let api = Api::kubernetes();
+    let answer = api.create(resource(kind), tree);
+    answer.expect(201);
+    answer.headers.get_all(WARNING).iter().map(|value| warning(value.to_str().unwrap())).collect()
+}
+
+/// The object as it is stored, without its metadata.
+pub fn defaulted(kind: &str, tree: &Value) -> Value {
+    Api::kubernetes().defaulted(kind, tree)
+}
+
+/// The object with the status that it has later, as it is stored, without its metadata.
+pub fn stored(kind: &str, tree: &Value) -> Value {
+    let api = Api::kubernetes();
+    let stored = api.store(resource(kind), tree);
+    let tree = stored.tree.clone();
+    api.delete(&stored);
+    without_metadata(tree)
+}
+
+/// A copy of `tree` with `value` at `pointer`; what is missing on the way is made. `null` removes.
+pub fn with(tree: &Value, pointer: &str, value: Value) -> Value {
+    let mut tree = tree.clone();
+    let (parent, last) = pointer.rsplit_once('/').expect("a pointer begins with a slash");
+    let mut place = &mut tree;
+    for step in parent.split('/').skip(1) {
+        place = match place {
+            Value::Array(items) => &mut items[step.parse::<usize>().expect("an index")],
+            other => {
+                if other.is_null() {
+                    *other = Value::Object(Map::new());
+                }
+                &mut other[step]
+            }
+        };
+    }
+    match (place, value) {
+        (Value::Array(items), value) => items[last.parse::<usize>().expect("an index")] = value,
+        (Value::Object(fields), Value::Null) => drop(fields.remove(last)),
+        (place, value) => place[last] = value,
+    }
+    tree
+}
+
+/// Whether somebody has asked for the errors of an object of the kind.
+pub fn is_asked(kind: &str) -> bool {
+    ASKED.lock().unwrap().contains(kind)
+}
+
+static ASKED: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
+
+/// A server and its administrator.
+pub struct Api {
+    words: &'static Vocabulary,
+    client: Client,
+    _server: TestServer,
+}
+
+/// An object that a change begins with.
+struct Stored {
+    path: String,
+    tree: Value,
+}
+
+impl Api {
+    /// The server that all tables ask. It goes with the last thread that asked it.
+    fn kubernetes() -> Arc<Api> {
+        static SHARED: Mutex<Weak<Api>> = Mutex::new(Weak::new());
+        thread_local!(static KEPT: RefCell<Option<Arc<Api>>> = const { RefCell::new(None) });
+        KEPT.with_borrow_mut(|kept| {
+            let shared = || {
+                let mut shared = SHARED.lock().unwrap();
+                let api = shared.upgrade().unwrap_or_else(|| Arc::new(Api::start(&KUBERNETES)));
+                *shared = Arc::downgrade(&api);
+                api
+            };
+            Arc::clone(kept.get_or_insert_with(shared))
+        })
+    }
+
+    /// A server that speaks the product's own words.
+    pub fn orch() -> Api {
+        Api::start(&ORCH)
+    }
+
+    /// Every kind and every field is on.
+    fn start(words: &'static Vocabulary) -> Api {
+        let options = TestServer::options()
+            .vocabulary(words.name)
+            .flag("--runtime-config=api/all=true")
+            .flag("--feature-gates=AllAlpha=true,AllBeta=true");
+        RUNTIME.block_on(async {
+            let server = options.start().await;
+            let client = server.admin();
+            for name in NAMESPACES {
+                client.post(objects::NAMESPACES, &objects::namespace(name)).await.expect(201);
+            }
+            Api { words, client, _server: server }
+        })
+    }
+
+    /// See [`errors`].
+    pub fn errors(&self, kind: &str, tree: &Value) -> Vec<String> {
+        let def = resource(kind);
+        ASKED.lock().unwrap().insert(def.kind);
+        let tree = named(def, tree);
+        let answer = self.create(def, &tree);
+        if answer.status == 201 {
+            return Vec::new();
+        }
+        // Clients know the faults of questions without a kind and a name.
+        let (kind, name) = if def.stored { (def.kind, name(&tree)) } else { ("", "") };
+        self.faults(def, kind, name, &answer)
+    }
+
+    /// See [`defaulted`].
+    pub fn defaulted(&self, kind: &str, tree: &Value) -> Value {
+        without_metadata(self.create(resource(kind), tree).expect(201))
+    }
+
+    /// See [`update_errors`] and [`status_errors`].
+    fn change_errors(&self, kind: &str, subresource: &str, old: &Value, new: &Value) -> Vec<String> {
+        let def = resource(kind);
+        let stored = self.store(def, old);
+        let mut new = new.clone();
+        for field in ["name", "resourceVersion"] {
+            new = with(&new, &format!("/metadata/{field}"), stored.tree["metadata"][field].clone());
+        }
+        let answer = self.put(&format!("{}{subresource}?dryRun=All", stored.path), &new);
+        self.delete(&stored);
+        match answer.status {
+            200 => Vec::new(),
+            _ => self.faults(def, def.kind, name(&new), &answer),
+        }
+    }
+
+    /// A POST that stores nothing.
+    fn create(&self, def: &ResourceDef, tree: &Value) -> Answer {
+        let tree = named(def, tree);
+        let path = format!("{}?dryRun=All", self.collection(def, &tree));
+        RUNTIME.block_on(self.client.post(&path, &tree))
+    }
+
+    fn put(&self, path: &str, tree: &Value) -> Answer {
+        RUNTIME.block_on(self.client.put(path, tree))
+    }
+
+    /// Stores an object under a name of its own, with its status where it has one.
+    fn store(&self, def: &ResourceDef, tree: &Value) -> Stored {
+        let tree = with(tree, "/metadata/name", json!(new_name()));
+        let collection = self.collection(def, &tree);
+        let path = format!("{collection}/{}", name(&tree));
+        let mut stored = RUNTIME.block_on(self.client.post(&collection, &tree)).expect(201);
+        if let (true, Some(status)) = (def.has_status(), tree.get("status")) {
+            stored["status"] = status.clone();
+            stored = self.put(&format!("{path}/status"), &stored).expect(200);
+        }
+        Stored { path, tree: stored }
+    }
+
+    fn delete(&self, stored: &Stored) {
+        let answer = RUNTIME.block_on(self.client.delete(&stored.path));
+        assert!(matches!(answer.status, 200 | 202), "{answer:?}");
+    }
+
+    /// Where objects of the kind are created: the tree's own namespace, or the one that every server has.
+    fn collection(&self, def: &ResourceDef, tree: &Value) -> String {
+        let group = match self.words.group(def.group) {
+            core if core.is_empty() => "/api".to_owned(),
+            group => format!("/apis/{group}"),
+        };
+        let namespace = match def.scope {
+            Scope::Cluster => String::new(),
+            Scope::Namespaced => {
+                format!("/namespaces/{}", tree["metadata"]["namespace"].as_str().unwrap_or("default"))
+            }
+        };
+        format!("{group}/{}{namespace}/{}", def.version, def.plural)
+    }
+
+    /// The causes of a refusal, when all the rest of it is as it must be.
+    fn faults(&self, def: &ResourceDef, kind: &str, name: &str, answer: &Answer) -> Vec<String> {
+        let status = answer.expect(422);
+        let causes = status["details"]["causes"].as_array().expect("a refusal has causes");
+        let faults: Vec<String> = causes.iter().map(fault).collect();
+        let mut once = Vec::new();
+        for fault in &faults {
+            if !once.contains(&fault.as_str()) {
+                once.push(fault);
+            }
+        }
+        let list = if once.len() == 1 { once[0].to_owned() } else { format!("[{}]", once.join(", ")) };
+        let group = self.words.group(def.group);
+        let group_kind = if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") };
+        let mut details = json!({"name": name, "group": group, "kind": kind, "causes": causes});
+        details.as_object_mut().unwrap().retain(|_, value| *value != "");
+        assert_eq!(
+            status,
+            json!({
+                "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "code": 422,
+                "reason": "Invalid", "message": format!("{group_kind} \"{name}\" is invalid: {list}"),
+                "details": details,
+            })
+        );
+        faults
+    }
+}
+
+/// All connections live here: whoever asks goes sooner than they do.
+static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("threads can be started"));
+
+/// The row of a kind in the resource table.
+fn resource(kind: &str) -> &'static ResourceDef {
+    let kinds = orch_api::registry().iter().flat_map(|group_version| group_version.resources);
+    kinds.copied().find(|resource| resource.kind == kind).expect("the kind is registered")
+}
+
+fn name(tree: &Value) -> &str {
+    tree["metadata"]["name"].as_str().unwrap_or_default()
+}
+
+fn new_name() -> String {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    format!("case-{}", COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Whatever is stored has a name.
+fn named(def: &ResourceDef, tree: &Value) -> Value {
+    if def.stored && tree["metadata"].get("name").is_none() {
+        with(tree, "/metadata/name", json!(new_name()))
+    } else {
+        tree.clone()
+    }
+}
+
+fn without_metadata(mut tree: Value) -> Value {
+    for field in ["kind", "apiVersion", "metadata"] {
+        assert!(tree.as_object_mut().unwrap().remove(field).is_some(), "no {field}: {tree}");
+    }
+    tree
+}
+
+/// The text of a cause, whose reason says the same.
+fn fault(cause: &Value) -> String {
+    let text = |field: &str| cause[field].as_str().unwrap_or_default();
+    let (field, message) = (text("field"), text("message"));
+    let known = REASONS.iter().find(|(begin, _)| message.starts_with(begin));
+    assert_eq!(Some(text("reason")), known.map(|(_, reason)| *reason), "{cause}");
+    if field.is_empty() { message.to_owned() } else { format!("{field}: {message}") }
+}
+
+/// The text in a `Warning` header.
+fn warning(value: &str) -> String {
+    let text = value.strip_prefix("299 - \"").and_then(|rest| rest.strip_suffix('"'));
+    let text = text.unwrap_or_else(|| panic!("no warning: {value}"));
+    let mut escaped = false;
+    let kept = text.chars().filter(|ch| {
+        escaped = *ch == '\\' && !escaped;
+        !escaped
+    });
+    kept.collect()
+}

@@ -1,0 +1,117 @@
+//! The rules of every kind, asked over TLS on real sockets: each broken once, what may change, what is filled in, and
+//! what is doubtful.
+//!
+//! A table may be asked by its own test or by the one that looks at all of them together, and is asked once.
+
+#![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
+#![allow(clippy::too_many_lines, reason = "a table of rules is read from top to bottom")]
+
+mod ask;
+
+use std::collections::BTreeSet;
+
+/// Names the tables, and makes a test of each.
+macro_rules! tables {
+    ($($kind:ident { $($table:ident)+ })+) => {
+        $(mod $kind;)+
+
+        mod tables {
+            $(pub mod $kind {
+                $(#[test]
+                pub fn $table() {
+                    static ASKED: std::sync::Once = std::sync::Once::new();
+                    ASKED.call_once(crate::$kind::$table);
+                })+
+            })+
+        }
+
+        const TABLES: &[fn()] = &[$($(tables::$kind::$table),+),+];
+    };
+}
+
+tables! {
+    access_review {
+        a_review_asks_one_question_about_somebody
+        selectors_have_one_form_and_requirements_are_complete
+        rules_are_asked_of_one_namespace
+    }
+    config_map { keys_and_sizes what_is_immutable_stays nothing_is_added }
+    csidriver { defaults names rules updates }
+    csinode { lists_that_are_not_given_are_null rules updates }
+    daemon_set { rules what_may_change defaults_are_filled_in revisions_do_not_change }
+    disruption_budget {
+        numbers_are_always_written_and_nothing_is_lost
+        amounts_are_numbers_or_parts_and_only_one_is_given
+    }
+    event {
+        times_are_always_written
+        an_event_stands_in_the_namespace_of_its_object
+        an_event_with_a_time_is_told_in_full
+    }
+    flowcontrol {
+        levels_have_defaults_and_an_explicit_zero_stays
+        limits_fit_together
+        conditions_are_named_once
+        what_the_server_relies_on_stays_as_it_is
+        flow_schemas_have_a_precedence
+        rules_can_match
+    }
+    identity_review { questions_are_as_short_as_they_can_be }
+    lease { numbers_and_strategies nothing_is_added_and_anything_may_change }
+    namespace {
+        finalizers_are_standard_or_qualified
+        spec_and_status_are_always_written
+        phases_are_known_and_anything_may_change
+    }
+    node { what_is_always_written rules updates }
+    persistentvolume { defaults rules sources updates }
+    persistentvolumeclaim { defaults rules updates }
+    pod { containers resources probes volumes scheduling_and_security what_may_change defaults_are_filled_in }
+    pod_parts {
+        windows_options
+        containers_on_the_host
+        operating_systems
+        resources_of_the_pod
+        mounts_and_devices
+        ports_of_the_host
+        the_rest
+        what_is_doubtful
+    }
+    priority_class {
+        pods_push_others_aside_unless_the_class_says_otherwise
+        high_values_and_reserved_names_are_the_systems_own
+        value_and_policy_never_change
+    }
+    rbac {
+        rules_are_about_resources_or_about_paths
+        cluster_roles_may_reach_paths_and_collect_others
+        bindings_name_a_role_and_complete_subjects
+        cluster_bindings_refer_to_cluster_roles_and_say_where_service_accounts_live
+        groups_are_filled_in_from_the_vocabulary
+    }
+    secret { each_known_type_has_its_keys data_has_a_limit type_and_immutable_data_stay a_type_is_added keys_are_those_of_files }
+    service { defaults_follow_from_the_type ports types_and_addresses }
+    service_account { anything_goes_and_stays_as_it_is }
+    storageclass { defaults rules updates capacities }
+    storageversionmigration { rules updates }
+    volumeattachment { defaults rules updates }
+    warnings {
+        pods_are_placed_by_labels
+        containers_say_things_twice
+        annotations_that_became_fields
+        volumes_of_pods
+        storage
+        secrets_and_nodes
+    }
+}
+
+/// The rules of a kind are asked by one of the tables.
+#[test]
+fn every_kind_is_asked() {
+    for table in TABLES {
+        table();
+    }
+    let kinds = orch_api::registry().iter().flat_map(|group_version| group_version.resources);
+    let unasked: BTreeSet<&str> = kinds.map(|def| def.kind).filter(|kind| !ask::is_asked(kind)).collect();
+    assert_eq!(unasked, BTreeSet::new());
+}
