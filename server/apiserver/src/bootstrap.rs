@@ -14,11 +14,7 @@ use std::{
     time::SystemTime,
 };
 
-use orch_auth::{
-    authentication::Authentication,
-    authorization::{Authorization, Mode},
-    service_account::TokenIssuer,
-};
+use orch_auth::{authentication::Authentication, authorization::Mode, service_account::TokenIssuer};
 use orch_runtime::{resource_def::GroupVersionDef, vocabulary::Vocabulary};
 use rustls::ServerConfig;
 
@@ -94,8 +90,6 @@ fn program_name() -> String {
 pub struct Prepared {
     /// Who makes a request.
     pub authentication: Authentication,
-    /// Whether they may.
-    pub authorization: Authorization,
     /// Makes tokens for service accounts.
     pub tokens: TokenIssuer,
     /// Seals continue tokens.
@@ -139,15 +133,7 @@ pub fn prepare(config: &Config) -> Result<Prepared, StartError> {
         administrator,
         _lock: lock,
     };
-    Ok(Prepared {
-        authentication,
-        authorization: Authorization::new(&config.authorization),
-        tokens,
-        continue_key,
-        tls: certificate.tls,
-        sources,
-        site,
-    })
+    Ok(Prepared { authentication, tokens, continue_key, tls: certificate.tls, sources, site })
 }
 
 /// Tokens name the server by its vocabulary unless the operator has a name for it.

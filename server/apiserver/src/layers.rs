@@ -147,7 +147,7 @@ async fn guarded(
         Ok(caller) => {
             match permission::check(app, &caller, &incomer.info.names, incomer.parts.uri.path()).await {
                 Ok(()) => routes::answer(app, &caller, incomer, body).await,
-                Err(error) => error.into_response(),
+                Err(error) => refused(error),
             }
         }
         Err(error) => {
@@ -159,6 +159,13 @@ async fn guarded(
         }
     };
     warning::warn(&mut response, hint.map(str::to_owned).as_slice());
+    response
+}
+
+/// The message of a refusal repeats what the client sent: no browser may take it for anything but data.
+fn refused(error: ApiError) -> Response {
+    let mut response = error.into_response();
+    response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
 }
 

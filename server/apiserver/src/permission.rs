@@ -22,12 +22,9 @@ pub struct Asker<'a> {
 
 impl Asker<'_> {
     /// Whether the caller may do something else to what the request is about.
-    ///
-    /// # Errors
-    /// 403 where they may not.
-    pub async fn may(self, app: &App, verb: &str) -> Result<()> {
+    pub async fn may(self, app: &App, verb: &str) -> Decision {
         let names = Names { verb: verb.into(), ..self.names.clone() };
-        check(app, self.caller, &names, "").await
+        decide(app, self.caller, &names, "").await
     }
 }
 
@@ -36,6 +33,11 @@ impl Asker<'_> {
 /// # Errors
 /// 403 where the caller may not.
 pub async fn check(app: &App, caller: &Authenticated, names: &Names<'_>, path: &str) -> Result<()> {
+    let decision = decide(app, caller, names, path).await;
+    if decision.is_allowed() { Ok(()) } else { Err(forbidden(caller, names, path, &decision)) }
+}
+
+async fn decide(app: &App, caller: &Authenticated, names: &Names<'_>, path: &str) -> Decision {
     let target = if names.is_resource {
         authorizer::Target::Resource(authorizer::ResourceTarget {
             group: &names.group,
@@ -49,8 +51,7 @@ pub async fn check(app: &App, caller: &Authenticated, names: &Names<'_>, path: &
         authorizer::Target::Path(path)
     };
     let attributes = Attributes { user: caller.user(), verb: &names.verb, target };
-    let decision = app.authorization.authorize(&attributes).resolve().await;
-    if decision.is_allowed() { Ok(()) } else { Err(forbidden(caller, names, path, &decision)) }
+    app.authorization.authorize(&attributes).resolve().await
 }
 
 /// Who may not do what, in the words that clients know. What the client sent is escaped as in HTML.

@@ -7,7 +7,11 @@ use std::{net::SocketAddr, pin::Pin, sync::Arc, time::SystemTime};
 
 use arc_swap::ArcSwap;
 use futures_util::FutureExt;
-use orch_auth::authenticator::{Authenticator, service_account::ServiceAccountAuthenticator};
+use orch_auth::{
+    authenticator::{Authenticator, service_account::ServiceAccountAuthenticator},
+    authorization::Authorization,
+    authorizer::Authorizer,
+};
 use orch_runtime::resource_def::{GroupVersionDef, ResourceDef};
 use orch_storage::{Indexer, Revision, Storage, SystemClock};
 use tokio::{
@@ -41,6 +45,7 @@ const DOCUMENTS: &[&str] = &["/metrics", "/openapi/v3", "/version"];
 pub struct Server {
     config: Config,
     tables: Vec<&'static GroupVersionDef>,
+    authorizers: Vec<Box<dyn Authorizer>>,
 }
 
 /// A server that listens.
@@ -56,13 +61,21 @@ pub struct Running {
 impl Server {
     /// A server with this configuration and no resources yet.
     pub fn builder(config: Config) -> Self {
-        Server { config, tables: Vec::new() }
+        Server { config, tables: Vec::new(), authorizers: Vec::new() }
     }
 
     /// Serves these resources too; may be called for several crates.
     #[must_use]
     pub fn resources(mut self, tables: impl IntoIterator<Item = &'static GroupVersionDef>) -> Self {
         self.tables.extend(tables);
+        self
+    }
+
+    /// Asks this authorizer too: before the configured modes, and after the rule that `system:masters` may do
+    /// everything. May be called several times.
+    #[must_use]
+    pub fn authorizer(mut self, authorizer: impl Authorizer + 'static) -> Self {
+        self.authorizers.push(Box::new(authorizer));
         self
     }
 
@@ -90,7 +103,7 @@ impl Server {
         feature_gates
             .check(&self.tables)
             .map_err(|problem| StartError::configuration("--feature-gates", problem))?;
-        let Prepared { authentication, authorization, tokens, continue_key, tls, sources, site } =
+        let Prepared { authentication, tokens, continue_key, tls, sources, site } =
             bootstrap::prepare(&self.config)?;
         // Before the store is opened: a port in use is found out at no cost.
         let listener = Listener::bind(&self.config.serving, tls).await?;
@@ -117,7 +130,7 @@ impl Server {
             clock: Arc::new(SystemClock),
             authentication: ArcSwap::from_pointee(authentication.with(Box::new(Arc::clone(&accounts)))),
             tokens,
-            authorization,
+            authorization: Authorization::new(&self.config.authorization, self.authorizers),
             health,
             metrics,
             version: Version::new(),

@@ -56,10 +56,11 @@ pub struct Authorization {
 }
 
 impl Authorization {
-    /// Sets up the configured modes.
-    pub fn new(config: &AuthorizationConfig) -> Self {
+    /// Sets up the configured modes; authorizers that come with the program (`own`) are asked before them.
+    pub fn new(config: &AuthorizationConfig, own: impl IntoIterator<Item = Box<dyn Authorizer>>) -> Self {
+        let first: Box<dyn Authorizer> = Box::new(PrivilegedGroup);
         let modes = config.modes.iter().map(|mode| mode.authorizer());
-        Self::from_authorizers(std::iter::once::<Box<dyn Authorizer>>(Box::new(PrivilegedGroup)).chain(modes))
+        Self::from_authorizers(std::iter::once(first).chain(own).chain(modes))
     }
 
     /// Asks exactly these, in this order.
@@ -189,7 +190,7 @@ mod tests {
             (vec![Mode::AlwaysDeny], false),
             (vec![Mode::AlwaysDeny, Mode::AlwaysAllow], true),
         ] {
-            let all = Authorization::new(&AuthorizationConfig { modes: modes.clone() });
+            let all = Authorization::new(&AuthorizationConfig { modes: modes.clone() }, []);
             let ask = async |user| all.authorize(&attributes(user)).resolve().await.is_allowed();
             assert_eq!(ask(&plain).await, plain_allowed, "{modes:?}");
             assert!(ask(&master).await, "{modes:?}");
@@ -197,10 +198,23 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_comes_with_the_program_is_asked_before_the_modes_and_after_the_masters() {
+        let plain = UserInfo::new("bob", ["devs"]);
+        let master = UserInfo::new("admin", [GROUP_MASTERS]);
+        for (own, plain_allowed) in [(deny(), false), (none("not mine"), true), (allow(), true)] {
+            let own: Box<dyn Authorizer> = Box::new(Fixed { decision: own, later: false });
+            let all = Authorization::new(&AuthorizationConfig { modes: vec![Mode::AlwaysAllow] }, [own]);
+            let ask = async |user| all.authorize(&attributes(user)).resolve().await.is_allowed();
+            assert_eq!(ask(&plain).await, plain_allowed);
+            assert!(ask(&master).await);
+        }
+    }
+
+    #[tokio::test]
     async fn rules_of_all_authorizers_are_put_together() {
         let user = UserInfo::new("bob", ["devs"]);
         let list = async |modes: &[Mode]| {
-            let all = Authorization::new(&AuthorizationConfig { modes: modes.to_vec() });
+            let all = Authorization::new(&AuthorizationConfig { modes: modes.to_vec() }, []);
             all.rules(&user, "n").resolve().await
         };
         assert_eq!(list(&[Mode::AlwaysDeny]).await, Rules::default());
@@ -217,7 +231,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_reason_of_a_refusal_reaches_the_caller() {
-        let all = Authorization::new(&AuthorizationConfig { modes: vec![Mode::AlwaysDeny] });
+        let all = Authorization::new(&AuthorizationConfig { modes: vec![Mode::AlwaysDeny] }, []);
         let user = UserInfo::new("bob", ["devs"]);
         let decision = all.authorize(&attributes(&user)).resolve().await;
         assert_eq!(decision.reason(), "Everything is forbidden.");

@@ -23,6 +23,7 @@ mod metrics;
 mod namespaces;
 mod openapi;
 mod paging;
+mod permissions;
 mod priorities;
 mod protobuf;
 mod read_options;

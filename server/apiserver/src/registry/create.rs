@@ -1,7 +1,7 @@
 //! POST to a collection.
 
 use orch_machinery::meta::Meta;
-use orch_runtime::Tree;
+use orch_runtime::{Tree, resource_def::Verb};
 use orch_storage::Write;
 
 use super::{
@@ -82,6 +82,7 @@ pub async fn store_draft(
         let generated = metadata::begin(call.target.resource.def, &mut draft.tree, call.app.now());
         let allocating = write::allocating(call).await;
         let stored = write::ready_to_create(call, draft, options, warnings)?;
+        check_right(call).await?;
         let name = Meta::of(&stored).name().to_owned();
         if options.dry_run {
             if let Some(existing) = current::lookup(call, &name)? {
@@ -113,6 +114,16 @@ pub async fn store_draft(
         }
     }
     Err(taken(call, &last, &base, false))
+}
+
+/// Who may only change objects cannot make them on this way. Clients are told what is wrong with the object first.
+async fn check_right(call: Call<'_>) -> Result<()> {
+    let Some(asker) = call.asker.filter(|_| call.target.verb != Verb::Create) else { return Ok(()) };
+    let decision = asker.may(call.app, Verb::Create.as_str()).await;
+    if decision.is_allowed() {
+        return Ok(());
+    }
+    Err(ApiError::not_admitted(call.target.resource, &call.target.name, decision.reason()))
 }
 
 /// Who gives a base for names is told of it, also where the name was the client's own.

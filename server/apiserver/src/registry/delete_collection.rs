@@ -3,7 +3,13 @@
 
 use orch_api::meta::v1::{ListMeta, Status, StatusDetails};
 
-use super::{Answer, Call, Reply, body_format::Body, delete, list, options::DeletionOptions};
+use super::{
+    Answer, Call, Reply,
+    body_format::Body,
+    delete,
+    list::{self, ReadOptions},
+    options::DeletionOptions,
+};
 use crate::error::{ApiError, Result};
 
 /// Deletes what the selectors match. Objects that vanish meanwhile are nobody's problem; the first other failure ends
@@ -12,8 +18,9 @@ use crate::error::{ApiError, Result};
 /// # Errors
 /// 400 for bad selectors, and what a DELETE of an item may answer.
 pub async fn delete_collection(call: Call<'_>, body: &Body) -> Result<Reply> {
+    let selected = ReadOptions::parse(call, false)?;
     let options = DeletionOptions::parse_for_collection(call, body)?;
-    let page = list::page(call).await?;
+    let page = list::page(call, selected).await?;
     for object in &page.objects {
         match delete::delete_named(call, &object.key().name, &options).await {
             Ok(_) | Err(ApiError::NotFound { .. }) => {}

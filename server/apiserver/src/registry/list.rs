@@ -40,15 +40,16 @@ pub struct List {
 /// # Errors
 /// 400 and 422 for wrong parameters, 410 for an exact version that is gone, 504 for one that is still to come.
 pub async fn list(call: Call<'_>) -> Result<Reply> {
-    Ok(Answer::List(page(call).await?).into())
+    let options = ReadOptions::parse(call, false)?;
+    Ok(Answer::List(page(call, options).await?).into())
 }
 
 /// The page that a request asks for; also what a DELETE of a collection is about.
 ///
 /// # Errors
 /// As of [`list`].
-pub async fn page(call: Call<'_>) -> Result<List> {
-    let ReadOptions { version_match, limit, selection, .. } = ReadOptions::parse(call, false)?;
+pub async fn page(call: Call<'_>, options: ReadOptions) -> Result<List> {
+    let ReadOptions { version_match, limit, selection, .. } = options;
     let token = call.query.text("continue");
     if token.is_empty() {
         let named = Named::parse(call.query)?;

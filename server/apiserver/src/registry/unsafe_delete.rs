@@ -12,7 +12,7 @@ use super::{
     current::{self, Stored},
     store_error, write,
 };
-use crate::error::Result;
+use crate::error::{ApiError, Result};
 
 /// The verb that a caller must be allowed besides `delete`.
 const VERB: &str = "unsafe-delete-ignore-read-errors";
@@ -22,10 +22,13 @@ const VERB: &str = "unsafe-delete-ignore-read-errors";
 /// # Errors
 /// 403.
 pub async fn authorize(call: Call<'_>) -> Result<()> {
-    match call.asker {
-        Some(asker) => asker.may(call.app, VERB).await,
-        None => Ok(()),
+    let Some(asker) = call.asker else { return Ok(()) };
+    let decision = asker.may(call.app, VERB).await;
+    if decision.is_allowed() {
+        return Ok(());
     }
+    let why = format!("not permitted to do \"{VERB}\", reason: {}", decision.reason());
+    Err(ApiError::not_admitted(call.target.resource, &call.target.name, &why))
 }
 
 /// Removes the object that the request names if it cannot be read; otherwise there is nothing to do here.

@@ -113,10 +113,6 @@ async fn create_instead(
         Proposal::Replacement(_) | Proposal::Patch(_) => return Err(missing(call)),
     };
     metadata::given_version(&tree)?;
-    // Who may only change objects cannot make them on this way.
-    if let Some(asker) = call.asker {
-        asker.may(call.app, "create").await?;
-    }
     meta::metadata_mut(&mut tree).remove("resourceVersion");
     create::store_draft(call, Draft { tree, ownership }, options, warnings).await
 }
