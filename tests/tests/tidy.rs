@@ -21,7 +21,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("orch-storage", &[]),
     ("orch-auth", &["orch-api", "orch-machinery", "orch-runtime"]),
     ("orch-apiserver", &["orch-api", "orch-auth", "orch-machinery", "orch-runtime", "orch-storage"]),
-    ("orch-tests", &["orch-api", "orch-apiserver", "?orch-machinery", "?orch-runtime", "?orch-storage"]),
+    (
+        "orch-tests",
+        &["orch-api", "orch-apiserver", "?orch-auth", "?orch-machinery", "?orch-runtime", "?orch-storage"],
+    ),
     ("widgets", &["orch-api", "orch-apiserver", "orch-runtime", "!orch-codegen"]),
 ];
 
