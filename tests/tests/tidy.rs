@@ -23,7 +23,15 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("orch-apiserver", &["orch-api", "orch-auth", "orch-machinery", "orch-runtime", "orch-storage"]),
     (
         "orch-tests",
-        &["orch-api", "orch-apiserver", "?orch-auth", "?orch-machinery", "?orch-runtime", "?orch-storage"],
+        &[
+            "orch-api",
+            "orch-apiserver",
+            "?orch-auth",
+            "?orch-codegen",
+            "?orch-machinery",
+            "?orch-runtime",
+            "?orch-storage",
+        ],
     ),
     ("widgets", &["orch-api", "orch-apiserver", "orch-runtime", "!orch-codegen"]),
 ];

@@ -17,11 +17,14 @@ use http::header::WARNING;
 use orch_api::{KUBERNETES, ORCH};
 use orch_runtime::{
     resource_def::{ResourceDef, Scope},
+    type_def::TypeDef,
     vocabulary::Vocabulary,
 };
 use orch_tests::{Answer, Client, TestServer, objects};
 use serde_json::{Map, Value, json};
 use tokio::runtime::Runtime;
+
+use crate::stated::Cause;
 
 /// Namespaces that cases stand in, besides those that every server has.
 const NAMESPACES: &[&str] = &["n", "m"];
@@ -51,6 +54,36 @@ pub fn update_errors(kind: &str, old: &Value, new: &Value) -> Vec<String> {
 /// What is wrong with a change of a stored object's status.
 pub fn status_errors(kind: &str, old: &Value, new: &Value) -> Vec<String> {
     Api::kubernetes().change_errors(kind, "/status", old, new)
+}
+
+/// What is wrong with the body of an operation on a stored object.
+pub fn operation_errors(kind: &str, operation: &str, tree: &Value) -> Vec<String> {
+    let api = Api::kubernetes();
+    let def = resource(kind);
+    let body = def.subresource(operation).and_then(|operation| operation.body).expect("it has a body");
+    let stored = api.store(def, &json!({}));
+    let answer = RUNTIME.block_on(api.client.post(&format!("{}/{operation}", stored.path), tree));
+    api.delete(&stored);
+    match answer.status {
+        201 => Vec::new(),
+        _ => api.faults(&Judged { group: body.group, kind: body.kind, name: "", of: body.type_def }, &answer),
+    }
+}
+
+/// What is wrong with the name of a new object of any kind; its other fields are empty.
+pub fn name_errors(def: &ResourceDef, name: &str) -> Vec<String> {
+    let tree = json!({"metadata": {"name": name}});
+    let mut errors = Api::kubernetes().new_errors(def, &tree);
+    errors.retain(|error| error.starts_with("metadata.name: "));
+    errors
+}
+
+/// Asks for the errors of a new object with one value changed at a time; the object itself has none.
+pub fn check(kind: &str, base: &Value, cases: &[(&str, Value, &[&str])]) {
+    assert_eq!(errors(kind, base), [""; 0]);
+    for (pointer, value, expected) in cases {
+        assert_eq!(errors(kind, &with(base, pointer, value.clone())), *expected, "{pointer} {value}");
+    }
 }
 
 /// What the client is warned of when it creates the object.
@@ -106,11 +139,27 @@ pub fn is_asked(kind: &str) -> bool {
 
 static ASKED: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
 
+/// Every cause that somebody was told of so far.
+pub fn causes() -> BTreeSet<Cause> {
+    CAUSES.lock().unwrap().clone()
+}
+
+static CAUSES: Mutex<BTreeSet<Cause>> = Mutex::new(BTreeSet::new());
+
 /// A server and its administrator.
 pub struct Api {
     words: &'static Vocabulary,
     client: Client,
     _server: TestServer,
+}
+
+/// What a refusal is about.
+struct Judged<'a> {
+    /// In the schema's spelling.
+    group: &'a str,
+    kind: &'a str,
+    name: &'a str,
+    of: &'static TypeDef,
 }
 
 /// An object that a change begins with.
@@ -160,6 +209,10 @@ impl Api {
     pub fn errors(&self, kind: &str, tree: &Value) -> Vec<String> {
         let def = resource(kind);
         ASKED.lock().unwrap().insert(def.kind);
+        self.new_errors(def, tree)
+    }
+
+    fn new_errors(&self, def: &ResourceDef, tree: &Value) -> Vec<String> {
         let tree = named(def, tree);
         let answer = self.create(def, &tree);
         if answer.status == 201 {
@@ -167,7 +220,7 @@ impl Api {
         }
         // Clients know the faults of questions without a kind and a name.
         let (kind, name) = if def.stored { (def.kind, name(&tree)) } else { ("", "") };
-        self.faults(def, kind, name, &answer)
+        self.faults(&Judged { group: def.group, kind, name, of: def.type_def }, &answer)
     }
 
     /// See [`defaulted`].
@@ -187,7 +240,10 @@ impl Api {
         self.delete(&stored);
         match answer.status {
             200 => Vec::new(),
-            _ => self.faults(def, def.kind, name(&new), &answer),
+            _ => {
+                let (kind, name) = (def.kind, name(&new));
+                self.faults(&Judged { group: def.group, kind, name, of: def.type_def }, &answer)
+            }
         }
     }
 
@@ -236,10 +292,15 @@ impl Api {
     }
 
     /// The causes of a refusal, when all the rest of it is as it must be.
-    fn faults(&self, def: &ResourceDef, kind: &str, name: &str, answer: &Answer) -> Vec<String> {
+    fn faults(&self, judged: &Judged<'_>, answer: &Answer) -> Vec<String> {
+        let Judged { group, kind, name, of } = judged;
         let status = answer.expect(422);
         let causes = status["details"]["causes"].as_array().expect("a refusal has causes");
         let faults: Vec<String> = causes.iter().map(fault).collect();
+        CAUSES.lock().unwrap().extend(causes.iter().map(|cause| {
+            let text = |field: &str| cause[field].as_str().unwrap_or_default().to_owned();
+            Cause { of: of.name.to_owned(), field: text("field"), message: text("message") }
+        }));
         let mut once = Vec::new();
         for fault in &faults {
             if !once.contains(&fault.as_str()) {
@@ -247,8 +308,8 @@ impl Api {
             }
         }
         let list = if once.len() == 1 { once[0].to_owned() } else { format!("[{}]", once.join(", ")) };
-        let group = self.words.group(def.group);
-        let group_kind = if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") };
+        let group = self.words.group(group);
+        let group_kind = if group.is_empty() { (*kind).to_owned() } else { format!("{kind}.{group}") };
         let mut details = json!({"name": name, "group": group, "kind": kind, "causes": causes});
         details.as_object_mut().unwrap().retain(|_, value| *value != "");
         assert_eq!(

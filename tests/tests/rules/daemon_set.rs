@@ -132,11 +132,36 @@ pub fn what_may_change() {
         status_errors("DaemonSet", &old, &with(&old, "/status/collisionCount", json!(1))),
         ["status.collisionCount: Invalid value: 1: cannot be decremented"]
     );
+}
+
+pub fn counts_are_not_negative() {
+    let counts = [
+        "currentNumberScheduled",
+        "numberMisscheduled",
+        "desiredNumberScheduled",
+        "numberReady",
+        "observedGeneration",
+        "updatedNumberScheduled",
+        "numberAvailable",
+        "numberUnavailable",
+        "collisionCount",
+    ];
+    let status = counts.map(|count| (count.to_owned(), json!(-1))).into_iter().collect::<Tree>();
     assert_eq!(
-        status_errors("DaemonSet", &old, &with(&old, "/status", json!({"numberReady": -1, "numberAvailable": -2, "collisionCount": 2}))),
+        status_errors("DaemonSet", &daemon_set(), &with(&daemon_set(), "/status", status)),
+        counts.map(|count| format!("status.{count}: Invalid value: -1: must be greater than or equal to 0"))
+    );
+}
+
+/// A pod gets these from its class.
+pub fn priorities_of_templates() {
+    let template = |field: &str| format!("/spec/template/spec/{field}");
+    let class = with(&daemon_set(), &template("priorityClassName"), json!("P_"));
+    assert_eq!(
+        errors("DaemonSet", &with(&class, &template("preemptionPolicy"), json!("Own"))),
         [
-            "status.numberReady: Invalid value: -1: must be greater than or equal to 0",
-            "status.numberAvailable: Invalid value: -2: must be greater than or equal to 0",
+            r#"spec.template.spec.priorityClassName: Invalid value: "P_": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"#,
+            r#"spec.template.spec.preemptionPolicy: Unsupported value: "Own": supported values: "Never", "PreemptLowerPriority""#,
         ]
     );
 }

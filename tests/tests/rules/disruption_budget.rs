@@ -71,9 +71,61 @@ pub fn amounts_are_numbers_or_parts_and_only_one_is_given() {
         let tree = with(&budget(), &format!("/{pointer}"), value);
         assert_eq!(errors(KIND, &tree), expected, "{tree}");
     }
-    let ailing = with(&budget(), "/status/currentHealthy", json!(-1));
-    assert_eq!(
-        status_errors(KIND, &budget(), &ailing),
-        ["status.currentHealthy: Invalid value: -1: must be greater than or equal to 0"]
-    );
+}
+
+pub fn what_is_observed() {
+    let condition = |changes: Tree| {
+        let mut condition = json!({
+            "type": "T", "status": "True", "lastTransitionTime": "2024-01-01T00:00:00Z", "reason": "R", "message": "",
+        });
+        condition.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+        condition
+    };
+    let negative = "Invalid value: -1: must be greater than or equal to 0";
+    for (pointer, value, expected) in [
+        (
+            "/status",
+            json!({"disruptionsAllowed": -1, "currentHealthy": -1, "desiredHealthy": -1, "expectedPods": -1}),
+            ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"]
+                .map(|count| format!("status.{count}: {negative}"))
+                .to_vec(),
+        ),
+        ("/status/conditions", json!([condition(json!({"observedGeneration": 1}))]), vec![]),
+        (
+            "/status/conditions",
+            json!([{}]),
+            ["type", "status", "lastTransitionTime", "reason"]
+                .map(|field| format!("status.conditions[0].{field}: Required value"))
+                .to_vec(),
+        ),
+        (
+            "/status/conditions",
+            json!([condition(json!({"status": "Maybe", "observedGeneration": -1, "reason": "1"}))]),
+            [
+                r#"status: Unsupported value: "Maybe": supported values: "True", "False", "Unknown""#,
+                "observedGeneration: Invalid value: -1: must be greater than or equal to 0",
+                r#"reason: Invalid value: "1": must match the pattern '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$'"#,
+            ]
+            .map(|text| format!("status.conditions[0].{text}"))
+            .to_vec(),
+        ),
+        (
+            "/status/conditions",
+            json!([condition(json!({"reason": "R".repeat(1025), "message": "m".repeat(32769)}))]),
+            [
+                "reason: Too long: may not be more than 1024 bytes",
+                "message: Too long: may not be more than 32768 bytes",
+            ]
+            .map(|text| format!("status.conditions[0].{text}"))
+            .to_vec(),
+        ),
+        (
+            "/status/conditions",
+            json!([condition(json!({})), condition(json!({"reason": "S"}))]),
+            vec![r#"status.conditions[1].type: Duplicate value: "T""#.to_owned()],
+        ),
+    ] {
+        let tree = with(&budget(), pointer, value);
+        assert_eq!(status_errors(KIND, &budget(), &tree), expected, "{tree}");
+    }
 }

@@ -1,6 +1,6 @@
 //! `PersistentVolume`: defaults, each rule broken once, and what stays.
 
-use crate::ask::{defaulted, errors, update_errors, with};
+use crate::ask::{defaulted, errors, status_errors, update_errors, with};
 use orch_runtime::Tree;
 use serde_json::json;
 
@@ -171,6 +171,12 @@ pub fn sources() {
     let affinity = json!({"required": {"nodeSelectorTerms": [{}]}});
     let local = with(&of("local", json!({"path": "/mnt"})), "/spec/nodeAffinity", affinity);
     assert_eq!(errors(KIND, &local), [""; 0]);
+    for (path, expected) in [
+        ("", "spec.local.path: Required value"),
+        ("/a/../b", r#"spec.local.path: Invalid value: "/a/../b": must not contain '..'"#),
+    ] {
+        assert_eq!(errors(KIND, &with(&local, "/spec/local/path", json!(path))), [expected]);
+    }
     for (source, fields, expected) in [
         ("hostPath", json!({}), vec!["path: Required value"]),
         (
@@ -316,6 +322,12 @@ pub fn sources() {
             json!({"driver": "d", "controllerPublishSecretRef": {"name": "s"}, "nodeStageSecretRef": {}}),
             vec!["volumeHandle: Required value", "controllerPublishSecretRef.namespace: Required value"],
         ),
+        (
+            "iscsi",
+            json!({"targetPortal": "t", "iqn": "iqn.2001-04.com.example:x", "lun": -1}),
+            vec!["lun: Invalid value: -1: must be between 0 and 255, inclusive"],
+        ),
+        ("storageos", json!({}), vec!["volumeName: Required value"]),
     ] {
         let expected: Vec<String> =
             expected.into_iter().map(|text| format!("spec.{source}.{text}")).collect();
@@ -348,6 +360,12 @@ pub fn sources() {
 
 pub fn updates() {
     let old = volume();
+    assert_eq!(
+        status_errors(KIND, &old, &with(&old, "/status/phase", json!("Gone"))),
+        [
+            r#"status.phase: Unsupported value: "Gone": supported values: "Available", "Bound", "Failed", "Pending", "Released""#
+        ]
+    );
     let affinity = |name: &str| {
         json!({"required": {"nodeSelectorTerms": [
             {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]},

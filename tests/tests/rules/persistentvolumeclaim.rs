@@ -1,6 +1,6 @@
 //! `PersistentVolumeClaim`: defaults, each rule broken once, and how little may change.
 
-use crate::ask::{defaulted, errors, stored, update_errors, with};
+use crate::ask::{defaulted, errors, status_errors, stored, update_errors, with};
 use orch_runtime::Tree;
 use serde_json::json;
 
@@ -77,6 +77,13 @@ pub fn rules() {
                 r#"spec.selector.matchExpressions[0].operator: Invalid value: "Near": not a valid selector operator"#,
             ],
         ),
+        (
+            "/spec/volumeAttributesClassName",
+            json!("A_"),
+            vec![
+                r#"spec.volumeAttributesClassName: Invalid value: "A_": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"#,
+            ],
+        ),
         // It is dropped.
         ("/spec/dataSource", json!({"kind": "Pod", "name": "o"}), vec![]),
         (
@@ -112,6 +119,10 @@ pub fn rules() {
 
 pub fn updates() {
     let pending = claim();
+    assert_eq!(
+        status_errors(KIND, &pending, &with(&pending, "/status/phase", json!("Gone"))),
+        [r#"status.phase: Unsupported value: "Gone": supported values: "Bound", "Lost", "Pending""#]
+    );
     let mut bound = with(&pending, "/status", json!({"phase": "Bound", "capacity": {"storage": "512Mi"}}));
     bound = with(&with(&bound, "/spec/volumeName", json!("v")), "/spec/storageClassName", json!("c"));
     let size = "/spec/resources/requests/storage";

@@ -1,6 +1,6 @@
 //! Services: defaults, and each rule broken once with the complete list of faults.
 
-use crate::ask::{defaulted, errors, warnings, with};
+use crate::ask::{defaulted, errors, status_errors, warnings, with};
 use orch_runtime::Tree;
 use serde_json::json;
 
@@ -155,6 +155,40 @@ pub fn types_and_addresses() {
                 ],
             ),
             (
+                "/spec",
+                json!({"ports": [{"port": 80}], "type": "NodePort", "externalTrafficPolicy": "Own"}),
+                &[
+                    r#"spec.externalTrafficPolicy: Unsupported value: "Own": supported values: "Cluster", "Local""#,
+                ],
+            ),
+            (
+                "/spec/internalTrafficPolicy",
+                json!("Own"),
+                &[
+                    r#"spec.internalTrafficPolicy: Unsupported value: "Own": supported values: "Cluster", "Local""#,
+                ],
+            ),
+            (
+                "/spec/ipFamilies",
+                json!(["IPv5"]),
+                &[r#"spec.ipFamilies[0]: Unsupported value: "IPv5": supported values: "IPv4", "IPv6""#],
+            ),
+            (
+                "/spec/ipFamilyPolicy",
+                json!("Own"),
+                &[
+                    r#"spec.ipFamilyPolicy: Unsupported value: "Own": supported values: "PreferDualStack", "RequireDualStack", "SingleStack""#,
+                ],
+            ),
+            (
+                "/spec/selector",
+                json!({"a b": "c d"}),
+                &[
+                    r#"spec.selector[a b]: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"#,
+                    r#"spec.selector[a b]: Invalid value: "c d": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"#,
+                ],
+            ),
+            (
                 "/spec/healthCheckNodePort",
                 json!(30000),
                 &[
@@ -189,4 +223,34 @@ pub fn types_and_addresses() {
     );
     let ignored = with(&headless, "/spec/externalIPs", json!(["192.0.2.1"]));
     assert_eq!(warnings("Service", &ignored), ["spec.externalIPs is ignored for headless services"]);
+}
+
+pub fn what_a_balancer_tells() {
+    let base = with(&service(), "/spec/type", json!("LoadBalancer"));
+    for (pointer, value, expected) in [
+        (
+            "/status/loadBalancer/ingress",
+            json!([{"ip": "nope", "hostname": "H_"}]),
+            vec![
+                r#"status.loadBalancer.ingress[0].ip: Invalid value: "nope": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"#,
+                r#"status.loadBalancer.ingress[0].hostname: Invalid value: "H_": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"#,
+            ],
+        ),
+        (
+            "/status/loadBalancer/ingress",
+            json!([{"ip": "10.0.0.1", "ports": [{"port": 80}]}]),
+            vec!["status.loadBalancer.ingress[0].ports[0].protocol: Required value"],
+        ),
+        (
+            "/status/conditions",
+            json!([
+                {"type": "T", "status": "True", "lastTransitionTime": "2024-01-01T00:00:00Z", "reason": "R", "message": ""},
+                {"type": "T", "status": "True", "lastTransitionTime": "2024-01-01T00:00:00Z", "reason": "R", "message": ""},
+            ]),
+            vec![r#"status.conditions[1].type: Duplicate value: "T""#],
+        ),
+    ] {
+        let tree = with(&base, pointer, value);
+        assert_eq!(status_errors("Service", &base, &tree), expected, "{tree}");
+    }
 }

@@ -1,0 +1,353 @@
+//! The rules that the schema files state, and which of them a cause shows to be broken.
+//!
+//! A rule stands at a place: a type, or a field of a type with what is inside of it (`core.v1.Pod.spec`, `[*]` for each
+//! item of a list, `[key]` for each key or value of a map). A type that several kinds have is one place.
+//! What a hand-written function checks is not known here: it counts as broken when a cause at its place, or below, is none
+//! of the stated rules.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    path::Path,
+};
+
+use orch_codegen::{
+    Inputs, load,
+    model::{Constraints, Field, ListSemantics, Model, Shape, Type, TypeId, TypeKind, Usage},
+};
+
+/// A cause of a refusal, as a client reads it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cause {
+    /// The type of the object that was refused: `core.v1.Pod`.
+    pub of: String,
+    /// `spec.containers[0].image`.
+    pub field: String,
+    /// `Required value`.
+    pub message: String,
+}
+
+/// A rule at its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    place: String,
+    what: What,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum What {
+    Required,
+    OneOf,
+    Format,
+    Minimum(f64),
+    Maximum(f64),
+    MinLength,
+    MaxLength,
+    MinItems,
+    MaxItems,
+    Unique,
+    Immutable,
+    /// Of a union: nothing is given, or too much.
+    Member,
+    OtherMember,
+    /// A hand-written function.
+    Function(String),
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.place)?;
+        match &self.what {
+            What::Required => f.write_str("required"),
+            What::OneOf => f.write_str("enum"),
+            What::Format => f.write_str("format"),
+            What::Minimum(limit) => write!(f, "minimum {limit}"),
+            What::Maximum(limit) => write!(f, "maximum {limit}"),
+            What::MinLength => f.write_str("minLength"),
+            What::MaxLength => f.write_str("maxLength"),
+            What::MinItems => f.write_str("minItems"),
+            What::MaxItems => f.write_str("maxItems"),
+            What::Unique => f.write_str("unique"),
+            What::Immutable => f.write_str("immutable"),
+            What::Member => f.write_str("union, none"),
+            What::OtherMember => f.write_str("union, several"),
+            What::Function(name) => write!(f, "fn {name}"),
+        }
+    }
+}
+
+/// What the schema files say.
+pub struct Stated {
+    model: Model,
+    types: BTreeMap<String, TypeId>,
+    rules: Vec<Rule>,
+}
+
+impl Stated {
+    /// Reads the schema folder.
+    pub fn read() -> Self {
+        let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../schema");
+        let loaded = load(&Inputs { schema, imports: Vec::new() });
+        assert!(!loaded.diagnostics.has_errors());
+        let model = loaded.model;
+        let types =
+            model.types.iter().enumerate().map(|(id, ty)| (ty.qualified_name.clone(), TypeId(id))).collect();
+        let mut rules = Vec::new();
+        for id in reachable(&model) {
+            of_type(&model, model.ty(id), &mut rules);
+        }
+        Stated { model, types, rules }
+    }
+
+    /// The rules that none of the causes shows to be broken.
+    pub fn unbroken(&self, causes: &BTreeSet<Cause>) -> Vec<String> {
+        let mut broken = vec![false; self.rules.len()];
+        for cause in causes {
+            let Some(places) = self.places(cause) else { continue };
+            let is_broken = |rule: &Rule| rule.is_broken(&places, &cause.message);
+            let hits: Vec<usize> = (0..self.rules.len()).filter(|at| is_broken(&self.rules[*at])).collect();
+            // What a stated rule says is not said by a function.
+            let is_function = |at: &usize| matches!(self.rules[*at].what, What::Function(_));
+            let is_stated = !hits.iter().all(is_function);
+            for at in hits.into_iter().filter(|at| !is_stated || !is_function(at)) {
+                broken[at] = true;
+            }
+        }
+        let unbroken = self.rules.iter().zip(broken).filter(|(_, broken)| !broken);
+        unbroken.map(|(rule, _)| rule.to_string()).collect()
+    }
+
+    /// The places on the way to the field of a cause, a list for each step; none where the schema has no such field.
+    fn places(&self, cause: &Cause) -> Option<Vec<Vec<String>>> {
+        let mut way = Vec::new();
+        let mut shape = &Shape::Named(*self.types.get(&cause.of)?);
+        let mut place = String::new();
+        let mut step = Vec::new();
+        shape = self.enter(shape, &mut step);
+        way.push(step);
+        for token in tokens(&cause.field) {
+            match (shape, token) {
+                (Shape::Named(id), Token::Name(name)) => {
+                    let ty = self.model.ty(*id);
+                    let TypeKind::Object(object) = &ty.kind else { return None };
+                    place = format!("{}.{name}", ty.qualified_name);
+                    shape = &object.fields.iter().find(|field| field.name == name)?.usage.shape;
+                }
+                (Shape::List { item, .. }, Token::Subscript(_)) => {
+                    place.push_str("[*]");
+                    shape = &item.shape;
+                }
+                (Shape::Map { value, .. }, Token::Subscript(_) | Token::Name(_)) => {
+                    place.push_str("[key]");
+                    shape = &value.shape;
+                }
+                _ => return None,
+            }
+            let mut step = vec![place.clone()];
+            shape = self.enter(shape, &mut step);
+            way.push(step);
+        }
+        Some(way)
+    }
+
+    /// Goes through names to what they stand for.
+    fn enter<'m>(&'m self, mut shape: &'m Shape, step: &mut Vec<String>) -> &'m Shape {
+        while let Shape::Named(id) = shape {
+            let ty = self.model.ty(*id);
+            step.push(ty.qualified_name.clone());
+            let TypeKind::Alias(usage) = &ty.kind else { break };
+            shape = &usage.shape;
+        }
+        shape
+    }
+}
+
+impl Rule {
+    fn is_broken(&self, way: &[Vec<String>], message: &str) -> bool {
+        let here = way.last().is_some_and(|step| step.contains(&self.place));
+        let begins = |text: &str| here && message.starts_with(text);
+        let value = || {
+            let shown = message.strip_prefix("Invalid value: ")?.split(':').next()?;
+            shown.parse::<f64>().ok()
+        };
+        match &self.what {
+            What::Required => begins("Required value"),
+            What::OneOf => begins("Unsupported value"),
+            What::Format => begins("Invalid value"),
+            What::Minimum(limit) => here && value().is_some_and(|value| value < *limit),
+            What::Maximum(limit) => here && value().is_some_and(|value| value > *limit),
+            What::MinLength => here && message.contains("must be at least "),
+            What::MinItems => here && message.contains("must have at least "),
+            What::MaxLength => begins("Too long"),
+            What::MaxItems => begins("Too many"),
+            What::Unique => {
+                let item = format!("{}[*]", self.place);
+                let at_item = way.iter().rev().take(2).any(|step| step.contains(&item));
+                at_item && message.starts_with("Duplicate value")
+            }
+            What::Immutable => here && message.contains("field is immutable"),
+            What::Member => here && message.contains("must specify one of: "),
+            What::OtherMember => {
+                here && (message.contains("must specify exactly one of")
+                    || message.contains("must specify at most one of"))
+            }
+            What::Function(_) => way.iter().any(|step| step.contains(&self.place)),
+        }
+    }
+}
+
+enum Token<'t> {
+    Name(&'t str),
+    Subscript(&'t str),
+}
+
+/// `a.b[c.d]` is a name, a name and a subscript.
+fn tokens(field: &str) -> Vec<Token<'_>> {
+    let mut tokens = Vec::new();
+    let mut rest = field;
+    while !rest.is_empty() {
+        if let Some((key, after)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            tokens.push(Token::Subscript(key));
+            rest = after;
+        } else {
+            rest = rest.strip_prefix('.').unwrap_or(rest);
+            let (name, after) = rest.split_at(rest.find(['.', '[']).unwrap_or(rest.len()));
+            tokens.push(Token::Name(name));
+            rest = after;
+        }
+    }
+    tokens
+}
+
+/// The types that requests may hold.
+fn reachable(model: &Model) -> BTreeSet<TypeId> {
+    let resources = model.group_versions.iter().flat_map(|group_version| &group_version.resources);
+    let bodies = |resource: &orch_codegen::model::Resource| {
+        let below = resource.subresources.iter().filter_map(|subresource| subresource.body);
+        std::iter::once(resource.ty).chain(below).collect::<Vec<_>>()
+    };
+    let mut waiting: Vec<TypeId> = resources.flat_map(bodies).collect();
+    let mut reached = BTreeSet::new();
+    while let Some(id) = waiting.pop() {
+        if !reached.insert(id) {
+            continue;
+        }
+        match &model.ty(id).kind {
+            TypeKind::Object(object) => {
+                object.fields.iter().for_each(|field| named(&field.usage.shape, &mut waiting));
+            }
+            TypeKind::Alias(usage) => named(&usage.shape, &mut waiting),
+            TypeKind::Enum(_) => {}
+        }
+    }
+    reached
+}
+
+/// The types that a shape names.
+fn named(shape: &Shape, names: &mut Vec<TypeId>) {
+    match shape {
+        Shape::Named(id) => names.push(*id),
+        Shape::List { item, .. } => named(&item.shape, names),
+        Shape::Map { keys, value, .. } => {
+            named(&keys.shape, names);
+            named(&value.shape, names);
+        }
+        _ => {}
+    }
+}
+
+fn of_type(model: &Model, ty: &Type, rules: &mut Vec<Rule>) {
+    let place = ty.qualified_name.clone();
+    for function in [&ty.validator, &ty.first_validator, &ty.update_validator].into_iter().flatten() {
+        rules.push(Rule { place: place.clone(), what: What::Function(function.clone()) });
+    }
+    match &ty.kind {
+        TypeKind::Object(object) => {
+            for union in &object.union {
+                rules.push(Rule { place: place.clone(), what: What::OtherMember });
+                if union.exactly_one {
+                    rules.push(Rule { place: place.clone(), what: What::Member });
+                }
+            }
+            for field in &object.fields {
+                of_field(model, field, format!("{place}.{}", field.name), rules);
+            }
+        }
+        TypeKind::Enum(_) => rules.push(Rule { place, what: What::OneOf }),
+        TypeKind::Alias(usage) => of_usage(usage, &place, rules),
+    }
+}
+
+fn of_field(model: &Model, field: &Field, place: String, rules: &mut Vec<Rule>) {
+    if field.required && refuses_absence(model, &field.usage) {
+        rules.push(Rule { place: place.clone(), what: What::Required });
+    }
+    if field.immutable.is_some() {
+        rules.push(Rule { place: place.clone(), what: What::Immutable });
+    }
+    if let Some(function) = &field.validator {
+        rules.push(Rule { place: place.clone(), what: What::Function(function.clone()) });
+    }
+    let from = rules.len();
+    of_usage(&field.usage, &place, rules);
+    // What is empty is absent, and judged as such.
+    let is_plain = if field.required { !field.usage.nullable } else { field.omit_empty };
+    let Constraints { min_length, min_items, .. } = field.usage.constraints;
+    if is_plain && (min_length == Some(1) || min_items == Some(1)) {
+        let below = rules.split_off(from);
+        let own = |rule: &Rule| rule.place == place && matches!(rule.what, What::MinLength | What::MinItems);
+        rules.extend(below.into_iter().filter(|rule| !own(rule)));
+    }
+}
+
+/// Whether the empty value of a required field stands for none: see the table of presence in the schema's description.
+fn refuses_absence(model: &Model, usage: &Usage) -> bool {
+    if usage.nullable {
+        return false;
+    }
+    match &usage.shape {
+        Shape::String(_) => usage.constraints.min_length != Some(0),
+        Shape::Time | Shape::MicroTime | Shape::Any => true,
+        Shape::List { .. } => usage.constraints.min_items.is_some_and(|min| min > 0),
+        Shape::Map { .. } => usage.constraints.min_properties.is_some_and(|min| min > 0),
+        Shape::Named(id) => match &model.ty(*id).kind {
+            TypeKind::Object(_) => false,
+            TypeKind::Enum(_) => true,
+            TypeKind::Alias(usage) => refuses_absence(model, usage),
+        },
+        _ => false,
+    }
+}
+
+fn of_usage(usage: &Usage, place: &str, rules: &mut Vec<Rule>) {
+    let stated = &usage.constraints;
+    let mut push = |is_stated: bool, what: What| {
+        if is_stated {
+            rules.push(Rule { place: place.to_owned(), what });
+        }
+    };
+    push(!stated.enum_values.is_empty(), What::OneOf);
+    push(stated.pattern.is_some() || matches!(usage.shape, Shape::String(Some(_))), What::Format);
+    push(stated.min_length.is_some_and(|min| min > 0), What::MinLength);
+    push(stated.max_length.is_some(), What::MaxLength);
+    push(stated.min_items.is_some_and(|min| min > 0) || stated.min_properties.is_some(), What::MinItems);
+    push(stated.max_items.is_some() || stated.max_properties.is_some(), What::MaxItems);
+    for minimum in stated.minimum.into_iter().chain(stated.exclusive_minimum.map(|limit| limit + 0.5)) {
+        push(true, What::Minimum(minimum));
+    }
+    for maximum in stated.maximum.into_iter().chain(stated.exclusive_maximum.map(|limit| limit - 0.5)) {
+        push(true, What::Maximum(maximum));
+    }
+    match &usage.shape {
+        Shape::List { item, semantics } => {
+            let is_unique = stated.unique_items || *semantics != ListSemantics::Atomic;
+            push(is_unique && !stated.repeated_items, What::Unique);
+            of_usage(item, &format!("{place}[*]"), rules);
+        }
+        Shape::Map { keys, value, .. } => {
+            of_usage(keys, &format!("{place}[key]"), rules);
+            of_usage(value, &format!("{place}[key]"), rules);
+        }
+        _ => {}
+    }
+}
