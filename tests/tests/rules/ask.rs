@@ -238,13 +238,11 @@ impl Api {
         }
         let answer = self.put(&format!("{}{subresource}?dryRun=All", stored.path), &new);
         self.delete(&stored);
-        match answer.status {
-            200 => Vec::new(),
-            _ => {
-                let (kind, name) = (def.kind, name(&new));
-                self.faults(&Judged { group: def.group, kind, name, of: def.type_def }, &answer)
-            }
+        if answer.status == 200 {
+            return Vec::new();
         }
+        let (kind, name) = (def.kind, name(&new));
+        self.faults(&Judged { group: def.group, kind, name, of: def.type_def }, &answer)
     }
 
     /// A POST that stores nothing.

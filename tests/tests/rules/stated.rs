@@ -133,11 +133,11 @@ impl Stated {
                     place = format!("{}.{name}", ty.qualified_name);
                     shape = &object.fields.iter().find(|field| field.name == name)?.usage.shape;
                 }
-                (Shape::List { item, .. }, Token::Subscript(_)) => {
+                (Shape::List { item, .. }, Token::Subscript) => {
                     place.push_str("[*]");
                     shape = &item.shape;
                 }
-                (Shape::Map { value, .. }, Token::Subscript(_) | Token::Name(_)) => {
+                (Shape::Map { value, .. }, Token::Subscript | Token::Name(_)) => {
                     place.push_str("[key]");
                     shape = &value.shape;
                 }
@@ -198,7 +198,7 @@ impl Rule {
 
 enum Token<'t> {
     Name(&'t str),
-    Subscript(&'t str),
+    Subscript,
 }
 
 /// `a.b[c.d]` is a name, a name and a subscript.
@@ -206,8 +206,8 @@ fn tokens(field: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let mut rest = field;
     while !rest.is_empty() {
-        if let Some((key, after)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-            tokens.push(Token::Subscript(key));
+        if let Some((_, after)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            tokens.push(Token::Subscript);
             rest = after;
         } else {
             rest = rest.strip_prefix('.').unwrap_or(rest);
@@ -263,14 +263,14 @@ fn of_type(model: &Model, ty: &Type, rules: &mut Vec<Rule>) {
     }
     match &ty.kind {
         TypeKind::Object(object) => {
-            for union in &object.union {
+            if let Some(union) = &object.union {
                 rules.push(Rule { place: place.clone(), what: What::OtherMember });
                 if union.exactly_one {
                     rules.push(Rule { place: place.clone(), what: What::Member });
                 }
             }
             for field in &object.fields {
-                of_field(model, field, format!("{place}.{}", field.name), rules);
+                of_field(model, field, &format!("{place}.{}", field.name), rules);
             }
         }
         TypeKind::Enum(_) => rules.push(Rule { place, what: What::OneOf }),
@@ -278,18 +278,18 @@ fn of_type(model: &Model, ty: &Type, rules: &mut Vec<Rule>) {
     }
 }
 
-fn of_field(model: &Model, field: &Field, place: String, rules: &mut Vec<Rule>) {
+fn of_field(model: &Model, field: &Field, place: &str, rules: &mut Vec<Rule>) {
     if field.required && refuses_absence(model, &field.usage) {
-        rules.push(Rule { place: place.clone(), what: What::Required });
+        rules.push(Rule { place: place.to_owned(), what: What::Required });
     }
     if field.immutable.is_some() {
-        rules.push(Rule { place: place.clone(), what: What::Immutable });
+        rules.push(Rule { place: place.to_owned(), what: What::Immutable });
     }
     if let Some(function) = &field.validator {
-        rules.push(Rule { place: place.clone(), what: What::Function(function.clone()) });
+        rules.push(Rule { place: place.to_owned(), what: What::Function(function.clone()) });
     }
     let from = rules.len();
-    of_usage(&field.usage, &place, rules);
+    of_usage(&field.usage, place, rules);
     // What is empty is absent, and judged as such.
     let is_plain = if field.required { !field.usage.nullable } else { field.omit_empty };
     let Constraints { min_length, min_items, .. } = field.usage.constraints;
