@@ -11,6 +11,8 @@ use orch_machinery::{
 fuzz_target!(|bytes: &[u8]| {
     let Ok(tree) = decode_any(bytes, &Limits::default()) else { return };
     if let Ok(set) = FieldSet::parse(&tree) {
-        assert_eq!(FieldSet::parse(&set.clone().into_tree()), Ok(set));
+        let written = set.to_tree();
+        assert_eq!(FieldSet::parse(&written), Ok(set.clone()));
+        assert_eq!(FieldSet::of_stored(&written), Ok(set));
     }
 });

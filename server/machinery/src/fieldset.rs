@@ -1,20 +1,30 @@
 //! Sets of fields of an object, as `managedFields` keeps them (`FieldsV1`).
 //!
-//! A set is a tree of path elements in their written form: `f:<field>`, `k:<key fields of a list item>`,
-//! `v:<value of a set>`, `i:<position>`. A node of the tree can be in the set itself (written as `.`, or as `{}` where
-//! nothing is below it), lead to others, or both.
+//! A set is a tree of path elements. A node of the tree can be in the set itself (written as `.`, or as `{}` where nothing
+//! is below it), lead to others, or both. The nodes of a level are a vector in the order of their elements: sets are made in
+//! that order, and mostly read from one end to the other.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod element;
 
-use orch_runtime::{Tree, TreeMap};
+use std::cmp::Ordering;
 
-/// A set of fields.
+use orch_runtime::{Tree, TreeMap, resource_def::FieldPath};
+
+pub use self::element::{Element, Step};
+
+/// A set of fields. Names that it took from somewhere are borrowed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FieldSet {
-    /// Elements that are in the set.
-    members: BTreeSet<String>,
-    /// Elements with members below them; none of the sets is empty.
-    children: BTreeMap<String, FieldSet>,
+pub struct FieldSet<'t> {
+    /// In the order of their elements, each once.
+    nodes: Vec<Node<'t>>,
+}
+
+/// An element that is in the set itself, or has members below it, or both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Node<'t> {
+    element: Element<'t>,
+    itself: bool,
+    below: FieldSet<'t>,
 }
 
 /// A text that is no set of fields.
@@ -22,148 +32,167 @@ pub struct FieldSet {
 #[error("{0}")]
 pub struct FieldSetError(String);
 
-impl FieldSet {
+type ReadElement<'t> = fn(&'t str) -> Result<Element<'t>, FieldSetError>;
+
+impl<'t> FieldSet<'t> {
+    /// The empty set, as a constant.
+    pub const EMPTY: FieldSet<'t> = FieldSet { nodes: Vec::new() };
+
     /// The empty set.
     pub fn new() -> Self {
-        FieldSet::default()
+        FieldSet::EMPTY
     }
 
     /// Whether nothing is in it.
     pub fn is_empty(&self) -> bool {
-        self.members.is_empty() && self.children.is_empty()
+        self.nodes.is_empty()
     }
 
-    /// The empty set, as a constant.
-    pub const EMPTY: FieldSet = FieldSet { members: BTreeSet::new(), children: BTreeMap::new() };
-
-    /// Adds an element: as a member where `itself` says so, with what is below it.
-    pub fn put(&mut self, element: String, itself: bool, below: FieldSet) {
-        match (itself, below.is_empty()) {
-            (false, true) => {}
-            (true, true) => drop(self.members.insert(element)),
-            (false, false) => drop(self.children.insert(element, below)),
-            (true, false) => {
-                self.members.insert(element.clone());
-                self.children.insert(element, below);
+    /// Adds an element: as a member where `itself` says so, with what is below it, which takes the place of what was there.
+    pub fn put(&mut self, element: Element<'t>, itself: bool, below: FieldSet<'t>) {
+        if !itself && below.is_empty() {
+            return;
+        }
+        match self.place(&element) {
+            Ok(at) => {
+                let node = &mut self.nodes[at];
+                node.itself |= itself;
+                if !below.is_empty() {
+                    node.below = below;
+                }
             }
+            Err(at) => self.nodes.insert(at, Node { element, itself, below }),
+        }
+    }
+
+    /// Adds an item of a list. One that is there already counts as a whole: nobody can tell the parts of one from those of
+    /// the other.
+    pub fn put_item(&mut self, element: Element<'t>, below: FieldSet<'t>) {
+        match self.place(&element) {
+            Ok(at) => self.nodes[at].below = FieldSet::EMPTY,
+            Err(at) => self.nodes.insert(at, Node { element, itself: true, below }),
         }
     }
 
     /// Whether an element is a member.
-    pub fn has(&self, element: &str) -> bool {
-        self.members.contains(element)
+    pub fn has(&self, element: &Element<'_>) -> bool {
+        self.place(element).is_ok_and(|at| self.nodes[at].itself)
     }
 
     /// The fields below an element; none where there are none.
-    pub fn below(&self, element: &str) -> Option<&FieldSet> {
-        self.children.get(element)
+    pub fn below(&self, element: &Element<'_>) -> Option<&FieldSet<'t>> {
+        let below = &self.nodes[self.place(element).ok()?].below;
+        (!below.is_empty()).then_some(below)
     }
 
     /// Rewrites the elements that lead to others: whether each is a member itself, and what is below it.
     #[must_use]
-    pub fn map_children(self, mut change: impl FnMut(&str, FieldSet, bool) -> (bool, FieldSet)) -> FieldSet {
-        let FieldSet { mut members, children } = self;
-        let mut changed = BTreeMap::new();
-        for (element, child) in children {
-            let (itself, child) = change(&element, child, members.contains(&element));
-            if itself {
-                members.insert(element.clone());
-            }
-            if !child.is_empty() {
-                changed.insert(element, child);
-            }
+    pub fn map_children(
+        mut self,
+        mut change: impl FnMut(&Element<'t>, FieldSet<'t>, bool) -> (bool, FieldSet<'t>),
+    ) -> Self {
+        for node in self.nodes.iter_mut().filter(|node| !node.below.is_empty()) {
+            let below = std::mem::take(&mut node.below);
+            (node.itself, node.below) = change(&node.element, below, node.itself);
         }
-        FieldSet { members, children: changed }
-    }
-
-    /// Adds the field at a path of elements. The empty path is not a field.
-    pub fn insert<S: AsRef<str>>(&mut self, path: &[S]) {
-        match path {
-            [] => {}
-            [last] => {
-                self.members.insert(last.as_ref().to_owned());
-            }
-            [first, rest @ ..] => match self.children.get_mut(first.as_ref()) {
-                Some(child) => child.insert(rest),
-                None => self.children.entry(first.as_ref().to_owned()).or_default().insert(rest),
-            },
-        }
-    }
-
-    /// Whether the field itself is in the set.
-    pub fn contains<S: AsRef<str>>(&self, path: &[S]) -> bool {
-        match path {
-            [] => false,
-            [last] => self.members.contains(last.as_ref()),
-            [first, rest @ ..] => self.children.get(first.as_ref()).is_some_and(|child| child.contains(rest)),
-        }
+        self.nodes.retain(Node::is_in_use);
+        self
     }
 
     /// What is in either.
     #[must_use]
-    pub fn union(mut self, other: FieldSet) -> FieldSet {
-        self.members.extend(other.members);
-        for (element, child) in other.children {
-            let merged = self.children.remove(&element).unwrap_or_default().union(child);
-            self.children.insert(element, merged);
+    pub fn union(self, other: FieldSet<'t>) -> Self {
+        if self.is_empty() {
+            return other;
         }
-        self
+        if other.is_empty() {
+            return self;
+        }
+        let mut nodes = Vec::with_capacity(self.nodes.len() + other.nodes.len());
+        let mut others = other.nodes.into_iter().peekable();
+        for mut node in self.nodes {
+            while let Some(smaller) = others.next_if(|other| other.element < node.element) {
+                nodes.push(smaller);
+            }
+            if let Some(same) = others.next_if(|other| other.element == node.element) {
+                node.itself |= same.itself;
+                node.below = std::mem::take(&mut node.below).union(same.below);
+            }
+            nodes.push(node);
+        }
+        nodes.extend(others);
+        FieldSet { nodes }
     }
 
     /// What is in this one and not in the other. What is below a field that leaves stays.
     #[must_use]
-    pub fn difference(mut self, other: &FieldSet) -> FieldSet {
-        self.members.retain(|element| !other.members.contains(element));
-        for (element, below) in &other.children {
-            if let Some(child) = self.children.remove(element) {
-                self.put_child(element.clone(), child.difference(below));
+    pub fn difference(mut self, other: &FieldSet<'_>) -> Self {
+        let mut others = &other.nodes[..];
+        self.nodes.retain_mut(|node| {
+            let Some(same) = find(&mut others, &node.element) else { return true };
+            node.itself &= !same.itself;
+            if !same.below.is_empty() {
+                node.below = std::mem::take(&mut node.below).difference(&same.below);
             }
-        }
+            node.is_in_use()
+        });
         self
     }
 
     /// Whether everything in this one is in the other.
-    pub fn is_subset(&self, other: &FieldSet) -> bool {
-        self.members.is_subset(&other.members)
-            && self
-                .children
-                .iter()
-                .all(|(element, child)| other.below(element).is_some_and(|below| child.is_subset(below)))
+    pub fn is_subset(&self, other: &FieldSet<'_>) -> bool {
+        let mut others = &other.nodes[..];
+        self.nodes.iter().all(|node| {
+            find(&mut others, &node.element)
+                .is_some_and(|same| (!node.itself || same.itself) && node.below.is_subset(&same.below))
+        })
     }
 
     /// What is in both.
     #[must_use]
-    pub fn intersection(&self, other: &FieldSet) -> FieldSet {
+    pub fn intersection(&self, other: &FieldSet<'_>) -> Self {
+        let mut others = &other.nodes[..];
         let mut common = FieldSet::new();
-        common.members.extend(self.members.intersection(&other.members).cloned());
-        for (element, child) in &self.children {
-            if let Some(below) = other.below(element) {
-                common.put_child(element.clone(), child.intersection(below));
+        for node in &self.nodes {
+            let Some(same) = find(&mut others, &node.element) else { continue };
+            let below = node.below.intersection(&same.below);
+            let itself = node.itself && same.itself;
+            if itself || !below.is_empty() {
+                common.nodes.push(Node { element: node.element.clone(), itself, below });
             }
         }
         common
     }
 
-    /// Removes the field at a path, and everything below it.
+    /// Adds the field at a path of names. The empty path is not a field.
+    pub fn insert(&mut self, path: FieldPath) {
+        let Some((first, rest)) = path.split_first() else { return };
+        let element = Element::field(first);
+        let mut below = self.below(&element).cloned().unwrap_or_default();
+        below.insert(rest);
+        self.put(element, rest.is_empty(), below);
+    }
+
+    /// Removes the field at a path of names, and everything below it.
     #[must_use]
-    pub fn without<S: AsRef<str>>(mut self, path: &[S]) -> FieldSet {
-        match path {
-            [] => {}
-            [last] => {
-                self.members.remove(last.as_ref());
-                self.children.remove(last.as_ref());
-            }
-            [first, rest @ ..] => {
-                if let Some(child) = self.children.remove(first.as_ref()) {
-                    self.put_child(first.as_ref().to_owned(), child.without(rest));
-                }
-            }
+    pub fn without(mut self, path: FieldPath) -> Self {
+        let Some((first, rest)) = path.split_first() else { return self };
+        let Ok(at) = self.place(&Element::field(first)) else { return self };
+        let node = &mut self.nodes[at];
+        if rest.is_empty() {
+            node.itself = false;
+            node.below = FieldSet::EMPTY;
+        } else {
+            node.below = std::mem::take(&mut node.below).without(rest);
+        }
+        if !node.is_in_use() {
+            self.nodes.remove(at);
         }
         self
     }
 
     /// The paths of all fields in the set: of each level the fields, then what is below them, as conflicts are told.
-    pub fn paths(&self) -> Vec<Vec<&str>> {
+    pub fn paths(&self) -> Vec<Vec<&Element<'t>>> {
         let mut paths = Vec::new();
         self.collect_paths(&mut Vec::new(), &mut paths);
         paths
@@ -171,101 +200,116 @@ impl FieldSet {
 
     /// Whether something in it is in a set in its written form, as this server writes it.
     pub fn meets(&self, written: &Tree) -> bool {
-        self.members.iter().any(|element| written.get(element).is_some_and(is_member))
-            || self
-                .children
-                .iter()
-                .any(|(element, child)| written.get(element).is_some_and(|below| child.meets(below)))
+        self.nodes.iter().any(|node| {
+            let there = written.get(node.element.written());
+            there.is_some_and(|there| (node.itself && is_member(there)) || node.below.meets(there))
+        })
     }
 
     /// Whether everything in it is in a set in its written form, as this server writes it.
     pub fn is_within(&self, written: &Tree) -> bool {
-        self.members.iter().all(|element| written.get(element).is_some_and(is_member))
-            && self
-                .children
-                .iter()
-                .all(|(element, child)| written.get(element).is_some_and(|below| child.is_within(below)))
+        self.nodes.iter().all(|node| {
+            let there = written.get(node.element.written());
+            there.is_some_and(|there| (!node.itself || is_member(there)) && node.below.is_within(there))
+        })
+    }
+
+    /// The same set with names of its own.
+    pub fn into_owned(self) -> FieldSet<'static> {
+        let nodes = self.nodes.into_iter().map(|node| Node {
+            element: node.element.into_owned(),
+            itself: node.itself,
+            below: node.below.into_owned(),
+        });
+        FieldSet { nodes: nodes.collect() }
     }
 
     /// The written form.
-    pub fn into_tree(self) -> Tree {
-        let FieldSet { mut members, children } = self;
-        let mut tree = TreeMap::new();
-        for (element, child) in children {
-            let mut below = child.into_tree();
-            if let (true, Some(below)) = (members.remove(&element), below.as_object_mut()) {
-                below.insert(".".to_owned(), Tree::Object(TreeMap::new()));
-            }
-            tree.insert(element, below);
-        }
-        tree.extend(members.into_iter().map(|element| (element, Tree::Object(TreeMap::new()))));
-        Tree::Object(tree)
+    pub fn to_tree(&self) -> Tree {
+        let nodes = self.nodes.iter().map(|node| (node.element.written(), node.to_tree()));
+        Tree::Object(nodes.collect())
     }
 
     /// Reads the written form. Key fields and values are brought into the one form that this server writes.
-    pub fn parse(tree: &Tree) -> Result<FieldSet, FieldSetError> {
+    ///
+    /// # Errors
+    /// Where it is none.
+    pub fn parse(tree: &'t Tree) -> Result<Self, FieldSetError> {
+        FieldSet::read(tree, Element::parse)
+    }
+
+    /// Reads the written form of a set that this server wrote.
+    ///
+    /// # Errors
+    /// Where it is none.
+    pub fn of_stored(tree: &'t Tree) -> Result<Self, FieldSetError> {
+        FieldSet::read(tree, Element::of_stored)
+    }
+
+    fn read(tree: &'t Tree, element: ReadElement<'t>) -> Result<Self, FieldSetError> {
         let Tree::Object(map) = tree else {
             return Err(FieldSetError("a set of fields must be an object".to_owned()));
         };
-        let mut set = FieldSet::new();
-        for (element, below) in map.iter().filter(|(element, _)| *element != ".") {
-            let element = canonical(element)?;
-            let child = FieldSet::parse(below)?;
-            if child.is_empty() || below.get(".").is_some() {
-                set.members.insert(element.clone());
-            }
-            set.put_child(element, child);
+        let mut set = FieldSet { nodes: Vec::with_capacity(map.len()) };
+        for (written, tree) in map.iter().filter(|(written, _)| *written != ".") {
+            let below = FieldSet::read(tree, element)?;
+            let itself = below.is_empty() || tree.get(".").is_some();
+            set.put(element(written)?, itself, below);
         }
         Ok(set)
     }
 
-    fn put_child(&mut self, element: String, child: FieldSet) {
-        if !child.is_empty() {
-            self.children.insert(element, child);
+    /// Where an element is, or would be. Sets grow at their end, mostly.
+    fn place(&self, element: &Element<'_>) -> Result<usize, usize> {
+        match self.nodes.last().map(|last| last.element.cmp(element)) {
+            None | Some(Ordering::Less) => Err(self.nodes.len()),
+            Some(Ordering::Equal) => Ok(self.nodes.len() - 1),
+            Some(Ordering::Greater) => self.nodes.binary_search_by(|node| node.element.cmp(element)),
         }
     }
 
-    fn collect_paths<'s>(&'s self, at: &mut Vec<&'s str>, paths: &mut Vec<Vec<&'s str>>) {
+    fn collect_paths<'s>(&'s self, at: &mut Vec<&'s Element<'t>>, paths: &mut Vec<Vec<&'s Element<'t>>>) {
         let here = at.len();
-        for element in &self.members {
-            paths.push([&at[..], &[element.as_str()]].concat());
+        for node in self.nodes.iter().filter(|node| node.itself) {
+            paths.push([&at[..], &[&node.element]].concat());
         }
-        for (element, child) in &self.children {
-            at.push(element);
-            child.collect_paths(at, paths);
+        for node in self.nodes.iter().filter(|node| !node.below.is_empty()) {
+            at.push(&node.element);
+            node.below.collect_paths(at, paths);
             at.truncate(here);
         }
     }
 }
 
-/// The element of a field.
-pub fn field_element(name: &str) -> String {
-    ["f:", name].concat()
+impl Node<'_> {
+    fn is_in_use(&self) -> bool {
+        self.itself || !self.below.is_empty()
+    }
+
+    fn to_tree(&self) -> Tree {
+        let mut below = self.below.to_tree();
+        if let (true, false, Some(map)) = (self.itself, self.below.is_empty(), below.as_object_mut()) {
+            map.insert(".".to_owned(), Tree::Object(TreeMap::new()));
+        }
+        below
+    }
 }
 
-/// The element of an item of a set.
-pub fn value_element(value: &Tree) -> String {
-    format!("v:{value}")
+/// The node of an element among nodes of which smaller ones are not looked for any more.
+fn find<'n, 't>(nodes: &mut &'n [Node<'t>], element: &Element<'_>) -> Option<&'n Node<'t>> {
+    while let [first, rest @ ..] = *nodes {
+        match first.element.cmp(element) {
+            Ordering::Less => *nodes = rest,
+            Ordering::Equal => return Some(first),
+            Ordering::Greater => return None,
+        }
+    }
+    None
 }
 
 /// Whether what is written below an element says that the element is in the set itself.
 fn is_member(below: &Tree) -> bool {
     below.as_object().is_none_or(|below| below.is_empty() || below.contains_key("."))
-}
-
-fn canonical(element: &str) -> Result<String, FieldSetError> {
-    let bad = || FieldSetError(format!("{element:?} is not an element of a field's path"));
-    let (kind, rest) = element.split_once(':').ok_or_else(bad)?;
-    match kind {
-        "f" => Ok(element.to_owned()),
-        "i" if rest.parse::<u32>().is_ok() => Ok(element.to_owned()),
-        "k" => match serde_json::from_str(rest).map_err(|_| bad())? {
-            keys @ Tree::Object(_) => Ok(format!("k:{keys}")),
-            _ => Err(bad()),
-        },
-        "v" => serde_json::from_str(rest).map(|value: Tree| value_element(&value)).map_err(|_| bad()),
-        _ => Err(bad()),
-    }
 }
 
 #[cfg(test)]
@@ -276,19 +320,27 @@ pub(crate) use strategies::arbitrary_set;
 mod strategies {
     use proptest::{collection, prelude::*, sample};
 
-    use super::FieldSet;
+    use super::{Element, FieldSet};
 
     const ELEMENTS: &[&str] = &["f:a", "f:b", "f:", "k:{\"name\":\"x\"}", "v:1", "i:0"];
 
-    pub(crate) fn arbitrary_set() -> impl Strategy<Value = FieldSet> {
+    pub(crate) fn arbitrary_set() -> impl Strategy<Value = FieldSet<'static>> {
         let path = collection::vec(sample::select(ELEMENTS), 1..4);
         collection::vec(path, 0..8).prop_map(|paths| {
             let mut set = FieldSet::new();
             for path in &paths {
-                set.insert(path);
+                add(&mut set, path);
             }
             set
         })
+    }
+
+    pub(crate) fn add(set: &mut FieldSet<'static>, path: &[&'static str]) {
+        let Some((first, rest)) = path.split_first() else { return };
+        let element = Element::of_stored(first).unwrap();
+        let mut below = set.below(&element).cloned().unwrap_or_default();
+        add(&mut below, rest);
+        set.put(element, rest.is_empty(), below);
     }
 }
 
@@ -297,47 +349,52 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    use super::*;
+    use super::{strategies::add, *};
     use crate::tree::arbitrary;
 
     #[test]
     fn the_written_form_tells_members_from_ways() {
         let mut set = FieldSet::new();
-        set.insert(&["f:data"]);
-        set.insert(&["f:data", "f:a"]);
-        set.insert(&["f:spec", "f:containers", "k:{\"name\":\"c\"}", "f:image"]);
-        set.insert(&["f:spec", "f:finalizers", "v:\"x\""]);
+        add(&mut set, &["f:data"]);
+        add(&mut set, &["f:data", "f:a"]);
+        add(&mut set, &["f:spec", "f:containers", "k:{\"name\":\"c\"}", "f:image"]);
+        add(&mut set, &["f:spec", "f:finalizers", "v:\"x\""]);
         let written = json!({
             "f:data": {".": {}, "f:a": {}},
             "f:spec": {"f:containers": {"k:{\"name\":\"c\"}": {"f:image": {}}}, "f:finalizers": {"v:\"x\"": {}}},
         });
-        assert_eq!(set.clone().into_tree(), written);
+        assert_eq!(set.to_tree(), written);
         assert_eq!(FieldSet::parse(&written), Ok(set.clone()));
-        assert!(set.contains(&["f:data"]) && !set.contains(&["f:spec"]));
+        assert_eq!(FieldSet::of_stored(&written), Ok(set.clone()));
+        let [data, spec] = ["data", "spec"].map(Element::field);
+        assert!(set.has(&data) && !set.has(&spec));
         let mut paths = set.clone();
-        paths.insert(&["f:type"]);
-        let paths: Vec<String> = paths.paths().iter().map(|path| path.join(".")).collect();
+        paths.insert(&["type"]);
+        let paths: Vec<String> = paths
+            .paths()
+            .iter()
+            .map(|path| path.iter().map(ToString::to_string).collect::<Vec<_>>().join("."))
+            .collect();
         assert_eq!(paths[..3], ["f:data", "f:type", "f:data.f:a"], "a level is told before what is below it");
-        assert!(
-            set.without(&["f:data"]).without(&["f:spec", "f:containers"]).without(&["f:spec"]).is_empty()
-        );
+        assert!(set.without(&["data"]).without(&["spec", "containers"]).without(&["spec"]).is_empty());
     }
 
     #[test]
     fn differences_are_about_single_fields() {
-        let parse = |tree| FieldSet::parse(&tree).unwrap();
-        let set = parse(json!({"f:data": {".": {}, "f:a": {}, "f:b": {}}}));
-        let rest = set.clone().difference(&parse(json!({"f:data": {"f:a": {}, "f:b": {}}})));
-        assert_eq!(rest.clone().into_tree(), json!({"f:data": {}}));
-        assert_eq!(set.clone().difference(&rest).into_tree(), json!({"f:data": {"f:a": {}, "f:b": {}}}));
-        assert_eq!(set.intersection(&rest).into_tree(), json!({"f:data": {}}));
+        let [all, parts] = [json!({".": {}, "f:a": {}, "f:b": {}}), json!({"f:a": {}, "f:b": {}})];
+        let [all, parts] = [all, parts].map(|data| json!({"f:data": data}));
+        let [set, parts] = [&all, &parts].map(|tree| FieldSet::parse(tree).unwrap());
+        let rest = set.clone().difference(&parts);
+        assert_eq!(rest.to_tree(), json!({"f:data": {}}));
+        assert_eq!(set.clone().difference(&rest), parts);
+        assert_eq!(set.intersection(&rest).to_tree(), json!({"f:data": {}}));
     }
 
     #[test]
     fn elements_are_read_into_one_form() {
-        let set =
-            FieldSet::parse(&json!({"k:{ \"b\": 1, \"a\": 2 }": {}, "v: \"x\"": {}, "i:3": {}})).unwrap();
-        assert_eq!(set.clone().into_tree(), json!({"k:{\"a\":2,\"b\":1}": {}, "v:\"x\"": {}, "i:3": {}}));
+        let odd = json!({"k:{ \"b\": 1, \"a\": 2 }": {}, "v: \"x\"": {}, "i:3": {}});
+        let set = FieldSet::parse(&odd).unwrap();
+        assert_eq!(set.to_tree(), json!({"k:{\"a\":2,\"b\":1}": {}, "v:\"x\"": {}, "i:3": {}}));
         for bad in [
             json!({"x": {}}),
             json!({"k:1": {}}),
@@ -350,10 +407,24 @@ mod tests {
         }
     }
 
+    #[test]
+    fn items_of_one_element_have_no_parts() {
+        let item = || Element::key("{\"name\":\"x\"}".to_owned());
+        let mut parts = FieldSet::new();
+        parts.insert(&["image"]);
+        let mut set = FieldSet::new();
+        set.put_item(item(), parts.clone());
+        assert_eq!(set.below(&item()), Some(&parts));
+        set.put_item(item(), parts);
+        assert!(set.has(&item()) && set.below(&item()).is_none());
+    }
+
     proptest! {
         #[test]
         fn reading_gives_back_what_was_written(set in arbitrary_set()) {
-            prop_assert_eq!(FieldSet::parse(&set.clone().into_tree()), Ok(set));
+            let written = set.to_tree();
+            prop_assert_eq!(FieldSet::parse(&written), Ok(set.clone()));
+            prop_assert_eq!(FieldSet::of_stored(&written), Ok(set));
         }
 
         #[test]
@@ -374,7 +445,7 @@ mod tests {
 
         #[test]
         fn a_written_set_answers_as_a_read_one(a in arbitrary_set(), b in arbitrary_set()) {
-            let written = b.clone().into_tree();
+            let written = b.to_tree();
             prop_assert_eq!(a.meets(&written), !a.intersection(&b).is_empty());
             prop_assert_eq!(a.is_within(&written), a.difference(&b).is_empty());
         }
@@ -382,7 +453,9 @@ mod tests {
         #[test]
         fn arbitrary_trees_never_panic(tree in arbitrary()) {
             if let Ok(set) = FieldSet::parse(&tree) {
-                prop_assert_eq!(FieldSet::parse(&set.clone().into_tree()), Ok(set));
+                let written = set.to_tree();
+                prop_assert_eq!(FieldSet::parse(&written), Ok(set.clone()));
+                prop_assert_eq!(FieldSet::of_stored(&written), Ok(set));
             }
         }
     }

@@ -1,18 +1,27 @@
 //! How the items of a list are told apart: by their key fields, or by their values.
 
+use std::borrow::Cow;
+
 use orch_runtime::{
-    Tree, TreeMap,
+    Tree,
     field_error::Shown as _,
     type_def::{ListSemantics, Scalar, Shape},
 };
 
-use crate::fieldset::value_element;
+use crate::{
+    fieldset::Element,
+    json::encode::{ObjectWriter, encode_any},
+};
 
 /// The path element of an item of a keyed list or a set. A key field that is left out counts with its default.
 ///
 /// # Errors
 /// Why the item has none, as text: no object, or a key field is missing.
-pub fn item_element(item: &Tree, shape: &'static Shape, semantics: ListSemantics) -> Result<String, String> {
+pub fn item_element(
+    item: &Tree,
+    shape: &'static Shape,
+    semantics: ListSemantics,
+) -> Result<Element<'static>, String> {
     match semantics {
         ListSemantics::Map { keys } => key_element(item, shape, keys),
         ListSemantics::Set | ListSemantics::Atomic => match item {
@@ -20,27 +29,34 @@ pub fn item_element(item: &Tree, shape: &'static Shape, semantics: ListSemantics
                 Err("associative list without keys has an element that's a map type".to_owned())
             }
             Tree::Array(_) => Err("not supported: associative list with lists as elements".to_owned()),
-            scalar => Ok(value_element(scalar)),
+            scalar => Ok(Element::value(scalar)),
         },
     }
 }
 
-fn key_element(item: &Tree, shape: &'static Shape, keys: &[&str]) -> Result<String, String> {
+fn key_element(item: &Tree, shape: &'static Shape, keys: &[&str]) -> Result<Element<'static>, String> {
     let fields = match item {
         Tree::Object(fields) => fields,
         Tree::Null => return Err("associative list with keys may not have a null element".to_owned()),
         _ => return Err("associative list with keys may not have non-map elements".to_owned()),
     };
-    let mut values = TreeMap::new();
+    let mut values = Vec::with_capacity(keys.len());
     for key in keys {
-        let value = fields.get(*key).cloned().or_else(|| key_default(shape, key));
+        let value = fields.get(*key).map(Cow::Borrowed).or_else(|| key_default(shape, key).map(Cow::Owned));
         let value = value.ok_or_else(|| {
             let key = key.shown();
             format!("associative list with keys has an element that omits key field {key} (and doesn't have default value)")
         })?;
-        values.insert((*key).to_owned(), value);
+        values.push((*key, value));
     }
-    Ok(format!("k:{}", Tree::Object(values)))
+    values.sort_unstable_by_key(|(key, _)| *key);
+    let mut json = Vec::with_capacity(64);
+    let mut object = ObjectWriter::open(&mut json);
+    for (key, value) in values {
+        encode_any(&value, object.value_of(key));
+    }
+    object.close();
+    Ok(Element::key(String::from_utf8(json).expect("JSON is made of texts")))
 }
 
 /// What a key field counts as where it is left out: its default, or the empty value where it is required.

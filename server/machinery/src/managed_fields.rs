@@ -11,12 +11,13 @@ use std::sync::LazyLock;
 
 use orch_runtime::{Tree, TreeMap, resource_def::FieldPath, type_def::TypeDef};
 
+pub(crate) use self::entry::stored_entries;
 pub use self::{
     compare::{Comparison, compare},
     entry::{Entry, ManagedFieldsError, Operation, parse_entries, write_entries},
 };
 use crate::{
-    fieldset::{FieldSet, field_element},
+    fieldset::FieldSet,
     meta::{Meta, MetaMut},
 };
 
@@ -30,7 +31,7 @@ const UNTRACKED_MANAGER: &str = "before-first-apply";
 const MERGED_MANAGER: &str = "ancient-changes";
 
 /// Fields that belong to the server, or name the object: nobody owns them.
-const NEVER_OWNED: &[&[&str]] = &[
+const NEVER_OWNED: &[FieldPath] = &[
     &["apiVersion"],
     &["kind"],
     &["metadata"],
@@ -62,8 +63,8 @@ pub struct Write<'a> {
 
 impl Write<'_> {
     /// A set without the fields that this path of the API does not set.
-    pub(crate) fn without_reset(&self, set: FieldSet) -> FieldSet {
-        self.reset.iter().fold(set, |set, path| set.without(&elements(path)))
+    pub(crate) fn without_reset<'t>(&self, set: FieldSet<'t>) -> FieldSet<'t> {
+        self.reset.iter().fold(set, |set, path| set.without(path))
     }
 }
 
@@ -73,7 +74,7 @@ impl Write<'_> {
 /// written are in it, and are therefore nobody's.
 pub fn track_create(write: &Write<'_>, empty: &Tree, new: &mut Tree, def: &'static TypeDef) {
     let comparison = compare(empty, new, def);
-    let entries = take_over(Vec::new(), Change::of(write, comparison), write);
+    let entries = written(take_over(Vec::new(), Change::of(write, comparison), write));
     store(new, entries);
 }
 
@@ -107,6 +108,7 @@ pub fn track_update(
     } else {
         take_over(entries, Change::of(write, compare(old, new, def)), write)
     };
+    let entries = written(entries);
     store(new, entries);
     owners_differ(&stored, Meta::of(new).managed_fields())
 }
@@ -125,7 +127,8 @@ fn track_stored(
     }
     let change = Change::of(write, compare(old, new, def));
     let Some(settled) = settle_written(&stored, &change, write) else {
-        store(new, take_over(parse_entries(&stored).unwrap_or_default(), change, write));
+        let entries = written(take_over(stored_entries(&stored).unwrap_or_default(), change, write));
+        store(new, entries);
         return owners_differ(&stored, Meta::of(new).managed_fields());
     };
     let differ = settled.iter().any(|entry| matches!(entry, Settled::Changed(_)));
@@ -162,12 +165,12 @@ fn same_but(one: &Tree, other: &Tree, ignored: &str) -> bool {
 
 /// The entries of an object that nobody tracked so far, for its first apply: everything there is belongs to nobody in
 /// particular, and conflicts.
-pub(crate) fn begin_tracking(
+pub(crate) fn begin_tracking<'t>(
     write: &Write<'_>,
-    empty: &Tree,
-    live: &Tree,
+    empty: &'t Tree,
+    live: &'t Tree,
     def: &'static TypeDef,
-) -> Vec<Entry> {
+) -> Vec<Entry<'t>> {
     let unknown = Write { manager: UNTRACKED_MANAGER, ..*write };
     take_over(Vec::new(), Change::of(&unknown, compare(empty, live, def)), &unknown)
 }
@@ -181,15 +184,15 @@ fn ends_tracking(given: &[Tree]) -> bool {
 }
 
 /// What a write does to ownership.
-struct Change {
+struct Change<'t> {
     /// What its manager owns from now on.
-    taken: FieldSet,
+    taken: FieldSet<'t>,
     /// What nobody owns any more.
-    removed: FieldSet,
+    removed: FieldSet<'t>,
 }
 
-impl Change {
-    fn of(write: &Write<'_>, comparison: Comparison) -> Self {
+impl<'t> Change<'t> {
+    fn of(write: &Write<'_>, comparison: Comparison<'t>) -> Self {
         let Comparison { added, modified, removed } = comparison;
         let taken = write.without_reset(added.union(modified)).difference(never_owned());
         Change { taken, removed: write.without_reset(removed).difference(never_owned()) }
@@ -197,7 +200,7 @@ impl Change {
 }
 
 /// The entry of a write's manager.
-fn own_entry(write: &Write<'_>, fields: FieldSet) -> Entry {
+fn own_entry<'t>(write: &Write<'_>, fields: FieldSet<'t>) -> Entry<'t> {
     Entry {
         manager: if write.manager.is_empty() { "unknown" } else { write.manager }.to_owned(),
         operation: Operation::Update,
@@ -209,7 +212,7 @@ fn own_entry(write: &Write<'_>, fields: FieldSet) -> Entry {
 }
 
 /// The entries after a write that made this change.
-fn take_over(mut entries: Vec<Entry>, change: Change, write: &Write<'_>) -> Vec<Entry> {
+fn take_over<'t>(mut entries: Vec<Entry<'t>>, change: Change<'t>, write: &Write<'_>) -> Vec<Entry<'t>> {
     for entry in &mut entries {
         let fields = std::mem::take(&mut entry.fields);
         entry.fields = fields.difference(&change.taken).difference(&change.removed).difference(never_owned());
@@ -234,14 +237,14 @@ enum Settled {
     Kept,
     /// It stays, and gets the time of the write.
     Renewed,
-    /// It is another one; gone where it has no fields.
-    Changed(Entry),
+    /// It is another one, in its written form; none where it has no fields left.
+    Changed(Option<Tree>),
 }
 
 /// What becomes of the stored entries, then the write's own where it is new. Of stored ones only those are read that the
 /// change concerns: reading and writing all of them costs more than the rest of a write. None where entries have to be
 /// merged.
-fn settle_written(stored: &[Tree], change: &Change, write: &Write<'_>) -> Option<Vec<Settled>> {
+fn settle_written(stored: &[Tree], change: &Change<'_>, write: &Write<'_>) -> Option<Vec<Settled>> {
     let own = own_entry(write, FieldSet::new());
     let mut is_new = !change.taken.is_empty();
     let mut settled = Vec::with_capacity(stored.len() + 1);
@@ -254,21 +257,22 @@ fn settle_written(stored: &[Tree], change: &Change, write: &Write<'_>) -> Option
             Settled::Renewed
         } else if is_own || loses || change.taken.meets(fields) {
             entry.fields =
-                FieldSet::parse(fields).ok()?.difference(&change.taken).difference(&change.removed);
+                FieldSet::of_stored(fields).ok()?.difference(&change.taken).difference(&change.removed);
             if is_own {
                 entry.fields = entry.fields.union(change.taken.clone());
                 write.time.clone_into(&mut entry.time);
             }
-            Settled::Changed(entry)
+            Settled::Changed((!entry.fields.is_empty()).then(|| entry::write_entry(entry)))
         } else {
             Settled::Kept
         });
         is_new &= !is_own;
     }
     if is_new {
-        settled.push(Settled::Changed(Entry { fields: change.taken.clone(), ..own }));
+        settled
+            .push(Settled::Changed(Some(entry::write_entry(Entry { fields: change.taken.clone(), ..own }))));
     }
-    let remain = |entry: &&Settled| !matches!(entry, Settled::Changed(entry) if entry.fields.is_empty());
+    let remain = |entry: &&Settled| !matches!(entry, Settled::Changed(None));
     (1..=MAX_UPDATE_ENTRIES).contains(&settled.iter().filter(remain).count()).then_some(settled)
 }
 
@@ -277,8 +281,7 @@ fn settled_entries(stored: Vec<Tree>, settled: Vec<Settled>, write: &Write<'_>) 
     let mut entries = Vec::with_capacity(settled.len());
     for settled in settled {
         match (settled, stored.next()) {
-            (Settled::Changed(entry), _) if entry.fields.is_empty() => {}
-            (Settled::Changed(entry), _) => entries.push(entry::write_entry(entry)),
+            (Settled::Changed(entry), _) => entries.extend(entry),
             (Settled::Renewed, Some(mut written)) => {
                 written["time"] = write.time.into();
                 entries.push(written);
@@ -292,27 +295,23 @@ fn settled_entries(stored: Vec<Tree>, settled: Vec<Settled>, write: &Write<'_>) 
 }
 
 /// The fields of [`NEVER_OWNED`].
-pub(crate) fn never_owned() -> &'static FieldSet {
-    static SET: LazyLock<FieldSet> = LazyLock::new(|| {
+pub(crate) fn never_owned() -> &'static FieldSet<'static> {
+    static SET: LazyLock<FieldSet<'static>> = LazyLock::new(|| {
         let mut set = FieldSet::new();
         for path in NEVER_OWNED {
-            set.insert(&elements(path));
+            set.insert(path);
         }
         set
     });
     &SET
 }
 
-fn elements(path: &[&str]) -> Vec<String> {
-    path.iter().map(|name| field_element(name)).collect()
-}
-
 /// Merges the oldest entries of updates, one per version, until no more than the allowed number remain.
-fn merge_oldest(mut entries: Vec<Entry>) -> Vec<Entry> {
+fn merge_oldest(mut entries: Vec<Entry<'_>>) -> Vec<Entry<'_>> {
     entry::sort(&mut entries);
     let (applied, mut updates): (Vec<_>, Vec<_>) =
         entries.into_iter().partition(|entry| entry.operation == Operation::Apply);
-    let mut merged: Vec<Entry> = Vec::new();
+    let mut merged: Vec<Entry<'_>> = Vec::new();
     let mut rest = updates.split_off(0).into_iter().peekable();
     while merged.len() + rest.len() > MAX_UPDATE_ENTRIES {
         let Some(oldest) = rest.next() else { break };
@@ -329,10 +328,14 @@ fn merge_oldest(mut entries: Vec<Entry>) -> Vec<Entry> {
     applied.into_iter().chain(merged).chain(rest).collect()
 }
 
-pub(crate) fn store(new: &mut Tree, mut entries: Vec<Entry>) {
+/// The written form of the entries, in their order.
+pub(crate) fn written(mut entries: Vec<Entry<'_>>) -> Vec<Tree> {
     entry::sort(&mut entries);
-    let list = write_entries(entries);
-    MetaMut::of(new).set("managedFields", (!list.is_empty()).then_some(Tree::Array(list)));
+    write_entries(entries)
+}
+
+pub(crate) fn store(new: &mut Tree, entries: Vec<Tree>) {
+    MetaMut::of(new).set("managedFields", (!entries.is_empty()).then_some(Tree::Array(entries)));
 }
 
 #[cfg(test)]

@@ -11,10 +11,11 @@ use orch_runtime::{
 /// Turns what is empty into `null` wherever the type writes it so.
 pub fn empty_to_null(tree: &mut Tree, def: &'static TypeDef) {
     let Some(fields) = tree.as_object_mut() else { return };
-    for field in def.fields.iter().filter(|field| can_be_null(field) || has_fields(&field.shape)) {
-        match fields.get_mut(field.name) {
-            Some(value) if can_be_null(field) && is_empty(value) => *value = Tree::Null,
-            Some(value) => below(value, &field.shape),
+    // What is in the object is less than what its type knows, and most of it is single values.
+    for (name, value) in fields.iter_mut().filter(|(_, value)| value.is_array() || value.is_object()) {
+        match def.field(name) {
+            Some(field) if can_be_null(field) && is_empty(value) => *value = Tree::Null,
+            Some(field) => below(value, &field.shape),
             None => {}
         }
     }

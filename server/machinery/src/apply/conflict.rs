@@ -4,7 +4,10 @@ use std::fmt;
 
 use orch_runtime::{Tree, field_error::Shown};
 
-use crate::managed_fields::{Entry, Operation};
+use crate::{
+    fieldset::{Element, Step},
+    managed_fields::{Entry, Operation},
+};
 
 /// One field of one manager.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +49,7 @@ impl fmt::Display for Conflicts {
 }
 
 /// How a manager is called in messages.
-pub(super) fn manager_text(entry: &Entry) -> String {
+pub(super) fn manager_text(entry: &Entry<'_>) -> String {
     let mut text = entry.manager.shown();
     if !entry.subresource.is_empty() {
         text = format!("{text} with subresource {}", entry.subresource.shown());
@@ -58,16 +61,16 @@ pub(super) fn manager_text(entry: &Entry) -> String {
 }
 
 /// A path as people read it: `.spec.ports[containerPort=80,protocol="TCP"]`.
-pub(super) fn path_text(path: &[&str]) -> String {
+pub(super) fn path_text(path: &[&Element<'_>]) -> String {
     path.iter().map(|element| element_text(element)).collect()
 }
 
 /// One element of a path as people read it.
-pub(super) fn element_text(element: &str) -> String {
-    let (kind, rest) = element.split_once(':').unwrap_or(("f", element));
-    match kind {
-        "k" => {
-            let keys: Tree = serde_json::from_str(rest).unwrap_or_default();
+pub(super) fn element_text(element: &Element<'_>) -> String {
+    match element.step() {
+        Step::Field(name) => format!(".{name}"),
+        Step::Key(json) => {
+            let keys: Tree = serde_json::from_str(json).unwrap_or_default();
             let keys: Vec<String> = keys
                 .as_object()
                 .into_iter()
@@ -76,12 +79,11 @@ pub(super) fn element_text(element: &str) -> String {
                 .collect();
             format!("[{}]", keys.join(","))
         }
-        "v" => format!(
+        Step::Value(json) => format!(
             "[={}]",
-            serde_json::from_str(rest).map_or_else(|_| rest.to_owned(), |value| shown(&value))
+            serde_json::from_str(json).map_or_else(|_| json.to_owned(), |value| shown(&value))
         ),
-        "i" => format!("[{rest}]"),
-        _ => format!(".{rest}"),
+        Step::Position(index) => format!("[{index}]"),
     }
 }
 

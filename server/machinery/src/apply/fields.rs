@@ -9,32 +9,32 @@ use orch_runtime::{
 };
 
 use crate::{
-    fieldset::{FieldSet, field_element},
+    fieldset::{Element, FieldSet},
     list_item::item_element,
 };
 
 /// The fields of a top-level configuration, without `apiVersion` and `kind`.
-pub fn fields_of(config: &Tree, def: &'static TypeDef) -> FieldSet {
+pub fn fields_of<'t>(config: &'t Tree, def: &'static TypeDef) -> FieldSet<'t> {
     config.as_object().map(|fields| of_fields(fields, def)).unwrap_or_default()
 }
 
 /// What a value contributes: whether its place is a field itself, and the fields below it.
-struct Found {
+struct Found<'t> {
     itself: bool,
-    below: FieldSet,
+    below: FieldSet<'t>,
 }
 
-impl Found {
+impl<'t> Found<'t> {
     const fn leaf() -> Self {
         Found { itself: true, below: FieldSet::EMPTY }
     }
 
-    const fn part(below: FieldSet) -> Self {
+    const fn part(below: FieldSet<'t>) -> Self {
         Found { itself: false, below }
     }
 }
 
-fn of_value(value: &Tree, shape: &'static Shape) -> Found {
+fn of_value<'t>(value: &'t Tree, shape: &'static Shape) -> Found<'t> {
     match (shape, value) {
         (_, Tree::Null) | (Shape::Any | Shape::Scalar(_), _) => Found::leaf(),
         (Shape::List { semantics: ListSemantics::Atomic, .. } | Shape::Map { atomic: true, .. }, _) => {
@@ -46,7 +46,7 @@ fn of_value(value: &Tree, shape: &'static Shape) -> Found {
         (Shape::Map { value: shape, .. }, Tree::Object(map)) => {
             let mut set = FieldSet::new();
             for (key, value) in map {
-                set.put(field_element(key), true, of_value(value, shape).below);
+                set.put(Element::field(key), true, of_value(value, shape).below);
             }
             Found::part(set)
         }
@@ -58,28 +58,24 @@ fn of_value(value: &Tree, shape: &'static Shape) -> Found {
     }
 }
 
-fn of_fields(fields: &TreeMap, def: &'static TypeDef) -> FieldSet {
+fn of_fields<'t>(fields: &'t TreeMap, def: &'static TypeDef) -> FieldSet<'t> {
     let mut set = FieldSet::new();
     for (name, value) in fields {
         if let Some(field) = def.field(name) {
             let found = of_value(value, &field.shape);
-            set.put(field_element(name), found.itself, found.below);
+            set.put(Element::field(name), found.itself, found.below);
         }
     }
     set
 }
 
-/// An item that occurs twice is a field as a whole.
-fn of_items(items: &[Tree], shape: &'static Shape, semantics: ListSemantics) -> FieldSet {
+fn of_items<'t>(items: &'t [Tree], shape: &'static Shape, semantics: ListSemantics) -> FieldSet<'t> {
+    let element = |item| Some((item_element(item, shape, semantics).ok()?, item));
+    let mut items: Vec<_> = items.iter().filter_map(element).collect();
+    items.sort_by(|(left, _), (right, _)| left.cmp(right));
     let mut set = FieldSet::new();
-    for item in items {
-        let Ok(element) = item_element(item, shape, semantics) else { continue };
-        if set.has(&element) {
-            set = set.without(&[element.as_str()]);
-            set.put(element, true, FieldSet::new());
-        } else {
-            set.put(element, true, of_value(item, shape).below);
-        }
+    for (element, item) in items {
+        set.put_item(element, of_value(item, shape).below);
     }
     set
 }

@@ -21,7 +21,7 @@ const MAX_ANNOTATIONS: usize = 256 * 1024;
 
 /// The fields that the client applied on its side and that still hold what it applied: taking them over is no
 /// conflict. None where there is no last configuration of this version.
-pub(super) fn taken_over(live: &Tree, api_version: &str, def: &'static TypeDef) -> Option<FieldSet> {
+pub(super) fn taken_over(live: &Tree, api_version: &str, def: &'static TypeDef) -> Option<FieldSet<'static>> {
     let text = Meta::of(live).annotation(LAST_APPLIED).filter(|text| !text.is_empty())?;
     let last = decode_any(text.as_bytes(), &Limits::default()).ok()?;
     if last.get("apiVersion").and_then(Tree::as_str) != Some(api_version)
@@ -31,7 +31,8 @@ pub(super) fn taken_over(live: &Tree, api_version: &str, def: &'static TypeDef) 
     }
     let changed = compare(&last, live, def);
     let fields = fields_of(&last, def);
-    Some(fields.difference(&changed.modified).difference(&changed.added).difference(&changed.removed))
+    let kept = fields.difference(&changed.modified).difference(&changed.added).difference(&changed.removed);
+    Some(kept.into_owned())
 }
 
 /// Puts the applied configuration into the annotation, where the object has one: the client's own applies go on

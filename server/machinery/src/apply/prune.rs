@@ -7,7 +7,7 @@ use orch_runtime::{
 
 use super::fields::fields_of;
 use crate::{
-    fieldset::{FieldSet, field_element},
+    fieldset::{Element, FieldSet, Step},
     list_item::item_element,
 };
 
@@ -15,25 +15,28 @@ use crate::{
 ///
 /// `owned` is what all managers own now, the applier with its new configuration included. A field stays if somebody
 /// owns it or something below it, and so does what was never in `last`.
-pub fn prune(merged: Tree, last: &FieldSet, owned: &FieldSet, def: &'static TypeDef) -> Tree {
+pub fn prune(merged: Tree, last: &FieldSet<'_>, owned: &FieldSet<'_>, def: &'static TypeDef) -> Tree {
     if last.is_subset(owned) {
         return merged;
     }
     let [last, owned] = [last, owned].map(|set| with_parents(set.clone(), def));
     let all = with_parents(fields_of(&merged, def), def);
-    let left_of = |tree: &Tree| with_parents(fields_of(tree, def), def);
+    let left_of = |tree| with_parents(fields_of(tree, def), def);
     // Everything of `last` goes at first; then what is owned comes back; then what had to go with its parents only.
-    let bare = without(merged.clone(), &last, def);
+    let bare = without(&merged, &last, def);
     let gone = all.clone().difference(&left_of(&bare).union(owned));
-    let kept = without(merged.clone(), &gone, def);
+    let kept = without(&merged, &gone, def);
     let dangling = all.difference(&left_of(&kept)).intersection(&last);
-    without(merged, &dangling, def)
+    without(&merged, &dangling, def)
 }
 
 /// The set, with every declared field that something in the set is below of.
-fn with_parents(set: FieldSet, def: &'static TypeDef) -> FieldSet {
+fn with_parents<'t>(set: FieldSet<'t>, def: &'static TypeDef) -> FieldSet<'t> {
     set.map_children(|element, child, is_member| {
-        let field = element.strip_prefix("f:").and_then(|name| def.field(name));
+        let field = match element.step() {
+            Step::Field(name) => def.field(name),
+            _ => None,
+        };
         let child = match field {
             Some(field) => parents_below(child, &field.shape),
             None => child,
@@ -42,7 +45,7 @@ fn with_parents(set: FieldSet, def: &'static TypeDef) -> FieldSet {
     })
 }
 
-fn parents_below(set: FieldSet, shape: &'static Shape) -> FieldSet {
+fn parents_below<'t>(set: FieldSet<'t>, shape: &'static Shape) -> FieldSet<'t> {
     match shape {
         Shape::Object(def) => with_parents(set, def),
         Shape::Map { value: inner, .. } | Shape::List { item: inner, .. } => {
@@ -53,39 +56,39 @@ fn parents_below(set: FieldSet, shape: &'static Shape) -> FieldSet {
 }
 
 /// The object without these fields. A container that loses everything becomes null, as an absent one.
-fn without(tree: Tree, fields: &FieldSet, def: &'static TypeDef) -> Tree {
+fn without(tree: &Tree, fields: &FieldSet<'_>, def: &'static TypeDef) -> Tree {
     match tree {
         Tree::Object(map) => Tree::Object(without_fields(map, fields, def)),
-        other => other,
+        other => other.clone(),
     }
 }
 
-fn without_fields(map: TreeMap, fields: &FieldSet, def: &'static TypeDef) -> TreeMap {
+fn without_fields(map: &TreeMap, fields: &FieldSet<'_>, def: &'static TypeDef) -> TreeMap {
     without_entries(map, fields, |name| def.field(name).map(|field| &field.shape))
 }
 
 fn without_entries(
-    map: TreeMap,
-    fields: &FieldSet,
+    map: &TreeMap,
+    fields: &FieldSet<'_>,
     shape_of: impl Fn(&str) -> Option<&'static Shape>,
 ) -> TreeMap {
     let mut left = TreeMap::new();
     for (name, value) in map {
-        let element = field_element(&name);
+        let element = Element::field(name);
         if fields.has(&element) {
             continue;
         }
-        let value = match (fields.below(&element), shape_of(&name)) {
+        let value = match (fields.below(&element), shape_of(name)) {
             (Some(below), Some(shape)) => without_parts(value, below, shape),
-            _ => value,
+            _ => value.clone(),
         };
-        left.insert(name, value);
+        left.insert(name.clone(), value);
     }
     left
 }
 
 /// `fields` is not empty.
-fn without_parts(value: Tree, fields: &FieldSet, shape: &'static Shape) -> Tree {
+fn without_parts(value: &Tree, fields: &FieldSet<'_>, shape: &'static Shape) -> Tree {
     let left = match (value, shape) {
         (Tree::Object(map), Shape::Object(def)) if !def.atomic => {
             Tree::Object(without_fields(map, fields, def))
@@ -96,7 +99,7 @@ fn without_parts(value: Tree, fields: &FieldSet, shape: &'static Shape) -> Tree 
         (Tree::Array(items), Shape::List { item, semantics }) if *semantics != ListSemantics::Atomic => {
             Tree::Array(without_items(items, fields, item, *semantics))
         }
-        (value, Shape::Scalar(_)) => return value,
+        (value, Shape::Scalar(_)) => return value.clone(),
         _ => Tree::Null,
     };
     let is_empty = match &left {
@@ -108,15 +111,15 @@ fn without_parts(value: Tree, fields: &FieldSet, shape: &'static Shape) -> Tree 
 }
 
 fn without_items(
-    items: Vec<Tree>,
-    fields: &FieldSet,
+    items: &[Tree],
+    fields: &FieldSet<'_>,
     shape: &'static Shape,
     semantics: ListSemantics,
 ) -> Vec<Tree> {
     let mut left = Vec::with_capacity(items.len());
     for item in items {
-        let Ok(element) = item_element(&item, shape, semantics) else {
-            left.push(item);
+        let Ok(element) = item_element(item, shape, semantics) else {
+            left.push(item.clone());
             continue;
         };
         if fields.has(&element) {
@@ -124,7 +127,7 @@ fn without_items(
         }
         left.push(match fields.below(&element) {
             Some(below) => without_parts(item, below, shape),
-            None => item,
+            None => item.clone(),
         });
     }
     left

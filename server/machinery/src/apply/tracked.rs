@@ -12,7 +12,8 @@ use super::{
 use crate::{
     fieldset::FieldSet,
     managed_fields::{
-        Comparison, Entry, Operation, Write, begin_tracking, compare, never_owned, parse_entries, store,
+        Comparison, Entry, Operation, Write, begin_tracking, compare, never_owned, store, stored_entries,
+        written,
     },
     meta::Meta,
 };
@@ -44,7 +45,7 @@ pub fn apply(
 ) -> Result<Tree, ApplyError> {
     let Application { write, config, .. } = application;
     check::check(config, def).map_err(ApplyError::Schema)?;
-    let mut entries = parse_entries(Meta::of(live).managed_fields()).unwrap_or_default();
+    let mut entries = stored_entries(Meta::of(live).managed_fields()).unwrap_or_default();
     if entries.is_empty() {
         entries = begin_tracking(write, empty, live, def);
     }
@@ -74,20 +75,20 @@ pub fn apply(
     if write.manager == MIGRATING_MANAGER {
         migrate::refresh_annotation(&mut merged, config);
     }
-    store(&mut merged, entries);
+    store(&mut merged, written(entries));
     Ok(merged)
 }
 
 /// What the apply does to the object, without what its path of the API does not set.
-struct Changes {
+struct Changes<'t> {
     /// Changed or new.
-    set: FieldSet,
+    set: FieldSet<'t>,
     /// Gone.
-    removed: FieldSet,
+    removed: FieldSet<'t>,
 }
 
-impl Changes {
-    fn of(write: &Write<'_>, comparison: Comparison) -> Self {
+impl<'t> Changes<'t> {
+    fn of(write: &Write<'_>, comparison: Comparison<'t>) -> Self {
         let Comparison { added, modified, removed } = comparison;
         Changes { set: write.without_reset(added.union(modified)), removed: write.without_reset(removed) }
     }
@@ -97,12 +98,12 @@ impl Changes {
 fn settle(
     application: &Application<'_>,
     live: &Tree,
-    changes: &Changes,
-    others: &mut [Entry],
+    changes: &Changes<'_>,
+    others: &mut [Entry<'_>],
     def: &'static TypeDef,
 ) -> Result<(), ApplyError> {
     let write = &application.write;
-    let contested: Vec<FieldSet> =
+    let contested: Vec<FieldSet<'_>> =
         others.iter().map(|entry| entry.fields.intersection(&changes.set)).collect();
     if !application.force && contested.iter().any(|fields| !fields.is_empty()) {
         let allowed = (write.manager == MIGRATING_MANAGER)
@@ -123,8 +124,8 @@ fn settle(
 }
 
 /// In the order of the managers' names, updates after applies.
-fn conflicts(others: &[Entry], contested: impl Iterator<Item = FieldSet>) -> Vec<Conflict> {
-    let mut by_manager: Vec<(&Entry, FieldSet)> = others.iter().zip(contested).collect();
+fn conflicts<'t>(others: &[Entry<'_>], contested: impl Iterator<Item = FieldSet<'t>>) -> Vec<Conflict> {
+    let mut by_manager: Vec<(&Entry<'_>, FieldSet<'t>)> = others.iter().zip(contested).collect();
     by_manager.sort_by(|(left, _), (right, _)| identity(left).cmp(&identity(right)));
     let mut conflicts = Vec::new();
     for (entry, fields) in by_manager {
@@ -136,11 +137,11 @@ fn conflicts(others: &[Entry], contested: impl Iterator<Item = FieldSet>) -> Vec
     conflicts
 }
 
-fn identity(entry: &Entry) -> (&str, Operation, &str, &str) {
+fn identity<'e>(entry: &'e Entry<'_>) -> (&'e str, Operation, &'e str, &'e str) {
     (&entry.manager, entry.operation, &entry.api_version, &entry.subresource)
 }
 
-fn entry_of(write: &Write<'_>, fields: FieldSet) -> Entry {
+fn entry_of<'t>(write: &Write<'_>, fields: FieldSet<'t>) -> Entry<'t> {
     Entry {
         manager: write.manager.to_owned(),
         operation: Operation::Apply,
@@ -151,7 +152,7 @@ fn entry_of(write: &Write<'_>, fields: FieldSet) -> Entry {
     }
 }
 
-fn is_own(entry: &Entry, write: &Write<'_>) -> bool {
+fn is_own(entry: &Entry<'_>, write: &Write<'_>) -> bool {
     entry.operation == Operation::Apply
         && entry.manager == write.manager
         && entry.subresource == write.subresource

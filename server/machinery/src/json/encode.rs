@@ -77,6 +77,13 @@ pub fn encode_any(tree: &Tree, out: &mut Vec<u8>) {
     }
 }
 
+/// Any tree as text, compact.
+pub fn text_of(tree: &Tree) -> String {
+    let mut out = Vec::new();
+    encode_any(tree, &mut out);
+    String::from_utf8(out).expect("JSON is made of texts")
+}
+
 /// Most strings have nothing to escape, which is found out many bytes at a time; only the others go byte by byte.
 fn write_string(text: &str, out: &mut Vec<u8>) {
     let is_special = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
@@ -184,19 +191,19 @@ fn write_metadata_for_store(
 }
 
 /// One JSON object in the making: puts the commas.
-struct ObjectWriter<'o> {
+pub(crate) struct ObjectWriter<'o> {
     out: &'o mut Vec<u8>,
     empty: bool,
 }
 
 impl<'o> ObjectWriter<'o> {
-    fn open(out: &'o mut Vec<u8>) -> Self {
+    pub(crate) fn open(out: &'o mut Vec<u8>) -> Self {
         out.push(b'{');
         ObjectWriter { out, empty: true }
     }
 
     /// Writes the name; the caller writes the value into what is returned.
-    fn value_of(&mut self, name: &str) -> &mut Vec<u8> {
+    pub(crate) fn value_of(&mut self, name: &str) -> &mut Vec<u8> {
         if !self.empty {
             self.out.push(b',');
         }
@@ -206,7 +213,7 @@ impl<'o> ObjectWriter<'o> {
         self.out
     }
 
-    fn close(self) {
+    pub(crate) fn close(self) {
         self.out.push(b'}');
     }
 }

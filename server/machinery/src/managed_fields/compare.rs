@@ -10,7 +10,7 @@ use orch_runtime::{
 };
 
 use crate::{
-    fieldset::{FieldSet, field_element, value_element},
+    fieldset::{Element, FieldSet},
     list_item::item_element,
 };
 
@@ -19,172 +19,241 @@ const MAX_COMPARED_DEPTH: usize = 100;
 
 /// The fields in which two states differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Comparison {
+pub struct Comparison<'t> {
     /// Only in the new state.
-    pub added: FieldSet,
+    pub added: FieldSet<'t>,
     /// In both, with different values.
-    pub modified: FieldSet,
+    pub modified: FieldSet<'t>,
     /// Only in the old state.
-    pub removed: FieldSet,
+    pub removed: FieldSet<'t>,
 }
 
 /// Compares two states of a top-level object. `apiVersion` and `kind` are not looked at.
-pub fn compare(old: &Tree, new: &Tree, def: &'static TypeDef) -> Comparison {
-    let mut found = Comparison::default();
-    fields((old.as_object(), new.as_object()), def, 0, &mut found);
-    found
+pub fn compare<'t>(old: &'t Tree, new: &'t Tree, def: &'static TypeDef) -> Comparison<'t> {
+    of_fields((old.as_object(), new.as_object()), def, 0)
 }
 
-impl Comparison {
-    /// Adds an element that is a difference by itself.
-    fn put(&mut self, element: String, old: bool, new: bool) {
-        match (old, new) {
-            (false, true) => self.added.put(element, true, FieldSet::EMPTY),
-            (true, false) => self.removed.put(element, true, FieldSet::EMPTY),
-            _ => self.modified.put(element, true, FieldSet::EMPTY),
-        }
+impl<'t> Comparison<'t> {
+    /// What differs is all on one side.
+    fn one_sided(added: FieldSet<'t>, removed: FieldSet<'t>) -> Self {
+        Comparison { added, modified: FieldSet::EMPTY, removed }
     }
 
-    /// Adds what differs below an element, and the element where it appears or vanishes.
-    fn put_all(&mut self, element: String, old: bool, new: bool, below: Comparison) {
+    /// Adds what differs below an element that is in both states.
+    fn put_below(&mut self, element: &Element<'t>, below: Comparison<'t>) {
         let Comparison { added, modified, removed } = below;
-        if !modified.is_empty() {
-            self.modified.put(element.clone(), false, modified);
+        for (set, below) in
+            [(&mut self.added, added), (&mut self.modified, modified), (&mut self.removed, removed)]
+        {
+            if !below.is_empty() {
+                set.put(element.clone(), false, below);
+            }
         }
-        if old {
-            self.removed.put(element.clone(), !new, removed);
+    }
+
+    /// Compares what an element leads to; `depth` elements lead to it.
+    fn step(
+        &mut self,
+        element: Element<'t>,
+        old: Option<&'t Tree>,
+        new: Option<&'t Tree>,
+        shape: &'static Shape,
+        depth: usize,
+    ) {
+        match (old, new) {
+            (None, None) => {}
+            (None, Some(new)) => self.added.put(element, true, parts_of(new, shape, depth)),
+            (Some(old), None) => self.removed.put(element, true, parts_of(old, shape, depth)),
+            (Some(old), Some(new)) if old == new => {}
+            (Some(old), Some(new)) if is_leaf(old, new, shape, depth) => {
+                self.modified.put(element, true, FieldSet::EMPTY);
+            }
+            (Some(old), Some(new)) => self.put_below(&element, of_parts(old, new, shape, depth + 1)),
         }
-        self.added.put(element, new && !old, added);
     }
 }
 
-/// Compares what an element leads to; `depth` elements lead to it.
-fn step(
-    element: String,
-    old: Option<&Tree>,
-    new: Option<&Tree>,
-    shape: &'static Shape,
-    depth: usize,
-    found: &mut Comparison,
-) {
-    if is_leaf(old, new, shape) || depth + 1 >= MAX_COMPARED_DEPTH {
-        if old != new {
-            found.put(element, old.is_some(), new.is_some());
-        }
-        return;
-    }
-    let mut below = Comparison::default();
-    parts(old, new, shape, depth + 1, &mut below);
-    found.put_all(element, old.is_some(), new.is_some(), below);
-}
-
-fn is_leaf(old: Option<&Tree>, new: Option<&Tree>, shape: &'static Shape) -> bool {
-    let whole = match shape {
-        Shape::Scalar(_) | Shape::Any | Shape::List { semantics: ListSemantics::Atomic, .. } => true,
-        Shape::Object(def) => def.atomic,
-        Shape::Map { atomic, .. } => *atomic,
-        Shape::List { .. } => false,
+/// Whether the type divides what a place of this shape holds.
+fn is_divided(shape: &Shape, depth: usize) -> bool {
+    let divided = match shape {
+        Shape::Scalar(_) | Shape::Any => false,
+        Shape::Object(def) => !def.atomic,
+        Shape::Map { atomic, .. } => !atomic,
+        Shape::List { semantics, .. } => *semantics != ListSemantics::Atomic,
     };
-    let has_no_parts = |value: Option<&Tree>| match value {
-        Some(Tree::Array(items)) => items.is_empty(),
-        Some(Tree::Object(map)) => map.is_empty(),
+    divided && depth + 1 < MAX_COMPARED_DEPTH
+}
+
+fn is_leaf(old: &Tree, new: &Tree, shape: &Shape, depth: usize) -> bool {
+    let has_no_parts = |value: &Tree| match value {
+        Tree::Array(items) => items.is_empty(),
+        Tree::Object(map) => map.is_empty(),
         _ => true,
     };
-    whole || (has_no_parts(old) && has_no_parts(new))
+    !is_divided(shape, depth) || (has_no_parts(old) && has_no_parts(new))
 }
 
-fn parts(
-    old: Option<&Tree>,
-    new: Option<&Tree>,
-    shape: &'static Shape,
-    depth: usize,
-    found: &mut Comparison,
-) {
-    let maps = || (old.and_then(Tree::as_object), new.and_then(Tree::as_object));
-    match shape {
-        Shape::Object(def) => fields(maps(), def, depth, found),
-        Shape::Map { value, .. } => entries(maps(), value, depth, found),
-        Shape::List { item, semantics } => {
-            items(items_of(old, item, *semantics), items_of(new, item, *semantics), item, depth, found);
+/// All that is below a value that appears or vanishes; `depth` elements lead to it.
+fn parts_of<'t>(value: &'t Tree, shape: &'static Shape, depth: usize) -> FieldSet<'t> {
+    if !is_divided(shape, depth) {
+        return FieldSet::EMPTY;
+    }
+    let depth = depth + 1;
+    match (shape, value) {
+        (Shape::Object(def), Tree::Object(map)) => fields(map, def, depth),
+        (Shape::Map { value: shape, .. }, Tree::Object(map)) => {
+            let mut set = FieldSet::new();
+            for (key, value) in map {
+                set.put(Element::field(key), true, parts_of(value, shape, depth));
+            }
+            set
         }
-        Shape::Scalar(_) | Shape::Any => {}
+        (Shape::List { item, semantics }, Tree::Array(items)) => items_of(items, item, *semantics)
+            .into_iter()
+            .fold(FieldSet::new(), |mut set, (element, value)| {
+                set.put_item(element, parts_of(value, item, depth));
+                set
+            }),
+        _ => FieldSet::EMPTY,
+    }
+}
+
+fn fields<'t>(map: &'t TreeMap, def: &'static TypeDef, depth: usize) -> FieldSet<'t> {
+    let mut set = FieldSet::new();
+    for (name, value) in map {
+        if let Some(field) = def.field(name) {
+            set.put(Element::field(field.name), true, parts_of(value, &field.shape, depth));
+        }
+    }
+    set
+}
+
+/// What differs below a place of this shape that is in both states; `depth` elements lead to what is below.
+fn of_parts<'t>(old: &'t Tree, new: &'t Tree, shape: &'static Shape, depth: usize) -> Comparison<'t> {
+    let maps = (old.as_object(), new.as_object());
+    match shape {
+        Shape::Object(def) => of_fields(maps, def, depth),
+        Shape::Map { value, .. } => of_members(maps, |key| Some((Element::field(key), *value)), depth),
+        Shape::List { item, semantics } => {
+            let [old, new] = [old, new].map(|list| list.as_array().map_or(&[][..], Vec::as_slice));
+            of_items([old, new].map(|list| items_of(list, item, *semantics)), item, depth)
+        }
+        Shape::Scalar(_) | Shape::Any => Comparison::default(),
     }
 }
 
 /// An old and a new state.
 type Maps<'t> = (Option<&'t TreeMap>, Option<&'t TreeMap>);
 
-fn fields((old, new): Maps<'_>, def: &'static TypeDef, depth: usize, found: &mut Comparison) {
-    for field in def.fields {
-        let [old, new] = [old, new].map(|map| map.and_then(|map| map.get(field.name)));
+fn of_fields<'t>(maps: Maps<'t>, def: &'static TypeDef, depth: usize) -> Comparison<'t> {
+    match maps {
+        (None, Some(new)) => Comparison::one_sided(fields(new, def, depth), FieldSet::EMPTY),
+        (Some(old), None) => Comparison::one_sided(FieldSet::EMPTY, fields(old, def, depth)),
+        maps => {
+            let named = |name| def.field(name).map(|field| (Element::field(field.name), &field.shape));
+            of_members(maps, named, depth)
+        }
+    }
+}
+
+fn of_members<'t>(
+    (old, new): Maps<'t>,
+    named: impl Fn(&'t str) -> Option<(Element<'t>, &'static Shape)>,
+    depth: usize,
+) -> Comparison<'t> {
+    let mut found = Comparison::default();
+    let mut new = new.into_iter().flatten().peekable();
+    let mut step = |name: &'t String, old: Option<&'t Tree>, new: Option<&'t Tree>| {
         // Mostly nothing differs, and that is seen faster than told.
-        if old != new {
-            step(field_element(field.name), old, new, &field.shape, depth, found);
+        if old != new
+            && let Some((element, shape)) = named(name)
+        {
+            found.step(element, old, new, shape, depth);
         }
-    }
-}
-
-fn entries((old, new): Maps<'_>, shape: &'static Shape, depth: usize, found: &mut Comparison) {
-    let none = TreeMap::new();
-    let (old, new) = (old.unwrap_or(&none), new.unwrap_or(&none));
-    for (key, value) in old {
-        let new = new.get(key);
-        if new != Some(value) {
-            step(field_element(key), Some(value), new, shape, depth, found);
+    };
+    for (name, value) in old.into_iter().flatten() {
+        while let Some((name, added)) = new.next_if(|(other, _)| *other < name) {
+            step(name, None, Some(added));
         }
+        let same = new.next_if(|(other, _)| *other == name);
+        step(name, Some(value), same.map(|(_, value)| value));
     }
-    for (key, value) in new.iter().filter(|(key, _)| !old.contains_key(*key)) {
-        step(field_element(key), None, Some(value), shape, depth, found);
+    for (name, added) in new {
+        step(name, None, Some(added));
     }
+    found
 }
 
-fn items(old: Items<'_>, mut new: Items<'_>, shape: &'static Shape, depth: usize, found: &mut Comparison) {
-    for (element, old) in old {
-        let new = new.remove(&element).unwrap_or_default();
-        same_items(element, &old, &new, shape, depth, found);
-    }
-    for (element, new) in new {
-        same_items(element, &[], &new, shape, depth, found);
-    }
+/// The items of a list with their elements, in the order of these. An item without its key fields is refused elsewhere; it
+/// is known by its value.
+fn items_of<'t>(
+    items: &'t [Tree],
+    shape: &'static Shape,
+    semantics: ListSemantics,
+) -> Vec<(Element<'t>, &'t Tree)> {
+    let element = |item| item_element(item, shape, semantics).unwrap_or_else(|_| Element::value(item));
+    let mut items: Vec<_> = items.iter().map(|item| (element(item), item)).collect();
+    items.sort_by(|(left, _), (right, _)| left.cmp(right));
+    items
 }
 
-/// Compares the items of one element: mostly one on each side. Several are compared as a whole, in which nobody owns
-/// parts: those of a single one go or come besides.
-fn same_items(
-    element: String,
-    old: &[&Tree],
-    new: &[&Tree],
+fn of_items<'t>(
+    [old, new]: [Vec<(Element<'t>, &'t Tree)>; 2],
     shape: &'static Shape,
     depth: usize,
-    found: &mut Comparison,
+) -> Comparison<'t> {
+    let mut found = Comparison::default();
+    let (mut old, mut new) = (&old[..], &new[..]);
+    while let Some((element, _)) =
+        old.first().into_iter().chain(new.first()).min_by(|(left, _), (right, _)| left.cmp(right))
+    {
+        let element = element.clone();
+        let (of_old, of_new) = (split_off(&mut old, &element), split_off(&mut new, &element));
+        same_items(element, of_old, of_new, shape, depth, &mut found);
+    }
+    found
+}
+
+/// The items of an element, which come first.
+fn split_off<'i, 't>(
+    items: &mut &'i [(Element<'t>, &'t Tree)],
+    element: &Element<'t>,
+) -> &'i [(Element<'t>, &'t Tree)] {
+    let count = items.iter().take_while(|(other, _)| other == element).count();
+    let (same, rest) = items.split_at(count);
+    *items = rest;
+    same
+}
+
+/// Compares the items of one element: mostly one on each side. Some lists that merges know by key have a key twice all the
+/// same (the variables of a container). Several are compared as a whole, in which nobody owns parts: those of a single
+/// one go or come besides.
+fn same_items<'t>(
+    element: Element<'t>,
+    old: &[(Element<'t>, &'t Tree)],
+    new: &[(Element<'t>, &'t Tree)],
+    shape: &'static Shape,
+    depth: usize,
+    found: &mut Comparison<'t>,
 ) {
+    if old.len() <= 1 && new.len() <= 1 {
+        let [old, new] = [old, new].map(|items| items.first().map(|(_, item)| *item));
+        return found.step(element, old, new, shape, depth);
+    }
     if old == new {
         return;
     }
-    if old.len() <= 1 && new.len() <= 1 {
-        step(element, old.first().copied(), new.first().copied(), shape, depth, found);
-    } else {
-        found.put(element.clone(), !old.is_empty(), !new.is_empty());
-        let mut below = Comparison::default();
-        match (old, new) {
-            ([old], _) => parts(Some(old), None, shape, depth + 1, &mut below),
-            (_, [new]) => parts(None, Some(new), shape, depth + 1, &mut below),
-            _ => {}
+    match (old, new) {
+        ([], _) => found.added.put(element, true, FieldSet::EMPTY),
+        (_, []) => found.removed.put(element, true, FieldSet::EMPTY),
+        _ => {
+            if let [(_, old)] = old {
+                found.removed.put(element.clone(), false, parts_of(old, shape, depth));
+            }
+            if let [(_, new)] = new {
+                found.added.put(element.clone(), false, parts_of(new, shape, depth));
+            }
+            found.modified.put(element, true, FieldSet::EMPTY);
         }
-        found.removed.put(element.clone(), false, below.removed);
-        found.added.put(element, false, below.added);
     }
-}
-
-type Items<'t> = std::collections::BTreeMap<String, Vec<&'t Tree>>;
-
-/// The items of a list by their elements. Some lists that merges know by key have a key twice all the same (the variables
-/// of a container). An item without its key fields is refused elsewhere; it is known by its value.
-fn items_of<'t>(list: Option<&'t Tree>, shape: &'static Shape, semantics: ListSemantics) -> Items<'t> {
-    let mut items = Items::new();
-    for item in list.and_then(Tree::as_array).into_iter().flatten() {
-        let element = item_element(item, shape, semantics).unwrap_or_else(|_| value_element(item));
-        items.entry(element).or_default().push(item);
-    }
-    items
 }

@@ -2,11 +2,11 @@
 
 use orch_runtime::{Tree, TreeMap};
 
-use crate::fieldset::FieldSet;
+use crate::fieldset::{FieldSet, FieldSetError};
 
 /// The fields of one manager.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct Entry<'t> {
     /// Who.
     pub manager: String,
     /// How they were set.
@@ -18,7 +18,7 @@ pub struct Entry {
     /// The sub-resource that they were set through; empty for the object itself.
     pub subresource: String,
     /// Which.
-    pub fields: FieldSet,
+    pub fields: FieldSet<'t>,
 }
 
 /// How fields were set. Applied ones come first in the list.
@@ -35,9 +35,9 @@ pub enum Operation {
 #[error("{0}")]
 pub struct ManagedFieldsError(String);
 
-impl Entry {
+impl Entry<'_> {
     /// Whether both are of one manager. An applier is the same in all versions.
-    pub fn is_same_manager(&self, other: &Entry) -> bool {
+    pub fn is_same_manager(&self, other: &Entry<'_>) -> bool {
         self.manager == other.manager
             && self.operation == other.operation
             && self.subresource == other.subresource
@@ -46,10 +46,22 @@ impl Entry {
 }
 
 /// Reads all entries. Of two with one manager the later counts.
-pub fn parse_entries(list: &[Tree]) -> Result<Vec<Entry>, ManagedFieldsError> {
-    let mut entries: Vec<Entry> = Vec::with_capacity(list.len());
+pub fn parse_entries(list: &[Tree]) -> Result<Vec<Entry<'_>>, ManagedFieldsError> {
+    read_entries(list, FieldSet::parse)
+}
+
+/// Reads all entries as this server wrote them.
+pub(crate) fn stored_entries(list: &[Tree]) -> Result<Vec<Entry<'_>>, ManagedFieldsError> {
+    read_entries(list, FieldSet::of_stored)
+}
+
+/// Reads a set of fields.
+type ReadFields<'t> = fn(&'t Tree) -> Result<FieldSet<'t>, FieldSetError>;
+
+fn read_entries<'t>(list: &'t [Tree], fields: ReadFields<'t>) -> Result<Vec<Entry<'t>>, ManagedFieldsError> {
+    let mut entries: Vec<Entry<'t>> = Vec::with_capacity(list.len());
     for item in list {
-        let entry = parse_entry(item)?;
+        let entry = read_entry(item, fields)?;
         entries.retain(|known| !known.is_same_manager(&entry));
         entries.push(entry);
     }
@@ -57,12 +69,12 @@ pub fn parse_entries(list: &[Tree]) -> Result<Vec<Entry>, ManagedFieldsError> {
 }
 
 /// The written form of the entries, in the order given.
-pub fn write_entries(entries: Vec<Entry>) -> Vec<Tree> {
+pub fn write_entries(entries: Vec<Entry<'_>>) -> Vec<Tree> {
     entries.into_iter().map(write_entry).collect()
 }
 
 /// The order of the list: operation, time, manager, version, sub-resource.
-pub(super) fn sort(entries: &mut [Entry]) {
+pub(super) fn sort(entries: &mut [Entry<'_>]) {
     entries.sort_by(|left, right| rank(left).cmp(&rank(right)));
 }
 
@@ -78,21 +90,21 @@ fn written_rank(entry: &Tree) -> (&str, [&str; 4]) {
 }
 
 /// Times in their canonical form sort as texts.
-fn rank(entry: &Entry) -> (Operation, [&str; 4]) {
+fn rank<'e>(entry: &'e Entry<'_>) -> (Operation, [&'e str; 4]) {
     (entry.operation, [&entry.time, &entry.manager, &entry.api_version, &entry.subresource])
 }
 
-fn parse_entry(item: &Tree) -> Result<Entry, ManagedFieldsError> {
+fn read_entry<'t>(item: &'t Tree, fields: ReadFields<'t>) -> Result<Entry<'t>, ManagedFieldsError> {
     let entry = parse_head(item)?;
     let fields = match item.get("fieldsV1") {
         None | Some(Tree::Null) => FieldSet::new(),
-        Some(fields) => FieldSet::parse(fields).map_err(|error| ManagedFieldsError(error.to_string()))?,
+        Some(written) => fields(written).map_err(|error| ManagedFieldsError(error.to_string()))?,
     };
     Ok(Entry { fields, ..entry })
 }
 
 /// An entry without its fields.
-pub(super) fn parse_head(item: &Tree) -> Result<Entry, ManagedFieldsError> {
+pub(super) fn parse_head<'t>(item: &Tree) -> Result<Entry<'t>, ManagedFieldsError> {
     let text = |name: &str| item.get(name).and_then(Tree::as_str).unwrap_or_default();
     let operation = match text("operation") {
         "Apply" => Operation::Apply,
@@ -112,7 +124,7 @@ pub(super) fn parse_head(item: &Tree) -> Result<Entry, ManagedFieldsError> {
     })
 }
 
-pub(super) fn write_entry(entry: Entry) -> Tree {
+pub(super) fn write_entry(entry: Entry<'_>) -> Tree {
     let operation = match entry.operation {
         Operation::Apply => "Apply",
         Operation::Update => "Update",
@@ -129,6 +141,6 @@ pub(super) fn write_entry(entry: Entry) -> Tree {
     for (name, value) in texts.into_iter().filter(|(_, value)| !value.is_empty()) {
         tree.insert(name.to_owned(), value.into());
     }
-    tree.insert("fieldsV1".to_owned(), entry.fields.into_tree());
+    tree.insert("fieldsV1".to_owned(), entry.fields.to_tree());
     Tree::Object(tree)
 }

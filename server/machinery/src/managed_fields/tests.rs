@@ -84,9 +84,8 @@ fn items_of_one_key_are_owned_together() {
     let [one, two] = ["1", "2"].map(|value| json!({"name": "A", "value": value}));
     let container = "k:{\"name\":\"c\"}";
     let variable = "k:{\"name\":\"A\"}";
-    let env = |set: &FieldSet| {
-        set.clone().into_tree()["f:spec"]["f:containers"][container]["f:env"][variable].clone()
-    };
+    let env =
+        |set: &FieldSet<'_>| set.to_tree()["f:spec"]["f:containers"][container]["f:env"][variable].clone();
     let [single, twice, swapped] = [json!([one]), json!([one, two]), json!([two, one])].map(workload);
     let empty = workload(json!([]));
     assert_eq!(
@@ -269,7 +268,8 @@ proptest! {
             track_update(&write(&format!("m{}", step + 1), "1"), &mut old, None, &mut object, &WORKLOAD);
         }
         let entries = parse_entries(Meta::of(&object).managed_fields()).unwrap();
-        let everything = compare(&json!({}), &object, &WORKLOAD).added;
+        let nothing = json!({});
+        let everything = compare(&nothing, &object, &WORKLOAD).added;
         for (index, entry) in entries.iter().enumerate() {
             prop_assert!(entry.fields.clone().difference(&everything).is_empty(), "{:?}", entry);
             for other in &entries[index + 1..] {

@@ -1,0 +1,120 @@
+//! One step of the path to a field, in the form that `managedFields` writes: `f:<field>`, `k:<key fields of a list item>`,
+//! `v:<value of a set>`, `i:<position>`.
+
+use std::{borrow::Cow, fmt};
+
+use orch_runtime::Tree;
+
+use super::FieldSetError;
+use crate::json::encode::text_of;
+
+/// A step. Steps are in the order of their written forms. Names that somebody else keeps are borrowed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Element<'t> {
+    kind: Kind,
+    text: Cow<'t, str>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Field,
+    Position,
+    Key,
+    Value,
+}
+
+/// What a step leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step<'e> {
+    /// A field of an object, or an entry of a map.
+    Field(&'e str),
+    /// The item at a position, as text.
+    Position(&'e str),
+    /// The item with these key fields, as JSON.
+    Key(&'e str),
+    /// The item of this value, as JSON.
+    Value(&'e str),
+}
+
+impl Kind {
+    const ALL: [Kind; 4] = [Kind::Field, Kind::Position, Kind::Key, Kind::Value];
+
+    fn prefix(self) -> &'static str {
+        match self {
+            Kind::Field => "f:",
+            Kind::Position => "i:",
+            Kind::Key => "k:",
+            Kind::Value => "v:",
+        }
+    }
+}
+
+impl<'t> Element<'t> {
+    /// A field of an object, or an entry of a map.
+    pub fn field(name: &'t str) -> Self {
+        Element { kind: Kind::Field, text: Cow::Borrowed(name) }
+    }
+
+    /// The item of a list whose key fields these are: a JSON object with its names in order.
+    pub fn key(json: String) -> Self {
+        Element { kind: Kind::Key, text: Cow::Owned(json) }
+    }
+
+    /// The item of a set.
+    pub fn value(value: &Tree) -> Self {
+        Element { kind: Kind::Value, text: Cow::Owned(text_of(value)) }
+    }
+
+    /// Reads a written form. Key fields and values are brought into the one form that this server writes.
+    pub fn parse(written: &'t str) -> Result<Self, FieldSetError> {
+        let bad = || FieldSetError(format!("{written:?} is not an element of a field's path"));
+        let element = Self::of_stored(written)?;
+        match element.kind {
+            Kind::Field => Ok(element),
+            Kind::Position if element.text.parse::<u32>().is_ok() => Ok(element),
+            Kind::Position => Err(bad()),
+            Kind::Key => match serde_json::from_str(&element.text).map_err(|_| bad())? {
+                keys @ Tree::Object(_) => Ok(Element::key(text_of(&keys))),
+                _ => Err(bad()),
+            },
+            Kind::Value => {
+                serde_json::from_str(&element.text).map(|value| Element::value(&value)).map_err(|_| bad())
+            }
+        }
+    }
+
+    /// Reads a written form that this server wrote.
+    pub fn of_stored(written: &'t str) -> Result<Self, FieldSetError> {
+        let of_kind = |kind: Kind| Some((kind, written.strip_prefix(kind.prefix())?));
+        match Kind::ALL.into_iter().find_map(of_kind) {
+            Some((kind, text)) => Ok(Element { kind, text: Cow::Borrowed(text) }),
+            None => Err(FieldSetError(format!("{written:?} is not an element of a field's path"))),
+        }
+    }
+
+    /// The same step with a name of its own.
+    pub fn into_owned(self) -> Element<'static> {
+        Element { kind: self.kind, text: Cow::Owned(self.text.into_owned()) }
+    }
+
+    /// What it leads to.
+    pub fn step(&self) -> Step<'_> {
+        match self.kind {
+            Kind::Field => Step::Field(&self.text),
+            Kind::Position => Step::Position(&self.text),
+            Kind::Key => Step::Key(&self.text),
+            Kind::Value => Step::Value(&self.text),
+        }
+    }
+
+    /// The written form.
+    pub fn written(&self) -> String {
+        [self.kind.prefix(), &self.text].concat()
+    }
+}
+
+impl fmt::Display for Element<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}{}", self.kind.prefix(), self.text)
+    }
+}
