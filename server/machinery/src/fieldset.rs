@@ -11,6 +11,7 @@ use std::cmp::Ordering;
 use orch_runtime::{Tree, TreeMap, resource_def::FieldPath};
 
 pub use self::element::{Element, Step};
+use crate::json::encode::ObjectWriter;
 
 /// A set of fields. Names that it took from somewhere are borrowed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -212,6 +213,24 @@ impl<'t> FieldSet<'t> {
             let there = written.get(node.element.written());
             there.is_some_and(|there| (!node.itself || is_member(there)) && node.below.is_within(there))
         })
+    }
+
+    /// Writes the written form as JSON.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let mut object = ObjectWriter::open(out);
+        self.write_into(&mut object);
+        object.close();
+    }
+
+    fn write_into(&self, object: &mut ObjectWriter<'_>) {
+        for Node { element, itself, below } in &self.nodes {
+            let mut inner = ObjectWriter::open(object.value_of_prefixed(element.prefix(), element.text()));
+            if *itself && !below.is_empty() {
+                ObjectWriter::open(inner.value_of(".")).close();
+            }
+            below.write_into(&mut inner);
+            inner.close();
+        }
     }
 
     /// The same set with names of its own.
@@ -424,7 +443,10 @@ mod tests {
         fn reading_gives_back_what_was_written(set in arbitrary_set()) {
             let written = set.to_tree();
             prop_assert_eq!(FieldSet::parse(&written), Ok(set.clone()));
-            prop_assert_eq!(FieldSet::of_stored(&written), Ok(set));
+            prop_assert_eq!(FieldSet::of_stored(&written), Ok(set.clone()));
+            let mut text = Vec::new();
+            set.write(&mut text);
+            prop_assert_eq!(String::from_utf8(text).unwrap(), written.to_string());
         }
 
         #[test]

@@ -68,14 +68,23 @@ impl Write<'_> {
     }
 }
 
-/// Tracks a create: sets `metadata.managedFields` of the new object. What the client gave there is ignored.
+/// The `metadata.managedFields` of a new object, as JSON; empty where nobody owns anything. What the client gave there is
+/// ignored.
 ///
 /// `empty` is the object of the kind with nothing set, as the typed form writes it: objects and lists that are always
 /// written are in it, and are therefore nobody's.
+pub fn owners_of_new(write: &Write<'_>, empty: &Tree, new: &Tree, def: &'static TypeDef) -> String {
+    entry::write_json(&created(write, empty, new, def))
+}
+
+/// Tracks a create: sets the `metadata.managedFields` of the new object to what [`owners_of_new`] says.
 pub fn track_create(write: &Write<'_>, empty: &Tree, new: &mut Tree, def: &'static TypeDef) {
-    let comparison = compare(empty, new, def);
-    let entries = written(take_over(Vec::new(), Change::of(write, comparison), write));
+    let entries = written(created(write, empty, new, def));
     store(new, entries);
+}
+
+fn created<'t>(write: &Write<'_>, empty: &'t Tree, new: &'t Tree, def: &'static TypeDef) -> Vec<Entry<'t>> {
+    take_over(Vec::new(), Change::of(write, compare(empty, new, def)), write)
 }
 
 /// Tracks an update: sets `metadata.managedFields` of the new object, and takes them out of the old one. Returns whether
@@ -172,7 +181,7 @@ pub(crate) fn begin_tracking<'t>(
     def: &'static TypeDef,
 ) -> Vec<Entry<'t>> {
     let unknown = Write { manager: UNTRACKED_MANAGER, ..*write };
-    take_over(Vec::new(), Change::of(&unknown, compare(empty, live, def)), &unknown)
+    created(&unknown, empty, live, def)
 }
 
 fn ends_tracking(given: &[Tree]) -> bool {

@@ -20,6 +20,7 @@ mod kinds;
 mod listener;
 mod lists;
 mod load;
+mod ownership;
 mod process;
 mod report;
 mod watches;
@@ -59,6 +60,10 @@ fn main() -> ExitCode {
     let runtime = tokio::runtime::Runtime::new().expect("threads can be started");
     if let Some(("bare", directory)) = arguments.first().and_then(|argument| argument.split_once('=')) {
         runtime.block_on(bare::serve(directory.as_ref()));
+        return ExitCode::SUCCESS;
+    }
+    if let Some(("work", work)) = arguments.first().and_then(|argument| argument.split_once('=')) {
+        ownership::work(work);
         return ExitCode::SUCCESS;
     }
     let mut report = Report::default();

@@ -11,6 +11,7 @@ use super::{
     VALUE_BYTES,
     instructions::Counted,
     load,
+    ownership::Work,
     report::{Report, Wanted},
 };
 
@@ -20,16 +21,23 @@ const DAEMON_SETS: &str = "/apis/apps/v1/namespaces/default/daemonsets";
 const APPLY: f64 = 3.0;
 
 /// The part of a write that field ownership may take.
-const OWNERSHIP: f64 = 0.3;
+const OWNERSHIP: f64 = 0.28;
 
 /// CREATE, PUT and apply of each kind, and what follows from them.
 pub async fn count(report: &mut Report, counted: &Counted) {
     let mut small = config_map("NAME", &"x".repeat(VALUE_BYTES));
     small["data"]["turn"] = json!("NAME");
     kind(report, counted, "1 KiB", CONFIG_MAPS, &small, Wanted::Unlimited).await;
-    kind(report, counted, "a DaemonSet", DAEMON_SETS, &daemon_set(), Wanted::AtMost(APPLY)).await;
+    let [create, apply] =
+        kind(report, counted, "a DaemonSet", DAEMON_SETS, &daemon_set(), Wanted::AtMost(APPLY)).await;
+    let owned = Work::Create.instructions() - Work::CreateUnowned.instructions();
+    let wanted = Wanted::AtMost(OWNERSHIP);
+    report.part("field ownership, a DaemonSet", owned / create, "the CREATE", wanted);
+    let merged = Work::Apply.instructions();
+    report.part("merging and field ownership", merged / apply, "the apply of a DaemonSet", wanted);
 }
 
+/// Instructions of a CREATE and of an apply.
 async fn kind(
     report: &mut Report,
     counted: &Counted,
@@ -37,7 +45,7 @@ async fn kind(
     collection: &str,
     object: &Value,
     ratio: Wanted,
-) {
+) -> [f64; 2] {
     let create = counted.each(load::create(collection, &object.to_string())).await;
     report.count(&format!("CREATE of {what}, instructions"), create, Wanted::Unlimited);
 
@@ -56,6 +64,7 @@ async fn kind(
     let apply = counted.each(load::apply(&item, &template)).await;
     report.count(&format!("apply of {what}, instructions"), apply, Wanted::Unlimited);
     report.part(&format!("apply of {what}"), apply / put, "the PUT", ratio);
+    [create, apply]
 }
 
 /// Creates an object, whose status another manager writes where it has one. Its path, and what is written to it.
@@ -92,7 +101,7 @@ async fn report_status(counted: &Counted, collection: &str, item: &str) {
 }
 
 /// An agent that runs on every node: what people who ship logs and measures deploy. Its image is new each time.
-fn daemon_set() -> Value {
+pub fn daemon_set() -> Value {
     let labels =
         json!({"app.example.com/name": "agent", "app.example.com/component": "logs", "tier": "node"});
     let probe = |path: &str| {

@@ -81,21 +81,21 @@ pub async fn store_draft(
         warnings.truncate(warned);
         let generated = metadata::begin(call.target.resource.def, &mut draft.tree, call.app.now());
         let allocating = write::allocating(call).await;
-        let stored = write::ready_to_create(call, draft, options, warnings)?;
+        let new = write::ready_to_create(call, draft, options, warnings)?;
         check_right(call).await?;
-        let name = Meta::of(&stored).name().to_owned();
+        let name = Meta::of(&new.tree).name().to_owned();
         if options.dry_run {
             if let Some(existing) = current::lookup(call, &name)? {
                 let deleting = Meta::of(&existing.tree).deletion_timestamp().is_some();
                 return Err(taken(call, &name, &base, deleting));
             }
-            return Ok(Answer::Transient { json: write::transient_form(call, &stored), created: true });
+            return Ok(Answer::Transient { json: write::transient_form_of_new(call, &new), created: true });
         }
         if version != 0 {
             let message = "resourceVersion should not be set on objects to be created";
             return Err(ApiError::Unclassified(message.to_owned()));
         }
-        let body = write::stored_form(call, &stored, may_shrink)?;
+        let body = write::stored_form_of_new(call, &new, may_shrink)?;
         match admission::store_in_namespace(
             call,
             Write::Create { key: current::key(call, &name), body },

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use orch_machinery::{
-    json::encode::{encode, encode_for_store},
+    json::encode::{encode, encode_for_store, encode_owned},
     managed_fields,
     meta::{self, Meta, MetaMut},
     nullable,
@@ -50,6 +50,15 @@ pub enum Ownership {
     },
 }
 
+/// A new object that is ready to be stored.
+#[derive(Debug)]
+pub struct Fresh {
+    /// Its structural form.
+    pub tree: Tree,
+    /// `metadata.managedFields` as JSON; where it is absent, the tree has them.
+    pub owners: Option<String>,
+}
+
 /// Takes a new object through hook, defaults, validation and field ownership. What is doubtful about a correct object
 /// is added to `warnings`.
 ///
@@ -60,7 +69,7 @@ pub fn ready_to_create(
     mut draft: Draft,
     options: &WriteOptions,
     warnings: &mut Vec<String>,
-) -> Result<Tree> {
+) -> Result<Fresh> {
     let resource = call.target.resource;
     let hooks = kinds::hooks(resource.def);
     let mut cx = Validation::new(call.app.catalog.vocabulary);
@@ -81,16 +90,20 @@ pub fn ready_to_create(
     let doubts = cx.take_warnings();
     let mut tree = finish(call, &*object, cx)?;
     warnings.extend(doubts);
-    match draft.ownership {
+    let owners = match draft.ownership {
         Ownership::Tracked { .. } => {
             let time = call.app.now().to_string();
             let write = ownership(call, options, &time, &unset);
-            managed_fields::track_create(&write, empty_object(call)?, &mut tree, resource.def.type_def);
+            let empty = empty_object(call)?;
+            Some(managed_fields::owners_of_new(&write, empty, &tree, resource.def.type_def))
         }
-        Ownership::Applied { entries } => MetaMut::of(&mut tree).set("managedFields", entries),
-    }
+        Ownership::Applied { entries } => {
+            MetaMut::of(&mut tree).set("managedFields", entries);
+            None
+        }
+    };
     nullable::empty_to_null(&mut tree, resource.def.type_def);
-    Ok(tree)
+    Ok(Fresh { tree, owners })
 }
 
 /// Takes a changed object through hook, defaults, validation and field ownership, whose entries are taken out of the current
@@ -209,12 +222,22 @@ pub fn ownership<'a>(
 /// # Errors
 /// 413 where it is larger than an object may be.
 pub fn stored_form(call: Call<'_>, tree: &Tree, may_shrink: bool) -> Result<Body> {
+    stored_form_owned(call, tree, None, may_shrink)
+}
+
+/// The same of a new object.
+///
+/// # Errors
+/// As [`stored_form`].
+pub fn stored_form_of_new(call: Call<'_>, new: &Fresh, may_shrink: bool) -> Result<Body> {
+    stored_form_owned(call, &new.tree, new.owners.as_deref(), may_shrink)
+}
+
+fn stored_form_owned(call: Call<'_>, tree: &Tree, owners: Option<&str>, may_shrink: bool) -> Result<Body> {
     let def = call.target.resource.def.type_def;
-    let (mut bytes, mut revision_at) = encode_for_store(tree, def);
+    let (mut bytes, mut revision_at) = encode_for_store(tree, def, owners);
     if bytes.len() >= MAX_OBJECT_BYTES && may_shrink {
-        let mut bare = tree.clone();
-        MetaMut::of(&mut bare).set("managedFields", None);
-        (bytes, revision_at) = encode_for_store(&bare, def);
+        (bytes, revision_at) = encode_for_store(tree, def, Some(""));
     }
     if bytes.len() >= MAX_OBJECT_BYTES {
         return Err(ApiError::TooLarge(format!("limit is {MAX_OBJECT_BYTES}")));
@@ -227,6 +250,15 @@ pub fn stored_form(call: Call<'_>, tree: &Tree, may_shrink: bool) -> Result<Body
 pub fn transient_form(call: Call<'_>, tree: &Tree) -> Bytes {
     let mut text = Vec::new();
     encode(tree, call.target.resource.def.type_def, &mut text);
+    text.push(b'\n');
+    text.into()
+}
+
+/// The same of a new object.
+pub fn transient_form_of_new(call: Call<'_>, new: &Fresh) -> Bytes {
+    let Some(owners) = &new.owners else { return transient_form(call, &new.tree) };
+    let mut text = Vec::new();
+    encode_owned(&new.tree, call.target.resource.def.type_def, owners, &mut text);
     text.push(b'\n');
     text.into()
 }

@@ -1,6 +1,6 @@
 //! Whether a configuration fits its type: every name declared, every value of its type, every list item told apart.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt};
 
 use orch_runtime::{
     Tree, TreeMap,
@@ -9,7 +9,7 @@ use orch_runtime::{
 };
 
 use super::conflict::element_text;
-use crate::list_item::item_element;
+use crate::{fieldset::Element, list_item::item_element};
 
 /// At most this many problems are told.
 const MAX_PROBLEMS: usize = 100;
@@ -19,10 +19,10 @@ const MAX_PROBLEMS: usize = 100;
 /// # Errors
 /// `.foo: field not declared in schema`, or all problems in lines of their own.
 pub fn check(config: &Tree, def: &'static TypeDef) -> Result<(), String> {
-    let mut walk = Walk { path: String::new(), problems: Vec::new() };
+    let mut walk = Walk { problems: Vec::new() };
     match config {
-        Tree::Object(fields) => walk.fields(fields, def, &["kind", "apiVersion"]),
-        other => walk.problem(format!("expected map, got {other}")),
+        Tree::Object(fields) => walk.fields(&Place::Root, fields, def, &["kind", "apiVersion"]),
+        other => walk.problem(&Place::Root, format!("expected map, got {other}")),
     }
     match &*walk.problems {
         [] => Ok(()),
@@ -31,78 +31,90 @@ pub fn check(config: &Tree, def: &'static TypeDef) -> Result<(), String> {
     }
 }
 
+/// Where the walk is. It is put into words only where something is wrong.
+enum Place<'p> {
+    Root,
+    Field(&'p Place<'p>, &'p str),
+    Item(&'p Place<'p>, usize),
+    Element(&'p Place<'p>, &'p Element<'p>),
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Root => Ok(()),
+            Place::Field(parent, name) => write!(out, "{parent}.{name}"),
+            Place::Item(parent, index) => write!(out, "{parent}[{index}]"),
+            Place::Element(parent, element) => write!(out, "{parent}{}", element_text(element)),
+        }
+    }
+}
+
 struct Walk {
-    path: String,
     problems: Vec<String>,
 }
 
 impl Walk {
-    fn problem(&mut self, text: String) {
+    fn problem(&mut self, at: &Place<'_>, text: String) {
         if self.problems.len() < MAX_PROBLEMS {
-            let text = if self.path.is_empty() { text } else { format!("{}: {text}", self.path) };
+            let text = if let Place::Root = at { text } else { format!("{at}: {text}") };
             self.problems.push(text);
         }
     }
 
-    /// Runs `then` one step further down.
-    fn below(&mut self, step: &str, then: impl FnOnce(&mut Self)) {
-        let length = self.path.len();
-        self.path.push_str(step);
-        then(self);
-        self.path.truncate(length);
-    }
-
-    fn value(&mut self, value: &Tree, shape: &'static Shape) {
+    fn value(&mut self, at: &Place<'_>, value: &Tree, shape: &'static Shape) {
         match (shape, value) {
             (Shape::Any, _) | (_, Tree::Null) => {}
-            (Shape::Scalar(scalar), value) => self.scalar(value, *scalar),
-            (Shape::Object(def), Tree::Object(fields)) => self.fields(fields, def, &[]),
+            (Shape::Scalar(scalar), value) => self.scalar(at, value, *scalar),
+            (Shape::Object(def), Tree::Object(fields)) => self.fields(at, fields, def, &[]),
             (Shape::Map { value: shape, .. }, Tree::Object(map)) => {
                 for (key, value) in map {
-                    self.below(&format!(".{key}"), |walk| walk.value(value, shape));
+                    self.value(&Place::Field(at, key), value, shape);
                 }
             }
-            (Shape::List { item, semantics }, Tree::Array(items)) => self.items(items, item, *semantics),
+            (Shape::List { item, semantics }, Tree::Array(items)) => self.items(at, items, item, *semantics),
             (Shape::Object(_) | Shape::Map { .. }, other) => {
-                self.problem(format!("expected map, got {other}"));
+                self.problem(at, format!("expected map, got {other}"));
             }
-            (Shape::List { .. }, other) => self.problem(format!("expected list, got {other}")),
+            (Shape::List { .. }, other) => self.problem(at, format!("expected list, got {other}")),
         }
     }
 
-    fn fields(&mut self, fields: &TreeMap, def: &'static TypeDef, also: &[&str]) {
+    fn fields(&mut self, at: &Place<'_>, fields: &TreeMap, def: &'static TypeDef, also: &[&str]) {
         for (name, value) in fields {
-            self.below(&format!(".{name}"), |walk| match def.field(name) {
-                Some(field) => walk.value(value, &field.shape),
+            let at = Place::Field(at, name);
+            match def.field(name) {
+                Some(field) => self.value(&at, value, &field.shape),
                 None if also.contains(&name.as_str()) => {}
-                None => walk.problem("field not declared in schema".to_owned()),
-            });
+                None => self.problem(&at, "field not declared in schema".to_owned()),
+            }
         }
     }
 
-    fn items(&mut self, items: &[Tree], shape: &'static Shape, semantics: ListSemantics) {
+    fn items(&mut self, at: &Place<'_>, items: &[Tree], shape: &'static Shape, semantics: ListSemantics) {
         if semantics == ListSemantics::Atomic {
             for (index, item) in items.iter().enumerate() {
-                self.below(&format!("[{index}]"), |walk| walk.value(item, shape));
+                self.value(&Place::Item(at, index), item, shape);
             }
             return;
         }
         let mut seen = BTreeSet::new();
         for (index, item) in items.iter().enumerate() {
             match item_element(item, shape, semantics) {
-                Err(why) => self.problem(format!("element {index}: {why}")),
+                Err(why) => self.problem(at, format!("element {index}: {why}")),
                 Ok(element) => {
-                    let text = element_text(&element);
-                    self.below(&text, |walk| walk.value(item, shape));
-                    if !seen.insert(element) {
-                        self.problem(format!("duplicate entries for key {text}"));
+                    self.value(&Place::Element(at, &element), item, shape);
+                    if seen.contains(&element) {
+                        let text = element_text(&element);
+                        self.problem(at, format!("duplicate entries for key {text}"));
                     }
+                    seen.insert(element);
                 }
             }
         }
     }
 
-    fn scalar(&mut self, value: &Tree, scalar: Scalar) {
+    fn scalar(&mut self, at: &Place<'_>, value: &Tree, scalar: Scalar) {
         let (wanted, fits) = match scalar {
             Scalar::Boolean => ("boolean", value.is_boolean()),
             Scalar::Int32 | Scalar::Int64 | Scalar::Double => ("numeric (int or float)", value.is_number()),
@@ -113,7 +125,7 @@ impl Walk {
         };
         if !fits {
             let got = value.as_str().map_or_else(|| value.to_string(), Shown::shown);
-            self.problem(format!("expected {wanted}, got {got}"));
+            self.problem(at, format!("expected {wanted}, got {got}"));
         }
     }
 }

@@ -10,8 +10,8 @@ use orch_runtime::{
 use crate::list_item::item_element;
 
 /// The live object with everything that the configuration says. The configuration fits its type.
-pub fn merge(live: &Tree, config: &Tree, def: &'static TypeDef) -> Tree {
-    let mut merged = live.as_object().cloned().unwrap_or_default();
+pub fn merge(live: Tree, config: &Tree, def: &'static TypeDef) -> Tree {
+    let Tree::Object(mut merged) = live else { return merge(Tree::Object(TreeMap::new()), config, def) };
     for (name, value) in config.as_object().into_iter().flatten() {
         let merged_value = match def.field(name) {
             Some(field) => merge_value(merged.remove(name), value, &field.shape),

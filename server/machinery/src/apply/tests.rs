@@ -171,7 +171,7 @@ fn merged_lists_keep_the_order_of_both() {
                 &json!({"containers": names.iter().map(|name| json!({"name": name})).collect::<Vec<_>>()}),
             )
         };
-        let merged = merge(&list(live), &list(config), &WORKLOAD);
+        let merged = merge(list(live), &list(config), &WORKLOAD);
         let items = merged["spec"]["containers"].as_array().unwrap();
         items.iter().map(|item| item["name"].as_str().unwrap()).collect::<String>()
     };
@@ -333,7 +333,7 @@ proptest! {
     #[test]
     fn everything_that_was_applied_is_there(live in configuration(), config in configuration()) {
         let new = applied(&live, "m", true, &config, &WORKLOAD).unwrap();
-        let again = merge(&new, &config, &WORKLOAD);
+        let again = merge(new.clone(), &config, &WORKLOAD);
         let again = decode_tree(again, &WORKLOAD, &Limits::default()).unwrap().tree;
         prop_assert_eq!(again, new);
     }
@@ -367,7 +367,7 @@ proptest! {
     fn arbitrary_trees_never_panic(live in arbitrary(), config in arbitrary()) {
         let application = Application { write: write("kubectl", "t"), force: true, config: &config };
         let _ = apply(&application, &empty(), &live, &WORKLOAD);
-        let _ = merge(&live, &config, &WORKLOAD);
+        let _ = merge(live, &config, &WORKLOAD);
         let _ = fields_of(&config, &WORKLOAD);
     }
 }

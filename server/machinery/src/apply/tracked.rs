@@ -12,10 +12,10 @@ use super::{
 use crate::{
     fieldset::FieldSet,
     managed_fields::{
-        Comparison, Entry, Operation, Write, begin_tracking, compare, never_owned, store, stored_entries,
-        written,
+        Comparison, Entry, Operation, Write, begin_tracking, compare, never_owned, same_but_owners, store,
+        stored_entries, written,
     },
-    meta::Meta,
+    meta::{Meta, without_managed_fields},
 };
 
 /// A configuration that a manager wants.
@@ -52,7 +52,8 @@ pub fn apply(
     let own = entries.iter().position(|entry| is_own(entry, write)).map(|at| entries.remove(at));
     let (last, time) = own.map(|entry| (entry.fields, entry.time)).unwrap_or_default();
     let fields = write.without_reset(fields_of(config, def));
-    let mut merged = merge(live, config, def);
+    // The entries are as large as the rest, and are written anew.
+    let mut merged = merge(without_managed_fields(live), config, def);
     // What lists all that it listed before gives nothing up; so it is with most.
     if !last.is_subset(&fields) {
         let owned = entries.iter().fold(fields.clone(), |all, entry| all.union(entry.fields.clone()));
@@ -67,7 +68,7 @@ pub fn apply(
         entries.push(Entry { time, ..entry_of(write, fields) });
     }
     // Ownership alone does not count as a change: clients see no time where nothing else changed.
-    if merged != *live
+    if !same_but_owners(live, &merged)
         && let Some(entry) = entries.iter_mut().find(|entry| is_own(entry, write))
     {
         write.time.clone_into(&mut entry.time);

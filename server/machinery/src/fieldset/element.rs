@@ -107,14 +107,24 @@ impl<'t> Element<'t> {
         }
     }
 
+    /// What the written form begins with: the kind of step and a colon.
+    pub fn prefix(&self) -> &'static str {
+        self.kind.prefix()
+    }
+
+    /// What follows that.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The written form.
     pub fn written(&self) -> String {
-        [self.kind.prefix(), &self.text].concat()
+        [self.prefix(), self.text()].concat()
     }
 }
 
 impl fmt::Display for Element<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}{}", self.kind.prefix(), self.text)
+        write!(out, "{}{}", self.prefix(), self.text)
     }
 }

@@ -11,15 +11,22 @@ use orch_runtime::{
 
 /// Writes a top-level object, compact.
 pub fn encode(tree: &Tree, def: &'static TypeDef, out: &mut Vec<u8>) {
-    write_root(tree, def, None, out);
+    write_root(tree, def, Instead::default(), out);
+}
+
+/// Writes a top-level object, compact, with these `metadata.managedFields` (JSON; none where it is empty) instead of the
+/// tree's.
+pub fn encode_owned(tree: &Tree, def: &'static TypeDef, owners: &str, out: &mut Vec<u8>) {
+    write_root(tree, def, Instead { owners: Some(owners), revision_at: None }, out);
 }
 
 /// Writes a top-level object for the store: like [`encode`], with an empty `metadata.resourceVersion` whatever the
-/// tree has there. The second value is the offset between its quotes, where the digits of the revision belong.
-pub fn encode_for_store(tree: &Tree, def: &'static TypeDef) -> (Vec<u8>, usize) {
+/// tree has there. The second value is the offset between its quotes, where the digits of the revision belong. `owners` is
+/// what [`encode_owned`] takes; the tree's own where it is absent.
+pub fn encode_for_store(tree: &Tree, def: &'static TypeDef, owners: Option<&str>) -> (Vec<u8>, usize) {
     let mut out = Vec::with_capacity(1024);
     let mut revision_at = 0;
-    write_root(tree, def, Some(&mut revision_at), &mut out);
+    write_root(tree, def, Instead { owners, revision_at: Some(&mut revision_at) }, &mut out);
     (out, revision_at)
 }
 
@@ -84,15 +91,23 @@ pub fn text_of(tree: &Tree) -> String {
     String::from_utf8(out).expect("JSON is made of texts")
 }
 
-/// Most strings have nothing to escape, which is found out many bytes at a time; only the others go byte by byte.
-fn write_string(text: &str, out: &mut Vec<u8>) {
+pub(crate) fn write_string(text: &str, out: &mut Vec<u8>) {
+    write_prefixed("", text, out);
+}
+
+/// Writes a string in two pieces, of which the first has nothing to escape. Most strings have nothing, which is found
+/// out many bytes at a time; only the others go byte by byte.
+fn write_prefixed(prefix: &str, text: &str, out: &mut Vec<u8>) {
     let is_special = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
     // No early end: that is what lets the compiler look at many bytes at once.
     if text.as_bytes().iter().fold(false, |found, byte| found | is_special(byte)) {
+        let begin = out.len() + 1;
         write_serialized(text, out);
+        out.splice(begin..begin, prefix.bytes());
     } else {
-        out.reserve(text.len() + 2);
+        out.reserve(prefix.len() + text.len() + 2);
         out.push(b'"');
+        out.extend_from_slice(prefix.as_bytes());
         out.extend_from_slice(text.as_bytes());
         out.push(b'"');
     }
@@ -105,7 +120,16 @@ fn write_serialized<T: serde::Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) 
 /// The names that a top-level object has besides its fields, in the order in which they are written.
 const TYPE_NAMES: &[&str] = &["kind", "apiVersion"];
 
-fn write_root(tree: &Tree, def: &'static TypeDef, revision_at: Option<&mut usize>, out: &mut Vec<u8>) {
+/// What is written in the metadata instead of what the tree has there.
+#[derive(Default)]
+struct Instead<'a> {
+    /// `managedFields`, as JSON; none where it is empty.
+    owners: Option<&'a str>,
+    /// `resourceVersion` is empty; this becomes the offset between its quotes.
+    revision_at: Option<&'a mut usize>,
+}
+
+fn write_root(tree: &Tree, def: &'static TypeDef, instead: Instead<'_>, out: &mut Vec<u8>) {
     let Tree::Object(map) = tree else { return encode_any(tree, out) };
     let mut object = ObjectWriter::open(out);
     for name in TYPE_NAMES {
@@ -115,26 +139,33 @@ fn write_root(tree: &Tree, def: &'static TypeDef, revision_at: Option<&mut usize
             encode_any(value, object.value_of(name));
         }
     }
-    match revision_at {
-        None => write_fields(map, def, TYPE_NAMES, &mut object),
-        Some(revision_at) => write_fields_for_store(map, def, revision_at, &mut object),
+    if instead.owners.is_none() && instead.revision_at.is_none() {
+        write_fields(map, def, TYPE_NAMES, &mut object);
+    } else {
+        write_fields_instead(map, def, instead, &mut object);
     }
     object.close();
 }
 
-/// Writes the fields of `def`, then what else is there besides `done`.
+/// Writes the fields of `def`, then what else is there besides `done`. What is in the object is mostly less than what its
+/// type knows: it is put in the order of the type.
 fn write_fields(map: &TreeMap, def: &'static TypeDef, done: &[&str], object: &mut ObjectWriter<'_>) {
-    let mut found = done.iter().filter(|name| map.contains_key(**name)).count();
-    for field in def.fields {
-        let Some(value) = map.get(field.name) else { continue };
-        if !done.contains(&field.name) {
-            found += 1;
+    let mut known = Vec::with_capacity(map.len());
+    let mut others = 0;
+    for (name, value) in map {
+        match def.fields.iter().position(|field| field.name == name) {
+            Some(place) => known.push((place, value)),
+            None => others += usize::from(!done.contains(&name.as_str())),
         }
+    }
+    known.sort_unstable_by_key(|(place, _)| *place);
+    for (place, value) in known {
+        let field = &def.fields[place];
         if !field.write_only {
             encode_part(value, &field.shape, object.value_of(field.name));
         }
     }
-    if found < map.len() {
+    if others > 0 {
         write_unknown(map, def, done, object);
     }
 }
@@ -147,16 +178,16 @@ fn write_unknown(map: &TreeMap, def: &'static TypeDef, done: &[&str], object: &m
     }
 }
 
-fn write_fields_for_store(
+fn write_fields_instead(
     map: &TreeMap,
     def: &'static TypeDef,
-    revision_at: &mut usize,
+    mut instead: Instead<'_>,
     object: &mut ObjectWriter<'_>,
 ) {
     for field in def.fields {
         match (&field.shape, map.get(field.name)) {
             (Shape::Object(meta), value) if field.name == "metadata" => {
-                write_metadata_for_store(value, meta, revision_at, object.value_of(field.name));
+                write_metadata(value, meta, std::mem::take(&mut instead), object.value_of(field.name));
             }
             (shape, Some(value)) if !field.write_only => {
                 encode_part(value, shape, object.value_of(field.name));
@@ -167,23 +198,28 @@ fn write_fields_for_store(
     write_unknown(map, def, TYPE_NAMES, object);
 }
 
-fn write_metadata_for_store(
-    metadata: Option<&Tree>,
-    def: &'static TypeDef,
-    revision_at: &mut usize,
-    out: &mut Vec<u8>,
-) {
+fn write_metadata(metadata: Option<&Tree>, def: &'static TypeDef, instead: Instead<'_>, out: &mut Vec<u8>) {
     let none = TreeMap::new();
     let map = metadata.and_then(Tree::as_object).unwrap_or(&none);
+    let Instead { owners, mut revision_at } = instead;
     let mut object = ObjectWriter::open(out);
     for field in def.fields {
-        if field.name == "resourceVersion" {
-            let out = object.value_of(field.name);
-            out.push(b'"');
-            *revision_at = out.len();
-            out.push(b'"');
-        } else if let Some(value) = map.get(field.name) {
-            encode_part(value, &field.shape, object.value_of(field.name));
+        match (field.name, owners, &mut revision_at) {
+            ("resourceVersion", _, Some(revision_at)) => {
+                let out = object.value_of(field.name);
+                out.push(b'"');
+                **revision_at = out.len();
+                out.push(b'"');
+            }
+            ("managedFields", Some(""), _) => {}
+            ("managedFields", Some(owners), _) => {
+                object.value_of(field.name).extend_from_slice(owners.as_bytes());
+            }
+            _ => {
+                if let Some(value) = map.get(field.name) {
+                    encode_part(value, &field.shape, object.value_of(field.name));
+                }
+            }
         }
     }
     write_unknown(map, def, &[], &mut object);
@@ -204,11 +240,16 @@ impl<'o> ObjectWriter<'o> {
 
     /// Writes the name; the caller writes the value into what is returned.
     pub(crate) fn value_of(&mut self, name: &str) -> &mut Vec<u8> {
+        self.value_of_prefixed("", name)
+    }
+
+    /// The same for a name in two pieces, of which the first has nothing to escape.
+    pub(crate) fn value_of_prefixed(&mut self, prefix: &str, name: &str) -> &mut Vec<u8> {
         if !self.empty {
             self.out.push(b',');
         }
         self.empty = false;
-        write_string(name, self.out);
+        write_prefixed(prefix, name, self.out);
         self.out.push(b':');
         self.out
     }

@@ -2,7 +2,10 @@
 
 use orch_runtime::{Tree, TreeMap};
 
-use crate::fieldset::{FieldSet, FieldSetError};
+use crate::{
+    fieldset::{FieldSet, FieldSetError},
+    json::encode::{ObjectWriter, write_string},
+};
 
 /// The fields of one manager.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +31,15 @@ pub enum Operation {
     Apply,
     /// By any other write: the set is what the manager changed last.
     Update,
+}
+
+impl Operation {
+    fn name(self) -> &'static str {
+        match self {
+            Operation::Apply => "Apply",
+            Operation::Update => "Update",
+        }
+    }
 }
 
 /// An entry that cannot be read.
@@ -124,15 +136,40 @@ pub(super) fn parse_head<'t>(item: &Tree) -> Result<Entry<'t>, ManagedFieldsErro
     })
 }
 
+/// Writes the entries as JSON, in the order of the fields of their type. Nothing is written for none.
+pub(super) fn write_json(entries: &[Entry<'_>]) -> String {
+    let mut out = Vec::new();
+    for (index, entry) in entries.iter().enumerate() {
+        out.push(if index == 0 { b'[' } else { b',' });
+        let mut object = ObjectWriter::open(&mut out);
+        let Entry { manager, operation, api_version, time, subresource, fields } = entry;
+        let texts = [
+            ("manager", &**manager),
+            ("operation", operation.name()),
+            ("apiVersion", api_version),
+            ("time", time),
+            ("fieldsType", "FieldsV1"),
+        ];
+        for (name, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
+            write_string(text, object.value_of(name));
+        }
+        fields.write(object.value_of("fieldsV1"));
+        if !subresource.is_empty() {
+            write_string(subresource, object.value_of("subresource"));
+        }
+        object.close();
+    }
+    if !entries.is_empty() {
+        out.push(b']');
+    }
+    String::from_utf8(out).expect("JSON is made of texts")
+}
+
 pub(super) fn write_entry(entry: Entry<'_>) -> Tree {
-    let operation = match entry.operation {
-        Operation::Apply => "Apply",
-        Operation::Update => "Update",
-    };
     let mut tree = TreeMap::new();
     let texts = [
         ("manager", entry.manager),
-        ("operation", operation.to_owned()),
+        ("operation", entry.operation.name().to_owned()),
         ("apiVersion", entry.api_version),
         ("time", entry.time),
         ("fieldsType", "FieldsV1".to_owned()),

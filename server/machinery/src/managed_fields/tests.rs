@@ -48,6 +48,12 @@ fn a_create_owns_what_it_gives() {
             "fieldsV1": {"f:data": {".": {}, "f:a": {}, "f:b": {}}, "f:metadata": {"f:labels": {".": {}, "f:x": {}}}},
         }])
     );
+    let text = owners_of_new(&write("first", "2026-01-01T00:00:00Z"), &json!({"metadata": {}}), &new, &BAG);
+    assert!(
+        text.starts_with(r#"[{"manager":"first","operation":"Update","apiVersion":"v1","time":"#),
+        "{text}"
+    );
+    assert_eq!(text.parse::<Tree>().unwrap(), new["metadata"]["managedFields"]);
     // What always is there belongs to nobody; lists and objects that appear belong to who made them.
     let mut workload = json!({
         "metadata": {"name": "w", "finalizers": ["f"], "ownerReferences": [{"uid": "u", "name": "o"}]},

@@ -49,7 +49,7 @@ fn the_revision_has_a_place_for_its_digits() {
         json!({"kind": "Bag", "apiVersion": "v1", "metadata": {"name": "a", "labels": {"k": "v"}}}),
     ];
     for tree in &trees {
-        let (mut bytes, at) = encode_for_store(tree, &BAG);
+        let (mut bytes, at) = encode_for_store(tree, &BAG, None);
         assert!(bytes.starts_with(br#"{"kind":"Bag","apiVersion":"v1","#));
         bytes.splice(at..at, *b"42");
         assert_eq!(
@@ -57,8 +57,24 @@ fn the_revision_has_a_place_for_its_digits() {
             r#"{"kind":"Bag","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"42","labels":{"k":"v"}}}"#
         );
     }
-    let (bytes, at) = encode_for_store(&json!({"data": {}}), &BAG);
+    let (bytes, at) = encode_for_store(&json!({"data": {}}), &BAG, None);
     assert_eq!(bytes, br#"{"metadata":{"resourceVersion":""},"data":{}}"#);
+    assert_eq!(&bytes[at - 1..=at], b"\"\"");
+}
+
+#[test]
+fn owners_can_be_written_from_text() {
+    let tree = json!({"metadata": {"name": "a", "managedFields": [{"manager": "old"}]}, "data": {"k": "v"}});
+    let written = |owners| {
+        let mut out = Vec::new();
+        encode_owned(&tree, &BAG, owners, &mut out);
+        String::from_utf8(out).unwrap()
+    };
+    let owned = r#"{"metadata":{"name":"a","managedFields":[{"manager":"new"}]},"data":{"k":"v"}}"#;
+    assert_eq!(written(r#"[{"manager":"new"}]"#), owned);
+    assert_eq!(written(""), r#"{"metadata":{"name":"a"},"data":{"k":"v"}}"#);
+    let (bytes, at) = encode_for_store(&tree, &BAG, Some(""));
+    assert_eq!(bytes, br#"{"metadata":{"name":"a","resourceVersion":""},"data":{"k":"v"}}"#);
     assert_eq!(&bytes[at - 1..=at], b"\"\"");
 }
 
@@ -79,7 +95,7 @@ proptest! {
         if let Some(map) = tree.as_object_mut() {
             map.remove("stringData");
         }
-        let (mut bytes, at) = encode_for_store(&tree, &BAG);
+        let (mut bytes, at) = encode_for_store(&tree, &BAG, None);
         bytes.splice(at..at, revision.to_string().into_bytes());
         crate::meta::MetaMut::of(&mut tree).set_resource_version(&revision.to_string());
         prop_assert_eq!(decode(&bytes, &BAG, &Limits::default()).unwrap().tree, tree);
