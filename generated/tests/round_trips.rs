@@ -87,7 +87,7 @@ fn json_keeps_everything() {
         // Reading leaves out what is null.
         prop_assert_eq!(&typed(resource, &read.tree), written);
 
-        let (stored, revision_at) = encode_for_store(written, resource.type_def);
+        let (stored, revision_at) = encode_for_store(written, resource.type_def, None);
         let mut stored = decode(&stored, resource.type_def, &Limits::default()).unwrap().tree;
         prop_assert!(revision_at > 0);
         stored["metadata"]["resourceVersion"] = written["metadata"]["resourceVersion"].clone();
