@@ -4,6 +4,7 @@
 //! a change have names that end in `_update`.
 
 mod access_review;
+mod condition;
 mod config_map;
 mod daemon_set;
 mod disruption_budget;
@@ -27,6 +28,7 @@ mod token;
 
 pub use self::{
     access_review::{local_subject_access_review, self_subject_access_review, subject_access_review},
+    condition::{condition_reason, observed_generation},
     config_map::{config_map, config_map_update},
     daemon_set::{
         daemon_set_selector, daemon_set_spec, daemon_set_status_update, daemon_set_update_strategy,

@@ -8,51 +8,71 @@ use orch_runtime::{
     path::Path,
 };
 
-use crate::core::v1::{Node, Taint};
+use crate::core::v1::{Node, NodeAddress, Taint};
 
 const EFFECTS: &[&str] = &["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
-/// Taints and addresses are not told twice, amounts are not negative, and there is one range for each IP family at most.
-/// Taints are reported below `metadata`: that is where clients expect them.
+/// Taints are not told twice, amounts are not negative, and there is one range for each IP family at most.
 pub fn node(value: &Node, path: &Path<'_>, cx: &mut Validation<'_>) {
-    taints(&value.spec.taints, &path.field("metadata").field("taints"), cx);
+    taints(&value.spec.taints, path, cx);
     let status = path.field("status");
-    let at = status.field("addresses");
-    let mut addresses = HashSet::new();
-    for (index, address) in value.status.addresses.iter().enumerate() {
-        if !addresses.insert((&address.type_, &address.address)) {
-            cx.push(FieldError::duplicate(&at.index(index), &Rendered(json(address))));
-        }
-    }
     for (field, amounts) in [("capacity", &value.status.capacity), ("allocatable", &value.status.allocatable)]
     {
         let at = status.field(field);
         for (resource, amount) in amounts {
-            super::quantity_not_negative(amount, &at.field(resource), cx);
+            let at = at.field(resource);
+            super::quantity_not_negative(amount, &at, cx);
+            if is_counted(resource, cx.vocabulary.label_domain) && amount.milli_value() % 1000 != 0 {
+                cx.push(FieldError::invalid(&at, &amount.to_string(), "must be an integer"));
+            }
         }
     }
     ranges(&value.spec.pod_cidrs, &path.field("spec").field("podCIDRs"), cx);
 }
 
-/// Ranges and the provider's name are given once, and what nobody uses any more stays as it is.
+/// Addresses are not told twice, ranges and the provider's name are given once, and what nobody uses any more stays as it
+/// is. Taints are judged again: clients get each of their faults twice.
 pub fn node_update(new: &Node, old: &Node, path: &Path<'_>, cx: &mut Validation<'_>) {
+    addresses(&new.status.addresses, &path.field("status").field("addresses"), cx);
     let spec = path.field("spec");
-    let (new, old) = (&new.spec, &old.spec);
-    if !old.pod_cidrs.is_empty() && new.pod_cidrs != old.pod_cidrs {
+    let (ranges, old_ranges) = (&new.spec.pod_cidrs, &old.spec.pod_cidrs);
+    let changed = match old_ranges.len() {
+        0 => 0,
+        len if len != ranges.len() => 1,
+        _ => ranges.iter().zip(old_ranges).filter(|(new, old)| new != old).count(),
+    };
+    for _ in 0..changed {
         let detail = "node updates may not change podCIDR except from \"\" to valid";
         cx.push(FieldError::forbidden(&spec.field("podCIDRs"), detail));
     }
-    if !old.provider_id.is_empty() && new.provider_id != old.provider_id {
+    if !old.spec.provider_id.is_empty() && new.spec.provider_id != old.spec.provider_id {
         let detail = "node updates may not change providerID except from \"\" to valid";
         cx.push(FieldError::forbidden(&spec.field("providerID"), detail));
     }
-    if new.external_id != old.external_id {
-        let detail = "node updates may only change labels, taints, or capacity";
-        cx.push(FieldError::forbidden(path, detail));
+    taints(&new.spec.taints, path, cx);
+    if new.spec.external_id != old.spec.external_id {
+        cx.push(FieldError::forbidden(&spec.field("externalID"), "may not be updated"));
     }
 }
 
+fn addresses(addresses: &[NodeAddress], path: &Path<'_>, cx: &mut Validation<'_>) {
+    let mut seen = HashSet::new();
+    for (index, address) in addresses.iter().enumerate() {
+        if !seen.insert((&address.type_, &address.address)) {
+            cx.push(FieldError::duplicate(&path.index(index), &Rendered(json(address))));
+        }
+    }
+}
+
+/// Whether there are no parts of the resource: pods, and what somebody else defines.
+fn is_counted(resource: &str, domain: &str) -> bool {
+    resource == "pods" || (resource.contains('/') && !resource.contains(&format!("{domain}/")))
+}
+
+/// Faults are reported below `metadata`: that is where clients expect them.
 fn taints(taints: &[Taint], path: &Path<'_>, cx: &mut Validation<'_>) {
+    let metadata = path.field("metadata");
+    let path = metadata.field("taints");
     let mut seen = HashSet::new();
     for (index, taint) in taints.iter().enumerate() {
         let at = path.index(index);

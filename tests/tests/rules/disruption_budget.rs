@@ -94,17 +94,23 @@ pub fn what_is_observed() {
         (
             "/status/conditions",
             json!([{}]),
-            ["type", "status", "lastTransitionTime", "reason"]
-                .map(|field| format!("status.conditions[0].{field}: Required value"))
-                .to_vec(),
+            [
+                r#"type: Invalid value: "": name part must be non-empty"#,
+                r#"type: Invalid value: "": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"#,
+                r#"status: Unsupported value: "": supported values: "False", "True", "Unknown""#,
+                "lastTransitionTime: Required value",
+                "reason: Required value: must be set",
+            ]
+            .map(|text| format!("status.conditions[0].{text}"))
+            .to_vec(),
         ),
         (
             "/status/conditions",
             json!([condition(json!({"status": "Maybe", "observedGeneration": -1, "reason": "1"}))]),
             [
-                r#"status: Unsupported value: "Maybe": supported values: "True", "False", "Unknown""#,
-                "observedGeneration: Invalid value: -1: must be greater than or equal to 0",
-                r#"reason: Invalid value: "1": must match the pattern '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$'"#,
+                r#"status: Unsupported value: "Maybe": supported values: "False", "True", "Unknown""#,
+                "observedGeneration: Invalid value: -1: must be greater than or equal to zero",
+                r#"reason: Invalid value: "1": a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')"#,
             ]
             .map(|text| format!("status.conditions[0].{text}"))
             .to_vec(),

@@ -1,6 +1,6 @@
 //! `Node`: what is always written, each rule broken once, and what stays.
 
-use crate::ask::{defaulted, errors, update_errors, with};
+use crate::ask::{defaulted, errors, status_errors, update_errors, with};
 use serde_json::json;
 
 const KIND: &str = "Node";
@@ -53,16 +53,22 @@ pub fn rules() {
         ),
         (
             "/status/addresses",
-            json!([
-                {"type": "InternalIP", "address": "a"}, {"type": "InternalIP", "address": "b"},
-                {"type": "InternalIP", "address": "a"},
-            ]),
-            vec![r#"status.addresses[2]: Duplicate value: {"address":"a","type":"InternalIP"}"#],
+            json!([{"type": "InternalIP", "address": "a"}, {"type": "InternalIP", "address": "a"}]),
+            vec![],
         ),
         (
             "/status/capacity",
             json!({"cpu": "-1"}),
             vec![r#"status.capacity.cpu: Invalid value: "-1": must be greater than or equal to 0"#],
+        ),
+        (
+            "/status/allocatable",
+            json!({"cpu": "1500m", "pods": "1500m", "example.com/gpu": "1", "example.com/tpu": "-1500m"}),
+            vec![
+                r#"status.allocatable.example.com/tpu: Invalid value: "-1500m": must be greater than or equal to 0"#,
+                r#"status.allocatable.example.com/tpu: Invalid value: "-1500m": must be an integer"#,
+                r#"status.allocatable.pods: Invalid value: "1500m": must be an integer"#,
+            ],
         ),
     ] {
         assert_eq!(errors(KIND, &with(&json!({}), pointer, value.clone())), expected, "{pointer} {value}");
@@ -93,10 +99,23 @@ pub fn updates() {
         (
             "/spec/externalID",
             json!("f"),
-            vec!["Forbidden: node updates may only change labels, taints, or capacity"],
+            vec!["spec.externalID: Forbidden: may not be updated"],
+        ),
+        (
+            "/spec/taints",
+            json!([{"key": "a"}]),
+            vec!["metadata.taints[0].effect: Required value"; 2],
         ),
     ] {
         assert_eq!(update_errors(KIND, &old, &with(&old, pointer, value)), expected, "{pointer}");
     }
     assert_eq!(update_errors(KIND, &json!({}), &with(&old, "/spec/externalID", json!(null))), [""; 0]);
+    let told = json!({"status": {"addresses": [
+        {"type": "InternalIP", "address": "a"}, {"type": "InternalIP", "address": "b"},
+        {"type": "InternalIP", "address": "a"},
+    ]}});
+    assert_eq!(
+        status_errors(KIND, &json!({}), &told),
+        [r#"status.addresses[2]: Duplicate value: {"address":"a","type":"InternalIP"}"#]
+    );
 }

@@ -1,10 +1,6 @@
 //! Disruption budgets: which one covers a pod, and taking a disruption from it.
 
-use orch_api::{
-    core::v1::Pod,
-    meta::v1::{Condition, ConditionStatus},
-    policy::v1::PodDisruptionBudget,
-};
+use orch_api::{core::v1::Pod, meta::v1::Condition, policy::v1::PodDisruptionBudget};
 use orch_runtime::{Tree, object::ApiObject, resource_def::Verb, scalar::Time};
 
 use crate::{
@@ -130,7 +126,7 @@ fn take_one(budget: &mut PodDisruptionBudget, pod: &str, now: Time) -> Result<()
     if status.disruptions_allowed == 0 {
         let exhausted = Condition {
             type_: DISRUPTION_ALLOWED.to_owned(),
-            status: ConditionStatus::False,
+            status: "False".to_owned(),
             observed_generation: status.observed_generation,
             last_transition_time: now,
             reason: "InsufficientPods".to_owned(),
@@ -177,7 +173,7 @@ mod tests {
         let [condition] = &counted.status.conditions[..] else { panic!("one condition") };
         assert_eq!(
             (condition.status.clone(), &condition.reason[..]),
-            (ConditionStatus::False, "InsufficientPods")
+            ("False".to_owned(), "InsufficientPods")
         );
         let refused = take_one(&mut counted, "r", now).unwrap_err();
         assert_eq!(
