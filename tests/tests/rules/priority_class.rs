@@ -56,7 +56,7 @@ pub fn high_values_and_reserved_names_are_the_systems_own() {
         assert_eq!(errors(KIND, &tree), expected, "{tree}");
     }
     let unknown = json!({"value": 1, "preemptionPolicy": "Always"});
-    let expected = "preemptionPolicy: Unsupported value: \"Always\": supported values: \"Never\", \"PreemptLowerPriority\"";
+    let expected = "preemptionPolicy: Unsupported value: \"Always\": supported values: \"PreemptLowerPriority\", \"Never\"";
     assert_eq!(errors(KIND, &unknown), [expected]);
 }
 
