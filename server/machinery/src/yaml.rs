@@ -52,11 +52,16 @@ pub fn decode(bytes: &[u8], limits: &Limits) -> Result<Document, DecodeError> {
     if bytes.trim_ascii_start().starts_with(b"{")
         && let Ok(json) = decode_any_strict(bytes, limits)
     {
-        return Ok(Document {
-            tree: json.tree,
-            duplicates: json.strict.iter().map(ToString::to_string).collect(),
-        });
+        let duplicates: Vec<String> = json.strict.iter().map(ToString::to_string).collect();
+        let document = Document { tree: json.tree, duplicates };
+        // Names that occur twice are told in the words of YAML, with their lines, where it can be read as such.
+        let has_duplicates = !document.duplicates.is_empty();
+        return Ok(if has_duplicates { read(bytes, limits).unwrap_or(document) } else { document });
     }
+    read(bytes, limits)
+}
+
+fn read(bytes: &[u8], limits: &Limits) -> Result<Document, DecodeError> {
     let text = str::from_utf8(bytes).map_err(|error| {
         DecodeError::Syntax(format!("yaml: invalid UTF-8 at offset {}", error.valid_up_to()))
     })?;

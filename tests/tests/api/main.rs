@@ -39,5 +39,6 @@ mod warnings;
 mod watch;
 mod wire;
 mod write_answers;
+mod write_bodies;
 mod writes;
 mod yaml;

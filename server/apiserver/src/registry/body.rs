@@ -14,6 +14,7 @@ use orch_runtime::{Tree, TreeMap, resource_def::BodyKind, type_def::TypeDef};
 use super::{
     Call,
     body_format::{Body, BodyFormat},
+    metadata,
     options::FieldValidation,
 };
 use crate::{
@@ -39,6 +40,7 @@ pub fn decode(call: Call<'_>, body: &Body, validation: FieldValidation) -> Resul
     let expected = Expected::of(call);
     let (mut tree, offences) =
         read(body, expected.type_def).map_err(|why| expected.cannot_be_handled(&why))?;
+    metadata::check_times(&tree).map_err(|why| expected.cannot_be_handled(&why))?;
     expected.check(&tree)?;
     meta::set_type(&mut tree, expected.kind, &expected.api_version);
     let warnings = match validation {

@@ -69,8 +69,9 @@ impl Configuration {
         let mut merged = self.merge(call, live, options)?;
         match options.field_validation {
             FieldValidation::Strict if !self.duplicates.is_empty() => {
-                let all = self.duplicates.join(", ");
-                return Err(ApiError::BadRequest(format!("error strict decoding YAML: {all}")));
+                let all = self.duplicates.join("\n  ");
+                let why = format!("error converting YAML to JSON: yaml: unmarshal errors:\n  {all}");
+                return Err(ApiError::BadRequest(format!("error strict decoding YAML: {why}")));
             }
             FieldValidation::Warn => warnings.extend(self.duplicates.iter().cloned()),
             FieldValidation::Strict | FieldValidation::Ignore => {}
@@ -80,6 +81,7 @@ impl Configuration {
         let mut tree = decode_tree(merged, def, &Limits::default())
             .map_err(|error| self.does_not_fit(&error.to_string()))?
             .tree;
+        metadata::check_times(&tree).map_err(|why| self.does_not_fit(&why))?;
         metadata::place(call.target, &mut tree)?;
         metadata::check_name(call.target, &tree)?;
         Ok(Applied { tree, ownership: Ownership::Applied { entries } })

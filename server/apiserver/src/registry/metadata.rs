@@ -39,6 +39,20 @@ const KEPT_ON_UPDATE: &[&str] = &["creationTimestamp", "generation"];
 /// Fields that an update takes over where the client leaves them out; changing them is against the rules.
 const FILLED_ON_UPDATE: &[&str] = &["uid", "deletionGracePeriodSeconds"];
 
+/// Whether the times that a client sends are times. The server sets these fields itself, so that nobody else reads them.
+///
+/// # Errors
+/// Why one is none.
+pub fn check_times(tree: &Tree) -> Result<(), String> {
+    let metadata = Meta::of(tree);
+    let own = ["creationTimestamp", "deletionTimestamp"].map(|name| metadata.get(name));
+    let entries = metadata.managed_fields().iter().map(|entry| entry.get("time"));
+    for text in own.into_iter().chain(entries).flatten().filter_map(Tree::as_str) {
+        text.parse::<Time>().map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
 /// Puts the object into the namespace of the URL.
 ///
 /// # Errors

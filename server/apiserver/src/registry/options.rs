@@ -2,6 +2,7 @@
 
 use orch_api::meta::v1::{DELETE_OPTIONS_TYPE, DeleteOptions};
 use orch_runtime::{
+    Tree,
     field_error::{FieldError, Validation, is_printable},
     path::Path,
     vocabulary::Vocabulary,
@@ -152,7 +153,7 @@ impl DeletionOptions {
     /// 400 for a body that is no JSON object or of another kind, or a query value of a wrong type;
     /// 422 for options that contradict each other or do not exist.
     pub fn parse(call: Call<'_>, body: &Body) -> Result<Self> {
-        let options = if body.bytes.is_empty() { from_query(call.query)? } else { from_body(body)? };
+        let options = if body.bytes.is_empty() { from_query(call.query)? } else { from_body(call, body)? };
         DeletionOptions::check(call, options)
     }
 
@@ -201,16 +202,23 @@ impl DeletionOptions {
     }
 }
 
-fn from_body(body: &Body) -> Result<DeleteOptions> {
+/// The options may call themselves by any version that is served, or by none.
+fn from_body(call: Call<'_>, body: &Body) -> Result<DeleteOptions> {
     let unreadable = |error: &dyn std::fmt::Display| {
         ApiError::BadRequest(format!("the body is no DeleteOptions: {error}"))
     };
     let (tree, _) = body::read(body, &DELETE_OPTIONS_TYPE).map_err(|error| unreadable(&error))?;
-    match tree.get("kind").and_then(|kind| kind.as_str()) {
-        None | Some("" | "DeleteOptions") => {}
-        Some(kind) => {
-            return Err(ApiError::BadRequest(format!("the body is no DeleteOptions but a {kind}")));
-        }
+    let text = |name: &str| tree.get(name).and_then(Tree::as_str).unwrap_or_default();
+    let (kind, api_version) = (text("kind"), text("apiVersion"));
+    let known = |version: &str| {
+        let own = version
+            .strip_suffix("/v1")
+            .is_some_and(|group| call.app.meta_groups().contains(&group.to_owned()));
+        own || call.app.catalog.group_versions.iter().any(|served| served.api_version == version)
+    };
+    if !matches!(kind, "" | "DeleteOptions") || !(api_version.is_empty() || known(api_version)) {
+        let message = format!("no kind \"{kind}\" is registered for version \"{api_version}\"");
+        return Err(ApiError::BadRequest(message));
     }
     serde_json::from_value(tree).map_err(|error| unreadable(&error))
 }

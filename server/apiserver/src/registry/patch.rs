@@ -24,6 +24,7 @@ use super::{
     Call, Reply,
     configuration::Configuration,
     current::{self, Current},
+    metadata,
     options::{FieldValidation, WriteOptions},
     update::{self, Proposal},
 };
@@ -98,8 +99,10 @@ impl Patch {
                 JsonPatch::parse(text, &Limits::default(), &JsonPatchLimits::default()).map_err(refusal)?;
             return Ok(Patch { offences: patch.strict().collect(), change: Change::Json(patch) });
         }
+        // Existing clients find the reason alone where the patch is a strategic one.
+        let prefix = if kind == PatchKind::Strategic { "" } else { "error decoding patch: " };
         let document = decode_any_strict(text, &Limits::default())
-            .map_err(|error| ApiError::BadRequest(format!("error decoding patch: {error}")))?;
+            .map_err(|error| ApiError::BadRequest(format!("{prefix}{error}")))?;
         let offences = document.strict.iter().map(ToString::to_string).collect();
         let change = match kind {
             PatchKind::Strategic => Change::Strategic(with_whole_numbers(document.tree)),
@@ -135,6 +138,7 @@ impl Patch {
         check_kind(call, &patched).map_err(|why| self.bad_result(call, &patched, &why))?;
         let decoded = decode_tree(patched.clone(), def, &Limits::default())
             .map_err(|error| self.bad_result(call, &patched, &error.to_string()))?;
+        metadata::check_times(&decoded.tree).map_err(|why| self.bad_result(call, &patched, &why))?;
         let found = decoded.strict.iter().map(ToString::to_string);
         let offences: Vec<String> = self.offences.iter().cloned().chain(found).collect();
         match validation {

@@ -51,7 +51,7 @@ impl<'t> Comparison<'t> {
         }
     }
 
-    /// Compares what an element leads to; `depth` elements lead to it.
+    /// Compares what an element leads to, which is known to differ; `depth` elements lead to it.
     fn step(
         &mut self,
         element: Element<'t>,
@@ -64,7 +64,6 @@ impl<'t> Comparison<'t> {
             (None, None) => {}
             (None, Some(new)) => self.added.put(element, true, parts_of(new, shape, depth)),
             (Some(old), None) => self.removed.put(element, true, parts_of(old, shape, depth)),
-            (Some(old), Some(new)) if old == new => {}
             (Some(old), Some(new)) if is_leaf(old, new, shape, depth) => {
                 self.modified.put(element, true, FieldSet::EMPTY);
             }
@@ -236,12 +235,12 @@ fn same_items<'t>(
     depth: usize,
     found: &mut Comparison<'t>,
 ) {
+    if old == new {
+        return;
+    }
     if old.len() <= 1 && new.len() <= 1 {
         let [old, new] = [old, new].map(|items| items.first().map(|(_, item)| *item));
         return found.step(element, old, new, shape, depth);
-    }
-    if old == new {
-        return;
     }
     match (old, new) {
         ([], _) => found.added.put(element, true, FieldSet::EMPTY),

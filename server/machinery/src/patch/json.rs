@@ -76,7 +76,8 @@ enum Operation {
 impl JsonPatch {
     /// Reads a patch document. What is wrong with single operations is only told when they are applied.
     pub fn parse(bytes: &[u8], limits: &Limits, patch_limits: &JsonPatchLimits) -> Result<Self, PatchError> {
-        let decoded = decode_any_strict(bytes, limits).map_err(|error| malformed(&error))?;
+        let decoded = decode_any_strict(bytes, limits)
+            .map_err(|error| PatchError::Malformed(format!("error decoding patch: {error}")))?;
         let items = match decoded.tree {
             Tree::Array(items) => items,
             Tree::Null => Vec::new(),
@@ -129,10 +130,6 @@ impl JsonPatch {
         }
         Ok(document.root)
     }
-}
-
-fn malformed(error: &DecodeError) -> PatchError {
-    PatchError::Malformed(error.to_string())
 }
 
 fn wrong_type(tree: &Tree, wanted: &str) -> PatchError {

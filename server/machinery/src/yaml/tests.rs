@@ -78,6 +78,10 @@ fn duplicates_are_told_with_their_lines() {
         document.duplicates,
         ["line 4: key \"k\" already set in map", "line 5: key \"a\" already set in map"]
     );
+    // JSON is YAML; what only JSON can be read as is told in its words.
+    let document = read("{\"a\": {\"k\": \"y\",\n \"k\": \"no\"}}").unwrap();
+    assert_eq!(document.tree, json!({"a": {"k": "no"}}));
+    assert_eq!(document.duplicates, ["line 2: key \"k\" already set in map"]);
 }
 
 #[test]

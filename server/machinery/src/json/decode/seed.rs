@@ -250,7 +250,9 @@ fn read_map<'de, A: MapAccess<'de>>(
     let mut map = TreeMap::new();
     while let Some(key) = entries.next_key::<String>()? {
         let place = at.key(&key);
-        if map.contains_key(&key) {
+        // Mostly names come in their order: what comes after the last one is new.
+        let is_last = map.keys().next_back().is_none_or(|last| *last < key);
+        if !is_last && map.contains_key(&key) {
             cx.report(StrictError::Duplicate(place.path()));
         }
         let read = entries.next_value_seed(TreeSeed { target: value, cx, at: &place })?;

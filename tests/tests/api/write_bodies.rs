@@ -1,0 +1,127 @@
+//! What bodies of writes say that no object comes to hold, and how they are judged all the same: times that the server sets
+//! itself, names that occur twice, options that call themselves something.
+
+use http::Method;
+use orch_tests::{
+    Answer, Client, TestServer,
+    objects::{CONFIG_MAPS, config_map},
+};
+use serde_json::{Value, json};
+
+const JSON: &str = "application/json";
+const MERGE: &str = "application/merge-patch+json";
+const STRATEGIC: &str = "application/strategic-merge-patch+json";
+const PATCH: &str = "application/json-patch+json";
+const APPLY: &str = "application/apply-patch+yaml";
+
+async fn send(client: &Client, method: Method, path: &str, media_type: &'static str, body: &str) -> Answer {
+    client.request(method, path).body(media_type, body.to_owned()).send().await
+}
+
+fn with_metadata(name: &str, field: &str, value: &Value) -> String {
+    let mut object = config_map(name, "1");
+    object["metadata"][field] = value.clone();
+    object.to_string()
+}
+
+#[tokio::test]
+async fn times_that_the_server_sets_must_be_times_too() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    admin.post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
+    let item = format!("{CONFIG_MAPS}/a");
+    let applied = format!("{item}?fieldManager=m&force=true");
+    let entry = json!([{"manager": "m", "operation": "Update", "apiVersion": "v1", "time": "soon"}]);
+    let soon = r#"parsing time "soon" as "2006-01-02T15:04:05Z07:00": cannot parse "soon" as "2006""#;
+    let handled = format!(r#"ConfigMap in version "v1" cannot be handled as a ConfigMap: {soon}"#);
+    for (field, value) in
+        [("creationTimestamp", json!("soon")), ("deletionTimestamp", json!("soon")), ("managedFields", entry)]
+    {
+        let new = with_metadata("new", field, &value);
+        let message = send(&admin, Method::POST, CONFIG_MAPS, JSON, &new).await.refused(400, "BadRequest");
+        assert_eq!(message, handled, "{field}");
+        let object = with_metadata("a", field, &value);
+        let message = send(&admin, Method::PUT, &item, JSON, &object).await.refused(400, "BadRequest");
+        assert_eq!(message, handled, "{field}");
+        let change = json!({"metadata": {field: value}}).to_string();
+        let operations =
+            json!([{"op": "add", "path": format!("/metadata/{field}"), "value": value}]).to_string();
+        for (media_type, body) in [(MERGE, &change), (STRATEGIC, &change), (PATCH, &operations)] {
+            let message = send(&admin, Method::PATCH, &item, media_type, body).await.refused(422, "Invalid");
+            assert!(message.starts_with(r#" "" is invalid: patch: Invalid value: "#), "{field}: {message}");
+            assert!(message.ends_with(soon), "{field} {media_type}: {message}");
+        }
+        if field != "managedFields" {
+            let answer = send(&admin, Method::PATCH, &applied, APPLY, &object).await;
+            assert!(answer.refused(500, "").ends_with(soon), "{field}: {answer:?}");
+        }
+    }
+    // An empty text is no time, null is none at all; what is one is the server's business.
+    let empty = with_metadata("new", "creationTimestamp", &json!(""));
+    send(&admin, Method::POST, CONFIG_MAPS, JSON, &empty).await.refused(400, "BadRequest");
+    let null = with_metadata("new", "creationTimestamp", &Value::Null);
+    send(&admin, Method::POST, CONFIG_MAPS, JSON, &null).await.expect(201);
+    let early = with_metadata("new", "creationTimestamp", &json!("2001-01-01T00:00:00Z"));
+    let kept = send(&admin, Method::PUT, &format!("{CONFIG_MAPS}/new"), JSON, &early).await.expect(200);
+    assert_ne!(kept["metadata"]["creationTimestamp"], "2001-01-01T00:00:00Z");
+}
+
+/// An apply is YAML, whatever it looks like: names that occur twice are told with their lines.
+#[tokio::test]
+async fn what_an_apply_says_twice_is_told_by_its_line() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let body = "{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"a\"},\n \
+        \"data\": {\"k\": \"1\",\n \"k\": \"2\"}}";
+    let item = format!("{CONFIG_MAPS}/a?fieldManager=m");
+    let answer = send(&admin, Method::PATCH, &item, APPLY, body).await;
+    assert_eq!(answer.header("warning"), r#"299 - "line 3: key \"k\" already set in map""#);
+    assert_eq!(answer.expect(201)["data"]["k"], "2");
+    let strict = format!("{item}&fieldValidation=Strict");
+    assert_eq!(
+        send(&admin, Method::PATCH, &strict, APPLY, body).await.refused(400, "BadRequest"),
+        "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  \
+         line 3: key \"k\" already set in map"
+    );
+}
+
+#[tokio::test]
+async fn options_of_a_deletion_may_call_themselves_by_any_served_version() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    admin.post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
+    let delete = async |kind: &str, version: &str| {
+        let options = json!({"kind": kind, "apiVersion": version, "dryRun": ["All"]}).to_string();
+        send(&admin, Method::DELETE, &format!("{CONFIG_MAPS}/a"), JSON, &options).await
+    };
+    for (kind, version) in [
+        ("DeleteOptions", "v1"),
+        ("DeleteOptions", "meta.orch.io/v1"),
+        ("DeleteOptions", "meta.k8s.io/v1"),
+        ("DeleteOptions", "apps/v1"),
+        ("DeleteOptions", ""),
+        ("", ""),
+    ] {
+        delete(kind, version).await.expect(200);
+    }
+    for (kind, version) in [("DeleteOptions", "nobody/v1"), ("DeleteOptions", "v7"), ("ConfigMap", "v1")] {
+        let message = delete(kind, version).await.refused(400, "BadRequest");
+        assert_eq!(message, format!("no kind \"{kind}\" is registered for version \"{version}\""));
+    }
+    admin.get(&format!("{CONFIG_MAPS}/a")).await.expect(200);
+}
+
+#[tokio::test]
+async fn text_that_is_no_patch_is_refused_as_one() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    admin.post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
+    for media_type in [MERGE, STRATEGIC, PATCH] {
+        for body in ["", "{", "[1", "data: {}", "5"] {
+            let answer = send(&admin, Method::PATCH, &format!("{CONFIG_MAPS}/a"), media_type, body).await;
+            let message = answer.refused(400, "BadRequest");
+            let is_prefixed = message.starts_with("error decoding patch: ");
+            assert_eq!(is_prefixed, media_type != STRATEGIC, "{media_type} {body:?}: {message}");
+        }
+    }
+}
