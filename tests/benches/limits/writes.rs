@@ -21,10 +21,7 @@ const DAEMON_SETS: &str = "/apis/apps/v1/namespaces/default/daemonsets";
 const APPLY: f64 = 3.0;
 
 /// The part of a write that field ownership may take.
-const OWNERSHIP: f64 = 0.28;
-
-/// The same of an apply with the checks and the merge, from which ownership is not told there.
-const MERGING: f64 = 0.3;
+const OWNERSHIP: f64 = 0.3;
 
 /// CREATE, PUT and apply of each kind, and what follows from them.
 pub async fn count(report: &mut Report, counted: &Counted) {
@@ -34,10 +31,10 @@ pub async fn count(report: &mut Report, counted: &Counted) {
     let [create, apply] =
         kind(report, counted, "a DaemonSet", DAEMON_SETS, &daemon_set(), Wanted::AtMost(APPLY)).await;
     let owned = Work::Create.instructions() - Work::CreateUnowned.instructions();
-    let part = owned / create;
-    report.part("field ownership, a DaemonSet", part, "the CREATE", Wanted::AtMost(OWNERSHIP));
-    let part = Work::Apply.instructions() / apply;
-    report.part("merging and ownership, a DaemonSet", part, "the apply", Wanted::AtMost(MERGING));
+    let wanted = Wanted::AtMost(OWNERSHIP);
+    report.part("field ownership, a DaemonSet", owned / create, "the CREATE", wanted);
+    let merged = Work::Apply.instructions();
+    report.part("merging and ownership, a DaemonSet", merged / apply, "the apply", wanted);
 }
 
 /// Instructions of a CREATE and of an apply.
