@@ -6,6 +6,7 @@
 mod access_review;
 mod condition;
 mod config_map;
+mod controller_revision;
 mod daemon_set;
 mod disruption_budget;
 mod event;
@@ -30,6 +31,7 @@ pub use self::{
     access_review::{local_subject_access_review, self_subject_access_review, subject_access_review},
     condition::{condition_reason, observed_generation},
     config_map::{config_map, config_map_update},
+    controller_revision::controller_revision,
     daemon_set::{
         daemon_set_selector, daemon_set_spec, daemon_set_status_update, daemon_set_update_strategy,
         rolling_update_daemon_set,

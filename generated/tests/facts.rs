@@ -47,6 +47,8 @@ const REQUIRED_BY_RULES: &[(&str, &str)] = &[
 
 /// Fields that clients expect even when they are empty, and which are left out here.
 const LEFT_OUT_WHEN_EMPTY: &[(&str, &str)] = &[
+    // No object is without it.
+    ("apps.v1.ControllerRevision", "data"),
     // It has a default, so it is never empty.
     ("core.v1.ServicePort", "targetPort"),
     // Newer clients leave it out too, and only templates have none.
@@ -56,7 +58,6 @@ const LEFT_OUT_WHEN_EMPTY: &[(&str, &str)] = &[
 /// Fields of which documents say something else.
 const DIFFERENT_IN_DOCUMENTS: &[(&str, &str)] = &[
     // A rule requires it.
-    ("apps.v1.ControllerRevision", "data"),
     ("flowcontrol.apiserver.orch.io.v1.LimitedPriorityLevelConfiguration", "limitResponse"),
     // Absence is written as null.
     ("apps.v1.DaemonSetSpec", "selector"),

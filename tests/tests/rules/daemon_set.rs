@@ -194,7 +194,7 @@ pub fn revisions_do_not_change() {
     assert_eq!(errors("ControllerRevision", &revision), [""; 0]);
     assert_eq!(
         errors("ControllerRevision", &with(&revision, "/data", json!(null))),
-        ["data: Required value"]
+        ["data: Required value: data is mandatory"]
     );
     assert_eq!(
         errors("ControllerRevision", &with(&revision, "/revision", json!(-1))),
