@@ -8,6 +8,6 @@ mod storage;
 pub use self::{
     daemon_set::daemon_set_update_strategy,
     pod::{container, ephemeral_container, image_volume, pod, pod_spec, volume},
-    service::{service_port, service_spec},
+    service::{load_balancer_ingress, service_port, service_spec},
     storage::{persistent_volume, persistent_volume_claim},
 };

@@ -4,6 +4,10 @@
 //! `Invalid value: "x": <detail>` ...). All errors of one object are collected in a [`Validation`] and are
 //! reported together.
 
+mod order;
+
+pub use self::order::Order;
+
 use std::{borrow::Cow, fmt, sync::LazyLock};
 
 use regex::Regex;

@@ -2,7 +2,7 @@
 
 use orch_runtime::scalar::IntOrString;
 
-use crate::core::v1::{ClientIPConfig, ServicePort, ServiceSpec, SessionAffinityConfig};
+use crate::core::v1::{ClientIPConfig, LoadBalancerIngress, ServicePort, ServiceSpec, SessionAffinityConfig};
 
 /// How long a client stays with a pod, in seconds: three hours.
 const AFFINITY_SECONDS: i32 = 3 * 60 * 60;
@@ -40,5 +40,12 @@ pub fn service_port(value: &mut ServicePort) {
     };
     if !is_given {
         value.target_port = Some(IntOrString::Int(value.port));
+    }
+}
+
+/// Packets arrive with the balancer's address, unless it says.
+pub fn load_balancer_ingress(value: &mut LoadBalancerIngress) {
+    if !value.ip.is_empty() {
+        value.ip_mode.get_or_insert_with(|| "VIP".to_owned());
     }
 }

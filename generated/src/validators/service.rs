@@ -4,13 +4,15 @@ mod address;
 mod port;
 mod traffic;
 
+use std::net::IpAddr;
+
 use orch_runtime::{
     constraint,
-    field_error::{FieldError, Validation},
+    field_error::{FieldError, Order, Validation},
     path::Path,
 };
 
-use crate::core::v1::ServiceSpec;
+use crate::core::v1::{Service, ServiceSpec};
 
 const NONE: &str = "None";
 /// The longest time that a client stays with a pod, in seconds.
@@ -34,8 +36,78 @@ pub fn service_spec(value: &ServiceSpec, path: &Path<'_>, cx: &mut Validation<'_
     affinity(value, path, cx);
     address::addresses(value, path, cx);
     traffic::policies(value, path, cx);
+    cx.arrange(path, ORDER);
     doubts(value, is_headless, cx);
 }
+
+/// The order in which clients know the errors of a service.
+const ORDER: &[Order] = &[
+    Order::with(
+        "ports",
+        &[
+            Order::of("name"),
+            Order::of("port"),
+            Order::of("protocol"),
+            Order::of("targetPort"),
+            Order::of("appProtocol"),
+            Order::of("nodePort"),
+            Order::of(""),
+        ],
+    ),
+    Order::of("externalName"),
+    Order::of("selector"),
+    Order::of("sessionAffinity"),
+    Order::of("sessionAffinityConfig"),
+    Order::of("clusterIPs"),
+    Order::of("ipFamilies"),
+    Order::of("ipFamilyPolicy"),
+    Order::of("externalIPs"),
+    Order::of("type"),
+    Order::of("LoadBalancerSourceRanges"),
+    Order::of("allocateLoadBalancerNodePorts"),
+    Order::of("loadBalancerClass"),
+    Order::of("externalTrafficPolicy"),
+    Order::of("healthCheckNodePort"),
+    Order::of("internalTrafficPolicy"),
+    Order::of("trafficDistribution"),
+];
+
+/// Where a balancer is reached is told of services that have one.
+pub fn service_update(new: &Service, old: &Service, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let (new_ingress, old_ingress) = (&new.status.load_balancer.ingress, &old.status.load_balancer.ingress);
+    if new_ingress == old_ingress {
+        return;
+    }
+    let status = path.field("status");
+    let balancer = status.field("loadBalancer");
+    let list = balancer.field("ingress");
+    if new.spec.type_ != "LoadBalancer" && !new_ingress.is_empty() {
+        cx.retract(&list);
+        let detail = "may only be used when `spec.type` is 'LoadBalancer'";
+        return cx.push(FieldError::forbidden(&list, detail));
+    }
+    for (index, ingress) in new_ingress.iter().enumerate() {
+        let at = list.index(index);
+        let mode = at.field("ipMode");
+        match ingress.ip_mode.as_deref() {
+            Some(_) if ingress.ip.is_empty() => {
+                let detail = "may not be specified when `ip` is not set";
+                cx.push(FieldError::forbidden(&mode, detail));
+            }
+            Some(other) if !MODES.contains(&other) => {
+                cx.push(FieldError::not_supported(&mode, other, MODES));
+            }
+            _ => {}
+        }
+        if ingress.hostname.parse::<IpAddr>().is_ok() {
+            let detail = "must be a DNS name, not an IP address";
+            cx.push(FieldError::invalid(&at.field("hostname"), &ingress.hostname, detail));
+        }
+    }
+}
+
+/// With whose address packets arrive.
+const MODES: &[&str] = &["Proxy", "VIP"];
 
 fn external_name(value: &ServiceSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let at = path.field("externalName");

@@ -14,7 +14,10 @@ pub(super) use self::claim::warn_of_claim_spec;
 pub use self::{
     attachment::{attachment_metadata, csi_driver_name, node_name, volume_attachment_source},
     capacity::{class_name, quantity_not_negative},
-    claim::{persistent_volume_claim, persistent_volume_claim_spec, persistent_volume_claim_update},
+    claim::{
+        persistent_volume_claim, persistent_volume_claim_spec, persistent_volume_claim_status,
+        persistent_volume_claim_update,
+    },
     class::{storage_class, storage_class_provisioner, storage_class_update},
     driver::{csi_driver, csi_driver_spec, csi_driver_spec_update, csi_driver_token_requests},
     node::{csi_node_spec, csi_node_spec_update},

@@ -25,7 +25,7 @@ pub fn image(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
 /// A container that runs as long as the pod does.
 pub(super) fn main_container(
     value: &Container,
-    volumes: &[Volume],
+    volumes: &[&Volume],
     grace: Option<i64>,
     path: &Path<'_>,
     cx: &mut Validation<'_>,
@@ -43,7 +43,7 @@ pub(super) fn main_container(
 /// A container that runs before the others, or beside them if it is always restarted.
 pub(super) fn init_container(
     value: &Container,
-    volumes: &[Volume],
+    volumes: &[&Volume],
     path: &Path<'_>,
     cx: &mut Validation<'_>,
 ) {
@@ -73,13 +73,17 @@ fn resize_policies(value: &Container, path: &Path<'_>, cx: &mut Validation<'_>) 
         if !seen.insert(&policy.resource_name) {
             cx.push(FieldError::duplicate(&at.index(index), &policy.resource_name));
         }
+        // Clients know unknown and missing words at the list.
+        for field in ["resourceName", "restartPolicy"] {
+            cx.relocate(&at.index(index).field(field), &at);
+        }
     }
 }
 
 /// A container that is added later: much is not allowed.
 pub(super) fn ephemeral_container(
     value: &EphemeralContainer,
-    volumes: &[Volume],
+    volumes: &[&Volume],
     path: &Path<'_>,
     cx: &mut Validation<'_>,
 ) {
@@ -109,7 +113,7 @@ pub(super) fn ephemeral_container(
     }
 }
 
-fn container(value: &Container, volumes: &[Volume], path: &Path<'_>, cx: &mut Validation<'_>) {
+fn container(value: &Container, volumes: &[&Volume], path: &Path<'_>, cx: &mut Validation<'_>) {
     port_names(&value.ports, &path.field("ports"), cx);
     mounts(&value.volume_mounts, &value.volume_devices, volumes, value.security_context.as_ref(), path, cx);
     container_resources(&value.resources, &path.field("resources"), cx);
@@ -147,7 +151,7 @@ fn probes(value: &Container, path: &Path<'_>, cx: &mut Validation<'_>) {
 fn mounts(
     mounts: &[VolumeMount],
     devices: &[VolumeDevice],
-    volumes: &[Volume],
+    volumes: &[&Volume],
     security: Option<&SecurityContext>,
     path: &Path<'_>,
     cx: &mut Validation<'_>,
@@ -166,6 +170,9 @@ fn mounts(
         );
         overlaps(other, (&mount.name, &mount.mount_path), ("mountPath", "volumeDevices"), &at, cx);
         // Clients know these errors at the list.
+        for field in ["mountPropagation", "recursiveReadOnly"] {
+            cx.relocate(&at.field(field), &list.field(field));
+        }
         sub_paths(mount, &list, &at, cx);
         propagation(mount, is_privileged, &list, cx);
     }
@@ -174,15 +181,21 @@ fn mounts(
     for (index, device) in devices.iter().enumerate() {
         let at = list.index(index);
         let name = at.field("name");
-        if !device.name.is_empty() && !names.insert(&device.name) {
+        if device.name.is_empty() {
+            cx.push(FieldError::required(&name, ""));
+        } else if !names.insert(&device.name) {
             cx.push(FieldError::invalid(&name, &device.name, "must be unique"));
         }
         let is_claim =
             |volume: &Volume| volume.persistent_volume_claim.is_some() || volume.ephemeral.is_some();
-        if volume_of(&device.name, volumes, &at, cx).is_some_and(|volume| !is_claim(volume)) {
-            let detail =
-                "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode";
-            cx.push(FieldError::invalid(&name, &device.name, detail));
+        match volumes.iter().find(|volume| volume.name == device.name) {
+            None => cx.push(FieldError::not_found(&name, &device.name)),
+            Some(volume) if !is_claim(volume) => {
+                let detail =
+                    "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode";
+                cx.push(FieldError::invalid(&name, &device.name, detail));
+            }
+            Some(_) => {}
         }
         place(&device.device_path, &mut places, &at.field("devicePath"), cx);
         if device.device_path.split('/').any(|part| part == "..") {
@@ -216,20 +229,14 @@ fn overlaps(
     }
 }
 
-/// The volume that is mounted.
-fn volume_of<'v>(
-    name: &str,
-    volumes: &'v [Volume],
-    path: &Path<'_>,
-    cx: &mut Validation<'_>,
-) -> Option<&'v Volume> {
-    let found = volumes.iter().find(|volume| volume.name == name);
+/// The volume that is mounted exists.
+fn volume_of(name: &str, volumes: &[&Volume], path: &Path<'_>, cx: &mut Validation<'_>) {
     if name.is_empty() {
         cx.push(FieldError::required(&path.field("name"), ""));
-    } else if found.is_none() {
+    }
+    if !volumes.iter().any(|volume| volume.name == name) {
         cx.push(FieldError::not_found(&path.field("name"), name));
     }
-    found
 }
 
 /// A place in the container, where nothing else is.

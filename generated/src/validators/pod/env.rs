@@ -91,15 +91,26 @@ pub fn data_key(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
     config_key(value, path, cx);
 }
 
-/// A variable has a value or a source.
+/// A variable has a value or exactly one source.
 pub fn env_var(value: &EnvVar, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if value.value_from.is_some() && !value.value.is_empty() {
-        let detail = "may not be specified when `value` is not empty";
-        cx.push(FieldError::invalid(&path.field("valueFrom"), "", detail));
+    let Some(source) = &value.value_from else { return };
+    let given = [
+        source.field_ref.is_some(),
+        source.resource_field_ref.is_some(),
+        source.config_map_key_ref.is_some(),
+        source.secret_key_ref.is_some(),
+    ];
+    let at = path.field("valueFrom");
+    if !value.value.is_empty() && given.contains(&true) {
+        cx.push(FieldError::invalid(&at, "", "may not be specified when `value` is not empty"));
+    } else {
+        let names =
+            "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`";
+        one_source(&given, names, &at, cx);
     }
 }
 
-/// There is exactly one source.
+/// The field or amount can be shown.
 pub fn env_var_source(value: &EnvVarSource, path: &Path<'_>, cx: &mut Validation<'_>) {
     if let Some(field) = &value.field_ref {
         field_selector(field, FieldsOf::Environment, &path.field("fieldRef"), cx);
@@ -107,20 +118,14 @@ pub fn env_var_source(value: &EnvVarSource, path: &Path<'_>, cx: &mut Validation
     if let Some(resource) = &value.resource_field_ref {
         resource_selector(resource, FieldsOf::Environment, &path.field("resourceFieldRef"), cx);
     }
-    let given = [
-        value.field_ref.is_some(),
-        value.resource_field_ref.is_some(),
-        value.config_map_key_ref.is_some(),
-        value.secret_key_ref.is_some(),
-    ];
-    let names = "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`";
-    one_source(&given, names, path, cx);
 }
 
-/// There is exactly one source.
-pub fn env_from_source(value: &EnvFromSource, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let given = [value.config_map_ref.is_some(), value.secret_ref.is_some()];
-    one_source(&given, "must specify one of: `configMapRef` or `secretRef`", path, cx);
+/// Each item has exactly one source. Clients know the errors at the list.
+pub fn env_from_sources(value: &[EnvFromSource], path: &Path<'_>, cx: &mut Validation<'_>) {
+    for source in value {
+        let given = [source.config_map_ref.is_some(), source.secret_ref.is_some()];
+        one_source(&given, "must specify one of: `configMapRef` or `secretRef`", path, cx);
+    }
 }
 
 fn one_source(given: &[bool], names: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
@@ -187,26 +192,33 @@ pub(super) fn resource_selector(
     } else if !AMOUNTS.contains(&resource) && !HUGE_PAGES.iter().any(|prefix| resource.starts_with(prefix)) {
         cx.push(FieldError::not_supported(&at, resource, AMOUNTS));
     }
-    let divisor = value.divisor.as_ref().filter(|divisor| !divisor.is_zero());
-    let name = resource.split_once('.').map_or(resource, |(_, name)| name);
-    let (units, detail) = if name == "cpu" {
-        (&CPU_UNITS, "only divisor's values 1m and 1 are supported with the cpu resource")
-    } else {
-        (
-            &BYTE_UNITS,
-            "only divisor's values 1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei are supported with the \
-             memory resource",
-        )
+    let Some(divisor) = value.divisor.as_ref().filter(|divisor| !divisor.is_zero()) else { return };
+    let detail = match resource.split_once('.').map_or("", |(_, name)| name) {
+        "cpu" if !CPU_UNITS.contains(divisor) => {
+            "only divisor's values 1m and 1 are supported with the cpu resource".to_owned()
+        }
+        name if name.starts_with("hugepages-") => byte_units("hugepages", divisor),
+        "ephemeral-storage" => byte_units("local ephemeral storage", divisor),
+        "memory" => byte_units("memory", divisor),
+        _ => String::new(),
     };
-    if divisor.is_some_and(|divisor| !units.contains(divisor)) {
-        cx.push(FieldError::invalid(&path.field("divisor"), name, &detail.replace("memory", name)));
+    if !detail.is_empty() {
+        cx.push(FieldError::invalid(&path.field("divisor"), resource, &detail));
     }
 }
 
+/// What is wrong with a unit of bytes, if anything is.
+fn byte_units(resource: &str, divisor: &Quantity) -> String {
+    if BYTE_UNITS.contains(divisor) {
+        return String::new();
+    }
+    format!("only divisor's values {} are supported with the {resource} resource", BYTE_UNIT_NAMES.join(", "))
+}
+
 static CPU_UNITS: LazyLock<Vec<Quantity>> = LazyLock::new(|| quantities(&["1m", "1"]));
-static BYTE_UNITS: LazyLock<Vec<Quantity>> = LazyLock::new(|| {
-    quantities(&["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"])
-});
+static BYTE_UNITS: LazyLock<Vec<Quantity>> = LazyLock::new(|| quantities(BYTE_UNIT_NAMES));
+const BYTE_UNIT_NAMES: &[&str] =
+    &["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
 
 fn quantities(texts: &[&str]) -> Vec<Quantity> {
     texts.iter().map(|text| text.parse().expect("a quantity of this file")).collect()

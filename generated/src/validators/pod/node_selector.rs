@@ -6,7 +6,7 @@ use orch_runtime::{
     path::Path,
 };
 
-use crate::core::v1::{NodeSelector, NodeSelectorRequirement, NodeSelectorTerm};
+use crate::core::v1::{NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PreferredSchedulingTerm};
 
 /// The only field of nodes that can be selected.
 const NODE_NAME_FIELD: &str = "metadata.name";
@@ -28,6 +28,18 @@ pub fn node_selector_term(value: &NodeSelectorTerm, path: &Path<'_>, cx: &mut Va
     let fields = path.field("matchFields");
     for (index, requirement) in value.match_fields.iter().enumerate() {
         field_requirement(requirement, &fields.index(index), cx);
+    }
+}
+
+/// What is only preferred may name values that no label can have.
+pub fn preferred_term(value: &PreferredSchedulingTerm, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let preference = path.field("preference");
+    let expressions = preference.field("matchExpressions");
+    for (index, requirement) in value.preference.match_expressions.iter().enumerate() {
+        let at = expressions.index(index);
+        for value in 0..requirement.values.len() {
+            cx.retract(&at.field("values").index(value));
+        }
     }
 }
 

@@ -1,17 +1,30 @@
 //! Pods as objects of their own: what templates may say and pods may not, and what never changes.
 
 use orch_runtime::{
-    field_error::{FieldError, Validation},
+    constraint,
+    field_error::{FieldError, Rendered, Validation, json},
     path::Path,
 };
 
-use super::doubts;
-use crate::core::v1::{Container, Pod, PodSpec, Toleration};
+use super::{
+    annotations::{annotations, annotations_update, matching_profiles},
+    container::image,
+    doubts,
+    scheduling::toleration,
+    status::pod_status_update,
+};
+use crate::core::v1::{Affinity, Container, Pod, PodSpec, Toleration, Volume};
 
 /// What may change in a running pod, for people.
 const MAY_CHANGE: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
     `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing \
     tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+
+/// Annotations have values that they can have.
+pub fn pod_annotations(value: &Pod, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let metadata = path.field("metadata");
+    annotations(&value.metadata.annotations, &value.spec, &metadata.field("annotations"), cx);
+}
 
 /// An image is named at last, and a token needs an account that it is for; what is accepted may be doubtful.
 pub fn pod(value: &Pod, path: &Path<'_>, cx: &mut Validation<'_>) {
@@ -24,6 +37,8 @@ pub fn pod(value: &Pod, path: &Path<'_>, cx: &mut Validation<'_>) {
             cx.push(FieldError::required(&volume.field("image").field("reference"), ""));
         }
     }
+    claims_of_ephemeral_volumes(value, &volumes, cx);
+    matching_profiles(&value.metadata.annotations, &value.spec, &spec, cx);
     if !value.spec.service_account_name.is_empty() {
         return;
     }
@@ -40,77 +55,162 @@ pub fn pod(value: &Pod, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
 }
 
-/// A pod keeps what it is, but for images, a deadline that comes closer, and more tolerations.
-pub fn pod_update(new: &Pod, old: &Pod, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let (new, old) = (&new.spec, &old.spec);
-    let spec = path.field("spec");
-    if counts(new) != counts(old) {
-        for (field, is_changed) in [
-            ("containers", counts(new).0 != counts(old).0),
-            ("initContainers", counts(new).1 != counts(old).1),
-        ] {
-            if is_changed {
-                let detail = "pod updates may not add or remove containers";
-                cx.push(FieldError::forbidden(&spec.field(field), detail));
-            }
-        }
+/// Claims that are made for the pod have names that a claim can have, and no volume uses one of them by its name.
+fn claims_of_ephemeral_volumes(value: &Pod, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.metadata.name.is_empty() {
         return;
     }
-    deadline(
-        new.active_deadline_seconds,
-        old.active_deadline_seconds,
-        &spec.field("activeDeadlineSeconds"),
-        cx,
-    );
+    let claim = |volume: &Volume| format!("{}-{}", value.metadata.name, volume.name);
+    let made: Vec<String> =
+        value.spec.volumes.iter().filter(|volume| volume.ephemeral.is_some()).map(claim).collect();
+    for (index, volume) in value.spec.volumes.iter().enumerate() {
+        let at = path.index(index);
+        if volume.ephemeral.is_some() && !volume.name.is_empty() {
+            let claim = claim(volume);
+            for fault in constraint::dns_subdomain(&claim) {
+                let detail = format!("PVC name {claim:?}: {fault}");
+                cx.push(FieldError::invalid(&at.field("name"), &volume.name, &detail));
+            }
+        }
+        let used = volume.persistent_volume_claim.as_ref().map(|source| &source.claim_name);
+        if let Some(used) = used.filter(|used| made.contains(used)) {
+            let source = at.field("persistentVolumeClaim");
+            let detail = "must not reference a PVC that gets created for an ephemeral volume";
+            cx.push(FieldError::invalid(&source.field("claimName"), used, detail));
+        }
+    }
+}
+
+/// A pod keeps what it is, but for images, a deadline that comes closer, and more tolerations.
+pub fn pod_update(new: &Pod, old: &Pod, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let metadata = path.field("metadata");
+    let at = metadata.field("annotations");
+    annotations_update(&new.metadata.annotations, &old.metadata.annotations, &at, cx);
+    if new.status != old.status {
+        pod_status_update(new, old, path, cx);
+    }
+    annotations(&new.metadata.annotations, &new.spec, &at, cx);
+    let (new, old) = (&new.spec, &old.spec);
+    let spec = path.field("spec");
+    for (field, new, old) in [
+        ("containers", &new.containers, &old.containers),
+        ("initContainers", &new.init_containers, &old.init_containers),
+    ] {
+        let at = spec.field(field);
+        if new.len() != old.len() {
+            return cx.push(FieldError::forbidden(&at, "pod updates may not add or remove containers"));
+        }
+        // What is wrong with an image is told once more.
+        for (index, container) in new.iter().enumerate() {
+            let container_at = at.index(index);
+            if container.image.is_empty() {
+                cx.push(FieldError::required(&container_at.field("image"), ""));
+            }
+            image(&container.image, &container_at.field("image"), cx);
+        }
+    }
+    let at = spec.field("activeDeadlineSeconds");
+    if !deadline(new.active_deadline_seconds, old.active_deadline_seconds, &at, cx) {
+        return;
+    }
     only_added(&new.tolerations, &old.tolerations, &spec.field("tolerations"), cx);
     scheduling_gates(new, old, &spec.field("schedulingGates"), cx);
-    if !is_same_besides(new, old) {
+    let mut same = same_besides(new, old);
+    if !old.scheduling_gates.is_empty() {
+        placed_closer(new, old, &spec, cx);
+        same.node_selector.clone_from(&old.node_selector);
+        let affinity = |spec: &PodSpec| spec.affinity.as_ref().and_then(|it| it.node_affinity.clone());
+        match (&mut same.affinity, affinity(old)) {
+            (Some(new), kept) => new.node_affinity = kept,
+            (None, None) => {}
+            (new @ None, kept) => {
+                *new = Some(Affinity { node_affinity: kept, ..Affinity::default() });
+            }
+        }
+        if old.affinity.is_none() && same.affinity == Some(Affinity::default()) {
+            same.affinity = None;
+        }
+    }
+    if same != *old {
         cx.push(FieldError::forbidden(&spec, MAY_CHANGE));
     }
 }
 
-fn counts(spec: &PodSpec) -> (usize, usize) {
-    (spec.containers.len(), spec.init_containers.len())
+/// Where a pod that waits may run can be narrowed.
+fn placed_closer(new: &PodSpec, old: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if old.node_selector.iter().any(|(key, value)| new.node_selector.get(key) != Some(value)) {
+        let detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)";
+        let shown = Rendered(json(&new.node_selector));
+        cx.push(FieldError::invalid(&path.field("nodeSelector"), &shown, detail));
+    }
+    let terms = |spec: &PodSpec| {
+        let affinity = spec.affinity.as_ref().and_then(|affinity| affinity.node_affinity.as_ref());
+        let required =
+            affinity.and_then(|it| it.required_during_scheduling_ignored_during_execution.as_ref());
+        required.map(|selector| selector.node_selector_terms.clone()).unwrap_or_default()
+    };
+    let (new, old) = (terms(new), terms(old));
+    let affinity = path.field("affinity");
+    let node = affinity.field("nodeAffinity");
+    let required = node.field("requiredDuringSchedulingIgnoredDuringExecution");
+    let at = required.field("nodeSelectorTerms");
+    if !old.is_empty() && new.len() != old.len() {
+        let detail = "no additions/deletions to non-empty NodeSelectorTerms list are allowed";
+        return cx.push(FieldError::invalid(&at, &Rendered(json(&new)), detail));
+    }
+    for (index, (new, old)) in new.iter().zip(&old).enumerate() {
+        let was_empty = old.match_expressions.is_empty() && old.match_fields.is_empty();
+        let keeps = new.match_expressions.starts_with(&old.match_expressions)
+            && new.match_fields.starts_with(&old.match_fields);
+        if !keeps || (was_empty && new != old) {
+            let detail = "only additions are allowed (no mutations or deletions)";
+            cx.push(FieldError::invalid(&at.index(index), &Rendered(json(new)), detail));
+        }
+    }
 }
 
-fn deadline(new: Option<i64>, old: Option<i64>, path: &Path<'_>, cx: &mut Validation<'_>) {
-    match (new, old) {
+/// Whether the rest of the pod needs to be looked at.
+fn deadline(new: Option<i64>, old: Option<i64>, path: &Path<'_>, cx: &mut Validation<'_>) -> bool {
+    let (shown, detail, goes_on) = match (new, old) {
+        (Some(new), _) if !(0..=i64::from(i32::MAX)).contains(&new) => {
+            (Some(new), "must be between 0 and 2147483647, inclusive", false)
+        }
         (Some(new), Some(old)) if new > old => {
-            let detail = "must be less than or equal to previous value";
-            cx.push(FieldError::invalid(path, &new, detail));
+            (Some(new), "must be less than or equal to previous value", false)
         }
-        (None, Some(_)) => {
-            let detail = "must not update from a positive integer to nil value";
-            cx.push(FieldError::invalid(path, &new, detail));
-        }
-        _ => {}
-    }
+        (None, Some(_)) => (None, "must not update from a positive integer to nil value", true),
+        _ => return true,
+    };
+    cx.push(FieldError::invalid(path, &shown, detail));
+    goes_on
 }
 
 /// Old tolerations stay, though their time may change.
 fn only_added(new: &[Toleration], old: &[Toleration], path: &Path<'_>, cx: &mut Validation<'_>) {
     let timeless = |toleration: &Toleration| Toleration { toleration_seconds: None, ..toleration.clone() };
-    let stays = |old: &Toleration| {
-        new.iter().any(|new| new == old || (old.effect == "NoExecute" && timeless(new) == timeless(old)))
-    };
+    let stays = |old: &Toleration| new.iter().any(|new| timeless(new) == timeless(old));
     if !old.iter().all(stays) {
         let detail = "existing toleration can not be modified except its tolerationSeconds";
-        cx.push(FieldError::forbidden(path, detail));
+        return cx.push(FieldError::forbidden(path, detail));
+    }
+    for (index, added) in new.iter().enumerate() {
+        toleration(added, &path.index(index), cx);
     }
 }
 
 fn scheduling_gates(new: &PodSpec, old: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let added = new.scheduling_gates.iter().filter(|gate| !old.scheduling_gates.contains(gate));
-    for gate in added {
+    let gates = new.scheduling_gates.iter().enumerate();
+    for (index, gate) in gates.filter(|(_, gate)| !old.scheduling_gates.contains(gate)) {
         let detail = format!("only deletion is allowed, but found new scheduling gate '{}'", gate.name);
-        cx.push(FieldError::forbidden(path, &detail));
+        cx.push(FieldError::forbidden(&path.index(index).field("name"), &detail));
     }
 }
 
-fn is_same_besides(new: &PodSpec, old: &PodSpec) -> bool {
+/// The new pod, but with the old values of what may change.
+fn same_besides(new: &PodSpec, old: &PodSpec) -> PodSpec {
     let was_negative = old.termination_grace_period_seconds.is_some_and(|seconds| seconds < 0);
     let grace_is_mended = was_negative && new.termination_grace_period_seconds == Some(1);
-    let munged = PodSpec {
+    PodSpec {
         containers: with_images(&new.containers, &old.containers),
         init_containers: with_images(&new.init_containers, &old.init_containers),
         ephemeral_containers: old.ephemeral_containers.clone(),
@@ -123,8 +223,7 @@ fn is_same_besides(new: &PodSpec, old: &PodSpec) -> bool {
             new.termination_grace_period_seconds
         },
         ..new.clone()
-    };
-    munged == *old
+    }
 }
 
 /// The new containers with the old images.

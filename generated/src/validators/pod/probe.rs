@@ -35,6 +35,7 @@ fn one_handler(handlers: &[(&str, bool)], path: &Path<'_>, cx: &mut Validation<'
         cx.push(FieldError::required(path, "must specify a handler type"));
     }
     for (name, _) in given {
+        cx.retract(&path.field(name));
         let detail = "may not specify more than 1 handler type";
         cx.push(FieldError::forbidden(&path.field(name), detail));
     }
@@ -57,8 +58,11 @@ pub(super) fn sleeps(value: &Container, grace: Option<i64>, path: &Path<'_>, cx:
     let (Some(lifecycle), Some(grace)) = (&value.lifecycle, grace) else { return };
     let path = path.field("lifecycle");
     for (name, handler) in [("postStart", &lifecycle.post_start), ("preStop", &lifecycle.pre_stop)] {
-        let seconds =
-            handler.as_ref().and_then(|handler| handler.sleep.as_ref()).map_or(0, |sleep| sleep.seconds);
+        let is_only = |handler: &&LifecycleHandler| {
+            handler.exec.is_none() && handler.http_get.is_none() && handler.tcp_socket.is_none()
+        };
+        let sleep = handler.as_ref().filter(is_only).and_then(|handler| handler.sleep.as_ref());
+        let seconds = sleep.map_or(0, |sleep| sleep.seconds);
         if !(0..=grace).contains(&seconds) {
             let detail =
                 format!("must be non-negative and less than terminationGracePeriodSeconds ({grace})");

@@ -90,7 +90,7 @@ fn projection<'v>(
         let at = path.field("downwardAPI");
         for file in &facts.items {
             downward_api_file(file, &at, cx);
-            add(&file.path, "downwardAPI", cx);
+            add(&file.path, &file.path, cx);
         }
     }
     if let Some(token) = &source.service_account_token {

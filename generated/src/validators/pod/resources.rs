@@ -11,6 +11,26 @@ use orch_runtime::{
 
 use crate::core::v1::ResourceRequirements;
 
+/// Resources that need no prefix, though containers do not have them.
+const QUOTAS: &[&str] = &[
+    "configmaps",
+    "limits.cpu",
+    "limits.ephemeral-storage",
+    "limits.memory",
+    "persistentvolumeclaims",
+    "pods",
+    "replicationcontrollers",
+    "requests.cpu",
+    "requests.ephemeral-storage",
+    "requests.memory",
+    "requests.storage",
+    "resourcequotas",
+    "secrets",
+    "services",
+    "services.loadbalancers",
+    "services.nodeports",
+    "storage",
+];
 /// Resources of containers that need no prefix.
 const STANDARD: &[&str] = &["cpu", "memory", "ephemeral-storage"];
 const HUGE_PAGES: &str = "hugepages-";
@@ -47,9 +67,12 @@ pub(super) fn claims(
     cx: &mut Validation<'_>,
 ) {
     for (index, claim) in value.claims.iter().enumerate() {
+        let resources = path.field("resources");
+        let claims = resources.field("claims");
+        let at = claims.index(index);
+        cx.relocate(&at.field("name"), &at);
         if !claim.name.is_empty() && !of_pod.contains(claim.name.as_str()) {
-            let resources = path.field("resources");
-            cx.push(FieldError::not_found(&resources.field("claims").index(index), &claim.name));
+            cx.push(FieldError::not_found(&at, &claim.name));
         }
     }
 }
@@ -85,8 +108,10 @@ fn resource(name: &str, amount: &Quantity, path: &Path<'_>, cx: &mut Validation<
     cx.invalid_all(path, name, &faults);
     if !name.contains('/') {
         if !is_standard {
-            let detail = "must be a standard resource type or fully qualified";
-            cx.push(FieldError::invalid(path, name, detail));
+            if faults.is_empty() && !QUOTAS.contains(&name) && !name.starts_with("requests.hugepages-") {
+                let detail = "must be a standard resource type or fully qualified";
+                cx.push(FieldError::invalid(path, name, detail));
+            }
             cx.push(FieldError::invalid(path, name, "must be a standard resource for containers"));
         }
     } else if !is_native(name, domain) && !is_extended(name) {
@@ -98,6 +123,17 @@ fn resource(name: &str, amount: &Quantity, path: &Path<'_>, cx: &mut Validation<
     } else if !is_native(name, domain) && amount.milli_value() % 1000 != 0 {
         cx.push(FieldError::invalid(path, &amount.to_string(), "must be an integer"));
     }
+    let page = name.strip_prefix(HUGE_PAGES).and_then(|page| page.parse::<Quantity>().ok());
+    if page.is_some_and(|page| !is_multiple(amount, &page)) {
+        let detail = format!("{amount} is not positive integer multiple of {name}");
+        cx.push(FieldError::invalid(path, &amount.to_string(), &detail));
+    }
+}
+
+/// Whether an amount is some pages, and no part of one.
+fn is_multiple(amount: &Quantity, page: &Quantity) -> bool {
+    let (amount, page) = (amount.milli_value(), page.milli_value());
+    page > 0 && amount > 0 && amount % page == 0
 }
 
 /// Resources without a prefix, and those of the product.

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use orch_runtime::{
     constraint,
-    field_error::{FieldError, Rendered, Validation},
+    field_error::{FieldError, Validation},
     path::Path,
 };
 
 use crate::{
     core::v1::{PodAffinityTerm, Toleration, TopologySpreadConstraint},
+    meta::v1::LabelSelector,
     validators::label_selector,
 };
 
@@ -78,13 +79,22 @@ pub fn pod_affinity_term(value: &PodAffinityTerm, path: &Path<'_>, cx: &mut Vali
     for name in &value.namespaces {
         cx.invalid_all(&path.field("namespace"), name, &constraint::dns_label(name));
     }
-    topology_key(&value.topology_key, path, cx);
     let has_selector = value.label_selector.is_some();
     for (field, keys) in
         [("matchLabelKeys", &value.match_label_keys), ("mismatchLabelKeys", &value.mismatch_label_keys)]
     {
         label_keys(keys, has_selector, &path.field(field), cx);
     }
+    for (index, key) in value.match_label_keys.iter().enumerate() {
+        if value.mismatch_label_keys.contains(key) {
+            let at = path.field("matchLabelKeys");
+            let detail = "exists in both matchLabelKeys and mismatchLabelKeys";
+            cx.push(FieldError::invalid(&at.index(index), key, detail));
+        }
+    }
+    topology_key(&value.topology_key, path, cx);
+    let at = path.field("topologyKey");
+    cx.invalid_all(&at, &value.topology_key, &constraint::qualified_name(&value.topology_key));
 }
 
 /// Numbers are positive, and what counts is correct.
@@ -107,7 +117,14 @@ pub fn topology_spread(value: &TopologySpreadConstraint, path: &Path<'_>, cx: &m
             cx.push(FieldError::invalid(&at, &least, &detail));
         }
     }
-    label_keys(&value.match_label_keys, value.label_selector.is_some(), &path.field("matchLabelKeys"), cx);
+    let keys = path.field("matchLabelKeys");
+    label_keys(&value.match_label_keys, value.label_selector.is_some(), &keys, cx);
+    for (index, key) in value.match_label_keys.iter().enumerate() {
+        if value.label_selector.as_ref().is_some_and(|selector| mentions(selector, key)) {
+            let detail = "exists in both matchLabelKeys and labelSelector";
+            cx.push(FieldError::invalid(&keys.index(index), key, detail));
+        }
+    }
     if let Some(selector) = &value.label_selector {
         label_selector(selector, &path.field("labelSelector"), cx);
     }
@@ -117,26 +134,28 @@ pub fn topology_spread(value: &TopologySpreadConstraint, path: &Path<'_>, cx: &m
 pub(super) fn topology_spreads(value: &[TopologySpreadConstraint], path: &Path<'_>, cx: &mut Validation<'_>) {
     for (index, constraint) in value.iter().enumerate() {
         let key = |it: &TopologySpreadConstraint| (it.topology_key.clone(), it.when_unsatisfiable.clone());
-        if value[..index].iter().any(|before| key(before) == key(constraint)) {
+        if value[index + 1..].iter().any(|later| key(later) == key(constraint)) {
             let shown = format!("{{{}, {}}}", constraint.topology_key, constraint.when_unsatisfiable);
             let at = path.index(index);
-            cx.push(FieldError::duplicate(&at.field("{topologyKey, whenUnsatisfiable}"), &Rendered(shown)));
+            cx.push(FieldError::duplicate(&at.field("{topologyKey, whenUnsatisfiable}"), &shown));
         }
     }
 }
 
+fn mentions(selector: &LabelSelector, key: &str) -> bool {
+    selector.match_labels.contains_key(key)
+        || selector.match_expressions.iter().any(|expression| expression.key == key)
+}
+
 fn topology_key(key: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let at = path.field("topologyKey");
     if key.is_empty() {
-        cx.push(FieldError::required(&at, "can not be empty"));
-    } else {
-        cx.invalid_all(&at, key, &constraint::qualified_name(key));
+        cx.push(FieldError::required(&path.field("topologyKey"), "can not be empty"));
     }
 }
 
 fn label_keys(keys: &[String], has_selector: bool, path: &Path<'_>, cx: &mut Validation<'_>) {
     if !keys.is_empty() && !has_selector {
-        cx.push(FieldError::forbidden(path, "must not be specified when labelSelector is not set"));
+        return cx.push(FieldError::forbidden(path, "must not be specified when labelSelector is not set"));
     }
     for (index, key) in keys.iter().enumerate() {
         cx.invalid_all(&path.index(index), key, &constraint::qualified_name(key));

@@ -58,6 +58,9 @@ pub fn sysctl_name(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
 
 /// A profile of the node has a path, others have none.
 pub fn seccomp_profile(value: &SeccompProfile, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.type_.is_empty() {
+        type_missing("type is required when seccompProfile is set", path, cx);
+    }
     let at = path.field("localhostProfile");
     match (value.type_ == LOCALHOST, &value.localhost_profile) {
         (true, None) => {
@@ -74,6 +77,9 @@ pub fn seccomp_profile(value: &SeccompProfile, path: &Path<'_>, cx: &mut Validat
 
 /// A profile of the node has a name, others have none.
 pub fn app_armor_profile(value: &AppArmorProfile, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.type_.is_empty() {
+        return type_missing("type is required when appArmorProfile is set", path, cx);
+    }
     let at = path.field("localhostProfile");
     match (value.type_ == LOCALHOST, &value.localhost_profile) {
         (true, None) => {
@@ -92,4 +98,11 @@ pub fn app_armor_profile(value: &AppArmorProfile, path: &Path<'_>, cx: &mut Vali
         }
         (false, None) => {}
     }
+}
+
+/// Says more than that the type is required.
+fn type_missing(detail: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let at = path.field("type");
+    cx.retract(&at);
+    cx.push(FieldError::required(&at, detail));
 }

@@ -9,13 +9,15 @@ use orch_runtime::{
 };
 
 use super::{
+    annotations::{annotations, matching_profiles},
     container::{ephemeral_container, init_container, main_container},
     doubts,
+    order::POD_SPEC,
     resources::{claims, container_resources, overhead},
     scheduling::topology_spreads,
     windows::{host_process, operating_system},
 };
-use crate::core::v1::{ContainerPort, PodDNSConfig, PodResourceClaim, PodSpec, PodTemplateSpec};
+use crate::core::v1::{ContainerPort, PodDNSConfig, PodResourceClaim, PodSpec, PodTemplateSpec, Volume};
 
 /// The most name servers, and domains to search, that resolvers look at.
 const NAMESERVERS_MAX: usize = 3;
@@ -44,29 +46,65 @@ pub fn pod_spec(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
     if value.host_pid && value.share_process_namespace == Some(true) {
         let detail = "ShareProcessNamespace and HostPID cannot both be enabled";
-        cx.push(FieldError::invalid(&path.field("shareProcessNamespace"), &true, detail));
+        // Clients know it among the settings of security.
+        let security = path.field("securityContext");
+        cx.push(FieldError::invalid(&security.field("shareProcessNamespace"), &true, detail));
     }
     if value.host_users == Some(false) {
         for (field, is_shared) in
-            [("hostNetwork", value.host_network), ("hostPID", value.host_pid), ("hostIPC", value.host_ipc)]
+            [("hostNetwork", value.host_network), ("HostPID", value.host_pid), ("HostIPC", value.host_ipc)]
         {
             if is_shared {
-                cx.push(FieldError::forbidden(&path.field(field), "when `hostUsers` is false"));
+                cx.push(FieldError::forbidden(&path.field(field), "when `pod.Spec.HostUsers` is false"));
             }
         }
     }
     unmasked(value, path, cx);
     topology_spreads(&value.topology_spread_constraints, &path.field("topologySpreadConstraints"), cx);
+    overhead(&value.overhead, &path.field("overhead"), cx);
+    if let Some(resources) = &value.resources {
+        container_resources(resources, &path.field("resources"), cx);
+    }
+    host_sysctls(value, path, cx);
+    // Clients know the name of a gate at its place in the list.
+    let gates = path.field("schedulingGates");
+    for index in 0..value.scheduling_gates.len() {
+        cx.relocate(&gates.index(index).field("name"), &gates.index(index));
+    }
+    cx.arrange(path, POD_SPEC);
     host_process(value, path, cx);
     if !value.scheduling_gates.is_empty() && !value.node_name.is_empty() {
         let detail = "cannot be set until all schedulingGates have been cleared";
         cx.push(FieldError::forbidden(&path.field("nodeName"), detail));
     }
-    overhead(&value.overhead, &path.field("overhead"), cx);
-    if let Some(resources) = &value.resources {
-        container_resources(resources, &path.field("resources"), cx);
+    let os = path.field("os");
+    let is_unknown = value.os.as_ref().is_some_and(|os| !os.name.is_empty());
+    if is_unknown && cx.has_error_at(&os) {
+        // Clients know an unknown word at the object.
+        cx.relocate(&os.field("name"), &os);
+    } else {
+        operating_system(value, path, cx);
     }
-    operating_system(value, path, cx);
+}
+
+/// Parameters of the kernel that each network, or each space of messages, has for itself are not set for the node's own.
+fn host_sysctls(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    const MESSAGES: &[&str] = &["kernel.shm", "kernel.msg", "kernel.sem", "fs.mqueue."];
+    let security = path.field("securityContext");
+    let list = security.field("sysctls");
+    let sysctls = value.security_context.iter().flat_map(|security| &security.sysctls);
+    for (index, sysctl) in sysctls.enumerate() {
+        let name = sysctl.name.replace('/', ".");
+        let shared = if value.host_network && name.starts_with("net.") {
+            "hostNetwork"
+        } else if value.host_ipc && MESSAGES.iter().any(|prefix| name.starts_with(prefix)) {
+            "hostIPC"
+        } else {
+            continue;
+        };
+        let detail = format!("may not be specified when '{shared}' is true");
+        cx.push(FieldError::invalid(&list.index(index).field("name"), &sysctl.name, &detail));
+    }
 }
 
 /// All of `/proc` is shown to users only who are not the node's.
@@ -91,7 +129,10 @@ fn unmasked(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
 }
 
 fn containers(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let volumes = &value.volumes;
+    // What is wrong with a volume hides it from those who mount it.
+    let list = path.field("volumes");
+    let correct = value.volumes.iter().enumerate().filter(|(index, _)| !cx.has_error_at(&list.index(*index)));
+    let volumes: &[&Volume] = &correct.map(|(_, volume)| volume).collect::<Vec<_>>();
     let wanted: BTreeSet<&str> = value.resource_claims.iter().map(|claim| claim.name.as_str()).collect();
     for (index, container) in value.containers.iter().enumerate() {
         claims(&container.resources, &wanted, &path.field("containers").index(index), cx);
@@ -107,7 +148,8 @@ fn containers(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
         claims(&container.resources, &wanted, &path.field("initContainers").index(index), cx);
         init_container(container, volumes, &path.field("initContainers").index(index), cx);
     }
-    let names: BTreeSet<&str> = value.containers.iter().map(|container| container.name.as_str()).collect();
+    let others = value.containers.iter().chain(&value.init_containers);
+    let names: BTreeSet<&str> = others.map(|container| container.name.as_str()).collect();
     for (index, container) in value.ephemeral_containers.iter().enumerate() {
         let list = path.field("ephemeralContainers");
         let at = list.index(index);
@@ -185,8 +227,14 @@ fn host_port_key(port: &ContainerPort) -> String {
     format!("{protocol}/{host_ip}/{host_port}")
 }
 
+/// Annotations have values that they can have. Clients know them beside the metadata, not in it.
+pub fn pod_template_annotations(value: &PodTemplateSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    annotations(&value.metadata.annotations, &value.spec, &path.field("annotations"), cx);
+}
+
 /// Containers are added to running pods only; and what is accepted may be doubtful.
 pub fn pod_template(value: &PodTemplateSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    matching_profiles(&value.metadata.annotations, &value.spec, &path.field("spec"), cx);
     doubts::warn(&value.spec, &value.metadata.annotations, true, path, cx);
     if !value.spec.ephemeral_containers.is_empty() {
         let spec = path.field("spec");

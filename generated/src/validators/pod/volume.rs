@@ -4,17 +4,16 @@ use orch_runtime::{
     constraint,
     field_error::{FieldError, Validation},
     path::Path,
-    rule,
     scalar::Quantity,
 };
 
-use crate::core::v1::{
-    CSIVolumeSource, CinderVolumeSource, EphemeralVolumeSource, LocalObjectReference,
-    PersistentVolumeClaimTemplate, Volume,
+use crate::{
+    core::v1::{
+        CSIVolumeSource, CinderVolumeSource, EphemeralVolumeSource, LocalObjectReference,
+        PersistentVolumeClaimTemplate, Volume,
+    },
+    validators::csi_driver_name,
 };
-
-/// The longest name of a CSI driver, in bytes.
-const DRIVER_NAME_MAX: usize = 63;
 
 /// There is exactly one source.
 pub fn volume(value: &Volume, path: &Path<'_>, cx: &mut Validation<'_>) {
@@ -24,7 +23,17 @@ pub fn volume(value: &Volume, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
     for (source, _) in given {
         let detail = "may not specify more than 1 volume type";
-        cx.push(FieldError::forbidden(&path.field(source), detail));
+        cx.retract(&path.field(source));
+        // Clients know some of them by other spellings.
+        let known = match source {
+            "cephfs" => "cephFS",
+            "downwardAPI" => "downwarAPI",
+            other => other,
+        };
+        cx.push(FieldError::forbidden(&path.field(known), detail));
+    }
+    if !cx.is_empty() {
+        renamed(path, cx);
     }
     let iscsi = value.iscsi.as_ref().filter(|iscsi| iscsi.initiator_name.is_some());
     if iscsi.is_some_and(|iscsi| value.name.len() + 1 + iscsi.target_portal.len() > 64) {
@@ -70,6 +79,16 @@ fn sources(value: &Volume) -> [(&'static str, bool); 30] {
     ]
 }
 
+/// Clients know these fields by other names.
+fn renamed(path: &Path<'_>, cx: &mut Validation<'_>) {
+    let disk = path.field("gcePersistentDisk");
+    for field in ["pdName", "partition"] {
+        cx.relocate(&disk.field(field), &path.field("persistentDisk").field(field));
+    }
+    let iscsi = path.field("iscsi");
+    cx.relocate(&iscsi.field("initiatorName"), &iscsi.field("initiatorname"));
+}
+
 /// An amount that is not negative.
 pub fn size_limit(value: &Quantity, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.sign() < 0 {
@@ -79,14 +98,12 @@ pub fn size_limit(value: &Quantity, path: &Path<'_>, cx: &mut Validation<'_>) {
 
 /// The driver's name is one, and the secret has a name.
 pub fn csi_volume(value: &CSIVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let driver = path.field("driver");
-    if value.driver.is_empty() {
-        cx.push(FieldError::required(&driver, ""));
-    } else {
-        rule::max_length(&value.driver, DRIVER_NAME_MAX, &driver, cx);
-        cx.invalid_all(&driver, &value.driver, &constraint::dns_subdomain(&value.driver.to_lowercase()));
-    }
+    csi_driver_name(&value.driver, &path.field("driver"), cx);
     named(value.node_publish_secret_ref.as_ref(), &path.field("nodePublishSecretRef"), cx);
+    if let Some(secret) = value.node_publish_secret_ref.as_ref().filter(|secret| !secret.name.is_empty()) {
+        // Clients know a name that is none at the source itself.
+        cx.invalid_all(&path.field("name"), &secret.name, &constraint::dns_subdomain(&secret.name));
+    }
 }
 
 /// There is a template of the claim.
@@ -104,11 +121,13 @@ pub fn claim_template(value: &PersistentVolumeClaimTemplate, path: &Path<'_>, cx
         ("name", !given.name.is_empty()),
         ("generateName", !given.generate_name.is_empty()),
         ("namespace", !given.namespace.is_empty()),
+        ("uID", !given.uid.is_empty()),
+        ("resourceVersion", !given.resource_version.is_empty()),
         ("ownerReferences", !given.owner_references.is_empty()),
         ("finalizers", !given.finalizers.is_empty()),
     ] {
         if is_given {
-            cx.push(FieldError::forbidden(&metadata.field(field), "cannot be set for an ephemeral volume"));
+            cx.push(FieldError::forbidden(&metadata.field(field), "cannot be set"));
         }
     }
 }

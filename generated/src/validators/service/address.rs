@@ -8,21 +8,25 @@ use orch_runtime::{
     path::Path,
 };
 
-use super::NONE;
+use super::{NONE, traffic::SOURCE_RANGES};
 use crate::core::v1::ServiceSpec;
 
 /// Addresses are such, of the families that the service has; those outside lead outside.
 pub(super) fn addresses(value: &ServiceSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let at = path.field("clusterIPs");
     if value.type_ == "ExternalName" {
-        if !value.cluster_ips.is_empty() || !value.cluster_ip.is_empty() {
-            let shown = if value.cluster_ips.is_empty() {
-                vec![value.cluster_ip.clone()]
-            } else {
-                value.cluster_ips.clone()
-            };
-            let detail = "may not be set for ExternalName services";
-            cx.push(FieldError::invalid(&at, &Rendered(json(&shown)), detail));
+        let is_given = !value.cluster_ips.is_empty() || !value.cluster_ip.is_empty();
+        for (field, is_given) in [
+            ("clusterIPs", is_given),
+            ("ipFamilies", !value.ip_families.is_empty()),
+            ("ipFamilyPolicy", value.ip_family_policy.is_some()),
+        ] {
+            if is_given {
+                cx.push(FieldError::forbidden(
+                    &path.field(field),
+                    "may not be set for ExternalName services",
+                ));
+            }
         }
     } else {
         inside(value, &at, cx);
@@ -31,25 +35,49 @@ pub(super) fn addresses(value: &ServiceSpec, path: &Path<'_>, cx: &mut Validatio
         outside(ip, &path.field("externalIPs").index(index), cx);
     }
     for (index, range) in value.load_balancer_source_ranges.iter().enumerate() {
-        let at = path.field("loadBalancerSourceRanges");
-        cx.invalid_all(&at.index(index), range, &constraint::cidr(range.trim()));
+        let at = path.field(SOURCE_RANGES);
+        cx.invalid_all(&at.index(index), range.trim(), &constraint::cidr(range.trim()));
     }
 }
 
 fn inside(value: &ServiceSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if let Some(first) = value.cluster_ips.first()
-        && *first != value.cluster_ip
-    {
-        let detail = "first value must match `clusterIP`";
-        cx.push(FieldError::invalid(path, &Rendered(json(&value.cluster_ips)), detail));
+    let shown = Rendered(json(&value.cluster_ips));
+    let ips = &value.cluster_ips;
+    match ips.first() {
+        Some(_) if value.cluster_ip.is_empty() => {
+            cx.push(FieldError::invalid(path, &shown, "must be empty when `clusterIP` is not specified"));
+        }
+        Some(first) if *first != value.cluster_ip => {
+            cx.push(FieldError::invalid(path, &shown, "first value must match `clusterIP`"));
+        }
+        _ => {}
     }
-    let is_headless = value.cluster_ips.iter().any(|ip| ip == NONE);
-    if is_headless && value.cluster_ips.len() > 1 {
-        let detail = "'None' must be the first and only value";
-        cx.push(FieldError::invalid(path, &Rendered(json(&value.cluster_ips)), detail));
+    let is_headless = ips.first().is_some_and(|ip| ip == NONE);
+    if is_headless && ips.len() > 1 {
+        cx.push(FieldError::invalid(path, &shown, "'None' must be the first and only value"));
     }
-    for (index, ip) in value.cluster_ips.iter().enumerate().filter(|(_, ip)| *ip != NONE) {
+    for (index, ip) in ips.iter().enumerate().skip(usize::from(is_headless)) {
         cx.invalid_all(&path.index(index), ip, &constraint::ip(ip));
+    }
+    if ips.len() > 2 {
+        cx.push(FieldError::invalid(path, &shown, "may only hold up to 2 values"));
+    }
+    let parsed: Vec<IpAddr> = ips.iter().filter_map(|ip| ip.parse().ok()).collect();
+    if parsed.len() != ips.len() {
+        return;
+    }
+    if let [first, second, ..] = parsed[..]
+        && (parsed.len() > 2 || first.is_ipv4() == second.is_ipv4())
+    {
+        let detail = "may specify no more than one IP for each IP family";
+        cx.push(FieldError::invalid(path, &shown, detail));
+    }
+    for (index, (ip, family)) in parsed.iter().zip(&value.ip_families).enumerate() {
+        let expected = if ip.is_ipv4() { "IPv4" } else { "IPv6" };
+        if matches!(family.as_str(), "IPv4" | "IPv6") && family != expected {
+            let detail = format!("expected an {family} value as indicated by `ipFamilies[{index}]`");
+            cx.push(FieldError::invalid(&path.index(index), &ips[index], &detail));
+        }
     }
 }
 

@@ -8,13 +8,18 @@ use orch_runtime::{
 
 use crate::core::v1::ServiceSpec;
 
+/// Pods near a client come first.
+const PREFER_CLOSE: &str = "PreferClose";
+/// Clients know this field by another spelling than its own.
+pub(super) const SOURCE_RANGES: &str = "LoadBalancerSourceRanges";
+
 /// Balancers and policies are for services that have them.
 pub(super) fn policies(value: &ServiceSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     const BALANCER_ONLY: &str = "may only be used when `type` is 'LoadBalancer'";
     let is_balanced = value.type_ == "LoadBalancer";
     let is_outside = is_balanced || value.type_ == "NodePort";
     for (field, is_given) in [
-        ("loadBalancerSourceRanges", !value.load_balancer_source_ranges.is_empty()),
+        (SOURCE_RANGES, !value.load_balancer_source_ranges.is_empty()),
         ("allocateLoadBalancerNodePorts", value.allocate_load_balancer_node_ports.is_some()),
         ("loadBalancerClass", value.load_balancer_class.is_some()),
     ] {
@@ -26,9 +31,15 @@ pub(super) fn policies(value: &ServiceSpec, path: &Path<'_>, cx: &mut Validation
         cx.invalid_all(&path.field("loadBalancerClass"), class, &constraint::qualified_name(class));
     }
     let policy = value.external_traffic_policy.as_str();
-    if !policy.is_empty() && !is_outside && value.external_ips.is_empty() {
-        let detail = "may only be set for externally-accessible services";
-        cx.push(FieldError::invalid(&path.field("externalTrafficPolicy"), policy, detail));
+    let is_reached = is_outside || (value.type_ == "ClusterIP" && !value.external_ips.is_empty());
+    if !policy.is_empty() && !is_reached {
+        let at = path.field("externalTrafficPolicy");
+        cx.retract(&at);
+        cx.push(FieldError::invalid(&at, policy, "may only be set for externally-accessible services"));
+    }
+    if let Some(distribution) = value.traffic_distribution.as_deref().filter(|it| *it != PREFER_CLOSE) {
+        let at = path.field("trafficDistribution");
+        cx.push(FieldError::not_supported(&at, distribution, &[PREFER_CLOSE]));
     }
     if value.health_check_node_port != 0 && !(is_balanced && policy == "Local") {
         let detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";

@@ -14,7 +14,8 @@ pub(super) fn access_modes(modes: &[String], path: &Path<'_>, cx: &mut Validatio
     for mode in modes.iter().filter(|mode| !ACCESS_MODES.contains(&mode.as_str())) {
         cx.push(FieldError::not_supported(path, mode, ACCESS_MODES));
     }
-    if modes.iter().any(|mode| mode == SINGLE_POD) && modes.iter().any(|mode| mode != SINGLE_POD) {
+    let is_other = |mode: &String| mode != SINGLE_POD && ACCESS_MODES.contains(&mode.as_str());
+    if modes.iter().any(|mode| mode == SINGLE_POD) && modes.iter().any(is_other) {
         cx.push(FieldError::forbidden(path, "may not use ReadWriteOncePod with other access modes"));
     }
 }

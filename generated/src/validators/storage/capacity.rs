@@ -27,3 +27,12 @@ pub(super) fn quantity_positive(value: &Quantity, path: &Path<'_>, cx: &mut Vali
         cx.push(FieldError::invalid(path, &shown, "must be greater than zero"));
     }
 }
+
+/// An amount of whole units that is not less than nothing, in the words of capacities.
+pub(super) fn basic_quantity(value: &Quantity, path: &Path<'_>, cx: &mut Validation<'_>) {
+    // Parts of a unit count as a whole one, so that what is less than nothing by a part counts as nothing.
+    let units = value.milli_value().div_euclid(1000) + i64::from(value.milli_value().rem_euclid(1000) != 0);
+    if units < 0 {
+        cx.push(FieldError::invalid(path, &units, "must be a valid resource quantity"));
+    }
+}

@@ -2,15 +2,20 @@
 
 use orch_runtime::{
     constraint,
-    field_error::{FieldError, Reason, Validation},
+    field_error::{FieldError, Order, Reason, Shown, Validation},
     path::Path,
     rule,
 };
 
-use super::{access::access_modes, capacity::quantity_positive, class_name, volume::STORAGE};
+use super::{
+    access::access_modes,
+    capacity::{basic_quantity, quantity_positive},
+    class_name,
+    volume::STORAGE,
+};
 use crate::core::v1::{
-    PersistentVolumeClaim, PersistentVolumeClaimPhase, PersistentVolumeClaimSpec, TypedLocalObjectReference,
-    TypedObjectReference,
+    PersistentVolumeClaim, PersistentVolumeClaimPhase, PersistentVolumeClaimSpec,
+    PersistentVolumeClaimStatus, TypedLocalObjectReference, TypedObjectReference,
 };
 use crate::validators::pod::fraction;
 
@@ -36,7 +41,20 @@ pub fn persistent_volume_claim_spec(
         class_name(class, &path.field("storageClassName"), cx);
     }
     data_sources(value, path, cx);
+    cx.arrange(path, ORDER);
 }
+
+/// The order in which clients know the errors of a claim.
+const ORDER: &[Order] = &[
+    Order::of("accessModes"),
+    Order::of("selector"),
+    Order::of("resources"),
+    Order::of("storageClassName"),
+    Order::of("volumeMode"),
+    Order::with("dataSource", SOURCE),
+    Order::with("dataSourceRef", SOURCE),
+];
+const SOURCE: &[Order] = &[Order::of("name"), Order::of("kind"), Order::of(""), Order::of("apiGroup")];
 
 /// Warns of an annotation that a field has taken the place of, and of parts of bytes.
 pub fn persistent_volume_claim(value: &PersistentVolumeClaim, path: &Path<'_>, cx: &mut Validation<'_>) {
@@ -78,6 +96,20 @@ pub fn persistent_volume_claim_update(
     if same.storage_class_name.is_none() {
         same.storage_class_name.clone_from(&new.spec.storage_class_name);
     }
+    let key = format!("volume.beta.{}/storage-class", cx.vocabulary.label_domain);
+    let class = |claim: &PersistentVolumeClaim| claim.metadata.annotations.get(&key).cloned();
+    let (new_class, old_class) = (class(new), class(old));
+    // The field may take over what the annotation says.
+    let takes_over = old.spec.storage_class_name.is_none()
+        && old_class.is_some()
+        && new.spec.storage_class_name == old_class
+        && (new_class.is_none() || new_class == old_class);
+    if !takes_over {
+        let metadata = path.field("metadata");
+        let annotations = metadata.field("annotations");
+        let (new_class, old_class) = (new_class.unwrap_or_default(), old_class.unwrap_or_default());
+        rule::immutable(&new_class, &old_class, &annotations.field(&key), cx);
+    }
     let is_bound = new.status.phase == Some(PersistentVolumeClaimPhase::Bound);
     if is_bound && let Some(amount) = new.spec.resources.requests.get(STORAGE) {
         same.resources.requests.insert(STORAGE.to_owned(), amount.clone());
@@ -103,6 +135,52 @@ pub fn persistent_volume_claim_update(
         cx.push(FieldError::forbidden(&requests.field(STORAGE), detail));
     }
     rule::immutable(&new.spec.volume_mode, &old.spec.volume_mode, &path.field("volumeMode"), cx);
+}
+
+/// Amounts are such, and what is told about growing is about storage and in words that are known.
+pub fn persistent_volume_claim_status(
+    value: &PersistentVolumeClaimStatus,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    const RESIZING: &[&str] = &[
+        "ControllerResizeInProgress",
+        "ControllerResizeInfeasible",
+        "NodeResizeInProgress",
+        "NodeResizeInfeasible",
+        "NodeResizePending",
+    ];
+    let capacity = path.field("capacity");
+    for (resource, amount) in &value.capacity {
+        basic_quantity(amount, &capacity.key(resource), cx);
+    }
+    // Clients know this field by another name.
+    let at = path.field("allocatedResourceStatus");
+    for (resource, status) in &value.allocated_resource_statuses {
+        claim_resource(resource, &at, cx);
+        if !RESIZING.contains(&status.as_str()) {
+            cx.push(FieldError::not_supported(&at, resource, RESIZING));
+        }
+    }
+    let at = path.field("allocatedResources");
+    for (resource, amount) in &value.allocated_resources {
+        if claim_resource(resource, &at, cx) {
+            basic_quantity(amount, &at.key(resource), cx);
+        }
+    }
+}
+
+/// Claims are for storage, and for what somebody else defines.
+fn claim_resource(resource: &str, path: &Path<'_>, cx: &mut Validation<'_>) -> bool {
+    let faults = constraint::qualified_name(resource);
+    cx.invalid_all(path, resource, &faults);
+    let own = format!("{}/", cx.vocabulary.label_domain);
+    let is_own = !resource.contains('/') || resource.contains(&own);
+    if faults.is_empty() && is_own && resource != STORAGE {
+        cx.push(FieldError::not_supported(path, resource, &[STORAGE]));
+        return false;
+    }
+    faults.is_empty()
 }
 
 fn data_sources(value: &PersistentVolumeClaimSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
@@ -146,9 +224,9 @@ impl<'s> From<&'s TypedObjectReference> for Source<'s> {
 
 /// Of the core group only claims can be filled from.
 fn data_source(source: &Source<'_>, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if source.group.is_empty() && !matches!(source.kind, "" | "PersistentVolumeClaim") {
+    if source.group.is_empty() && source.kind != "PersistentVolumeClaim" {
         // Clients know this error by a text without a reason.
-        let body = format!("Invalid value: {:?}", source.kind);
+        let body = format!("Invalid value: {}", source.kind.shown());
         cx.push(FieldError { field: path.to_string(), reason: Reason::Invalid, body });
     }
     if !source.group.is_empty() {

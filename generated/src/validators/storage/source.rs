@@ -11,7 +11,7 @@ pub use self::network::{
 
 use orch_runtime::{
     constraint,
-    field_error::{FieldError, Validation},
+    field_error::{FieldError, Order, Validation},
     path::Path,
 };
 
@@ -104,13 +104,24 @@ pub fn storageos_persistent_source(
 /// it.
 pub fn csi_persistent_source(value: &CSIPersistentVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
     driver_name(&value.driver, &path.field("driver"), cx);
+    cx.arrange(path, &[Order::of("driver"), Order::of("volumeHandle")]);
     for (field, secret) in [
         ("controllerPublishSecretRef", &value.controller_publish_secret_ref),
         ("controllerExpandSecretRef", &value.controller_expand_secret_ref),
         ("nodePublishSecretRef", &value.node_publish_secret_ref),
         ("nodeExpandSecretRef", &value.node_expand_secret_ref),
     ] {
-        secret_reference(secret.as_ref(), &path.field(field), cx);
+        let Some(secret) = secret else { continue };
+        let at = path.field(field);
+        named(&secret.name, &secret.namespace, &at, cx);
+        if !secret.name.is_empty() {
+            cx.invalid_all(&at.field("name"), &secret.name, &constraint::dns_subdomain(&secret.name));
+        }
+        if !secret.namespace.is_empty() {
+            let faults = constraint::dns_label(&secret.namespace);
+            cx.invalid_all(&at.field("namespace"), &secret.namespace, &faults);
+        }
+        cx.arrange(&at, &[Order::of("name"), Order::of("namespace")]);
     }
 }
 

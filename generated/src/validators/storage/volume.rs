@@ -2,12 +2,16 @@
 
 use orch_runtime::{
     Tree, TreeMap,
-    field_error::{FieldError, Rendered, Validation, json},
+    field_error::{FieldError, Order, Rendered, Validation, json},
     path::Path,
     rule,
 };
 
-use super::{access::access_modes, capacity::quantity_positive, class_name};
+use super::{
+    access::access_modes,
+    capacity::{basic_quantity, quantity_positive},
+    class_name,
+};
 use crate::core::v1::{
     PERSISTENT_VOLUME_SPEC_TYPE, PersistentVolume, PersistentVolumeReclaimPolicy, PersistentVolumeSpec,
     VolumeNodeAffinity,
@@ -39,8 +43,22 @@ pub fn persistent_volume_spec(value: &PersistentVolumeSpec, path: &Path<'_>, cx:
         let detail = "has to be specified when using volumeAttributesClassName";
         cx.push(FieldError::required(&path.field("csi"), detail));
     }
+    cx.arrange(path, ORDER);
     warn_of_volume(value, path, cx);
 }
+
+/// The order in which clients know the errors of a volume, its source in the middle.
+const ORDER: &[Order] = &[
+    Order::of("accessModes"),
+    Order::of("capacity"),
+    Order::of("persistentVolumeReclaimPolicy"),
+    Order::of("nodeAffinity"),
+    Order::of("*"),
+    Order::of(""),
+    Order::of("storageClassName"),
+    Order::of("volumeMode"),
+    Order::of("volumeAttributesClassName"),
+];
 
 /// Policies, labels and sources that are going out of use.
 fn warn_of_volume(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
@@ -157,6 +175,7 @@ fn capacity(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mut Validation<'
         cx.push(FieldError::not_supported(path, &shown, &[STORAGE]));
     }
     for (resource, amount) in &value.capacity {
+        basic_quantity(amount, &path.key(resource), cx);
         quantity_positive(amount, &path.key(resource), cx);
     }
 }
@@ -164,16 +183,49 @@ fn capacity(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mut Validation<'
 /// Exactly one source; those after the first are reported where they stand.
 fn one_source(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let given = sources(value);
-    let mut given = source_fields().filter(|field| given.contains_key(*field));
+    let mut given = SOURCES.iter().filter(|field| given.contains_key(**field));
     if given.next().is_none() {
         cx.push(FieldError::required(path, "must specify a volume type"));
     }
-    for field in given {
-        cx.push(FieldError::forbidden(&path.field(field), "may not specify more than 1 volume type"));
+    for field in given.filter(|field| **field != "flexVolume") {
+        cx.retract(&path.field(field));
+        // Clients know one of them by another spelling.
+        let known = if *field == "cephfs" { "cephFS" } else { field };
+        cx.push(FieldError::forbidden(&path.field(known), "may not specify more than 1 volume type"));
+    }
+    let disk = path.field("gcePersistentDisk");
+    for field in ["pdName", "partition"] {
+        cx.relocate(&disk.field(field), &path.field("persistentDisk").field(field));
     }
 }
 
-/// The names of all sources, in the order of the schema: they are what protobuf nests in a message of its own.
+/// The sources, in the order in which a second one is blamed. That of executables never is.
+const SOURCES: &[&str] = &[
+    "hostPath",
+    "gcePersistentDisk",
+    "awsElasticBlockStore",
+    "glusterfs",
+    "flocker",
+    "nfs",
+    "rbd",
+    "quobyte",
+    "cephfs",
+    "iscsi",
+    "cinder",
+    "fc",
+    "flexVolume",
+    "azureFile",
+    "vsphereVolume",
+    "photonPersistentDisk",
+    "portworxVolume",
+    "azureDisk",
+    "scaleIO",
+    "local",
+    "storageos",
+    "csi",
+];
+
+/// The names of all sources: they are what protobuf nests in a message of its own.
 fn source_fields() -> impl Iterator<Item = &'static str> {
     PERSISTENT_VOLUME_SPEC_TYPE
         .fields

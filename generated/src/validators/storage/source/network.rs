@@ -2,23 +2,27 @@
 
 use orch_runtime::{
     constraint,
-    field_error::{FieldError, Rendered, Validation, json},
+    field_error::{FieldError, Order, Rendered, Validation, json},
     path::Path,
+    rule,
 };
 
-use crate::core::v1::{
-    FCVolumeSource, FlexPersistentVolumeSource, FlockerVolumeSource, GlusterfsPersistentVolumeSource,
-    ISCSIPersistentVolumeSource, NFSVolumeSource, QuobyteVolumeSource,
+use crate::{
+    core::v1::{
+        FCVolumeSource, FlexPersistentVolumeSource, FlockerVolumeSource, GlusterfsPersistentVolumeSource,
+        ISCSIPersistentVolumeSource, NFSVolumeSource, QuobyteVolumeSource,
+    },
+    validators::{iqn, pod::uses_names_of},
 };
 
-/// How qualified names of iSCSI begin.
-const QUALIFIED_NAMES: [&str; 3] = ["iqn", "eui", "naa"];
+/// The greatest number of a unit.
+const MAX_LUN: i32 = 255;
 /// The longest tenant of Quobyte, in bytes.
 const MAX_TENANT: usize = 64;
 
 /// The exported folder is named from the root.
 pub fn nfs_source(value: &NFSVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if !value.path.is_empty() && !value.path.starts_with('/') {
+    if !value.path.starts_with('/') {
         cx.push(FieldError::invalid(&path.field("path"), &value.path, "must be an absolute path"));
     }
 }
@@ -38,8 +42,15 @@ pub fn fc_source(value: &FCVolumeSource, path: &Path<'_>, cx: &mut Validation<'_
         }
         _ => {}
     }
-    if !value.target_wwns.is_empty() && value.lun.is_none() {
-        cx.push(FieldError::required(&path.field("lun"), "lun is required if targetWWNs is specified"));
+    if value.target_wwns.is_empty() {
+        return;
+    }
+    match value.lun {
+        None => {
+            let detail = "lun is required if targetWWNs is specified";
+            cx.push(FieldError::required(&path.field("lun"), detail));
+        }
+        Some(lun) => rule::between(lun, 0, MAX_LUN, &path.field("lun"), cx),
     }
 }
 
@@ -70,9 +81,13 @@ pub fn quobyte_source(value: &QuobyteVolumeSource, path: &Path<'_>, cx: &mut Val
     } else if value.tenant.len() > MAX_TENANT {
         let detail = "must be a UUID and may not exceed a length of 64 characters";
         cx.push(FieldError::required(&path.field("tenant"), detail));
-    } else if !value.registry.split(',').all(is_host_and_port) {
-        cx.push(FieldError::invalid(&registry, &value.registry, PAIRS));
+    } else {
+        // Each is told, though by the same words.
+        for _ in value.registry.split(',').filter(|pair| !is_host_and_port(pair)) {
+            cx.push(FieldError::invalid(&registry, &value.registry, PAIRS));
+        }
     }
+    cx.arrange(path, &[Order::of("registry"), Order::of("tenant"), Order::of("volume")]);
 }
 
 /// Host and port with one colon between them; an IPv6 address stands in brackets.
@@ -108,9 +123,8 @@ pub fn iscsi_persistent_source(
     path: &Path<'_>,
     cx: &mut Validation<'_>,
 ) {
-    if !value.iqn.is_empty() && !is_qualified(&value.iqn) {
-        let detail = "must be valid format starting with iqn, eui, or naa";
-        cx.push(FieldError::invalid(&path.field("iqn"), &value.iqn, detail));
+    if !value.iqn.is_empty() {
+        qualified(&value.iqn, &path.field("iqn"), cx);
     }
     let secret = path.field("secretRef");
     match &value.secret_ref {
@@ -122,13 +136,29 @@ pub fn iscsi_persistent_source(
         }
         _ => {}
     }
-    if let Some(initiator) = value.initiator_name.as_deref().filter(|name| !is_qualified(name)) {
-        cx.push(FieldError::invalid(&path.field("initiatorname"), initiator, "must be valid format"));
+    if let Some(initiator) = &value.initiator_name {
+        qualified(initiator, &path.field("initiatorname"), cx);
     }
+    cx.arrange(path, ISCSI);
 }
 
-fn is_qualified(name: &str) -> bool {
-    QUALIFIED_NAMES.iter().any(|start| name.starts_with(start))
+const ISCSI: &[Order] = &[
+    Order::of("targetPortal"),
+    Order::of("targetportal"),
+    Order::of("iqn"),
+    Order::of("lun"),
+    Order::of("secretRef"),
+    Order::of("initiatorname"),
+];
+
+/// A qualified name; whatever is wrong with it, here it is told in the same words.
+fn qualified(name: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let had_error = cx.has_error_at(path);
+    iqn(name, path, cx);
+    if !had_error && cx.has_error_at(path) {
+        cx.retract(path);
+        cx.push(FieldError::invalid(path, name, "must be valid format"));
+    }
 }
 
 /// The product's own names are not for options.
@@ -136,10 +166,7 @@ pub fn flex_persistent_source(value: &FlexPersistentVolumeSource, path: &Path<'_
     let options = path.field("options");
     let own = [cx.vocabulary.label_domain, cx.vocabulary.group_suffix];
     for key in value.options.keys() {
-        let domain = key.split_once('/').map_or(key.as_str(), |(domain, _)| domain).to_lowercase();
-        let is_own =
-            |own: &str| domain.strip_suffix(own).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
-        if own.into_iter().any(is_own) {
+        if uses_names_of(&own, key) {
             let detail = format!("{} and {} namespaces are reserved", own[0], own[1]);
             cx.push(FieldError::invalid(&options.key(key), key, &detail));
         }

@@ -1,0 +1,179 @@
+//! In which order errors are told, and taking back and moving those that rules of the schema have found.
+//!
+//! Rules run in the order of the schema's fields, hand-written ones after them; clients may know another order. An
+//! [`Order`] says it, one level of fields at a time.
+
+use super::Validation;
+use crate::path::Path;
+
+/// A field, and the order of what is below it. The field `""` stands for the place itself, which comes last unless it is
+/// listed, and `"*"` for all fields that are not listed.
+#[derive(Debug)]
+pub struct Order {
+    /// The name of the field.
+    pub field: &'static str,
+    /// The order below it, and the items of lists in theirs; none where errors stay as they are.
+    pub below: &'static [Order],
+}
+
+impl Order {
+    /// A field whose errors stay in their order.
+    pub const fn of(field: &'static str) -> Self {
+        Order { field, below: &[] }
+    }
+
+    /// A field below which there is an order too.
+    pub const fn with(field: &'static str, below: &'static [Order]) -> Self {
+        Order { field, below }
+    }
+}
+
+impl Validation<'_> {
+    /// Puts the errors at a place and below it into an order; those of the same rank stay as they are.
+    pub fn arrange(&mut self, path: &Path<'_>, order: &[Order]) {
+        if self.errors.len() < 2 {
+            return;
+        }
+        let place = path.to_string();
+        let below = |field: &str| rest(field, &place).map(str::to_owned);
+        let slots: Vec<usize> =
+            (0..self.errors.len()).filter(|slot| below(&self.errors[*slot].field).is_some()).collect();
+        let mut arranged: Vec<_> = slots.iter().map(|slot| self.errors[*slot].clone()).collect();
+        arranged.sort_by_cached_key(|error| rank(rest(&error.field, &place).unwrap_or_default(), order));
+        for (slot, error) in slots.into_iter().zip(arranged) {
+            self.errors[slot] = error;
+        }
+    }
+
+    /// Whether there is an error at a place or below it.
+    pub fn has_error_at(&self, path: &Path<'_>) -> bool {
+        let place = if self.errors.is_empty() { return false } else { path.to_string() };
+        self.errors.iter().any(|error| rest(&error.field, &place).is_some())
+    }
+
+    /// Takes back the errors at a place and below it: something else is wrong that makes them pointless.
+    pub fn retract(&mut self, path: &Path<'_>) {
+        if !self.errors.is_empty() {
+            let place = path.to_string();
+            self.errors.retain(|error| rest(&error.field, &place).is_none());
+        }
+    }
+
+    /// Moves the errors at a place and below it to another place, at which clients know them.
+    pub fn relocate(&mut self, from: &Path<'_>, to: &Path<'_>) {
+        if self.errors.is_empty() {
+            return;
+        }
+        let (from, to) = (from.to_string(), to.to_string());
+        for error in &mut self.errors {
+            if let Some(rest) = rest(&error.field, &from) {
+                error.field = format!("{to}{rest}");
+            }
+        }
+    }
+}
+
+/// What follows a place in the path of something at it or below it.
+fn rest<'f>(field: &'f str, place: &str) -> Option<&'f str> {
+    let rest = field.strip_prefix(place)?;
+    (place.is_empty() || rest.is_empty() || rest.starts_with(['.', '['])).then_some(rest)
+}
+
+/// Ranks level by level: those of fields by the order, those of items by their index, after the list itself if it is
+/// listed.
+fn rank(mut rest: &str, mut order: &[Order]) -> Vec<usize> {
+    let place_of = |name: &str, order: &[Order]| order.iter().position(|entry| entry.field == name);
+    let mut ranks = Vec::new();
+    while !order.is_empty() {
+        if let Some(item) = rest.strip_prefix('[') {
+            let Some((index, after)) = item.split_once(']') else { break };
+            let Ok(index) = index.parse::<usize>() else { break };
+            ranks.push(index + 1);
+            rest = after;
+            continue;
+        }
+        if rest.is_empty() {
+            ranks.push(place_of("", order).unwrap_or(usize::MAX));
+            break;
+        }
+        let field = rest.strip_prefix('.').unwrap_or(rest);
+        let end = field.find(['.', '[']).unwrap_or(field.len());
+        let position = place_of(&field[..end], order).or_else(|| place_of("*", order));
+        ranks.push(position.unwrap_or(order.len()));
+        order = position.map_or(&[], |position| order[position].below);
+        rest = &field[end..];
+    }
+    ranks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{field_error::FieldError, vocabulary::tests::PLAIN};
+
+    fn validation(fields: &[&str]) -> Validation<'static> {
+        let mut cx = Validation::new(&PLAIN);
+        for field in fields {
+            cx.push(FieldError::required(&Path::ROOT.field(field), ""));
+        }
+        cx
+    }
+
+    fn fields(cx: Validation<'_>) -> Vec<String> {
+        cx.into_errors().into_iter().map(|error| error.field).collect()
+    }
+
+    #[test]
+    fn errors_are_told_in_the_order_that_is_asked_for() {
+        const PORT: &[Order] = &[Order::of("number"), Order::of("*"), Order::of("name")];
+        const ORDER: &[Order] = &[
+            Order::of("host"),
+            Order::with("list", &[Order::of(""), Order::of("x")]),
+            Order::with("ports", PORT),
+        ];
+        let mut cx = validation(&[
+            "meta.z",
+            "spec.ports[10].name",
+            "spec.other",
+            "spec.ports[2].name",
+            "spec.ports[2].else",
+            "spec",
+            "spec.ports[2].number",
+            "specific",
+            "spec.list[0]",
+            "spec.list",
+            "spec.host.b",
+            "spec.host.a",
+            "spec.ports",
+        ]);
+        cx.arrange(&Path::ROOT.field("spec"), ORDER);
+        assert_eq!(
+            fields(cx),
+            [
+                "meta.z",
+                "spec.host.b",
+                "spec.host.a",
+                "spec.list",
+                "spec.list[0]",
+                "spec.ports[2].number",
+                "spec.ports[2].else",
+                "specific",
+                "spec.ports[2].name",
+                "spec.ports[10].name",
+                "spec.ports",
+                "spec.other",
+                "spec",
+            ]
+        );
+    }
+
+    #[test]
+    fn errors_are_taken_back_and_moved_with_what_is_below_them() {
+        let spec = Path::ROOT.field("spec");
+        let mut cx = validation(&["spec.a", "spec.a.b", "spec.ab", "spec.c[0].d"]);
+        assert!(cx.has_error_at(&spec.field("c")) && !cx.has_error_at(&spec.field("d")));
+        cx.retract(&spec.field("a"));
+        cx.relocate(&spec.field("c"), &spec.field("e"));
+        assert_eq!(fields(cx), ["spec.ab", "spec.e[0].d"]);
+    }
+}

@@ -1,0 +1,231 @@
+//! Annotations that say what fields say too, or did: they have a form, and do not contradict the fields.
+
+use std::collections::BTreeMap;
+
+use orch_runtime::{
+    field_error::{FieldError, Validation},
+    path::Path,
+    vocabulary::Vocabulary,
+};
+
+use super::paths::path_below;
+use crate::core::v1::{AppArmorProfile, Container, PodSpec, SeccompProfile, SecurityContext};
+
+type Annotations = BTreeMap<String, String>;
+
+/// How profiles are named in annotations.
+const RUNTIME_DEFAULT: &str = "runtime/default";
+const DOCKER_DEFAULT: &str = "docker/default";
+const UNCONFINED: &str = "unconfined";
+const LOCALHOST: &str = "localhost/";
+
+/// What marks pods that a node runs by itself.
+fn mirror(words: &Vocabulary) -> String {
+    format!("{}/config.mirror", words.label_domain)
+}
+
+fn app_armor(words: &Vocabulary) -> String {
+    format!("container.apparmor.security.beta.{}/", words.label_domain)
+}
+
+/// Annotations that mean something for a pod have a value that they can have.
+pub(super) fn annotations(value: &Annotations, spec: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.is_empty() {
+        return;
+    }
+    let mirror = mirror(cx.vocabulary);
+    if let Some(text) = value.get(&mirror).filter(|_| spec.node_name.is_empty()) {
+        let detail = "must set spec.nodeName if mirror pod annotation is set";
+        cx.push(FieldError::invalid(&path.key(&mirror), text, detail));
+    }
+    let cost = format!("controller.{}/pod-deletion-cost", cx.vocabulary.label_domain);
+    if let Some(text) = value.get(&cost).filter(|text| !is_cost(text)) {
+        cx.push(FieldError::invalid(&path.key(&cost), text, "must be a 32bit integer"));
+    }
+    seccomp_names(value, path, cx);
+    let prefix = app_armor(cx.vocabulary);
+    for (key, profile) in value {
+        let Some(container) = key.strip_prefix(&prefix) else { continue };
+        if !containers(spec).any(|(_, _, name, _)| name == container) {
+            cx.push(FieldError::invalid(&path.key(key), container, "container not found"));
+        }
+        let is_known = matches!(profile.as_str(), "" | RUNTIME_DEFAULT | UNCONFINED);
+        if !is_known && !profile.starts_with(LOCALHOST) {
+            let detail = format!("invalid AppArmor profile name: {profile:?}");
+            cx.push(FieldError::invalid(&path.key(key), profile, &detail));
+        }
+    }
+}
+
+/// Decimal digits without a plus or zeros before them.
+fn is_cost(text: &str) -> bool {
+    let is_plain = match text.as_bytes() {
+        [b'-', ..] | [b'0'] => true,
+        [first, ..] => (b'1'..=b'9').contains(first),
+        [] => false,
+    };
+    is_plain && text.parse::<i32>().is_ok()
+}
+
+fn seccomp_names(value: &Annotations, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let domain = cx.vocabulary.label_domain;
+    let (pod, container) = (
+        format!("seccomp.security.alpha.{domain}/pod"),
+        format!("container.seccomp.security.alpha.{domain}/"),
+    );
+    for (key, profile) in value.iter().filter(|(key, _)| **key == pod || key.starts_with(&container)) {
+        match profile.strip_prefix(LOCALHOST) {
+            Some(file) => path_below(file, &path.field(key), cx),
+            None if matches!(profile.as_str(), RUNTIME_DEFAULT | DOCKER_DEFAULT | UNCONFINED) => {}
+            None => {
+                let detail = "must be a valid seccomp profile";
+                cx.push(FieldError::invalid(&path.field(key), profile, detail));
+            }
+        }
+    }
+}
+
+/// Where both an annotation and a field name a profile, they name the same.
+pub(super) fn matching_profiles(
+    value: &Annotations,
+    spec: &PodSpec,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    if value.is_empty() {
+        return;
+    }
+    let domain = cx.vocabulary.label_domain;
+    let of_pod = spec.security_context.as_ref();
+    let pod_key = format!("seccomp.security.alpha.{domain}/pod");
+    let pod_seccomp = of_pod.and_then(|security| security.seccomp_profile.as_ref());
+    matching(value.get(&pod_key), pod_seccomp.map(Profile::from), &path.field("securityContext"), cx);
+    let is_windows = spec.os.as_ref().is_some_and(|os| os.name == "windows");
+    for app_armor_turn in [false, true] {
+        if app_armor_turn && is_windows {
+            continue;
+        }
+        for (list, index, name, security) in containers(spec) {
+            let list = path.field(list);
+            let container = list.index(index);
+            let at = container.field("securityContext");
+            if app_armor_turn {
+                let own = security.and_then(|security| security.app_armor_profile.as_ref());
+                let profile = own.or_else(|| of_pod.and_then(|security| security.app_armor_profile.as_ref()));
+                let key = format!("{}{name}", app_armor(cx.vocabulary));
+                matching(value.get(&key), profile.map(Profile::from), &at, cx);
+            } else {
+                let profile = security.and_then(|security| security.seccomp_profile.as_ref());
+                let key = format!("container.seccomp.security.alpha.{domain}/{name}");
+                matching(value.get(&key), profile.map(Profile::from), &at, cx);
+            }
+        }
+    }
+}
+
+/// A profile of either system.
+struct Profile<'p> {
+    system: &'static str,
+    field: &'static str,
+    type_: &'p str,
+    file: Option<&'p str>,
+}
+
+impl<'p> From<&'p SeccompProfile> for Profile<'p> {
+    fn from(profile: &'p SeccompProfile) -> Self {
+        let file = profile.localhost_profile.as_deref();
+        Profile { system: "seccomp", field: "seccompProfile", type_: &profile.type_, file }
+    }
+}
+
+impl<'p> From<&'p AppArmorProfile> for Profile<'p> {
+    fn from(profile: &'p AppArmorProfile) -> Self {
+        let file = profile.localhost_profile.as_deref();
+        Profile { system: "apparmor", field: "appArmorProfile", type_: &profile.type_, file }
+    }
+}
+
+fn matching(
+    annotation: Option<&String>,
+    profile: Option<Profile<'_>>,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    let (Some(annotation), Some(profile)) = (annotation, profile) else { return };
+    let (is_type, is_file) = match profile.type_ {
+        "Unconfined" => (annotation == UNCONFINED, true),
+        "RuntimeDefault" => {
+            let is_old = profile.system == "seccomp" && annotation == DOCKER_DEFAULT;
+            (annotation == RUNTIME_DEFAULT || is_old, true)
+        }
+        "Localhost" => {
+            let file = annotation.strip_prefix(LOCALHOST);
+            (file.is_some(), file == profile.file)
+        }
+        _ => return,
+    };
+    let (field, what) = match (is_type, is_file) {
+        (false, _) => ("type", "type"),
+        (true, false) => ("localhostProfile", "profile"),
+        (true, true) => return,
+    };
+    let at = path.field(profile.field);
+    let detail = format!("{} {what} in annotation and field must match", profile.system);
+    cx.push(FieldError::forbidden(&at.field(field), &detail));
+}
+
+/// What an update may not do to annotations: say that a node runs the pod by itself, and confine containers anew.
+pub(super) fn annotations_update(
+    new: &Annotations,
+    old: &Annotations,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    let (prefix, mirror) = (app_armor(cx.vocabulary), mirror(cx.vocabulary));
+    let mut refuse = |key: &str, what: &str| {
+        if key.starts_with(&prefix) {
+            cx.push(FieldError::forbidden(&path.key(key), &format!("may not {what} AppArmor annotations")));
+        } else if key == mirror {
+            let detail = format!("may not {what} mirror pod annotation");
+            cx.push(FieldError::forbidden(&path.key(key), &detail));
+        }
+    };
+    for (key, _) in old.iter().filter(|(key, value)| new.get(*key) != Some(*value)) {
+        refuse(key, "remove or update");
+    }
+    for key in new.keys().filter(|key| !old.contains_key(*key)) {
+        refuse(key, "add");
+    }
+}
+
+/// All containers: their list, place, name and settings of security.
+fn containers(spec: &PodSpec) -> impl Iterator<Item = Listed<'_>> {
+    let ephemeral = spec.ephemeral_containers.iter().enumerate();
+    let ephemeral = ephemeral
+        .map(|(index, it)| ("ephemeralContainers", index, it.name.as_str(), it.security_context.as_ref()));
+    plain("initContainers", &spec.init_containers)
+        .chain(plain("containers", &spec.containers))
+        .chain(ephemeral)
+}
+
+fn plain<'s>(list: &'static str, containers: &'s [Container]) -> impl Iterator<Item = Listed<'s>> {
+    let all = containers.iter().enumerate();
+    all.map(move |(index, it)| (list, index, it.name.as_str(), it.security_context.as_ref()))
+}
+
+type Listed<'s> = (&'static str, usize, &'s str, Option<&'s SecurityContext>);
+
+#[cfg(test)]
+mod tests {
+    use super::is_cost;
+
+    #[test]
+    fn costs_are_plain_numbers() {
+        for text in ["0", "5", "-5", "-05", "2147483647"] {
+            assert!(is_cost(text), "{text}");
+        }
+        for text in ["", "+5", "05", "x", "5x", "2147483648", "-"] {
+            assert!(!is_cost(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What is told about a pod: what never changes, what never happens, and what addresses look like.
+
+use std::net::IpAddr;
+
+use orch_runtime::{
+    constraint,
+    field_error::{FieldError, Rendered, Validation, json},
+    path::Path,
+    rule,
+};
+
+use crate::core::v1::{ContainerStatus, Pod};
+
+/// Conditions that need no name of their own kind.
+const OWN_CONDITIONS: &[&str] = &["PodScheduled", "Ready", "Initialized"];
+
+/// The class of a pod stays, containers that have ended for good stay ended, and addresses are such.
+pub(super) fn pod_status_update(new: &Pod, old: &Pod, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let (spec, new, old) = (&old.spec, &new.status, &old.status);
+    // Clients know them at the metadata.
+    let metadata = path.field("metadata");
+    let conditions = metadata.field("conditions");
+    for (index, condition) in new.conditions.iter().enumerate() {
+        if !OWN_CONDITIONS.contains(&condition.type_.as_str()) {
+            let at = conditions.index(index);
+            cx.invalid_all(
+                &at.field("Type"),
+                &condition.type_,
+                &constraint::qualified_name(&condition.type_),
+            );
+        }
+    }
+    let status = path.field("status");
+    let node = new.nominated_node_name.as_str();
+    if !node.is_empty() && node != old.nominated_node_name {
+        cx.invalid_all(&status.field("nominatedNodeName"), node, &constraint::dns_subdomain(node));
+    }
+    rule::immutable(&new.qos_class, &old.qos_class, &status.field("qosClass"), cx);
+    let policy = spec.restart_policy.as_str();
+    let is_sidecar = |name: &str| {
+        let init = spec.init_containers.iter().find(|container| container.name == name);
+        init.is_some_and(|container| container.restart_policy.as_deref() == Some("Always"))
+    };
+    let at = status.field("containerStatuses");
+    stays_ended(&new.container_statuses, &old.container_statuses, policy, &|_| false, &at, cx);
+    let at = status.field("initContainerStatuses");
+    stays_ended(&new.init_container_statuses, &old.init_container_statuses, policy, &is_sidecar, &at, cx);
+    let (new_ones, old_ones) = (&new.ephemeral_container_statuses, &old.ephemeral_container_statuses);
+    let at = status.field("ephemeralContainerStatuses");
+    stays_ended(new_ones, old_ones, "Never", &|_| false, &at, cx);
+    let ips: Vec<&str> = new.pod_ips.iter().map(|ip| ip.ip.as_str()).collect();
+    addresses(&ips, &status.field("podIPs"), cx);
+    let ips: Vec<&str> = new.host_ips.iter().map(|ip| ip.ip.as_str()).collect();
+    let hosts = status.field("hostIPs");
+    if let Some(first) = ips.first().filter(|first| **first != new.host_ip) {
+        let at = hosts.index(0);
+        cx.push(FieldError::invalid(&at.field("ip"), *first, "must be equal to `hostIP`"));
+    }
+    addresses(&ips, &hosts, cx);
+}
+
+fn stays_ended(
+    new: &[ContainerStatus],
+    old: &[ContainerStatus],
+    policy: &str,
+    is_sidecar: &dyn Fn(&str) -> bool,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    if policy == "Always" {
+        return;
+    }
+    for (index, old) in old.iter().enumerate() {
+        let Some(end) = &old.state.terminated else { continue };
+        let may_restart = (end.exit_code != 0 && policy == "OnFailure") || is_sidecar(&old.name);
+        let runs = |new: &&ContainerStatus| new.name == old.name && new.state.terminated.is_none();
+        for _ in new.iter().filter(runs).filter(|_| !may_restart) {
+            let detail = "may not be transitioned to non-terminated state";
+            cx.push(FieldError::forbidden(&path.index(index).field("state"), detail));
+        }
+    }
+}
+
+/// Addresses, one of each family at most.
+fn addresses(ips: &[&str], path: &Path<'_>, cx: &mut Validation<'_>) {
+    for (index, ip) in ips.iter().enumerate() {
+        cx.invalid_all(&path.index(index), *ip, &constraint::ip(ip));
+    }
+    if ips.len() < 2 {
+        return;
+    }
+    let families: Vec<Option<bool>> =
+        ips.iter().map(|ip| ip.parse::<IpAddr>().ok().map(|ip| ip.is_ipv4())).collect();
+    if !matches!(families[..], [Some(first), Some(second)] if first != second) {
+        let shown: Vec<_> = ips.iter().map(|ip| serde_json::json!({"ip": ip})).collect();
+        let detail = "may specify no more than one IP for each IP family";
+        cx.push(FieldError::invalid(path, &Rendered(json(&shown)), detail));
+    }
+    for (index, ip) in ips.iter().enumerate().filter(|(index, ip)| ips[..*index].contains(ip)) {
+        let shown = Rendered(json(&serde_json::json!({"ip": ip})));
+        cx.push(FieldError::duplicate(&path.index(index), &shown));
+    }
+}
