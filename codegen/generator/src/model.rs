@@ -384,7 +384,9 @@ pub struct Resource {
     pub columns: Vec<Column>,
     /// Paths that field selectors may name besides metadata's: `status.phase`.
     pub selectable_fields: Vec<Vec<String>>,
-    /// Those of them that an index is kept for.
+    /// Other names that field selectors may use, with the paths of which the first that has a value counts.
+    pub selectable_names: Vec<(String, Vec<Vec<String>>)>,
+    /// Those of the selectable fields that an index is kept for.
     pub indexed_fields: Vec<Vec<String>>,
     /// Labels that an index is kept for.
     pub indexed_labels: Vec<String>,

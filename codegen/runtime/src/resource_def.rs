@@ -247,8 +247,8 @@ pub struct CellContext<'c> {
 pub struct SelectableField {
     /// As written in a selector: `status.phase`.
     pub label: &'static str,
-    /// Where its value stands.
-    pub path: FieldPath,
+    /// Where its value stands: the first of these places that has one.
+    pub paths: &'static [FieldPath],
 }
 
 /// The life of a kind in releases of the product.

@@ -59,6 +59,37 @@ async fn selectors_choose() {
 }
 
 #[tokio::test]
+async fn fields_are_selected_by_other_names_too() {
+    const EVENTS: &str = "/api/v1/namespaces/default/events";
+    const PODS: &str = "/api/v1/namespaces/default/pods";
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    for (name, component, reporting) in [("a", "x", "y"), ("b", "", "x"), ("c", "z", "")] {
+        let event = json!({
+            "metadata": {"name": name}, "involvedObject": {"namespace": "default"},
+            "source": {"component": component}, "reportingComponent": reporting,
+        });
+        admin.post(EVENTS, &event).await.expect(201);
+    }
+    for (name, node) in [("p", "n"), ("q", "m")] {
+        let spec = json!({"nodeName": node, "containers": [{"name": "c", "image": "c"}]});
+        admin.post(PODS, &json!({"metadata": {"name": name}, "spec": spec})).await.expect(201);
+    }
+    for (path, selector, expected) in [
+        (EVENTS, "source%3Dx", vec!["a", "b"]),
+        (EVENTS, "source!%3Dx", vec!["c"]),
+        (PODS, "spec.host%3Dn", vec!["p"]),
+        (PODS, "spec.host%3Dm,spec.nodeName%3Dm", vec!["q"]),
+        (PODS, "status.podIPs%3D", vec!["p", "q"]),
+        (PODS, "status.podIPs%3D10.0.0.1", vec![]),
+    ] {
+        let list = admin.get(&format!("{path}?fieldSelector={selector}")).await.expect(200);
+        assert_eq!(names(&list), expected, "{selector}");
+    }
+    admin.get(&format!("{EVENTS}?fieldSelector=spec.host%3Dn")).await.refused(400, "BadRequest");
+}
+
+#[tokio::test]
 async fn a_list_shows_the_state_of_a_version() {
     let server = TestServer::start().await;
     let admin = server.admin();

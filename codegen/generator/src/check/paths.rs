@@ -93,13 +93,34 @@ pub(super) fn selectable_fields(lowered: &Lowered<'_>, diagnostics: &mut Diagnos
                     format!("duplicate path `{}`", path.value),
                     "remove one of the two",
                 );
-            } else if let Some(target) = follow(&lowered.model, written.resource.ty, path, diagnostics)
-                && !selectable(target)
-            {
-                let help = "selectors compare texts, numbers and booleans";
-                diagnostics.error(&path.span, format!("`{}` cannot be selected by", path.value), help);
+            } else {
+                comparable(lowered, written.resource.ty, path, diagnostics);
             }
         }
+        let always = ALWAYS_SELECTABLE.iter().copied();
+        let known = paths.iter().map(|path| path.value.as_str()).chain(always);
+        let mut labels: Vec<&str> = known.filter_map(|path| path.strip_prefix('.')).collect();
+        for written_name in written.extension.selectable_names.iter().flatten() {
+            let name = &written_name.name;
+            if labels.contains(&name.value.as_str()) {
+                let message = format!("`{}` is selectable anyway", name.value);
+                diagnostics.error(&name.span, message, "remove it");
+            }
+            labels.push(&name.value);
+            for path in &written_name.paths {
+                comparable(lowered, written.resource.ty, path, diagnostics);
+            }
+        }
+    }
+}
+
+/// A path leads to something that selectors can compare.
+fn comparable(lowered: &Lowered<'_>, ty: TypeId, path: &Spanned<String>, diagnostics: &mut Diagnostics) {
+    if let Some(target) = follow(&lowered.model, ty, path, diagnostics)
+        && !selectable(target)
+    {
+        let help = "selectors compare texts, numbers and booleans";
+        diagnostics.error(&path.span, format!("`{}` cannot be selected by", path.value), help);
     }
 }
 

@@ -88,10 +88,11 @@ fn resource_fields(scope: &Scope<'_>, resource: &Resource) -> TokenStream {
         ..
     } = resource;
     let columns = resource.columns.iter().map(|it| column(scope, ty, it));
-    let selectable = resource.selectable_fields.iter().map(|path| {
+    let fields = resource.selectable_fields.iter().map(|path| (path.join("."), vec![path.clone()]));
+    let selectable = fields.chain(resource.selectable_names.iter().cloned()).map(|(label, paths)| {
         let def = scope.import(MODULE, "SelectableField");
-        let label = path.join(".");
-        quote!(#def { label: #label, path: &[#(#path),*] })
+        let paths = paths.iter().map(|path| quote!(&[#(#path),*]));
+        quote!(#def { label: #label, paths: &[#(#paths),*] })
     });
     let indexed_fields = resource.indexed_fields.iter().map(|path| path.join("."));
     let indexed_labels = &resource.indexed_labels;

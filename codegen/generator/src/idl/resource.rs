@@ -41,6 +41,8 @@ idl_object! {
         "columns" => columns: Option<Vec<ColumnExtension>>,
         /// Paths that field selectors may name: `.status.phase`.
         "selectableFields" => selectable_fields: Option<Vec<Spanned<String>>>,
+        /// Other names that field selectors may use.
+        "selectableNames" => selectable_names: Option<Vec<SelectableNameExtension>>,
         /// Those of the selectable fields that lists are often selected by: an index is kept for each.
         "indexedFields" => indexed_fields: Option<Vec<Spanned<String>>>,
         /// Labels that lists are often selected by: an index is kept for each.
@@ -57,6 +59,16 @@ idl_object! {
         "generation" => generation: Option<Spanned<bool>>,
         /// Whether a DELETE answers with the object instead of a Status; false unless given.
         "deleteReturnsObject" => delete_returns_object: Option<Spanned<bool>>,
+    }
+}
+
+idl_object! {
+    /// A name in field selectors that is no path, or the path of another field.
+    pub struct SelectableNameExtension, "a selectable name", refused: &[], {
+        /// As clients write it: `source`.
+        "name" => name: Spanned<String>,
+        /// The fields behind it; the first that has a value counts, and without any it is always empty.
+        "paths" => paths: Vec<Spanned<String>>,
     }
 }
 

@@ -64,6 +64,7 @@ impl Scope<'_, '_> {
             delete_returns_object: flag(&written.delete_returns_object, false),
             columns: self.columns(written),
             selectable_fields: self.paths(written.selectable_fields.as_deref().unwrap_or_default()),
+            selectable_names: self.names(written),
             indexed_fields: self.paths(written.indexed_fields.as_deref().unwrap_or_default()),
             indexed_labels: texts(&written.indexed_labels),
             lifecycle: written.lifecycle.as_ref().map(lifecycle).unwrap_or_default(),
@@ -99,6 +100,11 @@ impl Scope<'_, '_> {
     }
 
     /// `.status.phase` to `[status, phase]`; those that do not begin with a dot are reported and left out.
+    fn names(&mut self, written: &ResourceExtension) -> Vec<(String, Vec<Vec<String>>)> {
+        let names = written.selectable_names.iter().flatten();
+        names.map(|written| (written.name.value.clone(), self.paths(&written.paths))).collect()
+    }
+
     fn paths(&mut self, written: &[Spanned<String>]) -> Vec<Vec<String>> {
         written.iter().filter_map(|path| self.path(path)).collect()
     }

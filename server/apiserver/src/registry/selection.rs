@@ -241,9 +241,14 @@ fn refused(error: &SelectorError) -> ApiError {
     ApiError::BadRequest(error.to_string())
 }
 
-/// The value of a selectable field, by its label. A boolean or a number that is not there counts as false or 0.
+/// The value of a selectable field, by its label: that of the first of its places that has one.
 pub fn selectable_value(def: &ResourceDef, label: &str, tree: Option<&Tree>) -> Option<String> {
-    let path = def.selectable_fields.iter().find(|field| field.label == label)?.path;
+    let field = def.selectable_fields.iter().find(|field| field.label == label)?;
+    field.paths.iter().filter_map(|path| value_at(def, path, tree)).find(|value| !value.is_empty())
+}
+
+/// A boolean or a number that is not there counts as false or 0.
+fn value_at(def: &ResourceDef, path: &[&str], tree: Option<&Tree>) -> Option<String> {
     match path.iter().try_fold(tree?, |tree, name| tree.get(name)) {
         Some(Tree::String(text)) => Some(text.clone()),
         Some(other) => Some(other.to_string()),

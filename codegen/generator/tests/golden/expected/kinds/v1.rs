@@ -157,7 +157,15 @@ pub static MACHINE_RESOURCE: ResourceDef = ResourceDef {
     selectable_fields: &[
         SelectableField {
             label: "status.phase",
-            path: &["status", "phase"],
+            paths: &[&["status", "phase"]],
+        },
+        SelectableField {
+            label: "phase",
+            paths: &[&["status", "phase"]],
+        },
+        SelectableField {
+            label: "old",
+            paths: &[],
         },
     ],
     indexed_fields: &["status.phase"],
