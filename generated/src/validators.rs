@@ -33,8 +33,7 @@ pub use self::{
     config_map::{config_map, config_map_update},
     controller_revision::controller_revision,
     daemon_set::{
-        daemon_set_selector, daemon_set_spec, daemon_set_status_update, daemon_set_update_strategy,
-        rolling_update_daemon_set,
+        daemon_set_spec, daemon_set_status_update, daemon_set_update_strategy, rolling_update_daemon_set,
     },
     disruption_budget::pod_disruption_budget_spec,
     event::event,
@@ -47,9 +46,9 @@ pub use self::{
     namespace::namespace_finalizers,
     node::{node, node_update},
     pod::{
-        app_armor_profile, cinder, claim_template, container_port, csi_volume, data_key, dns_config,
-        downward_api, env_from_sources, env_var, env_var_name, env_var_source, ephemeral_volume, file_mode,
-        file_path, flex_volume, http_headers, image, iqn, iscsi, lifecycle_handler, node_labels,
+        POD_MAY_CHANGE, app_armor_profile, cinder, claim_template, container_port, csi_volume, data_key,
+        dns_config, downward_api, env_from_sources, env_var, env_var_name, env_var_source, ephemeral_volume,
+        file_mode, file_path, flex_volume, http_headers, iqn, iscsi, lifecycle_handler, node_labels,
         node_selector, node_selector_term, path_below, pod, pod_affinity_term, pod_annotations,
         pod_resource_claim, pod_security_context, pod_spec, pod_template, pod_template_annotations,
         pod_update, port_number_or_name, preferred_term, probe, projected, seccomp_profile, security_context,

@@ -1,7 +1,7 @@
 //! Daemon sets: the selector against the template, and how many pods may be replaced at a time.
 
 use orch_runtime::{
-    field_error::{FieldError, Rendered, Validation, json},
+    field_error::{FieldError, Order, Rendered, Validation, json},
     path::Path,
     scalar::IntOrString,
 };
@@ -10,7 +10,7 @@ use super::label_selector;
 use crate::apps::v1::{DaemonSetSpec, DaemonSetStatus, DaemonSetUpdateStrategy, RollingUpdateDaemonSet};
 
 /// The selector is correct, selects something, and matches the pods that the template makes.
-pub fn daemon_set_selector(value: &DaemonSetSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+fn daemon_set_selector(value: &DaemonSetSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let selector = path.field("selector");
     let mut own = Validation::new(cx.vocabulary);
     if let Some(given) = &value.selector {
@@ -36,8 +36,18 @@ pub fn daemon_set_selector(value: &DaemonSetSpec, path: &Path<'_>, cx: &mut Vali
     }
 }
 
-/// The pods run for ever.
+/// The order in which clients know the errors of a daemon set.
+const ORDER: &[Order] = &[
+    Order::of("selector"),
+    Order::with("template", &[Order::of("metadata"), Order::of("labels"), Order::of("annotations")]),
+    Order::of("minReadySeconds"),
+    Order::of("updateStrategy"),
+    Order::of("revisionHistoryLimit"),
+];
+
+/// The selector selects the pods, which run for ever, on many nodes at a time.
 pub fn daemon_set_spec(value: &DaemonSetSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    daemon_set_selector(value, path, cx);
     let template = path.field("template");
     let spec = template.field("spec");
     let policy = &value.template.spec.restart_policy;
@@ -48,12 +58,27 @@ pub fn daemon_set_spec(value: &DaemonSetSpec, path: &Path<'_>, cx: &mut Validati
         let detail = "activeDeadlineSeconds in DaemonSet is not Supported";
         cx.push(FieldError::forbidden(&spec.field("activeDeadlineSeconds"), detail));
     }
+    let volumes = spec.field("volumes");
+    let disks = value.template.spec.volumes.iter().map(|volume| volume.gce_persistent_disk.as_ref());
+    for (index, disk) in disks.enumerate() {
+        if disk.is_some_and(|disk| !disk.read_only) {
+            let volume = volumes.index(index);
+            let disk = volume.field("gcePersistentDisk");
+            let detail = "must be true for replicated pods > 1; GCE PD can only be mounted on multiple machines if it is \
+                          read-only";
+            cx.push(FieldError::invalid(&disk.field("readOnly"), &false, detail));
+        }
+    }
+    cx.arrange(path, ORDER);
 }
 
 /// The strategy is known.
 pub fn daemon_set_update_strategy(value: &DaemonSetUpdateStrategy, path: &Path<'_>, cx: &mut Validation<'_>) {
     if !matches!(value.type_.as_str(), "RollingUpdate" | "OnDelete") {
         cx.push(FieldError::not_supported(path, &Rendered(json(value)), &["RollingUpdate", "OnDelete"]));
+    }
+    if value.type_ != "RollingUpdate" {
+        cx.retract(&path.field("rollingUpdate"));
     }
 }
 

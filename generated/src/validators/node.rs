@@ -108,4 +108,8 @@ fn ranges(ranges: &[String], path: &Path<'_>, cx: &mut Validation<'_>) {
         let detail = "may specify no more than one CIDR for each IP family";
         cx.push(FieldError::invalid(path, &Rendered(json(&ranges)), detail));
     }
+    for (index, range) in ranges.iter().enumerate().filter(|(index, range)| ranges[..*index].contains(range))
+    {
+        cx.push(FieldError::duplicate(&path.index(index), range));
+    }
 }

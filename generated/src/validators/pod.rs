@@ -20,12 +20,12 @@ mod status;
 mod volume;
 mod windows;
 
+pub(super) use self::{doubts::fraction, network_volume::uses_names_of};
 pub use self::{
-    container::image,
     env::{data_key, env_from_sources, env_var, env_var_name, env_var_source},
     network_volume::{flex_volume, iqn, iscsi, storage_os},
     node_selector::{node_selector, node_selector_term, preferred_term},
-    object::{pod, pod_annotations, pod_update},
+    object::{MAY_CHANGE as POD_MAY_CHANGE, pod, pod_annotations, pod_update},
     paths::{file_mode, file_path, path_below},
     port::{container_port, port_number_or_name},
     probe::{http_headers, lifecycle_handler, probe},
@@ -36,4 +36,3 @@ pub use self::{
     volume::{cinder, claim_template, csi_volume, ephemeral_volume, size_limit, volume},
     windows::windows_options,
 };
-pub(super) use self::{doubts::fraction, network_volume::uses_names_of};

@@ -2,7 +2,7 @@
 
 use orch_runtime::{
     constraint,
-    field_error::{FieldError, Rendered, Validation, json},
+    field_error::{FieldError, Order, Rendered, Validation, json},
     path::Path,
 };
 
@@ -101,11 +101,19 @@ fn aggregation_rule(rule: &AggregationRule, path: &Path<'_>, cx: &mut Validation
 
 fn binding(role_ref: &RoleRef, subjects: &[Subject], reach: Reach, path: &Path<'_>, cx: &mut Validation<'_>) {
     role_reference(role_ref, reach, &path.field("roleRef"), cx);
-    let path = path.field("subjects");
+    let list = path.field("subjects");
     for (index, subject) in subjects.iter().enumerate() {
-        subject_of(subject, reach, &path.index(index), cx);
+        subject_of(subject, reach, &list.index(index), cx);
     }
+    cx.arrange(path, ORDER);
 }
+
+/// The order in which clients know the errors of a binding.
+const ORDER: &[Order] = &[
+    Order::of("metadata"),
+    Order::of("roleRef"),
+    Order::with("subjects", &[Order::of("name"), Order::of("*")]),
+];
 
 fn role_reference(role_ref: &RoleRef, reach: Reach, path: &Path<'_>, cx: &mut Validation<'_>) {
     of_group(&role_ref.api_group, &group(cx.vocabulary), path, cx);
@@ -116,6 +124,7 @@ fn role_reference(role_ref: &RoleRef, reach: Reach, path: &Path<'_>, cx: &mut Va
     if !kinds.contains(&role_ref.kind.as_str()) {
         cx.push(FieldError::not_supported(&path.field("kind"), &role_ref.kind, kinds));
     }
+    cx.arrange(path, &[Order::of("apiGroup"), Order::of("kind"), Order::of("name")]);
 }
 
 fn subject_of(subject: &Subject, reach: Reach, path: &Path<'_>, cx: &mut Validation<'_>) {

@@ -81,9 +81,12 @@ pub fn name_errors(def: &ResourceDef, name: &str) -> Vec<String> {
 /// Asks for the errors of a new object with one value changed at a time; the object itself has none.
 pub fn check(kind: &str, base: &Value, cases: &[(&str, Value, &[&str])]) {
     assert_eq!(errors(kind, base), [""; 0]);
-    for (pointer, value, expected) in cases {
-        assert_eq!(errors(kind, &with(base, pointer, value.clone())), *expected, "{pointer} {value}");
-    }
+    let differences = cases.iter().filter_map(|(pointer, value, expected)| {
+        let told = errors(kind, &with(base, pointer, value.clone()));
+        (told != *expected).then(|| format!("{pointer} {value}\n  told {told:#?}\n  expected {expected:#?}"))
+    });
+    let differences: Vec<String> = differences.collect();
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
 /// What the client is warned of when it creates the object.

@@ -161,7 +161,7 @@ pub fn priorities_of_templates() {
         errors("DaemonSet", &with(&class, &template("preemptionPolicy"), json!("Own"))),
         [
             r#"spec.template.spec.priorityClassName: Invalid value: "P_": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"#,
-            r#"spec.template.spec.preemptionPolicy: Unsupported value: "Own": supported values: "Never", "PreemptLowerPriority""#,
+            r#"spec.template.spec.preemptionPolicy: Unsupported value: "Own": supported values: "PreemptLowerPriority", "Never""#,
         ]
     );
 }

@@ -100,7 +100,7 @@ pub fn limits_fit_together() {
         ("limited/limitResponse", json!({"type": "Drop"}), vec![
             r#"spec.limited.limitResponse.type: Unsupported value: "Drop": supported values: "Queue", "Reject""#.to_owned(),
         ]),
-        ("limited/limitResponse", json!({}), vec!["spec.limited.limitResponse.type: Required value".to_owned()]),
+        ("limited/limitResponse", json!({}), vec![r#"spec.limited.limitResponse.type: Unsupported value: "": supported values: "Queue", "Reject""#.to_owned()]),
         ("limited/limitResponse/type", json!("Reject"), vec![
             format!("{queuing}: Forbidden: must be nil if limited.limitResponse.type is not Limited"),
         ]),
@@ -213,7 +213,7 @@ pub fn rules_can_match() {
             r#"spec.distinguisherMethod.type: Unsupported value: "ByMood": supported values: "ByNamespace", "ByUser""#
                 .to_owned(),
         ]),
-        ("distinguisherMethod", json!({}), vec!["spec.distinguisherMethod.type: Required value".to_owned()]),
+        ("distinguisherMethod", json!({}), vec![r#"spec.distinguisherMethod.type: Unsupported value: "": supported values: "ByNamespace", "ByUser""#.to_owned()]),
         ("rules/0/subjects/0/user/name", json!(""), vec![path("subjects[0].user.name: Required value")]),
         ("rules/0/subjects/2/serviceAccount/name", json!(""), vec![path(
             "subjects[2].serviceAccount.name: Required value",

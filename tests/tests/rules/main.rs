@@ -70,6 +70,14 @@ tables! {
     node { what_is_always_written rules updates }
     persistentvolume { defaults rules sources updates }
     persistentvolumeclaim { defaults rules updates }
+    causes {
+        of_pods_stand_where_clients_know_them
+        of_annotations_are_told_of_pods_and_templates
+        of_what_is_told_about_pods
+        of_volumes_and_claims
+        of_services
+        of_daemon_sets_and_others
+    }
     pod { containers resources probes volumes scheduling_and_security what_may_change defaults_are_filled_in }
     pod_containers { fields ephemeral_containers }
     pod_volumes { sources }

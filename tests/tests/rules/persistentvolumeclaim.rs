@@ -90,10 +90,10 @@ pub fn rules() {
             "/spec/dataSourceRef",
             json!({"apiGroup": "example.com"}),
             vec![
-                "spec.dataSource.kind: Required value",
                 "spec.dataSource.name: Required value",
-                "spec.dataSourceRef.kind: Required value",
+                "spec.dataSource.kind: Required value",
                 "spec.dataSourceRef.name: Required value",
+                "spec.dataSourceRef.kind: Required value",
             ],
         ),
     ] {

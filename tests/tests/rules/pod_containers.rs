@@ -30,7 +30,7 @@ pub fn fields() {
             "/spec/containers/0/terminationMessagePolicy",
             json!("Never"),
             &[
-                r#"spec.containers[0].terminationMessagePolicy: Unsupported value: "Never": supported values: "FallbackToLogsOnError", "File""#,
+                r#"spec.containers[0].terminationMessagePolicy: Unsupported value: "Never": supported values: "File", "FallbackToLogsOnError""#,
             ],
         ),
         (
@@ -44,16 +44,16 @@ pub fn fields() {
             "/spec/containers/0/resizePolicy",
             json!([{}]),
             &[
-                "spec.containers[0].resizePolicy[0].resourceName: Required value",
-                "spec.containers[0].resizePolicy[0].restartPolicy: Required value",
+                "spec.containers[0].resizePolicy: Required value",
+                "spec.containers[0].resizePolicy: Required value",
             ],
         ),
         (
             "/spec/containers/0/resizePolicy",
             json!([{"resourceName": "disk", "restartPolicy": "Never"}]),
             &[
-                r#"spec.containers[0].resizePolicy[0].resourceName: Unsupported value: "disk": supported values: "cpu", "memory""#,
-                r#"spec.containers[0].resizePolicy[0].restartPolicy: Unsupported value: "Never": supported values: "NotRequired", "RestartContainer""#,
+                r#"spec.containers[0].resizePolicy: Unsupported value: "disk": supported values: "cpu", "memory""#,
+                r#"spec.containers[0].resizePolicy: Unsupported value: "Never": supported values: "NotRequired", "RestartContainer""#,
             ],
         ),
         (
@@ -65,10 +65,12 @@ pub fn fields() {
         ),
         (
             "/spec/containers/0/envFrom",
-            json!([{"configMapRef": {"name": ""}}, {"secretRef": {"name": ""}}]),
+            json!([{"configMapRef": {"name": ""}}, {"secretRef": {"name": ""}}, {"configMapRef": {"name": "A_"}}, {"secretRef": {"name": "A_"}}]),
             &[
                 "spec.containers[0].envFrom[0].configMapRef.name: Required value",
                 "spec.containers[0].envFrom[1].secretRef.name: Required value",
+                r#"spec.containers[0].envFrom[2].configMapRef.name: Invalid value: "A_": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"#,
+                r#"spec.containers[0].envFrom[3].secretRef.name: Invalid value: "A_": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"#,
             ],
         ),
         ("/spec/containers/0/env", json!([{"name": ""}]), &["spec.containers[0].env[0].name: Required value"]),
@@ -76,9 +78,9 @@ pub fn fields() {
             "/spec/containers/0/env",
             json!([{"name": "A", "valueFrom": {"configMapKeyRef": {"name": "", "key": ""}}}, {"name": "B", "valueFrom": {"secretKeyRef": {"name": "", "key": ""}}}]),
             &[
-                "spec.containers[0].env[0].valueFrom.configMapKeyRef.name: Required value",
+                r#"spec.containers[0].env[0].valueFrom.configMapKeyRef.name: Invalid value: "": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"#,
                 "spec.containers[0].env[0].valueFrom.configMapKeyRef.key: Required value",
-                "spec.containers[0].env[1].valueFrom.secretKeyRef.name: Required value",
+                r#"spec.containers[0].env[1].valueFrom.secretKeyRef.name: Invalid value: "": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"#,
                 "spec.containers[0].env[1].valueFrom.secretKeyRef.key: Required value",
             ],
         ),
@@ -94,14 +96,14 @@ pub fn fields() {
             "/spec/containers/0/volumeMounts/0/recursiveReadOnly",
             json!("Sometimes"),
             &[
-                r#"spec.containers[0].volumeMounts[0].recursiveReadOnly: Unsupported value: "Sometimes": supported values: "Disabled", "Enabled", "IfPossible""#,
+                r#"spec.containers[0].volumeMounts.recursiveReadOnly: Unsupported value: "Sometimes": supported values: "Disabled", "Enabled", "IfPossible""#,
             ],
         ),
         (
             "/spec/containers/0/volumeMounts/0/mountPropagation",
             json!("Up"),
             &[
-                r#"spec.containers[0].volumeMounts[0].mountPropagation: Unsupported value: "Up": supported values: "Bidirectional", "HostToContainer", "None""#,
+                r#"spec.containers[0].volumeMounts.mountPropagation: Unsupported value: "Up": supported values: "Bidirectional", "HostToContainer", "None""#,
             ],
         ),
         (
@@ -142,14 +144,14 @@ pub fn fields() {
             "/spec/containers/0/resources/claims",
             json!([{"name": ""}]),
             &[
-                "spec.containers[0].resources.claims[0].name: Required value",
+                "spec.containers[0].resources.claims[0]: Required value",
             ],
         ),
         (
             "/spec/containers/0/resources/claims",
             json!([{"name": "a"}, {"name": "a"}]),
             &[
-                r#"spec.containers[0].resources.claims[1].name: Duplicate value: "a""#,
+                r#"spec.containers[0].resources.claims[1]: Duplicate value: "a""#,
                 r#"spec.containers[0].resources.claims[0]: Not found: "a""#,
                 r#"spec.containers[0].resources.claims[1]: Not found: "a""#,
             ],
@@ -175,8 +177,8 @@ pub fn fields() {
             "/spec/containers/0/securityContext",
             json!({"seccompProfile": {}, "appArmorProfile": {}}),
             &[
-                "spec.containers[0].securityContext.seccompProfile.type: Required value",
-                "spec.containers[0].securityContext.appArmorProfile.type: Required value",
+                "spec.containers[0].securityContext.seccompProfile.type: Required value: type is required when seccompProfile is set",
+                "spec.containers[0].securityContext.appArmorProfile.type: Required value: type is required when appArmorProfile is set",
             ],
         ),
         (
@@ -202,6 +204,14 @@ pub fn ephemeral_containers() {
     check("Pod", &pod(), &[
         (
             "/spec/ephemeralContainers",
+            json!([{"name": "e", "image": "x", "envFrom": [{}]}]),
+            &[
+                r#"spec.ephemeralContainers[0].envFrom: Invalid value: "": must specify one of: `configMapRef` or `secretRef`"#,
+                "spec.ephemeralContainers: Forbidden: cannot be set on create",
+            ],
+        ),
+        (
+            "/spec/ephemeralContainers",
             json!([{"name": "", "image": ""}]),
             &[
                 "spec.ephemeralContainers[0].name: Required value",
@@ -222,9 +232,9 @@ pub fn ephemeral_containers() {
             "/spec/ephemeralContainers",
             json!([{"name": "e", "image": "x", "restartPolicy": "Sometimes", "terminationMessagePolicy": "Never", "imagePullPolicy": "Maybe"}]),
             &[
-                r#"spec.ephemeralContainers[0].restartPolicy: Unsupported value: "Sometimes": supported values: "Always""#,
-                r#"spec.ephemeralContainers[0].terminationMessagePolicy: Unsupported value: "Never": supported values: "FallbackToLogsOnError", "File""#,
+                r#"spec.ephemeralContainers[0].terminationMessagePolicy: Unsupported value: "Never": supported values: "File", "FallbackToLogsOnError""#,
                 r#"spec.ephemeralContainers[0].imagePullPolicy: Unsupported value: "Maybe": supported values: "Always", "IfNotPresent", "Never""#,
+                r#"spec.ephemeralContainers[0].restartPolicy: Unsupported value: "Sometimes": supported values: "Always""#,
                 "spec.ephemeralContainers[0].restartPolicy: Forbidden: cannot be set for an Ephemeral Container",
                 "spec.ephemeralContainers: Forbidden: cannot be set on create",
             ],

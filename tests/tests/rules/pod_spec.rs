@@ -22,7 +22,7 @@ pub fn fields() {
             "/spec/hostAliases",
             json!([{"ip": ""}, {"ip": "nope", "hostnames": ["A_"]}]),
             &[
-                "spec.hostAliases[0].ip: Required value",
+                r#"spec.hostAliases[0].ip: Invalid value: "": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"#,
                 r#"spec.hostAliases[1].ip: Invalid value: "nope": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"#,
                 r#"spec.hostAliases[1].hostnames[0]: Invalid value: "A_": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"#,
             ],
@@ -34,19 +34,20 @@ pub fn fields() {
                 r#"spec.dnsConfig.nameservers[0]: Invalid value: "nope": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"#,
             ],
         ),
-        ("/spec/os", json!({}), &["spec.os.name: Required value"]),
+        ("/spec/os", json!({}), &["spec.os.name: Required value: cannot be empty"]),
         (
             "/spec/os",
             json!({"name": "plan9"}),
             &[
-                r#"spec.os.name: Unsupported value: "plan9": supported values: "linux", "windows""#,
+                r#"spec.os: Unsupported value: "plan9": supported values: "linux", "windows""#,
             ],
         ),
         (
             "/spec/readinessGates",
             json!([{"conditionType": ""}, {"conditionType": "a b"}]),
             &[
-                "spec.readinessGates[0].conditionType: Required value",
+                r#"spec.readinessGates[0].conditionType: Invalid value: "": name part must be non-empty"#,
+                r#"spec.readinessGates[0].conditionType: Invalid value: "": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"#,
                 r#"spec.readinessGates[1].conditionType: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"#,
             ],
         ),
@@ -78,42 +79,43 @@ pub fn fields() {
             "/spec/schedulingGates",
             json!([{"name": ""}, {"name": "a b"}]),
             &[
-                "spec.schedulingGates[0].name: Required value",
-                r#"spec.schedulingGates[1].name: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"#,
+                r#"spec.schedulingGates[0]: Invalid value: "": name part must be non-empty"#,
+                r#"spec.schedulingGates[0]: Invalid value: "": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"#,
+                r#"spec.schedulingGates[1]: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"#,
             ],
         ),
         (
             "/spec/schedulingGates",
             json!([{"name": "a"}, {"name": "a"}]),
             &[
-                r#"spec.schedulingGates[1].name: Duplicate value: "a""#,
+                r#"spec.schedulingGates[1]: Duplicate value: "a""#,
             ],
         ),
         (
             "/spec/securityContext",
             json!({"runAsUser": 2_147_483_648_i64, "runAsGroup": -1, "fsGroup": -1, "supplementalGroups": [-1]}),
             &[
+                "spec.securityContext.fsGroup: Invalid value: -1: must be between 0 and 2147483647, inclusive",
                 "spec.securityContext.runAsUser: Invalid value: 2147483648: must be between 0 and 2147483647, inclusive",
                 "spec.securityContext.runAsGroup: Invalid value: -1: must be between 0 and 2147483647, inclusive",
                 "spec.securityContext.supplementalGroups[0]: Invalid value: -1: must be between 0 and 2147483647, inclusive",
-                "spec.securityContext.fsGroup: Invalid value: -1: must be between 0 and 2147483647, inclusive",
             ],
         ),
         (
             "/spec/securityContext",
             json!({"runAsGroup": 2_147_483_648_i64, "fsGroup": 2_147_483_648_i64, "supplementalGroups": [2_147_483_648_i64]}),
             &[
+                "spec.securityContext.fsGroup: Invalid value: 2147483648: must be between 0 and 2147483647, inclusive",
                 "spec.securityContext.runAsGroup: Invalid value: 2147483648: must be between 0 and 2147483647, inclusive",
                 "spec.securityContext.supplementalGroups[0]: Invalid value: 2147483648: must be between 0 and 2147483647, inclusive",
-                "spec.securityContext.fsGroup: Invalid value: 2147483648: must be between 0 and 2147483647, inclusive",
             ],
         ),
         (
             "/spec/securityContext",
             json!({"supplementalGroupsPolicy": "Own", "fsGroupChangePolicy": "Own", "seLinuxChangePolicy": "Own"}),
             &[
-                r#"spec.securityContext.supplementalGroupsPolicy: Unsupported value: "Own": supported values: "Merge", "Strict""#,
                 r#"spec.securityContext.fsGroupChangePolicy: Unsupported value: "Own": supported values: "Always", "OnRootMismatch""#,
+                r#"spec.securityContext.supplementalGroupsPolicy: Unsupported value: "Own": supported values: "Merge", "Strict""#,
                 r#"spec.securityContext.seLinuxChangePolicy: Unsupported value: "Own": supported values: "MountOption", "Recursive""#,
             ],
         ),
@@ -135,7 +137,7 @@ pub fn fields() {
             "/spec/dnsPolicy",
             json!("Own"),
             &[
-                r#"spec.dnsPolicy: Unsupported value: "Own": supported values: "ClusterFirst", "ClusterFirstWithHostNet", "Default", "None""#,
+                r#"spec.dnsPolicy: Unsupported value: "Own": supported values: "ClusterFirstWithHostNet", "ClusterFirst", "Default", "None""#,
             ],
         ),
         (

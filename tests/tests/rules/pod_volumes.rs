@@ -10,7 +10,6 @@ fn pod() -> Tree {
         "serviceAccountName": "s",
         "containers": [{
             "name": "c", "image": "x:1", "ports": [{"containerPort": 80}],
-            "volumeMounts": [{"name": "v", "mountPath": "/v"}],
         }],
         "volumes": [{"name": "v", "emptyDir": {}}],
     }})
@@ -23,7 +22,6 @@ pub fn sources() {
             json!([{"name": ""}]),
             &[
                 "spec.volumes[0].name: Required value",
-                r#"spec.containers[0].volumeMounts[0].name: Not found: "v""#,
             ],
         ),
         (
@@ -165,14 +163,14 @@ pub fn sources() {
             "/spec/volumes/0",
             json!({"name": "v", "flexVolume": {"driver": "d", "options": {"kubernetes.io/x": ""}}}),
             &[
-                r#"spec.volumes[0].flexVolume.options[kubernetes.io/x]: Invalid value: "kubernetes.io/x": must not use reserved namespaces"#,
+                r#"spec.volumes[0].flexVolume.options[kubernetes.io/x]: Invalid value: "kubernetes.io/x": kubernetes.io and k8s.io namespaces are reserved"#,
             ],
         ),
         (
             "/spec/volumes/0",
             json!({"name": "v", "gcePersistentDisk": {"pdName": "p", "partition": -1}}),
             &[
-                "spec.volumes[0].gcePersistentDisk.partition: Invalid value: -1: must be between 1 and 255, inclusive",
+                "spec.volumes[0].persistentDisk.partition: Invalid value: -1: must be between 1 and 255, inclusive",
             ],
         ),
         (
@@ -210,7 +208,7 @@ pub fn sources() {
             json!({"name": "v", "iscsi": {"targetPortal": "t", "iqn": "iqn.2001-04.com.example:x", "lun": -1, "initiatorName": "y"}}),
             &[
                 "spec.volumes[0].iscsi.lun: Invalid value: -1: must be between 0 and 255, inclusive",
-                r#"spec.volumes[0].iscsi.initiatorName: Invalid value: "y": must be valid format starting with iqn, eui, or naa"#,
+                r#"spec.volumes[0].iscsi.initiatorname: Invalid value: "y": must be valid format starting with iqn, eui, or naa"#,
             ],
         ),
         (

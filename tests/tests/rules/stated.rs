@@ -103,8 +103,9 @@ impl Stated {
     pub fn unbroken(&self, causes: &BTreeSet<Cause>) -> Vec<String> {
         let mut broken = vec![false; self.rules.len()];
         for cause in causes {
-            let Some(places) = self.places(cause) else { continue };
-            let is_broken = |rule: &Rule| rule.is_broken(&places, &cause.message);
+            let fields = cause.fields_of_rules();
+            let ways: Vec<_> = fields.iter().filter_map(|field| self.places(&cause.of, field)).collect();
+            let is_broken = |rule: &Rule| ways.iter().any(|way| rule.is_broken(way, &cause.message));
             let hits: Vec<usize> = (0..self.rules.len()).filter(|at| is_broken(&self.rules[*at])).collect();
             // What a stated rule says is not said by a function.
             let is_function = |at: &usize| matches!(self.rules[*at].what, What::Function(_));
@@ -117,15 +118,15 @@ impl Stated {
         unbroken.map(|(rule, _)| rule.to_string()).collect()
     }
 
-    /// The places on the way to the field of a cause, a list for each step; none where the schema has no such field.
-    fn places(&self, cause: &Cause) -> Option<Vec<Vec<String>>> {
+    /// The places on the way to a field of a type, a list for each step; none where the schema has no such field.
+    fn places(&self, of: &str, field: &str) -> Option<Vec<Vec<String>>> {
         let mut way = Vec::new();
-        let mut shape = &Shape::Named(*self.types.get(&cause.of)?);
+        let mut shape = &Shape::Named(*self.types.get(of)?);
         let mut place = String::new();
         let mut step = Vec::new();
         shape = self.enter(shape, &mut step);
         way.push(step);
-        for token in tokens(&cause.field) {
+        for token in tokens(field) {
             match (shape, token) {
                 (Shape::Named(id), Token::Name(name)) => {
                     let ty = self.model.ty(*id);
@@ -159,6 +160,35 @@ impl Stated {
             shape = &usage.shape;
         }
         shape
+    }
+}
+
+/// What clients know at another place than that of its rule; `$` is the end.
+const KNOWN_ELSEWHERE: &[(&str, &str)] = &[
+    (".persistentDisk.", ".gcePersistentDisk."),
+    (".volumeMounts.", ".volumeMounts[0]."),
+    (".initiatorname$", ".initiatorName$"),
+    (".os$", ".os.name$"),
+    (".claims[0]$", ".claims[0].name$"),
+    (".schedulingGates[0]$", ".schedulingGates[0].name$"),
+    (".template.labels$", ".template.metadata.labels$"),
+    (".template.annotations$", ".template.metadata.annotations$"),
+];
+
+impl Cause {
+    /// The fields whose rules the cause may be about.
+    fn fields_of_rules(&self) -> Vec<String> {
+        let mut field = format!("{}$", self.field);
+        for (told, stated) in KNOWN_ELSEWHERE {
+            field = field.replace(told, stated);
+        }
+        // Both words of a policy are told at the list.
+        let words = if self.field.ends_with(".resizePolicy") {
+            &["[0].resourceName", "[0].restartPolicy"][..]
+        } else {
+            &[""]
+        };
+        words.iter().map(|word| format!("{}{word}", field.trim_end_matches('$'))).collect()
     }
 }
 

@@ -39,16 +39,18 @@ pub fn rules() {
             "/spec/source",
             json!({"inlineVolumeSpec": {
                 "hostPath": {"path": "/"}, "capacity": {"storage": "1"}, "claimRef": {"name": "c"},
-                "persistentVolumeReclaimPolicy": "Retain", "storageClassName": "c", "volumeMode": "Block",
+                "persistentVolumeReclaimPolicy": "Delete", "storageClassName": "c", "volumeMode": "Block",
             }}),
             [
                 format!("claimRef: Forbidden: {context}"),
                 format!("capacity: Forbidden: {context}"),
-                format!("persistentVolumeReclaimPolicy: Forbidden: {context}"),
-                format!("storageClassName: Forbidden: {context}"),
                 "csi: Required value: has to be specified in the context of inline volumes".to_owned(),
                 "accessModes: Required value".to_owned(),
-                r#"volumeMode: Unsupported value: "Block": supported values: "Filesystem""#.to_owned(),
+                "persistentVolumeReclaimPolicy: Forbidden: may only be Retain in the context of inline volumes"
+                    .to_owned(),
+                format!("storageClassName: Forbidden: {context}"),
+                "volumeMode: Forbidden: may not specify volumeMode other than Filesystem in the context of inline volumes"
+                    .to_owned(),
             ]
             .map(|text| format!("spec.source.inlineVolumeSpec.{text}"))
             .to_vec(),

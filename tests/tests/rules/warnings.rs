@@ -157,7 +157,7 @@ pub fn annotations_that_became_fields() {
             ),
             (
                 "/metadata/annotations",
-                json!({seccomp: "x", app_armor: "unconfined", "seccomp.security.alpha.kubernetes.io/pod": "x"}),
+                json!({seccomp: "unconfined", app_armor: "unconfined", "seccomp.security.alpha.kubernetes.io/pod": "runtime/default"}),
                 &[
                     r#"metadata.annotations[seccomp.security.alpha.kubernetes.io/pod]: non-functional in v1.27+; use the "seccompProfile" field instead"#,
                     r#"metadata.annotations[container.seccomp.security.alpha.kubernetes.io/c]: non-functional in v1.27+; use the "seccompProfile" field instead"#,

@@ -6,8 +6,8 @@
 use super::Validation;
 use crate::path::Path;
 
-/// A field, and the order of what is below it. The field `""` stands for the place itself, which comes last unless it is
-/// listed, and `"*"` for all fields that are not listed.
+/// A field, and the order of what is below it. The field `"*"` stands for all fields that are not listed, and `""` for
+/// the place itself, which is otherwise one of those, or comes last where they are not listed.
 #[derive(Debug)]
 pub struct Order {
     /// The name of the field.
@@ -93,7 +93,8 @@ fn rank(mut rest: &str, mut order: &[Order]) -> Vec<usize> {
             continue;
         }
         if rest.is_empty() {
-            ranks.push(place_of("", order).unwrap_or(usize::MAX));
+            let position = place_of("", order).or_else(|| place_of("*", order));
+            ranks.push(position.unwrap_or(usize::MAX));
             break;
         }
         let field = rest.strip_prefix('.').unwrap_or(rest);
@@ -144,7 +145,6 @@ mod tests {
             "spec.list",
             "spec.host.b",
             "spec.host.a",
-            "spec.ports",
         ]);
         cx.arrange(&Path::ROOT.field("spec"), ORDER);
         assert_eq!(
@@ -160,7 +160,6 @@ mod tests {
                 "specific",
                 "spec.ports[2].name",
                 "spec.ports[10].name",
-                "spec.ports",
                 "spec.other",
                 "spec",
             ]

@@ -2,7 +2,7 @@
 
 use orch_runtime::{
     constraint,
-    field_error::{FieldError, Rendered, Validation, json},
+    field_error::{FieldError, Order, Rendered, Validation, json},
     path::Path,
 };
 
@@ -63,7 +63,16 @@ fn spec(name: &str, spec: &FlowSchemaSpec, path: &Path<'_>, cx: &mut Validation<
     for (index, rule) in spec.rules.iter().enumerate() {
         policy_rules(rule, &rules.index(index), cx);
     }
+    cx.arrange(path, ORDER);
 }
+
+/// The order in which clients know the errors of a flow schema.
+const ORDER: &[Order] = &[
+    Order::of("matchingPrecedence"),
+    Order::of("distinguisherMethod"),
+    Order::of("priorityLevelConfiguration"),
+    Order::with("rules", &[Order::with("subjects", &[Order::of("*")]), Order::of("*")]),
+];
 
 fn precedence(name: &str, value: i32, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value <= 0 {

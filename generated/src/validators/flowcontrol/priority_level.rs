@@ -1,7 +1,7 @@
 //! Priority levels: limits that fit together, and the two levels that stay as they are.
 
 use orch_runtime::{
-    field_error::{FieldError, Rendered, Validation, json},
+    field_error::{FieldError, Order, Rendered, Validation, json},
     path::Path,
 };
 
@@ -43,9 +43,13 @@ pub fn priority_level_configuration(
             cx.push(FieldError::invalid(&at, &Rendered(json(&value.spec)), &detail));
         }
     }
+    cx.arrange(&at, &[Order::of("type"), Order::with("limited", LIMITED)]);
     let types = value.status.conditions.iter().map(|condition| condition.type_.as_str());
     condition_types(types, &path.field("status"), cx);
 }
+
+/// The order in which clients know the errors of a limited level.
+const LIMITED: &[Order] = &[Order::of("nominalConcurrencyShares"), Order::of("limitResponse")];
 
 fn spec(name: &str, spec: &PriorityLevelConfigurationSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let at = path.field("type");

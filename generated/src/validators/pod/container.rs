@@ -15,7 +15,7 @@ use crate::core::v1::{
 const NOT_EPHEMERAL: &str = "cannot be set for an Ephemeral Container";
 
 /// A text without blanks around it.
-pub fn image(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
+pub(super) fn image(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.trim() != value {
         let detail = "must not have leading or trailing whitespace";
         cx.push(FieldError::invalid(path, value, detail));

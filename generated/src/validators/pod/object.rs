@@ -16,7 +16,7 @@ use super::{
 use crate::core::v1::{Affinity, Container, Pod, PodSpec, Toleration, Volume};
 
 /// What may change in a running pod, for people.
-const MAY_CHANGE: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
+pub const MAY_CHANGE: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
     `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing \
     tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
@@ -38,6 +38,7 @@ pub fn pod(value: &Pod, path: &Path<'_>, cx: &mut Validation<'_>) {
         }
     }
     claims_of_ephemeral_volumes(value, &volumes, cx);
+    images(&value.spec, &spec, cx);
     matching_profiles(&value.metadata.annotations, &value.spec, &spec, cx);
     if !value.spec.service_account_name.is_empty() {
         return;
@@ -52,6 +53,21 @@ pub fn pod(value: &Pod, path: &Path<'_>, cx: &mut Validation<'_>) {
             let detail = "must not be specified when serviceAccountName is not set";
             cx.push(FieldError::forbidden(&at.field("serviceAccountToken"), detail));
         }
+    }
+}
+
+/// Names of images have no blanks around them; in templates they may.
+fn images(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    for (list, containers) in [("containers", &value.containers), ("initContainers", &value.init_containers)]
+    {
+        let at = path.field(list);
+        for (index, container) in containers.iter().enumerate() {
+            image(&container.image, &at.index(index).field("image"), cx);
+        }
+    }
+    let at = path.field("ephemeralContainers");
+    for (index, container) in value.ephemeral_containers.iter().enumerate() {
+        image(&container.image, &at.index(index).field("image"), cx);
     }
 }
 

@@ -42,7 +42,7 @@ const IN_PLACE: &[Order] = &[Order::of("*")];
 const VOLUME: &[Order] = &[
     Order::with("configMap", &[Order::of("name"), Order::of("defaultMode")]),
     Order::with("secret", &[Order::of("secretName"), Order::of("defaultMode")]),
-    Order::with("projected", &[Order::of("defaultMode"), Order::of("*"), Order::of("")]),
+    Order::with("projected", &[Order::of("defaultMode"), Order::of("*")]),
     Order::with(
         "iscsi",
         &[Order::of("targetPortal"), Order::of("iqn"), Order::of("lun"), Order::of("secretRef")],

@@ -79,7 +79,10 @@ pub fn pod_spec(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
     let os = path.field("os");
     let is_unknown = value.os.as_ref().is_some_and(|os| !os.name.is_empty());
-    if is_unknown && cx.has_error_at(&os) {
+    if value.os.as_ref().is_some_and(|os| os.name.is_empty()) {
+        cx.retract(&os);
+        cx.push(FieldError::required(&os.field("name"), "cannot be empty"));
+    } else if is_unknown && cx.has_error_at(&os) {
         // Clients know an unknown word at the object.
         cx.relocate(&os.field("name"), &os);
     } else {
@@ -234,6 +237,11 @@ pub fn pod_template_annotations(value: &PodTemplateSpec, path: &Path<'_>, cx: &m
 
 /// Containers are added to running pods only; and what is accepted may be doubtful.
 pub fn pod_template(value: &PodTemplateSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    // Clients know them beside the metadata, not in it.
+    let metadata = path.field("metadata");
+    for field in ["labels", "annotations"] {
+        cx.relocate(&metadata.field(field), &path.field(field));
+    }
     matching_profiles(&value.metadata.annotations, &value.spec, &path.field("spec"), cx);
     doubts::warn(&value.spec, &value.metadata.annotations, true, path, cx);
     if !value.spec.ephemeral_containers.is_empty() {

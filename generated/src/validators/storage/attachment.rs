@@ -19,7 +19,10 @@ pub fn volume_attachment_source(value: &VolumeAttachmentSource, path: &Path<'_>,
     const ONE: &str = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
     match (value.persistent_volume_name.as_deref(), &value.inline_volume_spec) {
         (None, None) => cx.push(FieldError::required(path, ONE)),
-        (Some(_), Some(_)) => cx.push(FieldError::forbidden(path, ONE)),
+        (Some(_), Some(_)) => {
+            cx.retract(path);
+            cx.push(FieldError::forbidden(path, ONE));
+        }
         (Some(name), None) => {
             let at = path.field("persistentVolumeName");
             if name.is_empty() {

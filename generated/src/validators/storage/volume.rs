@@ -102,13 +102,19 @@ pub fn inline_volume_spec(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mu
     for (field, is_given) in [
         ("claimRef", value.claim_ref.is_some()),
         ("capacity", !value.capacity.is_empty()),
-        ("persistentVolumeReclaimPolicy", value.persistent_volume_reclaim_policy.is_some()),
+        ("nodeAffinity", value.node_affinity.is_some()),
         ("storageClassName", !value.storage_class_name.is_empty()),
         ("volumeAttributesClassName", value.volume_attributes_class_name.is_some()),
     ] {
         if is_given {
+            cx.retract(&path.field(field));
             cx.push(FieldError::forbidden(&path.field(field), INLINE));
         }
+    }
+    let policy = value.persistent_volume_reclaim_policy.as_ref();
+    if policy.is_some_and(|policy| *policy != PersistentVolumeReclaimPolicy::Retain) {
+        let detail = "may only be Retain in the context of inline volumes";
+        cx.push(FieldError::forbidden(&path.field("persistentVolumeReclaimPolicy"), detail));
     }
     if value.csi.is_none() {
         let detail = "has to be specified in the context of inline volumes";
@@ -119,10 +125,26 @@ pub fn inline_volume_spec(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mu
     }
     access_modes(&value.access_modes, &path.field("accessModes"), cx);
     one_source(value, path, cx);
-    if let Some(mode) = value.volume_mode.as_ref().filter(|mode| *mode != "Filesystem") {
-        cx.push(FieldError::not_supported(&path.field("volumeMode"), mode, &["Filesystem"]));
+    if value.volume_mode.as_ref().is_some_and(|mode| *mode != "Filesystem") {
+        let detail = "may not specify volumeMode other than Filesystem in the context of inline volumes";
+        cx.retract(&path.field("volumeMode"));
+        cx.push(FieldError::forbidden(&path.field("volumeMode"), detail));
     }
+    cx.arrange(path, INLINE_ORDER);
 }
+
+/// As [`ORDER`], after what makes a volume an object.
+const INLINE_ORDER: &[Order] = &[
+    Order::of("claimRef"),
+    Order::of("capacity"),
+    Order::of("csi"),
+    Order::of("accessModes"),
+    Order::of("persistentVolumeReclaimPolicy"),
+    Order::of("nodeAffinity"),
+    Order::of("*"),
+    Order::of("storageClassName"),
+    Order::of("volumeMode"),
+];
 
 /// Affinity to nodes says which.
 pub fn volume_node_affinity(value: &VolumeNodeAffinity, path: &Path<'_>, cx: &mut Validation<'_>) {

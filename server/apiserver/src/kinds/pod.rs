@@ -4,7 +4,10 @@
 mod priority;
 mod quality;
 
-use orch_api::core::v1::{Pod, Toleration};
+use orch_api::{
+    core::v1::{Pod, Toleration},
+    validators::POD_MAY_CHANGE,
+};
 use orch_machinery::meta::Meta;
 use orch_runtime::{
     Tree, constraint,
@@ -100,10 +103,7 @@ impl Hooks for PodHooks {
         let before = &old.spec.ephemeral_containers;
         if change.subresource != EPHEMERAL_CONTAINERS {
             if containers != before {
-                cx.push(FieldError::forbidden(
-                    &spec,
-                    "pod updates may not change `spec.ephemeralContainers`",
-                ));
+                cx.push(FieldError::forbidden(&spec, POD_MAY_CHANGE));
             }
             return;
         }

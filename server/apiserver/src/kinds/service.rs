@@ -8,7 +8,7 @@ mod node_ports;
 
 use std::collections::BTreeSet;
 
-use orch_api::core::v1::{Service, ServicePort, ServiceSpec};
+use orch_api::core::v1::{LoadBalancerStatus, Service, ServicePort, ServiceSpec};
 use orch_runtime::{
     field_error::{FieldError, Rendered, Validation, json},
     object::ApiObject,
@@ -31,7 +31,12 @@ impl Hooks for ServiceHooks {
         let new = &mut service.spec;
         if let Some(old) = old.and_then(|old| old.as_any().downcast_ref::<Service>()) {
             take_over(new, &old.spec);
+            drop_outside(new, &old.spec);
         }
+        if new.type_ != "LoadBalancer" {
+            service.status.load_balancer = LoadBalancerStatus::default();
+        }
+        let new = &mut service.spec;
         if new.cluster_ips.is_empty() && !new.cluster_ip.is_empty() && has_addresses(new) {
             new.cluster_ips = vec![new.cluster_ip.clone()];
         } else if new.cluster_ip.is_empty()
@@ -61,10 +66,19 @@ impl Hooks for ServiceHooks {
                 "may not change once set",
             ));
         }
+        if keeps && new.cluster_ip != NONE && new.ip_families.first() != old.ip_families.first() {
+            let shown = Rendered(json(&new.ip_families));
+            let at = spec.field("ipFamilies");
+            cx.push(FieldError::invalid(&at.index(0), &shown, "may not change once set"));
+        }
         let is_balanced = [&new, &old].iter().all(|spec| spec.type_ == "LoadBalancer");
         if is_balanced && new.load_balancer_class != old.load_balancer_class {
             let detail = "may not change once set";
             cx.push(FieldError::invalid(&spec.field("loadBalancerClass"), &new.load_balancer_class, detail));
+        }
+        let is_checked = needs_health_port(&new) && needs_health_port(&old);
+        if is_checked && new.health_check_node_port != old.health_check_node_port {
+            cx.push(FieldError::forbidden(&spec.field("healthCheckNodePort"), "field is immutable"));
         }
     }
 
@@ -141,6 +155,26 @@ fn take_over(new: &mut ServiceSpec, old: &ServiceSpec) {
     }
     if new.health_check_node_port == 0 || !needs_health_port(new) {
         new.health_check_node_port = if needs_health_port(new) { old.health_check_node_port } else { 0 };
+    }
+}
+
+/// What only says how a service is reached from outside goes when it no longer is, unless a client sets it anew.
+fn drop_outside(new: &mut ServiceSpec, old: &ServiceSpec) {
+    let is_reached = |spec: &ServiceSpec| {
+        matches!(spec.type_.as_str(), "LoadBalancer" | "NodePort")
+            || (spec.type_ == "ClusterIP" && !spec.external_ips.is_empty())
+    };
+    if !is_reached(new) && new.external_traffic_policy == old.external_traffic_policy {
+        new.external_traffic_policy.clear();
+    }
+    if new.type_ == "LoadBalancer" {
+        return;
+    }
+    if new.allocate_load_balancer_node_ports == old.allocate_load_balancer_node_ports {
+        new.allocate_load_balancer_node_ports = None;
+    }
+    if new.load_balancer_class == old.load_balancer_class {
+        new.load_balancer_class = None;
     }
 }
 
