@@ -82,7 +82,14 @@ async fn an_update_keeps_what_was_given() {
     assert_ne!(balanced["spec"]["healthCheckNodePort"], balanced["spec"]["ports"][0]["nodePort"]);
     let status = json!({"status": {"loadBalancer": {"ingress": [{"ip": "192.0.2.1"}]}}});
     let told = admin.merge(&format!("{SERVICES}/l/status"), &status).await.expect(200);
-    assert_eq!(told["status"], status["status"]);
+    let ingress = json!([{"ip": "192.0.2.1", "ipMode": "VIP"}]);
+    assert_eq!(told["status"], json!({"loadBalancer": {"ingress": ingress}}));
+    let message = admin.merge(&format!("{SERVICES}/a/status"), &status).await.refused(422, "Invalid");
+    assert!(message.ends_with("may only be used when `spec.type` is 'LoadBalancer'"), "{message}");
+    let inside =
+        admin.merge(&format!("{SERVICES}/l"), &json!({"spec": {"type": "ClusterIP"}})).await.expect(200);
+    assert_eq!(inside["status"], json!({"loadBalancer": {}}));
+    assert_eq!(inside["spec"].get("externalTrafficPolicy"), None);
     admin.post(SERVICES, &service("1digit", json!({}))).await.refused(422, "Invalid");
 }
 

@@ -94,9 +94,9 @@ fn samples() -> Vec<Sample> {
         },
         Sample {
             collection: "/api/v1/namespaces/default/services",
-            object: json!({"spec": {"ports": [{"port": 80}]}}),
+            object: json!({"spec": {"type": "LoadBalancer", "ports": [{"port": 80}]}}),
             spec: ("/spec/publishNotReadyAddresses", json!(true)),
-            status: ("/status/loadBalancer/ingress", json!([{"ip": "192.0.2.1"}])),
+            status: ("/status/loadBalancer/ingress", json!([{"ip": "192.0.2.1", "ipMode": "VIP"}])),
             ..PLAIN
         },
         Sample {

@@ -26,17 +26,16 @@ const NONE: &str = "None";
 pub(super) struct ServiceHooks;
 
 impl Hooks for ServiceHooks {
-    fn prepare(&self, object: &mut dyn ApiObject, old: Option<&dyn ApiObject>, _change: &Change<'_>) {
+    fn prepare(&self, object: &mut dyn ApiObject, old: Option<&dyn ApiObject>, change: &Change<'_>) {
         let Some(service) = object.as_any_mut().downcast_mut::<Service>() else { return };
+        if service.spec.type_ != "LoadBalancer" && change.subresource != "status" {
+            service.status.load_balancer = LoadBalancerStatus::default();
+        }
         let new = &mut service.spec;
         if let Some(old) = old.and_then(|old| old.as_any().downcast_ref::<Service>()) {
             take_over(new, &old.spec);
             drop_outside(new, &old.spec);
         }
-        if new.type_ != "LoadBalancer" {
-            service.status.load_balancer = LoadBalancerStatus::default();
-        }
-        let new = &mut service.spec;
         if new.cluster_ips.is_empty() && !new.cluster_ip.is_empty() && has_addresses(new) {
             new.cluster_ips = vec![new.cluster_ip.clone()];
         } else if new.cluster_ip.is_empty()
