@@ -22,7 +22,9 @@ pub struct Catalog {
     /// All group versions in the order of discovery: the core group first, then groups by name; versions of a
     /// group most stable and newest first.
     pub group_versions: Vec<ServedGroupVersion>,
-    served: Vec<Arc<ServedResource>>,
+    /// By plural name, which is looked at first: there are some dozens, and looking at each costs less than making a key to
+    /// look up.
+    served: Vec<(&'static str, Arc<ServedResource>)>,
 }
 
 /// One served group and version.
@@ -117,11 +119,8 @@ impl Catalog {
 
     /// The kind behind a URL's group (vocabulary spelling, `""` for core), version and plural.
     pub fn resource(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<ServedResource>> {
-        // There are some dozens: looking at each costs less than making a key to look up.
-        let named = |served: &&Arc<ServedResource>| {
-            served.def.plural == plural && served.group == group && served.def.version == version
-        };
-        self.served.iter().find(named)
+        let mut named = self.served.iter().filter(|(name, _)| *name == plural).map(|(_, served)| served);
+        named.find(|served| served.group == group && served.def.version == version)
     }
 
     /// Whether the group and version serve any kind.
@@ -133,7 +132,7 @@ impl Catalog {
 
     /// Every served kind.
     pub fn resources(&self) -> impl Iterator<Item = &Arc<ServedResource>> {
-        self.served.iter()
+        self.served.iter().map(|(_, served)| served)
     }
 
     fn add(&mut self, def: &'static GroupVersionDef, is_served: impl Fn(&ResourceDef) -> bool) {
@@ -149,7 +148,7 @@ impl Catalog {
                 continue;
             }
             let group_resource = suffixed(resource.plural);
-            self.served.push(Arc::new(ServedResource {
+            let served = Arc::new(ServedResource {
                 def: resource,
                 vocabulary: self.vocabulary,
                 type_prefix: format!("{{\"kind\":\"{}\",\"apiVersion\":\"{api_version}\",", resource.kind),
@@ -160,7 +159,8 @@ impl Catalog {
                 group: group.clone(),
                 empty: OnceLock::new(),
                 gated: OnceLock::new(),
-            }));
+            });
+            self.served.push((resource.plural, served));
         }
         self.group_versions.push(ServedGroupVersion {
             group,

@@ -14,6 +14,7 @@
 
 use std::{
     panic::AssertUnwindSafe,
+    pin::{Pin, pin},
     sync::Arc,
     time::{Duration, Instant, SystemTime},
 };
@@ -83,7 +84,11 @@ async fn measured(
     let mut body = RequestBody::new(&parts.headers, body);
     let incomer = Incomer { info: &info, query: &query, parts };
     let deadline = if is_watch { Ok(None) } else { deadline(app, &query).map(Some) };
-    let mut response = in_time(deadline, unpanicked(guarded(app, connection, incomer, &mut body))).await;
+    let mut response = {
+        // In one place from the first: a future that is handed on is moved, and this is the largest.
+        let answer = pin!(guarded(app, connection, incomer, &mut body));
+        in_time(deadline, unpanicked(answer)).await
+    };
     response::rewrite_status(&mut response, &parts.headers, &query);
     if !body.discard().await && parts.version < Version::HTTP_2 {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -114,7 +119,7 @@ async fn in_time(deadline: Result<Option<Duration>>, answer: impl Future<Output 
 }
 
 /// A bug in one request is that request's answer, and nobody else's problem.
-async fn unpanicked(answer: impl Future<Output = Response>) -> Response {
+async fn unpanicked(answer: Pin<&mut impl Future<Output = Response>>) -> Response {
     AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().copied();
         let detail = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or_default();
@@ -179,7 +184,11 @@ async fn authenticate(app: &App, credentials: &Credentials<'_>) -> Result<Authen
 fn audit_id(parts: &Parts) -> HeaderValue {
     match parts.headers.get(AUDIT_ID) {
         Some(given) if is_audit_id(given.as_bytes()) => given.clone(),
-        _ => HeaderValue::from_str(&random_id().to_string()).expect("a uuid is printable"),
+        _ => {
+            let mut text = Uuid::encode_buffer();
+            let text = random_id().hyphenated().encode_lower(&mut text);
+            HeaderValue::from_str(text).expect("a uuid is printable")
+        }
     }
 }
 

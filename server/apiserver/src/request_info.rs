@@ -268,14 +268,19 @@ fn decoded_segments(path: &str) -> Vec<Cow<'_, str>> {
     if path.is_empty() {
         return Vec::new();
     }
-    if !path.contains('%') {
-        return path.split('/').map(Cow::Borrowed).collect();
+    // Segments are short: looking at each character costs less than a search that is made for long texts.
+    let parts = path.split(|character| character == '/');
+    let mut segments = Vec::with_capacity(8);
+    if path.contains('%') {
+        segments.extend(parts.map(|segment| percent_decode_str(segment).decode_utf8_lossy()));
+    } else {
+        segments.extend(parts.map(Cow::Borrowed));
     }
-    path.split('/').map(|segment| percent_decode_str(segment).decode_utf8_lossy()).collect()
+    segments
 }
 
 fn is_plain(segment: &str) -> bool {
-    !segment.is_empty() && segment != "." && segment != ".." && !segment.contains('/')
+    !segment.is_empty() && segment != "." && segment != ".." && !segment.bytes().any(|byte| byte == b'/')
 }
 
 #[cfg(test)]

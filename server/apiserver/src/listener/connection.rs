@@ -4,7 +4,7 @@ use std::{convert::Infallible, future::pending, io, net::SocketAddr, sync::Arc, 
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{Method, Request, Response};
 use hyper::{
     body::{Body, Incoming},
     server::conn::{http1, http2},
@@ -21,7 +21,12 @@ use tokio::{
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
 use crate::listener::{
-    Connection, Limits, coalesced::Coalesced, drain, pace::Paced, patient::Patient, streams::Streams,
+    Connection, Limits,
+    coalesced::Coalesced,
+    drain,
+    pace::Paced,
+    patient::Patient,
+    streams::{Place, Streams},
     tls::ALPN_HTTP2,
 };
 
@@ -89,10 +94,16 @@ fn http2(streams: Streams) -> http2::Builder<Streams> {
     http2
 }
 
-/// Whether a request looks as if its answer went on for long. It runs as well as any other if it does not.
-fn looks_like_watch<B>(request: &Request<B>) -> bool {
+/// Where to answer a request, by its looks: it is answered as well anywhere else.
+fn place_of<B>(request: &Request<B>) -> Place {
     let uri = request.uri();
-    uri.query().is_some_and(|query| query.contains("watch")) || uri.path().contains("/watch/")
+    if uri.query().is_some_and(|query| query.contains("watch")) || uri.path().contains("/watch/") {
+        Place::WithConnection
+    } else if request.method() == Method::GET {
+        Place::AtOnce
+    } else {
+        Place::Apart
+    }
 }
 
 /// Serves one connection to its end.
@@ -133,7 +144,7 @@ where
     let service = service_fn(move |request| {
         seen.count_request();
         let pace = Arc::default();
-        placed.next_is(looks_like_watch(&request), Arc::clone(&pace));
+        placed.next_is(place_of(&request), Arc::clone(&pace));
         // Boxed, because HTTP/2 keeps the place of the future for as long as the body is sent: for all of a watch.
         let answer = Box::pin(handler(request, Arc::clone(&seen)));
         async { Ok::<_, Infallible>(answer.await.map(|body| Paced::new(body, pace))) }

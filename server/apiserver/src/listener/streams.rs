@@ -1,6 +1,8 @@
 //! Where the streams of an HTTP/2 connection run.
 //!
-//! Most are tasks of their own, so that one client can keep several processors busy. Watches run in the task of their
+//! Most are tasks of their own, so that one client can keep several processors busy. Reads are tried at once, where they
+//! come: nearly all are answered from memory, in less time than it takes to hand them to another task and back. Watches
+//! run in the task of their
 //! connection: a change that is told to a hundred watches of one client wakes one task, which takes all of them in one turn
 //! and then writes what they said in one piece. As a hundred tasks they would be spread over all threads, which then wait
 //! for one another at the connection.
@@ -9,7 +11,7 @@ use std::{
     convert::Infallible,
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::{Context, Poll},
+    task::{Context, Poll, Waker},
     time::Duration,
 };
 
@@ -24,10 +26,22 @@ type Stream = Pin<Box<dyn Future<Output = ()> + Send>>;
 #[derive(Clone)]
 pub struct Streams(Arc<Shared>);
 
+/// Where a stream runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    /// In a task of its own.
+    #[default]
+    Apart,
+    /// Where it comes, as far as it gets without waiting; then in a task of its own.
+    AtOnce,
+    /// In the task of its connection.
+    WithConnection,
+}
+
 /// What is known of the next stream.
 #[derive(Default)]
 struct Next {
-    stays: bool,
+    place: Place,
     pace: Arc<Pace>,
 }
 
@@ -52,10 +66,9 @@ impl Streams {
         Streams(Arc::new(Shared { patience, next, arrived, waker }))
     }
 
-    /// Whether the next stream stays with its connection, and the pace of its body. HTTP/2 calls the service and hands on
-    /// its stream at once.
-    pub fn next_is(&self, stays: bool, pace: Arc<Pace>) {
-        *lock(&self.0.next) = Next { stays, pace };
+    /// Where the next stream runs, and the pace of its body. HTTP/2 calls the service and hands on its stream at once.
+    pub fn next_is(&self, place: Place, pace: Arc<Pace>) {
+        *lock(&self.0.next) = Next { place, pace };
     }
 
     /// What runs them; to be polled by the task of the connection, before the connection.
@@ -66,12 +79,16 @@ impl Streams {
 
 impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Streams {
     fn execute(&self, stream: F) {
-        let Next { stays, pace } = std::mem::take(&mut *lock(&self.0.next));
-        let stream = Bounded::new(stream, pace, self.0.patience);
-        if stays {
+        let Next { place, pace } = std::mem::take(&mut *lock(&self.0.next));
+        let mut stream = Bounded::new(stream, pace, self.0.patience);
+        if place == Place::WithConnection {
             lock(&self.0.arrived).push(Box::pin(stream));
             self.0.waker.wake();
-        } else {
+            return;
+        }
+        // What it waits for wakes nobody yet: a task looks at it anew.
+        let mut nobody = Context::from_waker(Waker::noop());
+        if place == Place::Apart || Pin::new(&mut stream).poll(&mut nobody).is_pending() {
             tokio::spawn(stream);
         }
     }
@@ -109,9 +126,9 @@ mod tests {
         let (told, mut hears) = oneshot::channel();
         let (kept, mut lost) = oneshot::channel::<()>();
         let mut running = Box::pin(streams.run());
-        streams.next_is(true, Arc::default());
+        streams.next_is(Place::WithConnection, Arc::default());
         streams.execute(async move { told.send(1).unwrap() });
-        streams.next_is(true, Arc::default());
+        streams.next_is(Place::WithConnection, Arc::default());
         streams.execute(async move {
             pending::<()>().await;
             drop(kept);
@@ -128,11 +145,29 @@ mod tests {
     #[tokio::test]
     async fn the_others_run_by_themselves() {
         let streams = Streams::new(LONG);
-        streams.next_is(true, Arc::default());
-        streams.next_is(false, Arc::default());
+        streams.next_is(Place::WithConnection, Arc::default());
+        streams.next_is(Place::Apart, Arc::default());
         let (told, hears) = oneshot::channel();
         streams.execute(async move { told.send(2).unwrap() });
         assert_eq!(hears.await, Ok(2));
+    }
+
+    #[tokio::test]
+    async fn a_read_goes_on_in_a_task_where_it_has_to_wait() {
+        let streams = Streams::new(LONG);
+        for waits in [false, true] {
+            let (told, mut hears) = oneshot::channel();
+            streams.next_is(Place::AtOnce, Arc::default());
+            streams.execute(async move {
+                if waits {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+                told.send(4).unwrap();
+            });
+            let heard = hears.try_recv();
+            assert_eq!(heard.is_ok(), !waits);
+            assert_eq!(if waits { hears.await.ok() } else { heard.ok() }, Some(4));
+        }
     }
 
     #[tokio::test]
@@ -141,7 +176,7 @@ mod tests {
         let running = tokio::spawn(streams.run());
         tokio::task::yield_now().await;
         let (told, hears) = oneshot::channel();
-        streams.next_is(true, Arc::default());
+        streams.next_is(Place::WithConnection, Arc::default());
         streams.execute(async move { told.send(3).unwrap() });
         assert_eq!(hears.await, Ok(3));
         running.abort();
