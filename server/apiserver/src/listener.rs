@@ -126,9 +126,10 @@ struct Limits {
     connections: usize,
     /// From the connection to the end of the TLS handshake.
     handshake: Duration,
-    /// From the end of one HTTP/1.1 request to the end of the next one's head.
+    /// Over HTTP/1.1, without a new request, to the end of its head. It is looked at as often, so that up to twice as much may
+    /// go by.
     request_head: Duration,
-    /// Without a new request: a connection that never had one is cut, another is told to close.
+    /// The same over HTTP/2, where a client that is there answers pings.
     idle: Duration,
     /// Without taking anything of what is sent: the connection is cut.
     stall: Duration,

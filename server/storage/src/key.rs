@@ -99,10 +99,14 @@ impl fmt::Display for Key {
     }
 }
 
-/// The key of an object inside its resource, in the order of [`NameRef`]. One pointer, because a persistent map
-/// copies some of its keys with every write.
+/// The key of an object inside its resource, in the order of [`NameRef`]. Both parts in one piece of memory, because a
+/// look-up compares with a dozen keys, and waits for the memory of each.
 #[derive(Debug, Clone)]
-pub(crate) struct ObjectName(pub(crate) Arc<Key>);
+pub(crate) struct ObjectName {
+    /// The namespace, then the name.
+    text: Arc<str>,
+    namespace_bytes: usize,
+}
 
 /// A borrowed [`ObjectName`], for look-ups that allocate nothing. Ordered as the texts `<namespace>/<name>` are, which
 /// is the order that clients know from lists: `a-b/x` comes before `a/x`.
@@ -119,6 +123,17 @@ pub(crate) enum Place<'a> {
     At(NameRef<'a>),
     /// Behind all names of this namespace.
     Behind(&'a str),
+}
+
+impl ObjectName {
+    pub(crate) fn new(NameRef { namespace, name }: NameRef<'_>) -> Self {
+        Self { text: [namespace, name].concat().into(), namespace_bytes: namespace.len() }
+    }
+
+    fn name_ref(&self) -> NameRef<'_> {
+        let (namespace, name) = self.text.split_at(self.namespace_bytes);
+        NameRef { namespace, name }
+    }
 }
 
 impl Ord for NameRef<'_> {
@@ -147,13 +162,13 @@ fn by_namespace(left: &str, right: &str) -> Ordering {
 
 impl equivalent::Equivalent<ObjectName> for NameRef<'_> {
     fn equivalent(&self, key: &ObjectName) -> bool {
-        *self == key.0.name_ref()
+        *self == key.name_ref()
     }
 }
 
 impl equivalent::Comparable<ObjectName> for NameRef<'_> {
     fn compare(&self, key: &ObjectName) -> Ordering {
-        self.cmp(&key.0.name_ref())
+        self.cmp(&key.name_ref())
     }
 }
 
@@ -166,15 +181,17 @@ impl equivalent::Equivalent<ObjectName> for Place<'_> {
 impl equivalent::Comparable<ObjectName> for Place<'_> {
     fn compare(&self, key: &ObjectName) -> Ordering {
         match self {
-            Self::At(name) => name.cmp(&key.0.name_ref()),
-            Self::Behind(namespace) => by_namespace(namespace, &key.0.namespace).then(Ordering::Greater),
+            Self::At(name) => name.cmp(&key.name_ref()),
+            Self::Behind(namespace) => {
+                by_namespace(namespace, key.name_ref().namespace).then(Ordering::Greater)
+            }
         }
     }
 }
 
 impl PartialEq for ObjectName {
     fn eq(&self, other: &Self) -> bool {
-        self.0.name_ref() == other.0.name_ref()
+        self.name_ref() == other.name_ref()
     }
 }
 
@@ -182,7 +199,7 @@ impl Eq for ObjectName {}
 
 impl Ord for ObjectName {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.0.name_ref().cmp(&other.0.name_ref())
+        self.name_ref().cmp(&other.name_ref())
     }
 }
 

@@ -42,7 +42,7 @@ impl Object {
     }
 
     pub(crate) fn object_name(&self) -> ObjectName {
-        ObjectName(Arc::clone(&self.key))
+        ObjectName::new(self.key.name_ref())
     }
 
     /// The revision of the write that made this state.

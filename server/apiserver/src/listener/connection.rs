@@ -70,10 +70,8 @@ impl<H> Door<H> {
         stopping: watch::Receiver<bool>,
     ) -> Self {
         let mut http1 = http1::Builder::new();
-        http1
-            .timer(TokioTimer::new())
-            .header_read_timeout(limits.request_head)
-            .max_header_size(MAX_HEAD_BYTES as usize);
+        // How long a head may take is seen to by `drain::until_done`: a timer for each request is dear.
+        http1.header_read_timeout(None).max_header_size(MAX_HEAD_BYTES as usize);
         Self { tls, http1, limits, handler, stopping }
     }
 }
@@ -149,7 +147,7 @@ where
         let answer = Box::pin(handler(request, Arc::clone(&seen)));
         async { Ok::<_, Infallible>(answer.await.map(|body| Paced::new(body, pace))) }
     });
-    let idle = door.limits.idle;
+    let Limits { request_head, idle, .. } = door.limits;
     // A client that says nothing about it in the handshake speaks HTTP/1.1.
     let result = if speaks_http2 {
         let io = TokioIo::new(Coalesced::new(stream));
@@ -158,7 +156,7 @@ where
     } else {
         let io = TokioIo::new(stream);
         let exchange = door.http1.serve_connection(io, service);
-        drain::until_done(exchange, pending(), &connection, idle, &mut stopping).await
+        drain::until_done(exchange, pending(), &connection, request_head, &mut stopping).await
     };
     if let Err(error) = result {
         tracing::debug!(%peer, %error, "connection ended with an error");

@@ -12,7 +12,8 @@ use tokio::{
 use crate::listener::{Connection, accept::report};
 
 /// Runs a connection until it is closed, and with it those of its streams that stay with it. It is told to finish what it has begun and take nothing new when the
-/// server stops, when a handler says so, or when no new request came for `idle`. One that never had a request has
+/// server stops, when a handler says so, or when no new request came for `idle`. An HTTP/1.1 connection that is told so in
+/// the middle of a request's head is closed at once: what is not whole has not begun. One that never had a request has
 /// nothing to finish and is cut off instead: a client that says nothing would not hear it.
 pub async fn until_done<E>(
     exchange: impl GracefulConnection<Error = E>,

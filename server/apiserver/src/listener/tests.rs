@@ -271,6 +271,24 @@ async fn a_client_that_never_sends_a_request_is_cut_off() {
 }
 
 #[tokio::test]
+async fn a_head_that_does_not_go_on_ends_the_connection() {
+    let served = serve(|_| {}, describe).await;
+    for begun in ["GET / HT", "GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHo"] {
+        let mut stream = served.connect(HTTP1()).await.unwrap();
+        stream.write_all(begun.as_bytes()).await.unwrap();
+        stream.flush().await.unwrap();
+        let mut answers = vec![0; 1000];
+        if begun.contains("\r\n\r\n") {
+            assert!(stream.read(&mut answers).await.unwrap() > 0, "no answer to the first");
+        }
+        tokio::time::pause();
+        let rest = tokio::time::timeout(LONG, stream.read_to_end(&mut answers)).await;
+        assert!(rest.is_ok(), "still open: {begun}");
+        tokio::time::resume();
+    }
+}
+
+#[tokio::test]
 async fn an_idle_connection_is_closed() {
     let served = serve(|_| {}, describe).await;
     for client in [HTTP1(), HTTP2()] {
