@@ -56,10 +56,10 @@ async fn delivered(watches: usize) -> u64 {
     watches::prepare(server).await;
     let epoch = Instant::now();
     let heard = watches::watch(server, watches, epoch).await;
-    let warm = watches::write(server, 1000, 16, epoch).await * watches as u64;
+    let warm = (watches::write(server, 1000, 16, epoch).await.len() * watches) as u64;
     assert!(heard.wait(warm).await, "events are missing");
     let before = counted.instructions();
-    let events = watches::write(server, 1000, WRITES, epoch).await * watches as u64;
+    let events = (watches::write(server, 1000, WRITES, epoch).await.len() * watches) as u64;
     assert!(heard.wait(warm + events).await, "events are missing");
     counted.instructions() - before
 }

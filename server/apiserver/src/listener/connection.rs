@@ -4,6 +4,7 @@ use std::{convert::Infallible, future::pending, io, net::SocketAddr, sync::Arc, 
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
+use futures_util::FutureExt;
 use http::{Method, Request, Response};
 use hyper::{
     body::{Body, Incoming},
@@ -39,6 +40,8 @@ const NOT_TLS_ANSWER: &[u8] =
 
 /// Bytes of a request's head: URI with its selectors, and headers with the largest tokens in use.
 const MAX_HEAD_BYTES: u32 = 64 * 1024;
+/// How much of an answer to HTTP/1.1 is made before it is sent: as much as stays in the caches until it is encrypted.
+const MAX_BUFFERED_BYTES: usize = 64 * 1024;
 /// Streams that an HTTP/2 client may have open at a time.
 const MAX_STREAMS: u32 = 100;
 /// Streams that an HTTP/2 client may open and give up before they were looked at: rapid resets end here.
@@ -71,7 +74,10 @@ impl<H> Door<H> {
     ) -> Self {
         let mut http1 = http1::Builder::new();
         // How long a head may take is seen to by `drain::until_done`: a timer for each request is dear.
-        http1.header_read_timeout(None).max_header_size(MAX_HEAD_BYTES as usize);
+        http1
+            .header_read_timeout(None)
+            .max_header_size(MAX_HEAD_BYTES as usize)
+            .max_buf_size(MAX_BUFFERED_BYTES);
         Self { tls, http1, limits, handler, stopping }
     }
 }
@@ -136,26 +142,29 @@ where
     let connection = Arc::new(Connection::new(peer, PeerCertificates::new(certificates)));
     let speaks_http2 = session.alpn_protocol() == Some(ALPN_HTTP2);
 
-    let (handler, seen, streams) =
-        (door.handler.clone(), Arc::clone(&connection), Streams::new(door.limits.stall));
-    let placed = streams.clone();
-    let service = service_fn(move |request| {
+    let (handler, seen) = (door.handler.clone(), Arc::clone(&connection));
+    let answer = move |request| {
         seen.count_request();
-        let pace = Arc::default();
-        placed.next_is(place_of(&request), Arc::clone(&pace));
-        // Boxed, because HTTP/2 keeps the place of the future for as long as the body is sent: for all of a watch.
-        let answer = Box::pin(handler(request, Arc::clone(&seen)));
-        async { Ok::<_, Infallible>(answer.await.map(|body| Paced::new(body, pace))) }
-    });
-    let Limits { request_head, idle, .. } = door.limits;
+        handler(request, Arc::clone(&seen))
+    };
+    let Limits { request_head, idle, stall, .. } = door.limits;
     // A client that says nothing about it in the handshake speaks HTTP/1.1.
     let result = if speaks_http2 {
+        let streams = Streams::new(stall);
+        let placed = streams.clone();
+        let service = service_fn(move |request| {
+            let pace = Arc::default();
+            placed.next_is(place_of(&request), Arc::clone(&pace));
+            // Boxed, because HTTP/2 keeps the place of the future for as long as the body is sent: for all of a watch.
+            let answer = Box::pin(answer(request));
+            async { Ok::<_, Infallible>(answer.await.map(|body| Paced::new(body, pace))) }
+        });
         let io = TokioIo::new(Coalesced::new(stream));
         let (exchange, running) = (http2(streams.clone()).serve_connection(io, service), streams.run());
         drain::until_done(exchange, running, &connection, idle, &mut stopping).await
     } else {
-        let io = TokioIo::new(stream);
-        let exchange = door.http1.serve_connection(io, service);
+        let service = service_fn(move |request| answer(request).map(Ok::<_, Infallible>));
+        let exchange = door.http1.serve_connection(TokioIo::new(stream), service);
         drain::until_done(exchange, pending(), &connection, request_head, &mut stopping).await
     };
     if let Err(error) = result {

@@ -18,7 +18,7 @@ use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use orch_machinery::json::pretty::Indenter;
 
 /// A piece is sent when it has this many bytes.
-pub const CHUNK: usize = 64 * 1024;
+pub const CHUNK: usize = 32 * 1024;
 /// Shorter bodies are not worth the time that compressing them takes.
 pub const COMPRESS_ABOVE: usize = 128 * 1024;
 

@@ -143,6 +143,22 @@ fn logs_of<'a>(
     [namespace, name].into_iter().filter_map(|scope| scoped.get(&scope))
 }
 
+/// Where the part of a log begins that a reader has not seen. Sought from the end, in steps that double: a reader is nearly
+/// always close to it, and each look at an event of old costs a wait for memory.
+fn first_unseen(length: usize, is_seen: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high, mut step) = (length, length, 1);
+    while low > 0 && !is_seen(low - 1) {
+        high = low - 1;
+        low = low.saturating_sub(step);
+        step *= 2;
+    }
+    while low < high {
+        let middle = low.midpoint(high);
+        if is_seen(middle) { low = middle + 1 } else { high = middle }
+    }
+    low
+}
+
 impl EventLog {
     fn new(events: VecDeque<Arc<Event>>, begins_after: Revision) -> Self {
         Self { entries: RwLock::new(Entries { events, begins_after }), wakers: Wakers::default() }
@@ -163,11 +179,7 @@ impl EventLog {
         let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
         entries.covers(after)?;
         let events = &entries.events;
-        // Most readers are at the end; the search is for those who are not.
-        if events.back().is_none_or(|newest| newest.revision() <= after) {
-            return Ok(Vec::new());
-        }
-        let start = events.partition_point(|event| event.revision() <= after);
+        let start = first_unseen(events.len(), |index| events[index].revision() <= after);
         let readable = events.range(start..).take_while(|event| event.revision() <= through);
         Ok(readable.take(limit).cloned().collect())
     }
@@ -205,5 +217,19 @@ impl Entries {
             return Err(StoreError::Expired { asked: after, oldest: self.begins_after });
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_unseen;
+
+    #[test]
+    fn the_first_unseen_is_found_wherever_it_is() {
+        for length in 0..70 {
+            for seen in 0..=length {
+                assert_eq!(first_unseen(length, |index| index < seen), seen, "of {length}");
+            }
+        }
     }
 }
