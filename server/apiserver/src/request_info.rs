@@ -269,7 +269,7 @@ fn decoded_segments(path: &str) -> Vec<Cow<'_, str>> {
         return Vec::new();
     }
     // Segments are short: looking at each character costs less than a search that is made for long texts.
-    let parts = path.split(|character| character == '/');
+    let parts = path.split(['/']);
     let mut segments = Vec::with_capacity(8);
     if path.contains('%') {
         segments.extend(parts.map(|segment| percent_decode_str(segment).decode_utf8_lossy()));

@@ -41,7 +41,7 @@ pub enum Place {
 /// What is known of the next stream.
 #[derive(Default)]
 struct Next {
-    place: Place,
+    runs: Place,
     pace: Arc<Pace>,
 }
 
@@ -67,8 +67,8 @@ impl Streams {
     }
 
     /// Where the next stream runs, and the pace of its body. HTTP/2 calls the service and hands on its stream at once.
-    pub fn next_is(&self, place: Place, pace: Arc<Pace>) {
-        *lock(&self.0.next) = Next { place, pace };
+    pub fn next_is(&self, runs: Place, pace: Arc<Pace>) {
+        *lock(&self.0.next) = Next { runs, pace };
     }
 
     /// What runs them; to be polled by the task of the connection, before the connection.
@@ -79,16 +79,16 @@ impl Streams {
 
 impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Streams {
     fn execute(&self, stream: F) {
-        let Next { place, pace } = std::mem::take(&mut *lock(&self.0.next));
+        let Next { runs, pace } = std::mem::take(&mut *lock(&self.0.next));
         let mut stream = Bounded::new(stream, pace, self.0.patience);
-        if place == Place::WithConnection {
+        if runs == Place::WithConnection {
             lock(&self.0.arrived).push(Box::pin(stream));
             self.0.waker.wake();
             return;
         }
         // What it waits for wakes nobody yet: a task looks at it anew.
         let mut nobody = Context::from_waker(Waker::noop());
-        if place == Place::Apart || Pin::new(&mut stream).poll(&mut nobody).is_pending() {
+        if runs == Place::Apart || Pin::new(&mut stream).poll(&mut nobody).is_pending() {
             tokio::spawn(stream);
         }
     }
@@ -164,9 +164,9 @@ mod tests {
                 }
                 told.send(4).unwrap();
             });
-            let heard = hears.try_recv();
-            assert_eq!(heard.is_ok(), !waits);
-            assert_eq!(if waits { hears.await.ok() } else { heard.ok() }, Some(4));
+            let at_once = hears.try_recv();
+            assert_eq!(at_once.is_ok(), !waits);
+            assert_eq!(if waits { hears.await.ok() } else { at_once.ok() }, Some(4));
         }
     }
 
