@@ -53,6 +53,51 @@ async fn a_deletion_may_depend_on_uid_and_version() {
     delete(json!({})).await.refused(404, "NotFound");
 }
 
+/// Who deletes again what is terminating may name another policy, and is held to what the deletion depends on as before.
+#[tokio::test]
+async fn what_is_terminating_can_be_deleted_otherwise() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let item = format!("{CONFIG_MAPS}/a");
+    let mut object = config_map("a", "1");
+    object["metadata"]["finalizers"] = json!(["example.com/own"]);
+    admin.post(CONFIG_MAPS, &object).await.expect(201);
+    let delete = async |options| admin.request(Method::DELETE, &item).json(&options).send().await;
+    for (policy, expected) in [
+        (json!("Foreground"), json!(["example.com/own", "foregroundDeletion"])),
+        // Without a word, what was said before stays.
+        (json!(null), json!(["example.com/own", "foregroundDeletion"])),
+        (json!("Orphan"), json!(["example.com/own", "orphan"])),
+        (json!("Background"), json!(["example.com/own"])),
+    ] {
+        let shown = delete(json!({"propagationPolicy": policy})).await.expect(200);
+        assert_eq!(shown["metadata"]["finalizers"], expected, "{policy}");
+        assert!(shown["metadata"]["deletionTimestamp"].is_string(), "{shown}");
+    }
+    let foreign = json!({"preconditions": {"uid": "b9c2ae2f-0d51-4bba-8d6e-6a8f5f0d3a0e"}});
+    delete(foreign).await.refused(409, "Conflict");
+    delete(json!({"preconditions": {"resourceVersion": "1"}})).await.refused(409, "Conflict");
+    let before = admin.get(&item).await.expect(200);
+    let again = delete(json!({"preconditions": {"uid": before["metadata"]["uid"]}})).await.expect(200);
+    assert_eq!(again, before, "a deletion that says nothing new changes nothing");
+}
+
+/// The last finalizer may be one that a policy set: another policy takes it, and the object goes.
+#[tokio::test]
+async fn a_policy_that_waits_for_nothing_ends_a_deletion() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let item = format!("{CONFIG_MAPS}/a");
+    admin.post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
+    let delete = async |policy| {
+        admin.request(Method::DELETE, &item).json(&json!({"propagationPolicy": policy})).send().await
+    };
+    let waits = delete("Orphan").await.expect(200);
+    assert_eq!(waits["metadata"]["finalizers"], json!(["orphan"]));
+    delete("Background").await.expect(200);
+    admin.get(&item).await.refused(404, "NotFound");
+}
+
 #[tokio::test]
 async fn a_collection_is_deleted_by_selector() {
     let server = TestServer::start().await;
