@@ -98,12 +98,13 @@ fn http2(streams: Streams) -> http2::Builder<Streams> {
     http2
 }
 
-/// Where to answer a request, by its looks: it is answered as well anywhere else.
+/// Where to answer a request, by its looks: it is answered as well anywhere else. Who asks for something special may ask for
+/// much, such as a search through all objects; the other streams of the connection are not to wait for that.
 fn place_of<B>(request: &Request<B>) -> Place {
     let uri = request.uri();
     if uri.query().is_some_and(|query| query.contains("watch")) || uri.path().contains("/watch/") {
         Place::WithConnection
-    } else if request.method() == Method::GET {
+    } else if request.method() == Method::GET && uri.query().is_none() {
         Place::AtOnce
     } else {
         Place::Apart

@@ -1,11 +1,10 @@
 //! Where the streams of an HTTP/2 connection run.
 //!
-//! Most are tasks of their own, so that one client can keep several processors busy. Reads are tried at once, where they
-//! come: nearly all are answered from memory, in less time than it takes to hand them to another task and back. Watches
-//! run in the task of their
-//! connection: a change that is told to a hundred watches of one client wakes one task, which takes all of them in one turn
-//! and then writes what they said in one piece. As a hundred tasks they would be spread over all threads, which then wait
-//! for one another at the connection.
+//! Most are tasks of their own, so that one client can keep several processors busy. Plain reads are tried at once, where they
+//! come: nearly all are answered from memory, in less time than it takes to hand them to another task and back. Watches run
+//! in the task of their connection: a change that is told to a hundred watches of one client wakes one task, which takes all
+//! of them in one turn and then writes what they said in one piece. As a hundred tasks they would be spread over all
+//! threads, which then wait for one another at the connection.
 
 use std::{
     convert::Infallible,
