@@ -5,7 +5,8 @@ use serde_json::json;
 
 use crate::ask::check;
 
-fn pod() -> Tree {
+/// A correct pod, which other tables of pods change too.
+pub fn pod() -> Tree {
     json!({"spec": {
         "serviceAccountName": "s",
         "containers": [{

@@ -1,20 +1,8 @@
 //! Pods: what each other field of the specification may be.
 
-use orch_runtime::Tree;
 use serde_json::json;
 
-use crate::ask::check;
-
-fn pod() -> Tree {
-    json!({"spec": {
-        "serviceAccountName": "s",
-        "containers": [{
-            "name": "c", "image": "x:1", "ports": [{"containerPort": 80}],
-            "volumeMounts": [{"name": "v", "mountPath": "/v"}],
-        }],
-        "volumes": [{"name": "v", "emptyDir": {}}],
-    }})
-}
+use crate::{ask::check, pod_containers::pod};
 
 pub fn fields() {
     check("Pod", &pod(), &[
