@@ -36,6 +36,7 @@ mod pace;
 mod patient;
 mod streams;
 pub mod tls;
+mod turns;
 
 /// A bound address. Clients can connect from now on; they are answered once [`Listener::serve`] runs.
 pub struct Listener {

@@ -14,12 +14,13 @@ use std::{
     time::Duration,
 };
 
-use futures_util::{StreamExt, stream::FuturesUnordered, task::AtomicWaker};
+use futures_util::task::AtomicWaker;
 use hyper::rt::Executor;
 
-use crate::listener::pace::{Bounded, Pace};
-
-type Stream = Pin<Box<dyn Future<Output = ()> + Send>>;
+use crate::listener::{
+    pace::{Bounded, Pace},
+    turns::{Member, Turns},
+};
 
 /// Takes the streams of one connection. Clones are handles on the same one.
 #[derive(Clone)]
@@ -48,14 +49,14 @@ struct Shared {
     /// How long a stream may wait for its client.
     patience: Duration,
     next: Mutex<Next>,
-    arrived: Mutex<Vec<Stream>>,
+    arrived: Mutex<Vec<Member>>,
     waker: AtomicWaker,
 }
 
 /// Runs the streams that stay with their connection; never ends.
 pub struct Running {
     shared: Arc<Shared>,
-    streams: FuturesUnordered<Stream>,
+    streams: Turns,
 }
 
 impl Streams {
@@ -72,7 +73,7 @@ impl Streams {
 
     /// What runs them; to be polled by the task of the connection, before the connection.
     pub fn run(&self) -> Running {
-        Running { shared: Arc::clone(&self.0), streams: FuturesUnordered::new() }
+        Running { shared: Arc::clone(&self.0), streams: Turns::default() }
     }
 }
 
@@ -99,8 +100,8 @@ impl Future for Running {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Infallible> {
         self.shared.waker.register(context.waker());
         let arrived = std::mem::take(&mut *lock(&self.shared.arrived));
-        self.streams.extend(arrived);
-        while let Poll::Ready(Some(())) = self.streams.poll_next_unpin(context) {}
+        arrived.into_iter().for_each(|stream| self.streams.push(stream));
+        self.streams.take(context);
         Poll::Pending
     }
 }
