@@ -9,18 +9,24 @@
 use std::{
     io,
     pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, ready},
 };
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// As much as one TLS record holds; what is written beyond it is sent without waiting for anybody.
-const RECORD_BYTES: usize = 16 * 1024;
+/// As much as four TLS records hold, which go in one system call; what is written beyond it is sent without waiting for
+/// anybody.
+const SENT_BYTES: usize = 64 * 1024;
+
+/// Buffers that nobody needs at the moment and that are kept for the next who does.
+const KEPT_BUFFERS: usize = 8;
 
 /// Puts small writes together. The task that writes to it must also read from it.
 #[derive(Debug)]
 pub struct Coalesced<S> {
     stream: S,
+    buffers: Arc<Buffers>,
     /// Written and not yet sent, from `sent` on.
     pending: Vec<u8>,
     sent: usize,
@@ -28,10 +34,33 @@ pub struct Coalesced<S> {
     promised: bool,
 }
 
+/// Buffers for [`Coalesced`] streams. The last one given back is lent first: it is still in the processor's caches, while one
+/// that comes from the allocator nearly never is.
+#[derive(Debug, Default)]
+pub struct Buffers(Mutex<Vec<Vec<u8>>>);
+
+impl Buffers {
+    fn lend(&self) -> Vec<u8> {
+        self.lock().pop().unwrap_or_else(|| Vec::with_capacity(SENT_BYTES))
+    }
+
+    fn give(&self, mut buffer: Vec<u8>) {
+        buffer.clear();
+        let mut kept = self.lock();
+        if buffer.capacity() >= SENT_BYTES && kept.len() < KEPT_BUFFERS {
+            kept.push(buffer);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl<S: AsyncWrite + Unpin> Coalesced<S> {
-    /// Around this stream.
-    pub fn new(stream: S) -> Self {
-        Coalesced { stream, pending: Vec::new(), sent: 0, promised: false }
+    /// Around this stream. Those that share `buffers` lend them to each other.
+    pub fn new(stream: S, buffers: Arc<Buffers>) -> Self {
+        Coalesced { stream, buffers, pending: Vec::new(), sent: 0, promised: false }
     }
 
     fn poll_send(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -45,7 +74,7 @@ impl<S: AsyncWrite + Unpin> Coalesced<S> {
         }
         ready!(Pin::new(&mut self.stream).poll_flush(context))?;
         // A connection that has nothing to say holds no memory for it.
-        self.pending = Vec::new();
+        self.buffers.give(std::mem::take(&mut self.pending));
         self.sent = 0;
         self.promised = false;
         Poll::Ready(Ok(()))
@@ -58,16 +87,16 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Coalesced<S> {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        if self.pending.len() + bytes.len() > RECORD_BYTES {
+        if self.pending.len() + bytes.len() > SENT_BYTES {
             if !self.pending.is_empty() {
                 ready!(self.poll_send(context))?;
             }
-            if bytes.len() >= RECORD_BYTES {
+            if bytes.len() >= SENT_BYTES {
                 return Pin::new(&mut self.stream).poll_write(context, bytes);
             }
         }
         if self.pending.capacity() == 0 {
-            self.pending.reserve_exact(RECORD_BYTES);
+            self.pending = self.buffers.lend();
         }
         self.pending.extend_from_slice(bytes);
         Poll::Ready(Ok(bytes.len()))
@@ -109,10 +138,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Coalesced<S> {
 #[cfg(test)]
 mod tests {
     use std::{
-        sync::{
-            Arc,
-            atomic::{AtomicUsize, Ordering},
-        },
+        sync::atomic::{AtomicUsize, Ordering},
         task::Wake,
     };
 
@@ -131,7 +157,7 @@ mod tests {
 
     /// What the other side can read now.
     fn arrived(other: &mut DuplexStream, context: &mut Context<'_>) -> Vec<u8> {
-        let mut bytes = vec![0; 2 * RECORD_BYTES];
+        let mut bytes = vec![0; 2 * SENT_BYTES];
         let mut buffer = ReadBuf::new(&mut bytes);
         let _ = Pin::new(other).poll_read(context, &mut buffer);
         buffer.filled().to_vec()
@@ -142,8 +168,8 @@ mod tests {
         let woken = Arc::new(Woken::default());
         let waker = Arc::clone(&woken).into();
         let mut context = Context::from_waker(&waker);
-        let (ours, mut theirs) = duplex(4 * RECORD_BYTES);
-        let mut stream = Coalesced::new(ours);
+        let (ours, mut theirs) = duplex(4 * SENT_BYTES);
+        let mut stream = Coalesced::new(ours, Arc::default());
         for (number, part) in ["a", "b", "c"].iter().enumerate() {
             assert!(Pin::new(&mut stream).poll_write(&mut context, part.as_bytes()).is_ready());
             assert!(Pin::new(&mut stream).poll_flush(&mut context).is_ready());
@@ -156,14 +182,27 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_buffer_is_lent_to_the_next_who_writes() {
+        let buffers = Arc::new(Buffers::default());
+        for _ in 0..3 {
+            let (ours, _theirs) = duplex(SENT_BYTES);
+            let mut stream = Coalesced::new(ours, Arc::clone(&buffers));
+            stream.write_all(b"a").await.unwrap();
+            assert_eq!((buffers.lock().len(), stream.pending.capacity()), (0, SENT_BYTES));
+            stream.shutdown().await.unwrap();
+            assert_eq!((buffers.lock().len(), stream.pending.capacity()), (1, 0));
+        }
+    }
+
+    #[tokio::test]
     async fn nothing_is_lost_or_mixed_up() {
         let (ours, mut theirs) = duplex(3000);
-        let sent: Vec<u8> = (0..200_000_u32).map(|number| (number % 251) as u8).collect();
+        let sent: Vec<u8> = (0..400_000_u32).map(|number| (number % 251) as u8).collect();
         let expected = sent.clone();
         let writing = tokio::spawn(async move {
-            let mut stream = Coalesced::new(ours);
+            let mut stream = Coalesced::new(ours, Arc::default());
             let mut rest = &sent[..];
-            for length in [1, 100, RECORD_BYTES - 1, RECORD_BYTES, 5, RECORD_BYTES + 1, 70_000] {
+            for length in [1, 100, SENT_BYTES - 1, SENT_BYTES, 5, SENT_BYTES + 1, 70_000] {
                 let (part, more) = rest.split_at(length);
                 stream.write_all(part).await.unwrap();
                 stream.flush().await.unwrap();

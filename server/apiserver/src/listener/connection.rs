@@ -1,6 +1,6 @@
 //! One connection: TLS handshake, then HTTP in the version that the handshake agreed on.
 
-use std::{convert::Infallible, future::pending, io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
@@ -23,7 +23,7 @@ use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
 use crate::listener::{
     Connection, Limits,
-    coalesced::Coalesced,
+    coalesced::{Buffers, Coalesced},
     drain,
     pace::Paced,
     patient::Patient,
@@ -59,6 +59,7 @@ const PING_TIMEOUT: Duration = Duration::from_secs(15);
 pub struct Door<H> {
     tls: Arc<ArcSwap<ServerConfig>>,
     http1: http1::Builder,
+    buffers: Arc<Buffers>,
     limits: Limits,
     handler: H,
     stopping: watch::Receiver<bool>,
@@ -78,7 +79,7 @@ impl<H> Door<H> {
             .header_read_timeout(None)
             .max_header_size(MAX_HEAD_BYTES as usize)
             .max_buf_size(MAX_BUFFERED_BYTES);
-        Self { tls, http1, limits, handler, stopping }
+        Self { tls, http1, buffers: Arc::default(), limits, handler, stopping }
     }
 }
 
@@ -160,13 +161,14 @@ where
             let answer = Box::pin(answer(request));
             async { Ok::<_, Infallible>(answer.await.map(|body| Paced::new(body, pace))) }
         });
-        let io = TokioIo::new(Coalesced::new(stream));
-        let (exchange, running) = (http2(streams.clone()).serve_connection(io, service), streams.run());
-        drain::until_done(exchange, running, &connection, idle, &mut stopping).await
+        let io = TokioIo::new(Coalesced::new(stream, Arc::clone(&door.buffers)));
+        let (exchange, mut running) =
+            (http2(streams.clone()).serve_connection(io, service), streams.running());
+        drain::until_done(exchange, |context| running.run(context), &connection, idle, &mut stopping).await
     } else {
         let service = service_fn(move |request| answer(request).map(Ok::<_, Infallible>));
         let exchange = door.http1.serve_connection(TokioIo::new(stream), service);
-        drain::until_done(exchange, pending(), &connection, request_head, &mut stopping).await
+        drain::until_done(exchange, |_| false, &connection, request_head, &mut stopping).await
     };
     if let Err(error) = result {
         tracing::debug!(%peer, %error, "connection ended with an error");

@@ -17,9 +17,13 @@ use std::{
 use hyper::body::{Body, Frame, SizeHint};
 use tokio::time::{Sleep, sleep};
 
+use crate::listener::turns::Awake;
+
 /// Who waits: the client for the server, or the server for the client.
 #[derive(Debug, Default)]
 pub struct Pace {
+    /// Where the stream takes turns with others: whether it is to have one.
+    pub awake: Awake,
     /// There is a body, and it was not asked for more since it gave something.
     left: AtomicBool,
     /// How many pieces it gave.
@@ -49,6 +53,9 @@ impl<B: Body + Unpin> Body for Paced<B> {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+        // A stream looks at its body after everything else, whenever it waits for nothing else. So it has seen what woke it;
+        // most often that was the stream itself, which is told of room for more when it hands over data.
+        self.pace.awake.looks();
         let frame = Pin::new(&mut self.body).poll_frame(context);
         self.pace.left.store(frame.is_ready(), Ordering::Relaxed);
         if frame.is_ready() {

@@ -7,8 +7,8 @@
 //! threads, which then wait for one another at the connection.
 
 use std::{
-    convert::Infallible,
-    pin::Pin,
+    future::poll_fn,
+    pin::{Pin, pin},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, Waker},
     time::Duration,
@@ -16,6 +16,7 @@ use std::{
 
 use futures_util::task::AtomicWaker;
 use hyper::rt::Executor;
+use tokio::task::coop::unconstrained;
 
 use crate::listener::{
     pace::{Bounded, Pace},
@@ -49,11 +50,11 @@ struct Shared {
     /// How long a stream may wait for its client.
     patience: Duration,
     next: Mutex<Next>,
-    arrived: Mutex<Vec<Member>>,
+    arrived: Mutex<Vec<(Member, Arc<Pace>)>>,
     waker: AtomicWaker,
 }
 
-/// Runs the streams that stay with their connection; never ends.
+/// Runs the streams that stay with their connection.
 pub struct Running {
     shared: Arc<Shared>,
     streams: Turns,
@@ -71,8 +72,8 @@ impl Streams {
         *lock(&self.0.next) = Next { runs, pace };
     }
 
-    /// What runs them; to be polled by the task of the connection, before the connection.
-    pub fn run(&self) -> Running {
+    /// What runs them, in the task of the connection.
+    pub fn running(&self) -> Running {
         Running { shared: Arc::clone(&self.0), streams: Turns::default() }
     }
 }
@@ -80,9 +81,9 @@ impl Streams {
 impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Streams {
     fn execute(&self, stream: F) {
         let Next { runs, pace } = std::mem::take(&mut *lock(&self.0.next));
-        let mut stream = Bounded::new(stream, pace, self.0.patience);
+        let mut stream = Bounded::new(stream, Arc::clone(&pace), self.0.patience);
         if runs == Place::WithConnection {
-            lock(&self.0.arrived).push(Box::pin(stream));
+            lock(&self.0.arrived).push((Box::pin(stream), pace));
             self.0.waker.wake();
             return;
         }
@@ -94,15 +95,15 @@ impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Streams {
     }
 }
 
-impl Future for Running {
-    type Output = Infallible;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Infallible> {
+impl Running {
+    /// Lets those that were woken run, each once. Whether there were any. The task of `context` is woken when there are more.
+    pub fn run(&mut self, context: &mut Context<'_>) -> bool {
         self.shared.waker.register(context.waker());
         let arrived = std::mem::take(&mut *lock(&self.shared.arrived));
-        arrived.into_iter().for_each(|stream| self.streams.push(stream));
-        self.streams.take(context);
-        Poll::Pending
+        arrived.into_iter().for_each(|(stream, pace)| self.streams.push(stream, pace));
+        // What they may do in a turn is not to be cut short by their number.
+        let mut turn = pin!(unconstrained(poll_fn(|context| Poll::Ready(self.streams.take(context)))));
+        matches!(turn.as_mut().poll(context), Poll::Ready(true))
     }
 }
 
@@ -125,7 +126,8 @@ mod tests {
         let streams = Streams::new(LONG);
         let (told, mut hears) = oneshot::channel();
         let (kept, mut lost) = oneshot::channel::<()>();
-        let mut running = Box::pin(streams.run());
+        let mut running = streams.running();
+        let mut context = Context::from_waker(Waker::noop());
         streams.next_is(Place::WithConnection, Arc::default());
         streams.execute(async move { told.send(1).unwrap() });
         streams.next_is(Place::WithConnection, Arc::default());
@@ -135,8 +137,9 @@ mod tests {
         });
         tokio::task::yield_now().await;
         assert!(hears.try_recv().is_err(), "nobody runs it yet");
-        assert!(tokio::time::timeout(Duration::ZERO, &mut running).await.is_err());
+        assert!(running.run(&mut context));
         assert_eq!(hears.try_recv(), Ok(1));
+        assert!(!running.run(&mut context), "nobody was woken since");
         assert_eq!(lost.try_recv(), Err(oneshot::error::TryRecvError::Empty));
         drop(running);
         assert_eq!(lost.try_recv(), Err(oneshot::error::TryRecvError::Closed));
@@ -173,7 +176,11 @@ mod tests {
     #[tokio::test]
     async fn one_that_arrives_wakes_the_connection() {
         let streams = Streams::new(LONG);
-        let running = tokio::spawn(streams.run());
+        let mut running = streams.running();
+        let running = tokio::spawn(poll_fn(move |context| {
+            running.run(context);
+            Poll::<()>::Pending
+        }));
         tokio::task::yield_now().await;
         let (told, hears) = oneshot::channel();
         streams.next_is(Place::WithConnection, Arc::default());

@@ -2,7 +2,8 @@
 //!
 //! A future may wake itself while it is polled, and the streams of HTTP/2 do: data that is handed over tells its stream
 //! that there is room for more. A set of futures that ends its turn when it sees that would give the connection the data of two
-//! watches at a time. Here whoever is woken in a turn is polled in the next one, and the turn goes on with the others.
+//! watches at a time. Here whoever is woken in a turn is polled in the next one, and the turn goes on with the others. A member
+//! that has looked at everything since it was woken can say so ([`Awake::looks`]), and need not come back.
 
 use std::{
     pin::Pin,
@@ -15,6 +16,8 @@ use std::{
 
 use futures_util::task::AtomicWaker;
 
+use crate::listener::pace::Pace;
+
 /// What takes turns.
 pub type Member = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -22,12 +25,16 @@ pub type Member = Pin<Box<dyn Future<Output = ()> + Send>>;
 #[derive(Default)]
 pub struct Turns {
     /// By seat; none where nobody sits.
-    members: Vec<Option<(Member, Arc<Seat>, Waker)>>,
+    members: Vec<Option<(Member, Arc<Pace>, Waker)>>,
     free: Vec<usize>,
     woken: Arc<Woken>,
     /// The seats of the next turn, but for those that are woken.
     turn: Vec<usize>,
 }
+
+/// Whether a member was woken and has not looked since.
+#[derive(Debug, Default)]
+pub struct Awake(AtomicBool);
 
 /// Seats whose members were woken since the last turn, and the task that takes the next one.
 #[derive(Default)]
@@ -36,40 +43,57 @@ struct Woken {
     task: AtomicWaker,
 }
 
-/// What wakes a member. It may outlive it; then whoever has the seat looks for nothing.
+/// What wakes a member. It may outlive it; then it wakes nobody.
 struct Seat {
     number: usize,
-    is_woken: AtomicBool,
+    pace: Arc<Pace>,
     woken: Arc<Woken>,
 }
 
 impl Turns {
     /// One more, which is polled in the next turn.
-    pub fn push(&mut self, member: Member) {
+    pub fn push(&mut self, member: Member, pace: Arc<Pace>) {
         let number = self.free.pop().unwrap_or_else(|| {
             self.members.push(None);
             self.members.len() - 1
         });
-        let seat = Arc::new(Seat { number, is_woken: AtomicBool::new(true), woken: Arc::clone(&self.woken) });
-        let waker = Waker::from(Arc::clone(&seat));
+        pace.awake.set();
         self.turn.push(number);
-        self.members[number] = Some((member, seat, waker));
+        let woken = Arc::clone(&self.woken);
+        let waker = Waker::from(Arc::new(Seat { number, pace: Arc::clone(&pace), woken }));
+        self.members[number] = Some((member, pace, waker));
     }
 
-    /// Polls those that were woken since the last turn, and forgets those that end. The task of `context` is woken for the
-    /// next turn.
-    pub fn take(&mut self, context: &Context<'_>) {
+    /// Polls those that were woken since the last turn, and forgets those that end. Whether there were any. The task of
+    /// `context` is woken for the next turn.
+    pub fn take(&mut self, context: &Context<'_>) -> bool {
         self.woken.task.register(context.waker());
         self.turn.append(&mut self.woken.lock());
+        let mut polled = false;
         for number in self.turn.drain(..) {
-            let Some((member, seat, waker)) = &mut self.members[number] else { continue };
-            // Before it looks: what wakes it from here on may be something that it did not see.
-            seat.is_woken.swap(false, Ordering::AcqRel);
+            let Some((member, pace, waker)) = &mut self.members[number] else { continue };
+            if !pace.awake.looks() {
+                continue;
+            }
+            polled = true;
             if member.as_mut().poll(&mut Context::from_waker(waker)).is_ready() {
                 self.members[number] = None;
                 self.free.push(number);
             }
         }
+        polled
+    }
+}
+
+impl Awake {
+    /// The member looks now: what woke it before is not news any more. Whether something did.
+    pub fn looks(&self) -> bool {
+        self.0.swap(false, Ordering::AcqRel)
+    }
+
+    /// The member is woken. Whether it was not before.
+    fn set(&self) -> bool {
+        !self.0.swap(true, Ordering::AcqRel)
     }
 }
 
@@ -85,7 +109,7 @@ impl Wake for Seat {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        if self.is_woken.swap(true, Ordering::AcqRel) {
+        if !self.pace.awake.set() {
             return;
         }
         let mut seats = self.woken.lock();
@@ -124,15 +148,18 @@ mod tests {
     }
 
     /// A member that counts how often it is polled, and does this then.
-    fn member(
+    fn push(
+        turns: &mut Turns,
         polls: &Arc<Count>,
-        mut then: impl FnMut(usize, &Context<'_>) -> Poll<()> + Send + 'static,
-    ) -> Member {
-        let polls = Arc::clone(polls);
-        Box::pin(poll_fn(move |context| {
+        mut then: impl FnMut(usize, &Pace, &Context<'_>) -> Poll<()> + Send + 'static,
+    ) {
+        let (polls, pace) = (Arc::clone(polls), Arc::new(Pace::default()));
+        let its_pace = Arc::clone(&pace);
+        let member = poll_fn(move |context| {
             polls.add();
-            then(polls.get(), context)
-        }))
+            then(polls.get(), &its_pace, context)
+        });
+        turns.push(Box::pin(member), pace);
     }
 
     #[test]
@@ -143,19 +170,40 @@ mod tests {
         let polls: Vec<Arc<Count>> = (0..5).map(|_| Arc::default()).collect();
         let mut turns = Turns::default();
         for polls in &polls {
-            turns.push(member(polls, |polled, context| {
+            push(&mut turns, polls, |polled, _, context| {
                 if polled < 3 {
                     context.waker().wake_by_ref();
                     context.waker().wake_by_ref();
                 }
                 Poll::Pending
-            }));
+            });
         }
         for turn in 1..=5 {
             let woken = task.get();
-            turns.take(&context);
+            assert_eq!(turns.take(&context), turn <= 3);
             assert!(polls.iter().all(|polls| polls.get() == turn.min(3)));
             assert_eq!(task.get() - woken, usize::from(turn < 3), "one wake-up is enough for a turn");
+        }
+    }
+
+    #[test]
+    fn who_has_looked_is_not_polled_again() {
+        let waker = Waker::noop();
+        let context = Context::from_waker(waker);
+        let polls: Arc<Count> = Arc::default();
+        let mut turns = Turns::default();
+        push(&mut turns, &polls, |polled, pace, context| {
+            context.waker().wake_by_ref();
+            pace.awake.looks();
+            if polled == 1 {
+                // What comes after it has looked is not lost.
+                context.waker().wake_by_ref();
+            }
+            Poll::Pending
+        });
+        for polled in [1, 2, 2] {
+            turns.take(&context);
+            assert_eq!(polls.get(), polled);
         }
     }
 
@@ -169,17 +217,17 @@ mod tests {
         let mut turns = Turns::default();
         for _ in 0..3 {
             let wakers = Arc::clone(&wakers);
-            turns.push(member(&polls, move |_, context| {
+            push(&mut turns, &polls, move |_, _, context| {
                 wakers.lock().unwrap().push(context.waker().clone());
                 Poll::Pending
-            }));
+            });
         }
         turns.take(&context);
         let wakers = std::mem::take(&mut *wakers.lock().unwrap());
         assert_eq!((task.get(), polls.get()), (0, 3));
-        wakers[2].wake_by_ref();
-        wakers[0].wake_by_ref();
-        wakers[2].wake_by_ref();
+        for number in [2, 0, 2] {
+            wakers[number].wake_by_ref();
+        }
         assert_eq!(task.get(), 1);
         turns.take(&context);
         assert_eq!(polls.get(), 5);
@@ -189,22 +237,22 @@ mod tests {
 
     #[test]
     fn who_ends_is_forgotten_and_the_seat_given_away() {
-        let waker = Waker::noop();
-        let context = Context::from_waker(waker);
+        let context = Context::from_waker(Waker::noop());
         let old: Arc<Mutex<Option<Waker>>> = Arc::default();
         let (first, second): (Arc<Count>, Arc<Count>) = Default::default();
         let mut turns = Turns::default();
         let kept = Arc::clone(&old);
-        turns.push(member(&first, move |_, context| {
+        push(&mut turns, &first, move |_, _, context| {
             *kept.lock().unwrap() = Some(context.waker().clone());
             Poll::Ready(())
-        }));
+        });
         turns.take(&context);
-        turns.push(member(&second, |_, _| Poll::Pending));
+        push(&mut turns, &second, |_, _, _| Poll::Pending);
         turns.take(&context);
         assert_eq!((first.get(), second.get(), turns.members.len()), (1, 1, 1));
+        // The seat is another's now, who was not meant.
         old.lock().unwrap().take().expect("it was polled").wake();
         turns.take(&context);
-        assert_eq!((first.get(), second.get()), (1, 2));
+        assert_eq!((first.get(), second.get()), (1, 1));
     }
 }

@@ -45,9 +45,6 @@ const BOOKMARK_PERIOD: Duration = Duration::from_mins(1);
 /// The last bookmark comes this long before the end of a stream.
 const LAST_BOOKMARK: Duration = Duration::from_secs(2);
 
-/// Initial events are told in pieces of about so many bytes.
-const INITIAL_BYTES: usize = 64 * 1024;
-
 /// One thing to tell a watcher.
 #[derive(Debug)]
 pub enum WatchEvent {
@@ -103,6 +100,8 @@ pub struct WatchStream {
     /// Or why there are none: told in the stream, as clients expect.
     events: Result<Watch, StoreError>,
     initial: Option<Initial>,
+    /// What has come from the store and was not looked at yet.
+    changes: std::vec::IntoIter<Arc<Event>>,
     bookmarks: bool,
     deadline: Instant,
     /// For the next bookmark or the end, whichever comes first. It and the signal below live as long as the watch: to make them
@@ -121,7 +120,7 @@ struct Stop {
     waker: Option<Waker>,
 }
 
-/// The objects that exist at the start and have not been told yet.
+/// The objects that exist at the start and have not been told yet, and the version for the bookmark after them.
 struct Initial {
     objects: std::vec::IntoIter<Arc<Object>>,
     end_mark: Option<Revision>,
@@ -161,6 +160,7 @@ pub async fn watch(call: Call<'_>) -> Result<Reply> {
         selection,
         events,
         initial,
+        changes: Vec::new().into_iter(),
         bookmarks,
         deadline: now + timeout,
         timer: Box::pin(sleep_until(now + timeout)),
@@ -172,15 +172,12 @@ pub async fn watch(call: Call<'_>) -> Result<Reply> {
 }
 
 impl WatchStream {
-    /// What happened since the last call; `None` at the end of the stream.
-    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Vec<WatchEvent>>> {
-        if self.ended {
-            return Poll::Ready(None);
+    /// What there is to tell next; `None` at the end of the stream.
+    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<WatchEvent>> {
+        if let Some(event) = self.next_known() {
+            return Poll::Ready(Some(event));
         }
-        if let Some(events) = self.initial_events() {
-            return Poll::Ready(Some(events));
-        }
-        if self.stop.is_there(context) {
+        if self.ended || self.stop.is_there(context) {
             return Poll::Ready(None);
         }
         let events = match &mut self.events {
@@ -191,14 +188,11 @@ impl WatchStream {
             }
         };
         match events.poll_next(context) {
-            Poll::Ready(Ok(batch)) => {
-                let seen = |event: Arc<Event>| {
-                    let change = seen(&self.resource, &self.selection, &event)?;
-                    Some(WatchEvent::Change { change, event })
-                };
-                let changes: Vec<WatchEvent> = batch.into_iter().filter_map(seen).collect();
-                if !changes.is_empty() {
-                    return Poll::Ready(Some(changes));
+            Poll::Ready(Ok(changes)) => {
+                self.changes = changes.into_iter();
+                let event = self.next_known();
+                if event.is_some() {
+                    return Poll::Ready(event);
                 }
                 // What is not for this watch must not keep the thread from others.
                 context.waker().wake_by_ref();
@@ -214,26 +208,32 @@ impl WatchStream {
         }
         let revision = events.progress();
         self.plan_bookmark(now);
-        Poll::Ready(Some(vec![WatchEvent::Bookmark { revision, ends_initial_events: false }]))
+        Poll::Ready(Some(WatchEvent::Bookmark { revision, ends_initial_events: false }))
     }
 
-    /// The next initial events, or none when all are told. They come in pieces, so that a large collection is never
-    /// in memory twice.
-    fn initial_events(&mut self) -> Option<Vec<WatchEvent>> {
-        let initial = self.initial.as_mut()?;
-        let mut events: Vec<WatchEvent> = Vec::new();
-        let mut bytes = 0;
-        for object in initial.objects.by_ref() {
-            bytes += object.value().map_or(0, Bytes::len);
-            events.push(WatchEvent::Exists(object));
-            if bytes >= INITIAL_BYTES {
-                return Some(events);
+    /// What there is to tell next, as far as it is known without asking the store again.
+    pub fn next_known(&mut self) -> Option<WatchEvent> {
+        if let Some(initial) = &mut self.initial {
+            if let Some(object) = initial.objects.next() {
+                return Some(WatchEvent::Exists(object));
+            }
+            let mark = |revision| WatchEvent::Bookmark { revision, ends_initial_events: true };
+            let end = initial.end_mark.map(mark);
+            self.initial = None;
+            if end.is_some() {
+                return end;
             }
         }
-        let mark = |revision| WatchEvent::Bookmark { revision, ends_initial_events: true };
-        events.extend(initial.end_mark.map(mark));
-        self.initial = None;
-        (!events.is_empty()).then_some(events)
+        let seen = |event: Arc<Event>| {
+            let change = seen(&self.resource, &self.selection, &event)?;
+            Some(WatchEvent::Change { change, event })
+        };
+        let change = self.changes.find_map(seen);
+        if self.changes.as_slice().is_empty() {
+            // A watch that waits holds no memory for what it has told.
+            self.changes = Vec::new().into_iter();
+        }
+        change
     }
 
     /// Sets the timer to the next bookmark, or to the end.
@@ -244,13 +244,13 @@ impl WatchStream {
         self.timer.as_mut().reset(next);
     }
 
-    fn end(&mut self, error: &StoreError) -> Option<Vec<WatchEvent>> {
+    fn end(&mut self, error: &StoreError) -> Option<WatchEvent> {
         self.ended = true;
         let StoreError::Expired { asked, oldest } = error else {
             return None;
         };
         let error = ApiError::Expired(format!("too old resource version: {asked} ({oldest})"));
-        Some(vec![WatchEvent::Error(Box::new(status::status_of(&error)))])
+        Some(WatchEvent::Error(Box::new(status::status_of(&error))))
     }
 }
 

@@ -23,8 +23,6 @@ struct WatchText {
     watch: WatchStream,
     framer: Framer,
     app: Arc<App>,
-    /// What is known and not sent yet.
-    pending: std::vec::IntoIter<WatchEvent>,
     /// A frame that did not fit into the last piece.
     left_over: Option<Bytes>,
     /// Counts the watch while it is open.
@@ -34,7 +32,7 @@ struct WatchText {
 /// A response body that ends with the watch. `open` counts the watch until then.
 pub fn body(watch: WatchStream, representation: &Representation, app: Arc<App>, open: Current) -> Body {
     let framer = Framer::new(representation, Arc::clone(&watch.resource), watch.vocabulary);
-    Body::new(WatchText { watch, framer, app, pending: Vec::new().into_iter(), left_over: None, _open: open })
+    Body::new(WatchText { watch, framer, app, left_over: None, _open: open })
 }
 
 impl HttpBody for WatchText {
@@ -45,34 +43,39 @@ impl HttpBody for WatchText {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        while self.left_over.is_none() && self.pending.as_slice().is_empty() {
-            match ready!(self.watch.poll_next(context)) {
-                Some(events) => self.pending = events.into_iter(),
+        let first = match self.left_over.take() {
+            Some(frame) => frame,
+            None => match ready!(self.watch.poll_next(context)) {
+                Some(event) => self.frame(&event),
                 None => return Poll::Ready(None),
-            }
-        }
-        Poll::Ready(self.piece().map(|piece| Ok(Frame::data(piece))))
+            },
+        };
+        Poll::Ready(Some(Ok(Frame::data(self.piece(first)))))
     }
 }
 
 impl WatchText {
+    fn frame(&mut self, event: &WatchEvent) -> Bytes {
+        let app = &self.app;
+        self.framer.frame(event, &|| app.now())
+    }
+
+    fn next_known(&mut self) -> Option<Bytes> {
+        let event = self.watch.next_known()?;
+        Some(self.frame(&event))
+    }
+
     /// One frame as it is shared, or several small ones together.
-    fn piece(&mut self) -> Option<Bytes> {
-        let now = self.app.now();
-        let mut next = || {
-            let left_over = self.left_over.take();
-            left_over.or_else(|| self.pending.next().map(|event| self.framer.frame(&event, now)))
-        };
-        let first = next()?;
-        let Some(second) = next() else { return Some(first) };
+    fn piece(&mut self, first: Bytes) -> Bytes {
+        let Some(second) = self.next_known() else { return first };
         let mut piece = BytesMut::with_capacity((first.len() + second.len()).max(CHUNK / 16));
         piece.put_slice(&first);
         let mut frame = Some(second);
         while let Some(fits) = frame.take_if(|frame| piece.len() + frame.len() <= CHUNK) {
             piece.put_slice(&fits);
-            frame = next();
+            frame = self.next_known();
         }
         self.left_over = frame;
-        Some(piece.freeze())
+        piece.freeze()
     }
 }

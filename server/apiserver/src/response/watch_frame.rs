@@ -66,16 +66,16 @@ impl Framer {
         Framer { form, syntax, resource, vocabulary, columns_told: false }
     }
 
-    /// The frame of an event. Failures are told in the stream: it has begun.
-    pub fn frame(&mut self, event: &WatchEvent, now: Time) -> Bytes {
+    /// The frame of an event; rows of tables ask for the time. Failures are told in the stream: it has begun.
+    pub fn frame(&mut self, event: &WatchEvent, now: &dyn Fn() -> Time) -> Bytes {
         let made = match event {
             WatchEvent::Exists(object) => match object.value() {
-                Ok(stored) => self.object("ADDED", stored, now),
+                Ok(stored) => self.object("ADDED", stored, now()),
                 Err(error) => Err(ApiError::internal("a stored object cannot be read", error)),
             },
             WatchEvent::Change { change, event } => self.change(*change, event, now),
             WatchEvent::Bookmark { revision, ends_initial_events } => {
-                self.bookmark(*revision, *ends_initial_events, now)
+                self.bookmark(*revision, *ends_initial_events, now())
             }
             WatchEvent::Error(status) => Ok(self.failure(status)),
         };
@@ -91,7 +91,7 @@ impl Framer {
         document.map_or_else(|| framed("ERROR", &json), |document| protobuf_body::frame("ERROR", &document))
     }
 
-    fn change(&mut self, change: ChangeType, event: &Arc<Event>, now: Time) -> Result<Bytes> {
+    fn change(&mut self, change: ChangeType, event: &Arc<Event>, now: &dyn Fn() -> Time) -> Result<Bytes> {
         let frames = event.memo(|_| Frames::default());
         if self.form == Form::Plain && self.syntax == Syntax::Json {
             let kept = &frames.plain[change as usize];
@@ -101,7 +101,7 @@ impl Framer {
             let frame = framed(change.as_str(), &watch::state(&self.resource, change, event)?);
             return Ok(kept.get_or_init(|| frame).clone());
         }
-        let is_table = matches!(self.form, Form::Table(..));
+        let (now, is_table) = (now(), matches!(self.form, Form::Table(..)));
         let key = FrameKey {
             form: self.form.clone(),
             syntax: self.syntax,

@@ -5,6 +5,7 @@
 //! through, events of others.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use super::past::Past;
@@ -25,6 +26,9 @@ pub(super) struct Hub {
 /// Events in order of revision.
 pub(super) struct EventLog {
     entries: RwLock<Entries>,
+    /// The revision of the youngest event that ever was here, for those who may have seen it: they are many, and would wait
+    /// for one another at the lock.
+    newest: AtomicU64,
     pub(super) wakers: Wakers,
 }
 
@@ -161,7 +165,13 @@ fn first_unseen(length: usize, is_seen: impl Fn(usize) -> bool) -> usize {
 
 impl EventLog {
     fn new(events: VecDeque<Arc<Event>>, begins_after: Revision) -> Self {
-        Self { entries: RwLock::new(Entries { events, begins_after }), wakers: Wakers::default() }
+        let newest = AtomicU64::new(events.back().map_or(0, |event| event.revision().get()));
+        Self { entries: RwLock::new(Entries { events, begins_after }), newest, wakers: Wakers::default() }
+    }
+
+    /// Whether there is nothing after `revision`.
+    pub(super) fn ends_at(&self, revision: Revision) -> bool {
+        self.newest.load(Ordering::Acquire) <= revision.get()
     }
 
     /// Tells the watches of this log that there is something to read.
@@ -189,7 +199,15 @@ impl EventLog {
     }
 
     fn append(&self, events: impl IntoIterator<Item = Arc<Event>>) {
-        self.entries.write().unwrap_or_else(PoisonError::into_inner).events.extend(events);
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        entries.events.extend(events);
+        self.note_newest(&entries);
+    }
+
+    fn note_newest(&self, entries: &Entries) {
+        if let Some(newest) = entries.events.back() {
+            self.newest.fetch_max(newest.revision().get(), Ordering::Release);
+        }
     }
 
     /// Drops the oldest event if it has this revision.
@@ -208,6 +226,7 @@ impl EventLog {
         let older = events.into_iter().filter(|event| event.revision() <= begins_after).rev();
         older.collect::<Vec<_>>().into_iter().for_each(|event| entries.events.push_front(event));
         entries.begins_after = after;
+        self.note_newest(&entries);
     }
 }
 

@@ -65,6 +65,10 @@ impl Watch {
 
     /// The next events if there are any now, else none.
     pub fn take(&mut self) -> Result<Vec<Arc<Event>>, StoreError> {
+        // Nothing can have been missed either: what is forgotten was once the newest.
+        if self.log.ends_at(self.cursor) {
+            return Ok(Vec::new());
+        }
         let events = self.log.read(self.cursor, self.memory.revision(), BATCH)?;
         if let Some(newest) = events.last() {
             self.cursor = newest.revision();
