@@ -1,6 +1,9 @@
-//! What the system says about a process.
+//! What the system says about a process, and about itself.
 
 use std::path::Path;
+
+/// Ticks in a second, the same on every Linux of today.
+const TICKS: f64 = 100.0;
 
 /// Memory that a process has, in bytes.
 pub fn resident_bytes(pid: u32) -> f64 {
@@ -26,14 +29,21 @@ fn memory(pid: u32, name: &str) -> f64 {
 
 /// Processor time that a process has used, in seconds.
 pub fn cpu_seconds(pid: u32) -> f64 {
-    /// Ticks in a second, the same on every Linux of today.
-    const TICKS: f64 = 100.0;
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("the process runs");
     // The name stands in brackets and may hold spaces; user and system time are the 12th and 13th field after it.
     let fields = stat.rsplit(')').next().expect("the name ends").split_whitespace();
     let ticks: f64 =
         fields.skip(11).take(2).map(|field| field.parse::<f64>().expect("times are numbers")).sum();
     ticks / TICKS
+}
+
+/// Processor time that the machine's host has given to others though it was wanted here, in seconds over all processors: what
+/// is late then is not the server's doing.
+pub fn stolen_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/stat").expect("the system tells times");
+    // `cpu  user nice system idle iowait irq softirq steal ...`
+    let stolen = stat.split_whitespace().nth(8).expect("the first line is about all processors");
+    stolen.parse::<f64>().expect("times are numbers") / TICKS
 }
 
 /// Size of the server's binary, in bytes. The one that is tested holds the product and nothing else.

@@ -68,13 +68,15 @@ pub async fn latency(report: &mut Report) {
     let heard = watch(&server, WATCHERS, epoch).await;
     let (mut expected, mut prompt) = (0, 0);
     for &rate in RATES {
-        let (cpu, began) = (process::cpu_seconds(server.pid()), Instant::now());
+        let (cpu, stolen) = (process::cpu_seconds(server.pid()), process::stolen_seconds());
+        let began = Instant::now();
         let mut answers = write(&server, rate, rate * TIME.as_secs(), epoch).await;
         let events = (answers.len() * WATCHERS) as u64;
         expected += events;
         assert!(heard.wait(expected).await, "events are missing");
         let took = began.elapsed().as_secs_f64();
         let cpu = (process::cpu_seconds(server.pid()) - cpu) * 1e6 / events as f64;
+        let stolen = (process::stolen_seconds() - stolen) / took;
         let mut latencies = std::mem::take(&mut *heard.latencies.lock().expect("no listener panics"));
         let (high, throughput) = (quantile(&mut latencies, 0.99), events as f64 / took);
         if high <= PROMPT {
@@ -87,7 +89,7 @@ pub async fn latency(report: &mut Report) {
             if keeps_up { Wanted::AtMost(PROMPT) } else { Wanted::Unlimited },
             format!(
                 "p99; p50 {:.1} ms; {throughput:.0} events/s; {cpu:.1} us of processor each; writes answered in p99 {:.1} ms, \
-                 p50 {:.1} ms",
+                 p50 {:.1} ms; {stolen:.2} of a processor stolen by the host",
                 quantile(&mut latencies, 0.5),
                 quantile(&mut answers, 0.99),
                 quantile(&mut answers, 0.5),
