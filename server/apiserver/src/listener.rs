@@ -168,4 +168,6 @@ fn bind_fault(address: SocketAddr, error: &std::io::Error) -> StartError {
 }
 
 #[cfg(test)]
+mod fan_out_tests;
+#[cfg(test)]
 mod tests;

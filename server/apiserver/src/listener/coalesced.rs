@@ -1,10 +1,10 @@
 //! A stream that sends in one piece what many write at about the same time.
 //!
-//! On an HTTP/2 connection every stream is a task of its own, and the first one with something to send wakes the
-//! connection. When a change is told to a hundred watches of one client, the connection would write a hundred times: a TLS
-//! record and a system call for each. Here a flush only promises: the task that flushes wakes itself, which puts it behind
-//! all tasks that are ready, and sends when it comes back, with what those have added. It comes back to a read, which is
-//! the first thing that an HTTP/2 connection does in its turn; where nobody else is ready, that is at once.
+//! An HTTP/2 connection flushes in each of its turns, and its streams wake it one by one: for many small answers it would make a
+//! TLS record and a system call for each. Here a flush only promises. The task that flushes wakes itself, which puts it behind
+//! all tasks that are ready, and sends when it comes back, with what the streams that are tasks of their own have added. It comes
+//! back to a read, which is the first thing that an HTTP/2 connection does in its turn; where nobody else is ready, that is at
+//! once. After its watches have spoken it comes back without waiting for others (`drain`): they all have.
 
 use std::{
     io,

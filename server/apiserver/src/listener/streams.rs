@@ -100,7 +100,9 @@ impl Running {
     pub fn run(&mut self, context: &mut Context<'_>) -> bool {
         self.shared.waker.register(context.waker());
         let arrived = std::mem::take(&mut *lock(&self.shared.arrived));
-        arrived.into_iter().for_each(|(stream, pace)| self.streams.push(stream, pace));
+        for (stream, pace) in arrived {
+            self.streams.push(stream, pace);
+        }
         // What they may do in a turn is not to be cut short by their number.
         let mut turn = pin!(unconstrained(poll_fn(|context| Poll::Ready(self.streams.take(context)))));
         matches!(turn.as_mut().poll(context), Poll::Ready(true))
