@@ -42,6 +42,9 @@ const NOT_TLS_ANSWER: &[u8] =
 const MAX_HEAD_BYTES: u32 = 64 * 1024;
 /// How much of an answer to HTTP/1.1 is made before it is sent: as much as stays in the caches until it is encrypted.
 const MAX_BUFFERED_BYTES: usize = 64 * 1024;
+/// How much is encrypted before it is sent: more than an answer that was made so far, whose last piece goes beyond the limit
+/// above. Else the rest of each would be a small record and a system call of its own.
+const MAX_ENCRYPTED_BYTES: usize = 2 * MAX_BUFFERED_BYTES;
 /// Streams that an HTTP/2 client may have open at a time.
 const MAX_STREAMS: u32 = 100;
 /// Streams that an HTTP/2 client may open and give up before they were looked at: rapid resets end here.
@@ -189,5 +192,6 @@ async fn handshake(
         stream.write_all(NOT_TLS_ANSWER).await?;
         return Err(io::Error::other("the client does not speak TLS"));
     }
-    tls.accept(Patient::new(stream, patience)).await
+    let stream = Patient::new(stream, patience);
+    tls.accept_with(stream, |session| session.set_buffer_limit(Some(MAX_ENCRYPTED_BYTES))).await
 }
