@@ -62,9 +62,9 @@ fn poll<F: Future>(
     run_streams: &mut impl FnMut(&mut Context<'_>) -> bool,
     context: &mut Context<'_>,
 ) -> Poll<F::Output> {
-    let has_more = run_streams(context);
+    let spoke = run_streams(context);
     let outcome = exchange.as_mut().poll(context);
-    if has_more && outcome.is_pending() { exchange.poll(context) } else { outcome }
+    if spoke && outcome.is_pending() { exchange.poll(context) } else { outcome }
 }
 
 /// Waits for connections to end. Those that are left when the grace period is over are cut off.
