@@ -1,0 +1,183 @@
+//! Admission: named plugins that look at writes besides the rules of the objects' kinds.
+//!
+//! A plugin may change an object ([`AdmissionPlugin::mutate`], before the rules of its kind run) or refuse it
+//! ([`AdmissionPlugin::validate`], after them). Plugins run in the order of registration. Which of them are on is
+//! settled at start: each is on or off by default, and `--enable-admission-plugins` and
+//! `--disable-admission-plugins` decide otherwise.
+
+use orch_auth::{answer::Answer, user::UserInfo};
+use orch_runtime::{
+    object::ApiObject,
+    resource_def::{FieldPath, ResourceDef, SubresourceDef, Verb},
+};
+use orch_storage::Condition;
+
+use crate::{catalog::ServedResource, error::ApiError, objects::Objects};
+
+/// A write that plugins look at.
+pub struct AdmissionRequest<'a> {
+    /// `Create`, `Update` (also for patches that change an object) or `Delete`.
+    pub operation: Verb,
+    /// The kind.
+    pub resource: &'a ServedResource,
+    /// Below an item.
+    pub subresource: Option<&'static SubresourceDef>,
+    /// `""` for cluster-scoped kinds.
+    pub namespace: &'a str,
+    /// The object's name; a generated one is known already.
+    pub name: &'a str,
+    /// Who writes.
+    pub user: &'a UserInfo,
+    /// Whether nothing will be stored.
+    pub dry_run: bool,
+    /// The object as it is to be; absent for deletions and for operations on sub-resources.
+    pub object: Option<&'a mut dyn ApiObject>,
+    /// The object as it is; absent for creates and deletions.
+    pub old: Option<&'a dyn ApiObject>,
+    /// The stored objects.
+    pub objects: &'a Objects,
+    /// What must still hold when the write commits; otherwise the whole write runs again.
+    pub conditions: &'a mut Vec<Condition>,
+}
+
+/// One rule, or one filler of fields, for writes of any kind.
+pub trait AdmissionPlugin: Send + Sync + 'static {
+    /// The name by which operators turn it on and off.
+    fn name(&self) -> &'static str;
+
+    /// Whether it is on unless the operator says otherwise.
+    fn is_on_by_default(&self) -> bool {
+        true
+    }
+
+    /// Changes the object, or refuses the write.
+    fn mutate<'a>(&'a self, _request: &'a mut AdmissionRequest<'_>) -> Admitted<'a> {
+        Answer::Ready(Ok(()))
+    }
+
+    /// Refuses the write. The object has passed the rules of its kind and is not changed any more.
+    fn validate<'a>(&'a self, _request: &'a mut AdmissionRequest<'_>) -> Admitted<'a> {
+        Answer::Ready(Ok(()))
+    }
+
+    /// Fields that it adds to new objects of a kind: a client owns them only if it sends them.
+    fn added_fields(&self, _def: &ResourceDef) -> &'static [FieldPath] {
+        &[]
+    }
+}
+
+/// Whether a write goes on, mostly known at once.
+pub type Admitted<'a> = Answer<'a, Result<(), ApiError>>;
+
+/// The plugins that are on, in order.
+#[derive(Default)]
+pub struct AdmissionChain {
+    plugins: Vec<Box<dyn AdmissionPlugin>>,
+}
+
+/// What the operator says about plugins, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AdmissionConfig {
+    /// On although they are off by default.
+    pub enabled: Vec<String>,
+    /// Off although they are on by default.
+    pub disabled: Vec<String>,
+}
+
+impl AdmissionChain {
+    /// Keeps the plugins that are on.
+    ///
+    /// # Errors
+    /// The flag and what is wrong with it: a name that no plugin has, or that is both on and off.
+    pub fn new(
+        plugins: Vec<Box<dyn AdmissionPlugin>>,
+        config: &AdmissionConfig,
+    ) -> Result<Self, (&'static str, String)> {
+        const ENABLE: &str = "--enable-admission-plugins";
+        const DISABLE: &str = "--disable-admission-plugins";
+        for (flag, names) in [(ENABLE, &config.enabled), (DISABLE, &config.disabled)] {
+            for name in names {
+                if !plugins.iter().any(|plugin| plugin.name() == name) {
+                    let known: Vec<&str> = plugins.iter().map(|plugin| plugin.name()).collect();
+                    return Err((flag, format!("there is no plugin {name} (one of: {})", known.join(", "))));
+                }
+            }
+        }
+        if let Some(both) = config.enabled.iter().find(|name| config.disabled.contains(name)) {
+            return Err((ENABLE, format!("{both} is in {DISABLE} too")));
+        }
+        let is_on = |plugin: &dyn AdmissionPlugin| {
+            let is_named = |names: &[String]| names.iter().any(|name| name == plugin.name());
+            is_named(&config.enabled) || (plugin.is_on_by_default() && !is_named(&config.disabled))
+        };
+        Ok(AdmissionChain { plugins: plugins.into_iter().filter(|plugin| is_on(&**plugin)).collect() })
+    }
+
+    /// Lets every plugin change the object, or refuse the write.
+    ///
+    /// # Errors
+    /// Of the first plugin that refuses.
+    pub async fn mutate(&self, request: &mut AdmissionRequest<'_>) -> Result<(), ApiError> {
+        for plugin in &self.plugins {
+            plugin.mutate(request).resolve().await?;
+        }
+        Ok(())
+    }
+
+    /// Lets every plugin refuse the write.
+    ///
+    /// # Errors
+    /// Of the first plugin that refuses.
+    pub async fn validate(&self, request: &mut AdmissionRequest<'_>) -> Result<(), ApiError> {
+        for plugin in &self.plugins {
+            plugin.validate(request).resolve().await?;
+        }
+        Ok(())
+    }
+
+    /// The fields that plugins add to new objects of a kind.
+    pub fn added_fields(&self, def: &ResourceDef) -> impl Iterator<Item = &FieldPath> {
+        self.plugins.iter().flat_map(|plugin| plugin.added_fields(def))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Named(&'static str, bool);
+
+    impl AdmissionPlugin for Named {
+        fn name(&self) -> &'static str {
+            self.0
+        }
+
+        fn is_on_by_default(&self) -> bool {
+            self.1
+        }
+    }
+
+    fn chain(enabled: &[&str], disabled: &[&str]) -> Result<Vec<&'static str>, (&'static str, String)> {
+        let names = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+        let config = AdmissionConfig { enabled: names(enabled), disabled: names(disabled) };
+        let plugins: Vec<Box<dyn AdmissionPlugin>> =
+            vec![Box::new(Named("First", true)), Box::new(Named("Rare", false)), Box::new(Named("Last", true))];
+        let chain = AdmissionChain::new(plugins, &config)?;
+        Ok(chain.plugins.iter().map(|plugin| plugin.name()).collect())
+    }
+
+    #[test]
+    fn operators_turn_plugins_on_and_off() {
+        assert_eq!(chain(&[], &[]).unwrap(), ["First", "Last"]);
+        assert_eq!(chain(&["Rare", "Last"], &["First"]).unwrap(), ["Rare", "Last"]);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let unknown = "there is no plugin Lost (one of: First, Rare, Last)".to_owned();
+        assert_eq!(chain(&["Lost"], &[]).unwrap_err(), ("--enable-admission-plugins", unknown.clone()));
+        assert_eq!(chain(&[], &["Lost"]).unwrap_err(), ("--disable-admission-plugins", unknown));
+        let both = "First is in --disable-admission-plugins too".to_owned();
+        assert_eq!(chain(&["First"], &["First"]).unwrap_err(), ("--enable-admission-plugins", both));
+    }
+}

@@ -1,0 +1,227 @@
+//! What this server serves: the resource tables of all registered crates, under the names of the vocabulary.
+//!
+//! Built once at start. Request parsing, dispatch, discovery and the published documents all read this one
+//! value, so that they cannot disagree about what exists.
+
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
+
+use orch_machinery::{gated::GatedFields, meta};
+use orch_runtime::{
+    Tree, TreeMap,
+    resource_def::{GroupVersionDef, ResourceDef},
+    vocabulary::Vocabulary,
+};
+
+use crate::{
+    behaviour::{AnyBehaviour, Behaviours},
+    feature_gates::FeatureGates,
+};
+
+/// Every group, version and kind that is served.
+#[derive(Debug)]
+pub struct Catalog {
+    /// The product words in force.
+    pub vocabulary: &'static Vocabulary,
+    /// All group versions in the order of discovery: the core group first, then groups by name; versions of a
+    /// group most stable and newest first.
+    pub group_versions: Vec<ServedGroupVersion>,
+    /// By plural name, which is looked at first: there are some dozens, and looking at each costs less than making a key to
+    /// look up.
+    served: Vec<(&'static str, Arc<ServedResource>)>,
+}
+
+/// One served group and version.
+#[derive(Debug)]
+pub struct ServedGroupVersion {
+    /// In the vocabulary's spelling; `""` for the core group.
+    pub group: String,
+    /// `v1`.
+    pub version: String,
+    /// `v1` or `<group>/<version>`, in the vocabulary's spelling.
+    pub api_version: String,
+    /// The table it came from; its `schemas` are published.
+    pub def: &'static GroupVersionDef,
+    resources: Vec<&'static ResourceDef>,
+}
+
+impl ServedGroupVersion {
+    /// The kinds that are served, by plural name.
+    pub fn resources(&self) -> impl Iterator<Item = &'static ResourceDef> {
+        self.resources.iter().copied()
+    }
+}
+
+/// One served kind with its behaviour, and the strings that answering needs, made once.
+pub struct ServedResource {
+    /// The kind's row in the resource table.
+    pub def: &'static ResourceDef,
+    /// The product words in force.
+    pub vocabulary: &'static Vocabulary,
+    /// In the vocabulary's spelling; `""` for the core group.
+    pub group: String,
+    /// `v1` or `<group>/<version>`.
+    pub api_version: String,
+    /// `configmaps` or `leases.coordination.k8s.io`: how messages name the resource.
+    pub group_resource: String,
+    /// The same as the store's key.
+    pub storage_name: orch_storage::ResourceName,
+    /// What the kind does besides what its schema says.
+    pub behaviour: Arc<dyn AnyBehaviour>,
+    empty: OnceLock<Tree>,
+    gated: OnceLock<GatedFields>,
+    /// `ConfigMap` or `Lease.coordination.k8s.io`: how messages of invalid objects name the kind.
+    pub group_kind: String,
+}
+
+impl fmt::Debug for ServedResource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ServedResource({} {})", self.api_version, self.def.plural)
+    }
+}
+
+impl ServedResource {
+    /// The fields that are dropped from what clients send, as the server's one set of gates says.
+    pub fn gated_fields(&self, gates: &FeatureGates) -> &GatedFields {
+        self.gated.get_or_init(|| GatedFields::of(self.def.type_def, |gate| gates.is_on(gate)))
+    }
+
+    /// An object of the kind with nothing set: what is in it is nobody's.
+    pub fn empty_object(&self) -> Result<&Tree, serde_json::Error> {
+        if let Some(empty) = self.empty.get() {
+            return Ok(empty);
+        }
+        let mut empty = (self.def.from_tree)(Tree::Object(TreeMap::new()))?.to_tree()?;
+        meta::set_type(&mut empty, self.def.kind, &self.api_version);
+        Ok(self.empty.get_or_init(|| empty))
+    }
+}
+
+impl Catalog {
+    /// Registers tables under the names of `vocabulary`. Tables with types but no kinds are kept for their
+    /// schemas. A kind that is registered twice is served once, as it came first.
+    pub fn new(
+        vocabulary: &'static Vocabulary,
+        tables: impl IntoIterator<Item = &'static GroupVersionDef>,
+    ) -> Self {
+        Self::of_served(vocabulary, tables, &Behaviours::default(), |_| true)
+    }
+
+    /// [`new`](Catalog::new) without the kinds that are not to be served, and with the behaviour of the others.
+    pub fn of_served(
+        vocabulary: &'static Vocabulary,
+        tables: impl IntoIterator<Item = &'static GroupVersionDef>,
+        behaviours: &Behaviours,
+        is_served: impl Fn(&ResourceDef) -> bool,
+    ) -> Self {
+        let mut catalog = Catalog { vocabulary, group_versions: Vec::new(), served: Vec::new() };
+        for def in tables {
+            catalog.add(def, behaviours, &is_served);
+        }
+        catalog.group_versions.sort_by(|a, b| {
+            (!a.group.is_empty(), &a.group)
+                .cmp(&(!b.group.is_empty(), &b.group))
+                .then_with(|| version_priority(&b.version).cmp(&version_priority(&a.version)))
+        });
+        catalog
+    }
+
+    /// The kind behind a URL's group (vocabulary spelling, `""` for core), version and plural.
+    pub fn resource(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<ServedResource>> {
+        let mut named = self.served.iter().filter(|(name, _)| *name == plural).map(|(_, served)| served);
+        named.find(|served| served.group == group && served.def.version == version)
+    }
+
+    /// Whether the group and version serve any kind.
+    pub fn serves(&self, group: &str, version: &str) -> bool {
+        self.group_versions
+            .iter()
+            .any(|served| served.group == group && served.version == version && !served.resources.is_empty())
+    }
+
+    /// The groups of metadata-only forms and tables, in the spelling of each vocabulary: clients name either.
+    pub fn meta_groups(&self) -> Vec<String> {
+        let mut groups: Vec<String> = orch_meta::VOCABULARIES.iter().map(|words| words.meta_group()).collect();
+        groups.dedup();
+        groups
+    }
+
+    /// The served kind of these tables' row.
+    pub fn served(&self, def: &'static ResourceDef) -> Option<&Arc<ServedResource>> {
+        self.resources().find(|served| std::ptr::eq(served.def, def))
+    }
+
+    /// Every served kind.
+    pub fn resources(&self) -> impl Iterator<Item = &Arc<ServedResource>> {
+        self.served.iter().map(|(_, served)| served)
+    }
+
+    fn add(
+        &mut self,
+        def: &'static GroupVersionDef,
+        behaviours: &Behaviours,
+        is_served: impl Fn(&ResourceDef) -> bool,
+    ) {
+        let group = self.vocabulary.group(def.group).into_owned();
+        let api_version = self.vocabulary.api_version(def.group, def.version);
+        let resources: Vec<_> =
+            def.resources.iter().copied().filter(|resource| is_served(resource)).collect();
+        for &resource in &resources {
+            let suffixed = |stem: &str| {
+                if group.is_empty() { stem.to_owned() } else { format!("{stem}.{group}") }
+            };
+            if self.resource(&group, def.version, resource.plural).is_some() {
+                continue;
+            }
+            let group_resource = suffixed(resource.plural);
+            let served = Arc::new(ServedResource {
+                def: resource,
+                vocabulary: self.vocabulary,
+                behaviour: behaviours.of(resource),
+                api_version: api_version.clone(),
+                storage_name: orch_storage::ResourceName::new(group_resource.as_str()),
+                group_resource,
+                group_kind: suffixed(resource.kind),
+                group: group.clone(),
+                empty: OnceLock::new(),
+                gated: OnceLock::new(),
+            });
+            self.served.push((resource.plural, served));
+        }
+        self.group_versions.push(ServedGroupVersion {
+            group,
+            version: def.version.to_owned(),
+            api_version,
+            def,
+            resources,
+        });
+    }
+}
+
+/// Orders versions by how much clients should prefer them: stable before beta before alpha, newer before older.
+fn version_priority(version: &str) -> (u8, u32, u32) {
+    let number = |text: &str| text.parse::<u32>().unwrap_or(0);
+    let stem = version.strip_prefix('v').unwrap_or(version);
+    match stem
+        .split_once("beta")
+        .map(|parts| (1, parts))
+        .or_else(|| stem.split_once("alpha").map(|parts| (0, parts)))
+    {
+        Some((stability, (major, minor))) => (stability, number(major), number(minor)),
+        None => (2, number(stem), 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::version_priority;
+
+    #[test]
+    fn versions_are_ordered_by_stability_then_age() {
+        let mut versions = ["v1alpha1", "v2beta1", "v1", "v1beta2", "v2", "v1beta1"];
+        versions.sort_by_key(|version| std::cmp::Reverse(version_priority(version)));
+        assert_eq!(versions, ["v2", "v1", "v2beta1", "v1beta2", "v1beta1", "v1alpha1"]);
+    }
+}

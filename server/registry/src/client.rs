@@ -1,0 +1,257 @@
+//! The API for code inside the server: controllers, and tests of them.
+//!
+//! A [`Client`] is a caller like any other: what it writes goes through the same stages, with admission, rules, managed
+//! fields and conflicts. Reads are of the newest state and cost no copy. [`Api`] is the same for one kind, typed.
+
+use std::{marker::PhantomData, sync::Arc};
+
+use orch_auth::{
+    answer::Answer as Reply,
+    authorizer::Decision,
+    user::{GROUP_MASTERS, UserInfo},
+};
+use orch_machinery::{media_type::PatchKind, meta};
+use orch_runtime::{Tree, object::Kind};
+use orch_storage::{Object, Revision, Scope, Snapshot, StoreError, Watch};
+
+use crate::{
+    answer::Answer,
+    catalog::ServedResource,
+    context::{Access, Caller, RequestContext},
+    core::Core,
+    error::{ApiError, Result},
+    objects::Current,
+    options::{DeletionOptions, WriteOptions},
+    request::{DeleteRequest, PatchRequest, Target},
+    stored, verb,
+    write::{
+        propose::{Proposal, Sent},
+        write,
+    },
+};
+
+/// Reads and writes objects as a part of the server.
+#[derive(Clone)]
+pub struct Client {
+    core: Arc<Core>,
+    user: Arc<UserInfo>,
+    name: &'static str,
+}
+
+/// One kind of a [`Client`].
+pub struct Api<T> {
+    client: Client,
+    resource: Arc<ServedResource>,
+    kind: PhantomData<fn() -> T>,
+}
+
+/// The server may do everything.
+struct Everything;
+
+impl Access for Everything {
+    fn may<'a>(&'a self, _verb: &'a str) -> Reply<'a, Decision> {
+        Reply::Ready(Decision::Allow { reason: "".into() })
+    }
+}
+
+impl Client {
+    /// A part of the server of that name: the user is `system:<name>`, and it is the field manager of what is written.
+    pub fn new(core: Arc<Core>, name: &'static str) -> Self {
+        let user = UserInfo::new(format!("system:{name}"), [GROUP_MASTERS]);
+        Client { core, user: Arc::new(user), name }
+    }
+
+    /// What the client works on.
+    pub fn core(&self) -> &Arc<Core> {
+        &self.core
+    }
+
+    /// The kind `T`, typed; `None` where it is not served.
+    pub fn api<T: Kind>(&self) -> Option<Api<T>> {
+        let resource = Arc::clone(self.core.catalog().served(T::RESOURCE)?);
+        Some(Api { client: self.clone(), resource, kind: PhantomData })
+    }
+
+    /// The object of that name.
+    ///
+    /// # Errors
+    /// 404 where there is none, 500 where its stored form cannot be read.
+    pub fn get(&self, resource: &ServedResource, namespace: &str, name: &str) -> Result<Current> {
+        self.core.objects().find(resource, namespace, name)
+    }
+
+    /// The newest state of a resource.
+    pub fn snapshot(&self, resource: &ServedResource) -> Snapshot {
+        self.core.objects().snapshot(resource)
+    }
+
+    /// Every event of a resource after a revision, in order, each once. With a snapshot of that revision it makes up a
+    /// complete view.
+    ///
+    /// # Errors
+    /// Where history does not reach back that far.
+    pub fn watch(&self, resource: &ServedResource, after: Revision) -> std::result::Result<Watch, StoreError> {
+        self.core.storage().watch(&resource.storage_name, Scope::All, after)
+    }
+
+    /// Creates an object.
+    ///
+    /// # Errors
+    /// As of POST.
+    pub async fn create(&self, resource: &Arc<ServedResource>, namespace: &str, tree: Tree) -> Result<Arc<Object>> {
+        let target = Target::collection(resource, namespace);
+        self.write(&target, Proposal::New(Sent::tree(tree))).await
+    }
+
+    /// Replaces an object by `tree`, which names it; below it where `subresource` is not empty.
+    ///
+    /// # Errors
+    /// As of PUT: 409 where the tree has the version of an older state.
+    pub async fn update(
+        &self,
+        resource: &Arc<ServedResource>,
+        subresource: &str,
+        tree: Tree,
+    ) -> Result<Arc<Object>> {
+        let metadata = meta::Meta::of(&tree);
+        let (namespace, name) = (metadata.namespace().to_owned(), metadata.name().to_owned());
+        let mut target = Target::item(resource, namespace, name);
+        if !subresource.is_empty() {
+            let found = resource.def.subresource(subresource).ok_or(ApiError::UnknownResource)?;
+            target.subresource = Some(found);
+        }
+        self.write(&target, Proposal::Replacement(Sent::tree(tree))).await
+    }
+
+    /// Applies a configuration (server-side apply): creates the object where there is none. With `force` fields of
+    /// other managers are taken.
+    ///
+    /// # Errors
+    /// As of an apply: 409 for conflicts with other managers.
+    pub async fn apply(
+        &self,
+        resource: &Arc<ServedResource>,
+        namespace: &str,
+        name: &str,
+        configuration: &Tree,
+        force: bool,
+    ) -> Result<Arc<Object>> {
+        let request = PatchRequest {
+            target: Target::item(resource, namespace, name),
+            kind: PatchKind::Apply,
+            bytes: configuration.to_string().into(),
+            force,
+            options: self.options(),
+        };
+        let cx = self.context();
+        object_of(verb::patch::patch(&cx, request).await?)
+    }
+
+    /// Deletes an object, at once or after its finalizers; says whether it is gone.
+    ///
+    /// # Errors
+    /// As of DELETE.
+    pub async fn delete(
+        &self,
+        resource: &Arc<ServedResource>,
+        namespace: &str,
+        name: &str,
+        options: DeletionOptions,
+    ) -> Result<bool> {
+        let request = DeleteRequest { target: Target::item(resource, namespace, name), options };
+        let deleted = verb::delete::delete_object(&self.context(), &request.target, &request.options).await?;
+        Ok(matches!(deleted, verb::delete::Deleted::Removed(..)))
+    }
+
+    async fn write(&self, target: &Target<'_>, mut proposal: Proposal) -> Result<Arc<Object>> {
+        let cx = self.context();
+        object_of(write(&cx, target, &mut proposal, &self.options()).await?)
+    }
+
+    fn context(&self) -> RequestContext<'_> {
+        let caller = Caller { user: &self.user, access: &Everything };
+        RequestContext::new(&self.core, caller, self.name)
+    }
+
+    fn options(&self) -> WriteOptions {
+        WriteOptions::internal(self.name)
+    }
+}
+
+fn object_of(answer: Answer) -> Result<Arc<Object>> {
+    match answer {
+        Answer::Object(object) | Answer::Created(object) | Answer::Accepted(object) => Ok(object),
+        // An update that took the last finalizer away: there is no such object any more.
+        _ => Err(ApiError::internal("the object is gone", "a write of the server's own removed it")),
+    }
+}
+
+impl<T: Kind> Api<T> {
+    /// The kind.
+    pub fn resource(&self) -> &Arc<ServedResource> {
+        &self.resource
+    }
+
+    /// The object of that name.
+    ///
+    /// # Errors
+    /// 404 where there is none, 500 where it cannot be read.
+    pub fn get(&self, namespace: &str, name: &str) -> Result<T> {
+        let current = self.client.get(&self.resource, namespace, name)?;
+        serde_json::from_value(current.tree)
+            .map_err(|error| ApiError::internal("a stored object cannot be read", error))
+    }
+
+    /// The objects in a namespace, or all where it is empty; those that cannot be read are left out.
+    pub fn list(&self, namespace: &str) -> Vec<T> {
+        let snapshot = self.client.snapshot(&self.resource);
+        let read = |object: &Arc<Object>| {
+            let tree = stored::tree_of(&self.resource, object).ok()?;
+            serde_json::from_value(tree).ok()
+        };
+        if namespace.is_empty() {
+            snapshot.iter().filter_map(read).collect()
+        } else {
+            snapshot.in_namespace(namespace).filter_map(read).collect()
+        }
+    }
+
+    /// Creates an object.
+    ///
+    /// # Errors
+    /// As of POST.
+    pub async fn create(&self, namespace: &str, object: &T) -> Result<Arc<Object>> {
+        self.client.create(&self.resource, namespace, self.tree(object)?).await
+    }
+
+    /// Replaces an object.
+    ///
+    /// # Errors
+    /// As of PUT.
+    pub async fn update(&self, object: &T) -> Result<Arc<Object>> {
+        self.client.update(&self.resource, "", self.tree(object)?).await
+    }
+
+    /// Replaces the status of an object.
+    ///
+    /// # Errors
+    /// As of PUT.
+    pub async fn update_status(&self, object: &T) -> Result<Arc<Object>> {
+        self.client.update(&self.resource, "status", self.tree(object)?).await
+    }
+
+    /// Deletes an object; says whether it is gone.
+    ///
+    /// # Errors
+    /// As of DELETE.
+    pub async fn delete(&self, namespace: &str, name: &str, options: DeletionOptions) -> Result<bool> {
+        self.client.delete(&self.resource, namespace, name, options).await
+    }
+
+    fn tree(&self, object: &T) -> Result<Tree> {
+        let mut tree = serde_json::to_value(object)
+            .map_err(|error| ApiError::internal("the object cannot be written", error))?;
+        meta::set_type(&mut tree, self.resource.def.kind, &self.resource.api_version);
+        Ok(tree)
+    }
+}

@@ -1,0 +1,86 @@
+//! What every verb works on: the objects, the time, the feature gates, admission and the key of continue tokens.
+
+use std::sync::Arc;
+
+use orch_runtime::{scalar::Time, vocabulary::Vocabulary};
+use orch_storage::{Clock, Storage};
+use tokio::sync::watch;
+
+use crate::{
+    admission::AdmissionChain, catalog::Catalog, continue_token::TokenKey, feature_gates::FeatureGates,
+    objects::Objects,
+};
+
+/// One value that all requests and controllers of a server share.
+pub struct Core {
+    objects: Objects,
+    clock: Arc<dyn Clock>,
+    gates: FeatureGates,
+    admission: AdmissionChain,
+    continue_key: TokenKey,
+    stopping: watch::Receiver<bool>,
+}
+
+impl Core {
+    /// `stopping` becomes true when the server starts to shut down; watches end then.
+    pub fn new(
+        objects: Objects,
+        clock: Arc<dyn Clock>,
+        gates: FeatureGates,
+        admission: AdmissionChain,
+        continue_key: TokenKey,
+        stopping: watch::Receiver<bool>,
+    ) -> Self {
+        Core { objects, clock, gates, admission, continue_key, stopping }
+    }
+
+    /// The stored objects.
+    pub fn objects(&self) -> &Objects {
+        &self.objects
+    }
+
+    /// What is served.
+    pub fn catalog(&self) -> &Arc<Catalog> {
+        self.objects.catalog()
+    }
+
+    /// Where objects are stored.
+    pub fn storage(&self) -> &Storage {
+        self.objects.storage()
+    }
+
+    /// The product words in force.
+    pub fn vocabulary(&self) -> &'static Vocabulary {
+        self.catalog().vocabulary
+    }
+
+    /// Tells the time.
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.clock
+    }
+
+    /// The time, in whole seconds, as it goes into objects.
+    pub fn now(&self) -> Time {
+        Time::from_unix_seconds((self.clock.now().0 / 1000).cast_signed())
+    }
+
+    /// Which features are on.
+    pub fn gates(&self) -> &FeatureGates {
+        &self.gates
+    }
+
+    /// What looks at writes besides the rules of their kind.
+    pub fn admission(&self) -> &AdmissionChain {
+        &self.admission
+    }
+
+    /// Seals the positions of paged lists.
+    pub fn continue_key(&self) -> &TokenKey {
+        &self.continue_key
+    }
+
+    /// Becomes true when the server starts to shut down.
+    pub fn stopping(&self) -> watch::Receiver<bool> {
+        self.stopping.clone()
+    }
+}

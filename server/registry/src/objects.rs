@@ -1,0 +1,120 @@
+//! Stored objects, as the stages of a write, admission and behaviour look them up.
+
+use std::{sync::Arc, time::Duration};
+
+use orch_runtime::Tree;
+use orch_storage::{Key, Object, Revision, Snapshot, Storage};
+
+use crate::{
+    catalog::{Catalog, ServedResource},
+    error::{ApiError, Result},
+    stored,
+};
+
+/// How long a read waits for a version that is still to come.
+const VERSION_WAIT: Duration = Duration::from_secs(3);
+
+/// The served kinds and the store that has their objects.
+#[derive(Clone)]
+pub struct Objects {
+    catalog: Arc<Catalog>,
+    storage: Storage,
+}
+
+/// A stored object with its structural form.
+#[derive(Debug)]
+pub struct Current {
+    /// As stored.
+    pub object: Arc<Object>,
+    /// Decoded.
+    pub tree: Tree,
+}
+
+impl Current {
+    /// The version of the object.
+    pub fn revision(&self) -> Revision {
+        self.object.revision()
+    }
+}
+
+/// What is stored under a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stored {
+    /// Nothing.
+    Absent,
+    /// An object of the kind.
+    Readable,
+    /// Bytes that are damaged, or no object of the kind, under this revision.
+    Unreadable(Revision),
+}
+
+impl Objects {
+    /// Of what the catalog serves and the store holds.
+    pub fn new(catalog: Arc<Catalog>, storage: Storage) -> Self {
+        Objects { catalog, storage }
+    }
+
+    /// What is served.
+    pub fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    /// Where it is stored.
+    pub fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
+    /// The newest state of a resource.
+    pub fn snapshot(&self, resource: &ServedResource) -> Snapshot {
+        self.storage.snapshot(&resource.storage_name)
+    }
+
+    /// The object of that name.
+    ///
+    /// # Errors
+    /// 404 where there is none, 500 where its stored form cannot be read.
+    pub fn find(&self, resource: &ServedResource, namespace: &str, name: &str) -> Result<Current> {
+        self.lookup(resource, namespace, name)?.ok_or_else(|| ApiError::not_found(resource, name))
+    }
+
+    /// Like [`find`](Objects::find), but absence is no error.
+    ///
+    /// # Errors
+    /// 500 where the stored form cannot be read.
+    pub fn lookup(&self, resource: &ServedResource, namespace: &str, name: &str) -> Result<Option<Current>> {
+        let snapshot = self.snapshot(resource);
+        let Some(object) = snapshot.get(namespace, name) else { return Ok(None) };
+        let tree = stored::tree_of(resource, object)?;
+        Ok(Some(Current { object: Arc::clone(object), tree }))
+    }
+
+    /// Whether there is nothing under the name.
+    pub fn is_absent(&self, resource: &ServedResource, namespace: &str, name: &str) -> bool {
+        self.snapshot(resource).get(namespace, name).is_none()
+    }
+
+    /// Whether there is an object, and whether it can be read.
+    pub fn stored(&self, resource: &ServedResource, namespace: &str, name: &str) -> Stored {
+        match self.snapshot(resource).get(namespace, name) {
+            None => Stored::Absent,
+            Some(object) if stored::tree_of(resource, object).is_ok() => Stored::Readable,
+            Some(object) => Stored::Unreadable(object.revision()),
+        }
+    }
+
+    /// Waits until reads include `version`.
+    ///
+    /// # Errors
+    /// 504 where the version is still to come after a short while.
+    pub async fn wait_for(&self, version: Revision) -> Result<()> {
+        self.storage.wait_for(version, VERSION_WAIT).await.map_err(|_| ApiError::TooLargeResourceVersion {
+            asked: version.get(),
+            current: self.storage.current_revision().get(),
+        })
+    }
+}
+
+/// The store's key of an object.
+pub fn key(resource: &ServedResource, namespace: &str, name: &str) -> Key {
+    Key::new(resource.storage_name.clone(), namespace, name)
+}

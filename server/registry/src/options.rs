@@ -1,0 +1,185 @@
+//! The options of writes: what a client may say about how a write is done.
+
+use orch_meta::v1::DeleteOptions;
+use orch_runtime::{
+    field_error::{FieldError, Validation},
+    path::Path,
+    vocabulary::Vocabulary,
+};
+
+use crate::{
+    error::{ApiError, Result},
+    feature_gates::{FeatureGates, UNSAFE_DELETION},
+};
+
+/// The option that has objects removed which cannot be read.
+pub const IGNORES_READ_ERRORS: &str = "ignoreStoreReadErrorWithClusterBreakingPotential";
+
+/// What to do about unknown and duplicate fields in a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldValidation {
+    /// Drop them.
+    Ignore,
+    /// Drop them and warn.
+    Warn,
+    /// Refuse the body.
+    Strict,
+}
+
+/// Options of create, update and patch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WriteOptions {
+    /// Do everything but store.
+    pub dry_run: bool,
+    /// Who is recorded as the owner of the fields that the write sets.
+    pub field_manager: String,
+    /// What to do about unknown fields.
+    pub field_validation: FieldValidation,
+}
+
+impl WriteOptions {
+    /// For writes that the server does by itself, under this name.
+    pub fn internal(field_manager: &str) -> Self {
+        WriteOptions {
+            dry_run: false,
+            field_manager: field_manager.to_owned(),
+            field_validation: FieldValidation::Ignore,
+        }
+    }
+}
+
+/// What happens to dependents of a deleted object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Propagation {
+    /// They are deleted before it.
+    Foreground,
+    /// They are deleted after it.
+    Background,
+    /// They stay, without the owner reference.
+    Orphan,
+}
+
+/// Options of delete and deletecollection.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeletionOptions {
+    /// Do everything but store.
+    pub dry_run: bool,
+    /// The uid that the object must have.
+    pub uid: Option<String>,
+    /// The version that the object must have.
+    pub resource_version: Option<String>,
+    /// What happens to dependents; `None` where the client does not say.
+    pub propagation: Option<Propagation>,
+    /// How many seconds the object is given to end by itself; `None` where the client does not say.
+    pub grace_period: Option<i64>,
+    /// Whether an object that cannot be read is removed all the same.
+    pub ignores_read_errors: bool,
+    /// Whether the client says in the old way that dependents go: it is told when the object stays for now.
+    pub expects_removal: bool,
+}
+
+impl DeletionOptions {
+    /// Checks the options that a client sent.
+    ///
+    /// # Errors
+    /// 422 for options that contradict each other or do not exist.
+    pub fn check(vocabulary: &Vocabulary, gates: &FeatureGates, mut options: DeleteOptions) -> Result<Self> {
+        if !gates.is_on(&UNSAFE_DELETION) {
+            options.ignore_store_read_error_with_cluster_breaking_potential = None;
+        }
+        let mut violations = Validation::new(vocabulary);
+        let dry_run: Vec<&str> = options.dry_run.iter().map(String::as_str).collect();
+        check_dry_run(&dry_run, &mut violations);
+        let propagation = check_propagation(&options, &mut violations);
+        check_forced(&options, &mut violations);
+        refuse(violations, "DeleteOptions", vocabulary)?;
+        let preconditions = options.preconditions.unwrap_or_default();
+        Ok(DeletionOptions {
+            dry_run: !options.dry_run.is_empty(),
+            uid: preconditions.uid,
+            resource_version: preconditions.resource_version,
+            propagation,
+            grace_period: options.grace_period_seconds,
+            ignores_read_errors: options.ignore_store_read_error_with_cluster_breaking_potential
+                == Some(true),
+            expects_removal: options.orphan_dependents == Some(false),
+        })
+    }
+
+    /// The same for a collection: what cannot be read must be named to be removed.
+    ///
+    /// # Errors
+    /// As [`check`](DeletionOptions::check).
+    pub fn for_collection(self, vocabulary: &Vocabulary) -> Result<Self> {
+        let mut violations = Validation::new(vocabulary);
+        if self.ignores_read_errors {
+            let path = Path::ROOT.field(IGNORES_READ_ERRORS);
+            let detail = "is not allowed with DELETECOLLECTION, try again after removing the option";
+            violations.push(FieldError::invalid(&path, &true, detail));
+        }
+        refuse(violations, "DeleteOptions", vocabulary)?;
+        Ok(self)
+    }
+}
+
+fn check_propagation(options: &DeleteOptions, violations: &mut Validation<'_>) -> Option<Propagation> {
+    let path = Path::ROOT.field("propagationPolicy");
+    let policy = options.propagation_policy.as_deref();
+    if let (Some(policy), Some(_)) = (policy, options.orphan_dependents) {
+        let detail = "orphanDependents and deletionPropagation cannot be both set";
+        violations.push(FieldError::invalid(&path, policy, detail));
+    }
+    match (policy, options.orphan_dependents) {
+        (Some("Foreground"), _) => Some(Propagation::Foreground),
+        (Some("Background"), _) | (None, Some(false)) => Some(Propagation::Background),
+        (Some("Orphan"), _) | (None, Some(true)) => Some(Propagation::Orphan),
+        (None, None) => None,
+        (Some(other), _) => {
+            let supported = ["Foreground", "Background", "Orphan", "nil"];
+            violations.push(FieldError::not_supported(&path, other, &supported));
+            None
+        }
+    }
+}
+
+/// Removing what cannot be read goes with no other option.
+fn check_forced(options: &DeleteOptions, violations: &mut Validation<'_>) {
+    if options.ignore_store_read_error_with_cluster_breaking_potential != Some(true) {
+        return;
+    }
+    let others = [
+        (!options.dry_run.is_empty(), "dryRun"),
+        (options.propagation_policy.is_some(), "propagationPolicy"),
+        (options.orphan_dependents.is_some(), "orphanDependents"),
+        (options.grace_period_seconds.is_some(), "gracePeriodSeconds"),
+        (options.preconditions.is_some(), "preconditions"),
+    ];
+    let path = Path::ROOT.field(IGNORES_READ_ERRORS);
+    for (_, name) in others.iter().filter(|(is_set, _)| *is_set) {
+        violations.push(FieldError::invalid(&path, &true, &format!("cannot be set together with .{name}")));
+    }
+}
+
+/// The only way of a dry run is `All`.
+pub fn check_dry_run(values: &[&str], violations: &mut Validation<'_>) {
+    let path = Path::ROOT.field("dryRun");
+    if let Some(wrong) = values.iter().find(|value| **value != "All") {
+        violations.push(FieldError::not_supported(&path, *wrong, &["All"]));
+    }
+}
+
+/// Refuses options with every violation that was found; `kind` is that of the options object: `CreateOptions`.
+///
+/// # Errors
+/// 422.
+pub fn refuse(violations: Validation<'_>, kind: &str, vocabulary: &Vocabulary) -> Result<()> {
+    if violations.is_empty() {
+        return Ok(());
+    }
+    Err(ApiError::Invalid {
+        group: vocabulary.meta_group(),
+        kind: kind.to_owned(),
+        name: String::new(),
+        errors: violations.into_errors(),
+    })
+}

@@ -1,0 +1,148 @@
+//! The indexes that the schema asks for, and those of claims: which terms an object is found by, and which index a
+//! selector can use.
+//!
+//! The index of a field has every object, an absent field being the empty text; that of a label has the objects with
+//! the label. An index only proposes: selectors look at what it finds as they look at everything else. The index of a
+//! claim has the objects that own a value alone.
+
+use std::{collections::HashMap, sync::Arc};
+
+use orch_machinery::selector::{field::FieldSelector, label::LabelSelector};
+use orch_runtime::{Tree, resource_def::ResourceDef};
+use orch_storage::{Indexer, ResourceName, Term};
+
+use super::selection::{labels_of, selectable_value};
+use crate::{
+    catalog::{Catalog, ServedResource},
+    claims::Claim,
+    stored,
+};
+
+/// Reads the terms of the kinds of a catalog.
+pub struct CatalogIndexer {
+    resources: HashMap<ResourceName, Arc<ServedResource>>,
+}
+
+impl CatalogIndexer {
+    /// For the kinds whose schemas ask for indexes, and those whose objects claim values.
+    pub fn new(catalog: &Catalog) -> Self {
+        let indexed = catalog.resources().filter(|resource| {
+            let def = resource.def;
+            let is_wanted = reads_tree(resource) || !def.indexed_labels.is_empty();
+            def.storage_version && is_wanted
+        });
+        CatalogIndexer {
+            resources: indexed
+                .map(|resource| (resource.storage_name.clone(), Arc::clone(resource)))
+                .collect(),
+        }
+    }
+}
+
+/// Whether terms are read from more than the labels.
+fn reads_tree(resource: &ServedResource) -> bool {
+    !resource.def.indexed_fields.is_empty() || resource.behaviour.claim_sorts() > 0
+}
+
+impl Indexer for CatalogIndexer {
+    fn covers(&self, resource: &ResourceName) -> bool {
+        self.resources.contains_key(resource)
+    }
+
+    fn terms(&self, resource: &ResourceName, value: &[u8]) -> Vec<Term> {
+        let Some(resource) = self.resources.get(resource) else { return Vec::new() };
+        let def = resource.def;
+        let mut terms = Vec::new();
+        if reads_tree(resource) {
+            // What cannot be read matches no selector either.
+            let Ok(tree) = stored::tree_of_bytes(def, value) else { return terms };
+            for (index, label) in def.indexed_fields.iter().enumerate() {
+                let value = selectable_value(def, label, Some(&tree)).unwrap_or_default();
+                terms.push(Term { index: field_index(index), value: value.into() });
+            }
+            if resource.behaviour.claim_sorts() > 0 {
+                terms.extend(claims(resource, tree).iter().map(Claim::term));
+            }
+        }
+        if !def.indexed_labels.is_empty() {
+            let labels = labels_of(value);
+            for (index, label) in def.indexed_labels.iter().enumerate() {
+                let found = labels.get(*label).map(|value| Arc::from(value.as_str()));
+                terms.extend(found.map(|value| Term { index: label_index(index), value }));
+            }
+        }
+        terms
+    }
+}
+
+/// What a stored object owns alone.
+fn claims(resource: &ServedResource, tree: Tree) -> Vec<Claim> {
+    let object = (resource.def.from_tree)(tree);
+    object.map(|object| resource.behaviour.claims(&*object)).unwrap_or_default()
+}
+
+/// The index that has everything these selectors can select, and the value to look for.
+pub fn usable<'s>(
+    def: &ResourceDef,
+    labels: &'s LabelSelector,
+    fields: &'s FieldSelector,
+) -> Option<(u16, &'s str)> {
+    let label = |(index, label): (usize, &&str)| Some((label_index(index), labels.requires_exact(label)?));
+    let field = |(index, label): (usize, &&str)| Some((field_index(index), fields.requires_exact(label)?));
+    let by_label = def.indexed_labels.iter().enumerate().find_map(label);
+    by_label.or_else(|| def.indexed_fields.iter().enumerate().find_map(field))
+}
+
+/// Labels have the even numbers.
+fn label_index(position: usize) -> u16 {
+    (position * 2) as u16
+}
+
+fn field_index(position: usize) -> u16 {
+    (position * 2 + 1) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use orch_machinery::selector::{field::FieldSelector, label::LabelSelector};
+    use orch_storage::Indexer;
+
+    use super::{CatalogIndexer, usable};
+    use crate::catalog::Catalog;
+
+    #[test]
+    fn what_a_selector_selects_is_under_the_term_that_it_uses() {
+        let catalog = Catalog::new(&orch_meta::KUBERNETES, orch_api::registry().iter().copied());
+        let secrets = catalog.resource("", "v1", "secrets").unwrap();
+        let indexer = CatalogIndexer::new(&catalog);
+        assert!(indexer.covers(&secrets.storage_name));
+        let config_maps = catalog.resource("", "v1", "configmaps").unwrap();
+        assert!(!indexer.covers(&config_maps.storage_name));
+
+        let value =
+            br#"{"kind":"Secret","apiVersion":"v1","metadata":{"labels":{"owner":"helm"}},"type":"t"}"#;
+        let plain = br#"{"kind":"Secret","apiVersion":"v1","metadata":{}}"#;
+        for (labels, fields, uses_index, has_value, has_plain) in [
+            ("owner=helm", "", true, true, false),
+            ("owner in (helm),a", "", true, true, false),
+            ("owner=other", "", true, false, false),
+            ("", "type=t", true, true, false),
+            ("", "type=", true, false, true),
+            ("owner", "", false, false, false),
+            ("owner!=helm", "type!=t", false, false, false),
+            ("", "", false, false, false),
+        ] {
+            let (labels, fields) =
+                (LabelSelector::parse(labels).unwrap(), FieldSelector::parse(fields).unwrap());
+            let usable = usable(secrets.def, &labels, &fields);
+            assert_eq!(usable.is_some(), uses_index, "{labels} {fields}");
+            let found = |value: &[u8]| {
+                let terms = indexer.terms(&secrets.storage_name, value);
+                usable.is_some_and(|(index, value)| {
+                    terms.iter().any(|term| term.index == index && *term.value == *value)
+                })
+            };
+            assert_eq!((found(value), found(plain)), (has_value, has_plain), "{labels} {fields}");
+        }
+    }
+}

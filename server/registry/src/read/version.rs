@@ -1,0 +1,150 @@
+//! Which version of the store a read shows: the rules of `resourceVersion`, `resourceVersionMatch`, `limit` and
+//! `continue`, in one table.
+//!
+//! | request | version absent | `0` | another |
+//! |---|---|---|---|
+//! | get; list without limit and match | newest | any | not older |
+//! | list with limit, without match | newest | any, and the limit is ignored | exact |
+//! | list with continue | that of the token | that of the token | 400 |
+//! | match `Exact` | 422 | 422 | exact |
+//! | match `NotOlderThan` | 422 | any, and the limit is ignored | not older |
+//!
+//! "Newest" asks the store what anybody has committed; "any" shows what is in memory.
+
+use orch_storage::{Revision, Snapshot, StoreError};
+
+use crate::{
+    catalog::ServedResource,
+    error::{ApiError, Result},
+    objects::Objects,
+    store_error,
+};
+
+/// The version that a client names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// None.
+    Unset,
+    /// `0`: any.
+    Zero,
+    /// This one.
+    At(Revision),
+}
+
+/// `resourceVersionMatch`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VersionMatch {
+    /// At least as new.
+    NotOlderThan,
+    /// Exactly.
+    Exact,
+}
+
+/// The version that a read shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// The newest that anybody has committed.
+    Newest,
+    /// What is at hand.
+    Any,
+    /// This one or a later one.
+    NotOlderThan(Revision),
+    /// This one.
+    Exact(Revision),
+}
+
+impl Named {
+    /// Reads `resourceVersion`.
+    ///
+    /// # Errors
+    /// 400 where it is no number.
+    pub fn parse(text: &str) -> Result<Self> {
+        match text {
+            "" => Ok(Named::Unset),
+            text => match text.parse() {
+                Ok(Revision::ZERO) => Ok(Named::Zero),
+                Ok(revision) => Ok(Named::At(revision)),
+                Err(_) => Err(ApiError::BadRequest(format!("invalid resource version: {text:?}"))),
+            },
+        }
+    }
+}
+
+impl Shown {
+    /// What a read without `continue` shows. The combinations that make no sense have been refused.
+    pub fn of(named: Named, version_match: Option<VersionMatch>, limited: bool) -> Self {
+        match (named, version_match) {
+            (Named::Unset, _) => Shown::Newest,
+            (Named::Zero, _) => Shown::Any,
+            (Named::At(revision), Some(VersionMatch::Exact)) => Shown::Exact(revision),
+            (Named::At(revision), None) if limited => Shown::Exact(revision),
+            (Named::At(revision), _) => Shown::NotOlderThan(revision),
+        }
+    }
+
+    /// The objects of the request's resource at this version.
+    ///
+    /// # Errors
+    /// 410 for an exact version that is gone, 504 for one that is still to come after a short while, and what a store
+    /// that fails answers.
+    pub async fn snapshot(self, objects: &Objects, resource: &ServedResource) -> Result<Snapshot> {
+        let storage = objects.storage();
+        match self {
+            Shown::Newest => {
+                storage.barrier().await.map_err(|error| store_error::failure(resource, error))?;
+            }
+            Shown::Any => {}
+            Shown::NotOlderThan(version) => objects.wait_for(version).await?,
+            Shown::Exact(version) => {
+                objects.wait_for(version).await?;
+                return storage.snapshot_at(&resource.storage_name, version).map_err(|error| match error {
+                    StoreError::Expired { .. } => {
+                        ApiError::Expired("The resourceVersion for the provided list is too old.".to_owned())
+                    }
+                    other => store_error::failure(resource, other),
+                });
+            }
+        }
+        Ok(storage.snapshot(&resource.storage_name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use orch_storage::Revision;
+
+    use super::{
+        Named, Shown,
+        VersionMatch::{Exact, NotOlderThan},
+    };
+
+    #[test]
+    fn every_cell_of_the_table() {
+        let seven = Revision::new(7);
+        for (text, version_match, limited, expected) in [
+            ("", None, false, Shown::Newest),
+            ("", None, true, Shown::Newest),
+            ("0", None, false, Shown::Any),
+            ("0", None, true, Shown::Any),
+            ("00", None, true, Shown::Any),
+            ("0", Some(NotOlderThan), true, Shown::Any),
+            ("7", None, false, Shown::NotOlderThan(seven)),
+            ("7", None, true, Shown::Exact(seven)),
+            ("7", Some(NotOlderThan), false, Shown::NotOlderThan(seven)),
+            ("7", Some(NotOlderThan), true, Shown::NotOlderThan(seven)),
+            ("7", Some(Exact), false, Shown::Exact(seven)),
+            ("7", Some(Exact), true, Shown::Exact(seven)),
+        ] {
+            let named = Named::parse(text).unwrap();
+            let shown = Shown::of(named, version_match, limited);
+            assert_eq!(shown, expected, "{text} {version_match:?} {limited}");
+        }
+    }
+
+    #[test]
+    fn a_version_is_a_number() {
+        for text in ["abc", "-1", "1.5", "9223372036854775808", "99999999999999999999", "0x1"] {
+            assert!(Named::parse(text).is_err(), "{text}");
+        }
+    }
+}

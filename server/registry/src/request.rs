@@ -1,0 +1,167 @@
+//! What is asked of the registry, typed: whoever speaks HTTP reads paths, query parameters and headers into these.
+
+use std::{borrow::Cow, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use orch_machinery::{body::Reader, media_type::PatchKind};
+use orch_runtime::resource_def::SubresourceDef;
+
+use crate::{
+    catalog::ServedResource,
+    options::{DeletionOptions, WriteOptions},
+    read::{
+        selection::Selection,
+        version::{Named, VersionMatch},
+    },
+};
+
+/// The object or the collection that a request is about.
+#[derive(Clone, Debug)]
+pub struct Target<'r> {
+    /// The kind.
+    pub resource: &'r Arc<ServedResource>,
+    /// Below an item.
+    pub subresource: Option<&'static SubresourceDef>,
+    /// `""` for cluster-scoped kinds and for all namespaces.
+    pub namespace: Cow<'r, str>,
+    /// `""` for collections.
+    pub name: Cow<'r, str>,
+}
+
+impl<'r> Target<'r> {
+    /// An object on its main path.
+    pub fn item(
+        resource: &'r Arc<ServedResource>,
+        namespace: impl Into<Cow<'r, str>>,
+        name: impl Into<Cow<'r, str>>,
+    ) -> Self {
+        Target { resource, subresource: None, namespace: namespace.into(), name: name.into() }
+    }
+
+    /// A collection; of all namespaces where `namespace` is empty.
+    pub fn collection(resource: &'r Arc<ServedResource>, namespace: impl Into<Cow<'r, str>>) -> Self {
+        Target::item(resource, namespace, "")
+    }
+
+    /// The path of the item below it, `""` for its main path.
+    pub fn subresource_name(&self) -> &'static str {
+        self.subresource.map_or("", |subresource| subresource.name)
+    }
+}
+
+/// A body, and how it is read.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// Reads the format of its media type.
+    pub reader: Reader,
+    /// The body, whole.
+    pub bytes: Bytes,
+}
+
+/// GET of an item.
+#[derive(Debug)]
+pub struct GetRequest<'r> {
+    /// The item.
+    pub target: Target<'r>,
+    /// The version that the client names.
+    pub version: Named,
+}
+
+/// GET of a collection, or a part of it.
+#[derive(Debug)]
+pub struct ListRequest<'r> {
+    /// The collection.
+    pub target: Target<'r>,
+    /// Which of its objects.
+    pub selection: Selection,
+    /// Where the list begins.
+    pub start: ListStart<'r>,
+    /// How many objects to list; at least 1.
+    pub limit: Option<u64>,
+}
+
+/// Where a list begins, and at which version.
+#[derive(Clone, Copy, Debug)]
+pub enum ListStart<'r> {
+    /// At the first object.
+    First {
+        /// The version that the client names.
+        version: Named,
+        /// Which versions will do.
+        version_match: Option<VersionMatch>,
+    },
+    /// Where the page before ended, as its continue token says.
+    Continued(&'r str),
+}
+
+/// GET of a collection with `watch`.
+#[derive(Debug)]
+pub struct WatchRequest<'r> {
+    /// The collection.
+    pub target: Target<'r>,
+    /// Which of its objects.
+    pub selection: Selection,
+    /// The version that the client names.
+    pub version: Named,
+    /// Whether the objects that exist are told first; where the client does not say, that depends on the version.
+    pub initial_events: Option<bool>,
+    /// Whether the client wants to hear where the stream stands.
+    pub bookmarks: bool,
+    /// When the watch is to end; at a random time where the client does not say.
+    pub timeout: Option<Duration>,
+}
+
+/// POST to a collection.
+#[derive(Debug)]
+pub struct CreateRequest<'r> {
+    /// The collection.
+    pub target: Target<'r>,
+    /// The object.
+    pub body: Body,
+    /// How.
+    pub options: WriteOptions,
+}
+
+/// PUT of an item.
+#[derive(Debug)]
+pub struct UpdateRequest<'r> {
+    /// The item.
+    pub target: Target<'r>,
+    /// The object.
+    pub body: Body,
+    /// How.
+    pub options: WriteOptions,
+}
+
+/// PATCH of an item.
+#[derive(Debug)]
+pub struct PatchRequest<'r> {
+    /// The item.
+    pub target: Target<'r>,
+    /// What sort of patch.
+    pub kind: PatchKind,
+    /// The patch.
+    pub bytes: Bytes,
+    /// Whether an apply takes fields that other managers own.
+    pub force: bool,
+    /// How.
+    pub options: WriteOptions,
+}
+
+/// DELETE of an item.
+#[derive(Debug)]
+pub struct DeleteRequest<'r> {
+    /// The item.
+    pub target: Target<'r>,
+    /// How.
+    pub options: DeletionOptions,
+}
+
+/// DELETE of a collection.
+#[derive(Debug)]
+pub struct DeleteCollectionRequest<'r> {
+    /// Which objects: a list, or a page of it.
+    pub list: ListRequest<'r>,
+    /// How.
+    pub options: DeletionOptions,
+}

@@ -1,0 +1,46 @@
+//! What the store's refusals mean to a client.
+
+use orch_storage::StoreError;
+
+use crate::{catalog::ServedResource, error::ApiError};
+
+/// Why a commit did not happen.
+#[derive(Debug)]
+pub enum Refused {
+    /// A new object met one of its name.
+    Exists,
+    /// Another write came first, or something that this one relies on has changed; it can run again.
+    Race,
+    /// The client's answer.
+    Error(ApiError),
+}
+
+impl From<ApiError> for Refused {
+    fn from(error: ApiError) -> Self {
+        Refused::Error(error)
+    }
+}
+
+/// Sorts a store error into races and failures.
+pub fn refused(resource: &ServedResource, error: StoreError) -> Refused {
+    match error {
+        StoreError::AlreadyExists { .. } => Refused::Exists,
+        StoreError::NotFound { .. } | StoreError::Conflict { .. } | StoreError::ConditionFailed { .. } => {
+            Refused::Race
+        }
+        other => Refused::Error(failure(resource, other)),
+    }
+}
+
+/// The client's view of a store that fails.
+pub fn failure(resource: &ServedResource, error: StoreError) -> ApiError {
+    match error {
+        StoreError::DiskFull { .. } => {
+            tracing::error!(%error, "the disk is full");
+            let message = "the disk is full: only deletions are taken until there is room; reads go on";
+            ApiError::InsufficientStorage(message.to_owned())
+        }
+        StoreError::Closed => ApiError::Unavailable("the server is shutting down".to_owned()),
+        other => ApiError::internal(format!("the store of {} failed", resource.group_resource), other),
+    }
+}

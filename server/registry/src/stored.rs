@@ -1,0 +1,118 @@
+//! The stored form of objects: nothing else makes, cuts or reads stored bytes.
+//!
+//! What is stored is what a GET answers, to the last byte, which is a newline: JSON in schema order, beginning with
+//! `{"kind":...,"apiVersion":...,`. The revision, which only the store knows, is spliced in when a write commits. An
+//! item of a list is the stored form without that beginning and without its braces.
+
+use bytes::Bytes;
+use orch_machinery::{
+    json::{
+        Limits,
+        decode::decode,
+        encode::{encode, encode_for_store, encode_owned},
+    },
+    meta::MetaMut,
+};
+use orch_runtime::{Tree, resource_def::ResourceDef, type_def::TypeDef};
+use orch_storage::{Body, Object, Revision};
+
+use crate::{
+    catalog::ServedResource,
+    error::{ApiError, Result},
+};
+
+/// Objects larger than this are refused, in bytes (the limit of the field's usual stores).
+const MAX_OBJECT_BYTES: usize = 1_572_864;
+
+/// What the stored form begins with, but for the two words.
+const TYPE_PREFIX: &str = r#"{"kind":"","apiVersion":"","#;
+/// What it ends with: the brace and the newline.
+const END: usize = 2;
+
+/// The stored form of a tree. `owners` is the JSON text of its managed fields where they are not in the tree. Where it
+/// is too large and `may_shrink` says so, the managed fields are left out: data before bookkeeping.
+///
+/// # Errors
+/// 413 where it is larger than an object may be.
+pub fn encode_body(
+    resource: &ServedResource,
+    tree: &Tree,
+    owners: Option<&str>,
+    may_shrink: bool,
+) -> Result<Body> {
+    let def = resource.def.type_def;
+    let (mut bytes, mut revision_at) = encode_for_store(tree, def, owners);
+    if bytes.len() >= MAX_OBJECT_BYTES && may_shrink {
+        (bytes, revision_at) = encode_for_store(tree, def, Some(""));
+    }
+    if bytes.len() >= MAX_OBJECT_BYTES {
+        return Err(ApiError::TooLarge(format!("limit is {MAX_OBJECT_BYTES}")));
+    }
+    bytes.push(b'\n');
+    Ok(Body::new(bytes, revision_at))
+}
+
+/// The text of an object that is not in the store, in the same form.
+pub fn transient(def: &'static TypeDef, tree: &Tree, owners: Option<&str>) -> Bytes {
+    let mut text = Vec::new();
+    match owners {
+        Some(owners) => encode_owned(tree, def, owners, &mut text),
+        None => encode(tree, def, &mut text),
+    }
+    text.push(b'\n');
+    text.into()
+}
+
+/// The structural form of a stored object.
+///
+/// # Errors
+/// 500 where the stored bytes are damaged or are no object of the kind.
+pub fn tree_of(resource: &ServedResource, object: &Object) -> Result<Tree> {
+    let bytes = bytes_of(resource, object)?;
+    tree_of_bytes(resource.def, bytes).map_err(|error| unreadable(resource, object, &error))
+}
+
+/// The structural form of stored bytes.
+///
+/// # Errors
+/// Why they are no object of the kind, for the log.
+pub fn tree_of_bytes(def: &ResourceDef, bytes: &[u8]) -> Result<Tree, String> {
+    let decoded = decode(bytes, def.type_def, &Limits::default());
+    decoded.map(|decoded| decoded.tree).map_err(|error| error.to_string())
+}
+
+/// The stored bytes of an object.
+///
+/// # Errors
+/// 500 where they are damaged.
+pub fn bytes_of<'o>(resource: &ServedResource, object: &'o Object) -> Result<&'o Bytes> {
+    object.value().map_err(|error| unreadable(resource, object, &error))
+}
+
+/// An older state of an object under a later version: what a watch shows of an object that left its selection.
+///
+/// # Errors
+/// 500 where the stored bytes are damaged or are no object of the kind.
+pub fn at_revision(resource: &ServedResource, object: &Object, revision: Revision) -> Result<Bytes> {
+    let mut tree = tree_of(resource, object)?;
+    MetaMut::of(&mut tree).set_resource_version(&revision.to_string());
+    Ok(transient(resource.def.type_def, &tree, None))
+}
+
+/// The members of a stored object without its type and its braces; `None` for a damaged one.
+pub fn list_item<'o>(resource: &ServedResource, object: &'o Object) -> Option<&'o [u8]> {
+    let stored: &[u8] = object.value().ok()?;
+    let prefix = TYPE_PREFIX.len() + resource.def.kind.len() + resource.api_version.len();
+    stored.get(prefix..stored.len().checked_sub(END)?)
+}
+
+/// A stored form without the newline at its end.
+pub fn document(stored: &[u8]) -> &[u8] {
+    stored.strip_suffix(b"\n").unwrap_or(stored)
+}
+
+fn unreadable(resource: &ServedResource, object: &Object, error: &dyn std::fmt::Display) -> ApiError {
+    let key = object.key();
+    let public = format!("the stored form of {} \"{}\" cannot be read", resource.group_resource, key.name);
+    ApiError::internal(public, format_args!("{key}: {error}"))
+}

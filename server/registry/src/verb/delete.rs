@@ -1,0 +1,223 @@
+//! DELETE of an item: at once, or after its finalizers.
+
+use std::sync::Arc;
+
+use orch_machinery::meta::{Meta, MetaMut};
+use orch_meta::v1::{Status, StatusDetails};
+use orch_runtime::{Tree, resource_def::Verb};
+use orch_storage::{Change, Object};
+
+use super::unsafe_delete;
+use crate::{
+    admission::AdmissionRequest,
+    answer::Answer,
+    context::RequestContext,
+    error::{ApiError, ResourceName, Result},
+    objects::{Current, key},
+    options::{DeletionOptions, Propagation},
+    request::{DeleteRequest, Target},
+    store_error::Refused,
+    stored,
+    write::{
+        commit::commit,
+        grace::{self, Grace},
+        place,
+        races::Races,
+    },
+};
+
+/// Finalizers by which the garbage collector is asked to act before the object goes.
+const ORPHAN: &str = "orphan";
+const FOREGROUND: &str = "foregroundDeletion";
+
+/// What became of a deleted object.
+pub enum Deleted {
+    /// It is gone; this was its last state.
+    Removed(Tree, Option<Arc<Object>>),
+    /// It stays until its finalizers are gone.
+    Terminating(Answer),
+}
+
+/// Deletes an object.
+///
+/// # Errors
+/// 403 for objects that the server needs, 404, 409 for preconditions.
+pub async fn delete(cx: &RequestContext<'_>, request: &DeleteRequest<'_>) -> Result<Answer> {
+    let DeleteRequest { target, options } = request;
+    if options.ignores_read_errors {
+        unsafe_delete::authorize(cx, target).await?;
+    }
+    let deleted = match delete_object(cx, target, options).await {
+        Err(error) if options.ignores_read_errors => {
+            return unsafe_delete::remove_unreadable(cx, target).await?.ok_or(error);
+        }
+        deleted => deleted?,
+    };
+    let resource = target.resource;
+    Ok(match deleted {
+        Deleted::Terminating(Answer::Object(object)) if options.expects_removal => Answer::Accepted(object),
+        Deleted::Terminating(answer) => answer,
+        Deleted::Removed(tree, object) if resource.def.delete_returns_object => match object {
+            Some(object) => Answer::Object(object),
+            None => transient(target, &tree),
+        },
+        Deleted::Removed(tree, _) => {
+            let meta = Meta::of(&tree);
+            let details = StatusDetails {
+                name: meta.name().to_owned(),
+                group: resource.group.clone(),
+                kind: resource.def.plural.to_owned(),
+                uid: meta.uid().to_owned(),
+                ..StatusDetails::default()
+            };
+            let status =
+                Status { status: "Success".to_owned(), details: Some(details), ..Status::default() };
+            Answer::Status(Box::new(status))
+        }
+    })
+}
+
+fn transient(target: &Target<'_>, tree: &Tree) -> Answer {
+    let json = stored::transient(target.resource.def.type_def, tree, None);
+    Answer::Transient { json, created: false }
+}
+
+/// Deletes one object; runs again when another write comes between.
+///
+/// # Errors
+/// As [`delete`].
+pub async fn delete_object(
+    cx: &RequestContext<'_>,
+    target: &Target<'_>,
+    options: &DeletionOptions,
+) -> Result<Deleted> {
+    admit(cx, target, options.dry_run).await?;
+    let mut races = Races::at(target);
+    loop {
+        let current = cx.core.objects().find(target.resource, &target.namespace, &target.name)?;
+        check_preconditions(target, &current, options)?;
+        match attempt(cx, target, &current, options).await {
+            Err(Refused::Race | Refused::Exists) => races.lost().await?,
+            Err(Refused::Error(error)) => return Err(error),
+            Ok(deleted) => return Ok(deleted),
+        }
+    }
+}
+
+async fn admit(cx: &RequestContext<'_>, target: &Target<'_>, dry_run: bool) -> Result<()> {
+    let mut conditions = Vec::new();
+    let mut request = AdmissionRequest {
+        operation: Verb::Delete,
+        resource: target.resource,
+        subresource: target.subresource,
+        namespace: &target.namespace,
+        name: &target.name,
+        user: cx.caller.user,
+        dry_run,
+        object: None,
+        old: None,
+        objects: cx.core.objects(),
+        conditions: &mut conditions,
+    };
+    cx.core.admission().mutate(&mut request).await?;
+    cx.core.admission().validate(&mut request).await
+}
+
+async fn attempt(
+    cx: &RequestContext<'_>,
+    target: &Target<'_>,
+    current: &Current,
+    options: &DeletionOptions,
+) -> Result<Deleted, Refused> {
+    let resource = target.resource;
+    let behaviour = &*resource.behaviour;
+    let mut tree = current.tree.clone();
+    let allowed = behaviour.grace_period(&tree, options.grace_period);
+    let grace = grace::begin(&mut tree, options.grace_period, allowed, cx.core.now());
+    if grace == Grace::Pending {
+        return Ok(Deleted::Terminating(Answer::Object(current.object.clone())));
+    }
+    set_propagation_finalizers(&mut tree, options.propagation);
+    let has_finalizers = Meta::of(&tree).finalizers().next().is_some();
+    let stays = has_finalizers || matches!(grace, Grace::Of(1..)) || !behaviour.may_be_removed(&tree);
+    let key = key(resource, &target.namespace, &target.name);
+    let mut expected = current.revision();
+    if !stays {
+        if options.dry_run {
+            return Ok(Deleted::Removed(tree, None));
+        }
+        let body = stored::encode_body(resource, &tree, None, false)?;
+        if grace == Grace::Of(0) {
+            // Watchers of kinds that know grace are shown that the object goes before it is gone.
+            let retired = Change::Retire { key: key.clone(), expected, body: body.clone() };
+            expected = commit(cx, resource, retired).await?.revision();
+        }
+        let object = commit(cx, resource, Change::Remove { key, expected, body }).await?;
+        return Ok(Deleted::Removed(tree, Some(object)));
+    }
+    if Meta::of(&tree).deletion_timestamp().is_none() {
+        place::mark_deleted(&mut tree, cx.core.now(), 0);
+        behaviour.mark_deleted(&mut tree);
+    }
+    if options.dry_run {
+        return Ok(Deleted::Terminating(transient(target, &tree)));
+    }
+    if tree == current.tree {
+        return Ok(Deleted::Terminating(Answer::Object(current.object.clone())));
+    }
+    let body = stored::encode_body(resource, &tree, None, false)?;
+    let object = commit(cx, resource, Change::Retire { key, expected, body }).await?;
+    Ok(Deleted::Terminating(Answer::Object(object)))
+}
+
+/// The policy of a DELETE decides which of the collector's finalizers the object carries. A client that does not
+/// choose leaves them as they are.
+fn set_propagation_finalizers(tree: &mut Tree, propagation: Option<Propagation>) {
+    let Some(propagation) = propagation else { return };
+    let wanted = match propagation {
+        Propagation::Orphan => Some(ORPHAN),
+        Propagation::Foreground => Some(FOREGROUND),
+        Propagation::Background => None,
+    };
+    let mut finalizers: Vec<String> = Meta::of(tree)
+        .finalizers()
+        .filter(|name| (*name != ORPHAN && *name != FOREGROUND) || Some(*name) == wanted)
+        .map(str::to_owned)
+        .collect();
+    if let Some(wanted) = wanted
+        && !finalizers.iter().any(|name| name == wanted)
+    {
+        finalizers.push(wanted.to_owned());
+    }
+    MetaMut::of(tree).set_finalizers(finalizers);
+}
+
+/// Whether the object is the one that the client means. The error names the kind where others name the resource, as that
+/// of the reference does.
+///
+/// # Errors
+/// 409 where it is another one.
+pub fn check_preconditions(
+    target: &Target<'_>,
+    current: &Current,
+    options: &DeletionOptions,
+) -> Result<()> {
+    let uid = Meta::of(&current.tree).uid();
+    let version = current.revision().to_string();
+    let cause = if let Some(wanted) = options.uid.as_deref().filter(|wanted| *wanted != uid) {
+        format!(
+            "the UID in the precondition ({wanted}) does not match the UID in record ({uid}). \
+             The object might have been deleted and then recreated"
+        )
+    } else if let Some(wanted) = options.resource_version.as_deref().filter(|wanted| *wanted != version) {
+        format!(
+            "the ResourceVersion in the precondition ({wanted}) does not match the ResourceVersion in record \
+             ({version}). The object might have been modified"
+        )
+    } else {
+        return Ok(());
+    };
+    let resource = target.resource;
+    let subject = ResourceName { group: resource.group.clone(), resource: resource.def.kind.to_owned() };
+    Err(ApiError::Conflict { resource: subject, name: target.name.to_string(), cause })
+}

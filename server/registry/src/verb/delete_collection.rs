@@ -1,0 +1,46 @@
+//! DELETE of a collection: each selected object in turn, as if deleted by itself. With a limit it is done in pages, as a
+//! list is read; the answer tells how to go on.
+
+use orch_meta::v1::{ListMeta, Status, StatusDetails};
+
+use super::{delete, list};
+use crate::{
+    answer::Answer,
+    context::RequestContext,
+    error::{ApiError, Result},
+    request::DeleteCollectionRequest,
+};
+
+/// Deletes what the selectors match. Objects that vanish meanwhile are passed over; the first other failure ends the
+/// request, and what was deleted by then stays deleted.
+///
+/// # Errors
+/// What a list and a DELETE of an item may answer.
+pub async fn delete_collection(
+    cx: &RequestContext<'_>,
+    request: &DeleteCollectionRequest<'_>,
+) -> Result<Answer> {
+    let page = list::page(cx, &request.list).await?;
+    let target = &request.list.target;
+    for object in &page.objects {
+        let mut item = target.clone();
+        item.name = (*object.key().name).into();
+        match delete::delete_object(cx, &item, &request.options).await {
+            Ok(_) | Err(ApiError::NotFound { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let details = StatusDetails {
+        group: target.resource.group.clone(),
+        kind: target.resource.def.plural.to_owned(),
+        ..StatusDetails::default()
+    };
+    let metadata = ListMeta {
+        continue_: page.continue_token,
+        remaining_item_count: page.remaining.map(u64::cast_signed),
+        ..ListMeta::default()
+    };
+    let status =
+        Status { metadata, status: "Success".to_owned(), details: Some(details), ..Status::default() };
+    Ok(Answer::Status(Box::new(status)))
+}

@@ -1,0 +1,30 @@
+//! PATCH of an item.
+
+use orch_machinery::media_type::PatchKind;
+
+use crate::{
+    answer::Answer,
+    context::RequestContext,
+    error::{ApiError, Result},
+    request::PatchRequest,
+    write::{configuration::Configuration, patch::Patch, propose::Proposal, write},
+};
+
+/// Patches the object; an apply creates it where there is none.
+///
+/// # Errors
+/// 400 and 422 for patches that cannot be read or applied, and those of an update.
+pub async fn patch(cx: &RequestContext<'_>, request: PatchRequest<'_>) -> Result<Answer> {
+    let PatchRequest { target, kind, bytes, force, options } = request;
+    let mut proposal = match kind {
+        PatchKind::Apply => Proposal::Configuration(Configuration::read(&target, &bytes, force)?),
+        PatchKind::Merge | PatchKind::Strategic | PatchKind::Json => {
+            // Whatever is wrong with the patch, there is nothing that it could change.
+            if cx.core.objects().is_absent(target.resource, &target.namespace, &target.name) {
+                return Err(ApiError::not_found(target.resource, &target.name));
+            }
+            Proposal::Patch(Patch::read(kind, &bytes)?)
+        }
+    };
+    write(cx, &target, &mut proposal, &options).await
+}

@@ -1,0 +1,75 @@
+//! POST of a kind that is no object: a question, which is answered at once and never stored.
+
+use orch_machinery::{
+    managed_fields,
+    meta::{self, MetaMut},
+};
+use orch_runtime::{Tree, field_error::Validation, object::ApiObject};
+
+use crate::{
+    answer::Answer,
+    context::RequestContext,
+    error::{ApiError, Result},
+    operation::AnyReview,
+    options::WriteOptions,
+    request::{CreateRequest, Target},
+    stored,
+    write::{Attempt, body, own, place, prepare},
+};
+
+/// Answers the question in the body. A dry run is the same: nothing is ever changed.
+///
+/// # Errors
+/// 400 and 422 for wrong questions, and what the review says.
+pub async fn review(
+    cx: &RequestContext<'_>,
+    request: CreateRequest<'_>,
+    review: &dyn AnyReview,
+) -> Result<Answer> {
+    let CreateRequest { target, body, options } = request;
+    let resource = target.resource;
+    let mut tree = body::decode(cx, &target, &body, options.field_validation)?;
+    place::put_into_namespace(&target, &mut tree)?;
+    prepare::drop_gated(cx, resource, &mut tree, None);
+    let mut question = prepare::typed(resource, tree)?;
+    question.set_defaults();
+    review.prepare(&mut *question)?;
+    let mut violations = Validation::new(cx.core.vocabulary());
+    question.validate(&mut violations);
+    if !violations.is_empty() {
+        // The reference names neither kind nor name in these.
+        let (group, errors) = (resource.group.clone(), violations.into_errors());
+        return Err(ApiError::Invalid { group, kind: String::new(), name: String::new(), errors });
+    }
+    let owners =
+        if review.repeats_question() { owners(cx, &target, &options, &*question)? } else { Vec::new() };
+    review.answer(cx, &mut *question).await?;
+    let mut tree = tree_of(&target, &*question)?;
+    if review.repeats_question() {
+        MetaMut::of(&mut tree).set_managed_fields(owners);
+    }
+    let json = stored::transient(resource.def.type_def, &tree, None);
+    Ok(Answer::Transient { json, created: true })
+}
+
+/// Who set which field of the question: all of it but the answer.
+fn owners(
+    cx: &RequestContext<'_>,
+    target: &Target<'_>,
+    options: &WriteOptions,
+    question: &dyn ApiObject,
+) -> Result<Vec<Tree>> {
+    let mut tree = tree_of(target, question)?;
+    let time = cx.core.now().to_string();
+    let write = own::record(Attempt { cx, target, options }, &time, &[&["status"]]);
+    let empty = own::empty_object(target.resource)?;
+    managed_fields::track_create(&write, empty, &mut tree, target.resource.def.type_def);
+    Ok(managed_fields::take_entries(&mut tree))
+}
+
+fn tree_of(target: &Target<'_>, question: &dyn ApiObject) -> Result<Tree> {
+    let mut tree =
+        question.to_tree().map_err(|error| ApiError::internal("the review cannot be written", error))?;
+    meta::set_type(&mut tree, target.resource.def.kind, &target.resource.api_version);
+    Ok(tree)
+}

@@ -1,0 +1,30 @@
+//! The stage **allocate**: a correct object gets what only the server can give, such as a free address.
+//!
+//! Nothing is reserved. What the object comes to own alone is a condition of the commit; where another write takes it
+//! first, this one runs again.
+
+use orch_storage::Condition;
+
+use super::{Attempt, draft::Draft, validate::refuse_violations};
+use crate::{claims::Claimed, error::Result};
+
+/// Lets the kind give the object what it needs.
+///
+/// # Errors
+/// 422 where there is nothing left to give, or where what the client asks for is taken.
+pub fn allocate(attempt: Attempt<'_>, draft: &mut Draft<'_>) -> Result<()> {
+    let resource = attempt.target.resource;
+    let behaviour = &*resource.behaviour;
+    if behaviour.claim_sorts() == 0 {
+        return Ok(());
+    }
+    let snapshot = attempt.cx.core.objects().snapshot(resource);
+    let claimed = Claimed::new(&snapshot, &attempt.target.namespace, &draft.placed.name);
+    let violations = &mut draft.placed.violations;
+    behaviour.allocate(&mut *draft.object, draft.old.as_deref(), &claimed, violations);
+    refuse_violations(attempt, draft)?;
+    let had = draft.old.as_deref().map(|old| behaviour.claims(old)).unwrap_or_default();
+    let new = behaviour.claims(&*draft.object).into_iter().filter(|claim| !had.contains(claim));
+    draft.conditions.extend(new.map(|claim| Condition::Unclaimed { term: claim.term() }));
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! The object in a request's body: decoded, of the right kind, for the right place.
+
+use std::borrow::Cow;
+
+use orch_machinery::{json::Limits, meta};
+use orch_runtime::{Tree, resource_def::BodyKind, type_def::TypeDef};
+
+use super::place;
+use crate::{
+    context::RequestContext,
+    error::{ApiError, Result},
+    options::FieldValidation,
+    request::{Body, Target},
+};
+
+/// Decodes a body for the kind of the endpoint, which is the sub-resource's own where it has one. Unknown and duplicate
+/// fields become warnings, where the client wants to hear of them.
+///
+/// # Errors
+/// 400 for text that is no JSON object, wrong types, another kind or version, and, where `validation` is strict,
+/// for unknown and duplicate fields, all of them named.
+pub fn decode(
+    cx: &RequestContext<'_>,
+    target: &Target<'_>,
+    body: &Body,
+    validation: FieldValidation,
+) -> Result<Tree> {
+    let expected = Expected::of(target);
+    let read = (body.reader)(&body.bytes, expected.type_def, &Limits::default());
+    let mut read = read.map_err(|error| expected.cannot_be_handled(&error.to_string()))?;
+    place::check_times(&read.tree).map_err(|why| expected.cannot_be_handled(&why))?;
+    expected.check(&read.tree)?;
+    meta::set_type(&mut read.tree, expected.kind, &expected.api_version);
+    match validation {
+        FieldValidation::Strict if !read.strict.is_empty() => {
+            let all = format!("strict decoding error: {}", read.strict.join(", "));
+            return Err(expected.cannot_be_handled(&all));
+        }
+        FieldValidation::Warn => cx.warn_all(read.strict),
+        FieldValidation::Strict | FieldValidation::Ignore => {}
+    }
+    Ok(read.tree)
+}
+
+/// What kind of object a body must hold.
+struct Expected<'c> {
+    kind: &'static str,
+    version: &'static str,
+    api_version: Cow<'c, str>,
+    type_def: &'static TypeDef,
+}
+
+impl<'c> Expected<'c> {
+    fn of(target: &'c Target<'_>) -> Self {
+        let resource = target.resource;
+        match target.subresource.and_then(|subresource| subresource.body) {
+            Some(BodyKind { group, version, kind, type_def }) => {
+                let api_version = resource.vocabulary.api_version(group, version);
+                Expected { kind, version, api_version: Cow::Owned(api_version), type_def }
+            }
+            None => Expected {
+                kind: resource.def.kind,
+                version: resource.def.version,
+                api_version: Cow::Borrowed(&resource.api_version),
+                type_def: resource.def.type_def,
+            },
+        }
+    }
+
+    /// Absent kind and version are those of the endpoint; others are refused.
+    fn check(&self, tree: &Tree) -> Result<()> {
+        let text = |name: &str| tree.get(name).and_then(Tree::as_str).unwrap_or_default();
+        let (kind, api_version) = (text("kind"), text("apiVersion"));
+        if !api_version.is_empty() && api_version != self.api_version {
+            return Err(ApiError::BadRequest(format!(
+                "the API version in the data ({api_version}) does not match the expected API version ({})",
+                self.api_version
+            )));
+        }
+        if !kind.is_empty() && kind != self.kind {
+            return Err(ApiError::BadRequest(format!(
+                "{kind} in version \"{}\" cannot be handled as a {}",
+                self.version, self.kind
+            )));
+        }
+        Ok(())
+    }
+
+    fn cannot_be_handled(&self, why: &str) -> ApiError {
+        let Expected { kind, version, .. } = self;
+        ApiError::BadRequest(format!("{kind} in version \"{version}\" cannot be handled as a {kind}: {why}"))
+    }
+}

@@ -1,0 +1,80 @@
+//! The stage **commit**: the store makes the change durable, if all that it relies on still holds.
+
+use std::sync::Arc;
+
+use orch_machinery::meta::Meta;
+use orch_storage::{Object, Write};
+
+use super::{
+    Attempt,
+    encode::{Encoded, taken},
+    races::Races,
+};
+use crate::{
+    answer::Answer,
+    catalog::ServedResource,
+    context::RequestContext,
+    error::{ApiError, Result},
+    store_error::{self, Refused},
+};
+
+/// Commits what was encoded. `None` where another write came first and the write is to run again.
+///
+/// # Errors
+/// 409 for a new object whose name is taken, and what the store says.
+pub async fn commit_encoded(
+    attempt: Attempt<'_>,
+    encoded: Encoded,
+    races: &mut Races<'_>,
+) -> Result<Option<Answer>> {
+    let Attempt { cx, target, .. } = attempt;
+    let committed = match encoded {
+        Encoded::Answer(answer) => return Ok(Some(answer)),
+        Encoded::New { write, is_generated, base } => {
+            let name = Arc::clone(&write.key().name);
+            match commit(cx, target.resource, write).await {
+                // An update that was to make the object finds it there the next time.
+                Err(Refused::Exists)
+                    if target.name.is_empty() && !(is_generated && races.tries_another_name()) =>
+                {
+                    return Err(exists(attempt, &name, &base));
+                }
+                committed => committed.map(Answer::Created),
+            }
+        }
+        Encoded::State(write) => commit(cx, target.resource, write).await.map(Answer::Object),
+        Encoded::Removal { write, answer } => commit(cx, target.resource, write).await.map(|_| answer),
+    };
+    match committed {
+        Ok(answer) => Ok(Some(answer)),
+        Err(Refused::Exists | Refused::Race) => Ok(None),
+        Err(Refused::Error(error)) => Err(error),
+    }
+}
+
+fn exists(attempt: Attempt<'_>, name: &str, base: &str) -> ApiError {
+    let Attempt { cx, target, .. } = attempt;
+    match cx.core.objects().lookup(target.resource, &target.namespace, name) {
+        Ok(existing) => {
+            let is_deleting =
+                existing.is_some_and(|existing| Meta::of(&existing.tree).deletion_timestamp().is_some());
+            taken(target.resource, name, base, is_deleting)
+        }
+        Err(error) => error,
+    }
+}
+
+/// Commits a write.
+///
+/// # Errors
+/// What the store says, in the client's terms.
+pub async fn commit(
+    cx: &RequestContext<'_>,
+    resource: &ServedResource,
+    write: impl Into<Write>,
+) -> Result<Arc<Object>, Refused> {
+    match cx.core.storage().commit(write.into()).await {
+        Ok(committed) => Ok(committed.object),
+        Err(error) => Err(store_error::refused(resource, error)),
+    }
+}

@@ -1,0 +1,130 @@
+//! Server-side apply: a configuration as it was sent, and what it makes of an object.
+
+use orch_machinery::{
+    apply::{self, Application, ApplyError},
+    json::{Limits, decode::decode_tree},
+    managed_fields,
+    meta::{Meta, field},
+    yaml,
+};
+use orch_runtime::Tree;
+
+use super::{Attempt, draft::Ownership, names, own, place};
+use crate::{
+    error::{ApiError, Result},
+    options::FieldValidation,
+    request::Target,
+};
+
+/// What a manager wants of an object.
+#[derive(Debug)]
+pub struct Configuration {
+    tree: Tree,
+    /// Names that the document has more than once, as clients are told.
+    duplicates: Vec<String>,
+    /// Whether fields of other managers are taken.
+    force: bool,
+}
+
+impl Configuration {
+    /// Reads a configuration, YAML or JSON, for the kind of the endpoint.
+    ///
+    /// # Errors
+    /// 400 for what is no YAML, is of another kind, or carries managed fields.
+    pub fn read(target: &Target<'_>, text: &[u8], force: bool) -> Result<Self> {
+        let document = yaml::decode(text, &Limits::default())
+            .map_err(|error| ApiError::BadRequest(format!("error decoding YAML: {error}")))?;
+        let resource = target.resource;
+        let api_version = text_of(&document.tree, "apiVersion");
+        if api_version != resource.api_version || text_of(&document.tree, "kind") != resource.def.kind {
+            return Err(ApiError::BadRequest(format!("invalid object type: {}", kind_text(&document.tree))));
+        }
+        if Meta::of(&document.tree).get(field::MANAGED_FIELDS).is_some_and(|given| !given.is_null()) {
+            return Err(ApiError::BadRequest("metadata.managedFields must be nil".to_owned()));
+        }
+        Ok(Configuration { tree: document.tree, duplicates: document.duplicates, force })
+    }
+
+    /// Merges the configuration into the live object; where there is none, into nothing.
+    ///
+    /// # Errors
+    /// 409 for conflicts with other managers, 500 for what does not fit the type, 400 for another name or namespace and,
+    /// where validation is strict, for duplicate names.
+    pub fn apply(&self, attempt: Attempt<'_>, live: Option<&Tree>) -> Result<(Tree, Ownership)> {
+        let Attempt { cx, target, options } = attempt;
+        let mut merged = self.merge(attempt, live)?;
+        match options.field_validation {
+            FieldValidation::Strict if !self.duplicates.is_empty() => {
+                let all = self.duplicates.join("\n  ");
+                let why = format!("error converting YAML to JSON: yaml: unmarshal errors:\n  {all}");
+                return Err(ApiError::BadRequest(format!("error strict decoding YAML: {why}")));
+            }
+            FieldValidation::Warn => cx.warn_all(self.duplicates.iter().cloned()),
+            FieldValidation::Strict | FieldValidation::Ignore => {}
+        }
+        let entries = managed_fields::take_entries(&mut merged);
+        let def = target.resource.def.type_def;
+        let mut tree = decode_tree(merged, def, &Limits::default())
+            .map_err(|error| self.does_not_fit(&error.to_string()))?
+            .tree;
+        place::check_times(&tree).map_err(|why| self.does_not_fit(&why))?;
+        place::put_into_namespace(target, &mut tree)?;
+        names::check_name(target, &tree)?;
+        Ok((tree, Ownership::Applied { entries }))
+    }
+
+    fn merge(&self, attempt: Attempt<'_>, live: Option<&Tree>) -> Result<Tree> {
+        let resource = attempt.target.resource;
+        let empty = own::empty_object(resource)?;
+        let nothing = serde_json::json!({
+            "kind": resource.def.kind,
+            "apiVersion": resource.api_version,
+            "metadata": {},
+        });
+        let live = live.unwrap_or(&nothing);
+        let (time, reset) = (attempt.cx.core.now().to_string(), own::reset_fields(attempt));
+        let write = own::record(attempt, &time, &reset);
+        let application = Application { write, force: self.force, config: &self.tree };
+        apply::apply(&application, empty, live, resource.def.type_def).map_err(|error| match error {
+            ApplyError::Schema(why) => self.does_not_fit(&why),
+            ApplyError::Conflicts(conflicts) => ApiError::ApplyConflict(conflicts),
+        })
+    }
+
+    /// A uid in a configuration is a precondition: there is no object that could have it.
+    ///
+    /// # Errors
+    /// 409 where the configuration has one.
+    pub fn check_creates(&self, target: &Target<'_>) -> Result<()> {
+        let uid = Meta::of(&self.tree).uid();
+        if uid.is_empty() {
+            return Ok(());
+        }
+        let cause = format!(
+            "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+        );
+        Err(ApiError::conflict(target.resource, &target.name, cause))
+    }
+
+    /// 500 without a reason, as the reference answers to a configuration that does not fit its type.
+    fn does_not_fit(&self, why: &str) -> ApiError {
+        let metadata = Meta::of(&self.tree);
+        ApiError::Unclassified(format!(
+            "failed to create typed patch object ({}/{}; {}): {why}",
+            metadata.namespace(),
+            metadata.name(),
+            kind_text(&self.tree)
+        ))
+    }
+}
+
+fn text_of<'t>(tree: &'t Tree, name: &str) -> &'t str {
+    tree.get(name).and_then(Tree::as_str).unwrap_or_default()
+}
+
+/// `/v1, Kind=ConfigMap`, `apps/v1, Kind=DaemonSet`.
+fn kind_text(tree: &Tree) -> String {
+    let api_version = text_of(tree, "apiVersion");
+    let slash = if api_version.contains('/') { "" } else { "/" };
+    format!("{slash}{api_version}, Kind={}", text_of(tree, "kind"))
+}

@@ -1,0 +1,8 @@
+//! The stage **default**: absent fields get the defaults of the schema.
+
+use super::draft::Draft;
+
+/// Fills in the defaults, here and in everything below.
+pub fn default(draft: &mut Draft<'_>) {
+    draft.object.set_defaults();
+}

@@ -1,0 +1,124 @@
+//! The stage **encode**: from the complete object to the change that is to be committed, or to the answer where there
+//! is nothing to commit.
+
+use orch_machinery::meta::Meta;
+use orch_runtime::Tree;
+use orch_storage::{Body, Change, Key, Write};
+
+use super::{Attempt, draft::Owned};
+use crate::{
+    answer::Answer,
+    catalog::ServedResource,
+    error::{ApiError, ExistsDetail, ResourceName, Result},
+    objects::{Current, key},
+    stored,
+};
+
+/// What is left to do.
+pub enum Encoded {
+    /// Nothing: this is the answer.
+    Answer(Answer),
+    /// To commit a new object.
+    New {
+        /// The write.
+        write: Write,
+        /// Its name can be generated anew if it is taken.
+        is_generated: bool,
+        /// See [`Placed`](super::draft::Placed).
+        base: String,
+    },
+    /// To commit a new state; the answer is what is stored then.
+    State(Write),
+    /// To commit the removal of the object, which an update completes. Watchers see the last state that was stored; the
+    /// client sees what it made of it.
+    Removal {
+        /// The write.
+        write: Write,
+        /// The answer.
+        answer: Answer,
+    },
+}
+
+/// Encodes the object. A dry run ends here; so does an update that changes nothing.
+///
+/// # Errors
+/// 409 where a dry run meets a name that is taken, 413 for an object that is too large, 500 for a new object that
+/// comes with a version.
+pub fn encode(attempt: Attempt<'_>, owned: Owned) -> Result<Encoded> {
+    match owned.current {
+        None => encode_new(attempt, owned),
+        Some(_) => encode_changed(attempt, owned),
+    }
+}
+
+fn encode_new(attempt: Attempt<'_>, owned: Owned) -> Result<Encoded> {
+    let Attempt { cx, target, options } = attempt;
+    let Owned { tree, owners, may_shrink, base, is_generated, sent_version, conditions, .. } = owned;
+    let name = Meta::of(&tree).name();
+    if options.dry_run {
+        if let Some(existing) = cx.core.objects().lookup(target.resource, &target.namespace, name)? {
+            let is_deleting = Meta::of(&existing.tree).deletion_timestamp().is_some();
+            return Err(taken(target.resource, name, &base, is_deleting));
+        }
+        let json = stored::transient(target.resource.def.type_def, &tree, owners.as_deref());
+        return Ok(Encoded::Answer(Answer::Transient { json, created: true }));
+    }
+    if sent_version != 0 {
+        let message = "resourceVersion should not be set on objects to be created";
+        return Err(ApiError::Unclassified(message.to_owned()));
+    }
+    let body = stored::encode_body(target.resource, &tree, owners.as_deref(), may_shrink)?;
+    let change = Change::Create { key: key(target.resource, &target.namespace, name), body };
+    Ok(Encoded::New { write: Write { change, conditions }, is_generated, base })
+}
+
+fn encode_changed(attempt: Attempt<'_>, owned: Owned) -> Result<Encoded> {
+    let Attempt { target, options, .. } = attempt;
+    let Owned { tree, current, differs, may_shrink, conditions, .. } = owned;
+    let resource = target.resource;
+    let current = current.expect("a changed object has a current state");
+    let meta = Meta::of(&tree);
+    let completes_deletion = meta.deletion_timestamp().is_some()
+        && meta.deletion_grace_period_seconds().unwrap_or(0) == 0
+        && meta.finalizers().next().is_none()
+        && resource.behaviour.may_be_removed(&tree);
+    if !completes_deletion && !differs {
+        return Ok(Encoded::Answer(Answer::Object(current.object)));
+    }
+    let transient = || Answer::Transient {
+        json: stored::transient(resource.def.type_def, &tree, None),
+        created: false,
+    };
+    if options.dry_run {
+        return Ok(Encoded::Answer(transient()));
+    }
+    let key = key(resource, &target.namespace, &target.name);
+    if completes_deletion {
+        let last = stored::tree_of(resource, &current.object)?;
+        let body = stored::encode_body(resource, &last, None, false)?;
+        let change = Change::Remove { key, expected: current.revision(), body };
+        return Ok(Encoded::Removal { write: Write { change, conditions }, answer: transient() });
+    }
+    let body = stored::encode_body(resource, &tree, None, may_shrink)?;
+    let change = replacement(&current, &tree, key, body);
+    Ok(Encoded::State(Write { change, conditions }))
+}
+
+/// How an object is replaced. One that is being deleted and has fewer finalizers than before is on its way out.
+pub fn replacement(current: &Current, tree: &Tree, key: Key, body: Body) -> Change {
+    let expected = current.revision();
+    let meta = Meta::of(tree);
+    if meta.deletion_timestamp().is_some()
+        && meta.finalizers().count() < Meta::of(&current.tree).finalizers().count()
+    {
+        Change::Retire { key, expected, body }
+    } else {
+        Change::Replace { key, expected, body }
+    }
+}
+
+/// 409 for a name that is taken. Who gives a base for names is told of it, also where the name was the client's own.
+pub fn taken(resource: &ServedResource, name: &str, base: &str, deleting: bool) -> ApiError {
+    let detail = ExistsDetail { generated: !base.is_empty(), deleting };
+    ApiError::AlreadyExists { resource: ResourceName::of(resource), name: name.to_owned(), detail }
+}

@@ -1,0 +1,208 @@
+//! The stage **own**: the object becomes a tree again, and `metadata.managedFields` says who owns which field.
+
+use orch_machinery::{
+    managed_fields,
+    meta::{self, Meta, MetaMut},
+    nullable,
+};
+use orch_runtime::{Tree, resource_def::FieldPath};
+
+use super::{
+    Attempt,
+    draft::{Draft, Owned, Ownership},
+};
+use crate::{
+    catalog::ServedResource,
+    error::{ApiError, Result},
+    objects::Current,
+};
+
+/// Completes the object.
+///
+/// # Errors
+/// 500 where it has no structural form.
+pub fn own(attempt: Attempt<'_>, draft: Draft<'_>) -> Result<Owned> {
+    let Draft { object, old: _, mut placed, unset, conditions } = draft;
+    let resource = attempt.target.resource;
+    let mut tree =
+        object.to_tree().map_err(|error| ApiError::internal("the object cannot be written", error))?;
+    meta::set_type(&mut tree, resource.def.kind, &resource.api_version);
+    let warnings = placed.violations.take_warnings();
+    let ownership = placed.proposed.ownership;
+    let may_shrink = matches!(ownership, Ownership::Tracked { .. });
+    let (current, owners, differs) = match placed.proposed.current {
+        None => {
+            attempt.cx.warn_all(warnings);
+            (None, own_new(attempt, ownership, &unset, &mut tree)?, true)
+        }
+        Some(mut current) => {
+            count_generation(resource, &current.tree, &mut tree);
+            if hears_warnings(attempt, &current, &tree) {
+                attempt.cx.warn_all(warnings);
+            }
+            let owners_differ = own_changed(attempt, ownership, &unset, &mut current, &mut tree);
+            nullable::empty_to_null(&mut tree, resource.def.type_def);
+            let differs = owners_differ || !managed_fields::same_but_owners(&current.tree, &tree);
+            (Some(current), None, differs)
+        }
+    };
+    Ok(Owned {
+        tree,
+        owners,
+        current,
+        differs,
+        may_shrink,
+        base: placed.base,
+        is_generated: placed.is_generated,
+        sent_version: placed.sent_version,
+        conditions,
+    })
+}
+
+/// The owners of a new object's fields, as JSON text where they are not put into the tree.
+fn own_new(
+    attempt: Attempt<'_>,
+    ownership: Ownership,
+    unset: &[FieldPath],
+    tree: &mut Tree,
+) -> Result<Option<String>> {
+    let resource = attempt.target.resource;
+    let owners = match ownership {
+        Ownership::Tracked { .. } => {
+            let time = attempt.cx.core.now().to_string();
+            let write = record(attempt, &time, unset);
+            Some(managed_fields::owners_of_new(&write, empty_object(resource)?, tree, resource.def.type_def))
+        }
+        Ownership::Applied { entries } => {
+            MetaMut::of(tree).set_managed_fields(entries);
+            None
+        }
+    };
+    nullable::empty_to_null(tree, resource.def.type_def);
+    Ok(owners)
+}
+
+/// Takes the entries out of the current object and brings them up to date in the new one. Says whether they differ in
+/// more than times.
+fn own_changed(
+    attempt: Attempt<'_>,
+    ownership: Ownership,
+    unset: &[FieldPath],
+    current: &mut Current,
+    tree: &mut Tree,
+) -> bool {
+    match ownership {
+        Ownership::Tracked { sent } => {
+            let time = attempt.cx.core.now().to_string();
+            let write = record(attempt, &time, unset);
+            let def = attempt.target.resource.def.type_def;
+            managed_fields::track_update(&write, &mut current.tree, sent.as_ref(), tree, def)
+        }
+        Ownership::Applied { entries } => {
+            let stored = managed_fields::take_entries(&mut current.tree);
+            MetaMut::of(tree).set_managed_fields(entries);
+            managed_fields::owners_differ(&stored, Meta::of(tree).managed_fields())
+        }
+    }
+}
+
+/// Only who writes the object itself is warned, and where generations are counted, only who begins one.
+fn hears_warnings(attempt: Attempt<'_>, current: &Current, new: &Tree) -> bool {
+    let begins = Meta::of(new).generation() != Meta::of(&current.tree).generation();
+    attempt.target.subresource.is_none() && (begins || !attempt.target.resource.def.counts_generation)
+}
+
+/// The object of a kind with nothing set.
+///
+/// # Errors
+/// 500 where the kind cannot be built from nothing.
+pub fn empty_object(resource: &ServedResource) -> Result<&Tree> {
+    resource.empty_object().map_err(|error| ApiError::internal("the kind cannot be empty", error))
+}
+
+/// Under whose name a write is recorded.
+pub fn record<'a>(attempt: Attempt<'a>, time: &'a str, reset: &'a [FieldPath]) -> managed_fields::Write<'a> {
+    managed_fields::Write {
+        manager: &attempt.options.field_manager,
+        api_version: &attempt.target.resource.api_version,
+        subresource: attempt.target.subresource_name(),
+        time,
+        reset,
+    }
+}
+
+/// The fields that a write on this path does not set, whatever is in the object.
+pub fn unset_fields(attempt: Attempt<'_>) -> Vec<FieldPath> {
+    let behaviour = &attempt.target.resource.behaviour;
+    [behaviour.server_fields(attempt.target.subresource_name()), &reset_fields(attempt)].concat()
+}
+
+/// The fields that this path of the API leaves alone, whatever a client sends.
+pub fn reset_fields(attempt: Attempt<'_>) -> Vec<FieldPath> {
+    let (resource, subresource) = (attempt.target.resource, attempt.target.subresource_name());
+    let other: &[FieldPath] = match subresource {
+        "status" => &[&["spec"]],
+        _ if resource.def.has_status() => &[&["status"]],
+        _ => &[],
+    };
+    [other, resource.behaviour.kept_metadata(subresource)].concat()
+}
+
+/// Counts a change of what an object says besides its metadata and status. Both trees have their defaults: what a
+/// client leaves to them is no change.
+fn count_generation(resource: &ServedResource, current: &Tree, new: &mut Tree) {
+    if resource.def.counts_generation && differs_in_substance(current, new) {
+        let next = Meta::of(current).generation() + 1;
+        MetaMut::of(new).set_generation(next);
+    }
+}
+
+/// Whether anything but metadata and status differs.
+fn differs_in_substance(current: &Tree, new: &Tree) -> bool {
+    const BESIDES: [&str; 4] = ["metadata", "status", "kind", "apiVersion"];
+    let fields = |tree: &Tree| {
+        let fields = tree.as_object().into_iter().flatten();
+        fields
+            .map(|(name, _)| name.clone())
+            .filter(|name| !BESIDES.contains(&name.as_str()))
+            .collect::<Vec<_>>()
+    };
+    let mut names = fields(current).into_iter().chain(fields(new));
+    names.any(|name| !is_same(current.get(&name), new.get(&name)))
+}
+
+/// Whether two values are the same; null is absent.
+fn is_same(one: Option<&Tree>, other: Option<&Tree>) -> bool {
+    match (one.filter(|value| !value.is_null()), other.filter(|value| !value.is_null())) {
+        (Some(Tree::Object(one)), Some(Tree::Object(other))) => {
+            one.keys().chain(other.keys()).all(|name| is_same(one.get(name), other.get(name)))
+        }
+        (Some(Tree::Array(one)), Some(Tree::Array(other))) => {
+            one.len() == other.len()
+                && one.iter().zip(other).all(|(one, other)| is_same(Some(one), Some(other)))
+        }
+        (one, other) => one == other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::differs_in_substance;
+
+    #[test]
+    fn metadata_status_and_nulls_are_no_substance() {
+        let old = json!({"kind": "K", "metadata": {"uid": "1"}, "spec": {"a": [{"b": 1, "c": null}]}, "status": {}});
+        for (new, expected) in [
+            (json!({"metadata": {}, "spec": {"a": [{"b": 1}]}, "status": {"x": 1}}), false),
+            (json!({"spec": {"a": [{"b": 1}], "d": null}}), false),
+            (json!({"spec": {"a": [{"b": 2}]}}), true),
+            (json!({"spec": {"a": []}}), true),
+            (json!({"spec": {"a": [{"b": 1}]}, "more": 1}), true),
+            (json!({}), true),
+        ] {
+            assert_eq!(differs_in_substance(&old, &new), expected, "{new}");
+        }
+    }
+}

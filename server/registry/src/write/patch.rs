@@ -1,0 +1,166 @@
+//! Patches: reading one of any kind but an apply, and what it makes of an object.
+
+use orch_machinery::{
+    json::{
+        Limits,
+        decode::{decode_any_strict, decode_tree},
+    },
+    media_type::PatchKind,
+    patch::{
+        PatchError,
+        json::{JsonPatch, JsonPatchLimits},
+        merge,
+        shown::listing,
+        strategic,
+    },
+};
+use orch_runtime::{
+    Tree,
+    field_error::{FieldError, Validation},
+    path::Path,
+};
+
+use super::{Attempt, place};
+use crate::{
+    error::{ApiError, Result},
+    options::FieldValidation,
+    request::Target,
+};
+
+/// A patch as it was sent.
+#[derive(Debug)]
+pub struct Patch {
+    content: Content,
+    /// What a strict reader would refuse in the patch itself.
+    offences: Vec<String>,
+}
+
+#[derive(Debug)]
+enum Content {
+    Merge(Tree),
+    Strategic(Tree),
+    Json(JsonPatch),
+}
+
+impl Patch {
+    /// Reads a patch that is no apply.
+    ///
+    /// # Errors
+    /// 400 for what is no patch of its kind, 413 for one with too many operations.
+    pub fn read(kind: PatchKind, text: &[u8]) -> Result<Self> {
+        if kind == PatchKind::Json {
+            let patch =
+                JsonPatch::parse(text, &Limits::default(), &JsonPatchLimits::default()).map_err(refusal)?;
+            return Ok(Patch { offences: patch.strict().collect(), content: Content::Json(patch) });
+        }
+        // The reference gives the reason alone where the patch is a strategic one.
+        let prefix = if kind == PatchKind::Strategic { "" } else { "error decoding patch: " };
+        let document = decode_any_strict(text, &Limits::default())
+            .map_err(|error| ApiError::BadRequest(format!("{prefix}{error}")))?;
+        let offences = document.strict.iter().map(ToString::to_string).collect();
+        let content = match kind {
+            PatchKind::Strategic => Content::Strategic(with_whole_numbers(document.tree)),
+            PatchKind::Merge | PatchKind::Json | PatchKind::Apply => Content::Merge(document.tree),
+        };
+        Ok(Patch { content, offences })
+    }
+
+    /// What the patch makes of the current object; read like a body, with unknown fields reported.
+    ///
+    /// # Errors
+    /// 422 where the result is no object of the kind, or is not what a strict reader accepts, and what a patch of its
+    /// kind may meet.
+    pub fn apply(&self, attempt: Attempt<'_>, current: &Tree) -> Result<Tree> {
+        let Attempt { cx, target, options } = attempt;
+        let (def, validation) = (target.resource.def.type_def, options.field_validation);
+        let patched = match &self.content {
+            // Where nobody asks what is in the patch, a list is taken for the object that it would make.
+            Content::Merge(document @ Tree::Array(_)) if validation == FieldValidation::Ignore => {
+                let why = "couldn't get version/kind; json parse error: json: cannot unmarshal array into an object";
+                return Err(self.bad_result(attempt, document, why));
+            }
+            Content::Merge(document) => merge::apply(current, document),
+            Content::Strategic(document) => strategic::apply(current, document, def),
+            Content::Json(patch) => patch.apply(current, &JsonPatchLimits::default()),
+        }
+        .map_err(refusal)?;
+        check_kind(target, &patched).map_err(|why| self.bad_result(attempt, &patched, &why))?;
+        let decoded = decode_tree(patched.clone(), def, &Limits::default())
+            .map_err(|error| self.bad_result(attempt, &patched, &error.to_string()))?;
+        place::check_times(&decoded.tree).map_err(|why| self.bad_result(attempt, &patched, &why))?;
+        let found = decoded.strict.iter().map(ToString::to_string);
+        let offences: Vec<String> = self.offences.iter().cloned().chain(found).collect();
+        match validation {
+            FieldValidation::Strict if !offences.is_empty() => {
+                let why = format!("strict decoding error: {}", offences.join(", "));
+                return Err(self.bad_result(attempt, &patched, &why));
+            }
+            FieldValidation::Warn => cx.warn_all(offences),
+            FieldValidation::Strict | FieldValidation::Ignore => {}
+        }
+        Ok(decoded.tree)
+    }
+
+    /// 422 on no kind and no name: what the reference answers to a patch whose result does not decode. It shows the
+    /// result, or the patch where it is a strategic one.
+    fn bad_result(&self, attempt: Attempt<'_>, patched: &Tree, why: &str) -> ApiError {
+        let shown = match &self.content {
+            Content::Strategic(document) => listing(document),
+            Content::Merge(_) | Content::Json(_) => patched.to_string(),
+        };
+        let mut violations = Validation::new(attempt.cx.core.vocabulary());
+        violations.push(FieldError::invalid(&Path::ROOT.field("patch"), &shown, why));
+        ApiError::Invalid {
+            group: String::new(),
+            kind: String::new(),
+            name: String::new(),
+            errors: violations.into_errors(),
+        }
+    }
+}
+
+/// Beyond this a number with a point is not exact any more.
+const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
+
+/// `1.0` counts as a whole number in a strategic patch, and nowhere else, as in the reference.
+fn with_whole_numbers(tree: Tree) -> Tree {
+    match tree {
+        Tree::Number(number) => match number.as_f64() {
+            Some(value) if number.is_f64() && value.fract() == 0.0 && value.abs() < LARGEST_WHOLE =>
+            {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "a whole number in the range of the type"
+                )]
+                Tree::from(value as i64)
+            }
+            _ => Tree::Number(number),
+        },
+        Tree::Array(items) => Tree::Array(items.into_iter().map(with_whole_numbers).collect()),
+        Tree::Object(fields) => {
+            Tree::Object(fields.into_iter().map(|(name, value)| (name, with_whole_numbers(value))).collect())
+        }
+        other => other,
+    }
+}
+
+/// A patched object must still be an object of its kind.
+fn check_kind(target: &Target<'_>, patched: &Tree) -> Result<(), String> {
+    let [kind, api_version] =
+        ["kind", "apiVersion"].map(|name| patched.get(name).and_then(Tree::as_str).unwrap_or_default());
+    let resource = target.resource;
+    if [kind, api_version] == [resource.def.kind, resource.api_version.as_str()] {
+        return Ok(());
+    }
+    Err(format!("{kind} \"{api_version}\" is no {} {}", resource.api_version, resource.def.kind))
+}
+
+fn refusal(error: PatchError) -> ApiError {
+    match error {
+        PatchError::Malformed(message) => ApiError::BadRequest(message),
+        PatchError::NotApplicable(cause) => ApiError::Unprocessable(cause),
+        PatchError::TooLarge(message) => ApiError::TooLarge(message),
+        PatchError::TooManyOperations { .. } => ApiError::TooLarge(error.to_string()),
+        PatchError::Contradiction(message) => ApiError::Unclassified(message),
+    }
+}

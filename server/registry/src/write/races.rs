@@ -1,0 +1,92 @@
+//! Lost races: how often a write runs again, and how long it waits before.
+//!
+//! A write is computed from the objects as they are and does not commit when one of them has changed since. With many
+//! writers at one object each commit would make all others compute again, so whoever loses again waits, longer each
+//! time and by chance, as if by agreement with the others, wherever they run.
+
+use std::time::Duration;
+
+use rand::RngExt;
+
+use crate::{
+    error::{ApiError, Result},
+    request::Target,
+};
+
+/// What a lost race, or a version that the client remembers wrongly, is called.
+pub const MODIFIED: &str =
+    "the object has been modified; please apply your changes to the latest version and try again";
+
+/// More lost races in a row than this mean that something is wrong; each costs one commit of somebody else.
+const MAX_LOST: u32 = 256;
+/// So many names are generated for one object at most.
+const MAX_NAMES: u32 = 8;
+/// So many attempts follow at once.
+const WITHOUT_WAITING: u32 = 2;
+/// The longest wait is this times the shortest, as a power of two.
+const MAX_DOUBLINGS: u32 = 6;
+/// About as long as a commit takes.
+const SHORTEST: Duration = Duration::from_millis(1);
+
+/// The races that one write has lost.
+pub struct Races<'t> {
+    target: &'t Target<'t>,
+    lost: u32,
+    names: u32,
+}
+
+impl<'t> Races<'t> {
+    /// A write that has lost none.
+    pub fn at(target: &'t Target<'t>) -> Self {
+        Races { target, lost: 0, names: 1 }
+    }
+
+    /// A generated name is taken: whether another one is worth trying.
+    pub fn tries_another_name(&mut self) -> bool {
+        self.names += 1;
+        self.names <= MAX_NAMES
+    }
+
+    /// Another write came first: returns when it makes sense to try again.
+    ///
+    /// # Errors
+    /// 409 where it does not.
+    pub async fn lost(&mut self) -> Result<()> {
+        self.lost += 1;
+        if self.lost == MAX_LOST {
+            return Err(ApiError::conflict(self.target.resource, &self.target.name, MODIFIED));
+        }
+        if let Some(doublings) = self.lost.checked_sub(WITHOUT_WAITING + 1) {
+            let longest = SHORTEST * (1 << doublings.min(MAX_DOUBLINGS));
+            tokio::time::sleep(longest.mul_f64(rand::rng().random())).await;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn waits_grow_and_end() {
+        let catalog = crate::catalog::Catalog::new(&orch_meta::ORCH, orch_api::registry().iter().copied());
+        let config_maps = catalog.resource("", "v1", "configmaps").expect("it is served");
+        let target = Target::item(config_maps, "n", "a");
+        let mut races = Races::at(&target);
+        let start = Instant::now();
+        for _ in 0..WITHOUT_WAITING {
+            races.lost().await.unwrap();
+        }
+        assert_eq!(start.elapsed(), Duration::ZERO);
+        for lost in WITHOUT_WAITING + 1..MAX_LOST {
+            let before = Instant::now();
+            races.lost().await.unwrap();
+            assert!(before.elapsed() <= SHORTEST * (1 << MAX_DOUBLINGS) + SHORTEST, "{lost}");
+        }
+        assert!(start.elapsed() > SHORTEST * 64);
+        assert!(matches!(races.lost().await, Err(ApiError::Conflict { .. })));
+    }
+}

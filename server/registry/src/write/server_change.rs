@@ -1,0 +1,45 @@
+//! Changes that the server makes by itself to parts of objects that are its own: no options, no rules of the kind, and
+//! no manager comes to own a field.
+
+use std::sync::Arc;
+
+use orch_runtime::Tree;
+use orch_storage::Object;
+
+use super::{commit::commit, encode::replacement, races::Races};
+use crate::{
+    context::RequestContext,
+    error::Result,
+    objects::{Current, key},
+    request::Target,
+    store_error::Refused,
+    stored,
+};
+
+/// Stores what `change` makes of an object; asked again when another write comes between. An object that stays the
+/// same is not written.
+///
+/// # Errors
+/// 404, what `change` refuses, 409 where others never stop writing, and what the store says.
+pub async fn change(
+    cx: &RequestContext<'_>,
+    target: &Target<'_>,
+    change: impl Fn(&Current) -> Result<Tree> + Send + Sync,
+) -> Result<Arc<Object>> {
+    let resource = target.resource;
+    let mut races = Races::at(target);
+    loop {
+        let current = cx.core.objects().find(resource, &target.namespace, &target.name)?;
+        let changed = change(&current)?;
+        if changed == current.tree {
+            return Ok(current.object);
+        }
+        let body = stored::encode_body(resource, &changed, None, false)?;
+        let key = key(resource, &target.namespace, &target.name);
+        match commit(cx, resource, replacement(&current, &changed, key, body)).await {
+            Err(Refused::Race | Refused::Exists) => races.lost().await?,
+            Err(Refused::Error(error)) => return Err(error),
+            Ok(object) => return Ok(object),
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! The stage **validate**: the rules of the schema, then those of the kind; all violations are told together.
+
+use super::{Attempt, draft::Draft, prepare::write_info};
+use crate::error::{ApiError, Result};
+
+/// Runs the rules.
+///
+/// # Errors
+/// 422 with every violation, 400 for a change that is no valid request at all.
+pub fn validate(attempt: Attempt<'_>, draft: &mut Draft<'_>) -> Result<()> {
+    let resource = attempt.target.resource;
+    let behaviour = &*resource.behaviour;
+    let violations = &mut draft.placed.violations;
+    let (object, old) = (&*draft.object, draft.old.as_deref());
+    if let Some(old) = old
+        && let Some(fault) = behaviour.refuse_change(object, old)
+    {
+        let (kind, name) = (&resource.group_kind, &attempt.target.name);
+        return Err(ApiError::BadRequest(format!("{kind} \"{name}\" is invalid: {fault}")));
+    }
+    object.validate(violations);
+    if let Some(old) = old {
+        object.validate_update(old, violations);
+    }
+    behaviour.validate(object, old, &write_info(attempt), violations);
+    refuse_violations(attempt, draft)
+}
+
+/// Ends the write where something is wrong with the object.
+///
+/// # Errors
+/// 422 with every violation.
+pub fn refuse_violations(attempt: Attempt<'_>, draft: &mut Draft<'_>) -> Result<()> {
+    if draft.placed.violations.is_empty() {
+        return Ok(());
+    }
+    let none = orch_runtime::field_error::Validation::new(attempt.cx.core.vocabulary());
+    let violations = std::mem::replace(&mut draft.placed.violations, none);
+    Err(ApiError::invalid(attempt.target.resource, &draft.placed.name, violations.into_errors()))
+}
