@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
+use orch_registry::error::{ApiError, Result};
 use orch_runtime::scalar;
 use percent_encoding::percent_decode_str;
-
-use crate::error::{ApiError, Result};
 
 /// The parameters of one request, decoded, in their order. Unknown ones are kept and ignored.
 #[derive(Clone, Debug, Default)]

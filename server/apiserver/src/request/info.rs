@@ -4,18 +4,15 @@
 //! matched segment by segment after decoding; a segment that decodes to something with a slash in it, to `.`
 //! or `..`, or to nothing (but for one slash at the end) is never a resource.
 
-use std::{borrow::Cow, sync::Arc};
+use std::borrow::Cow;
 
 use http::Method;
 use orch_machinery::selector::field::FieldSelector;
-use orch_runtime::resource_def::{Scope, SubresourceDef, Verb};
+use orch_registry::{catalog::Catalog, error::ApiError, request::Target};
+use orch_runtime::resource_def::{Scope, Verb};
 use percent_encoding::percent_decode_str;
 
-use crate::{
-    catalog::{Catalog, ServedResource},
-    error::ApiError,
-    query::Query,
-};
+use super::query::Query;
 
 /// What a request is about. It borrows from the catalog, and from the path and the query of the request.
 #[derive(Debug)]
@@ -50,28 +47,16 @@ pub struct Names<'r> {
 /// Where a request goes.
 #[derive(Debug)]
 pub enum Route<'r> {
-    /// To a kind of the catalog.
-    Resource(Target<'r>),
+    /// To a kind of the catalog: what to do with it. For a watch, the name is that of the one object in its path.
+    Resource(Verb, Target<'r>),
     /// To one of the other paths.
     NonResource,
     /// Nowhere.
     Refused(ApiError),
 }
 
-/// A verb on an item or a collection of a served kind.
-#[derive(Clone, Debug)]
-pub struct Target<'r> {
-    /// The kind.
-    pub resource: &'r Arc<ServedResource>,
-    /// What to do.
-    pub verb: Verb,
-    /// Below an item.
-    pub subresource: Option<&'static SubresourceDef>,
-    /// `""` for cluster-scoped kinds and for all namespaces.
-    pub namespace: Cow<'r, str>,
-    /// `""` for collections; for a watch, the one object that the path names.
-    pub name: Cow<'r, str>,
-}
+/// The segment before the name of a namespace: a part of the grammar of URLs, and the plural of a kind.
+const NAMESPACES: &str = "namespaces";
 
 impl<'r> RequestInfo<'r> {
     /// Reads a request line.
@@ -115,22 +100,23 @@ fn route<'r>(
     tail: &[Cow<'r, str>],
     names: &mut Names<'r>,
 ) -> Route<'r> {
-    let place = place(catalog, names, tail);
-    names.resource.clone_from(&place.resource);
-    names.subresource.clone_from(&place.subresource);
+    let path = path_parts(catalog, names, tail);
+    names.resource.clone_from(&path.resource);
+    names.subresource.clone_from(&path.subresource);
     // A namespace is authorized as being in itself.
-    let own_namespace = place.resource == "namespaces" && !place.has_namespace && names.group.is_empty();
-    names.namespace.clone_from(if own_namespace { &place.name } else { &place.namespace });
-    names.name.clone_from(&place.name);
-    let verb = verb(method, query, watch_prefix, &place);
+    let own_namespace = path.resource == NAMESPACES && !path.has_namespace && names.group.is_empty();
+    names.namespace.clone_from(if own_namespace { &path.name } else { &path.namespace });
+    names.name.clone_from(&path.name);
+    let verb = verb(method, query, watch_prefix, &path);
     names.verb = verb.map_or_else(|| lower_case(method), |verb| verb.as_str().into());
-    if place.name.is_empty() && matches!(verb, Some(Verb::List | Verb::Watch)) {
+    if path.name.is_empty() && matches!(verb, Some(Verb::List | Verb::Watch)) {
         names.name = pinned_name(query.text("fieldSelector")).unwrap_or_default().into();
     }
-    resolve(catalog, names, place, verb, watch_prefix)
+    resolve(catalog, names, path, verb, watch_prefix)
 }
 
-struct Place<'r> {
+/// The parts of a path below a group version.
+struct PathParts<'r> {
     resource: Cow<'r, str>,
     subresource: Cow<'r, str>,
     namespace: Cow<'r, str>,
@@ -140,15 +126,15 @@ struct Place<'r> {
 }
 
 /// Tells `namespaces/<ns>/<resource>/...` from the paths of the namespaces themselves.
-fn place<'r>(catalog: &Catalog, names: &Names<'_>, tail: &[Cow<'r, str>]) -> Place<'r> {
+fn path_parts<'r>(catalog: &Catalog, names: &Names<'_>, tail: &[Cow<'r, str>]) -> PathParts<'r> {
     let below_namespace = tail.len() > 2
-        && tail[0] == "namespaces"
+        && tail[0] == NAMESPACES
         && catalog
-            .resource(&names.group, &names.version, "namespaces")
+            .resource(&names.group, &names.version, NAMESPACES)
             .is_none_or(|namespaces| namespaces.def.subresource(&tail[2]).is_none());
     let (namespace, rest) = if below_namespace { (tail[1].clone(), &tail[2..]) } else { ("".into(), tail) };
     let part = |index: usize| rest.get(index).cloned().unwrap_or_default();
-    Place {
+    PathParts {
         resource: part(0),
         name: part(1),
         subresource: part(2),
@@ -161,7 +147,7 @@ fn place<'r>(catalog: &Catalog, names: &Names<'_>, tail: &[Cow<'r, str>]) -> Pla
 fn resolve<'r>(
     catalog: &'r Catalog,
     names: &Names<'_>,
-    place: Place<'r>,
+    path: PathParts<'r>,
     verb: Option<Verb>,
     watch_prefix: bool,
 ) -> Route<'r> {
@@ -170,36 +156,32 @@ fn resolve<'r>(
     if !served_group {
         return Route::Refused(ApiError::UnknownPath);
     }
-    let found = catalog.resource(&names.group, &names.version, &place.resource);
-    let Some(resource) = found.filter(|_| place.well_formed) else {
+    let found = catalog.resource(&names.group, &names.version, &path.resource);
+    let Some(resource) = found.filter(|_| path.well_formed) else {
         return Route::Refused(ApiError::UnknownResource);
     };
     let namespaced = resource.def.scope == Scope::Namespaced;
-    let item = !place.name.is_empty();
-    let exists = if namespaced { place.has_namespace || !item } else { !place.has_namespace };
+    let item = !path.name.is_empty();
+    let exists = if namespaced { path.has_namespace || !item } else { !path.has_namespace };
     if !exists {
         return Route::Refused(ApiError::UnknownResource);
     }
-    let subresource = match place.subresource.as_ref() {
+    let subresource = match path.subresource.as_ref() {
         "" => None,
         name => match resource.def.subresource(name) {
             Some(found) if !watch_prefix => Some(found),
             _ => return Route::Refused(ApiError::UnknownResource),
         },
     };
-    let all_namespaces = namespaced && !place.has_namespace;
+    let all_namespaces = namespaced && !path.has_namespace;
     let verbs = subresource.map_or(resource.def.verbs, |sub| sub.verbs);
     match verb {
         Some(verb)
             if verbs.contains(&verb) && (!all_namespaces || matches!(verb, Verb::List | Verb::Watch)) =>
         {
-            Route::Resource(Target {
-                resource,
-                verb,
-                subresource,
-                namespace: place.namespace,
-                name: place.name,
-            })
+            let target =
+                Target { resource, subresource, namespace: path.namespace, name: path.name };
+            Route::Resource(verb, target)
         }
         _ => {
             let below_item = subresource.is_some();
@@ -229,8 +211,8 @@ const METHODS: &[(&str, Verb)] = &[
     ("DELETE", Verb::DeleteCollection),
 ];
 
-fn verb(method: &Method, query: &Query, watch_prefix: bool, place: &Place<'_>) -> Option<Verb> {
-    let item = !place.name.is_empty();
+fn verb(method: &Method, query: &Query, watch_prefix: bool, place: &PathParts<'_>) -> Option<Verb> {
+    let item = !path.name.is_empty();
     match (method.as_str(), item) {
         ("GET" | "HEAD", _) if watch_prefix => Some(Verb::Watch),
         _ if watch_prefix => None,
@@ -238,7 +220,7 @@ fn verb(method: &Method, query: &Query, watch_prefix: bool, place: &Place<'_>) -
         ("GET" | "HEAD", false) if query.flag("watch") => Some(Verb::Watch),
         ("GET" | "HEAD", false) => Some(Verb::List),
         ("POST", false) => Some(Verb::Create),
-        ("POST", true) if !place.subresource.is_empty() => Some(Verb::Create),
+        ("POST", true) if !path.subresource.is_empty() => Some(Verb::Create),
         ("PUT", true) => Some(Verb::Update),
         ("PATCH", true) => Some(Verb::Patch),
         ("DELETE", true) => Some(Verb::Delete),

@@ -2,10 +2,11 @@
 
 use http::Method;
 
+use orch_registry::error::ApiError;
+
 use super::{RequestInfo, Route};
 use crate::{
-    error::ApiError,
-    query::Query,
+    request::query::Query,
     test_catalog::{KUBERNETES, catalog},
 };
 
@@ -22,8 +23,8 @@ fn read(method: &str, line: &str) -> String {
         Route::Refused(ApiError::UnknownResource) => "no resource".to_owned(),
         Route::Refused(ApiError::MethodNotAllowed(methods)) => format!("no method but {methods}"),
         Route::Refused(other) => panic!("{other:?}"),
-        Route::Resource(target) => {
-            assert_eq!(info.names.verb, target.verb.as_str());
+        Route::Resource(verb, target) => {
+            assert_eq!(info.names.verb, verb.as_str());
             let own =
                 if target.resource.def.plural == "namespaces" { &target.name } else { &target.namespace };
             assert_eq!(info.names.namespace, *own);
@@ -31,7 +32,7 @@ fn read(method: &str, line: &str) -> String {
             let group_version = &target.resource.api_version;
             let resource = target.resource.def.plural;
             let (namespace, name) = (target.namespace, info.names.name);
-            format!("{} {group_version} {resource}{subresource} {namespace:?} {name:?}", target.verb.as_str())
+            format!("{} {group_version} {resource}{subresource} {namespace:?} {name:?}", verb.as_str())
         }
     }
 }

@@ -1,0 +1,31 @@
+//! From what a client sends over HTTP to typed requests: paths, query parameters, headers, bodies.
+
+pub mod body;
+pub mod deletion;
+pub mod framing;
+pub mod info;
+pub mod listing;
+pub mod query;
+pub mod writing;
+
+use http::{HeaderName, request::Parts};
+
+use self::{info::RequestInfo, query::Query};
+
+/// The head of a request, read once.
+#[derive(Clone, Copy)]
+pub struct RequestHead<'a> {
+    /// What it is about.
+    pub info: &'a RequestInfo<'a>,
+    /// Its query parameters.
+    pub query: &'a Query,
+    /// Method, URI and headers.
+    pub parts: &'a Parts,
+}
+
+impl<'a> RequestHead<'a> {
+    /// A header as text; empty where it is absent or no text.
+    pub fn header(&self, name: HeaderName) -> &'a str {
+        self.parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+}
