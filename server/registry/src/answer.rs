@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use orch_meta::v1::Status;
+use orch_meta::meta::v1::Status;
 use orch_storage::{Object, Revision};
 
 use crate::{catalog::ServedResource, watch_stream::WatchStream};

@@ -1,6 +1,6 @@
 //! The options of writes: what a client may say about how a write is done.
 
-use orch_meta::v1::DeleteOptions;
+use orch_meta::meta::v1::DeleteOptions;
 use orch_runtime::{
     field_error::{FieldError, Validation},
     path::Path,

@@ -1,7 +1,7 @@
 //! Requests that delete: their options, from a `DeleteOptions` body or from the query.
 
 use orch_machinery::json::Limits;
-use orch_meta::v1::{DELETE_OPTIONS_TYPE, DeleteOptions};
+use orch_meta::meta::v1::{DELETE_OPTIONS_TYPE, DeleteOptions};
 use orch_registry::{
     core::Core,
     error::{ApiError, Result},

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use orch_machinery::meta::{Meta, MetaMut};
-use orch_meta::v1::{Status, StatusDetails};
+use orch_meta::meta::v1::{Status, StatusDetails};
 use orch_runtime::{Tree, resource_def::Verb};
 use orch_storage::{Change, Object};
 

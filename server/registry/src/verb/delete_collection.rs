@@ -1,7 +1,7 @@
 //! DELETE of a collection: each selected object in turn, as if deleted by itself. With a limit it is done in pages, as a
 //! list is read; the answer tells how to go on.
 
-use orch_meta::v1::{ListMeta, Status, StatusDetails};
+use orch_meta::meta::v1::{ListMeta, Status, StatusDetails};
 
 use super::{delete, list};
 use crate::{

@@ -3,7 +3,7 @@
 //! It is asked for with an option of DELETE, needs a permission of its own, and happens only where the ordinary way
 //! fails because of the stored form. Finalizers and preconditions are not looked at: they cannot be read either.
 
-use orch_meta::v1::{Status, StatusDetails};
+use orch_meta::meta::v1::{Status, StatusDetails};
 use orch_runtime::Tree;
 use orch_storage::Change;
 use serde_json::json;

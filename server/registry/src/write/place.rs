@@ -1,7 +1,7 @@
 //! The stage **place**: the part of an object's metadata that the server owns, on create and on update.
 
 use orch_machinery::meta::{Meta, MetaMut, field};
-use orch_meta::{v1::ObjectMeta, validators::object_meta_update};
+use orch_meta::{meta::v1::ObjectMeta, validators::object_meta_update};
 use orch_runtime::{
     Tree,
     field_error::{FieldError, Shown as _, Validation},
