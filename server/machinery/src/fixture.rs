@@ -8,12 +8,12 @@ use orch_runtime::{
     vocabulary::Vocabulary,
 };
 
-/// Some product words.
-const WORDS: Vocabulary = Vocabulary {
+/// Some vocabulary.
+pub(crate) const VOCABULARY: Vocabulary = Vocabulary {
     name: "test",
     group_suffix: "example.io",
     label_domain: "example.com",
-    protobuf_media_type: "",
+    protobuf_media_type: "application/vnd.test",
     namespace_system: "",
     namespace_public: "",
     namespace_node_lease: "",
@@ -27,7 +27,7 @@ const WORDS: Vocabulary = Vocabulary {
 
 /// What cells of tables may look at, at this time.
 pub fn context(now: Time) -> CellContext<'static> {
-    CellContext { vocabulary: &WORDS, now }
+    CellContext { vocabulary: &VOCABULARY, now }
 }
 
 const STRING: Shape = Shape::Scalar(Scalar::String);

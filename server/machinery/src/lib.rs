@@ -8,11 +8,13 @@
 //! patched, merged). The engines that walk trees recursively rely on that.
 
 pub mod apply;
+pub mod body;
 pub mod fieldset;
 pub mod gated;
 pub mod json;
 pub mod list_item;
 pub mod managed_fields;
+pub mod media_type;
 pub mod meta;
 pub mod negotiate;
 pub mod nullable;
