@@ -142,7 +142,7 @@ fn track_stored(
     };
     let differ = settled.iter().any(|entry| matches!(entry, Settled::Changed(_)));
     let entries = settled_entries(stored, settled, write);
-    MetaMut::of(new).set("managedFields", Some(Tree::Array(entries)));
+    MetaMut::of(new).set_managed_fields(entries);
     differ
 }
 
@@ -344,7 +344,7 @@ pub(crate) fn written(mut entries: Vec<Entry<'_>>) -> Vec<Tree> {
 }
 
 pub(crate) fn store(new: &mut Tree, entries: Vec<Tree>) {
-    MetaMut::of(new).set("managedFields", (!entries.is_empty()).then_some(Tree::Array(entries)));
+    MetaMut::of(new).set_managed_fields(entries);
 }
 
 #[cfg(test)]

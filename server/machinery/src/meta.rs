@@ -1,7 +1,41 @@
-//! A typed view over the names and metadata of an object's tree. Nothing here panics or fails on an odd tree:
-//! what is not of the right type reads as absent, and writing puts the right type in its place.
+//! Typed access to `kind`, `apiVersion` and `metadata` of an object's tree. No function here panics or fails on a
+//! malformed tree: a value of the wrong type reads as absent, and writing replaces it.
 
-use orch_runtime::{Tree, TreeMap};
+use orch_runtime::{Tree, TreeMap, scalar::Time};
+
+/// The names of the fields of `metadata`.
+pub mod field {
+    /// `metadata.name`.
+    pub const NAME: &str = "name";
+    /// `metadata.generateName`.
+    pub const GENERATE_NAME: &str = "generateName";
+    /// `metadata.namespace`.
+    pub const NAMESPACE: &str = "namespace";
+    /// `metadata.uid`.
+    pub const UID: &str = "uid";
+    /// `metadata.resourceVersion`.
+    pub const RESOURCE_VERSION: &str = "resourceVersion";
+    /// `metadata.generation`.
+    pub const GENERATION: &str = "generation";
+    /// `metadata.creationTimestamp`.
+    pub const CREATION_TIMESTAMP: &str = "creationTimestamp";
+    /// `metadata.deletionTimestamp`.
+    pub const DELETION_TIMESTAMP: &str = "deletionTimestamp";
+    /// `metadata.deletionGracePeriodSeconds`.
+    pub const DELETION_GRACE_PERIOD_SECONDS: &str = "deletionGracePeriodSeconds";
+    /// `metadata.labels`.
+    pub const LABELS: &str = "labels";
+    /// `metadata.annotations`.
+    pub const ANNOTATIONS: &str = "annotations";
+    /// `metadata.finalizers`.
+    pub const FINALIZERS: &str = "finalizers";
+    /// `metadata.ownerReferences`.
+    pub const OWNER_REFERENCES: &str = "ownerReferences";
+    /// `metadata.managedFields`.
+    pub const MANAGED_FIELDS: &str = "managedFields";
+    /// `metadata.selfLink`.
+    pub const SELF_LINK: &str = "selfLink";
+}
 
 /// The `metadata` of an object, for reading. Absent strings read as empty.
 #[derive(Clone, Copy, Debug)]
@@ -15,82 +49,82 @@ impl<'t> Meta<'t> {
 
     /// `metadata.name`.
     pub fn name(self) -> &'t str {
-        self.text("name")
+        self.text(field::NAME)
     }
 
     /// `metadata.generateName`.
     pub fn generate_name(self) -> &'t str {
-        self.text("generateName")
+        self.text(field::GENERATE_NAME)
     }
 
     /// `metadata.namespace`.
     pub fn namespace(self) -> &'t str {
-        self.text("namespace")
+        self.text(field::NAMESPACE)
     }
 
     /// `metadata.uid`.
     pub fn uid(self) -> &'t str {
-        self.text("uid")
+        self.text(field::UID)
     }
 
     /// `metadata.resourceVersion`.
     pub fn resource_version(self) -> &'t str {
-        self.text("resourceVersion")
+        self.text(field::RESOURCE_VERSION)
     }
 
     /// `metadata.generation`; 0 where the kind does not count.
     pub fn generation(self) -> i64 {
-        self.get("generation").and_then(Tree::as_i64).unwrap_or(0)
+        self.get(field::GENERATION).and_then(Tree::as_i64).unwrap_or(0)
     }
 
     /// `metadata.creationTimestamp`, in its text form.
     pub fn creation_timestamp(self) -> Option<&'t str> {
-        self.get("creationTimestamp").and_then(Tree::as_str)
+        self.get(field::CREATION_TIMESTAMP).and_then(Tree::as_str)
     }
 
     /// `metadata.deletionTimestamp`, in its text form: the object is being deleted.
     pub fn deletion_timestamp(self) -> Option<&'t str> {
-        self.get("deletionTimestamp").and_then(Tree::as_str)
+        self.get(field::DELETION_TIMESTAMP).and_then(Tree::as_str)
     }
 
     /// `metadata.deletionGracePeriodSeconds`.
     pub fn deletion_grace_period_seconds(self) -> Option<i64> {
-        self.get("deletionGracePeriodSeconds").and_then(Tree::as_i64)
+        self.get(field::DELETION_GRACE_PERIOD_SECONDS).and_then(Tree::as_i64)
     }
 
     /// The labels, in key order.
     pub fn labels(self) -> impl Iterator<Item = (&'t str, &'t str)> {
-        self.texts("labels")
+        self.texts(field::LABELS)
     }
 
     /// The value of one label.
     pub fn label(self, key: &str) -> Option<&'t str> {
-        self.get("labels")?.get(key)?.as_str()
+        self.get(field::LABELS)?.get(key)?.as_str()
     }
 
     /// The annotations, in key order.
     pub fn annotations(self) -> impl Iterator<Item = (&'t str, &'t str)> {
-        self.texts("annotations")
+        self.texts(field::ANNOTATIONS)
     }
 
     /// The value of one annotation.
     pub fn annotation(self, key: &str) -> Option<&'t str> {
-        self.get("annotations")?.get(key)?.as_str()
+        self.get(field::ANNOTATIONS)?.get(key)?.as_str()
     }
 
     /// The finalizers, in order.
     pub fn finalizers(self) -> impl Iterator<Item = &'t str> {
-        self.list("finalizers").iter().filter_map(Tree::as_str)
+        self.list(field::FINALIZERS).iter().filter_map(Tree::as_str)
     }
 
     /// `metadata.ownerReferences`, as they are.
     pub fn owner_references(self) -> &'t [Tree] {
-        self.list("ownerReferences")
+        self.list(field::OWNER_REFERENCES)
     }
 
     /// `metadata.managedFields`, as they are.
     pub fn managed_fields(self) -> &'t [Tree] {
-        self.list("managedFields")
+        self.list(field::MANAGED_FIELDS)
     }
 
     /// Any field of the metadata.
@@ -117,7 +151,7 @@ pub fn without_managed_fields(tree: &Tree) -> Tree {
     let Tree::Object(fields) = tree else { return tree.clone() };
     let copied = fields.iter().map(|(name, value)| match value {
         Tree::Object(metadata) if name == "metadata" => {
-            let rest = metadata.iter().filter(|(name, _)| *name != "managedFields");
+            let rest = metadata.iter().filter(|(name, _)| name.as_str() != field::MANAGED_FIELDS);
             let rest: TreeMap = rest.map(|(name, value)| (name.clone(), value.clone())).collect();
             (name.clone(), Tree::Object(rest))
         }
@@ -131,103 +165,74 @@ pub fn without_managed_fields(tree: &Tree) -> Tree {
 pub struct MetaMut<'t>(&'t mut TreeMap);
 
 impl<'t> MetaMut<'t> {
-    /// The metadata of a top-level object, made where it is absent.
+    /// The metadata of a top-level object; it is added where the object has none.
     pub fn of(tree: &'t mut Tree) -> Self {
         MetaMut(metadata_mut(tree))
     }
 
-    /// Sets `metadata.name`.
-    pub fn set_name(&mut self, name: &str) {
-        self.set_text("name", name);
+    /// The same metadata, for reading.
+    pub fn read(&self) -> Meta<'_> {
+        Meta(Some(self.0))
     }
 
-    /// Sets `metadata.generateName`.
-    pub fn set_generate_name(&mut self, prefix: &str) {
-        self.set_text("generateName", prefix);
+    /// Sets `metadata.name`.
+    pub fn set_name(&mut self, name: &str) {
+        self.set_text(field::NAME, name);
     }
 
     /// Sets `metadata.namespace`.
     pub fn set_namespace(&mut self, namespace: &str) {
-        self.set_text("namespace", namespace);
+        self.set_text(field::NAMESPACE, namespace);
     }
 
     /// Sets `metadata.uid`.
     pub fn set_uid(&mut self, uid: &str) {
-        self.set_text("uid", uid);
+        self.set_text(field::UID, uid);
     }
 
     /// Sets `metadata.resourceVersion`.
     pub fn set_resource_version(&mut self, version: &str) {
-        self.set_text("resourceVersion", version);
+        self.set_text(field::RESOURCE_VERSION, version);
     }
 
     /// Sets `metadata.generation`; 0 removes it.
     pub fn set_generation(&mut self, generation: i64) {
-        self.set("generation", (generation != 0).then(|| generation.into()));
+        self.set(field::GENERATION, (generation != 0).then(|| generation.into()));
     }
 
-    /// Sets `metadata.creationTimestamp`, RFC 3339 in UTC.
-    pub fn set_creation_timestamp(&mut self, time: &str) {
-        self.set_text("creationTimestamp", time);
+    /// Sets `metadata.creationTimestamp`.
+    pub fn set_creation_timestamp(&mut self, time: Time) {
+        self.set_text(field::CREATION_TIMESTAMP, &time.to_string());
     }
 
-    /// Sets `metadata.deletionTimestamp`, RFC 3339 in UTC, and the grace period in seconds.
-    pub fn set_deletion(&mut self, time: &str, grace_seconds: i64) {
-        self.set_text("deletionTimestamp", time);
-        self.set("deletionGracePeriodSeconds", Some(grace_seconds.into()));
+    /// Sets `metadata.deletionTimestamp`, which is when the grace period ends, and the grace period in seconds.
+    pub fn set_deletion(&mut self, ends: Time, grace_seconds: i64) {
+        self.set_text(field::DELETION_TIMESTAMP, &ends.to_string());
+        self.set(field::DELETION_GRACE_PERIOD_SECONDS, Some(grace_seconds.into()));
     }
 
-    /// Sets one label.
-    pub fn set_label(&mut self, key: &str, value: &str) {
-        self.map("labels").insert(key.to_owned(), value.into());
+    /// Sets `metadata.finalizers`.
+    pub fn set_finalizers(&mut self, names: Vec<String>) {
+        self.set_list(field::FINALIZERS, names.into_iter().map(Tree::String).collect());
     }
 
-    /// Removes one label.
-    pub fn remove_label(&mut self, key: &str) {
-        self.remove_entry("labels", key);
+    /// Removes one of `metadata.finalizers`, if it is there.
+    pub fn remove_finalizer(&mut self, name: &str) {
+        let others = self.read().finalizers().filter(|known| *known != name).map(str::to_owned).collect();
+        self.set_finalizers(others);
     }
 
-    /// Sets one annotation.
-    pub fn set_annotation(&mut self, key: &str, value: &str) {
-        self.map("annotations").insert(key.to_owned(), value.into());
+    /// Sets `metadata.ownerReferences`.
+    pub fn set_owner_references(&mut self, references: Vec<Tree>) {
+        self.set_list(field::OWNER_REFERENCES, references);
     }
 
-    /// Removes one annotation.
-    pub fn remove_annotation(&mut self, key: &str) {
-        self.remove_entry("annotations", key);
+    /// Sets `metadata.managedFields`.
+    pub fn set_managed_fields(&mut self, entries: Vec<Tree>) {
+        self.set_list(field::MANAGED_FIELDS, entries);
     }
 
-    /// Replaces the finalizers.
-    pub fn set_finalizers<I>(&mut self, finalizers: I)
-    where
-        I: IntoIterator,
-        I::Item: Into<String>,
-    {
-        let list: Vec<Tree> = finalizers.into_iter().map(|name| Tree::String(name.into())).collect();
-        self.set("finalizers", (!list.is_empty()).then_some(Tree::Array(list)));
-    }
-
-    /// Adds a finalizer at the end, unless it is there.
-    pub fn add_finalizer(&mut self, name: &str) {
-        let mut names = self.finalizers();
-        if !names.iter().any(|known| known == name) {
-            names.push(name.to_owned());
-            self.set_finalizers(names);
-        }
-    }
-
-    /// Removes a finalizer; says whether it was there.
-    pub fn remove_finalizer(&mut self, name: &str) -> bool {
-        let names = self.finalizers();
-        let kept: Vec<String> = names.iter().filter(|known| *known != name).cloned().collect();
-        let removed = kept.len() < names.len();
-        if removed {
-            self.set_finalizers(kept);
-        }
-        removed
-    }
-
-    /// Sets any field of the metadata, or removes it.
+    /// Sets any field of the metadata to any value, or removes it.
     pub fn set(&mut self, field: &str, value: Option<Tree>) {
         match value {
             Some(value) => {
@@ -239,28 +244,21 @@ impl<'t> MetaMut<'t> {
         }
     }
 
+    /// Removes any field of the metadata and returns it.
+    pub fn remove(&mut self, field: &str) -> Option<Tree> {
+        self.0.remove(field)
+    }
+
     fn set_text(&mut self, field: &str, text: &str) {
         self.set(field, (!text.is_empty()).then(|| text.into()));
     }
 
-    fn finalizers(&self) -> Vec<String> {
-        Meta(Some(self.0)).finalizers().map(str::to_owned).collect()
-    }
-
-    fn map(&mut self, field: &str) -> &mut TreeMap {
-        object_in(self.0.entry(field).or_insert(Tree::Null))
-    }
-
-    fn remove_entry(&mut self, field: &str, key: &str) {
-        let Some(Tree::Object(map)) = self.0.get_mut(field) else { return };
-        map.remove(key);
-        if map.is_empty() {
-            self.0.remove(field);
-        }
+    fn set_list(&mut self, field: &str, items: Vec<Tree>) {
+        self.set(field, (!items.is_empty()).then_some(Tree::Array(items)));
     }
 }
 
-/// The metadata of a top-level object, made where it is absent. A tree that is not an object becomes one.
+/// The metadata of a top-level object; it is added where the object has none. A tree that is not an object becomes one.
 pub fn metadata_mut(tree: &mut Tree) -> &mut TreeMap {
     object_in(object_in(tree).entry("metadata").or_insert(Tree::Null))
 }
@@ -282,12 +280,12 @@ pub fn set_type(tree: &mut Tree, kind: &str, api_version: &str) {
     object.insert("apiVersion".to_owned(), api_version.into());
 }
 
-/// The object in a place; whatever else is there is replaced by an empty one.
-fn object_in(place: &mut Tree) -> &mut TreeMap {
-    if !place.is_object() {
-        *place = Tree::Object(TreeMap::new());
+/// The object that a value is; any other value is replaced by an empty object.
+fn object_in(value: &mut Tree) -> &mut TreeMap {
+    if !value.is_object() {
+        *value = Tree::Object(TreeMap::new());
     }
-    place.as_object_mut().expect("made an object just above")
+    value.as_object_mut().expect("it was made an object just above")
 }
 
 #[cfg(test)]
@@ -311,31 +309,55 @@ mod tests {
     }
 
     #[test]
-    fn odd_trees_read_as_empty_and_are_mended_by_writing() {
-        for odd in
-            [json!(null), json!([]), json!("x"), json!({"metadata": 1}), json!({"metadata": {"labels": []}})]
+    fn malformed_trees_read_as_empty_and_are_replaced_by_writing() {
+        for malformed in
+            [json!(null), json!([]), json!("x"), json!({"metadata": 1}), json!({"metadata": {"name": []}})]
         {
-            assert_eq!(Meta::of(&odd).name(), "");
-            assert_eq!(Meta::of(&odd).labels().count(), 0);
-            let mut mended = odd.clone();
-            MetaMut::of(&mut mended).set_label("k", "v");
-            assert_eq!(Meta::of(&mended).label("k"), Some("v"), "{odd}");
+            assert_eq!(Meta::of(&malformed).name(), "");
+            assert_eq!(Meta::of(&malformed).labels().count(), 0);
+            let mut written = malformed.clone();
+            MetaMut::of(&mut written).set_name("a");
+            assert_eq!(Meta::of(&written).name(), "a", "{malformed}");
         }
     }
 
     #[test]
+    fn every_setter_writes_its_field() {
+        let mut tree = json!({"metadata": {"finalizers": ["a", "b"], "labels": {"k": "v"}}});
+        let mut meta = MetaMut::of(&mut tree);
+        meta.set_name("n");
+        meta.set_namespace("s");
+        meta.set_uid("u");
+        meta.set_resource_version("7");
+        meta.set_generation(2);
+        meta.set_creation_timestamp(Time::from_unix_seconds(0));
+        meta.set_deletion(Time::from_unix_seconds(60), 30);
+        meta.remove_finalizer("a");
+        meta.remove_finalizer("c");
+        meta.set_owner_references(vec![json!({"uid": "o"})]);
+        meta.set_managed_fields(vec![json!({"manager": "m"})]);
+        assert_eq!(meta.remove(field::LABELS), Some(json!({"k": "v"})));
+        assert_eq!(meta.read().generation(), 2);
+        let expected = json!({"metadata": {
+            "name": "n", "namespace": "s", "uid": "u", "resourceVersion": "7", "generation": 2,
+            "creationTimestamp": "1970-01-01T00:00:00Z", "deletionTimestamp": "1970-01-01T00:01:00Z",
+            "deletionGracePeriodSeconds": 30, "finalizers": ["b"], "ownerReferences": [{"uid": "o"}],
+            "managedFields": [{"manager": "m"}],
+        }});
+        assert_eq!(tree, expected);
+    }
+
+    #[test]
     fn empty_values_are_removed() {
-        let mut tree = json!({"metadata": {"uid": "u", "labels": {"k": "v"}, "finalizers": ["a", "b"]}});
+        let mut tree = json!({"metadata": {
+            "uid": "u", "generation": 1, "finalizers": ["a"], "managedFields": [{}], "labels": {},
+        }});
         let mut meta = MetaMut::of(&mut tree);
         meta.set_uid("");
-        meta.remove_label("k");
-        assert!(meta.remove_finalizer("a"));
-        assert!(!meta.remove_finalizer("a"));
-        meta.add_finalizer("c");
-        meta.add_finalizer("b");
-        assert_eq!(tree, json!({"metadata": {"finalizers": ["b", "c"]}}));
-        assert!(MetaMut::of(&mut tree).remove_finalizer("b"));
-        assert!(MetaMut::of(&mut tree).remove_finalizer("c"));
+        meta.set_generation(0);
+        meta.remove_finalizer("a");
+        meta.set_managed_fields(Vec::new());
+        meta.set(field::LABELS, None);
         assert_eq!(tree, json!({"metadata": {}}));
     }
 }
