@@ -165,13 +165,22 @@ impl<'t> FieldSet<'t> {
         common
     }
 
-    /// Adds the field at a path of names. The empty path is not a field.
-    pub fn insert(&mut self, path: FieldPath) {
-        let Some((first, rest)) = path.split_first() else { return };
-        let element = Element::field(first);
-        let mut below = self.below(&element).cloned().unwrap_or_default();
-        below.insert(rest);
-        self.put(element, rest.is_empty(), below);
+    /// Removes the fields with these names and, below each, the fields with the names beside it. What else is below
+    /// them stays.
+    #[must_use]
+    pub fn without_named(mut self, names: &[(&str, &[&str])]) -> Self {
+        self.nodes.retain_mut(|node| {
+            let Some((_, below)) = names.iter().find(|(name, _)| node.element.is_field(name)) else {
+                return true;
+            };
+            node.itself = false;
+            node.below.nodes.retain_mut(|node| {
+                node.itself &= !below.iter().any(|name| node.element.is_field(name));
+                node.is_in_use()
+            });
+            node.is_in_use()
+        });
+        self
     }
 
     /// Removes the field at a path of names, and everything below it.
@@ -388,7 +397,7 @@ mod tests {
         let [data, spec] = ["data", "spec"].map(Element::field);
         assert!(set.has(&data) && !set.has(&spec));
         let mut paths = set.clone();
-        paths.insert(&["type"]);
+        add(&mut paths, &["f:type"]);
         let paths: Vec<String> = paths
             .paths()
             .iter()
@@ -407,6 +416,23 @@ mod tests {
         assert_eq!(rest.to_tree(), json!({"f:data": {}}));
         assert_eq!(set.clone().difference(&rest), parts);
         assert_eq!(set.intersection(&rest).to_tree(), json!({"f:data": {}}));
+    }
+
+    #[test]
+    fn named_fields_go_and_what_is_below_them_stays() {
+        let written = json!({
+            "f:kind": {}, "f:spec": {"f:kind": {}},
+            "f:metadata": {".": {}, "f:name": {}, "f:labels": {".": {}, "f:a": {}}, "f:uid": {".": {}, "f:b": {}}},
+        });
+        let set = FieldSet::parse(&written).unwrap();
+        let left = set.without_named(&[("kind", &[]), ("metadata", &["name", "uid"]), ("none", &["a"])]);
+        assert_eq!(
+            left.to_tree(),
+            json!({
+                "f:spec": {"f:kind": {}},
+                "f:metadata": {"f:labels": {".": {}, "f:a": {}}, "f:uid": {"f:b": {}}},
+            })
+        );
     }
 
     #[test]
@@ -430,7 +456,7 @@ mod tests {
     fn items_of_one_element_have_no_parts() {
         let item = || Element::key("{\"name\":\"x\"}".to_owned());
         let mut parts = FieldSet::new();
-        parts.insert(&["image"]);
+        add(&mut parts, &["f:image"]);
         let mut set = FieldSet::new();
         set.put_item(item(), parts.clone());
         assert_eq!(set.below(&item()), Some(&parts));

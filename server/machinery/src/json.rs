@@ -1,9 +1,8 @@
-//! JSON in and out, guided by type tables: [`decode`] reads request bodies, [`encode`] writes answers and what is
-//! stored, [`peek`] looks at the kind of a body before its table is known, [`pretty`] indents for people.
+//! JSON, guided by type tables: [`decode`] reads request bodies, [`encode`] writes answers and the stored form,
+//! [`pretty`] indents for people.
 
 pub mod decode;
 pub mod encode;
-pub mod peek;
 pub mod pretty;
 
 /// The deepest nesting that any reader accepts, whatever its [`Limits`] say: a tree's list or object at this

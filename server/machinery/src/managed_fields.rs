@@ -7,8 +7,6 @@
 mod compare;
 mod entry;
 
-use std::sync::LazyLock;
-
 use orch_runtime::{Tree, TreeMap, resource_def::FieldPath, type_def::TypeDef};
 
 pub(crate) use self::entry::stored_entries;
@@ -18,7 +16,7 @@ pub use self::{
 };
 use crate::{
     fieldset::FieldSet,
-    meta::{Meta, MetaMut},
+    meta::{Meta, MetaMut, field},
 };
 
 /// More entries of updates than these are merged, the oldest first.
@@ -30,20 +28,25 @@ const UNTRACKED_MANAGER: &str = "before-first-apply";
 /// The manager of merged entries.
 const MERGED_MANAGER: &str = "ancient-changes";
 
-/// Fields that belong to the server, or name the object: nobody owns them.
-const NEVER_OWNED: &[FieldPath] = &[
-    &["apiVersion"],
-    &["kind"],
-    &["metadata"],
-    &["metadata", "name"],
-    &["metadata", "namespace"],
-    &["metadata", "creationTimestamp"],
-    &["metadata", "selfLink"],
-    &["metadata", "uid"],
-    &["metadata", "clusterName"],
-    &["metadata", "generation"],
-    &["metadata", "managedFields"],
-    &["metadata", "resourceVersion"],
+/// Fields that belong to the server or name the object: no manager owns them. Each name stands with the names of the
+/// fields below it.
+const NEVER_OWNED: &[(&str, &[&str])] = &[
+    ("apiVersion", &[]),
+    ("kind", &[]),
+    (
+        "metadata",
+        &[
+            field::NAME,
+            field::NAMESPACE,
+            field::CREATION_TIMESTAMP,
+            field::SELF_LINK,
+            field::UID,
+            "clusterName",
+            field::GENERATION,
+            field::MANAGED_FIELDS,
+            field::RESOURCE_VERSION,
+        ],
+    ),
 ];
 
 /// A write that is not an apply.
@@ -148,7 +151,10 @@ fn track_stored(
 
 /// Takes `metadata.managedFields` out of an object.
 pub fn take_entries(tree: &mut Tree) -> Vec<Tree> {
-    match tree.get_mut("metadata").and_then(|metadata| metadata.as_object_mut()?.remove("managedFields")) {
+    match tree
+        .get_mut("metadata")
+        .and_then(|metadata| metadata.as_object_mut()?.remove(field::MANAGED_FIELDS))
+    {
         Some(Tree::Array(entries)) => entries,
         _ => Vec::new(),
     }
@@ -161,7 +167,7 @@ pub fn owners_differ(old: &[Tree], new: &[Tree]) -> bool {
 
 /// Whether two states of an object are the same besides `metadata.managedFields`.
 pub fn same_but_owners(old: &Tree, new: &Tree) -> bool {
-    same_but(old, new, "metadata") && same_but(&old["metadata"], &new["metadata"], "managedFields")
+    same_but(old, new, "metadata") && same_but(&old["metadata"], &new["metadata"], field::MANAGED_FIELDS)
 }
 
 /// Whether two objects are the same in all fields but one.
@@ -203,8 +209,8 @@ struct Change<'t> {
 impl<'t> Change<'t> {
     fn of(write: &Write<'_>, comparison: Comparison<'t>) -> Self {
         let Comparison { added, modified, removed } = comparison;
-        let taken = write.without_reset(added.union(modified)).difference(never_owned());
-        Change { taken, removed: write.without_reset(removed).difference(never_owned()) }
+        let taken = without_never_owned(write.without_reset(added.union(modified)));
+        Change { taken, removed: without_never_owned(write.without_reset(removed)) }
     }
 }
 
@@ -224,7 +230,7 @@ fn own_entry<'t>(write: &Write<'_>, fields: FieldSet<'t>) -> Entry<'t> {
 fn take_over<'t>(mut entries: Vec<Entry<'t>>, change: Change<'t>, write: &Write<'_>) -> Vec<Entry<'t>> {
     for entry in &mut entries {
         let fields = std::mem::take(&mut entry.fields);
-        entry.fields = fields.difference(&change.taken).difference(&change.removed).difference(never_owned());
+        entry.fields = without_never_owned(fields.difference(&change.taken).difference(&change.removed));
     }
     if !change.taken.is_empty() {
         let own = own_entry(write, change.taken);
@@ -303,16 +309,9 @@ fn settled_entries(stored: Vec<Tree>, settled: Vec<Settled>, write: &Write<'_>) 
     entries
 }
 
-/// The fields of [`NEVER_OWNED`].
-pub(crate) fn never_owned() -> &'static FieldSet<'static> {
-    static SET: LazyLock<FieldSet<'static>> = LazyLock::new(|| {
-        let mut set = FieldSet::new();
-        for path in NEVER_OWNED {
-            set.insert(path);
-        }
-        set
-    });
-    &SET
+/// The set without [`NEVER_OWNED`].
+pub(crate) fn without_never_owned(set: FieldSet<'_>) -> FieldSet<'_> {
+    set.without_named(NEVER_OWNED)
 }
 
 /// Merges the oldest entries of updates, one per version, until no more than the allowed number remain.

@@ -23,8 +23,6 @@ pub mod field {
     pub const DELETION_TIMESTAMP: &str = "deletionTimestamp";
     /// `metadata.deletionGracePeriodSeconds`.
     pub const DELETION_GRACE_PERIOD_SECONDS: &str = "deletionGracePeriodSeconds";
-    /// `metadata.labels`.
-    pub const LABELS: &str = "labels";
     /// `metadata.annotations`.
     pub const ANNOTATIONS: &str = "annotations";
     /// `metadata.finalizers`.
@@ -77,11 +75,6 @@ impl<'t> Meta<'t> {
         self.get(field::GENERATION).and_then(Tree::as_i64).unwrap_or(0)
     }
 
-    /// `metadata.creationTimestamp`, in its text form.
-    pub fn creation_timestamp(self) -> Option<&'t str> {
-        self.get(field::CREATION_TIMESTAMP).and_then(Tree::as_str)
-    }
-
     /// `metadata.deletionTimestamp`, in its text form: the object is being deleted.
     pub fn deletion_timestamp(self) -> Option<&'t str> {
         self.get(field::DELETION_TIMESTAMP).and_then(Tree::as_str)
@@ -90,16 +83,6 @@ impl<'t> Meta<'t> {
     /// `metadata.deletionGracePeriodSeconds`.
     pub fn deletion_grace_period_seconds(self) -> Option<i64> {
         self.get(field::DELETION_GRACE_PERIOD_SECONDS).and_then(Tree::as_i64)
-    }
-
-    /// The labels, in key order.
-    pub fn labels(self) -> impl Iterator<Item = (&'t str, &'t str)> {
-        self.texts(field::LABELS)
-    }
-
-    /// The value of one label.
-    pub fn label(self, key: &str) -> Option<&'t str> {
-        self.get(field::LABELS)?.get(key)?.as_str()
     }
 
     /// The annotations, in key order.
@@ -297,13 +280,14 @@ mod tests {
     #[test]
     fn reads_what_is_there() {
         let tree = json!({"metadata": {
-            "name": "a", "namespace": "n", "generation": 3, "labels": {"x": "1", "odd": 2}, "finalizers": ["f", 1],
+            "name": "a", "namespace": "n", "generation": 3, "annotations": {"x": "1", "y": 2},
+            "finalizers": ["f", 1],
             "deletionTimestamp": "2026-01-01T00:00:00Z",
         }});
         let meta = Meta::of(&tree);
         assert_eq!((meta.name(), meta.namespace(), meta.uid(), meta.generation()), ("a", "n", "", 3));
-        assert_eq!(meta.labels().collect::<Vec<_>>(), [("x", "1")]);
-        assert_eq!((meta.label("x"), meta.label("y")), (Some("1"), None));
+        assert_eq!(meta.annotations().collect::<Vec<_>>(), [("x", "1")]);
+        assert_eq!((meta.annotation("x"), meta.annotation("y")), (Some("1"), None));
         assert_eq!(meta.finalizers().collect::<Vec<_>>(), ["f"]);
         assert!(meta.deletion_timestamp().is_some());
     }
@@ -314,7 +298,7 @@ mod tests {
             [json!(null), json!([]), json!("x"), json!({"metadata": 1}), json!({"metadata": {"name": []}})]
         {
             assert_eq!(Meta::of(&malformed).name(), "");
-            assert_eq!(Meta::of(&malformed).labels().count(), 0);
+            assert_eq!(Meta::of(&malformed).finalizers().count(), 0);
             let mut written = malformed.clone();
             MetaMut::of(&mut written).set_name("a");
             assert_eq!(Meta::of(&written).name(), "a", "{malformed}");
@@ -336,7 +320,7 @@ mod tests {
         meta.remove_finalizer("c");
         meta.set_owner_references(vec![json!({"uid": "o"})]);
         meta.set_managed_fields(vec![json!({"manager": "m"})]);
-        assert_eq!(meta.remove(field::LABELS), Some(json!({"k": "v"})));
+        assert_eq!(meta.remove("labels"), Some(json!({"k": "v"})));
         assert_eq!(meta.read().generation(), 2);
         let expected = json!({"metadata": {
             "name": "n", "namespace": "s", "uid": "u", "resourceVersion": "7", "generation": 2,
@@ -357,7 +341,7 @@ mod tests {
         meta.set_generation(0);
         meta.remove_finalizer("a");
         meta.set_managed_fields(Vec::new());
-        meta.set(field::LABELS, None);
+        meta.set("labels", None);
         assert_eq!(tree, json!({"metadata": {}}));
     }
 }

@@ -10,8 +10,6 @@ use orch_runtime::{
     type_def::TypeDef,
 };
 
-pub use orch_runtime::age::age_text;
-
 pub use self::cell::cells;
 use crate::{
     json::encode::encode_any,
@@ -19,7 +17,7 @@ use crate::{
 };
 
 /// The columns of a kind that defines none.
-pub static DEFAULT_COLUMNS: &[ColumnDef] = &[
+static DEFAULT_COLUMNS: &[ColumnDef] = &[
     ColumnDef {
         name: "Name",
         column_type: "string",
@@ -74,8 +72,6 @@ impl IncludeObject {
 pub struct Row<'a> {
     /// One value per column: [`cells`], or what the kind computes itself.
     pub cells: &'a [Tree],
-    /// Marks on the row (`Completed`); mostly none.
-    pub conditions: &'a [Tree],
     /// The object.
     pub tree: &'a Tree,
     /// The object as JSON, as it is stored.
@@ -128,10 +124,6 @@ impl<'a> TableWriter<'a> {
         self.rows += 1;
         out.extend_from_slice(br#"{"cells":"#);
         write_list(row.cells, out);
-        if !row.conditions.is_empty() {
-            out.extend_from_slice(br#","conditions":"#);
-            write_list(row.conditions, out);
-        }
         out.extend_from_slice(br#","object":"#);
         match self.include {
             IncludeObject::Metadata => write_partial_object(row.tree, row.def, self.api_version, out),
@@ -198,10 +190,8 @@ mod tests {
         let mut writer = TableWriter::start("meta.example.io/v1", include, meta, columns, &mut out);
         for tree in trees {
             let cells = cells(DEFAULT_COLUMNS, tree, &context(Time::from_unix_seconds(0)));
-            let conditions: &[Tree] =
-                if tree.get("done").is_some() { &[json!({"type": "Completed"})] } else { &[] };
             let bytes = tree.to_string().into_bytes();
-            writer.row(&Row { cells: &cells, conditions, tree, bytes: &bytes, def: &BAG }, &mut out);
+            writer.row(&Row { cells: &cells, tree, bytes: &bytes, def: &BAG }, &mut out);
         }
         writer.end(&mut out);
         serde_json::from_slice(&out).unwrap()
@@ -211,7 +201,7 @@ mod tests {
     fn a_table_has_columns_and_rows() {
         let a =
             json!({"kind": "Bag", "metadata": {"name": "a", "creationTimestamp": "2026-11-20T15:14:48Z"}});
-        let b = json!({"kind": "Bag", "metadata": {"name": "b"}, "done": true});
+        let b = json!({"kind": "Bag", "metadata": {"name": "b"}});
         let meta = table(IncludeObject::Metadata, columns_of(&[]).into(), &[a.clone(), b.clone()]);
         assert_eq!(meta["kind"], "Table");
         assert_eq!(meta["apiVersion"], "meta.example.io/v1");
@@ -229,7 +219,7 @@ mod tests {
                 {"cells": ["a", "2026-11-20T15:14:48Z"], "object": {
                     "kind": "PartialObjectMetadata", "apiVersion": "meta.example.io/v1", "metadata": a["metadata"],
                 }},
-                {"cells": ["b", ""], "conditions": [{"type": "Completed"}], "object": {
+                {"cells": ["b", ""], "object": {
                     "kind": "PartialObjectMetadata", "apiVersion": "meta.example.io/v1", "metadata": b["metadata"],
                 }},
             ])

@@ -1,49 +1,10 @@
 //! Looking into trees by path.
 
-use std::borrow::Cow;
-
-use orch_runtime::{
-    Tree,
-    type_def::{Scalar, Shape, TypeDef},
-};
+use orch_runtime::Tree;
 
 /// The value at a path of names from the root; none where a step is missing or is not an object.
 pub fn at<'t>(tree: &'t Tree, path: &[&str]) -> Option<&'t Tree> {
     path.iter().try_fold(tree, |value, name| value.get(name))
-}
-
-/// The string at a path; empty where there is none.
-pub fn str_at<'t>(tree: &'t Tree, path: &[&str]) -> &'t str {
-    at(tree, path).and_then(Tree::as_str).unwrap_or_default()
-}
-
-/// The value at a path as field selectors compare it: strings as they are, numbers and booleans as text. An
-/// absent value reads as the empty value of its type: `""`, `false`, `0`.
-pub fn selector_text<'t>(tree: &'t Tree, def: &'static TypeDef, path: &[&str]) -> Cow<'t, str> {
-    match at(tree, path) {
-        Some(Tree::String(text)) => Cow::Borrowed(text),
-        Some(Tree::Bool(value)) => Cow::Borrowed(if *value { "true" } else { "false" }),
-        Some(Tree::Number(number)) => Cow::Owned(number.to_string()),
-        Some(Tree::Null | Tree::Array(_) | Tree::Object(_)) | None => Cow::Borrowed(empty_text(def, path)),
-    }
-}
-
-fn empty_text(def: &'static TypeDef, path: &[&str]) -> &'static str {
-    match shape_at(def, path) {
-        Some(Shape::Scalar(Scalar::Boolean)) => "false",
-        Some(Shape::Scalar(Scalar::Int32 | Scalar::Int64 | Scalar::Double)) => "0",
-        _ => "",
-    }
-}
-
-/// What a type has at a path of field names; none where the path leaves the type.
-pub fn shape_at(def: &'static TypeDef, path: &[&str]) -> Option<&'static Shape> {
-    let (last, parents) = path.split_last()?;
-    let owner = parents.iter().try_fold(def, |def, name| match def.field(name)?.shape {
-        Shape::Object(next) => Some(next),
-        _ => None,
-    })?;
-    owner.field(last).map(|field| &field.shape)
 }
 
 /// How many lists and objects are nested in a tree: 0 for a single value.
@@ -148,24 +109,6 @@ mod strategies {
                 .prop_map(|map| map.into_iter().collect())
                 .boxed(),
             Shape::Any => arbitrary().boxed(),
-        }
-    }
-
-    #[test]
-    fn absent_values_read_as_empty_ones() {
-        use serde_json::json;
-
-        use crate::{fixture::WORKLOAD, tree::selector_text};
-
-        let tree = json!({"spec": {"replicas": 3}, "status": {"phase": "x"}});
-        let cases: [(&[&str], &str); 4] = [
-            (&["status", "phase"], "x"),
-            (&["spec", "replicas"], "3"),
-            (&["status", "ready"], "0"),
-            (&["spec", "nothing"], ""),
-        ];
-        for (path, expected) in cases {
-            assert_eq!(selector_text(&tree, &WORKLOAD, path), expected, "{path:?}");
         }
     }
 }

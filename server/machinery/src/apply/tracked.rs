@@ -12,8 +12,8 @@ use super::{
 use crate::{
     fieldset::FieldSet,
     managed_fields::{
-        Comparison, Entry, Operation, Write, begin_tracking, compare, never_owned, same_but_owners, store,
-        stored_entries, written,
+        Comparison, Entry, Operation, Write, begin_tracking, compare, same_but_owners, store, stored_entries,
+        without_never_owned, written,
     },
     meta::{Meta, without_managed_fields},
 };
@@ -63,7 +63,7 @@ pub fn apply(
     let changes = Changes::of(write, changes);
     settle(application, live, &changes, &mut entries, def)?;
     entries.retain(|entry| !entry.fields.is_empty());
-    let fields = fields.difference(never_owned());
+    let fields = without_never_owned(fields);
     if !fields.is_empty() {
         entries.push(Entry { time, ..entry_of(write, fields) });
     }

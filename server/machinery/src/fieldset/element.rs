@@ -97,6 +97,11 @@ impl<'t> Element<'t> {
         Element { kind: self.kind, text: Cow::Owned(self.text.into_owned()) }
     }
 
+    /// Whether it leads to the field with this name.
+    pub fn is_field(&self, name: &str) -> bool {
+        self.kind == Kind::Field && self.text == name
+    }
+
     /// What it leads to.
     pub fn step(&self) -> Step<'_> {
         match self.kind {

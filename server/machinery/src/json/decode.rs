@@ -52,13 +52,6 @@ impl fmt::Display for StrictError {
     }
 }
 
-/// All offences in one line, as a strict reader refuses them:
-/// `strict decoding error: unknown field "a", duplicate field "b"`.
-pub fn strict_message(strict: &[StrictError]) -> String {
-    let offences: Vec<String> = strict.iter().map(ToString::to_string).collect();
-    format!("strict decoding error: {}", offences.join(", "))
-}
-
 /// Why a document cannot be read. The text is meant for the person who sent it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
@@ -103,15 +96,6 @@ pub fn decode_tree(tree: Tree, def: &'static TypeDef, limits: &Limits) -> Result
     walk(tree, Target::Root(def), *limits)
 }
 
-/// Reads a top-level object from any self-describing format, for readers of other formats than JSON. An error of
-/// the format itself becomes [`DecodeError::Syntax`].
-pub fn decode_from<'de, D>(source: D, def: &'static TypeDef, limits: &Limits) -> Result<Decoded, DecodeError>
-where
-    D: Deserializer<'de>,
-{
-    walk(source, Target::Root(def), *limits)
-}
-
 fn read(bytes: &[u8], target: Target, limits: Limits) -> Result<Decoded, DecodeError> {
     let text = document(bytes)?;
     let mut source = serde_json::Deserializer::from_str(text);
@@ -123,7 +107,7 @@ fn read(bytes: &[u8], target: Target, limits: Limits) -> Result<Decoded, DecodeE
 }
 
 /// The text of a body. It is checked as a whole, because skipped values are otherwise not looked at.
-pub(super) fn document(bytes: &[u8]) -> Result<&str, DecodeError> {
+fn document(bytes: &[u8]) -> Result<&str, DecodeError> {
     if bytes.trim_ascii().is_empty() {
         return Err(DecodeError::Empty);
     }

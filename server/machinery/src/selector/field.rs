@@ -27,11 +27,6 @@ pub struct Term {
 }
 
 impl FieldSelector {
-    /// Selects every object.
-    pub fn everything() -> Self {
-        FieldSelector::default()
-    }
-
     /// Reads the text form.
     pub fn parse(text: &str) -> Result<Self, SelectorError> {
         let mut parts = split_terms(text);

@@ -1,13 +1,13 @@
 //! Label selectors: requirements on single labels, all of which have to hold.
 //!
-//! In text: `a`, `!a`, `a=x`, `a==x`, `a!=x`, `a in (x,y)`, `a notin (x,y)`, `a>1`, `a<1`, joined by commas. As an
-//! object: `matchLabels` and `matchExpressions`. `!=` and `notin` hold for objects without the label.
+//! A requirement is `a`, `!a`, `a=x`, `a==x`, `a!=x`, `a in (x,y)`, `a notin (x,y)`, `a>1` or `a<1`; commas join
+//! them. `!=` and `notin` hold for objects without the label.
 
 mod parse;
 
 use std::fmt;
 
-use orch_runtime::{Tree, constraint, field_error::Shown as _};
+use orch_runtime::{constraint, field_error::Shown as _};
 
 use super::SelectorError;
 
@@ -16,7 +16,6 @@ use super::SelectorError;
 pub struct LabelSelector {
     /// Sorted by key.
     requirements: Vec<Requirement>,
-    nothing: bool,
 }
 
 /// A condition on one label.
@@ -52,44 +51,19 @@ pub enum Operator {
 }
 
 impl LabelSelector {
-    /// Selects every object.
-    pub fn everything() -> Self {
-        LabelSelector::default()
-    }
-
-    /// Selects no object: what an absent selector object means.
-    pub fn nothing() -> Self {
-        LabelSelector { requirements: Vec::new(), nothing: true }
-    }
-
     /// Reads the text form.
     pub fn parse(text: &str) -> Result<Self, SelectorError> {
         parse::parse(text).map(LabelSelector::of)
     }
 
-    /// Reads the object form: `{matchLabels: {..}, matchExpressions: [{key, operator, values}]}`. An empty object
-    /// selects everything.
-    pub fn from_object(selector: &Tree) -> Result<Self, SelectorError> {
-        let mut requirements = Vec::new();
-        for (key, value) in selector.get("matchLabels").and_then(Tree::as_object).into_iter().flatten() {
-            let value = value.as_str().unwrap_or_default().to_owned();
-            requirements.push(Requirement::new(key.clone(), Operator::Equals, vec![value])?);
-        }
-        for expression in selector.get("matchExpressions").and_then(Tree::as_array).into_iter().flatten() {
-            requirements.push(Requirement::from_object(expression)?);
-        }
-        Ok(LabelSelector::of(requirements))
-    }
-
     /// Whether objects with these labels are selected; `label` gives the value of a label that is present.
     pub fn matches<'l>(&self, label: impl Fn(&str) -> Option<&'l str>) -> bool {
-        !self.nothing
-            && self.requirements.iter().all(|requirement| requirement.holds_for(label(&requirement.key)))
+        self.requirements.iter().all(|requirement| requirement.holds_for(label(&requirement.key)))
     }
 
     /// Whether every object is selected.
     pub fn is_everything(&self) -> bool {
-        self.requirements.is_empty() && !self.nothing
+        self.requirements.is_empty()
     }
 
     /// The conditions, by key.
@@ -108,7 +82,7 @@ impl LabelSelector {
 
     fn of(mut requirements: Vec<Requirement>) -> Self {
         requirements.sort_by(|left, right| left.key.cmp(&right.key));
-        LabelSelector { requirements, nothing: false }
+        LabelSelector { requirements }
     }
 }
 
@@ -126,13 +100,12 @@ impl fmt::Display for LabelSelector {
 }
 
 impl Requirement {
-    /// A condition that obeys the rules of labels and of its operator.
-    pub fn new(key: String, operator: Operator, mut values: Vec<String>) -> Result<Self, SelectorError> {
+    /// A condition whose values obey the rules of labels and of its operator. The parser has checked the key, and
+    /// gives as many values as the operator takes.
+    fn new(key: String, operator: Operator, mut values: Vec<String>) -> Result<Self, SelectorError> {
         values.sort_unstable();
         values.dedup();
         let mut errors = Vec::new();
-        errors.extend(bad_key("key", &key));
-        errors.extend(wrong_number(operator, &values));
         if matches!(operator, Operator::GreaterThan | Operator::LessThan) {
             for (index, value) in values.iter().enumerate().filter(|(_, value)| value.parse::<i64>().is_err())
             {
@@ -166,25 +139,6 @@ impl Requirement {
     /// What the label is compared with, sorted, each once.
     pub fn values(&self) -> &[String] {
         &self.values
-    }
-
-    fn from_object(expression: &Tree) -> Result<Self, SelectorError> {
-        let text = |name: &str| expression.get(name).and_then(Tree::as_str).unwrap_or_default();
-        let operator = match text("operator") {
-            "In" => Operator::In,
-            "NotIn" => Operator::NotIn,
-            "Exists" => Operator::Exists,
-            "DoesNotExist" => Operator::DoesNotExist,
-            other => {
-                return Err(SelectorError(format!(
-                    "{} is not a valid label selector operator",
-                    other.shown()
-                )));
-            }
-        };
-        let values = expression.get("values").and_then(Tree::as_array).into_iter().flatten();
-        let values = values.map(|value| value.as_str().unwrap_or_default().to_owned()).collect();
-        Requirement::new(text("key").to_owned(), operator, values)
     }
 
     fn holds_for(&self, label: Option<&str>) -> bool {
@@ -227,33 +181,7 @@ impl fmt::Display for Requirement {
     }
 }
 
-fn bad_key(at: &str, key: &str) -> Option<String> {
-    let faults = constraint::qualified_name(key);
-    (!faults.is_empty()).then(|| invalid(at, key, &faults.join("; ")))
-}
-
-fn wrong_number(operator: Operator, values: &[String]) -> Option<String> {
-    let (fits, detail) = match operator {
-        Operator::In | Operator::NotIn => {
-            (!values.is_empty(), "for 'in', 'notin' operators, values set can't be empty")
-        }
-        Operator::Equals | Operator::DoubleEquals | Operator::NotEquals => {
-            (values.len() == 1, "exact-match compatibility requires one single value")
-        }
-        Operator::Exists | Operator::DoesNotExist => {
-            (values.is_empty(), "values set must be empty for exists and does not exist")
-        }
-        Operator::GreaterThan | Operator::LessThan => {
-            (values.len() == 1, "for 'Gt', 'Lt' operators, exactly one value is required")
-        }
-    };
-    if fits {
-        return None;
-    }
-    let shown: Vec<String> = values.iter().map(String::shown).collect();
-    Some(format!("values: Invalid value: [{}]: {detail}", shown.join(",")))
-}
-
+/// The text of a fault at a path.
 fn invalid(at: &str, value: &str, detail: &str) -> String {
     format!("{at}: Invalid value: {}: {detail}", value.shown())
 }

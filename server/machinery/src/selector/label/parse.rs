@@ -1,7 +1,9 @@
 //! The text form of label selectors: a lexer and a descent over its tokens. The words of the errors are those
 //! that clients know.
 
-use super::{Operator, Requirement, SelectorError, bad_key};
+use orch_runtime::constraint;
+
+use super::{Operator, Requirement, SelectorError, invalid};
 
 /// Reads all requirements, in the order written.
 pub(super) fn parse(text: &str) -> Result<Vec<Requirement>, SelectorError> {
@@ -101,9 +103,10 @@ impl<'t> Parser<'t> {
             Token::Word(word) => word,
             other => return Err(other.unexpected("', expected: identifier")),
         };
-        // The reference has no path here, and says so.
-        if let Some(error) = bad_key("<nil>", key) {
-            return Err(SelectorError(error));
+        let faults = constraint::qualified_name(key);
+        if !faults.is_empty() {
+            // The reference server has no path here and prints that.
+            return Err(SelectorError(invalid("<nil>", key, &faults.join("; "))));
         }
         let key = key.to_owned();
         if negated {

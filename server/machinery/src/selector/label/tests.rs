@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use serde_json::json;
 
 use super::*;
 
@@ -92,36 +91,6 @@ fn errors_have_the_known_words() {
         "{two}"
     );
     assert!(two.contains(", values[1][env]: Invalid value: \"-y\": "), "{two}");
-}
-
-#[test]
-fn objects_are_read_like_texts() {
-    let selector = LabelSelector::from_object(&json!({
-        "matchLabels": {"b": "1"},
-        "matchExpressions": [
-            {"key": "a", "operator": "In", "values": ["y", "x", "x"]},
-            {"key": "c", "operator": "DoesNotExist"},
-        ],
-    }));
-    assert_eq!(selector.unwrap().to_string(), "a in (x,y),b=1,!c");
-    assert!(LabelSelector::from_object(&json!({})).unwrap().is_everything());
-    assert!(!selects(&LabelSelector::nothing(), &[]));
-    assert!(!LabelSelector::nothing().is_everything());
-    let cases = [
-        (json!({"key": "a", "operator": "in"}), "\"in\" is not a valid label selector operator"),
-        (
-            json!({"key": "a", "operator": "In"}),
-            "values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty",
-        ),
-        (
-            json!({"key": "a", "operator": "Exists", "values": ["x"]}),
-            "values: Invalid value: [\"x\"]: values set must be empty for exists and does not exist",
-        ),
-    ];
-    for (expression, expected) in cases {
-        let error = LabelSelector::from_object(&json!({"matchExpressions": [expression]})).unwrap_err();
-        assert_eq!(error.to_string(), expected);
-    }
 }
 
 #[test]
