@@ -1,16 +1,5 @@
-//! Runs the generator over the schema folder.
+//! Runs the generator over the schema folder; the part of it that `orch-meta` holds is imported.
 
-use std::{path::Path, process::ExitCode};
-
-const SCHEMA: &str = "../schema";
-
-fn main() -> ExitCode {
-    match Path::new(SCHEMA).canonicalize() {
-        Ok(folder) => println!("cargo::metadata=schema={}", folder.display()),
-        Err(error) => {
-            println!("cargo::error=no schema folder at {SCHEMA}: {error}");
-            return ExitCode::FAILURE;
-        }
-    }
-    orch_codegen::Build::new(SCHEMA).run()
+fn main() -> std::process::ExitCode {
+    orch_codegen::Build::new("../schema").run()
 }

@@ -4,7 +4,6 @@
 //! a change have names that end in `_update`.
 
 mod access_review;
-mod condition;
 mod config_map;
 mod controller_revision;
 mod daemon_set;
@@ -14,7 +13,6 @@ mod flowcontrol;
 mod int_or_percent;
 mod label_selector;
 mod lease;
-mod metadata;
 mod migration;
 mod namespace;
 mod node;
@@ -27,9 +25,12 @@ mod service;
 mod storage;
 mod token;
 
+pub use orch_meta::validators::{
+    condition_reason, finalizer_name, object_meta, object_meta_update, observed_generation,
+};
+
 pub use self::{
     access_review::{local_subject_access_review, self_subject_access_review, subject_access_review},
-    condition::{condition_reason, observed_generation},
     config_map::{config_map, config_map_update},
     controller_revision::controller_revision,
     daemon_set::{
@@ -41,7 +42,6 @@ pub use self::{
     int_or_percent::int_or_percent,
     label_selector::label_selector,
     lease::lease_spec,
-    metadata::{finalizer_name, object_meta, object_meta_update},
     migration::{migrated_resource, migration_status},
     namespace::namespace_finalizers,
     node::{node, node_update},

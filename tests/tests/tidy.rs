@@ -16,7 +16,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("orch-runtime", &[]),
     // The generator checks formats and defaults with the rules that the generated code will call.
     ("orch-codegen", &["orch-runtime"]),
-    ("orch-api", &["orch-runtime", "!orch-codegen", "?orch-machinery"]),
+    // What every API speaks of; a change of a kind does not reach it.
+    ("orch-meta", &["orch-runtime", "!orch-codegen"]),
+    ("orch-api", &["orch-meta", "orch-runtime", "!orch-codegen", "?orch-machinery"]),
     ("orch-machinery", &["orch-runtime"]),
     ("orch-storage", &[]),
     ("orch-auth", &["orch-api", "orch-machinery", "orch-runtime"]),

@@ -91,10 +91,10 @@ mod tests {
     fn every_rule_has_a_case_that_breaks_it() {
         let mut broken = vec![false; RULES.len()];
         for case in fs::read_dir("tests/diagnostics").expect("the cases are there") {
-            let imports = vec![("orch_api".to_owned(), PathBuf::from("tests/fixtures/meta"))];
+            let imports = vec![("orch_api".to_owned(), PathBuf::from("tests/fixtures/meta").into())];
             let schema = case.expect("the case can be listed").path();
             let mut ignored = Diagnostics::default();
-            let files = load::load(&Inputs { schema, imports }, &mut ignored);
+            let files = load::load(&Inputs { schema: schema.into(), imports }, &mut ignored);
             let lowered = lower::lower(&files, &mut ignored);
             for (rule, broken) in RULES.iter().zip(&mut broken) {
                 let mut found = Diagnostics::default();

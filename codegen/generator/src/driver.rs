@@ -8,6 +8,13 @@
 //!
 //! The generated root file is named after the package and is included at the root of the crate:
 //! `include!(concat!(env!("OUT_DIR"), "/widgets.rs"));`
+//!
+//! A crate whose generated types other crates refer to has a `links` key of its own name. Cargo then passes what the
+//! build script says (`cargo::metadata`) to the build scripts of the crates that depend on it directly, and they
+//! import its types without a further word. This is known of the crates in [`SHARED`].
+//!
+//! The code for one folder can be in two crates, so that the second can change without the first: one generates
+//! [`Build::only`] a part, the other depends on it and generates the rest. The registry of the second holds both.
 
 use std::{
     env, fs, io,
@@ -15,16 +22,28 @@ use std::{
     process::ExitCode,
 };
 
-use crate::{Inputs, emit, load};
+use crate::{Folder, Inputs, emit, load};
 
-/// Where the schema folder of `orch-api` is, for build scripts of the crates that depend on it.
-const API_SCHEMA: &str = "DEP_ORCH_API_SCHEMA";
+/// Crates whose types are imported where a package depends on them, and how cargo names what their build scripts say.
+/// The first that is there counts: `orch_api` passes on all of `orch_meta`.
+const SHARED: [(&str, Variables); 2] = [
+    ("orch_api", Variables { schema: "DEP_ORCH_API_SCHEMA", only: "DEP_ORCH_API_ONLY" }),
+    ("orch_meta", Variables { schema: "DEP_ORCH_META_SCHEMA", only: "DEP_ORCH_META_ONLY" }),
+];
+
+/// What the build script of a dependency says, as environment variables.
+#[derive(Clone, Copy, Debug)]
+struct Variables {
+    /// Its schema folder.
+    schema: &'static str,
+    /// The entries of the folder that it generates, with `,` between them; not set where it is all of them.
+    only: &'static str,
+}
 
 /// A run of the generator in a build script.
 #[derive(Clone, Debug)]
 pub struct Build {
-    schema: PathBuf,
-    imports: Vec<(String, PathBuf)>,
+    inputs: Inputs,
 }
 
 /// Why nothing, or not everything, was generated.
@@ -55,17 +74,22 @@ pub enum BuildError {
 }
 
 impl Build {
-    /// A run over the schema files of a folder, relative to the package. Where the package depends on `orch-api`,
-    /// the types of that crate can be referred to.
+    /// A run over the schema files of a folder, relative to the package. Where the package depends on `orch-api` or
+    /// `orch-meta`, the types of that crate can be referred to.
     pub fn new(schema: impl Into<PathBuf>) -> Self {
-        let imports = env::var_os(API_SCHEMA).map(|folder| ("orch_api".to_owned(), folder.into()));
-        Build { schema: schema.into(), imports: imports.into_iter().collect() }
+        let imports = SHARED.iter().find_map(|(krate, variables)| {
+            let path = env::var_os(variables.schema)?.into();
+            let only = env::var(variables.only).unwrap_or_default();
+            let only = only.split(',').filter(|entry| !entry.is_empty()).map(str::to_owned).collect();
+            Some(((*krate).to_owned(), Folder { path, only }))
+        });
+        let schema = Folder::from(schema);
+        Build { inputs: Inputs { schema, imports: imports.into_iter().collect() } }
     }
 
-    /// Makes the types of another schema folder known, whose generated code is in the crate of that name.
-    #[must_use]
-    pub fn import(mut self, krate: &str, schema: impl Into<PathBuf>) -> Self {
-        self.imports.push((krate.to_owned(), schema.into()));
+    /// Generates some entries of the folder and no others: groups, and `vocabulary.yaml`.
+    pub fn only(mut self, entries: &[&str]) -> Self {
+        self.inputs.schema.only = entries.iter().map(|entry| (*entry).to_owned()).collect();
         self
     }
 
@@ -90,14 +114,22 @@ impl Build {
     fn generate(self) -> Result<String, BuildError> {
         let out = PathBuf::from(variable("OUT_DIR")?);
         let root = variable("CARGO_PKG_NAME")?.replace('-', "_");
+        let Inputs { mut schema, imports } = self.inputs;
         // Places in messages are absolute, so that they can be followed from anywhere.
-        let schema = self.schema.canonicalize().unwrap_or(self.schema);
+        schema.path = schema.path.canonicalize().unwrap_or(schema.path);
         // Cargo looks at every file below a folder.
-        for folder in [&schema].into_iter().chain(self.imports.iter().map(|(_, folder)| folder)) {
-            println!("cargo::rerun-if-changed={}", folder.display());
+        for path in imports.iter().map(|(_, folder)| folder).chain([&schema]).flat_map(Folder::watched) {
+            println!("cargo::rerun-if-changed={}", path.display());
         }
-        let loaded = load(&Inputs { schema, imports: self.imports });
-        println!("cargo::rerun-if-env-changed={API_SCHEMA}");
+        for (_, variables) in SHARED {
+            println!("cargo::rerun-if-env-changed={}", variables.schema);
+            println!("cargo::rerun-if-env-changed={}", variables.only);
+        }
+        println!("cargo::metadata=schema={}", schema.path.display());
+        if !schema.only.is_empty() {
+            println!("cargo::metadata=only={}", schema.only.join(","));
+        }
+        let loaded = load(&Inputs { schema, imports });
         let rendered = loaded.diagnostics.render();
         if loaded.diagnostics.has_errors() {
             return Err(BuildError::Schema { rendered, errors: loaded.diagnostics.counts().0 });

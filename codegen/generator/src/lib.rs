@@ -7,6 +7,7 @@ pub mod check;
 pub mod diagnostic;
 pub mod driver;
 pub mod emit;
+pub mod folder;
 pub mod idl;
 pub mod load;
 pub mod lower;
@@ -14,20 +15,19 @@ pub mod model;
 pub mod scaffold;
 pub mod source;
 
-use std::path::PathBuf;
-
 use diagnostic::Diagnostics;
 pub use driver::Build;
+pub use folder::Folder;
 use model::Model;
 
 /// Where the schema files are.
 #[derive(Clone, Debug)]
 pub struct Inputs {
-    /// The folder to generate from.
-    pub schema: PathBuf,
+    /// The folder to generate from. What an import of the same folder holds is left to that import.
+    pub schema: Folder,
     /// Folders whose types are linked, not generated, each with the crate that holds their generated code:
     /// `("orch_api", "../schema")`.
-    pub imports: Vec<(String, PathBuf)>,
+    pub imports: Vec<(String, Folder)>,
 }
 
 /// What [`load`] found.
@@ -37,8 +37,6 @@ pub struct Loaded {
     pub model: Model,
     /// Everything that is wrong or questionable.
     pub diagnostics: Diagnostics,
-    /// Every file and folder that was looked at; when one of them changes, so may the result.
-    pub files: Vec<PathBuf>,
 }
 
 /// Reads, resolves and checks schema files. It never fails: everything that is wrong is a diagnostic.
@@ -47,5 +45,5 @@ pub fn load(inputs: &Inputs) -> Loaded {
     let files = load::load(inputs, &mut diagnostics);
     let lowered = lower::lower(&files, &mut diagnostics);
     check::check(&lowered, &mut diagnostics);
-    Loaded { model: lowered.model, diagnostics, files: files.looked_at }
+    Loaded { model: lowered.model, diagnostics }
 }

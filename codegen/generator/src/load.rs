@@ -13,11 +13,16 @@ use std::{
 };
 
 use crate::{
-    Inputs,
+    Folder, Inputs,
     diagnostic::{Diagnostics, Span},
     idl::{Document, Entries, Read, Schema, VocabularyFile},
     source::{self, Spanned},
 };
+
+/// The file of the product words.
+const VOCABULARY: &str = "vocabulary.yaml";
+/// Objects that a new server starts with; not schema.
+const SEED: &str = "seed";
 
 /// Every schema file of one run.
 #[derive(Debug, Default)]
@@ -26,8 +31,6 @@ pub struct Files {
     pub schemas: Vec<SchemaFile>,
     /// `vocabulary.yaml` of the folder itself.
     pub vocabulary: Option<VocabularyFile>,
-    /// Everything that was looked at, folders included: when it changes, so may the result.
-    pub looked_at: Vec<PathBuf>,
 }
 
 /// One schema file.
@@ -41,6 +44,8 @@ pub struct SchemaFile {
     pub version: String,
     /// The crate that holds the generated code, for an imported file.
     pub extern_crate: Option<String>,
+    /// Whether it lies in the folder that is generated from, although another crate may hold the code.
+    pub in_folder: bool,
     /// What it holds.
     pub document: Document,
 }
@@ -56,14 +61,47 @@ impl SchemaFile {
 /// Reads the folder and the imported folders.
 pub fn load(inputs: &Inputs, diagnostics: &mut Diagnostics) -> Files {
     let mut files = Files::default();
-    read_folder(&inputs.schema, None, &mut files, diagnostics);
+    read_own(inputs, &mut files, diagnostics);
     for (name, folder) in &inputs.imports {
-        read_folder(folder, Some(name), &mut files, diagnostics);
+        let in_folder = folder.path == inputs.schema.path;
+        for path in files_of(folder, &|_| true, diagnostics) {
+            if path != folder.path.join(VOCABULARY) {
+                let file = read(path, folder, diagnostics);
+                let file =
+                    file.map(|file| SchemaFile { extern_crate: Some(name.clone()), in_folder, ..file });
+                files.schemas.extend(file);
+            }
+        }
     }
     let key = |file: &SchemaFile| (file.group.clone(), file.version.clone(), file.path.clone());
     files.schemas.sort_by_key(key);
     check_crates(&files.schemas, diagnostics);
     files
+}
+
+/// Reads the folder to generate from, without what an import of the same folder holds.
+fn read_own(inputs: &Inputs, files: &mut Files, diagnostics: &mut Diagnostics) {
+    let folder = &inputs.schema;
+    let is_own = |entry: &str| {
+        !inputs.imports.iter().any(|(_, import)| import.path == folder.path && import.holds(entry))
+    };
+    for path in files_of(folder, &is_own, diagnostics) {
+        if path == folder.path.join(VOCABULARY) {
+            files.vocabulary =
+                source::read(&path, diagnostics).and_then(|node| VocabularyFile::read(&node, diagnostics));
+        } else {
+            files.schemas.extend(read(path, folder, diagnostics));
+        }
+    }
+}
+
+/// Reads one schema file of a folder.
+fn read(path: PathBuf, folder: &Folder, diagnostics: &mut Diagnostics) -> Option<SchemaFile> {
+    let node = source::read(&path, diagnostics)?;
+    let document = Document::read(&node, diagnostics)?;
+    let relative = path.strip_prefix(&folder.path).unwrap_or(&path);
+    let (group, version) = header::group_version(&document, relative, diagnostics);
+    Some(SchemaFile { path, group, version, extern_crate: None, in_folder: true, document })
 }
 
 /// A group and version belongs to one crate: code for it is generated in one place.
@@ -83,70 +121,59 @@ fn check_crates(schemas: &[SchemaFile], diagnostics: &mut Diagnostics) {
     }
 }
 
-fn read_folder(
-    folder: &Path,
-    extern_crate: Option<&String>,
-    files: &mut Files,
+/// All YAML files of a folder whose entry counts, sorted. What cannot be read is reported.
+fn files_of(
+    folder: &Folder,
+    is_wanted: &dyn Fn(&str) -> bool,
     diagnostics: &mut Diagnostics,
-) {
-    for path in walk(folder, folder, files, diagnostics) {
-        let relative = path.strip_prefix(folder).unwrap_or(&path);
-        if relative == Path::new("vocabulary.yaml") {
-            if extern_crate.is_none() {
-                files.vocabulary = source::read(&path, diagnostics)
-                    .and_then(|node| VocabularyFile::read(&node, diagnostics));
-            }
-            continue;
-        }
-        let Some(document) =
-            source::read(&path, diagnostics).and_then(|node| Document::read(&node, diagnostics))
-        else {
-            continue;
-        };
-        let (group, version) = header::group_version(&document, relative, diagnostics);
-        files.schemas.push(SchemaFile {
-            path,
-            group,
-            version,
-            extern_crate: extern_crate.cloned(),
-            document,
-        });
+) -> Vec<PathBuf> {
+    for name in folder.only.iter().filter(|name| !folder.path.join(name).exists()) {
+        let message = format!("the folder has no `{name}`");
+        let help = "name entries of the schema folder: groups, or `vocabulary.yaml`";
+        diagnostics.error(&Span::whole_file(&folder.path), message, help);
     }
+    let entries = entries(&folder.path, diagnostics);
+    let entries = entries.into_iter().filter(|path| {
+        let name = name(path);
+        name != SEED && folder.holds(&name) && is_wanted(&name)
+    });
+    entries.flat_map(|path| walk(path, diagnostics)).collect()
 }
 
-/// All YAML files below a folder, sorted. What cannot be read is reported.
-fn walk(root: &Path, folder: &Path, files: &mut Files, diagnostics: &mut Diagnostics) -> Vec<PathBuf> {
-    files.looked_at.push(folder.to_path_buf());
-    let mut entries = match fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>) {
-        Ok(entries) => entries.into_iter().map(|entry| entry.path()).collect::<Vec<_>>(),
+/// The YAML files at or below a path, sorted.
+fn walk(path: PathBuf, diagnostics: &mut Diagnostics) -> Vec<PathBuf> {
+    if path.is_dir() {
+        let below = entries(&path, diagnostics);
+        return below.into_iter().flat_map(|path| walk(path, diagnostics)).collect();
+    }
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("yaml") => return vec![path],
+        Some("yml") => {
+            let help = format!("rename it to `{}`", path.with_extension("yaml").display());
+            diagnostics.error(&Span::whole_file(&path), "a schema file ends in `.yaml`", help);
+        }
+        _ => {}
+    }
+    Vec::new()
+}
+
+/// What is in a folder, sorted, without hidden entries.
+fn entries(folder: &Path, diagnostics: &mut Diagnostics) -> Vec<PathBuf> {
+    match fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>) {
+        Ok(entries) => {
+            let mut paths: Vec<PathBuf> = entries.into_iter().map(|entry| entry.path()).collect();
+            paths.retain(|path| !name(path).starts_with('.'));
+            paths.sort();
+            paths
+        }
         Err(error) => {
             let message = format!("cannot read the folder: {error}");
             diagnostics.error(&Span::whole_file(folder), message, "check the path of the schema folder");
-            return Vec::new();
-        }
-    };
-    entries.sort();
-    let mut found = Vec::new();
-    for path in entries {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        if name.starts_with('.') || path == root.join("seed") {
-            continue;
-        }
-        if path.is_dir() {
-            found.extend(walk(root, &path, files, diagnostics));
-            continue;
-        }
-        match path.extension().and_then(|extension| extension.to_str()) {
-            Some("yaml") => {
-                files.looked_at.push(path.clone());
-                found.push(path);
-            }
-            Some("yml") => {
-                let help = format!("rename it to `{}`", path.with_extension("yaml").display());
-                diagnostics.error(&Span::whole_file(&path), "a schema file ends in `.yaml`", help);
-            }
-            _ => {}
+            Vec::new()
         }
     }
-    found
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }

@@ -90,6 +90,7 @@ fn group_versions<'f>(
                 resources,
                 types: declared.of(&file.group, &file.version),
                 extern_crate: file.extern_crate.clone(),
+                in_folder: file.in_folder,
             }
         });
     }

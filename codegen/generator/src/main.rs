@@ -5,7 +5,7 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
-use orch_codegen::{Inputs, Loaded, emit, idl::json_schema, load, scaffold};
+use orch_codegen::{Folder, Inputs, Loaded, emit, idl::json_schema, load, scaffold};
 
 /// Schema files in, a complete API out: look after the schema files.
 #[derive(Debug, Parser)]
@@ -16,7 +16,7 @@ struct Arguments {
     schema: PathBuf,
     /// A folder whose types may be referred to, with the crate that holds their generated code.
     #[arg(long, global = true, value_name = "CRATE=DIR", value_parser = parse_import)]
-    import: Vec<(String, PathBuf)>,
+    import: Vec<(String, Folder)>,
     #[command(subcommand)]
     command: Command,
 }
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
     };
-    let inputs = Inputs { schema: arguments.schema, imports: arguments.import };
+    let inputs = Inputs { schema: arguments.schema.into(), imports: arguments.import };
     match arguments.command {
         Command::Check => check(&inputs),
         Command::Show { kind } => show(&inputs, &kind),
@@ -72,7 +72,7 @@ fn check(inputs: &Inputs) -> ExitCode {
     let kinds: usize = loaded.model.group_versions.iter().map(|version| version.resources.len()).sum();
     println!(
         "{}: {}, {}, {}, {}",
-        inputs.schema.display(),
+        inputs.schema.path.display(),
         counted(kinds, "kind"),
         counted(loaded.model.types.len(), "type"),
         counted(errors, "error"),
@@ -97,7 +97,7 @@ fn show(inputs: &Inputs, kind: &str) -> ExitCode {
 }
 
 fn new(inputs: &Inputs, group_version: &str, kind: &str) -> ExitCode {
-    match scaffold::create(&inputs.schema, group_version, kind) {
+    match scaffold::create(&inputs.schema.path, group_version, kind) {
         Ok(path) => {
             println!("wrote {}", path.display());
             ExitCode::SUCCESS
@@ -123,7 +123,7 @@ fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-fn parse_import(text: &str) -> Result<(String, PathBuf), String> {
+fn parse_import(text: &str) -> Result<(String, Folder), String> {
     match text.split_once('=') {
         Some((name, folder)) if !name.is_empty() && !folder.is_empty() => {
             Ok((name.to_owned(), folder.into()))

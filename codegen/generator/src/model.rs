@@ -44,6 +44,8 @@ pub struct GroupVersion {
     pub types: Vec<TypeId>,
     /// The crate that holds the generated code, where it is not the one being generated: `orch_api`.
     pub extern_crate: Option<String>,
+    /// Whether it lies in the folder that is generated from, although another crate may hold the code.
+    pub in_folder: bool,
 }
 
 /// Index of a type in [`Model::types`].

@@ -30,7 +30,7 @@ struct Counts {
 #[test]
 fn the_numbers_in_the_readme_are_true() {
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema");
-    let loaded = load(&Inputs { schema: schema.clone(), imports: Vec::new() });
+    let loaded = load(&Inputs { schema: schema.clone().into(), imports: Vec::new() });
     assert!(!loaded.diagnostics.has_errors());
     let counts = count(&loaded.model);
     let text = format!(

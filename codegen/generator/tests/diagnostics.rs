@@ -23,11 +23,11 @@ fn cases() -> Vec<PathBuf> {
 }
 
 fn report(case: &Path) -> String {
-    let mut imports = vec![("orch_api".to_owned(), PathBuf::from(META))];
+    let mut imports = vec![("orch_api".to_owned(), META.into())];
     if case.join("no-imports").exists() {
         imports.clear();
     }
-    load(&Inputs { schema: case.to_path_buf(), imports }).diagnostics.render()
+    load(&Inputs { schema: case.into(), imports }).diagnostics.render()
 }
 
 #[test]

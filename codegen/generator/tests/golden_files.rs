@@ -47,7 +47,7 @@ fn generate() -> Vec<emit::GeneratedFile> {
 
 fn model() -> orch_codegen::model::Model {
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/schema");
-    let loaded = load(&Inputs { schema, imports: Vec::new() });
+    let loaded = load(&Inputs { schema: schema.into(), imports: Vec::new() });
     assert!(loaded.diagnostics.is_empty(), "{}", loaded.diagnostics.render());
     loaded.model
 }

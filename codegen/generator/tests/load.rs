@@ -6,7 +6,7 @@ use std::{
 };
 
 use orch_codegen::{
-    Inputs, Loaded, load,
+    Folder, Inputs, Loaded, load,
     model::{ColumnValue, Field, Model, Shape, TypeKind, Verb},
 };
 
@@ -15,7 +15,7 @@ fn fixture(name: &str) -> PathBuf {
 }
 
 fn basic() -> Loaded {
-    let loaded = load(&Inputs { schema: fixture("basic"), imports: Vec::new() });
+    let loaded = load(&Inputs { schema: fixture("basic").into(), imports: Vec::new() });
     assert!(!loaded.diagnostics.has_errors(), "{}", loaded.diagnostics.render());
     loaded
 }
@@ -76,10 +76,26 @@ fn columns_are_paths() {
 }
 
 #[test]
-fn every_file_and_folder_is_watched() {
-    let loaded = basic();
-    assert!(loaded.files.contains(&fixture("basic/core/v1/configmap.yaml")));
-    assert!(loaded.files.contains(&fixture("basic/core")));
+fn a_part_of_a_folder_is_generated_in_one_crate_and_the_rest_in_another() {
+    let whole = Folder::from(fixture("basic"));
+    let part = Folder { only: vec!["meta".to_owned()], ..whole.clone() };
+    assert_eq!(part.watched(), [fixture("basic/meta")]);
+    let groups = |inputs: &Inputs| {
+        let loaded = load(inputs);
+        assert!(!loaded.diagnostics.has_errors(), "{}", loaded.diagnostics.render());
+        let all = loaded.model.group_versions.into_iter();
+        all.map(|gv| (gv.group, gv.extern_crate, gv.in_folder)).collect::<Vec<_>>()
+    };
+    let meta = groups(&Inputs { schema: part.clone(), imports: Vec::new() });
+    assert_eq!(meta, [("meta".to_owned(), None, true)]);
+    let rest = groups(&Inputs { schema: whole, imports: vec![("orch_meta".to_owned(), part.clone())] });
+    let expected = [("", None), ("example.orch.io", None), ("meta", Some("orch_meta"))];
+    let expected = expected.map(|(group, krate)| (group.to_owned(), krate.map(str::to_owned), true));
+    assert_eq!(rest, expected);
+
+    let misspelt = Folder { only: vec!["metta".to_owned()], ..part };
+    let report = load(&Inputs { schema: misspelt, imports: Vec::new() }).diagnostics.render();
+    assert!(report.contains("the folder has no `metta`"), "{report}");
 }
 
 /// Loads one file of types, with the types of `tests/fixtures/meta` imported.
@@ -89,8 +105,8 @@ fn types(schemas: &str) -> Model {
     fs::create_dir_all(&version).expect("a folder can be made");
     let head = "openapi: 3.1.0\ninfo: {title: example.orch.io, version: v1}\ncomponents:\n  schemas:\n";
     fs::write(version.join("types.yaml"), format!("{head}{schemas}")).expect("the file can be written");
-    let imports = vec![("orch_api".to_owned(), fixture("meta"))];
-    let loaded = load(&Inputs { schema: folder.path().to_path_buf(), imports });
+    let imports = vec![("orch_api".to_owned(), fixture("meta").into())];
+    let loaded = load(&Inputs { schema: folder.path().into(), imports });
     assert!(!loaded.diagnostics.has_errors(), "{}", loaded.diagnostics.render());
     loaded.model
 }

@@ -56,7 +56,7 @@ fn load_text(text: &str) -> Loaded {
     fs::create_dir_all(&version).expect("a folder can be made");
     fs::write(version.join("widget.yaml"), text).expect("the file can be written");
     let imports = vec![("orch_api".to_owned(), "tests/fixtures/meta".into())];
-    load(&Inputs { schema: folder.path().to_path_buf(), imports })
+    load(&Inputs { schema: folder.path().into(), imports })
 }
 
 /// A place in the text, as a share of its length, and what is put there over how many characters.
@@ -112,7 +112,7 @@ fn bytes_that_are_no_text_are_refused() {
     let version = folder.path().join("core/v1");
     fs::create_dir_all(&version).expect("a folder can be made");
     fs::write(version.join("binary.yaml"), [0xff, 0xfe, 0x00]).expect("the file can be written");
-    let loaded = load(&Inputs { schema: folder.path().to_path_buf(), imports: Vec::new() });
+    let loaded = load(&Inputs { schema: folder.path().into(), imports: Vec::new() });
     assert!(
         loaded.diagnostics.render().contains("schema files are UTF-8 text"),
         "{}",

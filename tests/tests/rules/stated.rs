@@ -87,7 +87,7 @@ impl Stated {
     /// Reads the schema folder.
     pub fn read() -> Self {
         let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../schema");
-        let loaded = load(&Inputs { schema, imports: Vec::new() });
+        let loaded = load(&Inputs { schema: schema.into(), imports: Vec::new() });
         assert!(!loaded.diagnostics.has_errors());
         let model = loaded.model;
         let types =

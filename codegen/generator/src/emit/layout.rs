@@ -51,10 +51,16 @@ impl Layout {
 
     /// The module's path from anywhere in the crate that is being generated: `crate::core::v1`.
     pub fn module_path(&self, group_version: &GroupVersion) -> TokenStream {
+        let krate = crate_path(group_version);
+        let module = self.module_within(group_version);
+        quote!(#krate::#module)
+    }
+
+    /// The module's path within its crate: `core::v1`.
+    pub fn module_within(&self, group_version: &GroupVersion) -> TokenStream {
         let group = format_ident!("{}", self.group_module(group_version));
         let version = format_ident!("{}", Self::version_module(group_version));
-        let krate = crate_path(group_version);
-        quote!(#krate::#group::#version)
+        quote!(#group::#version)
     }
 }
 

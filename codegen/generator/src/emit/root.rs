@@ -6,8 +6,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::{
-    layout::Layout,
-    own_group_versions,
+    layout::{Layout, crate_path},
     text::{self, Item},
     vocabulary,
 };
@@ -16,7 +15,7 @@ use crate::model::{GroupVersion, Model};
 /// The root file's text.
 pub fn root(model: &Model, layout: &Layout) -> String {
     let mut by_group: BTreeMap<&str, Vec<&GroupVersion>> = BTreeMap::new();
-    for group_version in own_group_versions(model) {
+    for group_version in in_folder(model) {
         by_group.entry(layout.group_module(group_version)).or_default().push(group_version);
     }
     let mut items: Vec<Item> =
@@ -26,9 +25,20 @@ pub fn root(model: &Model, layout: &Layout) -> String {
     text::source(&items)
 }
 
+/// What the schema folder holds, whichever crate the code is in.
+fn in_folder(model: &Model) -> impl Iterator<Item = &GroupVersion> {
+    model.group_versions.iter().filter(|group_version| group_version.in_folder)
+}
+
+/// The module of a group; where another crate holds it, that crate's module is passed on.
 fn group_module(module: &str, versions: &[&GroupVersion]) -> TokenStream {
     let name = format_ident!("{module}");
-    let group = versions.first().map_or("", |first| first.group.as_str());
+    let first = versions.first().expect("a group has versions");
+    if first.extern_crate.is_some() {
+        let krate = crate_path(first);
+        return quote!(pub use #krate::#name;);
+    }
+    let group = first.group.as_str();
     let docs =
         if group.is_empty() { " The core group.".to_owned() } else { format!(" The group `{group}`.") };
     let versions = versions.iter().map(|group_version| {
@@ -51,10 +61,9 @@ fn group_module(module: &str, versions: &[&GroupVersion]) -> TokenStream {
 }
 
 fn registry(model: &Model, layout: &Layout) -> TokenStream {
-    let tables = own_group_versions(model).map(|group_version| {
-        let group = format_ident!("{}", layout.group_module(group_version));
-        let version = format_ident!("{}", Layout::version_module(group_version));
-        quote!(&#group::#version::GROUP_VERSION)
+    let tables = in_folder(model).map(|group_version| {
+        let module = layout.module_within(group_version);
+        quote!(&#module::GROUP_VERSION)
     });
     quote! {
         /// Every group and version of this crate, with its kinds and published schemas.

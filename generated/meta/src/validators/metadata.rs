@@ -173,11 +173,24 @@ fn managed_fields_entry(entry: &ManagedFieldsEntry, path: &Path<'_>, cx: &mut Va
 
 #[cfg(test)]
 mod tests {
-    use orch_runtime::{field_error::Validation, path::Path};
+    use orch_runtime::{
+        field_error::Validation,
+        object::{SetDefaults as _, Validate as _},
+        path::Path,
+    };
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::{KUBERNETES, core::v1::ConfigMap, validators::testing::errors};
+    use crate::KUBERNETES;
+
+    /// Fills in the defaults of an object's metadata and validates it, as a create does.
+    fn errors(metadata: &Value) -> Vec<String> {
+        let mut metadata: ObjectMeta = serde_json::from_value(metadata.clone()).unwrap();
+        let mut cx = Validation::new(&KUBERNETES);
+        metadata.set_defaults();
+        metadata.validate(&Path::ROOT.field("metadata"), &mut cx);
+        cx.into_errors().iter().map(ToString::to_string).collect()
+    }
 
     #[test]
     fn labels_annotations_and_finalizers() {
@@ -226,9 +239,9 @@ mod tests {
                 vec!["metadata.generation: Invalid value: -1: must be greater than or equal to 0".to_owned()],
             ),
         ] {
-            assert_eq!(errors::<ConfigMap>(&json!({"metadata": metadata})), expected);
+            assert_eq!(errors(&metadata), expected);
         }
-        let prefix = errors::<ConfigMap>(&json!({"metadata": {"finalizers": ["a b/c"]}}));
+        let prefix = errors(&json!({"finalizers": ["a b/c"]}));
         assert!(
             prefix[0].starts_with(
                 "metadata.finalizers: Invalid value: \"a b/c\": prefix part a lowercase RFC 1123"
@@ -246,7 +259,7 @@ mod tests {
             owner["controller"] = json!(true);
             owner
         };
-        let report = |owners: Value| errors::<ConfigMap>(&json!({"metadata": {"ownerReferences": owners}}));
+        let report = |owners: Value| errors(&json!({"ownerReferences": owners}));
         assert_eq!(
             report(json!([owner("ConfigMap", "a"), owner("ConfigMap", "a"), controller("c")])),
             [""; 0]
@@ -281,7 +294,7 @@ mod tests {
 
     #[test]
     fn managed_fields() {
-        let report = |entry: Value| errors::<ConfigMap>(&json!({"metadata": {"managedFields": [entry]}}));
+        let report = |entry: Value| errors(&json!({"managedFields": [entry]}));
         assert_eq!(report(json!({"operation": "Update", "fieldsType": "FieldsV1", "manager": "m"})), [""; 0]);
         assert_eq!(
             report(
