@@ -17,7 +17,10 @@ BASE = "https://schemas.invalid/"
 
 def documents(folders):
     for folder in folders:
-        for path in sorted(pathlib.Path(folder).glob("*/*/*.yaml")):
+        paths = sorted(pathlib.Path(folder).glob("*/*/*.yaml"))
+        if not paths:
+            sys.exit("%s holds no schema file" % folder)
+        for path in paths:
             with open(path, encoding="utf-8") as file:
                 yield path, yaml.safe_load(file)
 
@@ -50,7 +53,7 @@ def main(folders):
             print("%s: %s" % (path, error))
         faults += len(errors)
     print("%d documents, %d types, %d faults" % (len(found), len(known), faults))
-    return 1 if faults or not found else 0
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":

@@ -1,13 +1,15 @@
 //! What the black-box tests and benchmarks share: a server process of their own, typed users, an HTTP client over
-//! real sockets, and the replay of recorded answers.
+//! real sockets, kubectl, and the replay of recorded answers.
 
 pub mod client;
 mod disk;
 pub mod kubeconfig;
+pub mod kubectl;
 pub mod objects;
 pub mod replay;
 pub mod seed;
 pub mod server;
+pub mod skip;
 
 pub use client::{Answer, Client};
 pub use server::TestServer;

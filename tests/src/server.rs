@@ -106,15 +106,15 @@ impl ServerOptions {
         self.start_in(Arc::new(directory)).await
     }
 
-    /// Starts a server whose data directory is a disk of its own, of so many bytes; `None` where this user cannot make
+    /// Starts a server whose data directory is a disk of its own, of so many bytes; `Err` says why this user cannot make
     /// one.
-    pub async fn start_on_disk(self, bytes: u64) -> Option<TestServer> {
+    pub async fn start_on_disk(self, bytes: u64) -> Result<TestServer, String> {
         let directory = TempDir::with_prefix("orch-test-").expect("a temporary directory can be made");
         std::fs::write(directory.path().join("tokens.csv"), TOKENS).expect("the token file can be written");
         let disk = Disk::mount(data_dir(directory.path()), bytes)?;
         let mut server = self.start_in(Arc::new(directory)).await;
         server.disk = Some(disk);
-        Some(server)
+        Ok(server)
     }
 
     async fn start_in(self, directory: Arc<TempDir>) -> TestServer {
@@ -300,7 +300,7 @@ impl Drop for TestServer {
             eprintln!("{}", log_tail(self.directory.path()));
             return;
         }
-        let log = std::fs::read_to_string(self.directory.path().join("log")).unwrap_or_default();
+        let log = self.log();
         let bug =
             log.lines().find(|line| line.contains("the server has a bug") || line.contains("panicked at"));
         if let Some(line) = bug {

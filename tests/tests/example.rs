@@ -9,7 +9,10 @@ use std::{
     process::Command,
 };
 
-use orch_tests::TestServer;
+use orch_tests::{
+    TestServer,
+    kubectl::{Kubectl, is_installed},
+};
 use serde_json::{Value, json};
 
 const GADGETS: &str = "/apis/example.orch.io/v1/namespaces/default/gadgets";
@@ -57,41 +60,23 @@ async fn one_yaml_file_is_a_new_resource() {
         "the README promises another message than {said:?}"
     );
 
-    with_kubectl(&server, &object);
+    with_kubectl(&server, &object).await;
 }
 
 /// The commands that the README shows, where kubectl is installed.
-fn with_kubectl(server: &TestServer, object: &str) {
-    let kubectl = |arguments: &[&str]| {
-        let mut command = Command::new("kubectl");
-        command
-            .args(arguments)
-            .env("KUBECONFIG", server.kubeconfig_path())
-            .env("HOME", server.scratch_dir())
-            .current_dir(server.scratch_dir());
-        command.output().map(|output| {
-            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
-        })
-    };
-    if kubectl(&["version", "--client"]).is_err() {
-        println!("SKIPPED: kubectl is not installed");
+async fn with_kubectl(server: &TestServer, object: &str) {
+    if !is_installed("the README's commands for a new resource") {
         return;
     }
     std::fs::write(server.scratch_dir().join("gadget.yaml"), object).unwrap();
-    for (arguments, expected) in [
-        (&["apply", "-f", "gadget.yaml"][..], "gadget.example.orch.io/sawmill created"),
-        (&["get", "gadget", "sawmill", "-o", "jsonpath={.spec.speed}"], "20"),
-        (&["get", "gd"], "sawmill"),
-        (&["explain", "gadget.spec.speed"], "Turns per second."),
-        (
-            &["patch", "gadget", "sawmill", "--type=merge", "-p", r#"{"spec":{"speed":900}}"#],
-            r#"The Gadget "sawmill" is invalid: spec.speed: Invalid value: 900: must be between 0 and 500, inclusive"#,
-        ),
-        (&["delete", "gadget", "sawmill"], "deleted"),
-    ] {
-        let text = kubectl(arguments).unwrap();
-        assert!(text.contains(expected), "kubectl {}\n{text}\nexpected: {expected}", arguments.join(" "));
-    }
+    let kubectl = Kubectl { server };
+    kubectl.prints("apply -f gadget.yaml", "gadget.example.orch.io/sawmill created").await;
+    kubectl.prints("get gadget sawmill -o jsonpath={.spec.speed}", "20").await;
+    kubectl.shows("get gd", &["sawmill"]).await;
+    kubectl.shows("explain gadget.spec.speed", &["Turns per second."]).await;
+    let told = r#"The Gadget "sawmill" is invalid: spec.speed: Invalid value: 900: must be between 0 and 500, inclusive"#;
+    kubectl.fails(r#"patch gadget sawmill --type=merge -p {"spec":{"speed":900}}"#, &[told]).await;
+    kubectl.shows("delete gadget sawmill", &["deleted"]).await;
 }
 
 fn root() -> PathBuf {

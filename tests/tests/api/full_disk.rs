@@ -5,6 +5,7 @@ use orch_tests::{
     TestServer,
     client::{Answer, Client},
     objects::{CONFIG_MAPS, config_map, names},
+    skip::skipped,
 };
 use serde_json::json;
 
@@ -34,9 +35,9 @@ async fn a_full_disk_refuses_writes_and_loses_none() {
 
 #[tokio::test]
 async fn a_full_disk_lets_deletions_through() {
-    let Some(mut server) = TestServer::options().start_on_disk(24 * MEBIBYTE).await else {
-        eprintln!("a_full_disk_lets_deletions_through: SKIPPED, this user cannot mount a disk");
-        return;
+    let mut server = match TestServer::options().start_on_disk(24 * MEBIBYTE).await {
+        Ok(server) => server,
+        Err(why) => return skipped("deletions on a full disk", &why),
     };
     let admin = server.admin();
     // What is kept for deletions is there some moments after the start.

@@ -1,11 +1,12 @@
-//! Manifests as people write them, for every family of kinds: the command line that they already have applies them,
-//! finds nothing to change afterwards, and shows them. Where it is not installed, the test says SKIPPED.
+//! Manifests as people write them, for every family of kinds: kubectl applies them, finds nothing to change afterwards,
+//! and shows them.
 
 use std::path::{Path, PathBuf};
 
-use orch_tests::TestServer;
-
-use crate::kubectl::{Kubectl, is_installed};
+use orch_tests::{
+    TestServer,
+    kubectl::{Kubectl, is_installed},
+};
 
 /// The files of `tests/manifests`, how many objects each has, and a change: a text in the file, and what stands there instead.
 const FAMILIES: &[(&str, usize, [&str; 2])] = &[
@@ -32,7 +33,7 @@ fn kinds(text: &str) -> Vec<&str> {
 
 #[tokio::test]
 async fn manifests_are_applied_found_unchanged_and_shown() {
-    if !is_installed() {
+    if !is_installed("applying manifests with kubectl") {
         return;
     }
     let server = TestServer::options().vocabulary("kubernetes").start().await;

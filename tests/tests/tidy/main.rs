@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
 #![allow(clippy::similar_names, reason = "a list, a lost one and the last one are what tests talk about")]
 
+mod bans;
+
 use std::{
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -46,12 +48,6 @@ const STRANGERS: &[(&str, &[&str], &str)] = &[
     ("orch-auth", &["hyper", "axum", "sqlx"], "knows no HTTP"),
     ("orch-apiserver", &["sqlx"], "the database belongs to the store"),
 ];
-
-/// Crates that may not be anywhere in the build, on any platform.
-const BANNED: &[&str] = &["ring", "openssl", "openssl-sys", "native-tls", "serde_yaml", "serde_yml"];
-
-/// Features of `serde_json` that would change what is written.
-const BANNED_JSON_FEATURES: &[&str] = &["preserve_order", "arbitrary_precision"];
 
 /// File and folder names that say nothing.
 const EMPTY_NAMES: &[&str] = &["utils", "util", "helpers", "helper", "common", "misc", "mod"];
@@ -111,22 +107,6 @@ fn every_crate_takes_the_lints_of_the_workspace() {
         let text = read(&file);
         let inherits = text.contains("[lints]\nworkspace = true") || text.contains("[workspace.lints");
         assert!(inherits, "{} has lints of its own", shown(&file));
-    }
-}
-
-#[test]
-fn banned_crates_and_features_are_not_in_the_build() {
-    for name in BANNED {
-        // Packages that are not even in the lock file are an error to cargo; the others print nothing when unused.
-        let tree = cargo(&["tree", "--workspace", "--target", "all", "--edges", "all", "--invert", name]);
-        assert!(tree.stdout.is_empty(), "{name} is in the build:\n{}", String::from_utf8_lossy(&tree.stdout));
-    }
-    let tree =
-        cargo(&["tree", "--workspace", "--target", "all", "--edges", "features", "--invert", "serde_json"]);
-    let tree = String::from_utf8(tree.stdout).unwrap();
-    assert!(tree.contains(r#"serde_json feature "float_roundtrip""#), "no tree of features:\n{tree}");
-    for feature in BANNED_JSON_FEATURES {
-        assert!(!tree.contains(&format!("serde_json feature \"{feature}\"")), "serde_json has {feature}");
     }
 }
 
@@ -255,13 +235,16 @@ fn files(ending: &str) -> Vec<PathBuf> {
 }
 
 fn cargo_metadata() -> Value {
-    let output = cargo(&["metadata", "--no-deps", "--format-version", "1"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("metadata is JSON")
+    serde_json::from_str(&cargo(&["metadata", "--no-deps", "--format-version", "1"]))
+        .expect("metadata is JSON")
 }
 
-fn cargo(arguments: &[&str]) -> std::process::Output {
+/// What cargo prints. It needs nothing that a build has not fetched, and a command that fails is a failure here.
+fn cargo(arguments: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO"));
     command.args(arguments).args(["--offline", "--locked"]).current_dir(root());
-    command.output().expect("cargo runs")
+    let output = command.output().expect("cargo starts");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "cargo {} fails:\n{errors}", arguments.join(" "));
+    String::from_utf8(output.stdout).expect("cargo prints UTF-8")
 }

@@ -1,96 +1,26 @@
-//! The command line that people already have, in both vocabularies. Where it is not installed, the test says SKIPPED.
+//! The usual commands, in both vocabularies.
 
 use std::{process::Stdio, time::Duration};
 
-use orch_tests::TestServer;
-use tokio::{
-    io::{AsyncBufReadExt, BufReader},
-    process::Command,
+use orch_tests::{
+    TestServer,
+    kubectl::{Kubectl, is_installed},
 };
+use tokio::io::{AsyncBufReadExt, BufReader};
 
-/// How long one command may take.
+/// How long a test waits for what must come.
 const PATIENCE: Duration = Duration::from_mins(1);
-
-/// The tool as the administrator of one server.
-pub struct Kubectl<'s> {
-    /// The server.
-    pub server: &'s TestServer,
-}
-
-impl Kubectl<'_> {
-    fn command(&self, line: &str) -> Command {
-        let mut command = Command::new("kubectl");
-        command
-            .args(line.split(' '))
-            .env("KUBECONFIG", self.server.kubeconfig_path())
-            // Its caches go away with the server.
-            .env("HOME", self.server.scratch_dir())
-            .current_dir(self.server.scratch_dir())
-            .stdin(Stdio::null())
-            .kill_on_drop(true);
-        command
-    }
-
-    /// Whether a command succeeds, and what it prints.
-    pub async fn output(&self, line: &str) -> (bool, String) {
-        let output = tokio::time::timeout(PATIENCE, self.command(line).output()).await;
-        let output = output.unwrap_or_else(|_| panic!("kubectl {line} hangs")).unwrap();
-        let text =
-            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-        (output.status.success(), text)
-    }
-
-    /// Runs a command that succeeds, without a warning: what it prints.
-    pub async fn run(&self, line: &str) -> String {
-        let (success, text) = self.output(line).await;
-        assert!(success, "kubectl {line}\n{text}");
-        assert!(!text.contains("Warning:"), "kubectl {line}\n{text}");
-        text
-    }
-
-    /// Runs a command that prints exactly this.
-    pub async fn prints(&self, line: &str, expected: &str) {
-        assert_eq!(self.run(line).await.trim_end(), expected, "kubectl {line}");
-    }
-
-    /// Runs a command that prints all of these.
-    async fn shows(&self, line: &str, expected: &[&str]) {
-        let text = self.run(line).await;
-        for part in expected {
-            assert!(text.contains(part), "{part:?} is not in the output of kubectl {line}:\n{text}");
-        }
-    }
-
-    /// Runs a command that fails with all of these words.
-    async fn fails(&self, line: &str, expected: &[&str]) {
-        let (success, text) = self.output(line).await;
-        assert!(!success, "kubectl {line}\n{text}");
-        for part in expected {
-            assert!(text.contains(part), "{part:?} is not in the output of kubectl {line}:\n{text}");
-        }
-    }
-}
-
-/// Whether the tool is there; says so where it is not.
-pub fn is_installed() -> bool {
-    let found = std::process::Command::new("kubectl").args(["version", "--client"]).output();
-    let is_installed = found.is_ok_and(|output| output.status.success());
-    if !is_installed {
-        println!("SKIPPED: kubectl is not installed");
-    }
-    is_installed
-}
 
 #[tokio::test]
 async fn the_usual_commands_work_in_the_orch_vocabulary() {
-    if is_installed() {
+    if is_installed("the usual commands in the orch vocabulary") {
         the_usual_commands_work("orch", "orch-system", "coordination.orch.io/v1").await;
     }
 }
 
 #[tokio::test]
 async fn the_usual_commands_work_in_the_kubernetes_vocabulary() {
-    if is_installed() {
+    if is_installed("the usual commands in the kubernetes vocabulary") {
         the_usual_commands_work("kubernetes", "kube-system", "coordination.k8s.io/v1").await;
     }
 }
@@ -98,7 +28,7 @@ async fn the_usual_commands_work_in_the_kubernetes_vocabulary() {
 /// The tool spells the group of token requests itself, so this works in one vocabulary only.
 #[tokio::test]
 async fn a_token_is_made_for_a_service_account() {
-    if !is_installed() {
+    if !is_installed("making a token with kubectl") {
         return;
     }
     let server = TestServer::options().vocabulary("kubernetes").start().await;
