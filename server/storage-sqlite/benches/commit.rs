@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use orch_storage::sqlite::{self, FaultPoint, Faults, SqliteConfig};
-use orch_storage::{Body, Key, ResourceName, Storage, Write};
+use orch_storage::{Body, Change, Key, ResourceName, Storage};
+use orch_storage_sqlite::{FaultPoint, Faults, SqliteConfig};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqliteConnection};
 
@@ -44,7 +44,7 @@ async fn commits(directory: &Path) {
         })
     };
     let config = SqliteConfig { faults, ..SqliteConfig::new(directory.join("store.db"), "orch") };
-    let storage = sqlite::open(config).await.unwrap();
+    let storage = orch_storage_sqlite::open(config).await.unwrap();
     let (mut commits, mut of_many) = (0, 0);
     let mut raw = Raw::open(directory.join("raw.db")).await;
     let (mut single, mut many, mut batched, mut large, mut alone) = (vec![], vec![], vec![], vec![], vec![]);
@@ -77,7 +77,7 @@ async fn commits(directory: &Path) {
 
 async fn start(directory: &Path) {
     let path = directory.join("large.db");
-    let storage = sqlite::open(SqliteConfig::new(&path, "orch")).await.unwrap();
+    let storage = orch_storage_sqlite::open(SqliteConfig::new(&path, "orch")).await.unwrap();
     let fill = (0..64).map(|writer| {
         let storage = storage.clone();
         tokio::spawn(async move {
@@ -101,7 +101,7 @@ async fn start(directory: &Path) {
         scanned = scanned.min(started.elapsed());
 
         let started = Instant::now();
-        let storage = sqlite::open(SqliteConfig::new(&path, "orch")).await.unwrap();
+        let storage = orch_storage_sqlite::open(SqliteConfig::new(&path, "orch")).await.unwrap();
         opened = opened.min(started.elapsed());
         assert_eq!(storage.snapshot(&ResourceName::new("configmaps")).len(), OBJECTS);
         storage.shutdown().await.unwrap();
@@ -112,7 +112,8 @@ async fn start(directory: &Path) {
         scanned.as_millis()
     );
     let empty = Instant::now();
-    let storage = sqlite::open(SqliteConfig::new(directory.join("empty.db"), "orch")).await.unwrap();
+    let storage =
+        orch_storage_sqlite::open(SqliteConfig::new(directory.join("empty.db"), "orch")).await.unwrap();
     println!("start of a new database: {} ms", empty.elapsed().as_millis());
     storage.shutdown().await.unwrap();
 }
@@ -145,7 +146,7 @@ async fn store_rate(storage: &Storage, writers: usize, prefix: &str) -> f64 {
 
 fn creation(name: &str) -> Write {
     let key = Key::new(ResourceName::new("configmaps"), "default", name);
-    Write::Create { key, body: Body::new(vec![b'x'; VALUE], VALUE / 8) }
+    Change::Create { key, body: Body::new(vec![b'x'; VALUE], VALUE / 8) }
 }
 
 fn options(path: &Path) -> SqliteConnectOptions {

@@ -6,23 +6,23 @@
 
 use std::path::Path;
 
+use orch_storage::StoreError;
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::writer::Control;
-use super::{log, schema};
-use crate::error::StoreError;
+use crate::writer::Control;
+use crate::{log, schema};
 
 /// The task, and the signal that it should look.
-pub(super) struct Checkpointer {
+pub(crate) struct Checkpointer {
     wake: mpsc::Sender<()>,
     task: JoinHandle<()>,
 }
 
 impl Checkpointer {
     /// Starts the task for the database at `path`.
-    pub(super) async fn start(path: &Path, control: mpsc::WeakSender<Control>) -> Result<Self, StoreError> {
+    pub(crate) async fn start(path: &Path, control: mpsc::WeakSender<Control>) -> Result<Self, StoreError> {
         let options = schema::options(path, None).thread_name(|id| format!("store-checkpoint-{id}"));
         let connection = options.connect().await.map_err(|error| schema::at_start(path, &error))?;
         let (wake, woken) = mpsc::channel(1);
@@ -31,13 +31,13 @@ impl Checkpointer {
     }
 
     /// Tells the task that the log has grown.
-    pub(super) fn wake(&self) {
+    pub(crate) fn wake(&self) {
         // If a signal is waiting already, that one will do.
         let _ = self.wake.try_send(());
     }
 
     /// Ends the task; returns when its connection is closed.
-    pub(super) async fn stop(self) {
+    pub(crate) async fn stop(self) {
         drop(self.wake);
         if let Err(error) = self.task.await {
             tracing::error!(%error, "the checkpoint task failed");

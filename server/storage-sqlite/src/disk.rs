@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 /// Why a page-sized file beside `path` cannot be written, if the reason is that there is no room.
-pub(super) fn no_room(path: &Path) -> Option<io::Error> {
+pub(crate) fn no_room(path: &Path) -> Option<io::Error> {
     let mut probe = path.as_os_str().to_owned();
     probe.push(".probe");
     let written = File::create(&probe).and_then(|mut file| {
@@ -19,6 +19,6 @@ pub(super) fn no_room(path: &Path) -> Option<io::Error> {
 }
 
 /// Whether the reason is that the disk has no room, whatever the file.
-pub(super) fn is_full(error: &io::Error) -> bool {
+pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::error::StoreError;
+use orch_storage::StoreError;
 
 /// A step of the writer at which a failure can be played.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Faults {
         Self(Some(Arc::new(play)))
     }
 
-    pub(super) fn at(&self, point: FaultPoint) -> Result<(), StoreError> {
+    pub(crate) fn at(&self, point: FaultPoint) -> Result<(), StoreError> {
         self.0.as_ref().map_or(Ok(()), |play| play(point))
     }
 }

@@ -3,53 +3,53 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use orch_storage::engine::Accepted;
 use sqlx::query::Query;
 use sqlx::sqlite::{Sqlite, SqliteArguments};
 use sqlx::{AssertSqlSafe, SqliteConnection};
 
-use super::row;
-use crate::memory::Change;
+use crate::row;
 
 /// The most rows of one statement. There is a statement, and a place in the cache of prepared ones, for each number
 /// up to it; a larger batch is several statements in a transaction.
-pub(super) const ROWS: usize = 32;
+pub(crate) const ROWS: usize = 32;
 
 /// The texts of the insert statements.
-pub(super) struct Inserts([Arc<str>; ROWS]);
+pub(crate) struct Inserts([Arc<str>; ROWS]);
 
 impl Inserts {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(std::array::from_fn(|index| text(index + 1)))
     }
 
-    /// Inserts `changes` as one transaction. If it fails, one may be left open.
-    pub(super) async fn insert(
+    /// Inserts `writes` as one transaction. If it fails, one may be left open.
+    pub(crate) async fn insert(
         &self,
         connection: &mut SqliteConnection,
-        changes: &[Change],
+        writes: &[Accepted],
     ) -> Result<(), sqlx::Error> {
-        if changes.len() <= ROWS {
+        if writes.len() <= ROWS {
             // A statement by itself is a transaction.
-            self.rows(changes).execute(connection).await?;
+            self.rows(writes).execute(connection).await?;
             return Ok(());
         }
         sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await?;
-        for part in changes.chunks(ROWS) {
+        for part in writes.chunks(ROWS) {
             self.rows(part).execute(&mut *connection).await?;
         }
         sqlx::query("COMMIT").execute(connection).await?;
         Ok(())
     }
 
-    fn rows<'q>(&self, changes: &'q [Change]) -> Query<'q, Sqlite, SqliteArguments> {
-        let text = Arc::clone(&self.0[changes.len() - 1]);
+    fn rows<'q>(&self, writes: &'q [Accepted]) -> Query<'q, Sqlite, SqliteArguments> {
+        let text = Arc::clone(&self.0[writes.len() - 1]);
         let query = sqlx::query(AssertSqlSafe(text));
-        changes.iter().fold(query, |query, change| {
-            let object = change.event.object();
+        writes.iter().fold(query, |query, Accepted { op, event }| {
+            let object = event.object();
             let key = object.key();
             let value = object.value().expect("the value of a new object was not read from anywhere");
-            let op = row::op_number(change.op);
-            let time = change.event.time().0 as i64;
+            let op = row::op_number(*op);
+            let time = event.time().0 as i64;
             let checksum = row::checksum(object.revision(), key, op, time, value);
             query
                 .bind(object.revision().get() as i64)

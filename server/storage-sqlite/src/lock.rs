@@ -5,15 +5,15 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::error::StoreError;
+use orch_storage::StoreError;
 
 /// Holds the database until it is dropped.
 #[derive(Debug)]
-pub(super) struct Lock(#[expect(dead_code, reason = "open is locked")] File);
+pub(crate) struct Lock(#[expect(dead_code, reason = "open is locked")] File);
 
 impl Lock {
     /// Takes the database at `path`; makes its directory if needed.
-    pub(super) fn acquire(path: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn acquire(path: &Path) -> Result<Self, StoreError> {
         if let Some(directory) = path.parent().filter(|directory| !directory.as_os_str().is_empty()) {
             fs::create_dir_all(directory).map_err(|error| not_writable(directory, &error))?;
         }
@@ -29,7 +29,7 @@ impl Lock {
 }
 
 /// The lock file of the database at `path`.
-pub(super) fn lock_path(path: &Path) -> PathBuf {
+pub(crate) fn lock_path(path: &Path) -> PathBuf {
     let mut lock = path.as_os_str().to_owned();
     lock.push(".lock");
     lock.into()

@@ -3,36 +3,35 @@
 use std::path::Path;
 
 use futures_util::TryStreamExt;
+use orch_storage::engine::{Accepted, Garbage};
+use orch_storage::store::Visitor;
+use orch_storage::{Revision, StoreError};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqliteConnection};
 
-use super::SqliteConfig;
-use super::insert::{Inserts, ROWS};
-use super::row;
-use super::schema::{self, Meta};
-use crate::error::StoreError;
-use crate::memory::{Change, Garbage};
-use crate::revision::Revision;
-use crate::store::Visitor;
+use crate::config::SqliteConfig;
+use crate::insert::{Inserts, ROWS};
+use crate::row;
+use crate::schema::{self, Meta};
 
 /// How many rows a scan is ahead of the code that takes them.
 const READ_AHEAD: usize = 512;
 
 /// A log that can be written.
-pub(super) struct Log {
+pub(crate) struct Log {
     options: SqliteConnectOptions,
     connection: SqliteConnection,
     inserts: Inserts,
 }
 
 /// A log that can be read, beside one that is written.
-pub(super) struct LogReader {
+pub(crate) struct LogReader {
     connection: SqliteConnection,
 }
 
 impl Log {
     /// Opens the database that `config` names, or creates it.
-    pub(super) async fn open(config: &SqliteConfig) -> Result<(Self, Meta), StoreError> {
+    pub(crate) async fn open(config: &SqliteConfig) -> Result<(Self, Meta), StoreError> {
         let path = &config.path;
         let options = schema::options(path, config.max_bytes)
             .busy_timeout(config.busy_timeout)
@@ -47,18 +46,18 @@ impl Log {
     }
 
     /// Shows all rows, in order. Returns the revision of the last, or zero.
-    pub(super) async fn read(&mut self, visit: &mut Visitor<'_>) -> Result<Revision, sqlx::Error> {
+    pub(crate) async fn read(&mut self, visit: &mut Visitor<'_>) -> Result<Revision, sqlx::Error> {
         read(&mut self.connection, visit).await
     }
 
     /// Appends rows, durably, all or none.
-    pub(super) async fn append(&mut self, changes: &[Change]) -> Result<(), sqlx::Error> {
-        self.inserts.insert(&mut self.connection, changes).await
+    pub(crate) async fn append(&mut self, writes: &[Accepted]) -> Result<(), sqlx::Error> {
+        self.inserts.insert(&mut self.connection, writes).await
     }
 
     /// Takes back what a failed append may have left: an open transaction, or rows after `last` that nobody was
     /// told of. Opens a new connection if this one does not work any more.
-    pub(super) async fn restore(&mut self, last: Revision) -> Result<(), sqlx::Error> {
+    pub(crate) async fn restore(&mut self, last: Revision) -> Result<(), sqlx::Error> {
         // Fails if there is no transaction, which is the usual case.
         let _ = sqlx::query("ROLLBACK").execute(&mut self.connection).await;
         if self.drop_after(last).await.is_ok() {
@@ -71,7 +70,7 @@ impl Log {
     }
 
     /// Deletes rows that history no longer needs.
-    pub(super) async fn drop_rows(&mut self, garbage: &[Garbage]) -> Result<(), sqlx::Error> {
+    pub(crate) async fn drop_rows(&mut self, garbage: &[Garbage]) -> Result<(), sqlx::Error> {
         let Some(compacted) = garbage.iter().map(|garbage| garbage.because_of).max() else { return Ok(()) };
         let rows: Vec<String> = garbage.iter().map(|garbage| garbage.revision.to_string()).collect();
         sqlx::query(
@@ -89,7 +88,7 @@ impl Log {
 
     /// Gives up to `pages` unused pages back to the file system. Returns whether more should follow: at least a
     /// quarter of the file is unused.
-    pub(super) async fn vacuum(&mut self, pages: u32) -> Result<bool, sqlx::Error> {
+    pub(crate) async fn vacuum(&mut self, pages: u32) -> Result<bool, sqlx::Error> {
         let (unused, all): (i64, i64) =
             sqlx::query_as("SELECT freelist_count, page_count FROM pragma_freelist_count, pragma_page_count")
                 .fetch_one(&mut self.connection)
@@ -103,7 +102,7 @@ impl Log {
     }
 
     /// Bounds the size of the database from now on, in bytes.
-    pub(super) async fn limit(&mut self, max_bytes: Option<u64>) -> Result<(), sqlx::Error> {
+    pub(crate) async fn limit(&mut self, max_bytes: Option<u64>) -> Result<(), sqlx::Error> {
         let pages = schema::max_pages(max_bytes);
         sqlx::raw_sql(AssertSqlSafe(format!("PRAGMA max_page_count = {pages}")))
             .execute(&mut self.connection)
@@ -112,12 +111,12 @@ impl Log {
     }
 
     /// Copies what is left of the write-ahead log into the database.
-    pub(super) async fn checkpoint(&mut self) -> Result<(), sqlx::Error> {
+    pub(crate) async fn checkpoint(&mut self) -> Result<(), sqlx::Error> {
         checkpoint(&mut self.connection).await
     }
 
     /// Copies all of the write-ahead log and closes the database.
-    pub(super) async fn close(mut self) -> Result<(), sqlx::Error> {
+    pub(crate) async fn close(mut self) -> Result<(), sqlx::Error> {
         sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut self.connection).await?;
         self.connection.close().await
     }
@@ -131,20 +130,20 @@ impl Log {
 
 impl LogReader {
     /// Opens the database at `path` for looking at it. Nothing is created or changed.
-    pub(super) async fn open(path: &Path) -> Result<Self, StoreError> {
+    pub(crate) async fn open(path: &Path) -> Result<Self, StoreError> {
         let connection = schema::read_only_options(path).row_buffer_size(READ_AHEAD).connect().await;
         Ok(Self { connection: connection.map_err(|error| schema::at_start(path, &error))? })
     }
 
     /// What the database finds wrong with its own structure; nothing if it is sound.
-    pub(super) async fn integrity(&mut self, path: &Path) -> Result<Vec<String>, StoreError> {
+    pub(crate) async fn integrity(&mut self, path: &Path) -> Result<Vec<String>, StoreError> {
         let check = sqlx::query_scalar("PRAGMA quick_check(20)").fetch_all(&mut self.connection).await;
         let findings: Vec<String> = check.map_err(|error| schema::at_start(path, &error))?;
         Ok(findings.into_iter().filter(|finding| finding != "ok").collect())
     }
 
     /// Shows all rows, in order, as they are at one moment. Returns the newest revision there ever was.
-    pub(super) async fn read(
+    pub(crate) async fn read(
         &mut self,
         path: &Path,
         visit: &mut Visitor<'_>,
@@ -159,7 +158,7 @@ impl LogReader {
 }
 
 /// Copies the write-ahead log into the database, as far as possible without waiting for anybody.
-pub(super) async fn checkpoint(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+pub(crate) async fn checkpoint(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").execute(connection).await?;
     Ok(())
 }

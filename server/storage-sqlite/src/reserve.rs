@@ -11,7 +11,7 @@ const BLOCK: usize = 1 << 16;
 
 /// The file, whether it is there or not.
 #[derive(Debug, Clone)]
-pub(super) struct Reserve {
+pub(crate) struct Reserve {
     database: PathBuf,
     path: PathBuf,
     bytes: u64,
@@ -19,19 +19,19 @@ pub(super) struct Reserve {
 
 impl Reserve {
     /// Of `bytes`, beside `database`. Of none there is no file, and it is always kept.
-    pub(super) fn beside(database: &Path, bytes: u64) -> Self {
+    pub(crate) fn beside(database: &Path, bytes: u64) -> Self {
         let mut path = database.as_os_str().to_owned();
         path.push(".reserve");
         Self { database: database.into(), path: path.into(), bytes }
     }
 
     /// Whether the room is taken.
-    pub(super) fn is_kept(&self) -> bool {
+    pub(crate) fn is_kept(&self) -> bool {
         self.bytes == 0 || self.path.metadata().is_ok_and(|file| file.len() >= self.bytes)
     }
 
     /// Takes the room; where there is not enough, no more than it had.
-    pub(super) async fn keep(&self) -> io::Result<()> {
+    pub(crate) async fn keep(&self) -> io::Result<()> {
         let this = self.clone();
         blocking(move || {
             let mut file = File::options().create(true).append(true).open(&this.path)?;
@@ -48,7 +48,7 @@ impl Reserve {
     }
 
     /// Gives the first half of the room back, or all of it.
-    pub(super) async fn give_back(&self, all: bool) -> io::Result<()> {
+    pub(crate) async fn give_back(&self, all: bool) -> io::Result<()> {
         let this = self.clone();
         blocking(move || match File::options().write(true).open(&this.path) {
             Ok(file) => file.set_len(if all { 0 } else { file.metadata()?.len().min(this.bytes / 2) }),

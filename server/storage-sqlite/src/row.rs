@@ -3,20 +3,16 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use orch_storage::store::{Op, Record};
+use orch_storage::{Corrupt, Key, ResourceName, Revision, Timestamp};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, ValueRef};
 
-use crate::clock::Timestamp;
-use crate::key::{Key, ResourceName};
-use crate::object::Corrupt;
-use crate::revision::Revision;
-use crate::store::{Op, Record};
-
 /// The columns that [`read`] expects, in this order.
-pub(super) const SELECT: &str = "SELECT revision, resource, namespace, name, op, time, checksum, value FROM log WHERE revision > 0 ORDER BY revision";
+pub(crate) const SELECT: &str = "SELECT revision, resource, namespace, name, op, time, checksum, value FROM log WHERE revision > 0 ORDER BY revision";
 
 /// The number that stands for `op`.
-pub(super) fn op_number(op: Op) -> i64 {
+pub(crate) fn op_number(op: Op) -> i64 {
     match op {
         Op::Create => 1,
         Op::Replace => 2,
@@ -25,7 +21,7 @@ pub(super) fn op_number(op: Op) -> i64 {
 }
 
 /// The checksum of a row with these columns.
-pub(super) fn checksum(revision: Revision, key: &Key, op: i64, time: i64, value: &[u8]) -> i64 {
+pub(crate) fn checksum(revision: Revision, key: &Key, op: i64, time: i64, value: &[u8]) -> i64 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&revision.get().to_le_bytes());
     hasher.update(&op.to_le_bytes());
@@ -40,7 +36,7 @@ pub(super) fn checksum(revision: Revision, key: &Key, op: i64, time: i64, value:
 
 /// The record of a row. A row that is not what was written gives a record whose value says so; its other parts are
 /// what the row shows now, which is all there is to go by.
-pub(super) fn read(row: &SqliteRow) -> Record {
+pub(crate) fn read(row: &SqliteRow) -> Record {
     let revision = Revision::new(number(row, 0) as u64);
     let key = Key { resource: ResourceName::new(text(row, 1)), namespace: text(row, 2), name: text(row, 3) };
     let (op, time) = (number(row, 4), number(row, 5));

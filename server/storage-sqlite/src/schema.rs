@@ -4,12 +4,10 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use orch_storage::{Revision, StoreError};
 use sqlx::SqliteConnection;
 use sqlx::sqlite::{SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, Row};
-
-use crate::error::StoreError;
-use crate::revision::Revision;
 
 /// The format of the tables below. A change that older versions cannot read raises it.
 const FORMAT: u64 = 1;
@@ -30,28 +28,28 @@ const TABLES: &str = "
 
 /// Result codes of the database (<https://sqlite.org/rescode.html>), reduced to their primary part.
 mod code {
-    pub(super) const PERM: u32 = 3;
-    pub(super) const BUSY: u32 = 5;
-    pub(super) const READONLY: u32 = 8;
-    pub(super) const CORRUPT: u32 = 11;
-    pub(super) const FULL: u32 = 13;
-    pub(super) const CANTOPEN: u32 = 14;
-    pub(super) const NOTADB: u32 = 26;
+    pub(crate) const PERM: u32 = 3;
+    pub(crate) const BUSY: u32 = 5;
+    pub(crate) const READONLY: u32 = 8;
+    pub(crate) const CORRUPT: u32 = 11;
+    pub(crate) const FULL: u32 = 13;
+    pub(crate) const CANTOPEN: u32 = 14;
+    pub(crate) const NOTADB: u32 = 26;
 }
 
 /// Bytes of a page.
-pub(super) const PAGE: i64 = 8192;
+pub(crate) const PAGE: i64 = 8192;
 
 /// What a database says about itself.
-pub(super) struct Meta {
-    pub(super) vocabulary: Arc<str>,
-    pub(super) cluster_uid: Arc<str>,
+pub(crate) struct Meta {
+    pub(crate) vocabulary: Arc<str>,
+    pub(crate) cluster_uid: Arc<str>,
     /// Records up to here may have been dropped.
-    pub(super) compacted: Revision,
+    pub(crate) compacted: Revision,
 }
 
 /// How every connection is opened that writes. `max_bytes` bounds the database file.
-pub(super) fn options(path: &Path, max_bytes: Option<u64>) -> SqliteConnectOptions {
+pub(crate) fn options(path: &Path, max_bytes: Option<u64>) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(path)
         .journal_mode(SqliteJournalMode::Wal)
@@ -64,24 +62,24 @@ pub(super) fn options(path: &Path, max_bytes: Option<u64>) -> SqliteConnectOptio
 }
 
 /// How many pages a database of at most this size has.
-pub(super) fn max_pages(max_bytes: Option<u64>) -> u64 {
+pub(crate) fn max_pages(max_bytes: Option<u64>) -> u64 {
     max_bytes.map_or(u64::from(u32::MAX - 1), |bytes| bytes / PAGE as u64).max(1)
 }
 
 /// How the first connection to a database that does not exist yet is opened. These choices last for its life. To make
 /// them again on an existing one would write to it, which a full disk does not allow.
-pub(super) fn creating(options: SqliteConnectOptions) -> SqliteConnectOptions {
+pub(crate) fn creating(options: SqliteConnectOptions) -> SqliteConnectOptions {
     options.create_if_missing(true).page_size(PAGE as u32).auto_vacuum(SqliteAutoVacuum::Incremental)
 }
 
 /// How a connection is opened that only looks.
-pub(super) fn read_only_options(path: &Path) -> SqliteConnectOptions {
+pub(crate) fn read_only_options(path: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new().filename(path).read_only(true).foreign_keys(false).disable_statement_logging()
 }
 
 /// Reads what the database at `path` is, or makes it one if it is empty. Refuses those that this store, with this
 /// vocabulary, must not touch.
-pub(super) async fn prepare(
+pub(crate) async fn prepare(
     connection: &mut SqliteConnection,
     path: &Path,
     vocabulary: &str,
@@ -105,7 +103,7 @@ pub(super) async fn prepare(
 }
 
 /// Reads what the database at `path` is.
-pub(super) async fn read(connection: &mut SqliteConnection, path: &Path) -> Result<Meta, StoreError> {
+pub(crate) async fn read(connection: &mut SqliteConnection, path: &Path) -> Result<Meta, StoreError> {
     let not_ours = |detail: &str| StoreError::NotADatabase { path: path.into(), detail: detail.into() };
     let rows = match sqlx::query("SELECT name, value FROM meta").fetch_all(connection).await {
         Ok(rows) => rows,
@@ -152,7 +150,7 @@ async fn create(connection: &mut SqliteConnection, vocabulary: &str) -> Result<(
 }
 
 /// What an error means while the database at `path` is being opened and read.
-pub(super) fn at_start(path: &Path, error: &sqlx::Error) -> StoreError {
+pub(crate) fn at_start(path: &Path, error: &sqlx::Error) -> StoreError {
     let path = path.to_path_buf();
     let detail = detail(error);
     match primary_code(error) {
@@ -165,7 +163,7 @@ pub(super) fn at_start(path: &Path, error: &sqlx::Error) -> StoreError {
 }
 
 /// What an error means once the store is running.
-pub(super) fn at_runtime(error: &sqlx::Error) -> StoreError {
+pub(crate) fn at_runtime(error: &sqlx::Error) -> StoreError {
     match primary_code(error) {
         Some(code::FULL) => StoreError::DiskFull { detail: detail(error) },
         _ => StoreError::Unavailable { detail: detail(error) },

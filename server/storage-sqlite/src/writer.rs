@@ -9,22 +9,19 @@ mod room;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use orch_storage::engine::{Batch, Garbage, MemoryWriter};
+use orch_storage::{Committed, Revision, StoreError, Write};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::MissedTickBehavior;
 
+use crate::checkpoint::Checkpointer;
+use crate::config::SqliteConfig;
+use crate::faults::FaultPoint;
+use crate::lock::Lock;
+use crate::log::Log;
+use crate::reserve::Reserve;
+use crate::{disk, schema};
 use room::Room;
-
-use super::checkpoint::Checkpointer;
-use super::faults::FaultPoint;
-use super::lock::Lock;
-use super::log::Log;
-use super::reserve::Reserve;
-use super::{SqliteConfig, disk, schema};
-use crate::error::StoreError;
-use crate::memory::{Batch, Garbage, MemoryWriter};
-use crate::revision::Revision;
-use crate::store::Guard;
-use crate::write::{Committed, Write};
 
 /// How often the idle writer looks what has become too old.
 const TICK: Duration = Duration::from_secs(1);
@@ -46,19 +43,13 @@ const SHORT_HISTORY: Duration = Duration::from_secs(1);
 const ROW_OVERHEAD: usize = 128;
 
 /// A write that waits for its turn.
-pub(super) struct Request {
-    pub(super) write: Write,
-    pub(super) caller: Caller,
-}
-
-/// Who waits for a write, and what is held until then.
-pub(super) struct Caller {
-    pub(super) guard: Option<Guard>,
-    pub(super) reply: Reply<Committed>,
+pub(crate) struct Request {
+    pub(crate) write: Write,
+    pub(crate) reply: Reply<Committed>,
 }
 
 /// What else the writer does when it is told to.
-pub(super) enum Control {
+pub(crate) enum Control {
     /// Forget history up to a revision, or as configured, and give back all the room that this makes.
     Compact { before: Option<Revision>, reply: Reply<()> },
     /// Copy the rest of the write-ahead log now.
@@ -69,7 +60,7 @@ pub(super) enum Control {
 
 type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
 
-pub(super) struct Writer {
+pub(crate) struct Writer {
     config: SqliteConfig,
     lock: Lock,
     log: Log,
@@ -90,7 +81,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(
+    pub(crate) fn new(
         config: SqliteConfig,
         lock: Lock,
         log: Log,
@@ -119,7 +110,7 @@ impl Writer {
 
     /// Serves both queues until it is told to end, or nobody is left who could ask for anything. `finished` is dropped
     /// when the database is free.
-    pub(super) async fn run(
+    pub(crate) async fn run(
         mut self,
         mut requests: mpsc::Receiver<Request>,
         mut control: mpsc::Receiver<Control>,
@@ -171,7 +162,7 @@ impl Writer {
         while !requests.is_empty() {
             let mut bytes = 0;
             let fitting = requests.iter().take_while(|request| {
-                bytes += request.write.body().len();
+                bytes += request.write.change.body().size();
                 bytes <= self.config.batch_bytes
             });
             let count = fitting.count().max(1);
@@ -189,28 +180,28 @@ impl Writer {
                 self.refuse_growth(&mut requests);
             }
             let again: Vec<Option<Write>> =
-                requests.iter().map(|request| room::making(&request.write)).collect();
+                requests.iter().map(|request| room::to_try_again(&request.write)).collect();
             let mut batch = self.memory.batch(self.config.clock.now());
-            let answers: Vec<_> =
-                requests.into_iter().map(|Request { write, caller }| (caller, batch.add(write))).collect();
-            let persisted = if batch.changes.is_empty() { Ok(()) } else { self.persist(&batch).await };
+            let results: Vec<_> =
+                requests.into_iter().map(|Request { write, reply }| (reply, batch.add(write))).collect();
+            let persisted = if batch.accepted().is_empty() { Ok(()) } else { self.persist(&batch).await };
             if let Err(full @ StoreError::DiskFull { .. }) = &persisted
                 && self.make_room(&mut last_resort).await
             {
                 requests = Vec::new();
-                for ((caller, _), write) in answers.into_iter().zip(again) {
+                for ((reply, _), write) in results.into_iter().zip(again) {
                     match write {
-                        Some(write) => requests.push(Request { write, caller }),
-                        None => caller.answer(Err(full.clone())),
+                        Some(write) => requests.push(Request { write, reply }),
+                        None => answer(reply, Err(full.clone())),
                     }
                 }
                 continue;
             }
             let published = persisted.is_ok().then(|| self.memory.publish(batch));
-            for (caller, result) in answers {
-                caller.answer(persisted.clone().and(result));
+            for (reply, result) in results {
+                answer(reply, persisted.clone().and(result));
             }
-            // After the answers: there may be thousands to wake, and nobody waits for their being woken.
+            // After the answers: there may be thousands of watches to wake, and the callers need not wait for that.
             if let Some(published) = published {
                 self.memory.wake(&published);
             }
@@ -222,7 +213,7 @@ impl Writer {
         self.clear_up().await?;
         let faults = &self.config.faults;
         faults.at(FaultPoint::BeforeCommit)?;
-        let appended = match self.log.append(&batch.changes).await {
+        let appended = match self.log.append(batch.accepted()).await {
             Ok(()) => faults.at(FaultPoint::AfterCommit),
             Err(error) => Err(self.explain(&error).await),
         };
@@ -234,7 +225,7 @@ impl Writer {
             return Err(error);
         }
         let bytes: usize =
-            batch.changes.iter().map(|change| change.event.object().len() + ROW_OVERHEAD).sum();
+            batch.accepted().iter().map(|write| write.event.object().size() + ROW_OVERHEAD).sum();
         self.grown_by(bytes);
         Ok(())
     }
@@ -375,12 +366,10 @@ impl Writer {
     }
 }
 
-impl Caller {
-    fn answer(self, result: Result<Committed, StoreError>) {
-        drop(self.guard);
-        // Who has gone misses nothing, and is no reason to undo anything.
-        let _ = self.reply.send(result);
-    }
+/// Tells the caller how its write ended.
+fn answer(reply: Reply<Committed>, result: Result<Committed, StoreError>) {
+    // A caller that no longer listens is no reason to undo anything.
+    let _ = reply.send(result);
 }
 
 /// Lets those who were just answered send their next write, so that it goes with the next transaction: returns when as

@@ -10,8 +10,8 @@ use std::io::{BufRead, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
-use orch_storage::sqlite::{self, SqliteConfig};
-use orch_storage::{Body, EventKind, Key, ResourceName, Revision, Scope, Storage, StoreError, Write};
+use orch_storage::{Body, Change, EventKind, Key, ResourceName, Revision, Scope, Storage, StoreError};
+use orch_storage_sqlite::SqliteConfig;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -43,7 +43,7 @@ fn config(path: &Path) -> SqliteConfig {
 
 /// Writes as fast as it can, and reports each acknowledged write with one line.
 async fn write_until_killed(path: &Path, seed: u64) {
-    let storage = sqlite::open(config(path)).await.unwrap();
+    let storage = orch_storage_sqlite::open(config(path)).await.unwrap();
     for writer in 0..WRITERS {
         let storage = storage.clone();
         tokio::spawn(async move {
@@ -63,11 +63,11 @@ async fn write_one(storage: &Storage, name: &str, random: &mut StdRng) {
     let body = Body::new(format!("{} {}", random.random::<u64>(), "x".repeat(length)).into_bytes(), 0);
     let current = storage.snapshot(&resource()).get("default", name).map(|object| object.revision());
     let write = match current {
-        None => Write::Create { key, body },
-        Some(expected) if random.random_bool(0.2) => Write::Remove { key, expected, body },
-        Some(expected) => Write::Replace { key, expected, body },
+        None => Change::Create { key, body },
+        Some(expected) if random.random_bool(0.2) => Change::Remove { key, expected, body },
+        Some(expected) => Change::Replace { key, expected, body },
     };
-    let kind = if matches!(write, Write::Remove { .. }) { EventKind::Remove } else { EventKind::Put };
+    let kind = if matches!(write, Change::Remove { .. }) { EventKind::Remove } else { EventKind::Put };
     let committed = storage.commit(write).await.unwrap();
     let sum = crc32fast::hash(committed.object.value().unwrap());
     let line = format!("{} {kind:?} {name} {sum}\n", committed.revision);
@@ -88,7 +88,7 @@ async fn kill_and_look() {
         let context = format!("seed {seed}, round {round}");
         let reported = kill_after(&path, random.random_range(1..400), random.random());
         total += reported.len();
-        let storage = sqlite::open(config(&path)).await.unwrap();
+        let storage = orch_storage_sqlite::open(config(&path)).await.unwrap();
         let events = read_events(&storage, looked_at, &mut state, &context).await;
         for (revision, line) in reported {
             assert_eq!(events.get(&revision), Some(&line), "{context}: an acknowledged write is lost");

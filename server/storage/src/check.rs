@@ -1,11 +1,12 @@
 //! The self-check: does memory show what the log says, and is the log sound?
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 
+use crate::engine::Memory;
 use crate::error::StoreError;
 use crate::key::Key;
-use crate::memory::Memory;
 use crate::object::Object;
 use crate::revision::Revision;
 use crate::store::{Op, Record, Store};
@@ -40,7 +41,8 @@ impl Report {
         self.corrupt.is_empty() && self.problems.is_empty()
     }
 
-    pub(crate) fn problem(&mut self, problem: impl FnOnce() -> String) {
+    /// Adds a finding; its text is only made if there is room for it.
+    pub fn problem(&mut self, problem: impl FnOnce() -> String) {
         if self.problems.len() < DETAILS {
             self.problems.push(problem());
         } else {
@@ -73,22 +75,22 @@ pub(crate) async fn check(memory: &Memory, store: &dyn Store) -> Result<Report, 
 
 /// A log, reduced to what a comparison needs.
 #[derive(Default)]
-pub(crate) struct Summary {
+pub struct Summary {
     report: Report,
     newest: Revision,
-    live: HashMap<Key, (Revision, Option<u32>)>,
+    live: HashMap<Key, (Revision, Option<u64>)>,
 }
 
 impl Summary {
     /// Takes the next record.
-    pub(crate) fn add(&mut self, record: &Record) {
+    pub fn add(&mut self, record: &Record) {
         let Record { revision, key, op, value, .. } = record;
         self.report.records += 1;
         if *revision <= self.newest {
             self.report.problem(|| format!("revision {revision} comes after {}", self.newest));
         }
         self.newest = *revision;
-        let checksum = value.as_ref().ok().map(|bytes| crc32fast::hash(bytes));
+        let checksum = value.as_ref().ok().map(|bytes| fingerprint(bytes));
         if checksum.is_none() {
             self.report.corrupt.push(*revision);
         }
@@ -102,7 +104,7 @@ impl Summary {
     }
 
     /// The report, when nothing more is to be compared.
-    pub(crate) fn finish(mut self, revision: Revision) -> Report {
+    pub fn finish(mut self, revision: Revision) -> Report {
         self.report.revision = revision;
         self.report.objects = self.live.len();
         self.report
@@ -117,7 +119,7 @@ fn compare(summary: &mut Summary, memory: &Memory, revision: Revision) -> Result
             found += 1;
             match live.get(object.key()) {
                 None => report.problem(|| format!("{} is in memory but not in the log", object.key())),
-                Some(logged) if *logged != fingerprint(object) => {
+                Some(logged) if *logged != summary_of(object) => {
                     report.problem(|| format!("{} differs between memory and log", object.key()));
                 }
                 Some(_) => {}
@@ -130,6 +132,13 @@ fn compare(summary: &mut Summary, memory: &Memory, revision: Revision) -> Result
     Ok(())
 }
 
-fn fingerprint(object: &Arc<Object>) -> (Revision, Option<u32>) {
-    (object.revision(), object.value().ok().map(|bytes| crc32fast::hash(bytes)))
+fn summary_of(object: &Arc<Object>) -> (Revision, Option<u64>) {
+    (object.revision(), object.value().ok().map(|bytes| fingerprint(bytes)))
+}
+
+/// Tells values apart. Nothing is stored with it, so any good hash will do.
+fn fingerprint(value: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(value);
+    hasher.finish()
 }

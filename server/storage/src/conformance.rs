@@ -5,7 +5,11 @@
 #![expect(clippy::unwrap_used, reason = "the suite is a test: a panic is its report")]
 
 mod commits;
+mod conditions;
+mod dice;
 mod history;
+pub mod model;
+mod races;
 mod random;
 mod restarts;
 mod watches;
@@ -15,36 +19,39 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::{ManualClock, Timestamp};
+use crate::engine::{Snapshot, Watch};
 use crate::error::StoreError;
 use crate::event::Event;
+use crate::index::{Indexer, Term};
 use crate::key::{Key, ResourceName};
-use crate::memory::{Snapshot, Watch};
 use crate::object::Object;
 use crate::revision::Revision;
 use crate::storage::Storage;
 use crate::store::BoxFuture;
-use crate::write::{Body, Committed, Write};
+use crate::write::{Body, Change, Committed};
 
 /// How long a store under test keeps history.
 pub const RETENTION: Duration = Duration::from_mins(5);
 
 /// Makes stores for the suite.
 pub trait Fixture: Sync {
-    /// Where the data of one store is.
-    type Place: Sync;
+    /// Where the data of one store is kept.
+    type Location: Sync;
 
-    /// A new place that holds nothing.
-    fn place(&self) -> Self::Place;
+    /// A new location, without data.
+    fn location(&self) -> Self::Location;
 
-    /// Starts a store on what `place` holds; history is kept for [`RETENTION`] by `clock`, and the place is
-    /// free again after [`Storage::shutdown`].
-    fn open<'a>(&'a self, place: &'a Self::Place, clock: Arc<ManualClock>) -> BoxFuture<'a, Storage>;
+    /// Starts a store on the data at `location`. History is kept for [`RETENTION`] by `clock`, and the store lets go of
+    /// the location at [`Storage::shutdown`].
+    fn open<'a>(&'a self, location: &'a Self::Location, clock: Arc<ManualClock>) -> BoxFuture<'a, Storage>;
 }
 
 /// Runs all cases, each on a store of its own. Needs a runtime with several threads. `seed` decides the random
 /// ones.
 pub async fn run<F: Fixture>(fixture: &F, seed: u64) {
     commits::run(fixture).await;
+    conditions::run(fixture).await;
+    races::run(fixture).await;
     watches::run(fixture).await;
     history::run(fixture).await;
     restarts::run(fixture).await;
@@ -54,23 +61,57 @@ pub async fn run<F: Fixture>(fixture: &F, seed: u64) {
 /// A store of one case, and the means to restart it.
 struct Case<'f, F: Fixture> {
     fixture: &'f F,
-    place: F::Place,
+    location: F::Location,
     clock: Arc<ManualClock>,
     storage: Storage,
 }
 
 impl<'f, F: Fixture> Case<'f, F> {
     async fn new(fixture: &'f F) -> Self {
-        let place = fixture.place();
+        let location = fixture.location();
         let clock = Arc::new(ManualClock::at(Timestamp(1_700_000_000_000)));
-        let storage = fixture.open(&place, Arc::clone(&clock)).await;
-        Self { fixture, place, clock, storage }
+        let storage = fixture.open(&location, Arc::clone(&clock)).await;
+        storage.index_by(&words_indexer());
+        Self { fixture, location, clock, storage }
     }
 
     async fn restart(&mut self) {
         self.storage.shutdown().await.unwrap();
-        self.storage = self.fixture.open(&self.place, Arc::clone(&self.clock)).await;
+        self.storage = self.fixture.open(&self.location, Arc::clone(&self.clock)).await;
+        self.storage.index_by(&words_indexer());
     }
+}
+
+/// The terms of a value are its words, as far as the `@` before the revision.
+struct Words;
+
+/// The only index of [`Words`].
+const WORDS_INDEX: u16 = 3;
+
+/// No object of this resource has terms.
+const WITHOUT_INDEX: &str = "unindexed";
+
+impl Indexer for Words {
+    fn covers(&self, resource: &ResourceName) -> bool {
+        resource.as_str() != WITHOUT_INDEX
+    }
+
+    fn terms(&self, _: &ResourceName, value: &[u8]) -> Vec<Term> {
+        words(value).map(term).collect()
+    }
+}
+
+fn words_indexer() -> Arc<dyn Indexer> {
+    Arc::new(Words)
+}
+
+fn words(value: &[u8]) -> impl Iterator<Item = &str> {
+    let text = str::from_utf8(value).unwrap();
+    text.split('@').next().unwrap_or_default().split_whitespace()
+}
+
+fn term(word: &str) -> Term {
+    Term { index: WORDS_INDEX, value: word.into() }
 }
 
 /// The resource that most cases use.
@@ -94,7 +135,7 @@ fn stamped(text: &str, revision: Revision) -> String {
 }
 
 async fn create(storage: &Storage, key: Key, text: &str) -> Result<Committed, StoreError> {
-    storage.commit(Write::Create { key, body: body(text) }).await
+    storage.commit(Change::Create { key, body: body(text) }).await
 }
 
 async fn replace(
@@ -103,11 +144,11 @@ async fn replace(
     expected: Revision,
     text: &str,
 ) -> Result<Committed, StoreError> {
-    storage.commit(Write::Replace { key, expected, body: body(text) }).await
+    storage.commit(Change::Replace { key, expected, body: body(text) }).await
 }
 
 async fn remove(storage: &Storage, key: Key, expected: Revision) -> Result<Committed, StoreError> {
-    storage.commit(Write::Remove { key, expected, body: body("gone") }).await
+    storage.commit(Change::Remove { key, expected, body: body("gone") }).await
 }
 
 fn text(object: &Object) -> String {
@@ -136,4 +177,17 @@ async fn read_to(watch: &mut Watch, last: Revision) -> Vec<Arc<Event>> {
 
 fn revisions(events: &[Arc<Event>]) -> Vec<u64> {
     events.iter().map(|event| event.revision().get()).collect()
+}
+
+/// Runs `count` futures on as many tasks.
+async fn in_parallel<T: Send + 'static>(
+    count: usize,
+    start: impl Fn(usize) -> BoxFuture<'static, T>,
+) -> Vec<T> {
+    let tasks: Vec<_> = (0..count).map(|index| tokio::spawn(start(index))).collect();
+    let mut results = Vec::with_capacity(count);
+    for task in tasks {
+        results.push(task.await.unwrap());
+    }
+    results
 }

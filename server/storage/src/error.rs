@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::key::Key;
 use crate::object::Object;
 use crate::revision::Revision;
+use crate::write::Condition;
 
 /// Why a write, a read or the start did not succeed. Cheap to clone: one failure of a batch is the answer to
 /// every write in it.
@@ -31,6 +32,17 @@ pub enum StoreError {
         expected: Revision,
         /// The newest state.
         current: Arc<Object>,
+    },
+    /// A condition on another object does not hold; what the change itself demands does.
+    #[error("{key} is not written: {condition}")]
+    ConditionFailed {
+        /// The object that was to be written.
+        key: Key,
+        /// The first of the write's conditions that does not hold.
+        condition: Arc<Condition>,
+        /// The object that is in the way: one with the name of the condition (none: it does not exist), or one that
+        /// has the term.
+        found: Option<Arc<Object>>,
     },
     /// The history that was asked for is no longer kept.
     #[error("revision {asked} is too old: history begins after {oldest}")]

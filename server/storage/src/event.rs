@@ -77,8 +77,8 @@ impl Event {
     pub(crate) fn history_bytes(&self) -> u64 {
         /// An event, its place in the logs, and an object without its value.
         const OVERHEAD: usize = 320;
-        let removed = if self.kind == EventKind::Remove { self.object.len() } else { 0 };
-        (OVERHEAD + removed + self.previous.as_ref().map_or(0, |previous| previous.len())) as u64
+        let removed = if self.kind == EventKind::Remove { self.object.size() } else { 0 };
+        (OVERHEAD + removed + self.previous.as_ref().map_or(0, |previous| previous.size())) as u64
     }
 }
 

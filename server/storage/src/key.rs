@@ -45,7 +45,8 @@ impl ResourceName {
         &self.0
     }
 
-    pub(crate) fn shared(&self) -> Arc<str> {
+    /// The name, shared with this one.
+    pub fn shared(&self) -> Arc<str> {
         Arc::clone(&self.0)
     }
 }
@@ -117,11 +118,11 @@ pub(crate) struct NameRef<'a> {
 
 /// A place in the order of names.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Place<'a> {
+pub(crate) enum Position<'a> {
     /// At this name.
     At(NameRef<'a>),
     /// Behind all names of this namespace.
-    Behind(&'a str),
+    After(&'a str),
 }
 
 impl ObjectName {
@@ -181,17 +182,17 @@ impl equivalent::Comparable<ObjectName> for NameRef<'_> {
     }
 }
 
-impl equivalent::Equivalent<ObjectName> for Place<'_> {
+impl equivalent::Equivalent<ObjectName> for Position<'_> {
     fn equivalent(&self, key: &ObjectName) -> bool {
         equivalent::Comparable::compare(self, key) == Ordering::Equal
     }
 }
 
-impl equivalent::Comparable<ObjectName> for Place<'_> {
+impl equivalent::Comparable<ObjectName> for Position<'_> {
     fn compare(&self, key: &ObjectName) -> Ordering {
         match self {
             Self::At(name) => name.compare(key),
-            Self::Behind(namespace) => {
+            Self::After(namespace) => {
                 by_namespace(namespace.as_bytes(), key.parts().0).then(Ordering::Greater)
             }
         }

@@ -61,8 +61,8 @@ impl Object {
         self.memo.get_or_init(|| init(self))
     }
 
-    /// Length of the value in bytes; 0 if it is damaged.
-    pub(crate) fn len(&self) -> usize {
+    /// The size of the value in bytes; 0 if it is damaged.
+    pub fn size(&self) -> usize {
         self.value.as_ref().map_or(0, Bytes::len)
     }
 }
@@ -70,6 +70,6 @@ impl Object {
 impl fmt::Debug for Object {
     /// Without the value, which may hold secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Object({} at {}, {} bytes)", self.key, self.revision, self.len())
+        write!(f, "Object({} at {}, {} bytes)", self.key, self.revision, self.size())
     }
 }

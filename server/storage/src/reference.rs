@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::clock::{Clock, SystemClock};
+use crate::engine::{Accepted, Batch, Garbage, Memory, MemoryWriter, Replay, Retention};
 use crate::error::StoreError;
-use crate::memory::{Batch, Change, Garbage, Memory, MemoryWriter, Replay, Retention};
 use crate::revision::Revision;
 use crate::storage::Storage;
-use crate::store::{BoxFuture, Guard, Record, Store, Visitor};
+use crate::store::{BoxFuture, Record, Store, Visitor};
 use crate::write::{Committed, Write};
 
 /// How a reference store behaves.
@@ -91,12 +91,8 @@ impl Reference {
 }
 
 impl Store for Reference {
-    fn commit(&self, write: Write, guard: Option<Guard>) -> BoxFuture<'_, Result<Committed, StoreError>> {
-        Box::pin(async move {
-            let committed = self.commit_now(write);
-            drop(guard);
-            committed
-        })
+    fn commit(&self, write: Write) -> BoxFuture<'_, Result<Committed, StoreError>> {
+        Box::pin(async move { self.commit_now(write) })
     }
 
     fn records<'a>(&'a self, visit: &'a mut Visitor<'_>) -> BoxFuture<'a, Result<Revision, StoreError>> {
@@ -147,8 +143,8 @@ impl ReferenceConfig {
 
 impl Disk {
     fn append(&self, batch: &Batch) {
-        self.lock().records.extend(batch.changes.iter().map(|change| {
-            let record = record_of(change);
+        self.lock().records.extend(batch.accepted().iter().map(|accepted| {
+            let record = record_of(accepted);
             (record.revision, record)
         }));
     }
@@ -167,13 +163,13 @@ impl Kept {
     }
 }
 
-fn record_of(change: &Change) -> Record {
-    let object = change.event.object();
+fn record_of(Accepted { op, event }: &Accepted) -> Record {
+    let object = event.object();
     Record {
         revision: object.revision(),
         key: object.key().clone(),
-        op: change.op,
-        time: change.event.time(),
+        op: *op,
+        time: event.time(),
         value: object.value().cloned().map_err(Clone::clone),
     }
 }
@@ -182,22 +178,23 @@ fn record_of(change: &Change) -> Record {
 mod tests {
     use super::*;
     use crate::clock::ManualClock;
+    use crate::conformance::model::{self, Length};
     use crate::conformance::{self, Fixture, RETENTION};
     use crate::key::{Key, ResourceName, Scope};
-    use crate::write::Body;
+    use crate::write::{Body, Change};
 
     struct InMemory;
 
     impl Fixture for InMemory {
-        type Place = Disk;
+        type Location = Disk;
 
-        fn place(&self) -> Disk {
+        fn location(&self) -> Disk {
             Disk::default()
         }
 
-        fn open<'a>(&'a self, place: &'a Disk, clock: Arc<ManualClock>) -> BoxFuture<'a, Storage> {
+        fn open<'a>(&'a self, disk: &'a Disk, clock: Arc<ManualClock>) -> BoxFuture<'a, Storage> {
             let config = ReferenceConfig { retention: RETENTION, clock, ..ReferenceConfig::default() };
-            Box::pin(async move { open(place.clone(), config) })
+            Box::pin(async move { open(disk.clone(), config) })
         }
     }
 
@@ -209,6 +206,11 @@ mod tests {
         }
     }
 
+    #[test]
+    fn readers_see_what_was_written() {
+        model::run(&InMemory, 40, Length { rounds: 8, operations: 60 });
+    }
+
     #[tokio::test]
     async fn history_is_bounded_in_bytes() {
         let config = ReferenceConfig { history_bytes: 10_000, ..ReferenceConfig::default() };
@@ -217,7 +219,7 @@ mod tests {
         let start = storage.current_revision();
         for index in 0..100 {
             let key = Key::new(resource.clone(), "ns", index.to_string());
-            storage.commit(Write::Create { key, body: Body::new(vec![b'x'; 1000], 0) }).await.unwrap();
+            storage.commit(Change::Create { key, body: Body::new(vec![b'x'; 1000], 0) }).await.unwrap();
         }
         let oldest = match storage.watch(&resource, Scope::All, start) {
             Err(StoreError::Expired { oldest, .. }) => oldest,

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::check::{self, Report};
+use crate::engine::{Memory, Snapshot, Watch};
 use crate::error::StoreError;
 use crate::index::Indexer;
 use crate::key::{ResourceName, Scope};
-use crate::memory::{Memory, Snapshot, Watch};
 use crate::reference::{self, Disk, ReferenceConfig};
 use crate::revision::Revision;
-use crate::store::{Store, Visitor};
+use crate::store::{BoxFuture, Store, Visitor};
 use crate::write::{Committed, Write};
 
 /// A running store and the memory in front of it. Clones are handles on the same one.
@@ -21,7 +21,8 @@ pub struct Storage {
 }
 
 impl Storage {
-    pub(crate) fn new(memory: Memory, store: Arc<dyn Store>) -> Self {
+    /// The handle on a backend that has been started: `store` publishes its writes to `memory`.
+    pub fn new(memory: Memory, store: Arc<dyn Store>) -> Self {
         Self { memory, store }
     }
 
@@ -30,19 +31,11 @@ impl Storage {
         reference::open(Disk::default(), ReferenceConfig::default())
     }
 
-    /// Commits one write. When it returns, the write is durable and every snapshot shows it. When the future is
-    /// dropped, the write may or may not happen; it is never half done.
-    pub async fn commit(&self, write: Write) -> Result<Committed, StoreError> {
-        self.store.commit(write, None).await
-    }
-
-    /// As [`Storage::commit`]; `guard` is dropped when the write is settled, even if the future is dropped before.
-    pub async fn commit_holding(
-        &self,
-        write: Write,
-        guard: impl Send + 'static,
-    ) -> Result<Committed, StoreError> {
-        self.store.commit(write, Some(Box::new(guard))).await
+    /// Commits one write: a [`Write`], or a [`Change`](crate::Change) if it has no conditions. When it returns, the
+    /// write is durable and every snapshot shows it. When the future is dropped, the write may or may not happen; it
+    /// is never half done.
+    pub fn commit(&self, write: impl Into<Write>) -> BoxFuture<'_, Result<Committed, StoreError>> {
+        self.store.commit(write.into())
     }
 
     /// Keeps indexes of what is stored and of what will be. To be called before the first write, and once.

@@ -23,17 +23,14 @@ use crate::write::{Committed, Write};
 /// A future without a name, so that stores can be trait objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What must not end before a write is settled, a lock for example. It is dropped when the write is stored or refused,
-/// whether or not somebody still waits for the answer.
-pub type Guard = Box<dyn Send>;
-
 /// Receives the records of a log, one by one.
 pub type Visitor<'a> = dyn FnMut(Record) + Send + 'a;
 
 /// Where writes become durable.
 pub trait Store: Send + Sync + 'static {
-    /// Commits one write. Dropping the future does not take back a write that the store has accepted.
-    fn commit(&self, write: Write, guard: Option<Guard>) -> BoxFuture<'_, Result<Committed, StoreError>>;
+    /// Commits one write if its change and its conditions hold; otherwise nothing happens. Dropping the future does
+    /// not take back a write that the store has accepted.
+    fn commit(&self, write: Write) -> BoxFuture<'_, Result<Committed, StoreError>>;
 
     /// Shows `visit` every record that is kept, in order of revision, and returns the newest revision. The state
     /// is the newest record of each object; the changes after a revision are the records after it.

@@ -1,24 +1,39 @@
-//! A write: what it does, to which object, and on what condition.
+//! A write: one change of one object, and the conditions on which it is made.
 
+use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
 use crate::error::StoreError;
+use crate::index::Term;
 use crate::key::Key;
 use crate::object::Object;
 use crate::revision::Revision;
 
-/// The bytes to store. The revision, which only the store knows, is spliced in as decimal digits.
+/// The bytes to store. The store inserts the revision, which only it knows, as decimal digits.
 #[derive(Debug, Clone)]
 pub struct Body {
     bytes: Vec<u8>,
     revision_at: usize,
 }
 
-/// One change of one object. Nothing is written unless its condition holds at the moment of the commit.
+/// A change, and conditions on other objects. The store checks all of it at one instant, in the order of commits:
+/// first what the change itself demands, then the conditions in their order. If anything does not hold, nothing is
+/// written and no revision is used.
+///
+/// `change.into()` is a write without conditions.
 #[derive(Debug, Clone)]
-pub enum Write {
+pub struct Write {
+    /// What is to be done.
+    pub change: Change,
+    /// What has to hold besides. [`StoreError::ConditionFailed`] names the first one that does not.
+    pub conditions: Vec<Condition>,
+}
+
+/// A change of one object.
+#[derive(Debug, Clone)]
+pub enum Change {
     /// Stores an object that must not exist.
     Create {
         /// Its name.
@@ -26,7 +41,7 @@ pub enum Write {
         /// Its state.
         body: Body,
     },
-    /// Replaces an object that must be at `expected`.
+    /// Replaces the state of an object that must be at revision `expected`.
     Replace {
         /// Its name.
         key: Key,
@@ -35,8 +50,8 @@ pub enum Write {
         /// Its new state.
         body: Body,
     },
-    /// Replaces an object that is on its way out. It differs from [`Write::Replace`] where there is no room: it is taken
-    /// all the same, because it leads to a removal.
+    /// Replaces the state of an object that is being deleted. It differs from [`Change::Replace`] in one thing: a
+    /// store whose disk is full accepts it, because it leads to a removal.
     Retire {
         /// Its name.
         key: Key,
@@ -45,14 +60,40 @@ pub enum Write {
         /// Its new state.
         body: Body,
     },
-    /// Removes an object that must be at `expected`.
+    /// Removes an object that must be at revision `expected`.
     Remove {
         /// Its name.
         key: Key,
-        /// The revision of the state that the decision was taken on.
+        /// The revision of the state that the decision was based on.
         expected: Revision,
         /// Its last state, which watchers receive; it gets the revision of the removal.
         body: Body,
+    },
+}
+
+/// What else has to hold at the moment of the commit. Each is one look-up in memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Condition {
+    /// This object exists and is at this revision.
+    At {
+        /// Its name.
+        key: Key,
+        /// The revision of its newest state.
+        revision: Revision,
+    },
+    /// No object has this name.
+    Absent {
+        /// The name.
+        key: Key,
+    },
+    /// No object of the same resource has this term, except the written object itself. It is for values that only one
+    /// object may have: an address, a port.
+    ///
+    /// It needs an [`Indexer`](crate::Indexer) that covers the resource of the written object. Without one, objects
+    /// have no terms, so the condition always holds. Objects whose stored value is damaged have no terms either.
+    Unclaimed {
+        /// The term. It need not be a term of the written object.
+        term: Term,
     },
 }
 
@@ -63,7 +104,7 @@ pub struct Committed {
     pub revision: Revision,
     /// The new state; of a removal, the last state.
     pub object: Arc<Object>,
-    /// The state that it took the place of.
+    /// The state that was replaced or removed; none for a creation.
     pub previous: Option<Arc<Object>>,
 }
 
@@ -73,17 +114,17 @@ impl Body {
     /// # Panics
     /// If `revision_at` is beyond the end.
     pub fn new(bytes: Vec<u8>, revision_at: usize) -> Self {
-        assert!(revision_at <= bytes.len(), "the place of the revision must be inside the bytes");
+        assert!(revision_at <= bytes.len(), "the position of the revision must be inside the bytes");
         Self { bytes, revision_at }
     }
 
-    /// Length before the revision is in it.
-    pub(crate) fn len(&self) -> usize {
+    /// How many bytes it has before the revision is inserted.
+    pub fn size(&self) -> usize {
         self.bytes.len()
     }
 
     /// The bytes with the digits of `revision`, in an allocation of exactly their size.
-    pub(crate) fn stamp(&self, revision: Revision) -> Bytes {
+    pub(crate) fn with_revision(&self, revision: Revision) -> Bytes {
         let digits = revision.to_string();
         let (head, tail) = self.bytes.split_at(self.revision_at);
         Bytes::from([head, digits.as_bytes(), tail].concat())
@@ -91,6 +132,25 @@ impl Body {
 }
 
 impl Write {
+    /// This write, on one more condition.
+    pub fn when(mut self, condition: Condition) -> Self {
+        self.conditions.push(condition);
+        self
+    }
+
+    /// The object that it changes.
+    pub fn key(&self) -> &Key {
+        self.change.key()
+    }
+}
+
+impl From<Change> for Write {
+    fn from(change: Change) -> Self {
+        Self { change, conditions: Vec::new() }
+    }
+}
+
+impl Change {
     /// The object that it changes.
     pub fn key(&self) -> &Key {
         match self {
@@ -101,7 +161,8 @@ impl Write {
         }
     }
 
-    pub(crate) fn body(&self) -> &Body {
+    /// The state that it writes; of a removal, the last state.
+    pub fn body(&self) -> &Body {
         match self {
             Self::Create { body, .. }
             | Self::Replace { body, .. }
@@ -110,12 +171,18 @@ impl Write {
         }
     }
 
-    /// Whether it makes room, sooner or later.
-    pub(crate) fn makes_room(&self) -> bool {
+    /// Whether it frees space, now or when the object that it retires is removed. A store whose disk is full accepts
+    /// only such changes.
+    pub fn frees_space(&self) -> bool {
         matches!(self, Self::Retire { .. } | Self::Remove { .. })
     }
 
-    /// Whether the condition holds when `current` is the state of the object.
+    /// The write of this change on a condition.
+    pub fn when(self, condition: Condition) -> Write {
+        Write::from(self).when(condition)
+    }
+
+    /// Whether the change can be made when `current` is the state of the object.
     pub(crate) fn check(&self, current: Option<&Arc<Object>>) -> Result<(), StoreError> {
         match (self, current) {
             (Self::Create { .. }, None) => Ok(()),
@@ -139,17 +206,30 @@ impl Write {
     }
 }
 
+/// For people, as what has to be so.
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::At { key, revision } => write!(f, "{key} must be at revision {revision}"),
+            Self::Absent { key } => write!(f, "{key} must not exist"),
+            Self::Unclaimed { term: Term { index, value } } => {
+                write!(f, "no other object may have {value:?} in index {index}")
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn stamps_the_revision_anywhere() {
+    fn inserts_the_revision_anywhere() {
         for (text, at, want) in
             [("ab", 0, "12ab"), ("ab", 1, "a12b"), ("ab", 2, "ab12"), ("", 0, "12"), ("\"\"", 1, "\"12\"")]
         {
-            let stamped = Body::new(text.into(), at).stamp(Revision::new(12));
-            assert_eq!(stamped, want);
+            let bytes = Body::new(text.into(), at).with_revision(Revision::new(12));
+            assert_eq!(bytes, want);
         }
     }
 }

@@ -23,6 +23,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("orch-api", &["orch-meta", "orch-runtime", "!orch-codegen", "?orch-machinery"]),
     ("orch-machinery", &["orch-runtime"]),
     ("orch-storage", &[]),
+    ("orch-storage-sqlite", &["orch-storage"]),
     ("orch-auth", &["orch-api", "orch-machinery", "orch-runtime"]),
     ("orch-apiserver", &["orch-api", "orch-auth", "orch-machinery", "orch-runtime", "orch-storage"]),
     (
@@ -44,7 +45,12 @@ const ARROWS: &[(&str, &[&str])] = &[
 const STRANGERS: &[(&str, &[&str], &str)] = &[
     ("orch-runtime", &["tokio", "hyper", "axum", "sqlx"], "generated code is written against it: no IO"),
     ("orch-machinery", &["tokio", "hyper", "axum", "sqlx"], "pure algorithms: no IO"),
-    ("orch-storage", &["hyper", "axum", "http", "serde", "serde_json"], "knows no HTTP and no kinds"),
+    (
+        "orch-storage",
+        &["hyper", "axum", "http", "serde", "serde_json", "sqlx"],
+        "knows no HTTP, no kinds and no database",
+    ),
+    ("orch-storage-sqlite", &["hyper", "axum", "http", "serde", "serde_json"], "knows no HTTP and no kinds"),
     ("orch-auth", &["hyper", "axum", "sqlx"], "knows no HTTP"),
     ("orch-apiserver", &["sqlx"], "the database belongs to the store"),
 ];

@@ -1,10 +1,10 @@
 //! What the writer does when the disk is full: deletions alone are taken, in the room that was kept for them, until there is
 //! room again.
 
-use super::{Request, Writer};
-use crate::error::StoreError;
-use crate::sqlite::disk;
-use crate::write::Write;
+use orch_storage::{StoreError, Write};
+
+use super::{Request, Writer, answer};
+use crate::disk;
 
 /// How much room there is on the disk, as far as is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,18 +17,19 @@ pub(super) enum Room {
     Short,
 }
 
-/// A copy of a write that is to be tried again where there is no room.
-pub(super) fn making(write: &Write) -> Option<Write> {
-    write.makes_room().then(|| write.clone())
+/// A copy of a write that is to be tried again if the disk turns out to be full.
+pub(super) fn to_try_again(write: &Write) -> Option<Write> {
+    write.change.frees_space().then(|| write.clone())
 }
 
 impl Writer {
     /// Answers those whose writes make no room.
     pub(super) fn refuse_growth(&self, requests: &mut Vec<Request>) {
         let batch = self.memory.batch(self.config.clock.now());
-        for Request { write, caller } in requests.extract_if(.., |request| !request.write.makes_room()) {
+        for Request { write, reply } in requests.extract_if(.., |request| !request.write.change.frees_space())
+        {
             let full = StoreError::DiskFull { detail: "only deletions are taken now".into() };
-            caller.answer(Err(batch.check(&write).err().unwrap_or(full)));
+            answer(reply, Err(batch.check(&write).err().unwrap_or(full)));
         }
     }
 

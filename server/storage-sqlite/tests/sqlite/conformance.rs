@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use orch_storage::conformance::{self, Fixture, RETENTION};
-use orch_storage::sqlite::{self, FaultPoint, Faults, SqliteConfig};
 use orch_storage::store::BoxFuture;
 use orch_storage::{ManualClock, Storage};
+use orch_storage_sqlite::{FaultPoint, Faults, SqliteConfig};
 
-use crate::support::{Place, create, listing};
+use crate::support::{DataDir, create, listing};
 
 struct OnDisk {
     /// Writes per transaction, at most.
@@ -17,16 +17,16 @@ struct OnDisk {
 }
 
 impl Fixture for OnDisk {
-    type Place = Place;
+    type Location = DataDir;
 
-    fn place(&self) -> Place {
-        Place::new()
+    fn location(&self) -> DataDir {
+        DataDir::new()
     }
 
-    fn open<'a>(&'a self, place: &'a Place, clock: Arc<ManualClock>) -> BoxFuture<'a, Storage> {
+    fn open<'a>(&'a self, data: &'a DataDir, clock: Arc<ManualClock>) -> BoxFuture<'a, Storage> {
         let Self { batch, checkpoint_bytes } = *self;
-        let config = SqliteConfig { retention: RETENTION, clock, batch, checkpoint_bytes, ..place.config() };
-        Box::pin(async move { sqlite::open(config).await.unwrap() })
+        let config = SqliteConfig { retention: RETENTION, clock, batch, checkpoint_bytes, ..data.config() };
+        Box::pin(async move { orch_storage_sqlite::open(config).await.unwrap() })
     }
 }
 
@@ -45,7 +45,7 @@ async fn conforms_in_small_steps() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn takes_large_batches() {
     for (queue, batch, batch_bytes) in [(1024, 256, 8 << 20), (1, 1, 1), (500, 100, 10_000), (1024, 256, 1)] {
-        let place = Place::new();
+        let data = DataDir::new();
         let transactions = Arc::new(AtomicUsize::new(0));
         let faults = {
             let transactions = Arc::clone(&transactions);
@@ -54,8 +54,8 @@ async fn takes_large_batches() {
                 Ok(())
             })
         };
-        let config = SqliteConfig { queue, batch, batch_bytes, faults, ..place.config() };
-        let storage = sqlite::open(config).await.unwrap();
+        let config = SqliteConfig { queue, batch, batch_bytes, faults, ..data.config() };
+        let storage = orch_storage_sqlite::open(config).await.unwrap();
         let writes: Vec<_> = (0..500)
             .map(|index| {
                 let storage = storage.clone();
@@ -75,6 +75,6 @@ async fn takes_large_batches() {
         let before = listing(&storage);
         assert_eq!(before.len(), 500);
         storage.shutdown().await.unwrap();
-        assert_eq!(listing(&place.open().await), before);
+        assert_eq!(listing(&data.open().await), before);
     }
 }

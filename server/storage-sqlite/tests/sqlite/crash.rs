@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::sync::{Arc, Mutex};
 
-use orch_storage::sqlite::{self, FaultPoint, Faults, SqliteConfig};
 use orch_storage::{Revision, Scope, Storage, StoreError};
+use orch_storage_sqlite::{FaultPoint, Faults, SqliteConfig};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::support::{Place, create, listing, remove, replace, resource};
+use crate::support::{DataDir, create, listing, remove, replace, resource};
 
 type Listing = Vec<(String, Revision, String)>;
 
@@ -23,18 +23,18 @@ struct Image {
 }
 
 impl Image {
-    fn take(place: &Place, point: FaultPoint, acknowledged: Revision) -> Self {
-        let database = fs::read(place.path()).unwrap();
-        Self { point, database, wal: fs::read(place.wal()).unwrap_or_default(), acknowledged }
+    fn take(data: &DataDir, point: FaultPoint, acknowledged: Revision) -> Self {
+        let database = fs::read(data.path()).unwrap();
+        Self { point, database, wal: fs::read(data.wal()).unwrap_or_default(), acknowledged }
     }
 
     /// What a process finds that starts on this image, cut to `wal` bytes of log.
-    async fn start(&self, wal: &[u8]) -> (Place, Storage) {
-        let place = Place::new();
-        fs::write(place.path(), &self.database).unwrap();
-        fs::write(place.wal(), wal).unwrap();
-        let storage = place.open().await;
-        (place, storage)
+    async fn start(&self, wal: &[u8]) -> (DataDir, Storage) {
+        let data = DataDir::new();
+        fs::write(data.path(), &self.database).unwrap();
+        fs::write(data.wal(), wal).unwrap();
+        let storage = data.open().await;
+        (data, storage)
     }
 }
 
@@ -61,20 +61,20 @@ async fn scenario(storage: &Storage, acknowledged: &Mutex<Revision>) -> BTreeMap
 
 /// Runs the scenario and takes an image at every step of the writer.
 async fn images() -> (Vec<Image>, BTreeMap<Revision, Listing>) {
-    let place = Arc::new(Place::new());
+    let data = Arc::new(DataDir::new());
     let acknowledged = Arc::new(Mutex::new(Revision::FIRST));
     let images = Arc::new(Mutex::new(Vec::new()));
     let faults = {
-        let (place, acknowledged, images) = (place.clone(), acknowledged.clone(), images.clone());
+        let (data, acknowledged, images) = (data.clone(), acknowledged.clone(), images.clone());
         Faults::new(move |point| {
-            let image = Image::take(&place, point, *acknowledged.lock().unwrap());
+            let image = Image::take(&data, point, *acknowledged.lock().unwrap());
             images.lock().unwrap().push(image);
             Ok(())
         })
     };
     // No checkpoint: the log holds everything from the beginning.
-    let config = SqliteConfig { faults, checkpoint_bytes: u64::MAX, ..place.config() };
-    let storage = sqlite::open(config).await.unwrap();
+    let config = SqliteConfig { faults, checkpoint_bytes: u64::MAX, ..data.config() };
+    let storage = orch_storage_sqlite::open(config).await.unwrap();
     let states = scenario(&storage, &acknowledged).await;
     let images = std::mem::take(&mut *images.lock().unwrap());
     (images, states)
@@ -85,7 +85,7 @@ async fn nothing_acknowledged_is_lost_at_any_step() {
     let (images, states) = images().await;
     assert!(images.len() > 40, "before and after every commit and compaction");
     for image in images {
-        let (place, storage) = image.start(&image.wal).await;
+        let (data, storage) = image.start(&image.wal).await;
         let revision = storage.current_revision();
         let context = format!("{:?} after {}: at {revision}", image.point, image.acknowledged);
         assert!(revision >= image.acknowledged, "{context}");
@@ -95,7 +95,7 @@ async fn nothing_acknowledged_is_lost_at_any_step() {
             assert_eq!(revision, image.acknowledged, "{context}");
         }
         assert_eq!(listing(&storage), states[&revision], "{context}");
-        goes_on(&place, storage, &context).await;
+        goes_on(&data, storage, &context).await;
     }
 }
 
@@ -120,18 +120,18 @@ async fn nothing_synced_is_lost_when_the_power_fails() {
             // What was never synced can be anything.
             wal.extend((0..random.random_range(1..9000)).map(|_| random.random::<u8>()));
         }
-        let (place, storage) = last.start(&wal).await;
+        let (data, storage) = last.start(&wal).await;
         let revision = storage.current_revision();
         let context = format!("seed {seed}: cut at {cut}, now at {revision}");
         let durable = synced.iter().filter(|(_, end)| *end <= cut).map(|(revision, _)| *revision).max();
         assert!(revision >= durable.unwrap_or(Revision::FIRST), "{context}");
         assert_eq!(listing(&storage), states[&revision], "{context}");
-        goes_on(&place, storage, &context).await;
+        goes_on(&data, storage, &context).await;
     }
 }
 
 /// The store takes a write, watches resume at the newest revision, and all of it passes the check after a restart.
-async fn goes_on(place: &Place, storage: Storage, context: &str) {
+async fn goes_on(data: &DataDir, storage: Storage, context: &str) {
     let before = storage.current_revision();
     let mut watch = storage.watch(&resource(), Scope::All, before).unwrap();
     let written = create(&storage, "after the crash", "x").await.unwrap();
@@ -141,7 +141,7 @@ async fn goes_on(place: &Place, storage: Storage, context: &str) {
     assert!(report.is_clean(), "{context}: {report:?}");
     let state = listing(&storage);
     storage.shutdown().await.unwrap();
-    assert_eq!(listing(&place.open().await), state, "{context}");
+    assert_eq!(listing(&data.open().await), state, "{context}");
 }
 
 /// The n-th commit fails before or after it is durable: its writers are told, nobody ever sees it, the rest goes on.
@@ -149,7 +149,7 @@ async fn goes_on(place: &Place, storage: Storage, context: &str) {
 async fn a_failed_commit_leaves_nothing_behind() {
     for point in [FaultPoint::BeforeCommit, FaultPoint::AfterCommit] {
         for nth in 0..4 {
-            let place = Place::new();
+            let data = DataDir::new();
             let count = Mutex::new(0);
             let faults = Faults::new(move |at| {
                 let mut count = count.lock().unwrap();
@@ -157,7 +157,7 @@ async fn a_failed_commit_leaves_nothing_behind() {
                 let fail = at == point && *count == nth + 1;
                 if fail { Err(StoreError::Unavailable { detail: "played".into() }) } else { Ok(()) }
             });
-            let storage = sqlite::open(SqliteConfig { faults, ..place.config() }).await.unwrap();
+            let storage = orch_storage_sqlite::open(SqliteConfig { faults, ..data.config() }).await.unwrap();
             let mut states = Vec::new();
             for step in 0..6 {
                 let before = (storage.current_revision(), listing(&storage));
@@ -175,7 +175,7 @@ async fn a_failed_commit_leaves_nothing_behind() {
             }
             assert!(storage.self_check().await.unwrap().is_clean());
             storage.shutdown().await.unwrap();
-            assert_eq!(listing(&place.open().await), states[5], "{point:?} {nth}");
+            assert_eq!(listing(&data.open().await), states[5], "{point:?} {nth}");
         }
     }
 }
@@ -183,27 +183,27 @@ async fn a_failed_commit_leaves_nothing_behind() {
 /// The same when the failed commit is the last thing that the process does.
 #[tokio::test]
 async fn a_failed_last_commit_does_not_come_back() {
-    let place = Place::new();
+    let data = DataDir::new();
     let faults = Faults::new(|point| match point {
         FaultPoint::AfterCommit => Err(StoreError::Unavailable { detail: "played".into() }),
         _ => Ok(()),
     });
-    let storage = sqlite::open(SqliteConfig { faults, ..place.config() }).await.unwrap();
+    let storage = orch_storage_sqlite::open(SqliteConfig { faults, ..data.config() }).await.unwrap();
     create(&storage, "a", "x").await.unwrap_err();
     storage.shutdown().await.unwrap();
-    assert!(listing(&place.open().await).is_empty());
+    assert!(listing(&data.open().await).is_empty());
 }
 
 #[tokio::test]
 async fn a_failed_compaction_is_made_up_for() {
     for point in [FaultPoint::BeforeCompaction, FaultPoint::AfterCompaction] {
-        let place = Place::new();
+        let data = DataDir::new();
         let failed = Mutex::new(false);
         let faults = Faults::new(move |at| {
             let first = at == point && !std::mem::replace(&mut failed.lock().unwrap(), true);
             if first { Err(StoreError::Unavailable { detail: "played".into() }) } else { Ok(()) }
         });
-        let storage = sqlite::open(SqliteConfig { faults, ..place.config() }).await.unwrap();
+        let storage = orch_storage_sqlite::open(SqliteConfig { faults, ..data.config() }).await.unwrap();
         let mut revision = create(&storage, "a", "0").await.unwrap().revision;
         for step in 1..10 {
             revision = replace(&storage, "a", revision, &step.to_string()).await.unwrap().revision;

@@ -2,34 +2,33 @@
 
 use std::fs;
 
-use orch_storage::sqlite;
 use orch_storage::{Revision, Scope, StoreError};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use sqlx::{AssertSqlSafe, Connection};
 
-use crate::support::{Place, create, listing, remove, replace, resource, text};
+use crate::support::{DataDir, create, listing, remove, replace, resource, text};
 
 /// A closed database with objects a, b and c, on which `sql` was run.
-async fn damaged(sql: &str) -> Place {
-    let place = Place::new();
-    let storage = place.open().await;
+async fn damaged(sql: &str) -> DataDir {
+    let data = DataDir::new();
+    let storage = data.open().await;
     for name in ["a", "b", "c"] {
         create(&storage, name, "value").await.unwrap();
     }
     storage.shutdown().await.unwrap();
-    let mut database = place.tamper().await;
+    let mut database = data.tamper().await;
     let changed = sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(&mut database).await.unwrap();
     assert_eq!(changed.rows_affected(), 1, "{sql}");
     database.close().await.unwrap();
-    place
+    data
 }
 
 #[tokio::test]
 async fn a_damaged_row_is_the_damage_of_one_object() {
     for column in ["value = x'00'", "value = x''", "checksum = 1", "time = 5", "op = 9", "op = 2"] {
-        let place = damaged(&format!("UPDATE log SET {column} WHERE name = 'b'")).await;
-        let storage = place.open().await;
+        let data = damaged(&format!("UPDATE log SET {column} WHERE name = 'b'")).await;
+        let storage = data.open().await;
         let snapshot = storage.snapshot(&resource());
         assert_eq!(snapshot.len(), 3, "{column}");
         let bad = snapshot.get("default", "b").unwrap();
@@ -43,12 +42,12 @@ async fn a_damaged_row_is_the_damage_of_one_object() {
         let report = storage.self_check().await.unwrap();
         assert_eq!(report.corrupt, [bad.revision()], "{column}");
         assert!(!report.is_clean() && report.problems.is_empty(), "{report:?}");
-        assert_eq!(sqlite::check(&place.path()).await.unwrap().corrupt, [bad.revision()]);
+        assert_eq!(orch_storage_sqlite::check(&data.path()).await.unwrap().corrupt, [bad.revision()]);
 
         let healed = replace(&storage, "b", bad.revision(), "new").await.unwrap();
         assert!(healed.previous.unwrap().value().is_err());
         storage.shutdown().await.unwrap();
-        let storage = place.open().await;
+        let storage = data.open().await;
         assert_eq!(listing(&storage).len(), 3, "{column}: every value is readable again");
         let gone = remove(&storage, "b", healed.revision).await.unwrap().revision;
         storage.compact(gone).await.unwrap();
@@ -58,8 +57,8 @@ async fn a_damaged_row_is_the_damage_of_one_object() {
 
 #[tokio::test]
 async fn a_name_that_is_no_text_does_not_stop_the_start() {
-    let place = damaged("UPDATE log SET name = CAST(x'62ff' AS TEXT) WHERE name = 'b'").await;
-    let storage = place.open().await;
+    let data = damaged("UPDATE log SET name = CAST(x'62ff' AS TEXT) WHERE name = 'b'").await;
+    let storage = data.open().await;
     let snapshot = storage.snapshot(&resource());
     assert_eq!(snapshot.len(), 3);
     assert!(snapshot.get("default", "b\u{fffd}").unwrap().value().is_err());
@@ -68,8 +67,8 @@ async fn a_name_that_is_no_text_does_not_stop_the_start() {
 
 #[tokio::test]
 async fn watches_deliver_what_is_damaged_as_damaged() {
-    let place = damaged("UPDATE log SET value = x'00' WHERE name = 'b'").await;
-    let storage = place.open().await;
+    let data = damaged("UPDATE log SET value = x'00' WHERE name = 'b'").await;
+    let storage = data.open().await;
     let mut watch = storage.watch(&resource(), Scope::All, Revision::FIRST).unwrap();
     let readable: Vec<bool> =
         watch.take().unwrap().iter().map(|event| event.object().value().is_ok()).collect();
@@ -83,13 +82,13 @@ async fn random_damage_is_never_served() {
     let seed: u64 = rand::random();
     println!("seed {seed}");
     let mut random = StdRng::seed_from_u64(seed);
-    let place = Place::new();
-    let storage = place.open().await;
+    let data = DataDir::new();
+    let storage = data.open().await;
     for index in 0..200 {
         create(&storage, &format!("o{index}"), &format!("o{index} {}", "x".repeat(500))).await.unwrap();
     }
     storage.shutdown().await.unwrap();
-    let whole = fs::read(place.path()).unwrap();
+    let whole = fs::read(data.path()).unwrap();
     let mut opened = 0;
     for round in 0..60 {
         let mut bytes = whole.clone();
@@ -98,9 +97,9 @@ async fn random_damage_is_never_served() {
             let length = random.random_range(1..64).min(bytes.len() - position);
             random.fill(&mut bytes[position..position + length]);
         }
-        let copy = Place::new();
+        let copy = DataDir::new();
         fs::write(copy.path(), &bytes).unwrap();
-        let storage = match sqlite::open(copy.config()).await {
+        let storage = match orch_storage_sqlite::open(copy.config()).await {
             Ok(storage) => storage,
             Err(
                 StoreError::Damaged { .. } | StoreError::NotADatabase { .. } | StoreError::Unavailable { .. },

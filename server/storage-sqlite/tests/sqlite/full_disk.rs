@@ -4,17 +4,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use orch_storage::sqlite::{self, FaultPoint, Faults, SqliteConfig};
-use orch_storage::{ManualClock, StoreError, Timestamp, Write};
+use orch_storage::{Change, ManualClock, StoreError, Timestamp};
+use orch_storage_sqlite::{FaultPoint, Faults, SqliteConfig};
 use sqlx::Connection;
 
-use crate::support::{Place, body, create, key, listing, remove, replace, resource};
+use crate::support::{DataDir, body, create, key, listing, remove, replace, resource};
 
 #[tokio::test]
 async fn refuses_writes_until_there_is_room() {
-    let place = Place::new();
-    let limited = || SqliteConfig { max_bytes: Some(1 << 20), ..place.config() };
-    let storage = sqlite::open(limited()).await.unwrap();
+    let data = DataDir::new();
+    let limited = || SqliteConfig { max_bytes: Some(1 << 20), ..data.config() };
+    let storage = orch_storage_sqlite::open(limited()).await.unwrap();
     let value = "x".repeat(10_000);
     let mut revision = create(&storage, "a", &value).await.unwrap().revision;
     let mut acknowledged = 1;
@@ -44,10 +44,10 @@ async fn refuses_writes_until_there_is_room() {
     while create(&storage, &format!("o{}", storage.current_revision()), &value).await.is_ok() {}
     let state = listing(&storage);
     storage.shutdown().await.unwrap();
-    let storage = sqlite::open(limited()).await.unwrap();
+    let storage = orch_storage_sqlite::open(limited()).await.unwrap();
     assert_eq!(listing(&storage), state, "a full database can be opened and read");
     storage.shutdown().await.unwrap();
-    let storage = place.open().await;
+    let storage = data.open().await;
     create(&storage, "more", &value).await.unwrap();
     assert_eq!(storage.snapshot(&resource()).len(), state.len() + 1);
 }
@@ -68,18 +68,18 @@ fn disk_of(bytes: u64, directory: &Path) -> Faults {
 /// What makes room is taken when nothing else is, also as the first that meets the full disk, until there is room.
 #[tokio::test]
 async fn lets_deletions_through() {
-    let place = Place::new();
-    let storage = sqlite::open(SqliteConfig {
+    let data = DataDir::new();
+    let storage = orch_storage_sqlite::open(SqliteConfig {
         reserve_bytes: 1 << 20,
         checkpoint_bytes: 256 << 10,
-        faults: disk_of(6 << 20, place.directory()),
-        ..place.config()
+        faults: disk_of(6 << 20, data.directory()),
+        ..data.config()
     })
     .await
     .unwrap();
     // Looks for room first, without waiting for the clock.
     storage.compact(storage.current_revision()).await.unwrap();
-    let reserve = place.directory().join("store.db.reserve");
+    let reserve = data.directory().join("store.db.reserve");
     assert_eq!(reserve.metadata().unwrap().len(), 1 << 20);
     let value = "x".repeat(10_000);
     let mut kept = Vec::new();
@@ -92,7 +92,7 @@ async fn lets_deletions_through() {
     assert!(matches!(refused, Err(StoreError::DiskFull { .. })), "{refused:?}");
     assert!(matches!(create(&storage, "o000", "x").await, Err(StoreError::AlreadyExists { .. })));
     let marked = storage
-        .commit(Write::Retire { key: key("o000"), expected: kept[0], body: body("on its way out") })
+        .commit(Change::Retire { key: key("o000"), expected: kept[0], body: body("on its way out") })
         .await
         .unwrap();
     kept[0] = marked.revision;
@@ -110,14 +110,15 @@ async fn lets_deletions_through() {
     assert!(storage.self_check().await.unwrap().is_clean());
     let state = listing(&storage);
     storage.shutdown().await.unwrap();
-    assert_eq!(listing(&place.open().await), state);
+    assert_eq!(listing(&data.open().await), state);
 }
 
 /// A transaction of many statements that stops half-way is undone as a whole.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn refuses_whole_batches() {
-    let place = Place::new();
-    let storage = sqlite::open(SqliteConfig { max_bytes: Some(1 << 20), ..place.config() }).await.unwrap();
+    let data = DataDir::new();
+    let storage =
+        orch_storage_sqlite::open(SqliteConfig { max_bytes: Some(1 << 20), ..data.config() }).await.unwrap();
     let writes: Vec<_> = (0..400)
         .map(|index| {
             let storage = storage.clone();
@@ -138,16 +139,17 @@ async fn refuses_whole_batches() {
     assert_eq!(shown, written);
     assert!(storage.self_check().await.unwrap().is_clean());
     storage.shutdown().await.unwrap();
-    assert_eq!(listing(&place.open().await), state);
+    assert_eq!(listing(&data.open().await), state);
 }
 
 /// A store that is never idle drops old rows all the same.
 #[tokio::test]
 async fn drops_rows_under_load() {
-    let place = Place::new();
+    let data = DataDir::new();
     let clock = Arc::new(ManualClock::at(Timestamp(1 << 40)));
-    let storage =
-        sqlite::open(SqliteConfig { clock: Arc::clone(&clock) as _, ..place.config() }).await.unwrap();
+    let storage = orch_storage_sqlite::open(SqliteConfig { clock: Arc::clone(&clock) as _, ..data.config() })
+        .await
+        .unwrap();
     let mut revision = create(&storage, "a", "x").await.unwrap().revision;
     for _ in 0..600 {
         clock.advance(Duration::from_mins(10));
@@ -160,8 +162,8 @@ async fn drops_rows_under_load() {
 /// What history held is given back to the file system.
 #[tokio::test]
 async fn gives_back_room() {
-    let place = Place::new();
-    let storage = place.open().await;
+    let data = DataDir::new();
+    let storage = data.open().await;
     let mut revision = create(&storage, "a", "x").await.unwrap().revision;
     for _ in 0..600 {
         revision = replace(&storage, "a", revision, &"x".repeat(10_000)).await.unwrap().revision;
@@ -169,18 +171,18 @@ async fn gives_back_room() {
     storage.compact(revision).await.unwrap();
     assert_eq!(storage.self_check().await.unwrap().records, 1);
     storage.shutdown().await.unwrap();
-    let size = std::fs::metadata(place.path()).unwrap().len();
+    let size = std::fs::metadata(data.path()).unwrap().len();
     assert!(size < 3_000_000, "{size} bytes for one object of 10,000");
 }
 
 /// Another program that holds the database is an error for writes while it does.
 #[tokio::test]
 async fn outlasts_another_program() {
-    let place = Place::new();
-    let config = SqliteConfig { busy_timeout: Duration::from_millis(1), ..place.config() };
-    let storage = sqlite::open(config).await.unwrap();
+    let data = DataDir::new();
+    let config = SqliteConfig { busy_timeout: Duration::from_millis(1), ..data.config() };
+    let storage = orch_storage_sqlite::open(config).await.unwrap();
     let first = create(&storage, "a", "x").await.unwrap();
-    let mut other = place.tamper().await;
+    let mut other = data.tamper().await;
     let transaction = other.begin_with("BEGIN IMMEDIATE").await.unwrap();
     for _ in 0..2 {
         let error = create(&storage, "b", "x").await.unwrap_err();

@@ -5,15 +5,15 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use orch_storage::sqlite::{self, SqliteConfig};
 use orch_storage::{Storage, StoreError};
+use orch_storage_sqlite::SqliteConfig;
 use sqlx::Connection;
 
-use crate::support::{Place, create, listing};
+use crate::support::{DataDir, create, listing};
 
 /// The error of opening `config`, and its text.
 async fn refusal(config: SqliteConfig) -> (StoreError, String) {
-    match sqlite::open(config).await {
+    match orch_storage_sqlite::open(config).await {
         Ok(_) => panic!("opened what it must refuse"),
         Err(error) => (error.clone(), error.to_string()),
     }
@@ -21,9 +21,9 @@ async fn refusal(config: SqliteConfig) -> (StoreError, String) {
 
 #[tokio::test]
 async fn creates_directories() {
-    let place = Place::new();
-    let path = place.directory().join("a/b/store.db");
-    let storage = sqlite::open(SqliteConfig::new(&path, "orch")).await.unwrap();
+    let data = DataDir::new();
+    let path = data.directory().join("a/b/store.db");
+    let storage = orch_storage_sqlite::open(SqliteConfig::new(&path, "orch")).await.unwrap();
     create(&storage, "a", "x").await.unwrap();
     storage.shutdown().await.unwrap();
     assert!(path.exists());
@@ -31,24 +31,24 @@ async fn creates_directories() {
 
 #[tokio::test]
 async fn refuses_a_second_process() {
-    let place = Place::new();
-    let storage = place.open().await;
-    let (error, text) = refusal(place.config()).await;
+    let data = DataDir::new();
+    let storage = data.open().await;
+    let (error, text) = refusal(data.config()).await;
     assert!(matches!(error, StoreError::Locked { .. }));
-    let lock = place.directory().join("store.db.lock");
+    let lock = data.directory().join("store.db.lock");
     assert!(text.contains(lock.to_str().unwrap()) && text.contains("another process"), "{text}");
 
     create(&storage, "a", "x").await.unwrap();
     storage.shutdown().await.unwrap();
-    let again: Storage = place.open().await;
+    let again: Storage = data.open().await;
     assert_eq!(listing(&again).len(), 1, "the lock file stays, the lock does not");
 }
 
 /// A store whose handles are all dropped closes by itself and lets go of the database.
 #[tokio::test]
 async fn ends_without_shutdown() {
-    let place = Place::new();
-    let storage = place.open().await;
+    let data = DataDir::new();
+    let storage = data.open().await;
     create(&storage, "a", "x").await.unwrap();
     let mut watch = storage
         .watch(&crate::support::resource(), orch_storage::Scope::All, storage.current_revision())
@@ -57,7 +57,7 @@ async fn ends_without_shutdown() {
     assert!(matches!(watch.next().await, Err(StoreError::Closed)));
     // The watch ends a moment before the files are closed.
     let again = loop {
-        match sqlite::open(place.config()).await {
+        match orch_storage_sqlite::open(data.config()).await {
             Err(StoreError::Locked { .. }) => tokio::task::yield_now().await,
             opened => break opened.unwrap(),
         }
@@ -67,8 +67,8 @@ async fn ends_without_shutdown() {
 
 #[tokio::test]
 async fn refuses_what_it_cannot_write() {
-    let place = Place::new();
-    let file = place.directory().join("file");
+    let data = DataDir::new();
+    let file = data.directory().join("file");
     fs::write(&file, "x").unwrap();
     for path in [file.join("store.db"), Path::new("/proc/nowhere/store.db").into()] {
         let (error, text) = refusal(SqliteConfig::new(&path, "orch")).await;
@@ -76,7 +76,7 @@ async fn refuses_what_it_cannot_write() {
         assert!(text.contains("cannot write"), "{text}");
     }
 
-    let directory = place.directory().join("read-only");
+    let directory = data.directory().join("read-only");
     fs::create_dir(&directory).unwrap();
     fs::set_permissions(&directory, fs::Permissions::from_mode(0o555)).unwrap();
     if fs::write(directory.join("probe"), "").is_ok() {
@@ -88,60 +88,63 @@ async fn refuses_what_it_cannot_write() {
     }
     fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).unwrap();
 
-    fs::create_dir(place.path()).unwrap();
-    let (error, _) = refusal(place.config()).await;
-    assert!(matches!(error, StoreError::NotWritable { .. }), "a directory in place of the file: {error:?}");
+    fs::create_dir(data.path()).unwrap();
+    let (error, _) = refusal(data.config()).await;
+    assert!(matches!(error, StoreError::NotWritable { .. }), "a directory in data of the file: {error:?}");
 }
 
 #[tokio::test]
 async fn refuses_another_vocabulary() {
-    let place = Place::new();
-    place.open().await.shutdown().await.unwrap();
-    let config = SqliteConfig { vocabulary: "kubernetes".into(), ..place.config() };
+    let data = DataDir::new();
+    data.open().await.shutdown().await.unwrap();
+    let config = SqliteConfig { vocabulary: "kubernetes".into(), ..data.config() };
     let (error, text) = refusal(config).await;
     assert!(matches!(error, StoreError::WrongVocabulary { .. }));
     assert!(
         text.contains("\"orch\"") && text.contains("\"kubernetes\"") && text.contains("store.db"),
         "{text}"
     );
-    place.open().await.shutdown().await.unwrap();
+    data.open().await.shutdown().await.unwrap();
 }
 
 #[tokio::test]
 async fn refuses_a_newer_format() {
-    let place = Place::new();
-    place.open().await.shutdown().await.unwrap();
-    let mut database = place.tamper().await;
+    let data = DataDir::new();
+    data.open().await.shutdown().await.unwrap();
+    let mut database = data.tamper().await;
     sqlx::query("UPDATE meta SET value = '7' WHERE name = 'format'").execute(&mut database).await.unwrap();
     database.close().await.unwrap();
-    let (error, text) = refusal(place.config()).await;
+    let (error, text) = refusal(data.config()).await;
     assert!(matches!(error, StoreError::NewerFormat { found: 7, supported: 1, .. }), "{error:?}");
     assert!(text.contains("has format 7") && text.contains("up to 1"), "{text}");
-    assert!(matches!(sqlite::check(&place.path()).await, Err(StoreError::NewerFormat { .. })));
+    assert!(matches!(orch_storage_sqlite::check(&data.path()).await, Err(StoreError::NewerFormat { .. })));
 }
 
 #[tokio::test]
 async fn refuses_files_of_others() {
-    let text = Place::new();
+    let text = DataDir::new();
     fs::write(text.path(), "this is a text file, and long enough to be looked at ".repeat(30)).unwrap();
-    let foreign = Place::new();
+    let foreign = DataDir::new();
     let mut database = foreign.tamper().await;
     sqlx::raw_sql("CREATE TABLE t (a); INSERT INTO t VALUES (1)").execute(&mut database).await.unwrap();
     database.close().await.unwrap();
-    let like_ours = Place::new();
+    let like_ours = DataDir::new();
     let mut database = like_ours.tamper().await;
     sqlx::raw_sql("CREATE TABLE meta (name, value); INSERT INTO meta VALUES ('a', 1)")
         .execute(&mut database)
         .await
         .unwrap();
     database.close().await.unwrap();
-    for place in [text, foreign, like_ours] {
-        let before = fs::read(place.path()).unwrap();
-        let (error, message) = refusal(place.config()).await;
+    for data in [text, foreign, like_ours] {
+        let before = fs::read(data.path()).unwrap();
+        let (error, message) = refusal(data.config()).await;
         assert!(matches!(error, StoreError::NotADatabase { .. }), "{error:?}");
         assert!(message.contains("is not a database of this server"), "{message}");
-        assert!(matches!(sqlite::check(&place.path()).await, Err(StoreError::NotADatabase { .. })));
-        let after = fs::read(place.path()).unwrap();
+        assert!(matches!(
+            orch_storage_sqlite::check(&data.path()).await,
+            Err(StoreError::NotADatabase { .. })
+        ));
+        let after = fs::read(data.path()).unwrap();
         // The header says whether a write-ahead log is in use; nothing else may change.
         assert!(before.get(100..) == after.get(100..), "its content was touched");
     }
@@ -150,44 +153,44 @@ async fn refuses_files_of_others() {
 /// A process that was killed while it made the database leaves an empty file, or one without tables.
 #[tokio::test]
 async fn completes_a_creation_that_was_cut_off() {
-    let place = Place::new();
-    fs::write(place.path(), "").unwrap();
-    create(&place.open().await, "a", "x").await.unwrap();
+    let data = DataDir::new();
+    fs::write(data.path(), "").unwrap();
+    create(&data.open().await, "a", "x").await.unwrap();
 
-    let place = Place::new();
-    let mut database = place.tamper().await;
+    let data = DataDir::new();
+    let mut database = data.tamper().await;
     sqlx::raw_sql("PRAGMA page_size = 8192; PRAGMA journal_mode = WAL").execute(&mut database).await.unwrap();
     database.close().await.unwrap();
-    create(&place.open().await, "a", "x").await.unwrap();
+    create(&data.open().await, "a", "x").await.unwrap();
 }
 
 #[tokio::test]
 async fn offline_check_needs_no_server_and_changes_nothing() {
-    let place = Place::new();
-    assert!(sqlite::check(&place.path()).await.is_err(), "there is nothing");
-    let storage = place.open().await;
+    let data = DataDir::new();
+    assert!(orch_storage_sqlite::check(&data.path()).await.is_err(), "there is nothing");
+    let storage = data.open().await;
     let first = create(&storage, "a", "one").await.unwrap().revision;
     crate::support::replace(&storage, "a", first, "two").await.unwrap();
-    let beside = sqlite::check(&place.path()).await.unwrap();
+    let beside = orch_storage_sqlite::check(&data.path()).await.unwrap();
     storage.shutdown().await.unwrap();
-    let before = fs::read(place.path()).unwrap();
-    let report = sqlite::check(&place.path()).await.unwrap();
+    let before = fs::read(data.path()).unwrap();
+    let report = orch_storage_sqlite::check(&data.path()).await.unwrap();
     assert_eq!(report, beside);
     assert!(report.is_clean(), "{report:?}");
     assert_eq!((report.records, report.objects, report.revision), (2, 1, first.next()));
-    assert!(fs::read(place.path()).unwrap() == before);
+    assert!(fs::read(data.path()).unwrap() == before);
 }
 
 /// Opening writes nothing, so that a database on a full disk can be opened and read.
 #[tokio::test]
 async fn opening_writes_nothing() {
-    let place = Place::new();
-    let storage = place.open().await;
+    let data = DataDir::new();
+    let storage = data.open().await;
     create(&storage, "a", "x").await.unwrap();
     storage.shutdown().await.unwrap();
-    let before = fs::read(place.path()).unwrap();
-    let storage = place.open().await;
+    let before = fs::read(data.path()).unwrap();
+    let storage = data.open().await;
     assert_eq!(listing(&storage).len(), 1);
-    assert_eq!(fs::metadata(place.wal()).map_or(0, |log| log.len()), 0);
-    assert!(fs::read(place.path()).unwrap() == before);
+    assert_eq!(fs::metadata(data.wal()).map_or(0, |log| log.len()), 0);
+    assert!(fs::read(data.path()).unwrap() == before);
 }

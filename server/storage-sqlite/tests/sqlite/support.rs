@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use orch_storage::sqlite::{self, SqliteConfig};
-use orch_storage::{Body, Committed, Key, Object, ResourceName, Revision, Storage, StoreError, Write};
+use orch_storage::{Body, Change, Committed, Key, Object, ResourceName, Revision, Storage, StoreError};
+use orch_storage_sqlite::SqliteConfig;
 use sqlx::{ConnectOptions, SqliteConnection, sqlite::SqliteConnectOptions};
 use tempfile::TempDir;
 
 pub const VOCABULARY: &str = "orch";
 
-pub struct Place(TempDir);
+pub struct DataDir(TempDir);
 
-impl Place {
+impl DataDir {
     pub fn new() -> Self {
         Self(TempDir::new().unwrap())
     }
@@ -33,7 +33,7 @@ impl Place {
     }
 
     pub async fn open(&self) -> Storage {
-        sqlite::open(self.config()).await.unwrap()
+        orch_storage_sqlite::open(self.config()).await.unwrap()
     }
 
     /// The database without a store in between.
@@ -58,7 +58,7 @@ pub fn body(text: &str) -> Body {
 }
 
 pub async fn create(storage: &Storage, name: &str, text: &str) -> Result<Committed, StoreError> {
-    storage.commit(Write::Create { key: key(name), body: body(text) }).await
+    storage.commit(Change::Create { key: key(name), body: body(text) }).await
 }
 
 pub async fn replace(
@@ -67,11 +67,11 @@ pub async fn replace(
     expected: Revision,
     text: &str,
 ) -> Result<Committed, StoreError> {
-    storage.commit(Write::Replace { key: key(name), expected, body: body(text) }).await
+    storage.commit(Change::Replace { key: key(name), expected, body: body(text) }).await
 }
 
 pub async fn remove(storage: &Storage, name: &str, expected: Revision) -> Result<Committed, StoreError> {
-    storage.commit(Write::Remove { key: key(name), expected, body: body("gone") }).await
+    storage.commit(Change::Remove { key: key(name), expected, body: body("gone") }).await
 }
 
 pub fn text(object: &Object) -> String {

@@ -1,25 +1,24 @@
-//! Conditions, revisions, and what readers see after a commit.
+//! What a change demands, revisions, and what readers see after a commit.
 
-use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 
-use super::{Case, Fixture, body, create, key, listing, remove, replace, resource, stamped, text};
+use super::{
+    Case, Fixture, body, create, in_parallel, key, listing, remove, replace, resource, stamped, text,
+};
 use crate::error::StoreError;
 use crate::key::{Key, ResourceName};
 use crate::revision::Revision;
-use crate::storage::Storage;
-use crate::store::BoxFuture;
-use crate::write::{Committed, Write};
+use crate::write::{Change, Committed};
 
 pub(super) async fn run<F: Fixture>(fixture: &F) {
     starts_empty(&Case::new(fixture).await);
-    conditions(&Case::new(fixture).await).await;
+    changes(&Case::new(fixture).await).await;
     refused_writes_leave_no_trace(&Case::new(fixture).await).await;
     names_are_three_parts(&Case::new(fixture).await).await;
     one_of_many_wins(&Case::new(fixture).await).await;
     no_update_is_lost(&Case::new(fixture).await).await;
     abandoned_writes_are_whole(&Case::new(fixture).await).await;
-    holds_until_settled(&Case::new(fixture).await).await;
+    accepted_writes_happen(&Case::new(fixture).await).await;
     shutdown_refuses(&Case::new(fixture).await).await;
 }
 
@@ -29,7 +28,7 @@ fn starts_empty<F: Fixture>(case: &Case<'_, F>) {
     assert_eq!(snapshot.revision(), case.storage.current_revision());
 }
 
-async fn conditions<F: Fixture>(case: &Case<'_, F>) {
+async fn changes<F: Fixture>(case: &Case<'_, F>) {
     let storage = &case.storage;
     let first = storage.current_revision().next();
 
@@ -157,8 +156,8 @@ async fn no_update_is_lost<F: Fixture>(case: &Case<'_, F>) {
 /// A caller that goes away in the middle of a commit leaves either the whole write or nothing, and the store works.
 async fn abandoned_writes_are_whole<F: Fixture>(case: &Case<'_, F>) {
     for index in 0..20_u32 {
-        let write = Write::Create { key: key("ns", &index.to_string()), body: body("abandoned") };
-        let mut commit = Box::pin(case.storage.commit(write));
+        let change = Change::Create { key: key("ns", &index.to_string()), body: body("abandoned") };
+        let mut commit = Box::pin(case.storage.commit(change));
         let mut polls = 0;
         std::future::poll_fn(|cx| {
             polls += 1;
@@ -176,50 +175,24 @@ async fn abandoned_writes_are_whole<F: Fixture>(case: &Case<'_, F>) {
     }
 }
 
-/// What is held with a write is let go when it is stored or refused, and not when its caller leaves.
-async fn holds_until_settled<F: Fixture>(case: &Case<'_, F>) {
-    let held = Arc::new(());
-    for expected in ["stored", "refused"] {
-        let write = Write::Create { key: key("ns", "a"), body: body("held") };
-        let result = case.storage.commit_holding(write, Arc::clone(&held)).await;
-        assert_eq!(result.is_ok(), expected == "stored");
-        assert_eq!(Arc::strong_count(&held), 1, "{expected}");
-    }
-
-    let write = Write::Create { key: key("ns", "b"), body: body("abandoned") };
-    let seen = Arc::new(OnceLock::new());
-    let look = Look { storage: case.storage.clone(), seen: Arc::clone(&seen) };
-    let mut commit = Box::pin(case.storage.commit_holding(write, look));
-    std::future::poll_fn(|cx| {
-        // Whether it is done or not: once polled, the write is accepted.
-        let _ = commit.as_mut().poll(cx);
-        Poll::Ready(())
-    })
-    .await;
+/// A caller that goes away does not take back a write that the store has accepted.
+async fn accepted_writes_happen<F: Fixture>(case: &Case<'_, F>) {
+    let change = Change::Create { key: key("ns", "a"), body: body("abandoned") };
+    let mut commit = Box::pin(case.storage.commit(change));
+    // Done or not: the queue is empty, so the write is accepted when it was polled once.
+    std::future::poll_fn(|cx| Poll::Ready(drop(commit.as_mut().poll(cx)))).await;
     drop(commit);
-    create(&case.storage, key("ns", "c"), "later").await.unwrap();
-    assert_eq!(seen.get(), Some(&true), "it was let go when the write was visible");
-}
-
-/// Notes, when it is dropped, whether the object of the abandoned write is there.
-struct Look {
-    storage: Storage,
-    seen: Arc<OnceLock<bool>>,
-}
-
-impl Drop for Look {
-    fn drop(&mut self) {
-        let is_there = self.storage.snapshot(&resource()).get("ns", "b").is_some();
-        self.seen.set(is_there).expect("it is dropped once");
-    }
+    let later = create(&case.storage, key("ns", "b"), "later").await.unwrap();
+    let snapshot = case.storage.snapshot(&resource());
+    assert!(snapshot.get("ns", "a").unwrap().revision() < later.revision);
 }
 
 /// What the store took before it was told to end is committed, what comes later is refused.
 async fn shutdown_refuses<F: Fixture>(case: &Case<'_, F>) {
     let mut accepted = Vec::new();
     for index in 0..100_u32 {
-        let write = Write::Create { key: key("ns", &index.to_string()), body: body("accepted") };
-        let mut commit = Box::pin(case.storage.commit(write));
+        let change = Change::Create { key: key("ns", &index.to_string()), body: body("accepted") };
+        let mut commit = Box::pin(case.storage.commit(change));
         let early = std::future::poll_fn(|cx| Poll::Ready(commit.as_mut().poll(cx))).await;
         accepted.push((commit, early));
     }
@@ -234,17 +207,4 @@ async fn shutdown_refuses<F: Fixture>(case: &Case<'_, F>) {
     assert!(matches!(case.storage.barrier().await, Err(StoreError::Closed)));
     assert_eq!(case.storage.snapshot(&resource()).len(), 100, "reads go on");
     case.storage.shutdown().await.unwrap();
-}
-
-/// Runs `count` futures on as many tasks.
-async fn in_parallel<T: Send + 'static>(
-    count: usize,
-    start: impl Fn(usize) -> BoxFuture<'static, T>,
-) -> Vec<T> {
-    let tasks: Vec<_> = (0..count).map(|index| tokio::spawn(start(index))).collect();
-    let mut results = Vec::with_capacity(count);
-    for task in tasks {
-        results.push(task.await.unwrap());
-    }
-    results
 }

@@ -2,18 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use super::{Case, Fixture, Listing, RETENTION, create, key, listing, remove, replace, resource, stamped};
+use super::dice::Dice;
+use super::{Case, Fixture, Listing, RETENTION, body, key, listing, resource, stamped, term, words};
 use crate::error::StoreError;
 use crate::event::EventKind;
-use crate::key::Scope;
+use crate::key::{Key, Scope};
 use crate::revision::Revision;
+use crate::write::{Change, Condition, Write};
 
 /// Steps of one run.
 const STEPS: u32 = 400;
 
 pub(super) async fn run<F: Fixture>(fixture: &F, seed: u64) {
     let mut case = Case::new(fixture).await;
-    let mut dice = Dice(seed);
+    let mut dice = Dice::new(seed);
     let mut model = Model { start: case.storage.current_revision(), ..Model::default() };
     for step in 0..STEPS {
         let context = format!("seed {seed}, step {step}");
@@ -48,30 +50,80 @@ struct Model {
 
 impl Model {
     async fn write<F: Fixture>(&mut self, case: &Case<'_, F>, dice: &mut Dice, context: &str) {
-        let (namespace, name) = (format!("n{}", dice.roll(3)), format!("o{}", dice.roll(8)));
-        let key = key(&namespace, &name);
-        let current = self.state.get(&(namespace.clone(), name.clone())).map(|(revision, _)| *revision);
-        let stale = dice.roll(8) == 0;
+        let name = self.name(dice);
+        let key = key(&name.0, &name.1);
+        let current = self.revision_of(&name);
+        let stale = dice.one_in(8);
         let expected = current.filter(|_| !stale).unwrap_or(Revision::ZERO);
-        let value = dice.roll(1000).to_string();
-        let storage = &case.storage;
-        let (result, allowed, put) = match dice.roll(3) {
-            0 => (create(storage, key, &value).await, current.is_none(), true),
-            1 => (replace(storage, key, expected, &value).await, current == Some(expected), true),
-            _ => (remove(storage, key, expected).await, current == Some(expected), false),
+        let value = format!("w{}", dice.roll(20));
+        let body = body(&value);
+        let (change, allowed, put) = match dice.roll(3) {
+            0 => (Change::Create { key, body }, current.is_none(), true),
+            1 => (Change::Replace { key, expected, body }, current == Some(expected), true),
+            _ => (Change::Remove { key, expected, body }, current == Some(expected), false),
         };
-        assert_eq!(result.is_ok(), allowed, "{context}: {result:?}");
-        let Ok(committed) = result else { return };
+        let conditions: Vec<_> = (0..dice.roll(3)).map(|_| self.condition(dice)).collect();
+        let failing = conditions.iter().find(|condition| !self.holds(&name, condition)).cloned();
+        let committed = match (case.storage.commit(Write { change, conditions }).await, failing) {
+            (Ok(committed), None) if allowed => committed,
+            (Err(StoreError::ConditionFailed { condition, .. }), Some(failing)) if allowed => {
+                assert_eq!(*condition, failing, "{context}");
+                return;
+            }
+            (
+                Err(
+                    StoreError::AlreadyExists { .. }
+                    | StoreError::NotFound { .. }
+                    | StoreError::Conflict { .. },
+                ),
+                _,
+            ) if !allowed => return,
+            (result, failing) => panic!("{context}: allowed: {allowed}, but for {failing:?}: {result:?}"),
+        };
         let newest = self.changes.last().map_or(self.start, |(revision, _)| *revision);
         assert_eq!(committed.revision, newest.next(), "{context}");
         if put {
             let entry = (committed.revision, stamped(&value, committed.revision));
-            self.state.insert((namespace, name), entry);
+            self.state.insert(name, entry);
         } else {
-            self.state.remove(&(namespace, name));
+            self.state.remove(&name);
         }
         self.changes.push((committed.revision, if put { EventKind::Put } else { EventKind::Remove }));
         self.states.insert(committed.revision, self.state.clone());
+    }
+
+    fn name(&self, dice: &mut Dice) -> (String, String) {
+        (format!("n{}", dice.roll(3)), format!("o{}", dice.roll(8)))
+    }
+
+    fn revision_of(&self, name: &(String, String)) -> Option<Revision> {
+        self.state.get(name).map(|(revision, _)| *revision)
+    }
+
+    /// A condition that mostly holds.
+    fn condition(&self, dice: &mut Dice) -> Condition {
+        let name = self.name(dice);
+        let key = key(&name.0, &name.1);
+        match (self.revision_of(&name), dice.roll(8)) {
+            (_, 0) => Condition::Absent { key },
+            (_, 1) => Condition::At { key, revision: Revision::ZERO },
+            (_, 2 | 3) => Condition::Unclaimed { term: term(&format!("w{}", dice.roll(20))) },
+            (None, _) => Condition::Absent { key },
+            (Some(revision), _) => Condition::At { key, revision },
+        }
+    }
+
+    /// Whether a condition of a write to `name` holds.
+    fn holds(&self, name: &(String, String), condition: &Condition) -> bool {
+        let find = |key: &Key| self.revision_of(&(key.namespace.to_string(), key.name.to_string()));
+        match condition {
+            Condition::At { key, revision } => find(key) == Some(*revision),
+            Condition::Absent { key } => find(key).is_none(),
+            Condition::Unclaimed { term } => {
+                let mut others = self.state.iter().filter(|(other, _)| *other != name);
+                !others.any(|(_, (_, value))| words(value.as_bytes()).any(|word| *word == *term.value))
+            }
+        }
     }
 
     fn compare<F: Fixture>(&self, case: &Case<'_, F>, dice: &mut Dice, context: &str) {
@@ -101,19 +153,5 @@ impl Model {
             Err(StoreError::Expired { .. }) => assert!(*past < self.forgotten, "{context}: after {past}"),
             Err(other) => panic!("{context}: {other}"),
         }
-    }
-}
-
-/// A small random generator, so that the suite can be part of the crate without a dependency.
-struct Dice(u64);
-
-impl Dice {
-    /// A number below `sides` (splitmix64).
-    fn roll(&mut self, sides: u32) -> u32 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) % u64::from(sides)) as u32
     }
 }

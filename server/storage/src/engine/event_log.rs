@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use super::past::Past;
+use super::older_states::OlderStates;
 use super::wakers::Wakers;
 use crate::error::StoreError;
 use crate::event::Event;
@@ -20,7 +20,7 @@ pub(super) struct Hub {
     all: Arc<EventLog>,
     /// Held during every change of a log, so that a narrower log is added between two of them.
     scoped: Mutex<HashMap<Scope, Arc<EventLog>>>,
-    pub(super) past: Past,
+    pub(super) older_states: OlderStates,
 }
 
 /// Events in order of revision.
@@ -41,7 +41,7 @@ struct Entries {
 impl Hub {
     pub(super) fn new(begins_after: Revision) -> Self {
         let all = Arc::new(EventLog::new(VecDeque::new(), begins_after));
-        Self { all, scoped: Mutex::default(), past: Past::default() }
+        Self { all, scoped: Mutex::default(), older_states: OlderStates::default() }
     }
 
     /// Appends events of this resource. Returns the logs to wake when they may be seen.
@@ -67,7 +67,7 @@ impl Hub {
         let scoped = self.lock();
         self.all.forget(event.revision());
         logs_of(&scoped, event).for_each(|log| log.forget(event.revision()));
-        self.past.forget_before(event.revision());
+        self.older_states.forget_before(event.revision());
     }
 
     /// The log of `scope`, complete after the revision `after`, and a seat among those who are woken when there is more

@@ -10,23 +10,25 @@ use crate::revision::Revision;
 
 /// How much history is kept. Whichever bound is reached first ends it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Retention {
-    pub(crate) time: Duration,
-    /// Bytes of memory held only for the sake of history.
-    pub(crate) bytes: u64,
+pub struct Retention {
+    /// How long an event is kept.
+    pub time: Duration,
+    /// How much memory may be held for history alone, in bytes.
+    pub bytes: u64,
 }
 
 /// A record of the log that is needed only as long as some event is kept.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Garbage {
-    /// The record.
-    pub(crate) revision: Revision,
-    /// The event.
-    pub(crate) because_of: Revision,
+pub struct Garbage {
+    /// The revision of the record.
+    pub revision: Revision,
+    /// The revision of the event, which is no longer kept. It is never older than the record.
+    pub because_of: Revision,
 }
 
-/// What may be dropped from the log when `event` is no longer kept, in the order to drop it: the state that it took
-/// the place of, and a removal itself. A removal must outlive the states before it, or they would come back.
+/// What may be dropped from the log when `event` is no longer kept, in the order to drop it: the state that it
+/// replaced, and a removal itself. A removal must outlive the states before it, or they would come back at the next
+/// start.
 pub(super) fn garbage_of(event: &Event) -> impl Iterator<Item = Garbage> + use<> {
     let because_of = event.revision();
     let previous = event.previous().map(|previous| previous.revision());

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use super::event_log::Hub;
 use super::history::{Garbage, History, Retention, garbage_of};
-use super::{Memory, MemoryWriter, State};
+use super::memory::Memory;
+use super::state::State;
+use super::writer::MemoryWriter;
 use crate::clock::Timestamp;
 use crate::event::{Event, EventKind};
 use crate::key::{Key, ResourceName};
@@ -14,7 +16,7 @@ use crate::revision::Revision;
 use crate::store::{Op, Record};
 
 /// Takes records in order of revision and becomes a [`MemoryWriter`].
-pub(crate) struct Replay {
+pub struct Replay {
     now: Timestamp,
     retention: Retention,
     compacted: Revision,
@@ -28,13 +30,13 @@ pub(crate) struct Replay {
 
 impl Replay {
     /// Of a log from which records up to `compacted` may have been dropped already.
-    pub(crate) fn new(compacted: Revision, now: Timestamp, retention: Retention) -> Self {
+    pub fn new(compacted: Revision, now: Timestamp, retention: Retention) -> Self {
         let revision = compacted.max(Revision::FIRST);
         Self {
             now,
             retention,
             compacted,
-            state: State { revision, resources: imbl::OrdMap::new(), indexer: None },
+            state: State::empty_at(revision),
             begins_after: HashMap::new(),
             events: Vec::new(),
             garbage: Vec::new(),
@@ -42,10 +44,10 @@ impl Replay {
         }
     }
 
-    pub(crate) fn push(&mut self, record: Record) {
+    /// Takes the next record.
+    pub fn push(&mut self, record: Record) {
         let Record { revision, key, op, time, value } = record;
-        let objects = self.state.resources.get(&key.resource);
-        let previous = objects.and_then(|objects| objects.get(&key.name_ref())).cloned();
+        let previous = self.state.get(&key).cloned();
         let key = match &previous {
             Some(previous) => previous.shared_key(),
             None => Arc::new(self.intern(key)),
@@ -68,7 +70,7 @@ impl Replay {
     }
 
     /// The memory, and the records that are in the log for no reason any more, in the order to drop them.
-    pub(crate) fn finish(self) -> (MemoryWriter, Vec<Garbage>) {
+    pub fn finish(self) -> (MemoryWriter, Vec<Garbage>) {
         let mut hubs: HashMap<_, _> = self
             .begins_after
             .into_iter()
@@ -84,7 +86,7 @@ impl Replay {
         }
         let memory = Memory::with(self.state, self.compacted);
         memory.0.hubs.store(Arc::new(hubs));
-        (MemoryWriter { memory, history }, self.garbage)
+        (MemoryWriter::new(memory, history), self.garbage)
     }
 
     /// The same key, with strings that are shared with earlier ones.

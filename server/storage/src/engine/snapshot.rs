@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use crate::event::{Event, EventKind};
 use crate::index::Indexer;
-use crate::key::{NameRef, Place, Scope};
+use crate::key::{NameRef, Position, Scope};
 use crate::object::Object;
 use crate::revision::Revision;
 
-use super::held::Held;
+use super::digested::Digested;
 use super::table::Table;
 
 /// An unchanging view, in the order of the texts `<namespace>/<name>`. Taking one and cloning it is O(1) and takes no lock; it
@@ -22,7 +22,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    pub(crate) fn new(revision: Revision, objects: Table) -> Self {
+    pub(super) fn new(revision: Revision, objects: Table) -> Self {
         Self { revision, objects }
     }
 
@@ -54,10 +54,10 @@ impl Snapshot {
 
     /// The objects of one namespace.
     pub fn in_namespace<'a>(&'a self, namespace: &str) -> impl Iterator<Item = &'a Arc<Object>> + use<'a> {
-        let first = Place::At(NameRef { namespace, name: "" });
+        let first = Position::At(NameRef { namespace, name: "" });
         self.objects
-            .range((Bound::Included(first), Bound::Excluded(Place::Behind(namespace))))
-            .map(Held::object)
+            .range((Bound::Included(first), Bound::Excluded(Position::After(namespace))))
+            .map(Digested::object)
     }
 
     /// The objects in `scope`; with `after`, only those behind that namespace and name in order, whether or not
@@ -67,7 +67,7 @@ impl Snapshot {
         scope: &'a Scope,
         after: Option<(&'a str, &'a str)>,
     ) -> impl Iterator<Item = &'a Arc<Object>> {
-        self.held_in_scope(scope, after).map(Held::object)
+        self.digested_in_scope(scope, after).map(Digested::object)
     }
 
     /// Those of [`in_scope`](Snapshot::in_scope) whose digest is `wanted`. A digest is made of an object when the
@@ -80,30 +80,35 @@ impl Snapshot {
         digest: impl Fn(&Object) -> NonZeroU64 + 'a,
         wanted: impl Fn(NonZeroU64) -> bool + 'a,
     ) -> impl Iterator<Item = &'a Arc<Object>> {
-        let held = self.held_in_scope(scope, after);
-        held.filter(move |held| wanted(held.digest(&digest))).map(Held::object)
+        let digested = self.digested_in_scope(scope, after);
+        digested.filter(move |digested| wanted(digested.digest(&digest))).map(Digested::object)
     }
 
-    fn held_in_scope<'a>(
+    fn digested_in_scope<'a>(
         &'a self,
         scope: &'a Scope,
         after: Option<(&'a str, &'a str)>,
-    ) -> impl Iterator<Item = &'a Held> {
-        let start = start(scope, after).map(Place::At);
+    ) -> impl Iterator<Item = &'a Digested> {
+        let start = start(scope, after).map(Position::At);
         // The end is looked up once: to ask each object whether it is still in scope costs more than all else.
         match scope {
             Scope::All => self.objects.range((start, Bound::Unbounded)),
             Scope::Namespace(namespace) => {
-                self.objects.range((start, Bound::Excluded(Place::Behind(namespace))))
+                self.objects.range((start, Bound::Excluded(Position::After(namespace))))
             }
             Scope::Name(namespace, name) => {
-                self.objects.range((start, Bound::Included(Place::At(NameRef { namespace, name }))))
+                self.objects.range((start, Bound::Included(Position::At(NameRef { namespace, name }))))
             }
         }
     }
 
-    /// Those of [`in_scope`](Snapshot::in_scope) that have a term. There are none where the store keeps no such
-    /// index.
+    /// The objects of all namespaces that have a term: who holds an address or a port, if anybody does. None where
+    /// the store keeps no such index.
+    pub fn holders<'a>(&'a self, index: u16, value: &str) -> impl Iterator<Item = &'a Arc<Object>> {
+        self.objects.with_term(index, value)
+    }
+
+    /// Those of [`in_scope`](Snapshot::in_scope) that have a term. None where the store keeps no such index.
     pub fn with_term<'a>(
         &'a self,
         index: u16,
@@ -112,7 +117,7 @@ impl Snapshot {
         after: Option<(&'a str, &'a str)>,
     ) -> impl Iterator<Item = &'a Arc<Object>> {
         self.objects
-            .with_term(index, value, start(scope, after))
+            .with_term_from(index, value, start(scope, after))
             .take_while(move |object| scope.contains(&object.key().namespace, &object.key().name))
     }
 

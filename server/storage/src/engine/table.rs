@@ -6,29 +6,29 @@ use std::sync::Arc;
 
 use crate::event::EventKind;
 use crate::index::{Indexer, Term};
-use crate::key::{NameRef, ObjectName, Place};
+use crate::key::{NameRef, ObjectName, Position};
 use crate::object::Object;
 
-use super::held::Held;
+use super::digested::Digested;
 
 /// A clone is O(1) and never changes.
 #[derive(Clone, Default)]
-pub(crate) struct Table {
-    objects: imbl::OrdMap<ObjectName, Held>,
+pub(super) struct Table {
+    objects: imbl::OrdMap<ObjectName, Digested>,
     /// Every object once for each of its terms.
-    terms: imbl::OrdMap<Entry, Arc<Object>>,
+    terms: imbl::OrdMap<TermEntry, Arc<Object>>,
 }
 
 /// Ordered by term, and within a term by name.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
+struct TermEntry {
     term: Term,
     object: ObjectName,
 }
 
-/// A borrowed [`Entry`], for look-ups that allocate nothing.
+/// A borrowed [`TermEntry`], for look-ups that allocate nothing.
 #[derive(Clone, Copy)]
-struct EntryRef<'a> {
+struct TermEntryRef<'a> {
     index: u16,
     value: &'a str,
     object: NameRef<'a>,
@@ -36,7 +36,7 @@ struct EntryRef<'a> {
 
 impl Table {
     /// All of these objects, with their terms.
-    pub(crate) fn indexed(&self, indexer: &dyn Indexer) -> Self {
+    pub(super) fn indexed(&self, indexer: &dyn Indexer) -> Self {
         let mut table = Self { objects: self.objects.clone(), terms: imbl::OrdMap::new() };
         for object in self.values() {
             table.add_terms(indexer, object);
@@ -44,38 +44,44 @@ impl Table {
         table
     }
 
-    pub(crate) fn get(&self, name: &NameRef<'_>) -> Option<&Arc<Object>> {
-        self.objects.get(name).map(Held::object)
+    pub(super) fn get(&self, name: &NameRef<'_>) -> Option<&Arc<Object>> {
+        self.objects.get(name).map(Digested::object)
     }
 
-    pub(crate) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.objects.len()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }
 
-    pub(crate) fn values(&self) -> impl Iterator<Item = &Arc<Object>> {
-        self.objects.values().map(Held::object)
+    pub(super) fn values(&self) -> impl Iterator<Item = &Arc<Object>> {
+        self.objects.values().map(Digested::object)
     }
 
     /// What is between two names.
     pub(super) fn range<'a>(
         &'a self,
-        bounds: (Bound<Place<'_>>, Bound<Place<'_>>),
-    ) -> impl Iterator<Item = &'a Held> + use<'a> {
-        self.objects.range(bounds).map(|(_, held)| held)
+        bounds: (Bound<Position<'_>>, Bound<Position<'_>>),
+    ) -> impl Iterator<Item = &'a Digested> + use<'a> {
+        self.objects.range(bounds).map(|(_, digested)| digested)
+    }
+
+    /// The objects with a term.
+    pub(super) fn with_term<'a>(&'a self, index: u16, value: &str) -> impl Iterator<Item = &'a Arc<Object>> {
+        let first = NameRef { namespace: "", name: "" };
+        self.with_term_from(index, value, Bound::Included(first))
     }
 
     /// The objects with a term, from `start` on.
-    pub(crate) fn with_term<'a>(
+    pub(super) fn with_term_from<'a>(
         &'a self,
         index: u16,
-        value: &'a str,
-        start: Bound<NameRef<'a>>,
+        value: &str,
+        start: Bound<NameRef<'_>>,
     ) -> impl Iterator<Item = &'a Arc<Object>> {
-        let start = start.map(|object| EntryRef { index, value, object });
+        let start = start.map(|object| TermEntryRef { index, value, object });
         self.terms
             .range((start, Bound::Unbounded))
             .take_while(move |(entry, _)| entry.term.index == index && *entry.term.value == *value)
@@ -83,7 +89,7 @@ impl Table {
     }
 
     /// Applies what happened to an object; `previous` is what was there before.
-    pub(crate) fn apply(
+    pub(super) fn apply(
         &mut self,
         indexer: Option<&dyn Indexer>,
         kind: EventKind,
@@ -92,7 +98,7 @@ impl Table {
     ) {
         match kind {
             EventKind::Put => {
-                drop(self.objects.insert(object.object_name(), Held::new(Arc::clone(object))));
+                drop(self.objects.insert(object.object_name(), Digested::new(Arc::clone(object))));
             }
             EventKind::Remove => drop(self.objects.remove(&object.key().name_ref())),
         }
@@ -108,14 +114,14 @@ impl Table {
 
     fn add_terms(&mut self, indexer: &dyn Indexer, object: &Arc<Object>) {
         for term in terms_of(indexer, object) {
-            let entry = Entry { term: term.clone(), object: object.object_name() };
+            let entry = TermEntry { term: term.clone(), object: object.object_name() };
             self.terms.insert(entry, Arc::clone(object));
         }
     }
 
     fn remove_terms(&mut self, indexer: &dyn Indexer, object: &Arc<Object>) {
         for Term { index, value } in terms_of(indexer, object) {
-            let entry = EntryRef { index: *index, value, object: object.key().name_ref() };
+            let entry = TermEntryRef { index: *index, value, object: object.key().name_ref() };
             self.terms.remove(&entry);
         }
     }
@@ -132,14 +138,14 @@ fn terms_of<'a>(indexer: &dyn Indexer, object: &'a Object) -> &'a [Term] {
     &object.memo(|_| Terms(indexer.terms(resource, value))).0
 }
 
-impl equivalent::Equivalent<Entry> for EntryRef<'_> {
-    fn equivalent(&self, entry: &Entry) -> bool {
+impl equivalent::Equivalent<TermEntry> for TermEntryRef<'_> {
+    fn equivalent(&self, entry: &TermEntry) -> bool {
         equivalent::Comparable::compare(self, entry) == Ordering::Equal
     }
 }
 
-impl equivalent::Comparable<Entry> for EntryRef<'_> {
-    fn compare(&self, entry: &Entry) -> Ordering {
+impl equivalent::Comparable<TermEntry> for TermEntryRef<'_> {
+    fn compare(&self, entry: &TermEntry) -> Ordering {
         self.index
             .cmp(&entry.term.index)
             .then_with(|| self.value.cmp(&entry.term.value))

@@ -4,8 +4,8 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use super::Memory;
 use super::event_log::{EventLog, Hub};
+use super::memory::Memory;
 use crate::error::StoreError;
 use crate::event::Event;
 use crate::key::Scope;
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use crate::key::{Key, ResourceName};
     use crate::storage::Storage;
-    use crate::write::{Body, Write};
+    use crate::write::{Body, Change};
 
     #[derive(Default)]
     struct Woken(AtomicUsize);
@@ -117,7 +117,7 @@ mod tests {
 
     async fn create(storage: &Storage, resource: &str, namespace: &str, name: &str) {
         let key = Key::new(ResourceName::new(resource), namespace, name);
-        storage.commit(Write::Create { key, body: Body::new(Vec::new(), 0) }).await.unwrap();
+        storage.commit(Change::Create { key, body: Body::new(Vec::new(), 0) }).await.unwrap();
     }
 
     /// A watch that waits costs nothing until something happens in its scope.
@@ -142,7 +142,7 @@ mod tests {
             let current = storage.snapshot(&pods).get("a", "x").unwrap().revision();
             let key = Key::new(pods.clone(), "a", "x");
             storage
-                .commit(Write::Remove { key, expected: current, body: Body::new(Vec::new(), 0) })
+                .commit(Change::Remove { key, expected: current, body: Body::new(Vec::new(), 0) })
                 .await
                 .unwrap();
         }

@@ -1,16 +1,26 @@
 //! Clients that write and read at the same time, and what they noted.
 
-use orch_storage::{Body, EventKind, Key, ResourceName, Revision, Storage, StoreError, Write};
-use rand::{RngExt, SeedableRng, rngs::StdRng};
+use super::history::{self, History, Objects, Step, objects_of};
+use crate::conformance::WORDS_INDEX;
+use crate::conformance::dice::Dice;
+use crate::error::StoreError;
+use crate::event::EventKind;
+use crate::index::Term;
+use crate::key::{Key, ResourceName};
+use crate::revision::Revision;
+use crate::storage::Storage;
+use crate::write::{Body, Change, Condition, Write};
 
-use super::history::{History, State, Step};
-
-pub const RESOURCES: [&str; 2] = ["configmaps", "secrets"];
+pub(super) const RESOURCES: [&str; 2] = ["configmaps", "secrets"];
+pub(super) const NAMESPACES: [&str; 3] = ["a", "a-b", "b"];
+pub(super) const NAMES: [&str; 4] = ["x", "y", "z", "zz"];
+/// The first word of every value is one of these.
+pub(super) const TERMS: [&str; 3] = ["p", "q", "r"];
 
 /// What one client did in one round.
 #[derive(Default)]
-pub struct Notes {
-    pub steps: Vec<Step>,
+pub(super) struct Notes {
+    pub(super) steps: Vec<Step>,
     seen: Vec<Seen>,
 }
 
@@ -25,97 +35,110 @@ enum What {
     /// The object was at this revision, or absent.
     Object(Key, Option<Revision>),
     /// The resource looked like this at this revision.
-    List(ResourceName, Revision, State),
+    List(ResourceName, Revision, Objects),
+    /// This condition of a write to the key did not hold, because of an object at this revision, or because of none.
+    Failed(Key, Condition, Option<Revision>),
 }
 
-pub async fn work(storage: Storage, seed: u64, operations: u32) -> Notes {
-    let mut dice = StdRng::seed_from_u64(seed);
+pub(super) async fn work(storage: Storage, seed: u64, operations: u32) -> Notes {
+    let mut dice = Dice::new(seed);
     let mut notes = Notes::default();
     for _ in 0..operations {
-        let resource = ResourceName::new(RESOURCES[dice.random_range(0..2)]);
         let from = storage.current_revision();
-        if dice.random_ratio(1, 5) {
+        if dice.one_in(5) {
+            let resource = ResourceName::new(dice.pick(&RESOURCES));
             let snapshot = storage.snapshot(&resource);
-            let what = What::List(resource, snapshot.revision(), state_of(snapshot.iter()));
+            let what = What::List(resource, snapshot.revision(), objects_of(snapshot.iter()));
             notes.seen.push(Seen { from, to: storage.current_revision(), what });
         } else {
-            write(&storage, &mut dice, resource, from, &mut notes).await;
+            write(&storage, &mut dice, from, &mut notes).await;
         }
-        for _ in 0..dice.random_range(0..4) {
+        for _ in 0..dice.roll(4) {
             tokio::task::yield_now().await;
         }
     }
     notes
 }
 
-async fn write(
-    storage: &Storage,
-    dice: &mut StdRng,
-    resource: ResourceName,
-    from: Revision,
-    notes: &mut Notes,
-) {
-    let namespace = ["a", "a-b", "b"][dice.random_range(0..3)];
-    let name = ["x", "y", "z", "zz"][dice.random_range(0..4)];
-    let key = Key::new(resource.clone(), namespace, name);
-    let current = storage.snapshot(&resource).get(namespace, name).map(|object| object.revision());
+async fn write(storage: &Storage, dice: &mut Dice, from: Revision, notes: &mut Notes) {
+    let key = random_key(dice);
+    let current = revision_of(storage, &key);
+    let conditions: Vec<_> = (0..dice.roll(3)).map(|_| random_condition(storage, dice)).collect();
     // Others write meanwhile, so that some expectations are old when they are checked.
-    for _ in 0..dice.random_range(0..3) {
+    for _ in 0..dice.roll(3) {
         tokio::task::yield_now().await;
     }
-    let text = format!("{}{}@", ["p", "q", "r"][dice.random_range(0..3)], dice.random::<u32>());
+    let text = format!("{} {}@", dice.pick(&TERMS), dice.number());
     let body = Body::new(text.clone().into_bytes(), text.len());
-    let (write, kind) = match current {
-        Some(expected) if dice.random_ratio(1, 3) => {
-            (Write::Remove { key: key.clone(), expected, body }, EventKind::Remove)
+    let (change, kind) = match current {
+        Some(expected) if dice.one_in(3) => {
+            (Change::Remove { key: key.clone(), expected, body }, EventKind::Remove)
         }
-        Some(expected) if dice.random_ratio(5, 6) => {
-            (Write::Replace { key: key.clone(), expected, body }, EventKind::Put)
+        Some(expected) if !dice.one_in(6) => {
+            (Change::Replace { key: key.clone(), expected, body }, EventKind::Put)
         }
-        _ => (Write::Create { key: key.clone(), body }, EventKind::Put),
+        _ => (Change::Create { key: key.clone(), body }, EventKind::Put),
     };
-    let found = match storage.commit(write).await {
+    let what = match storage.commit(Write { change, conditions: conditions.clone() }).await {
         Ok(committed) => {
             let (revision, to) = (committed.revision, storage.current_revision());
             assert!(from < revision && revision <= to, "{revision} is not between {from} and {to}");
-            notes.steps.push(Step::new(kind, &committed));
+            notes.steps.push(Step::new(kind, &committed, conditions));
             return;
         }
         Err(StoreError::AlreadyExists { current } | StoreError::Conflict { current, .. }) => {
-            Some(current.revision())
+            What::Object(key, Some(current.revision()))
         }
-        Err(StoreError::NotFound { .. }) => None,
+        Err(StoreError::NotFound { .. }) => What::Object(key, None),
+        Err(StoreError::ConditionFailed { condition, found, .. }) => {
+            assert!(conditions.contains(&condition), "{condition} is no condition of the write");
+            What::Failed(key, Condition::clone(&condition), found.map(|found| found.revision()))
+        }
         Err(error) => panic!("{error}"),
     };
-    let to = storage.current_revision();
-    notes.seen.push(Seen { from, to, what: What::Object(key, found) });
+    notes.seen.push(Seen { from, to: storage.current_revision(), what });
+}
+
+fn random_key(dice: &mut Dice) -> Key {
+    Key::new(ResourceName::new(dice.pick(&RESOURCES)), dice.pick(&NAMESPACES), dice.pick(&NAMES))
+}
+
+/// One that holds now, unless it is about a term, which mostly somebody has.
+fn random_condition(storage: &Storage, dice: &mut Dice) -> Condition {
+    if dice.one_in(4) {
+        let term = Term { index: WORDS_INDEX, value: dice.pick(&TERMS).into() };
+        return Condition::Unclaimed { term };
+    }
+    let key = random_key(dice);
+    match revision_of(storage, &key) {
+        Some(revision) => Condition::At { key, revision },
+        None => Condition::Absent { key },
+    }
+}
+
+fn revision_of(storage: &Storage, key: &Key) -> Option<Revision> {
+    storage.snapshot(&key.resource).get(&key.namespace, &key.name).map(|object| object.revision())
 }
 
 impl Notes {
     /// Everything that was seen was so at some moment of the request that saw it.
-    pub fn check(&self, history: &History) {
+    pub(super) fn check(&self, history: &History) {
         for Seen { from, to, what } in &self.seen {
+            let mut states = (from.get()..=to.get()).map(|revision| history.at(Revision::new(revision)));
             match what {
-                What::List(resource, revision, state) => {
+                What::List(resource, revision, objects) => {
                     assert!(from <= revision && revision <= to, "a list of {revision}: {from} to {to}");
-                    assert_eq!(*state, history.state(resource, *revision), "{resource} at {revision}");
+                    assert_eq!(*objects, history.state(resource, *revision), "{resource} at {revision}");
                 }
                 What::Object(key, found) => {
-                    let mut states = (from.get()..=to.get())
-                        .map(|revision| history.revision_of(key, Revision::new(revision)));
-                    assert!(states.any(|state| state == *found), "{key} at {found:?}: {from} to {to}");
+                    let is_so = |state: &Objects| state.get(key).map(|(revision, _)| *revision) == *found;
+                    assert!(states.any(is_so), "{key} at {found:?}: {from} to {to}");
+                }
+                What::Failed(key, condition, found) => {
+                    let is_so = |state: &Objects| history::prevents(state, key, condition, *found);
+                    assert!(states.any(is_so), "{key}: {condition}, found {found:?}: {from} to {to}");
                 }
             }
         }
     }
-}
-
-pub fn state_of<'a>(objects: impl Iterator<Item = &'a std::sync::Arc<orch_storage::Object>>) -> State {
-    objects
-        .map(|object| {
-            let key = object.key();
-            let value = object.value().unwrap().clone();
-            ((key.namespace.to_string(), key.name.to_string()), (object.revision(), value))
-        })
-        .collect()
 }

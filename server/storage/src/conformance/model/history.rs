@@ -1,100 +1,114 @@
 //! The model: the sequence of all acknowledged writes, and what follows from it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use bytes::Bytes;
-use orch_storage::{Committed, Event, EventKind, Key, ResourceName, Revision, Scope};
+
+use crate::conformance::words;
+use crate::event::{Event, EventKind};
+use crate::key::{Key, ResourceName, Scope};
+use crate::object::Object;
+use crate::revision::Revision;
+use crate::write::{Committed, Condition};
 
 /// One acknowledged write.
 #[derive(Clone, Debug)]
-pub struct Step {
-    pub revision: Revision,
-    pub key: Key,
-    pub kind: EventKind,
-    pub value: Bytes,
-    pub previous: Option<(Revision, Bytes)>,
+pub(super) struct Step {
+    pub(super) revision: Revision,
+    pub(super) key: Key,
+    kind: EventKind,
+    value: Bytes,
+    previous: Option<(Revision, Bytes)>,
+    conditions: Vec<Condition>,
 }
 
-/// Namespace and name to revision and value.
-pub type State = BTreeMap<(String, String), (Revision, Bytes)>;
+/// Objects by name, with revision and value.
+pub(super) type Objects = BTreeMap<Key, (Revision, Bytes)>;
 
-#[derive(Default)]
-pub struct History {
-    pub start: Revision,
+pub(super) struct History {
+    start: Revision,
     /// In order of revision, without gaps.
-    pub steps: Vec<Step>,
+    steps: Vec<Step>,
+    /// The objects at the start and after each step.
+    states: Vec<Objects>,
 }
 
 impl Step {
-    pub fn new(kind: EventKind, committed: &Committed) -> Self {
-        let value = |object: &orch_storage::Object| object.value().unwrap().clone();
+    pub(super) fn new(kind: EventKind, committed: &Committed, conditions: Vec<Condition>) -> Self {
         Step {
             revision: committed.revision,
             key: committed.object.key().clone(),
             kind,
-            value: value(&committed.object),
-            previous: committed.previous.as_ref().map(|previous| (previous.revision(), value(previous))),
+            value: value_of(&committed.object),
+            previous: committed.previous.as_ref().map(|previous| (previous.revision(), value_of(previous))),
+            conditions,
         }
     }
 
-    pub fn is_in(&self, resource: &ResourceName, scope: &Scope) -> bool {
-        self.key.resource == *resource && scope.contains(&self.key.namespace, &self.key.name)
-    }
-
-    pub fn matches(&self, event: &Event) -> bool {
-        let previous =
-            event.previous().map(|previous| (previous.revision(), previous.value().unwrap().clone()));
+    pub(super) fn matches(&self, event: &Event) -> bool {
+        let previous = event.previous().map(|previous| (previous.revision(), value_of(previous)));
         event.revision() == self.revision
             && *event.key() == self.key
             && event.kind() == self.kind
-            && *event.object().value().unwrap() == self.value
+            && value_of(event.object()) == self.value
             && previous == self.previous
+    }
+
+    fn is_in(&self, resource: &ResourceName, scope: &Scope) -> bool {
+        self.key.resource == *resource && scope.contains(&self.key.namespace, &self.key.name)
     }
 }
 
 impl History {
-    /// Adds the writes of one round, and checks that every revision was given out once and that each write found what
-    /// the writes before it had left: histories are linearizable per key.
-    pub fn extend(&mut self, mut steps: Vec<Step>) {
+    /// Of a store that is empty at `start`.
+    pub(super) fn begin(start: Revision) -> Self {
+        Self { start, steps: Vec::new(), states: vec![Objects::new()] }
+    }
+
+    /// Adds the writes of one round. Checks that every revision was given out once, that each write found what the
+    /// writes before it had left, and that its conditions held then.
+    pub(super) fn extend(&mut self, mut steps: Vec<Step>) {
         steps.sort_by_key(|step| step.revision);
-        let mut state: BTreeMap<Key, (Revision, Bytes)> = BTreeMap::new();
-        for step in self.steps.iter().chain(&steps) {
-            apply(&mut state, step);
-        }
         for step in steps {
             assert_eq!(step.revision, self.end().next(), "revisions have no gaps: {step:?}");
+            let mut state = self.at(self.end()).clone();
+            for condition in &step.conditions {
+                assert!(holds(&state, &step.key, condition), "{condition} does not hold: {step:?}");
+            }
+            let found = match step.kind {
+                EventKind::Put => state.insert(step.key.clone(), (step.revision, step.value.clone())),
+                EventKind::Remove => state.remove(&step.key),
+            };
+            assert_eq!(found, step.previous, "a write replaces what the writes before it left: {step:?}");
+            assert!(step.kind == EventKind::Put || found.is_some(), "only what exists is removed: {step:?}");
+            self.states.push(state);
             self.steps.push(step);
         }
     }
 
-    pub fn end(&self) -> Revision {
+    pub(super) fn start(&self) -> Revision {
+        self.start
+    }
+
+    pub(super) fn end(&self) -> Revision {
         self.steps.last().map_or(self.start, |step| step.revision)
     }
 
-    /// What there was at `revision`.
-    pub fn state(&self, resource: &ResourceName, revision: Revision) -> State {
-        let mut state = State::new();
-        for step in self.steps.iter().filter(|step| step.revision <= revision) {
-            if step.key.resource == *resource {
-                let name = (step.key.namespace.to_string(), step.key.name.to_string());
-                match step.kind {
-                    EventKind::Put => drop(state.insert(name, (step.revision, step.value.clone()))),
-                    EventKind::Remove => drop(state.remove(&name)),
-                }
-            }
-        }
-        state
+    /// All objects at `revision`.
+    pub(super) fn at(&self, revision: Revision) -> &Objects {
+        &self.states[(revision.get() - self.start.get()) as usize]
     }
 
-    /// The revision at which `key` is at `revision`, or none where it is absent.
-    pub fn revision_of(&self, key: &Key, revision: Revision) -> Option<Revision> {
-        let mut steps = self.steps.iter().rev().skip_while(|step| step.revision > revision);
-        let newest = steps.find(|step| step.key == *key)?;
-        (newest.kind == EventKind::Put).then_some(newest.revision)
+    /// The objects of a resource at `revision`.
+    pub(super) fn state(&self, resource: &ResourceName, revision: Revision) -> Objects {
+        let mut objects = self.at(revision).clone();
+        objects.retain(|key, _| key.resource == *resource);
+        objects
     }
 
     /// The writes in scope after `after`, up to and including `through`.
-    pub fn between<'a>(
+    pub(super) fn between<'a>(
         &'a self,
         resource: &'a ResourceName,
         scope: &'a Scope,
@@ -106,11 +120,41 @@ impl History {
     }
 }
 
-fn apply(state: &mut BTreeMap<Key, (Revision, Bytes)>, step: &Step) {
-    let found = match step.kind {
-        EventKind::Put => state.insert(step.key.clone(), (step.revision, step.value.clone())),
-        EventKind::Remove => state.remove(&step.key),
+/// Whether a condition of a write to `key` holds in `state`.
+fn holds(state: &Objects, key: &Key, condition: &Condition) -> bool {
+    match condition {
+        Condition::At { key, revision } => state.get(key).is_some_and(|(found, _)| found == revision),
+        Condition::Absent { key } => !state.contains_key(key),
+        Condition::Unclaimed { term } => others_with_word(state, key, &term.value).next().is_none(),
+    }
+}
+
+/// Whether a condition of a write to `key` fails in `state`, because of an object at revision `found` or of none.
+pub(super) fn prevents(state: &Objects, key: &Key, condition: &Condition, found: Option<Revision>) -> bool {
+    let in_the_way = match condition {
+        Condition::At { key, .. } | Condition::Absent { key } => {
+            state.get(key).map(|(revision, _)| *revision) == found
+        }
+        Condition::Unclaimed { term } => {
+            others_with_word(state, key, &term.value).any(|revision| Some(revision) == found)
+        }
     };
-    assert_eq!(found, step.previous, "a write takes the place of the write before it: {step:?}");
-    assert!(step.kind == EventKind::Put || found.is_some(), "only what exists is removed: {step:?}");
+    in_the_way && !holds(state, key, condition)
+}
+
+/// The revisions of the objects of the same resource that have a word, without the one of this key.
+fn others_with_word(state: &Objects, key: &Key, word: &str) -> impl Iterator<Item = Revision> {
+    let others = state.iter().filter(move |(other, _)| other.resource == key.resource && *other != key);
+    others
+        .filter(move |(_, (_, value))| words(value).any(|found| found == word))
+        .map(|(_, (revision, _))| *revision)
+}
+
+/// The objects that a reader was shown.
+pub(super) fn objects_of<'a>(objects: impl Iterator<Item = &'a Arc<Object>>) -> Objects {
+    objects.map(|object| (object.key().clone(), (object.revision(), value_of(object)))).collect()
+}
+
+fn value_of(object: &Object) -> Bytes {
+    object.value().unwrap().clone()
 }

@@ -2,17 +2,21 @@
 
 use std::sync::Arc;
 
-use orch_storage::{Event, ResourceName, Revision, Scope, Storage, StoreError, Watch};
-use rand::{RngExt, SeedableRng, rngs::StdRng};
-
-use super::clients::RESOURCES;
+use super::clients::{NAMES, NAMESPACES, RESOURCES};
 use super::history::History;
+use crate::conformance::dice::Dice;
+use crate::engine::Watch;
+use crate::error::StoreError;
+use crate::event::Event;
+use crate::key::{ResourceName, Scope};
+use crate::revision::Revision;
+use crate::storage::Storage;
 
 /// A watch and everything that it delivered.
-pub struct Reader {
+pub(super) struct Reader {
     resource: ResourceName,
     scope: Scope,
-    dice: StdRng,
+    dice: Dice,
     /// Gone when it fell out of history.
     watch: Option<Watch>,
     after: Revision,
@@ -23,39 +27,39 @@ pub struct Reader {
     expired: Option<(Revision, Revision)>,
 }
 
-pub fn random_scope(dice: &mut StdRng) -> Scope {
-    let namespace = ["a", "a-b", "b", "none"][dice.random_range(0..4)];
-    match dice.random_range(0..3) {
+pub(super) fn random_scope(dice: &mut Dice) -> Scope {
+    let namespace = if dice.one_in(4) { "none" } else { dice.pick(&NAMESPACES) };
+    match dice.roll(3) {
         0 => Scope::All,
         1 => Scope::Namespace(namespace.into()),
-        _ => Scope::Name(namespace.into(), ["x", "y", "z"][dice.random_range(0..3)].into()),
+        _ => Scope::Name(namespace.into(), dice.pick(&NAMES).into()),
     }
 }
 
 impl Reader {
     /// A watch from now on, or from a version that history reaches.
-    pub fn start(storage: &Storage, seed: u64, oldest: Revision) -> Self {
-        let mut dice = StdRng::seed_from_u64(seed);
-        let resource = ResourceName::new(RESOURCES[dice.random_range(0..2)]);
+    pub(super) fn start(storage: &Storage, seed: u64, oldest: Revision) -> Self {
+        let mut dice = Dice::new(seed);
+        let resource = ResourceName::new(dice.pick(&RESOURCES));
         let scope = random_scope(&mut dice);
-        let now = storage.current_revision().get();
-        let after = if dice.random() { now } else { dice.random_range(oldest.get()..=now) };
+        let now = storage.current_revision();
+        let after = if dice.one_in(2) { now } else { dice.revision(oldest..=now) };
         let mut reader = Reader {
             resource,
             scope,
             dice,
             watch: None,
-            after: Revision::new(after),
+            after,
             events: Vec::new(),
             bookmarks: Vec::new(),
             expired: None,
         };
-        reader.open(storage, Revision::new(after));
+        reader.open(storage, after);
         reader
     }
 
     /// Goes on after a restart, where the last one ended: at a bookmark or at the last event.
-    pub fn resume(&mut self, storage: &Storage) {
+    pub(super) fn resume(&mut self, storage: &Storage) {
         if self.watch.take().is_some() {
             let from = self.position();
             self.open(storage, from);
@@ -63,13 +67,13 @@ impl Reader {
     }
 
     /// Reads for a while, slowly or fast; some never come to read at all.
-    pub async fn read(mut self, rounds: u32) -> Self {
-        let pace = [0, 1, 5, 40][self.dice.random_range(0..4)];
+    pub(super) async fn read(mut self, rounds: u32) -> Self {
+        let pace = self.dice.pick(&[0, 1, 5, 40]);
         for _ in 0..rounds {
             for _ in 0..pace {
                 tokio::task::yield_now().await;
             }
-            if self.dice.random_ratio(1, 4) {
+            if self.dice.one_in(4) {
                 self.bookmark();
             } else {
                 self.take();
@@ -80,7 +84,7 @@ impl Reader {
     }
 
     /// Reads everything that there is, and compares.
-    pub fn finish(&mut self, history: &History) {
+    pub(super) fn finish(&mut self, history: &History) {
         while self.watch.is_some() && self.take() > 0 {}
         self.bookmark();
         let through = match self.expired {

@@ -8,13 +8,13 @@ use crate::object::Object;
 
 /// An object with its digest, which stands in the map itself: a scan that rejects by digests reads the map from
 /// one end to the other and follows no pointer.
-pub(super) struct Held {
+pub(super) struct Digested {
     object: Arc<Object>,
     /// 0 until somebody asked for it.
     digest: AtomicU64,
 }
 
-impl Held {
+impl Digested {
     pub(super) fn new(object: Arc<Object>) -> Self {
         Self { object, digest: AtomicU64::new(0) }
     }
@@ -35,7 +35,7 @@ impl Held {
     }
 }
 
-impl Clone for Held {
+impl Clone for Digested {
     fn clone(&self) -> Self {
         Self { object: Arc::clone(&self.object), digest: AtomicU64::new(self.digest.load(Ordering::Relaxed)) }
     }

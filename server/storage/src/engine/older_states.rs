@@ -11,9 +11,9 @@ const KEPT: usize = 8;
 /// States of one resource, the least recently used first. What they hold beyond the newest state is what history holds
 /// anyway.
 #[derive(Default)]
-pub(super) struct Past(Mutex<Vec<Snapshot>>);
+pub(super) struct OlderStates(Mutex<Vec<Snapshot>>);
 
-impl Past {
+impl OlderStates {
     /// The oldest state that is kept and not older than `revision`.
     pub(super) fn at_or_after(&self, revision: Revision) -> Option<Snapshot> {
         let mut kept = self.lock();
@@ -47,15 +47,15 @@ impl Past {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::table::Table;
+    use crate::engine::table::Table;
 
-    fn revisions(past: &Past) -> Vec<u64> {
+    fn revisions(past: &OlderStates) -> Vec<u64> {
         past.lock().iter().map(|snapshot| snapshot.revision().get()).collect()
     }
 
     #[test]
     fn keeps_what_was_used_last() {
-        let past = Past::default();
+        let past = OlderStates::default();
         let used = |revision| past.at_or_after(Revision::new(revision)).map(|found| found.revision().get());
         for revision in [50, 30, 40, 30, 10, 20, 60, 70, 80] {
             past.keep(&Snapshot::new(Revision::new(revision), Table::default()));

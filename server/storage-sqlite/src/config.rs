@@ -1,0 +1,70 @@
+//! What can be configured.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use orch_storage::engine::Retention;
+use orch_storage::{Clock, SystemClock};
+
+use crate::faults::Faults;
+
+/// How a SQLite store behaves.
+#[derive(Debug, Clone)]
+pub struct SqliteConfig {
+    /// The database file. Created if missing, with its directory. Its neighbours `-wal`, `-shm`, `.lock` and
+    /// `.reserve` belong to it.
+    pub path: PathBuf,
+    /// The vocabulary of the objects; recorded at creation, and no other is accepted afterwards.
+    pub vocabulary: String,
+    /// How long history is kept: older states for lists, events for watches.
+    pub retention: Duration,
+    /// How much memory may be held for history alone, in bytes; beyond it, history is shorter than `retention`.
+    pub history_bytes: u64,
+    /// How many writes wait at most; the next callers wait for a place.
+    pub queue: usize,
+    /// How many writes one transaction holds at most.
+    pub batch: usize,
+    /// How many bytes of values one transaction holds at most, unless one write is larger.
+    pub batch_bytes: usize,
+    /// How large the database file may become, in bytes; a write that does not fit gets [`StoreError::DiskFull`](orch_storage::StoreError::DiskFull).
+    /// Dropping history makes room. None leaves it to the disk.
+    pub max_bytes: Option<u64>,
+    /// How much room is kept on the disk for deletions, in bytes. When the disk is full it is given back, and only
+    /// [`Write::Remove`] and [`Write::Retire`] are taken until there is as much room again. `max_bytes` may be exceeded by
+    /// as much.
+    pub reserve_bytes: u64,
+    /// How large the write-ahead log grows before it is copied into the database, in bytes.
+    pub checkpoint_bytes: u64,
+    /// How long a write waits for another program, such as a backup or a shell, that holds the database.
+    pub busy_timeout: Duration,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Failures to play, for tests.
+    pub faults: Faults,
+}
+
+impl SqliteConfig {
+    /// The defaults for a database at `path`.
+    pub fn new(path: impl Into<PathBuf>, vocabulary: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            vocabulary: vocabulary.into(),
+            retention: Duration::from_mins(5),
+            history_bytes: 256 << 20,
+            queue: 1024,
+            batch: 256,
+            batch_bytes: 8 << 20,
+            max_bytes: None,
+            reserve_bytes: 8 << 20,
+            checkpoint_bytes: 4 << 20,
+            busy_timeout: Duration::from_secs(5),
+            clock: Arc::new(SystemClock),
+            faults: Faults::default(),
+        }
+    }
+
+    pub(crate) fn retention(&self) -> Retention {
+        Retention { time: self.retention, bytes: self.history_bytes }
+    }
+}

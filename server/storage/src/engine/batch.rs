@@ -1,0 +1,106 @@
+//! Writes that are checked one after the other, and become durable and visible together.
+
+use std::sync::Arc;
+
+use super::state::State;
+use crate::clock::Timestamp;
+use crate::error::StoreError;
+use crate::event::{Event, EventKind};
+use crate::index::Term;
+use crate::key::Key;
+use crate::object::Object;
+use crate::store::Op;
+use crate::write::{Change, Committed, Condition, Write};
+
+/// Writes that have been checked against the state and the writes before them, and that nobody can see yet.
+pub struct Batch {
+    state: State,
+    time: Timestamp,
+    accepted: Vec<Accepted>,
+}
+
+/// An accepted write of a batch: what goes into the log.
+pub struct Accepted {
+    /// What it does.
+    pub op: Op,
+    /// What watchers will receive. It holds the key, the revision, the time and the value.
+    pub event: Arc<Event>,
+}
+
+impl Batch {
+    /// A batch on `state`, whose writes are of the time `now`.
+    pub(super) fn on(state: State, now: Timestamp) -> Self {
+        Self { state, time: now, accepted: Vec::new() }
+    }
+
+    /// The writes that were accepted, in order of revision.
+    pub fn accepted(&self) -> &[Accepted] {
+        &self.accepted
+    }
+
+    /// Whether a write could be added now: the change and its conditions hold after the writes before it. Otherwise
+    /// the error that [`add`](Batch::add) returns.
+    pub fn check(&self, write: &Write) -> Result<(), StoreError> {
+        self.checked(write).map(drop)
+    }
+
+    /// Adds a write if the change and its conditions hold after the writes before it; otherwise nothing happens. The
+    /// write is committed when the batch is.
+    pub fn add(&mut self, write: Write) -> Result<Committed, StoreError> {
+        let previous = self.checked(&write)?;
+        let revision = self.state.revision.next();
+        let (op, kind, key, body) = match write.change {
+            Change::Create { key, body } => (Op::Create, EventKind::Put, key, body),
+            Change::Replace { key, body, .. } | Change::Retire { key, body, .. } => {
+                (Op::Replace, EventKind::Put, key, body)
+            }
+            Change::Remove { key, body, .. } => (Op::Remove, EventKind::Remove, key, body),
+        };
+        // All states of an object share its key, so that equal names are in memory once.
+        let key = previous.as_ref().map_or_else(|| Arc::new(key), |previous| previous.shared_key());
+        let object = Arc::new(Object::new(key, revision, Ok(body.with_revision(revision))));
+        self.state.apply(kind, &object, previous.as_ref());
+        self.state.revision = revision;
+        let event = Event::new(kind, self.time, Arc::clone(&object), previous.clone());
+        self.accepted.push(Accepted { op, event: Arc::new(event) });
+        Ok(Committed { revision, object, previous })
+    }
+
+    /// The state that the write replaces, if all that it demands holds.
+    fn checked(&self, write: &Write) -> Result<Option<Arc<Object>>, StoreError> {
+        let Write { change, conditions } = write;
+        let current = self.state.get(change.key());
+        change.check(current)?;
+        for condition in conditions {
+            if let Err(found) = self.holds(condition, change.key()) {
+                let (key, condition) = (change.key().clone(), Arc::new(condition.clone()));
+                return Err(StoreError::ConditionFailed { key, condition, found });
+            }
+        }
+        Ok(current.cloned())
+    }
+
+    /// Whether a condition of a write to `key` holds; if not, the object that is in the way.
+    fn holds(&self, condition: &Condition, key: &Key) -> Result<(), Option<Arc<Object>>> {
+        let (found, holds) = match condition {
+            Condition::At { key, revision } => {
+                let found = self.state.get(key);
+                (found, found.is_some_and(|found| found.revision() == *revision))
+            }
+            Condition::Absent { key } => {
+                let found = self.state.get(key);
+                (found, found.is_none())
+            }
+            Condition::Unclaimed { term: Term { index, value } } => {
+                let found = self.state.other_with_term(key, *index, value);
+                (found, found.is_none())
+            }
+        };
+        if holds { Ok(()) } else { Err(found.cloned()) }
+    }
+
+    /// The state with all writes of the batch in it, and the writes.
+    pub(super) fn into_parts(self) -> (State, Vec<Accepted>) {
+        (self.state, self.accepted)
+    }
+}

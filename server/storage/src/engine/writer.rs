@@ -1,0 +1,173 @@
+//! The one handle that changes the memory.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::batch::{Accepted, Batch};
+use super::event_log::EventLog;
+use super::history::{Garbage, History, Retention, garbage_of};
+use super::memory::Memory;
+use super::state::State;
+use crate::clock::Timestamp;
+use crate::event::Event;
+use crate::key::ResourceName;
+use crate::revision::Revision;
+
+/// The one handle that changes the memory, owned by the backend. Dropping it ends all watches and waits.
+pub struct MemoryWriter {
+    memory: Memory,
+    history: History,
+}
+
+/// What has become visible, and the logs whose watches are to be woken.
+#[must_use = "whoever waits for it must be woken"]
+pub struct Published {
+    revision: Revision,
+    logs: Vec<Arc<EventLog>>,
+    /// Freeing it costs about as much as building it; so it is freed after the waiters were woken.
+    _replaced: Arc<State>,
+}
+
+impl MemoryWriter {
+    pub(super) fn new(memory: Memory, history: History) -> Self {
+        Self { memory, history }
+    }
+
+    /// The memory that it changes.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// Begins a batch on the newest state, for a commit at the time `now`. Only one batch at a time may be published
+    /// or dropped: the next one is begun after that.
+    pub fn batch(&self, now: Timestamp) -> Batch {
+        Batch::on(State::clone(&self.memory.0.state.load()), now)
+    }
+
+    /// Makes a durable batch visible, all of it at one instant. [`wake`](MemoryWriter::wake) then tells those who
+    /// wait for it; a backend may acknowledge the writes first.
+    pub fn publish(&mut self, batch: Batch) -> Published {
+        let mut by_resource: HashMap<ResourceName, Vec<Arc<Event>>> = HashMap::new();
+        let (state, accepted) = batch.into_parts();
+        for Accepted { event, .. } in accepted {
+            self.history.push(Arc::clone(&event));
+            match by_resource.get_mut(&event.key().resource) {
+                Some(events) => events.push(event),
+                None => drop(by_resource.insert(event.key().resource.clone(), vec![event])),
+            }
+        }
+        let logs =
+            by_resource.into_iter().flat_map(|(resource, events)| self.memory.hub(&resource).append(&events));
+        let logs = logs.collect();
+        let revision = state.revision;
+        let replaced = self.memory.0.state.swap(Arc::new(state));
+        Published { revision, logs, _replaced: replaced }
+    }
+
+    /// Wakes those who wait for what was published.
+    pub fn wake(&self, published: &Published) {
+        self.memory.0.reached.send_replace(published.revision);
+        published.logs.iter().for_each(|log| log.wake());
+    }
+
+    /// Forgets the oldest events that `retention` does not keep, at most `limit`. Returns the records that the log no
+    /// longer needs.
+    pub fn forget_overdue(&mut self, now: Timestamp, retention: &Retention, limit: usize) -> Vec<Garbage> {
+        let events = self.history.pop_overdue(now, retention, limit);
+        self.forget(&events)
+    }
+
+    /// Forgets all events up to and including `before`. Returns the records that the log no longer
+    /// needs.
+    pub fn forget_through(&mut self, before: Revision) -> Vec<Garbage> {
+        let before = before.min(self.memory.revision());
+        self.memory.0.begins_after.fetch_max(before.get(), Ordering::AcqRel);
+        let events = self.history.pop_through(before);
+        self.forget(&events)
+    }
+
+    fn forget(&mut self, events: &[Arc<Event>]) -> Vec<Garbage> {
+        for event in events {
+            self.memory.hub(&event.key().resource).forget(event);
+        }
+        events.iter().flat_map(|event| garbage_of(event)).collect()
+    }
+}
+
+impl Drop for MemoryWriter {
+    fn drop(&mut self) {
+        // No write will come any more.
+        let shared = &self.memory.0;
+        shared.closed.store(true, Ordering::Release);
+        shared.reached.send_modify(|_| ());
+        shared.hubs.load().values().for_each(|hub| hub.wake_all());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::engine::Replay;
+    use crate::key::{Key, Scope};
+    use crate::write::{Body, Change, Write};
+
+    fn empty() -> MemoryWriter {
+        let retention = Retention { time: Duration::MAX, bytes: u64::MAX };
+        Replay::new(Revision::ZERO, Timestamp(0), retention).finish().0
+    }
+
+    fn creation(resource: &ResourceName, name: &str) -> Write {
+        let key = Key::new(resource.clone(), "ns", name);
+        Change::Create { key, body: Body::new(Vec::new(), 0) }.into()
+    }
+
+    /// Events are in the logs a moment before their batch is visible: nobody may read them ahead of the state.
+    #[tokio::test]
+    async fn no_event_is_seen_before_its_state() {
+        let mut writer = empty();
+        let memory = writer.memory().clone();
+        let resource = ResourceName::new("pods");
+        let start = memory.revision();
+        let mut watch = memory.watch(&resource, Scope::All, start).unwrap();
+        let mut batch = writer.batch(Timestamp(1));
+        let committed = batch.add(creation(&resource, "a")).unwrap();
+        let events: Vec<_> = batch.accepted().iter().map(|write| Arc::clone(&write.event)).collect();
+
+        let hub = memory.hub(&resource);
+        let _ = hub.append(&events);
+        assert!(watch.take().unwrap().is_empty());
+        assert_eq!((watch.progress(), memory.revision()), (start, start));
+        assert!(memory.snapshot(&resource).is_empty());
+        hub.forget(&events[0]);
+
+        let mut watch = memory.watch(&resource, Scope::All, committed.revision).unwrap();
+        let published = writer.publish(batch);
+        assert_eq!(memory.snapshot(&resource).len(), 1, "visible before anybody is woken");
+        writer.wake(&published);
+        assert!(watch.take().unwrap().is_empty(), "it was to start after this event");
+    }
+
+    /// States that lists paged through go when history goes, not when somebody asks the next time.
+    #[tokio::test]
+    async fn older_states_go_with_history() {
+        let mut writer = empty();
+        let memory = writer.memory().clone();
+        let resource = ResourceName::new("pods");
+        for name in ["a", "b"] {
+            let mut batch = writer.batch(Timestamp(1));
+            batch.add(creation(&resource, name)).unwrap();
+            let _ = writer.publish(batch);
+        }
+        let first = Revision::FIRST.next();
+        assert_eq!(memory.snapshot_at(&resource, first).unwrap().len(), 1);
+        let kept = &memory.hub(&resource).older_states;
+        assert!(kept.at_or_after(first).is_some());
+        writer.forget_through(first);
+        assert!(kept.at_or_after(first).is_some(), "it can still be asked for");
+        writer.forget_through(first.next());
+        assert!(kept.at_or_after(first).is_none());
+    }
+}
