@@ -1,4 +1,5 @@
-//! How connections end: by themselves, because they are idle, or because the server stops.
+//! How one connection runs and ends: by itself, because it is idle, because a handler says so, or because the
+//! server stops.
 
 use std::{
     future::poll_fn,
@@ -10,33 +11,37 @@ use std::{
 use hyper_util::server::graceful::GracefulConnection;
 use tokio::{
     sync::watch,
-    task::JoinSet,
     time::{Instant, sleep_until},
 };
 
-use crate::listener::{Connection, accept::report};
+use crate::{connection::Connection, drain::until_stopping};
 
-/// Runs a connection until it is closed, and with it those of its streams that stay with it: `run_streams` lets them run and
-/// says whether one did. The connection is told to finish what it has begun and take nothing new when the server stops, when a
-/// handler says so, or when no new request came for `idle`. An HTTP/1.1 connection that is told so in the middle of a request's
-/// head is closed at once: what is not whole has not begun. One that never had a request has nothing to finish and is cut
-/// off instead: a client that says nothing would not hear it.
-pub async fn until_done<E>(
-    exchange: impl GracefulConnection<Error = E>,
+/// Runs a connection until it is closed. `run_streams` runs those HTTP/2 streams that belong to the task of
+/// the connection, and says whether one ran.
+///
+/// The connection finishes what it has begun and takes nothing new from the moment that the server stops,
+/// that a handler asks for it, or that no new request came for `idle`. An HTTP/1.1 connection that is in the
+/// middle of a request's head then is closed at once: a request whose head is not complete has not begun. A
+/// connection that never had a request is cut: there is nothing to finish, and a client that sends nothing
+/// may never answer a polite goodbye.
+pub async fn run<P, E>(
+    http: impl GracefulConnection<Error = E>,
     mut run_streams: impl FnMut(&mut Context<'_>) -> bool,
-    connection: &Connection,
+    connection: &Connection<P>,
     idle: Duration,
     stopping: &mut watch::Receiver<bool>,
 ) -> Result<(), E> {
-    let mut exchange = pin!(exchange);
+    let mut http = pin!(http);
     let mut requests = 0;
+    // One timer for the whole connection: to make and drop one for each request is expensive beside a read
+    // from memory.
     let mut idle_end = pin!(sleep_until(Instant::now() + idle));
     loop {
         tokio::select! {
             biased;
-            result = poll_fn(|context| poll(exchange.as_mut(), &mut run_streams, context)) => return result,
+            result = poll_fn(|context| poll(http.as_mut(), &mut run_streams, context)) => return result,
             () = until_stopping(stopping) => break,
-            () = connection.close.notified() => break,
+            () = connection.close_asked() => break,
             () = idle_end.as_mut() => {
                 let so_far = connection.requests();
                 if so_far == requests {
@@ -50,37 +55,20 @@ pub async fn until_done<E>(
     if connection.requests() == 0 {
         return Ok(());
     }
-    exchange.as_mut().graceful_shutdown();
-    poll_fn(|context| poll(exchange.as_mut(), &mut run_streams, context)).await
+    http.as_mut().graceful_shutdown();
+    poll_fn(|context| poll(http.as_mut(), &mut run_streams, context)).await
 }
 
-/// First the streams, so that the connection finds all that they have to say; then the connection. What the streams said is
-/// only gathered by that ([`Coalesced`](super::coalesced::Coalesced)), and sent when the connection is polled again. That is
-/// done at once, while it is in the caches, and not after the turns of other connections.
+/// Polls the streams first, so that the connection finds all the data that they have, and then the
+/// connection. That only collects the data, and the next poll of the connection sends it (see
+/// `write_coalescing`). After a stream ran, that poll follows at once, while the data is in the processor's
+/// caches, and not after the polls of other connections.
 fn poll<F: Future>(
-    mut exchange: Pin<&mut F>,
+    mut http: Pin<&mut F>,
     run_streams: &mut impl FnMut(&mut Context<'_>) -> bool,
     context: &mut Context<'_>,
 ) -> Poll<F::Output> {
-    let spoke = run_streams(context);
-    let outcome = exchange.as_mut().poll(context);
-    if spoke && outcome.is_pending() { exchange.poll(context) } else { outcome }
-}
-
-/// Waits for connections to end. Those that are left when the grace period is over are cut off.
-pub async fn drain(mut connections: JoinSet<()>, grace: Duration) {
-    let all_closed = async {
-        while let Some(end) = connections.join_next().await {
-            report(end);
-        }
-    };
-    if tokio::time::timeout(grace, all_closed).await.is_err() {
-        tracing::warn!(connections = connections.len(), "the grace period is over; cutting connections off");
-        connections.shutdown().await;
-    }
-}
-
-/// Waits until the server stops. A sender that is gone means the same.
-pub async fn until_stopping(stopping: &mut watch::Receiver<bool>) {
-    let _ = stopping.wait_for(|stopping| *stopping).await;
+    let ran = run_streams(context);
+    let outcome = http.as_mut().poll(context);
+    if ran && outcome.is_pending() { http.poll(context) } else { outcome }
 }

@@ -1,82 +1,115 @@
-//! The accept loop: takes connections in while there is room, and keeps going whatever happens to one of them.
+//! A bound address and its accept loop, which goes on whatever happens to one connection.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
+use arc_swap::ArcSwap;
 use bytes::Bytes;
 use http::{Request, Response};
 use hyper::body::{Body, Incoming};
-use tokio::{
-    sync::watch,
-    task::{JoinError, JoinSet},
-};
+use rustls::{ServerConfig, pki_types::CertificateDer};
+use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 
-use crate::listener::{
-    Connection, Listener,
-    connection::{self, Door},
+use crate::{
+    acceptor::Acceptor,
+    config::Config,
+    connection::Connection,
     drain::{self, until_stopping},
+    error::ListenError,
 };
 
-/// How long to wait when the machine has run out of something; other connections end in the meantime.
+/// How long to wait when the machine has run out of something. Other connections end in the meantime.
 const SHORTAGE_PAUSE: Duration = Duration::from_millis(500);
 
-/// Takes connections in until `stopping` becomes true, then waits for those that are open.
-pub async fn run<H, F, B>(listener: Listener, handler: H, mut stopping: watch::Receiver<bool>)
-where
-    H: Fn(Request<Incoming>, Arc<Connection>) -> F + Clone + Send + Sync + 'static,
-    F: Future<Output = Response<B>> + Send + 'static,
-    B: Body<Data = Bytes> + Send + Unpin + 'static,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    let Listener { socket, tls, limits, .. } = listener;
-    let door = Arc::new(Door::new(tls, limits, handler, stopping.clone()));
-    let mut connections = JoinSet::new();
-    loop {
-        // `len` counts the connections that are open and those whose end was not looked at yet.
-        let room = connections.len() < limits.connections;
-        tokio::select! {
-            () = until_stopping(&mut stopping) => break,
-            Some(end) = connections.join_next() => report(end),
-            accepted = socket.accept(), if room => match accepted {
-                Ok((stream, peer)) => {
-                    connections.spawn(connection::serve(Arc::clone(&door), stream, peer));
-                    if connections.len() == limits.connections {
-                        tracing::warn!(
-                            connections = limits.connections,
-                            "the limit of open connections is reached; further clients wait (--max-connections)"
-                        );
+/// A bound address. Clients can connect from now on; they are answered once [`Listener::serve`] runs.
+#[derive(Debug)]
+pub struct Listener {
+    socket: TcpListener,
+    local_address: SocketAddr,
+    tls: Arc<ArcSwap<ServerConfig>>,
+    config: Config,
+}
+
+impl Listener {
+    /// Binds the configured address.
+    pub async fn bind(config: Config, tls: Arc<ServerConfig>) -> Result<Self, ListenError> {
+        let fault = |error| ListenError::new(config.address, error);
+        let socket = TcpListener::bind(config.address).await.map_err(fault)?;
+        let local_address = socket.local_addr().map_err(fault)?;
+        Ok(Self { socket, local_address, tls: Arc::new(ArcSwap::new(tls)), config })
+    }
+
+    /// The address it listens on, with the real port.
+    pub fn local_address(&self) -> SocketAddr {
+        self.local_address
+    }
+
+    /// The TLS configuration for new connections. It may be exchanged at any time.
+    pub fn tls(&self) -> Arc<ArcSwap<ServerConfig>> {
+        Arc::clone(&self.tls)
+    }
+
+    /// Accepts connections and answers their requests with `handler`.
+    ///
+    /// `make_peer` is called once for each connection, with the certificates that the client presented: its
+    /// own first, then those that lead to an authority, or none at all. The client has proved that it holds
+    /// the key of the first; nothing else about them was checked. Handlers get the outcome from
+    /// [`Connection::peer`].
+    ///
+    /// When `stopping` becomes true, new clients are refused, connected ones are told to go elsewhere, and
+    /// the call returns once all requests that have begun are answered or the grace period is over.
+    pub async fn serve<P, H, F, B>(
+        self,
+        make_peer: fn(Vec<CertificateDer<'static>>) -> P,
+        handler: H,
+        mut stopping: watch::Receiver<bool>,
+    ) where
+        P: Send + Sync + 'static,
+        H: Fn(Request<Incoming>, Arc<Connection<P>>) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Response<B>> + Send + 'static,
+        B: Body<Data = Bytes> + Send + Unpin + 'static,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let Self { socket, tls, config, .. } = self;
+        let max_connections = config.max_connections as usize;
+        let acceptor = Arc::new(Acceptor::new(tls, config, make_peer, handler, stopping.clone()));
+        let mut connections = JoinSet::new();
+        loop {
+            // `len` counts the connections that are open, and those whose end was not yet seen here.
+            let has_room = connections.len() < max_connections;
+            tokio::select! {
+                () = until_stopping(&mut stopping) => break,
+                Some(end) = connections.join_next() => drain::report_panic(end),
+                accepted = socket.accept(), if has_room => match accepted {
+                    Ok((stream, peer_address)) => {
+                        connections.spawn(Arc::clone(&acceptor).serve(stream, peer_address));
+                        if connections.len() == max_connections {
+                            tracing::warn!(max_connections, "the limit of connections is reached; others wait");
+                        }
                     }
-                }
-                Err(error) => if let Some(pause) = pause_after(&error) {
-                    tracing::error!(%error, "cannot take in a connection; trying again");
-                    tokio::select! {
-                        () = until_stopping(&mut stopping) => break,
-                        () = tokio::time::sleep(pause) => {}
+                    Err(error) => if let Some(pause) = pause_after(&error) {
+                        tracing::error!(%error, "cannot accept a connection; trying again");
+                        tokio::select! {
+                            () = until_stopping(&mut stopping) => break,
+                            () = tokio::time::sleep(pause) => {}
+                        }
                     }
                 }
             }
         }
+        // From here on the system refuses new clients.
+        drop(socket);
+        drain::drain(connections, config.shutdown_grace_period).await;
     }
-    // From here on the system refuses new clients.
-    drop(socket);
-    drain::drain(connections, limits.grace).await;
 }
 
-/// A client that went away while it waited needs no pause; a shortage (of file descriptors, of memory) does.
+/// After a client that left while it waited there is no pause; after a shortage (of file descriptors, of
+/// memory) there is.
 fn pause_after(error: &io::Error) -> Option<Duration> {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
 
     let client_left =
         matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted);
     (!client_left).then_some(SHORTAGE_PAUSE)
-}
-
-/// A connection that ends with a panic must not take the others with it, and must not go unnoticed.
-pub fn report(end: Result<(), JoinError>) {
-    if let Err(error) = end
-        && error.is_panic()
-    {
-        tracing::error!(%error, "the task of a connection panicked");
-    }
 }
 
 #[cfg(test)]

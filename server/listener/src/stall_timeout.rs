@@ -1,8 +1,8 @@
-//! A stream that waits for the other side to take something, but not for ever.
+//! A limit for how long a client may take nothing of what is sent to it.
 //!
-//! A client that stops reading fills the buffers on the way, and from then on holds what the server has for it: a snapshot, a
-//! place in the history, a connection. As long as it takes anything at all it is slow, and may be; one that takes nothing for
-//! the given time gets an error, which ends the connection.
+//! A client that stops reading fills the buffers on the way, and from then on holds what the server has for
+//! it: a snapshot, a position in the history, a connection. As long as it takes anything at all it is only
+//! slow, and may be. A write that makes no progress for the given time fails, which ends the connection.
 
 use std::{
     io::{self, IoSlice},
@@ -16,41 +16,43 @@ use tokio::{
     time::{Sleep, sleep},
 };
 
-/// Around the stream of a connection, below its encryption.
+/// The stream of a connection, below its encryption, with a limit for each write.
 #[derive(Debug)]
-pub struct Patient<S> {
+pub struct StallTimeout<S> {
     stream: S,
-    patience: Duration,
-    /// While the other side takes nothing.
-    end: Option<Pin<Box<Sleep>>>,
+    timeout: Duration,
+    /// Set while the other side takes nothing.
+    deadline: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Patient<S> {
+impl<S> StallTimeout<S> {
     /// Waits so long for each write.
-    pub fn new(stream: S, patience: Duration) -> Self {
-        Patient { stream, patience, end: None }
+    pub fn new(stream: S, timeout: Duration) -> Self {
+        StallTimeout { stream, timeout, deadline: None }
     }
 
-    fn bounded<T>(&mut self, context: &mut Context<'_>, outcome: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+    /// The outcome of a write, or an error when it has waited for too long.
+    fn limited<T>(&mut self, context: &mut Context<'_>, outcome: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if outcome.is_ready() {
-            self.end = None;
+            self.deadline = None;
             return outcome;
         }
-        let end = self.end.get_or_insert_with(|| Box::pin(sleep(self.patience)));
-        end.as_mut()
+        let deadline = self.deadline.get_or_insert_with(|| Box::pin(sleep(self.timeout)));
+        deadline
+            .as_mut()
             .poll(context)
             .map(|()| Err(io::Error::new(io::ErrorKind::TimedOut, "the client takes nothing")))
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for StallTimeout<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.bounded(context, outcome)
+        self.limited(context, outcome)
     }
 
     fn poll_write_vectored(
@@ -59,7 +61,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
         parts: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
-        self.bounded(context, outcome)
+        self.limited(context, outcome)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -75,7 +77,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for StallTimeout<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -94,31 +96,31 @@ mod tests {
 
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_mins(1);
+    const TIMEOUT: Duration = Duration::from_mins(1);
 
     #[tokio::test(start_paused = true)]
-    async fn who_takes_nothing_is_given_up() {
+    async fn a_write_without_progress_fails() {
         let (ours, _theirs) = duplex(10);
-        let mut stream = Patient::new(ours, PATIENCE);
+        let mut stream = StallTimeout::new(ours, TIMEOUT);
         stream.write_all(&[0; 10]).await.unwrap();
         let began = Instant::now();
         assert_eq!(stream.write_all(&[0]).await.unwrap_err().kind(), io::ErrorKind::TimedOut);
-        assert_eq!(began.elapsed(), PATIENCE);
-        // And stays so, without another wait.
+        assert_eq!(began.elapsed(), TIMEOUT);
+        // The next write fails without another wait.
         assert_eq!(stream.write_all(&[0]).await.unwrap_err().kind(), io::ErrorKind::TimedOut);
-        assert_eq!(began.elapsed(), PATIENCE);
+        assert_eq!(began.elapsed(), TIMEOUT);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_is_slow_is_waited_for() {
+    async fn a_slow_reader_gets_everything() {
         let (ours, mut theirs) = duplex(10);
         let writing = tokio::spawn(async move {
-            let mut stream = Patient::new(ours, PATIENCE);
+            let mut stream = StallTimeout::new(ours, TIMEOUT);
             stream.write_all(&[7; 100]).await
         });
         let mut taken = 0;
         while taken < 100 {
-            sleep(PATIENCE * 9 / 10).await;
+            sleep(TIMEOUT * 9 / 10).await;
             taken += theirs.read(&mut [0; 10]).await.unwrap();
         }
         writing.await.unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! How TLS is spoken: which certificate is shown, and what is asked of clients.
+//! The TLS configuration: the certificate of the server, and what is asked of clients.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub fn server_config(
     key: PrivateKeyDer<'static>,
 ) -> Result<Arc<ServerConfig>, Error> {
     let provider = Arc::new(aws_lc_rs::default_provider());
-    let verifier = Arc::new(HeldByClient::new(&provider));
+    let verifier = Arc::new(ProofOfPossession::new(&provider));
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()?
         .with_client_cert_verifier(verifier)
@@ -35,26 +35,27 @@ pub fn server_config(
 
 /// Checks that a client holds the key of the certificate that it presents, and nothing else.
 ///
-/// Whether the certificate is trusted is decided per request, by authentication: an untrusted one is a 401 that
-/// says so, and other credentials of the same client still count.
+/// Whether the certificate is trusted is decided for each request, by the handler. So an untrusted one can be
+/// an HTTP answer that says so and not a broken handshake, and other credentials of the same client still
+/// count.
 #[derive(Debug)]
-struct HeldByClient {
+struct ProofOfPossession {
     algorithms: WebPkiSupportedAlgorithms,
 }
 
-impl HeldByClient {
+impl ProofOfPossession {
     fn new(provider: &CryptoProvider) -> Self {
         Self { algorithms: provider.signature_verification_algorithms }
     }
 }
 
-impl ClientCertVerifier for HeldByClient {
+impl ClientCertVerifier for ProofOfPossession {
     fn client_auth_mandatory(&self) -> bool {
         false
     }
 
-    /// Empty: many clients present no certificate at all when theirs is not from a listed authority, and would
-    /// be treated as if they had none.
+    /// Empty: many clients present no certificate at all when theirs is not from a listed authority, and the
+    /// server would take them for clients that have none.
     fn root_hint_subjects(&self) -> &[DistinguishedName] {
         &[]
     }

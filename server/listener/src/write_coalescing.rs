@@ -1,10 +1,13 @@
-//! A stream that sends in one piece what many write at about the same time.
+//! Write coalescing: sends in one piece what the streams of an HTTP/2 connection write at about the same
+//! time.
 //!
-//! An HTTP/2 connection flushes in each of its turns, and its streams wake it one by one: for many small answers it would make a
-//! TLS record and a system call for each. Here a flush only promises. The task that flushes wakes itself, which puts it behind
-//! all tasks that are ready, and sends when it comes back, with what the streams that are tasks of their own have added. It comes
-//! back to a read, which is the first thing that an HTTP/2 connection does in its turn; where nobody else is ready, that is at
-//! once. After its watches have spoken it comes back without waiting for others (`drain`): they all have.
+//! An HTTP/2 connection flushes whenever it is polled, and its streams wake it one by one: for many small
+//! answers it would make a TLS record and a system call for each. Here a flush only notes that there is
+//! something to send. The task that flushes wakes itself, which puts it behind all tasks that are ready; when
+//! it is polled again, the data goes out together with what the streams in tasks of their own have added. The
+//! sending is done in a read, because a read is the first thing that an HTTP/2 connection does when it is
+//! polled. Where no other task is ready, that is at once. After the streams of the connection's own task ran,
+//! `lifecycle` polls it again without waiting for others: all of them have written.
 
 use std::{
     io,
@@ -15,36 +18,36 @@ use std::{
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// As much as four TLS records hold, which go in one system call; what is written beyond it is sent without waiting for
-/// anybody.
+/// How much is collected: as much as four TLS records hold, which go in one system call. What is beyond it is
+/// sent without waiting.
 const SENT_BYTES: usize = 64 * 1024;
 
-/// Buffers that nobody needs at the moment and that are kept for the next who does.
+/// How many unused buffers are kept.
 const KEPT_BUFFERS: usize = 8;
 
-/// Puts small writes together. The task that writes to it must also read from it.
+/// Collects small writes. The task that writes to it must also read from it.
 #[derive(Debug)]
-pub struct Coalesced<S> {
+pub struct CoalescingStream<S> {
     stream: S,
-    buffers: Arc<Buffers>,
-    /// Written and not yet sent, from `sent` on.
+    buffers: Arc<BufferPool>,
+    /// Written; what is from `sent` on was not sent yet.
     pending: Vec<u8>,
     sent: usize,
-    /// A flush has promised that it will be sent.
-    promised: bool,
+    /// There was a flush, so the next read sends.
+    send_due: bool,
 }
 
-/// Buffers for [`Coalesced`] streams. The last one given back is lent first: it is still in the processor's caches, while one
-/// that comes from the allocator nearly never is.
+/// Buffers that connections share. The last one put back is taken first: it is still in the processor's
+/// caches, while one that comes from the allocator nearly never is.
 #[derive(Debug, Default)]
-pub struct Buffers(Mutex<Vec<Vec<u8>>>);
+pub struct BufferPool(Mutex<Vec<Vec<u8>>>);
 
-impl Buffers {
-    fn lend(&self) -> Vec<u8> {
+impl BufferPool {
+    fn take(&self) -> Vec<u8> {
         self.lock().pop().unwrap_or_else(|| Vec::with_capacity(SENT_BYTES))
     }
 
-    fn give(&self, mut buffer: Vec<u8>) {
+    fn put_back(&self, mut buffer: Vec<u8>) {
         buffer.clear();
         let mut kept = self.lock();
         if buffer.capacity() >= SENT_BYTES && kept.len() < KEPT_BUFFERS {
@@ -57,10 +60,10 @@ impl Buffers {
     }
 }
 
-impl<S: AsyncWrite + Unpin> Coalesced<S> {
-    /// Around this stream. Those that share `buffers` lend them to each other.
-    pub fn new(stream: S, buffers: Arc<Buffers>) -> Self {
-        Coalesced { stream, buffers, pending: Vec::new(), sent: 0, promised: false }
+impl<S: AsyncWrite + Unpin> CoalescingStream<S> {
+    /// Around this stream. It holds a buffer of the pool only while it has something to send.
+    pub fn new(stream: S, buffers: Arc<BufferPool>) -> Self {
+        CoalescingStream { stream, buffers, pending: Vec::new(), sent: 0, send_due: false }
     }
 
     fn poll_send(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -73,15 +76,15 @@ impl<S: AsyncWrite + Unpin> Coalesced<S> {
             self.sent += sent;
         }
         ready!(Pin::new(&mut self.stream).poll_flush(context))?;
-        // A connection that has nothing to say holds no memory for it.
-        self.buffers.give(std::mem::take(&mut self.pending));
+        // An idle connection holds no buffer.
+        self.buffers.put_back(std::mem::take(&mut self.pending));
         self.sent = 0;
-        self.promised = false;
+        self.send_due = false;
         Poll::Ready(Ok(()))
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Coalesced<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for CoalescingStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -96,7 +99,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Coalesced<S> {
             }
         }
         if self.pending.capacity() == 0 {
-            self.pending = self.buffers.lend();
+            self.pending = self.buffers.take();
         }
         self.pending.extend_from_slice(bytes);
         Poll::Ready(Ok(bytes.len()))
@@ -106,8 +109,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Coalesced<S> {
         if self.pending.is_empty() {
             return Pin::new(&mut self.stream).poll_flush(context);
         }
-        if !self.promised {
-            self.promised = true;
+        if !self.send_due {
+            self.send_due = true;
             context.waker().wake_by_ref();
         }
         Poll::Ready(Ok(()))
@@ -119,14 +122,14 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Coalesced<S> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Coalesced<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for CoalescingStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        if self.promised {
-            // Where the client takes nothing now, the task is woken when it does.
+        if self.send_due {
+            // A client that takes nothing now is no error: the task is woken when it does.
             if let Poll::Ready(Err(error)) = self.poll_send(context) {
                 return Poll::Ready(Err(error));
             }
@@ -164,16 +167,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_flushed_goes_with_the_next_read() {
+    fn flushed_data_is_sent_by_the_next_read() {
         let woken = Arc::new(Woken::default());
         let waker = Arc::clone(&woken).into();
         let mut context = Context::from_waker(&waker);
         let (ours, mut theirs) = duplex(4 * SENT_BYTES);
-        let mut stream = Coalesced::new(ours, Arc::default());
+        let mut stream = CoalescingStream::new(ours, Arc::default());
         for (number, part) in ["a", "b", "c"].iter().enumerate() {
             assert!(Pin::new(&mut stream).poll_write(&mut context, part.as_bytes()).is_ready());
             assert!(Pin::new(&mut stream).poll_flush(&mut context).is_ready());
-            assert_eq!(woken.0.load(Ordering::Relaxed), 1, "one promise is enough: {number}");
+            assert_eq!(woken.0.load(Ordering::Relaxed), 1, "one wake-up is enough: {number}");
         }
         assert_eq!(arrived(&mut theirs, &mut context), b"");
         let mut byte = [0];
@@ -182,11 +185,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_buffer_is_lent_to_the_next_who_writes() {
-        let buffers = Arc::new(Buffers::default());
+    async fn buffers_are_used_again() {
+        let buffers = Arc::new(BufferPool::default());
         for _ in 0..3 {
             let (ours, _theirs) = duplex(SENT_BYTES);
-            let mut stream = Coalesced::new(ours, Arc::clone(&buffers));
+            let mut stream = CoalescingStream::new(ours, Arc::clone(&buffers));
             stream.write_all(b"a").await.unwrap();
             assert_eq!((buffers.lock().len(), stream.pending.capacity()), (0, SENT_BYTES));
             stream.shutdown().await.unwrap();
@@ -200,7 +203,7 @@ mod tests {
         let sent: Vec<u8> = (0..400_000_u32).map(|number| (number % 251) as u8).collect();
         let expected = sent.clone();
         let writing = tokio::spawn(async move {
-            let mut stream = Coalesced::new(ours, Arc::default());
+            let mut stream = CoalescingStream::new(ours, Arc::default());
             let mut rest = &sent[..];
             for length in [1, 100, SENT_BYTES - 1, SENT_BYTES, 5, SENT_BYTES + 1, 70_000] {
                 let (part, more) = rest.split_at(length);

@@ -25,7 +25,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("orch-storage", &[]),
     ("orch-storage-sqlite", &["orch-storage"]),
     ("orch-auth", &["orch-api", "orch-machinery", "orch-runtime"]),
-    ("orch-apiserver", &["orch-api", "orch-auth", "orch-machinery", "orch-runtime", "orch-storage"]),
+    ("orch-listener", &[]),
+    (
+        "orch-apiserver",
+        &["orch-api", "orch-auth", "orch-listener", "orch-machinery", "orch-runtime", "orch-storage"],
+    ),
     (
         "orch-tests",
         &[
@@ -52,6 +56,7 @@ const STRANGERS: &[(&str, &[&str], &str)] = &[
     ),
     ("orch-storage-sqlite", &["hyper", "axum", "http", "serde", "serde_json"], "knows no HTTP and no kinds"),
     ("orch-auth", &["hyper", "axum", "sqlx"], "knows no HTTP"),
+    ("orch-listener", &["axum", "serde", "serde_json", "sqlx"], "knows connections, not what requests mean"),
     ("orch-apiserver", &["sqlx"], "the database belongs to the store"),
 ];
 

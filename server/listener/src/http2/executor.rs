@@ -1,10 +1,11 @@
 //! Where the streams of an HTTP/2 connection run.
 //!
-//! Most are tasks of their own, so that one client can keep several processors busy. Plain reads are tried at once, where they
-//! come: nearly all are answered from memory, in less time than it takes to hand them to another task and back. Watches run
-//! in the task of their connection: a change that is told to a hundred watches of one client wakes one task, which takes all
-//! of them in one turn and then writes what they said in one piece. As a hundred tasks they would be spread over all
-//! threads, which then wait for one another at the connection.
+//! Most are tasks of their own, so that one client can use several processors. Plain reads are tried at once,
+//! in the task of the connection: nearly all are answered from memory, in less time than it takes to hand
+//! them to another task and back. Watches stay in the task of their connection: a change that concerns a
+//! hundred watches of one client wakes one task, which runs all of them in one round and sends what they have
+//! in one write. A hundred tasks would be spread over all threads, which then wait for one another at the
+//! lock of the connection.
 
 use std::{
     future::poll_fn,
@@ -18,94 +19,100 @@ use futures_util::task::AtomicWaker;
 use hyper::rt::Executor;
 use tokio::task::coop::unconstrained;
 
-use crate::listener::{
-    pace::{Bounded, Pace},
-    turns::{Member, Turns},
+use crate::http2::{
+    scheduler::{StreamFuture, StreamScheduler},
+    stream_state::StreamState,
+    stream_timeout::StreamTimeout,
 };
 
-/// Takes the streams of one connection. Clones are handles on the same one.
+/// Takes the streams of one connection from HTTP/2 and runs them. Clones are handles on the same one.
 #[derive(Clone)]
-pub struct Streams(Arc<Shared>);
+pub struct StreamExecutor(Arc<Shared>);
 
 /// Where a stream runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Place {
+pub enum Placement {
     /// In a task of its own.
     #[default]
-    Apart,
-    /// Where it comes, as far as it gets without waiting; then in a task of its own.
-    AtOnce,
-    /// In the task of its connection.
-    WithConnection,
+    OwnTask,
+    /// In the task of the connection until it has to wait, then in a task of its own.
+    InlineFirst,
+    /// In the task of the connection.
+    ConnectionTask,
 }
 
-/// What is known of the next stream.
-#[derive(Default)]
-struct Next {
-    runs: Place,
-    pace: Arc<Pace>,
+/// The streams that run in the task of the connection.
+pub struct ConnectionStreams {
+    shared: Arc<Shared>,
+    scheduler: StreamScheduler,
 }
 
 struct Shared {
     /// How long a stream may wait for its client.
-    patience: Duration,
-    next: Mutex<Next>,
-    arrived: Mutex<Vec<(Member, Arc<Pace>)>>,
-    waker: AtomicWaker,
+    stall_timeout: Duration,
+    next: Mutex<NextStream>,
+    /// New streams for the task of the connection.
+    arrived: Mutex<Vec<(StreamFuture, Arc<StreamState>)>>,
+    connection_task: AtomicWaker,
 }
 
-/// Runs the streams that stay with their connection.
-pub struct Running {
-    shared: Arc<Shared>,
-    streams: Turns,
+/// What was announced of the next stream.
+#[derive(Default)]
+struct NextStream {
+    placement: Placement,
+    state: Arc<StreamState>,
 }
 
-impl Streams {
-    /// None yet. Each may wait so long for its client.
-    pub fn new(patience: Duration) -> Self {
-        let (next, arrived, waker) = (Mutex::default(), Mutex::default(), AtomicWaker::new());
-        Streams(Arc::new(Shared { patience, next, arrived, waker }))
+impl StreamExecutor {
+    /// No streams yet. Each may wait so long for its client.
+    pub fn new(stall_timeout: Duration) -> Self {
+        let (next, arrived, connection_task) = (Mutex::default(), Mutex::default(), AtomicWaker::new());
+        StreamExecutor(Arc::new(Shared { stall_timeout, next, arrived, connection_task }))
     }
 
-    /// Where the next stream runs, and the pace of its body. HTTP/2 calls the service and hands on its stream at once.
-    pub fn next_is(&self, runs: Place, pace: Arc<Pace>) {
-        *lock(&self.0.next) = Next { runs, pace };
+    /// Says where the next stream runs, and which state its body shares. HTTP/2 calls the service and right
+    /// after that hands over the stream of this call.
+    pub fn announce(&self, placement: Placement, state: Arc<StreamState>) {
+        *lock(&self.0.next) = NextStream { placement, state };
     }
 
-    /// What runs them, in the task of the connection.
-    pub fn running(&self) -> Running {
-        Running { shared: Arc::clone(&self.0), streams: Turns::default() }
+    /// What runs the streams of [`Placement::ConnectionTask`].
+    pub fn connection_streams(&self) -> ConnectionStreams {
+        ConnectionStreams { shared: Arc::clone(&self.0), scheduler: StreamScheduler::default() }
     }
 }
 
-impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Streams {
+impl<F: Future<Output = ()> + Send + 'static> Executor<F> for StreamExecutor {
     fn execute(&self, stream: F) {
-        let Next { runs, pace } = std::mem::take(&mut *lock(&self.0.next));
-        let mut stream = Bounded::new(stream, Arc::clone(&pace), self.0.patience);
-        if runs == Place::WithConnection {
-            lock(&self.0.arrived).push((Box::pin(stream), pace));
-            self.0.waker.wake();
+        let NextStream { placement, state } = std::mem::take(&mut *lock(&self.0.next));
+        let mut stream = StreamTimeout::new(stream, Arc::clone(&state), self.0.stall_timeout);
+        if placement == Placement::ConnectionTask {
+            lock(&self.0.arrived).push((Box::pin(stream), state));
+            self.0.connection_task.wake();
             return;
         }
-        // What it waits for wakes nobody yet: a task looks at it anew.
-        let mut nobody = Context::from_waker(Waker::noop());
-        if runs == Place::Apart || Pin::new(&mut stream).poll(&mut nobody).is_pending() {
+        // Nothing is woken by what it waits for in this first poll. If it has to wait, the new task polls it
+        // again.
+        let mut no_task = Context::from_waker(Waker::noop());
+        if placement == Placement::OwnTask || Pin::new(&mut stream).poll(&mut no_task).is_pending() {
             tokio::spawn(stream);
         }
     }
 }
 
-impl Running {
-    /// Lets those that were woken run, each once. Whether there were any. The task of `context` is woken when there are more.
+impl ConnectionStreams {
+    /// Polls each stream that was woken once. Whether there were any. The task of `context` is woken when
+    /// there is more to do.
     pub fn run(&mut self, context: &mut Context<'_>) -> bool {
-        self.shared.waker.register(context.waker());
+        self.shared.connection_task.register(context.waker());
         let arrived = std::mem::take(&mut *lock(&self.shared.arrived));
-        for (stream, pace) in arrived {
-            self.streams.push(stream, pace);
+        for (stream, state) in arrived {
+            self.scheduler.push(stream, state);
         }
-        // What they may do in a turn is not to be cut short by their number.
-        let mut turn = pin!(unconstrained(poll_fn(|context| Poll::Ready(self.streams.take(context)))));
-        matches!(turn.as_mut().poll(context), Poll::Ready(true))
+        // The runtime's budget for one task is not to end a round early because there are many streams.
+        let mut round =
+            pin!(unconstrained(poll_fn(|context| Poll::Ready(self.scheduler.run_round(context)))));
+        matches!(round.as_mut().poll(context), Poll::Ready(true))
     }
 }
 
@@ -124,70 +131,70 @@ mod tests {
     const LONG: Duration = Duration::from_hours(1);
 
     #[tokio::test]
-    async fn those_that_stay_run_with_their_connection_and_end_with_it() {
-        let streams = Streams::new(LONG);
-        let (told, mut hears) = oneshot::channel();
-        let (kept, mut lost) = oneshot::channel::<()>();
-        let mut running = streams.running();
+    async fn streams_of_the_connection_task_run_and_end_with_it() {
+        let executor = StreamExecutor::new(LONG);
+        let (sender, mut receiver) = oneshot::channel();
+        let (kept, mut dropped) = oneshot::channel::<()>();
+        let mut streams = executor.connection_streams();
         let mut context = Context::from_waker(Waker::noop());
-        streams.next_is(Place::WithConnection, Arc::default());
-        streams.execute(async move { told.send(1).unwrap() });
-        streams.next_is(Place::WithConnection, Arc::default());
-        streams.execute(async move {
+        executor.announce(Placement::ConnectionTask, Arc::default());
+        executor.execute(async move { sender.send(1).unwrap() });
+        executor.announce(Placement::ConnectionTask, Arc::default());
+        executor.execute(async move {
             pending::<()>().await;
             drop(kept);
         });
         tokio::task::yield_now().await;
-        assert!(hears.try_recv().is_err(), "nobody runs it yet");
-        assert!(running.run(&mut context));
-        assert_eq!(hears.try_recv(), Ok(1));
-        assert!(!running.run(&mut context), "nobody was woken since");
-        assert_eq!(lost.try_recv(), Err(oneshot::error::TryRecvError::Empty));
-        drop(running);
-        assert_eq!(lost.try_recv(), Err(oneshot::error::TryRecvError::Closed));
+        assert!(receiver.try_recv().is_err(), "nothing runs it yet");
+        assert!(streams.run(&mut context));
+        assert_eq!(receiver.try_recv(), Ok(1));
+        assert!(!streams.run(&mut context), "no stream was woken since");
+        assert_eq!(dropped.try_recv(), Err(oneshot::error::TryRecvError::Empty));
+        drop(streams);
+        assert_eq!(dropped.try_recv(), Err(oneshot::error::TryRecvError::Closed));
     }
 
     #[tokio::test]
-    async fn the_others_run_by_themselves() {
-        let streams = Streams::new(LONG);
-        streams.next_is(Place::WithConnection, Arc::default());
-        streams.next_is(Place::Apart, Arc::default());
-        let (told, hears) = oneshot::channel();
-        streams.execute(async move { told.send(2).unwrap() });
-        assert_eq!(hears.await, Ok(2));
+    async fn the_last_announcement_counts() {
+        let executor = StreamExecutor::new(LONG);
+        executor.announce(Placement::ConnectionTask, Arc::default());
+        executor.announce(Placement::OwnTask, Arc::default());
+        let (sender, receiver) = oneshot::channel();
+        executor.execute(async move { sender.send(2).unwrap() });
+        assert_eq!(receiver.await, Ok(2));
     }
 
     #[tokio::test]
-    async fn a_read_goes_on_in_a_task_where_it_has_to_wait() {
-        let streams = Streams::new(LONG);
+    async fn a_read_goes_on_in_a_task_when_it_has_to_wait() {
+        let executor = StreamExecutor::new(LONG);
         for waits in [false, true] {
-            let (told, mut hears) = oneshot::channel();
-            streams.next_is(Place::AtOnce, Arc::default());
-            streams.execute(async move {
+            let (sender, mut receiver) = oneshot::channel();
+            executor.announce(Placement::InlineFirst, Arc::default());
+            executor.execute(async move {
                 if waits {
                     tokio::time::sleep(Duration::from_millis(1)).await;
                 }
-                told.send(4).unwrap();
+                sender.send(4).unwrap();
             });
-            let at_once = hears.try_recv();
+            let at_once = receiver.try_recv();
             assert_eq!(at_once.is_ok(), !waits);
-            assert_eq!(if waits { hears.await.ok() } else { at_once.ok() }, Some(4));
+            assert_eq!(if waits { receiver.await.ok() } else { at_once.ok() }, Some(4));
         }
     }
 
     #[tokio::test]
-    async fn one_that_arrives_wakes_the_connection() {
-        let streams = Streams::new(LONG);
-        let mut running = streams.running();
-        let running = tokio::spawn(poll_fn(move |context| {
-            running.run(context);
+    async fn a_new_stream_wakes_the_connection_task() {
+        let executor = StreamExecutor::new(LONG);
+        let mut streams = executor.connection_streams();
+        let task = tokio::spawn(poll_fn(move |context| {
+            streams.run(context);
             Poll::<()>::Pending
         }));
         tokio::task::yield_now().await;
-        let (told, hears) = oneshot::channel();
-        streams.next_is(Place::WithConnection, Arc::default());
-        streams.execute(async move { told.send(3).unwrap() });
-        assert_eq!(hears.await, Ok(3));
-        running.abort();
+        let (sender, receiver) = oneshot::channel();
+        executor.announce(Placement::ConnectionTask, Arc::default());
+        executor.execute(async move { sender.send(3).unwrap() });
+        assert_eq!(receiver.await, Ok(3));
+        task.abort();
     }
 }

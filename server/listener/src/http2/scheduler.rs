@@ -1,121 +1,104 @@
-//! Futures that take turns: in a turn each one that was woken is polled once.
+//! Runs many streams in one task: a round polls each stream that was woken, once.
 //!
-//! A future may wake itself while it is polled, and the streams of HTTP/2 do: data that is handed over tells its stream
-//! that there is room for more. A set of futures that ends its turn when it sees that would give the connection the data of two
-//! watches at a time. Here whoever is woken in a turn is polled in the next one, and the turn goes on with the others. A member
-//! that has looked at everything since it was woken can say so ([`Awake::looks`]), and need not come back.
+//! A future may wake itself while it is polled, and HTTP/2 streams do: handing over data tells a stream that
+//! there is room for more. `FuturesUnordered` ends its round after two of those, to be fair to others, so the
+//! connection would get the data of two watches at a time. Here a stream that is woken during a round is
+//! polled in the next one, and the round goes on with the others. A stream that has looked for news since it
+//! was woken ([`StreamState::take_wake`]) is not polled again.
 
 use std::{
     pin::Pin,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Wake, Waker},
 };
 
 use futures_util::task::AtomicWaker;
 
-use crate::listener::pace::Pace;
+use crate::http2::stream_state::StreamState;
 
-/// What takes turns.
-pub type Member = Pin<Box<dyn Future<Output = ()> + Send>>;
+/// A stream that runs until it is answered.
+pub type StreamFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Futures and their turns.
+/// The streams of one task.
 #[derive(Default)]
-pub struct Turns {
-    /// By seat; none where nobody sits.
-    members: Vec<Option<(Member, Arc<Pace>, Waker)>>,
-    free: Vec<usize>,
-    woken: Arc<Woken>,
-    /// The seats of the next turn, but for those that are woken.
-    turn: Vec<usize>,
+pub struct StreamScheduler {
+    /// By slot; none where the slot is free.
+    streams: Vec<Option<(StreamFuture, Arc<StreamState>, Waker)>>,
+    free_slots: Vec<usize>,
+    woken: Arc<WokenStreams>,
+    /// The slots of the next round, without those in `woken`: between rounds, the new streams.
+    round: Vec<usize>,
 }
 
-/// Whether a member was woken and has not looked since.
-#[derive(Debug, Default)]
-pub struct Awake(AtomicBool);
-
-/// Seats whose members were woken since the last turn, and the task that takes the next one.
+/// The slots of streams that were woken since the last round, and the task that runs the next one.
 #[derive(Default)]
-struct Woken {
-    seats: Mutex<Vec<usize>>,
+struct WokenStreams {
+    slots: Mutex<Vec<usize>>,
     task: AtomicWaker,
 }
 
-/// What wakes a member. It may outlive it; then it wakes nobody.
-struct Seat {
-    number: usize,
-    pace: Arc<Pace>,
-    woken: Arc<Woken>,
+/// Wakes the stream of a slot. It may outlive its stream. Then the slot may belong to another stream, which
+/// is not polled, because its own state says that nothing woke it.
+struct StreamWaker {
+    slot: usize,
+    state: Arc<StreamState>,
+    woken: Arc<WokenStreams>,
 }
 
-impl Turns {
-    /// One more, which is polled in the next turn.
-    pub fn push(&mut self, member: Member, pace: Arc<Pace>) {
-        let number = self.free.pop().unwrap_or_else(|| {
-            self.members.push(None);
-            self.members.len() - 1
+impl StreamScheduler {
+    /// Adds a stream, which is polled in the next round.
+    pub fn push(&mut self, stream: StreamFuture, state: Arc<StreamState>) {
+        let slot = self.free_slots.pop().unwrap_or_else(|| {
+            self.streams.push(None);
+            self.streams.len() - 1
         });
-        pace.awake.set();
-        self.turn.push(number);
+        state.wake();
+        self.round.push(slot);
         let woken = Arc::clone(&self.woken);
-        let waker = Waker::from(Arc::new(Seat { number, pace: Arc::clone(&pace), woken }));
-        self.members[number] = Some((member, pace, waker));
+        let waker = Waker::from(Arc::new(StreamWaker { slot, state: Arc::clone(&state), woken }));
+        self.streams[slot] = Some((stream, state, waker));
     }
 
-    /// Polls those that were woken since the last turn, and forgets those that end. Whether there were any. The task of
-    /// `context` is woken for the next turn.
-    pub fn take(&mut self, context: &Context<'_>) -> bool {
+    /// Polls the streams that were woken since the last round, and drops those that end. Whether there were
+    /// any. The task of `context` is woken for the next round.
+    pub fn run_round(&mut self, context: &Context<'_>) -> bool {
         self.woken.task.register(context.waker());
-        self.turn.append(&mut self.woken.lock());
+        self.round.append(&mut self.woken.lock());
         let mut polled = false;
-        for number in self.turn.drain(..) {
-            let Some((member, pace, waker)) = &mut self.members[number] else { continue };
-            if !pace.awake.looks() {
+        for slot in self.round.drain(..) {
+            let Some((stream, state, waker)) = &mut self.streams[slot] else { continue };
+            if !state.take_wake() {
                 continue;
             }
             polled = true;
-            if member.as_mut().poll(&mut Context::from_waker(waker)).is_ready() {
-                self.members[number] = None;
-                self.free.push(number);
+            if stream.as_mut().poll(&mut Context::from_waker(waker)).is_ready() {
+                self.streams[slot] = None;
+                self.free_slots.push(slot);
             }
         }
         polled
     }
 }
 
-impl Awake {
-    /// The member looks now: what woke it before is not news any more. Whether something did.
-    pub fn looks(&self) -> bool {
-        self.0.swap(false, Ordering::AcqRel)
-    }
-
-    /// The member is woken. Whether it was not before.
-    fn set(&self) -> bool {
-        !self.0.swap(true, Ordering::AcqRel)
-    }
-}
-
-impl Woken {
+impl WokenStreams {
     fn lock(&self) -> MutexGuard<'_, Vec<usize>> {
-        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Wake for Seat {
+impl Wake for StreamWaker {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        if !self.pace.awake.set() {
+        if !self.state.wake() {
             return;
         }
-        let mut seats = self.woken.lock();
-        seats.push(self.number);
-        let is_first = seats.len() == 1;
-        drop(seats);
+        let mut slots = self.woken.lock();
+        slots.push(self.slot);
+        let is_first = slots.len() == 1;
+        drop(slots);
         if is_first {
             self.woken.task.wake();
         }
@@ -124,7 +107,11 @@ impl Wake for Seat {
 
 #[cfg(test)]
 mod tests {
-    use std::{future::poll_fn, sync::atomic::AtomicUsize, task::Poll};
+    use std::{
+        future::poll_fn,
+        sync::atomic::{AtomicUsize, Ordering},
+        task::Poll,
+    };
 
     use super::*;
 
@@ -147,30 +134,30 @@ mod tests {
         }
     }
 
-    /// A member that counts how often it is polled, and does this then.
+    /// Adds a stream that counts how often it is polled, and then does as told.
     fn push(
-        turns: &mut Turns,
+        scheduler: &mut StreamScheduler,
         polls: &Arc<Count>,
-        mut then: impl FnMut(usize, &Pace, &Context<'_>) -> Poll<()> + Send + 'static,
+        mut then: impl FnMut(usize, &StreamState, &Context<'_>) -> Poll<()> + Send + 'static,
     ) {
-        let (polls, pace) = (Arc::clone(polls), Arc::new(Pace::default()));
-        let its_pace = Arc::clone(&pace);
-        let member = poll_fn(move |context| {
+        let (polls, state) = (Arc::clone(polls), Arc::new(StreamState::default()));
+        let its_state = Arc::clone(&state);
+        let stream = poll_fn(move |context| {
             polls.add();
-            then(polls.get(), &its_pace, context)
+            then(polls.get(), &its_state, context)
         });
-        turns.push(Box::pin(member), pace);
+        scheduler.push(Box::pin(stream), state);
     }
 
     #[test]
-    fn all_that_are_woken_are_polled_once_though_they_wake_themselves() {
+    fn a_round_polls_each_woken_stream_once_though_streams_wake_themselves() {
         let task = Arc::new(Count::default());
         let waker = Arc::clone(&task).into();
         let context = Context::from_waker(&waker);
         let polls: Vec<Arc<Count>> = (0..5).map(|_| Arc::default()).collect();
-        let mut turns = Turns::default();
+        let mut scheduler = StreamScheduler::default();
         for polls in &polls {
-            push(&mut turns, polls, |polled, _, context| {
+            push(&mut scheduler, polls, |polled, _, context| {
                 if polled < 3 {
                     context.waker().wake_by_ref();
                     context.waker().wake_by_ref();
@@ -178,23 +165,23 @@ mod tests {
                 Poll::Pending
             });
         }
-        for turn in 1..=5 {
+        for round in 1..=5 {
             let woken = task.get();
-            assert_eq!(turns.take(&context), turn <= 3);
-            assert!(polls.iter().all(|polls| polls.get() == turn.min(3)));
-            assert_eq!(task.get() - woken, usize::from(turn < 3), "one wake-up is enough for a turn");
+            assert_eq!(scheduler.run_round(&context), round <= 3);
+            assert!(polls.iter().all(|polls| polls.get() == round.min(3)));
+            assert_eq!(task.get() - woken, usize::from(round < 3), "one wake-up is enough for a round");
         }
     }
 
     #[test]
-    fn who_has_looked_is_not_polled_again() {
+    fn a_stream_that_has_looked_for_news_is_not_polled_again() {
         let waker = Waker::noop();
         let context = Context::from_waker(waker);
         let polls: Arc<Count> = Arc::default();
-        let mut turns = Turns::default();
-        push(&mut turns, &polls, |polled, pace, context| {
+        let mut scheduler = StreamScheduler::default();
+        push(&mut scheduler, &polls, |polled, state, context| {
             context.waker().wake_by_ref();
-            pace.awake.looks();
+            state.take_wake();
             if polled == 1 {
                 // What comes after it has looked is not lost.
                 context.waker().wake_by_ref();
@@ -202,57 +189,57 @@ mod tests {
             Poll::Pending
         });
         for polled in [1, 2, 2] {
-            turns.take(&context);
+            scheduler.run_round(&context);
             assert_eq!(polls.get(), polled);
         }
     }
 
     #[test]
-    fn the_task_is_woken_by_the_first_of_a_turn() {
+    fn the_first_woken_stream_of_a_round_wakes_the_task() {
         let task = Arc::new(Count::default());
         let waker = Arc::clone(&task).into();
         let context = Context::from_waker(&waker);
         let wakers: Arc<Mutex<Vec<Waker>>> = Arc::default();
         let polls: Arc<Count> = Arc::default();
-        let mut turns = Turns::default();
+        let mut scheduler = StreamScheduler::default();
         for _ in 0..3 {
             let wakers = Arc::clone(&wakers);
-            push(&mut turns, &polls, move |_, _, context| {
+            push(&mut scheduler, &polls, move |_, _, context| {
                 wakers.lock().unwrap().push(context.waker().clone());
                 Poll::Pending
             });
         }
-        turns.take(&context);
+        scheduler.run_round(&context);
         let wakers = std::mem::take(&mut *wakers.lock().unwrap());
         assert_eq!((task.get(), polls.get()), (0, 3));
-        for number in [2, 0, 2] {
-            wakers[number].wake_by_ref();
+        for slot in [2, 0, 2] {
+            wakers[slot].wake_by_ref();
         }
         assert_eq!(task.get(), 1);
-        turns.take(&context);
+        scheduler.run_round(&context);
         assert_eq!(polls.get(), 5);
         wakers[1].wake_by_ref();
         assert_eq!(task.get(), 2);
     }
 
     #[test]
-    fn who_ends_is_forgotten_and_the_seat_given_away() {
+    fn a_stream_that_ends_is_dropped_and_its_slot_is_used_again() {
         let context = Context::from_waker(Waker::noop());
         let old: Arc<Mutex<Option<Waker>>> = Arc::default();
         let (first, second): (Arc<Count>, Arc<Count>) = Default::default();
-        let mut turns = Turns::default();
+        let mut scheduler = StreamScheduler::default();
         let kept = Arc::clone(&old);
-        push(&mut turns, &first, move |_, _, context| {
+        push(&mut scheduler, &first, move |_, _, context| {
             *kept.lock().unwrap() = Some(context.waker().clone());
             Poll::Ready(())
         });
-        turns.take(&context);
-        push(&mut turns, &second, |_, _, _| Poll::Pending);
-        turns.take(&context);
-        assert_eq!((first.get(), second.get(), turns.members.len()), (1, 1, 1));
-        // The seat is another's now, who was not meant.
+        scheduler.run_round(&context);
+        push(&mut scheduler, &second, |_, _, _| Poll::Pending);
+        scheduler.run_round(&context);
+        assert_eq!((first.get(), second.get(), scheduler.streams.len()), (1, 1, 1));
+        // The waker of the first stream does not wake the second.
         old.lock().unwrap().take().expect("it was polled").wake();
-        turns.take(&context);
+        scheduler.run_round(&context);
         assert_eq!((first.get(), second.get()), (1, 1));
     }
 }

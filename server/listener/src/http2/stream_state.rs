@@ -1,8 +1,7 @@
-//! Streams whose client takes nothing of them, on a connection that is alive otherwise.
+//! What is known of one HTTP/2 stream: whether something woke it, and whether it waits for its client.
 //!
-//! Over HTTP/2 a client may read one stream and leave another: the connection goes on, and what belongs to the stream that is
-//! left (a watch, the snapshot of a list) would stay for ever, because nobody asks its body for more. Body and stream
-//! therefore share a note of who is waiting for whom. A stream that waits for its client for the given time is reset.
+//! The body of the answer and the code that runs the stream share this state, because only the body sees when
+//! HTTP/2 asks it for data. HTTP/2 does not ask while the client takes nothing.
 
 use std::{
     pin::Pin,
@@ -11,41 +10,55 @@ use std::{
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     task::{Context, Poll},
-    time::Duration,
 };
 
 use hyper::body::{Body, Frame, SizeHint};
-use tokio::time::{Sleep, sleep};
 
-use crate::listener::turns::Awake;
-
-/// Who waits: the client for the server, or the server for the client.
+/// What is known of one HTTP/2 stream.
 #[derive(Debug, Default)]
-pub struct Pace {
-    /// Where the stream takes turns with others: whether it is to have one.
-    pub awake: Awake,
-    /// There is a body, and it was not asked for more since it gave something.
-    left: AtomicBool,
-    /// How many pieces it gave.
-    pieces: AtomicU64,
+pub struct StreamState {
+    /// Something woke the stream, and it has not looked for news since.
+    woken: AtomicBool,
+    /// There is a body, and it was not asked for more since it gave its last frame.
+    waits_for_client: AtomicBool,
+    /// How many frames the body gave.
+    frames: AtomicU64,
 }
 
-/// A body that notes when it is asked.
-#[derive(Debug)]
-pub struct Paced<B> {
-    body: B,
-    pace: Arc<Pace>,
-}
+impl StreamState {
+    /// The stream is woken. Whether it was not before.
+    pub fn wake(&self) -> bool {
+        !self.woken.swap(true, Ordering::AcqRel)
+    }
 
-impl<B> Paced<B> {
-    /// Around the body of an answer.
-    pub fn new(body: B, pace: Arc<Pace>) -> Self {
-        pace.left.store(true, Ordering::Relaxed);
-        Paced { body, pace }
+    /// The stream looks for news now: what woke it before needs no further poll. Whether something did.
+    pub fn take_wake(&self) -> bool {
+        self.woken.swap(false, Ordering::AcqRel)
+    }
+
+    /// How many frames were given when the client stopped taking them; none while the client waits for the
+    /// server.
+    pub fn frames_at_stall(&self) -> Option<u64> {
+        self.waits_for_client.load(Ordering::Relaxed).then(|| self.frames.load(Ordering::Relaxed))
     }
 }
 
-impl<B: Body + Unpin> Body for Paced<B> {
+/// The body of an answer, which keeps the state of its stream up to date.
+#[derive(Debug)]
+pub struct TrackedBody<B> {
+    body: B,
+    state: Arc<StreamState>,
+}
+
+impl<B> TrackedBody<B> {
+    /// The body of the answer on the stream with this state.
+    pub fn new(body: B, state: Arc<StreamState>) -> Self {
+        state.waits_for_client.store(true, Ordering::Relaxed);
+        TrackedBody { body, state }
+    }
+}
+
+impl<B: Body + Unpin> Body for TrackedBody<B> {
     type Data = B::Data;
     type Error = B::Error;
 
@@ -53,13 +66,13 @@ impl<B: Body + Unpin> Body for Paced<B> {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
-        // A stream looks at its body after everything else, whenever it waits for nothing else. So it has seen what woke it;
-        // most often that was the stream itself, which is told of room for more when it hands over data.
-        self.pace.awake.looks();
+        // A stream polls its body last, when it waits for nothing else, so it has seen everything that woke
+        // it. Most often it woke itself: handing over data tells it that there is room for more.
+        self.state.take_wake();
         let frame = Pin::new(&mut self.body).poll_frame(context);
-        self.pace.left.store(frame.is_ready(), Ordering::Relaxed);
+        self.state.waits_for_client.store(frame.is_ready(), Ordering::Relaxed);
         if frame.is_ready() {
-            self.pace.pieces.fetch_add(1, Ordering::Relaxed);
+            self.state.frames.fetch_add(1, Ordering::Relaxed);
         }
         frame
     }
@@ -70,41 +83,5 @@ impl<B: Body + Unpin> Body for Paced<B> {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
-    }
-}
-
-/// A stream that is given up when its client leaves it.
-pub struct Bounded<F> {
-    stream: Pin<Box<F>>,
-    pace: Arc<Pace>,
-    patience: Duration,
-    /// After how many pieces the client was seen to take nothing, and until when that may last.
-    end: Option<(u64, Pin<Box<Sleep>>)>,
-}
-
-impl<F> Bounded<F> {
-    /// Around the stream whose body goes at this pace.
-    pub fn new(stream: F, pace: Arc<Pace>, patience: Duration) -> Self {
-        Bounded { stream: Box::pin(stream), pace, patience, end: None }
-    }
-}
-
-impl<F: Future<Output = ()>> Future for Bounded<F> {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        if self.stream.as_mut().poll(context).is_ready() {
-            return Poll::Ready(());
-        }
-        if !self.pace.left.load(Ordering::Relaxed) {
-            self.end = None;
-            return Poll::Pending;
-        }
-        let (pieces, patience) = (self.pace.pieces.load(Ordering::Relaxed), self.patience);
-        if self.end.as_ref().is_none_or(|(seen, _)| *seen != pieces) {
-            self.end = Some((pieces, Box::pin(sleep(patience))));
-        }
-        let Some((_, end)) = &mut self.end else { return Poll::Pending };
-        end.as_mut().poll(context)
     }
 }

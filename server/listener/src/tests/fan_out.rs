@@ -1,4 +1,4 @@
-//! What a change costs that many watches of one connection hear.
+//! What a change costs when many watches of one connection send it.
 
 use std::{
     convert::Infallible,
@@ -19,24 +19,16 @@ use http::{Request, Response};
 use http_body_util::{BodyExt, Empty, StreamBody};
 use hyper::{
     body::{Body, Frame},
-    client, server,
-    service::service_fn,
+    client,
 };
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use orch_auth::authenticator::certificate::PeerCertificates;
 use tokio::{
     io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf, duplex},
     sync::watch,
     task::JoinSet,
 };
 
-use super::{
-    Connection,
-    coalesced::Coalesced,
-    drain,
-    pace::Paced,
-    streams::{Place, Streams},
-};
+use crate::{connection::Connection, http2, lifecycle};
 
 const WATCHES: usize = 80;
 const EVENT: Bytes = Bytes::from_static(&[b'e'; 400]);
@@ -74,34 +66,28 @@ impl AsyncRead for Counted {
 }
 
 /// A body with an event for each change.
-fn events(changes: watch::Receiver<()>) -> impl Body<Data = Bytes, Error = Infallible> + Unpin {
+fn events(changes: watch::Receiver<()>) -> impl Body<Data = Bytes, Error = Infallible> + Send + Unpin {
     StreamBody::new(Box::pin(stream::unfold(changes, |mut changes| async {
         changes.changed().await.ok()?;
         Some((Ok(Frame::data(EVENT)), changes))
     })))
 }
 
-/// Serves watches, as [`super::connection`] does, but for TLS.
+/// Serves watches over HTTP/2 without TLS.
 async fn serve(stream: Counted, changes: watch::Receiver<()>) {
-    let streams = Streams::new(LONG);
-    let (placed, mut running) = (streams.clone(), streams.running());
-    let service = service_fn(move |_| {
-        let pace = Arc::default();
-        placed.next_is(Place::WithConnection, Arc::clone(&pace));
-        let body = Paced::new(events(changes.clone()), pace);
-        async { Ok::<_, Infallible>(Response::new(body)) }
-    });
-    let io = TokioIo::new(Coalesced::new(stream, Arc::default()));
-    let exchange = server::conn::http2::Builder::new(streams).serve_connection(io, service);
-    let peer = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
-    let connection = Connection::new(peer, PeerCertificates::new(Vec::new()));
-    let (_goes_on, mut stopping) = watch::channel(false);
-    let run_streams = |context: &mut Context<'_>| running.run(context);
-    drain::until_done(exchange, run_streams, &connection, LONG, &mut stopping).await.unwrap();
+    let answer = move |_| {
+        let body = events(changes.clone());
+        async { Response::new(body) }
+    };
+    let (http, mut streams) = http2::serve_connection(stream, Arc::default(), LONG, answer);
+    let connection = Connection::new(SocketAddr::from((Ipv4Addr::LOCALHOST, 1)), ());
+    let (_never_stops, mut stopping) = watch::channel(false);
+    let run_streams = |context: &mut Context<'_>| streams.run(context);
+    lifecycle::run(http, run_streams, &connection, LONG, &mut stopping).await.unwrap();
 }
 
 #[tokio::test]
-async fn all_watches_of_a_connection_are_told_in_one_write() {
+async fn a_change_is_sent_to_all_watches_of_a_connection_in_one_write() {
     let (ours, theirs) = duplex(1024 * 1024);
     let writes = Arc::new(AtomicUsize::new(0));
     let (change, changes) = watch::channel(());
@@ -111,23 +97,24 @@ async fn all_watches_of_a_connection_are_told_in_one_write() {
     tokio::spawn(driver);
     let mut watching = Vec::new();
     for _ in 0..WATCHES {
-        watching.push(client.send_request(Request::new(Empty::<Bytes>::new())).await.unwrap().into_body());
+        let request = Request::get("/?watch=1").body(Empty::<Bytes>::new()).unwrap();
+        watching.push(client.send_request(request).await.unwrap().into_body());
     }
     for _ in 0..3 {
-        // Long enough for everybody to come to rest.
+        // Long enough for all tasks to become idle.
         tokio::time::sleep(Duration::from_millis(20)).await;
         writes.store(0, Ordering::Relaxed);
         change.send_replace(());
-        let mut told = JoinSet::new();
+        let mut receiving = JoinSet::new();
         for mut watch in std::mem::take(&mut watching) {
-            told.spawn(async {
-                let heard = watch.frame().await.unwrap().unwrap().into_data().unwrap();
-                assert_eq!(heard, EVENT);
+            receiving.spawn(async {
+                let event = watch.frame().await.unwrap().unwrap().into_data().unwrap();
+                assert_eq!(event, EVENT);
                 watch
             });
         }
-        watching = told.join_all().await;
-        // What all hear is less than what is sent at a time.
+        watching = receiving.join_all().await;
+        // The events of all watches fit into one write.
         assert_eq!(writes.load(Ordering::Relaxed), 1);
     }
 }

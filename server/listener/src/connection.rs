@@ -1,0 +1,55 @@
+//! One client connection, as its requests see it.
+
+use std::{
+    net::SocketAddr,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use tokio::sync::{Notify, futures::Notified};
+
+/// One client connection, as its requests see it. `P` is what the caller of
+/// [`Listener::serve`](crate::Listener::serve) made of the client's certificates; it lives as long as the
+/// connection.
+#[derive(Debug)]
+pub struct Connection<P> {
+    peer_address: SocketAddr,
+    peer: P,
+    requests: AtomicU64,
+    close: Notify,
+}
+
+impl<P> Connection<P> {
+    /// Where the client connects from.
+    pub fn peer_address(&self) -> SocketAddr {
+        self.peer_address
+    }
+
+    /// What was made of the certificates that the client presented.
+    pub fn peer(&self) -> &P {
+        &self.peer
+    }
+
+    /// Takes no further requests on this connection. Those that have begun are answered. HTTP/2 clients are
+    /// told by GOAWAY, others by `Connection: close`.
+    pub fn close_when_answered(&self) {
+        self.close.notify_one();
+    }
+
+    pub(crate) fn new(peer_address: SocketAddr, peer: P) -> Self {
+        Self { peer_address, peer, requests: AtomicU64::new(0), close: Notify::new() }
+    }
+
+    /// Waits for [`Connection::close_when_answered`].
+    pub(crate) fn close_asked(&self) -> Notified<'_> {
+        self.close.notified()
+    }
+
+    pub(crate) fn count_request(&self) {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many requests have come so far.
+    pub(crate) fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
+    }
+}
