@@ -22,8 +22,8 @@ use crate::{connection::Connection, drain::until_stopping};
 /// The connection finishes what it has begun and takes nothing new from the moment that the server stops,
 /// that a handler asks for it, or that no new request came for `idle`. An HTTP/1.1 connection that is in the
 /// middle of a request's head then is closed at once: a request whose head is not complete has not begun. A
-/// connection that never had a request is cut: there is nothing to finish, and a client that sends nothing
-/// may never answer a polite goodbye.
+/// connection that never had a request is cut: it has nothing to finish, and a client that sends nothing may
+/// not react to a GOAWAY either.
 pub async fn run<P, E>(
     http: impl GracefulConnection<Error = E>,
     mut run_streams: impl FnMut(&mut Context<'_>) -> bool,

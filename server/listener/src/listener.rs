@@ -83,7 +83,10 @@ impl Listener {
                     Ok((stream, peer_address)) => {
                         connections.spawn(Arc::clone(&acceptor).serve(stream, peer_address));
                         if connections.len() == max_connections {
-                            tracing::warn!(max_connections, "the limit of connections is reached; others wait");
+                            tracing::warn!(
+                                max_connections,
+                                "the limit of open connections is reached; further clients wait"
+                            );
                         }
                     }
                     Err(error) => if let Some(pause) = pause_after(&error) {
