@@ -1,21 +1,19 @@
-//! From the command line to a running server, and what the machine has to provide for it.
+//! What the machine has to provide for a server: the data directory with its keys and certificates, the database, the
+//! log, signals.
 //!
-//! [`main_with`] is the whole of a `main`. It runs [`Server`](crate::server::Server), which calls [`prepare`]
-//! before it listens: everything that an operator can have got wrong is found there.
+//! [`prepare`] runs before anything listens: everything that an operator can have got wrong is found there.
 
 use std::{
-    ffi::OsStr,
     fs::File,
     io::{self, Write},
     net::SocketAddr,
     path::{Path, PathBuf},
-    process::ExitCode,
     sync::Arc,
     time::SystemTime,
 };
 
 use orch_auth::{authentication::Authentication, authorization::Mode, service_account::TokenIssuer};
-use orch_runtime::{resource_def::GroupVersionDef, vocabulary::Vocabulary};
+use orch_registry::continue_token::TokenKey;
 use rustls::ServerConfig;
 
 use crate::{
@@ -23,68 +21,23 @@ use crate::{
         pki::{Authority, Identity},
         sources::Loaded,
     },
-    config::{self, Config, Invocation},
-    registry::continue_token::TokenKey,
-    server::Server,
+    config::Config,
     start_error::StartError,
 };
 
 mod continue_key;
 mod files;
 mod kubeconfig;
-mod logging;
+pub mod logging;
 mod pki;
 mod serving;
-mod signals;
+pub mod signals;
 mod sources;
 mod storage;
 mod token_key;
 
 pub use sources::{Sources, follow};
-pub use storage::open_storage;
-
-/// The `main` of a server for the resources of these crates: reads the command line, serves until it is told to stop, and
-/// returns the exit code: 0 after a shutdown that was asked for, 2 when the configuration is at fault, 1 when
-/// the server cannot go on. There is at least one vocabulary, and the first is the default.
-pub fn main_with(
-    tables: &[&'static [&'static GroupVersionDef]],
-    vocabularies: &[&'static Vocabulary],
-) -> ExitCode {
-    let outcome = match config::parse(std::env::args_os(), vocabularies) {
-        Ok(Invocation::Show(text)) => {
-            // Whoever closed the pipe does not want to read it.
-            let _ = io::stdout().write_all(text.as_bytes());
-            Ok(())
-        }
-        Ok(Invocation::Serve(config)) if config.storage.self_check => storage::self_check(&config.storage),
-        Ok(Invocation::Serve(config)) => serve(*config, tables),
-        Err(error) => Err(error),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{}: {error}", program_name());
-            error.exit_code()
-        }
-    }
-}
-
-fn serve(config: Config, tables: &[&'static [&'static GroupVersionDef]]) -> Result<(), StartError> {
-    logging::start(&config.logging);
-    let runtime = tokio::runtime::Runtime::new()
-        .map_err(|error| StartError::Runtime(format!("cannot start threads: {error}")))?;
-    let server = Server::builder(config).resources(tables.iter().copied().flatten().copied());
-    let outcome = runtime.block_on(signals::run_until_told(|stopping| server.run(stopping)));
-    // After a second signal tasks may hang; they go with the process.
-    runtime.shutdown_background();
-    outcome
-}
-
-fn program_name() -> String {
-    let path = std::env::args_os().next().map(PathBuf::from);
-    let name = path.as_deref().and_then(Path::file_name).and_then(OsStr::to_str);
-    name.unwrap_or(env!("CARGO_PKG_NAME")).to_owned()
-}
+pub use storage::{open_storage, self_check};
 
 /// What a server needs besides its storage.
 pub struct Prepared {
@@ -117,7 +70,7 @@ pub fn prepare(config: &Config) -> Result<Prepared, StartError> {
         .map_err(|error| StartError::configuration("--data-dir", error))?;
     files::create_directory(&directory)?;
     let lock = files::lock(&directory)?;
-    warn_of_open_doors(config);
+    warn_of_open_access(config);
 
     let now = SystemTime::now();
     let authority = Authority::ensure(&directory.join("pki"), now)?;
@@ -146,7 +99,7 @@ fn tokens(config: &Config, directory: &Path) -> Result<TokenIssuer, StartError> 
 }
 
 /// Handy while trying things out, and easily left on.
-fn warn_of_open_doors(config: &Config) {
+fn warn_of_open_access(config: &Config) {
     if config.authentication.anonymous && config.authorization.modes.contains(&Mode::AlwaysAllow) {
         tracing::warn!(
             address = %config.serving.address,

@@ -11,14 +11,11 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 use orch_auth::{authentication::AuthenticationConfig, authorization::AuthorizationConfig};
+use orch_kinds::{NodePorts, ServiceNetwork};
+use orch_registry::{admission::AdmissionConfig, feature_gates::FeatureGates};
 use orch_runtime::vocabulary::Vocabulary;
 
-use crate::{
-    enablement::Enablement,
-    feature_gates::FeatureGates,
-    kinds::service::{NodePorts, ServiceNetwork},
-    start_error::StartError,
-};
+use crate::{enablement::Enablement, start_error::StartError};
 
 mod authentication;
 mod authorization;
@@ -48,10 +45,12 @@ pub struct Config {
     pub enablement: Enablement,
     /// Which features are on.
     pub feature_gates: FeatureGates,
-    /// The network of which services get their addresses.
-    pub service_network: ServiceNetwork,
-    /// The ports of machines that services get.
-    pub node_ports: NodePorts,
+    /// Which admission plugins are on; the names are checked at start.
+    pub admission: AdmissionConfig,
+    /// Which controllers run; the names are checked at start.
+    pub controllers: Vec<String>,
+    /// What the operator sets for kinds.
+    pub kinds: orch_kinds::Settings,
     /// The product words in force.
     pub vocabulary: &'static Vocabulary,
 }
@@ -113,6 +112,15 @@ struct ApiFlags {
     /// Features to turn on or off, as NAME=true|false. Alpha features are off, beta features mostly on.
     #[arg(long, value_name = "NAME=BOOL,...", value_delimiter = ',')]
     feature_gates: Vec<String>,
+    /// Admission plugins to turn on besides those that are on by default, by name.
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    enable_admission_plugins: Vec<String>,
+    /// Admission plugins to turn off although they are on by default, by name.
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    disable_admission_plugins: Vec<String>,
+    /// Controllers to run: * for all that run by default, NAME for one more, -NAME for one less.
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', default_value = "*", allow_hyphen_values = true)]
+    controllers: Vec<String>,
     /// The network of which services get their addresses: an address, a slash and the number of leading bits.
     #[arg(long, value_name = "CIDR", default_value = "10.0.0.0/24")]
     service_cluster_ip_range: String,
@@ -137,10 +145,17 @@ impl Flags {
                 .map_err(|problem| StartError::configuration("--runtime-config", problem))?,
             feature_gates: FeatureGates::parse(&self.api.feature_gates)
                 .map_err(|problem| StartError::configuration("--feature-gates", problem))?,
-            service_network: ServiceNetwork::parse(&self.api.service_cluster_ip_range)
-                .map_err(|problem| StartError::configuration("--service-cluster-ip-range", problem))?,
-            node_ports: NodePorts::parse(&self.api.service_node_port_range)
-                .map_err(|problem| StartError::configuration("--service-node-port-range", problem))?,
+            admission: AdmissionConfig {
+                enabled: self.api.enable_admission_plugins,
+                disabled: self.api.disable_admission_plugins,
+            },
+            controllers: self.api.controllers,
+            kinds: orch_kinds::Settings {
+                service_network: ServiceNetwork::parse(&self.api.service_cluster_ip_range)
+                    .map_err(|problem| StartError::configuration("--service-cluster-ip-range", problem))?,
+                node_ports: NodePorts::parse(&self.api.service_node_port_range)
+                    .map_err(|problem| StartError::configuration("--service-node-port-range", problem))?,
+            },
             vocabulary,
         })
     }

@@ -19,32 +19,38 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use futures_util::FutureExt;
 use http::{HeaderName, HeaderValue, Method, Request, Version, header, request::Parts};
 use hyper::body::{Body as _, Incoming};
-use orch_auth::authenticator::{Authenticated, Credentials};
+use orch_auth::authenticator::{Credentials, certificate::PeerCertificates};
+use orch_listener::Connection;
+use orch_registry::error::{ApiError, Result};
 use orch_runtime::resource_def::Verb;
 use uuid::Uuid;
 
 use crate::{
     app::App,
-    error::{ApiError, Result},
-    incoming::{self, Incomer, RequestBody},
-    listener::Connection,
     metrics::{DryRun, RequestLabels},
-    permission,
-    query::Query,
-    request_info::{RequestInfo, Route},
-    response, routes,
-    status::Fault,
-    warning,
+    request::{
+        RequestHead,
+        body::RequestBody,
+        framing,
+        info::{RequestInfo, Route},
+        query::Query,
+    },
+    response::{
+        self,
+        status::{Fault, refusal},
+        warning,
+    },
+    routes,
 };
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
 /// Answers one request.
-pub async fn handle(app: Arc<App>, connection: Arc<Connection>, request: Request<Incoming>) -> Response {
+pub async fn handle(app: Arc<App>, connection: Arc<Connection<PeerCertificates>>, request: Request<Incoming>) -> Response {
     let started = Instant::now();
     let (parts, body) = request.into_parts();
     let audit_id = audit_id(&parts);
@@ -71,25 +77,25 @@ fn log(parts: &Parts, response: &Response, audit_id: &HeaderValue, started: Inst
 /// Reads the request line and counts the answer.
 async fn measured(
     app: &Arc<App>,
-    connection: &Connection,
+    connection: &Connection<PeerCertificates>,
     parts: &Parts,
     body: Incoming,
     started: Instant,
 ) -> Response {
     let query = Query::parse(parts.uri.query());
-    let info = RequestInfo::parse(&app.catalog, &parts.method, parts.uri.path(), &query);
+    let info = RequestInfo::parse(app.core.catalog(), &parts.method, parts.uri.path(), &query);
     let labels = labels(&info, parts, &query);
     let is_watch = info.names.is_resource && info.names.verb == Verb::Watch.as_str();
     let in_flight = app.metrics.in_flight(!matches!(parts.method.as_str(), "GET" | "HEAD" | "OPTIONS"));
     let mut body = RequestBody::new(&parts.headers, body);
-    let incomer = Incomer { info: &info, query: &query, parts };
+    let head = RequestHead { info: &info, query: &query, parts };
     let deadline = if is_watch { Ok(None) } else { deadline(app, &query).map(Some) };
     let mut response = {
         // In one place from the first: a future that is handed on is moved, and this is the largest.
-        let answer = pin!(guarded(app, connection, incomer, &mut body));
+        let answer = pin!(guarded(app, connection, head, &mut body));
         in_time(deadline, unpanicked(answer)).await
     };
-    response::rewrite_status(&mut response, &parts.headers, &query);
+    response::rewrite_status(&mut response, &app.media_types, &parts.headers, &query);
     if !body.discard().await && parts.version < Version::HTTP_2 {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
@@ -111,10 +117,10 @@ async fn in_time(deadline: Result<Option<Duration>>, answer: impl Future<Output 
     let deadline = match deadline {
         Ok(Some(deadline)) => deadline,
         Ok(None) => return answer.await,
-        Err(error) => return error.into_response(),
+        Err(error) => return refusal(error),
     };
     tokio::time::timeout(deadline, answer).await.unwrap_or_else(|_| {
-        ApiError::Timeout("request did not complete within the allotted timeout".to_owned()).into_response()
+        refusal(ApiError::Timeout("request did not complete within the allotted timeout".to_owned()))
     })
 }
 
@@ -123,7 +129,7 @@ async fn unpanicked(answer: Pin<&mut impl Future<Output = Response>>) -> Respons
     AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().copied();
         let detail = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or_default();
-        ApiError::internal("the server has a bug", format_args!("panic: {detail}")).into_response()
+        refusal(ApiError::internal("the server has a bug", format_args!("panic: {detail}")))
     })
 }
 
@@ -135,32 +141,31 @@ fn without_body(response: &mut Response) {
     *response.body_mut() = axum::body::Body::empty();
 }
 
-/// Lets only those through who may.
+/// Lets only callers through who may make the request.
 async fn guarded(
     app: &Arc<App>,
-    connection: &Connection,
-    incomer: Incomer<'_>,
+    connection: &Connection<PeerCertificates>,
+    head: RequestHead<'_>,
     body: &mut RequestBody,
 ) -> Response {
-    if let Err(error) = incoming::check_framing(incomer.parts) {
-        return error.into_response();
+    let parts = head.parts;
+    if let Err(error) = framing::check(parts) {
+        return refusal(error);
     }
-    let authorization = incomer.parts.headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
-    let credentials = Credentials::new(connection.peer_certificates(), authorization, SystemTime::now());
+    let authorization = parts.headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
+    let credentials = Credentials::new(connection.peer(), authorization, SystemTime::now());
     let hint = credentials.warning();
-    let mut response = match authenticate(app, &credentials).await {
-        Ok(caller) => {
-            match permission::check(app, &caller, &incomer.info.names, incomer.parts.uri.path()).await {
-                Ok(()) => routes::answer(app, &caller, incomer, body).await,
-                Err(error) => refused(error),
-            }
-        }
+    let mut response = match app.access.authenticate(&credentials).await {
+        Ok(caller) => match app.access.authorize(&caller, &head.info.names, parts.uri.path()).await {
+            Ok(()) => routes::answer(app, &caller, head, body).await,
+            Err(error) => forbidden(error),
+        },
         Err(error) => {
             // Strangers get no long HTTP/2 connections: opening and dropping streams is cheaper than answering.
-            if incomer.parts.version == Version::HTTP_2 {
+            if parts.version == Version::HTTP_2 {
                 connection.close_when_answered();
             }
-            error.into_response()
+            refusal(error)
         }
     };
     warning::warn(&mut response, hint.map(str::to_owned).as_slice());
@@ -168,17 +173,10 @@ async fn guarded(
 }
 
 /// The message of a refusal repeats what the client sent: no browser may take it for anything but data.
-fn refused(error: ApiError) -> Response {
-    let mut response = error.into_response();
+fn forbidden(error: ApiError) -> Response {
+    let mut response = refusal(error);
     response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
-}
-
-async fn authenticate(app: &App, credentials: &Credentials<'_>) -> Result<Authenticated> {
-    app.authentication.load_full().authenticate(credentials).resolve().await.map_err(|error| {
-        tracing::debug!(%error, "not authenticated");
-        ApiError::Unauthorized
-    })
 }
 
 fn audit_id(parts: &Parts) -> HeaderValue {
@@ -206,10 +204,10 @@ fn is_audit_id(given: &[u8]) -> bool {
 /// The series that a request is counted in, from the route table alone.
 fn labels(info: &RequestInfo<'_>, parts: &Parts, query: &Query) -> RequestLabels {
     let labels = match &info.route {
-        Route::Resource(target) => RequestLabels::resource(
+        Route::Resource(verb, target) => RequestLabels::resource(
             target.resource.def,
             target.subresource,
-            target.verb,
+            *verb,
             &target.namespace,
             &target.name,
         ),

@@ -1,42 +1,29 @@
 //! The API server as a library: a schema's tables in, a complete API out.
 //!
-//! [`server::Server`] is the way in. The rest, from the outside inwards: [`config`] and [`bootstrap`] before anything
-//! listens; [`listener`], [`layers`], [`request_info`] and [`routes`] for every request; [`registry`] for the verbs of
-//! resources, with [`kinds`] for the behaviour of single ones; [`discovery`], [`openapi`], [`health`], [`metrics`],
-//! [`version`] and [`root_paths`] for the documents; [`controllers`] for the work that nobody asks for.
+//! [`Server`] is the way in, [`run`] the same with a command line around. From the outside inwards: [`config`] and
+//! [`bootstrap`] before anything listens; [`layers`], [`request`], [`access`] and [`routes`] for every request;
+//! [`response`] for its answer; [`documents`] for everything that is no resource; [`metrics`]. The verbs of resources are
+//! in `orch-registry`, the behaviour of the product's kinds in `orch-kinds`, its controllers in `orch-controllers`.
 
 // What is awaited in place is moved about with every request: larger futures are boxed.
 #![cfg_attr(not(test), warn(clippy::large_futures))]
 
-pub mod account_directory;
+pub mod access;
 pub mod app;
 pub mod bootstrap;
-pub mod catalog;
+pub mod command;
 pub mod config;
-pub mod controllers;
-pub mod discovery;
+pub mod documents;
 pub mod enablement;
-pub mod error;
-pub mod feature_gates;
-pub mod health;
-pub mod incoming;
-pub mod kinds;
 pub mod layers;
-pub mod listener;
 pub mod metrics;
-pub mod openapi;
-pub mod permission;
-pub mod query;
-pub mod registry;
-pub mod request_info;
+pub mod request;
 pub mod response;
-pub mod root_paths;
 pub mod routes;
 pub mod server;
 pub mod start_error;
-pub mod static_document;
-pub mod status;
 #[cfg(test)]
 mod test_catalog;
-pub mod version;
-pub mod warning;
+
+pub use command::{main_with, run};
+pub use server::Server;

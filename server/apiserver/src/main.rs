@@ -7,5 +7,5 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    orch_apiserver::bootstrap::main_with(&[orch_api::registry()], orch_api::VOCABULARIES)
+    orch_apiserver::main_with(&[orch_api::registry()], orch_api::VOCABULARIES)
 }

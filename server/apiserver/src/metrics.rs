@@ -11,11 +11,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use axum::{
-    body::Body,
-    response::{IntoResponse, Response},
-};
-use http::{HeaderValue, StatusCode, header};
+use http::StatusCode;
 use orch_runtime::vocabulary::Vocabulary;
 use prometheus::{
     Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
@@ -23,8 +19,6 @@ use prometheus::{
     core::{Collector, Desc},
     proto::MetricFamily,
 };
-
-use crate::error::ApiError;
 
 mod labels;
 
@@ -175,15 +169,12 @@ impl Metrics {
         register(&self.0.registry, ObjectCounts { gauge, count: Box::new(count) });
     }
 
-    /// The answer to `GET /metrics`.
-    pub fn serve(&self) -> Response {
-        match TextEncoder::new().encode_to_string(&self.0.registry.gather()) {
-            Ok(text) => {
-                let content_type = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
-                ([(header::CONTENT_TYPE, content_type)], Body::from(text)).into_response()
-            }
-            Err(error) => ApiError::internal("metrics cannot be written", error).into_response(),
-        }
+    /// What `GET /metrics` shows.
+    ///
+    /// # Errors
+    /// Where a metric cannot be written as text.
+    pub fn text(&self) -> prometheus::Result<String> {
+        TextEncoder::new().encode_to_string(&self.0.registry.gather())
     }
 
     /// Hands the series of some labels to `record`, made first where they are new.

@@ -1,134 +1,178 @@
-//! All routes: which handler answers which path.
+//! Which handler answers which request.
 //!
-//! Paths below a group and version go to the registry, by verb. The others are listed here.
+//! Paths of resources go to the registry, by verb: this dispatch is written by hand, for its speed. Everything else goes
+//! to the router of [`documents`](crate::documents).
 
 use std::sync::Arc;
 
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use futures_util::future::BoxFuture;
-use http::{HeaderName, Method, header, request::Parts};
-use orch_auth::authenticator::Authenticated;
+use http::{Request, header, request::Parts};
+use orch_auth::{authenticator::Authenticated, user::UserInfo};
+use orch_registry::{
+    answer::Answer,
+    context::{Caller, RequestContext},
+    error::{ApiError, Result},
+    request::{Body, DeleteCollectionRequest, DeleteRequest, GetRequest, Target},
+    verb,
+};
 use orch_runtime::resource_def::Verb;
+use tower_service::Service as _;
 
 use crate::{
     app::App,
-    error::{ApiError, Result},
-    incoming::{Incomer, RequestBody},
-    permission::Asker,
-    query::Query,
-    registry::{
-        self, Call, Reply,
-        body_format::{Body, BodyFormat},
-    },
-    request_info::Route,
-    response,
+    metrics::RequestLabels,
+    request::{RequestHead, body::RequestBody, deletion, info::Route, listing, writing},
+    response::{Representation, respond, status::refusal, warning::warn},
 };
+
+/// Who makes a request, as an extension of requests that reach a program's own routes.
+#[derive(Clone, Debug)]
+pub struct RouteCaller(pub Arc<UserInfo>);
 
 /// Hands an authorized request to its handler.
 pub async fn answer(
     app: &Arc<App>,
     caller: &Authenticated,
-    incomer: Incomer<'_>,
+    head: RequestHead<'_>,
     body: &mut RequestBody,
 ) -> Response {
-    let Incomer { info, query, parts } = incomer;
-    match &info.route {
-        Route::Refused(error) => error.clone().into_response(),
-        Route::NonResource => non_resource(app, parts, query),
-        Route::Resource(target) => {
-            let user_agent = text(parts, header::USER_AGENT);
-            let asker = Some(Asker { caller, names: &info.names });
-            let call = Call { app, target, query, user_agent, asker };
-            let outcome = match response::Representation::negotiate(&parts.headers, call) {
-                Ok(representation) => perform(call, parts, body)
-                    .await
-                    .and_then(|reply| response::respond(call, &representation, reply)),
-                Err(error) => Err(error),
-            };
-            outcome.unwrap_or_else(IntoResponse::into_response)
+    match &head.info.route {
+        Route::Refused(error) => refusal(error.clone()),
+        Route::NonResource => documents(app, caller, head.parts, body).await,
+        Route::Resource(verb, target) => {
+            let access = app.access.of_caller(caller, &head.info.names);
+            let caller = Caller { user: caller.user(), access: &access };
+            let cx = RequestContext::new(&app.core, caller, head.header(header::USER_AGENT));
+            let answered = resource(app, &cx, head, (*verb, target), body).await;
+            answered.unwrap_or_else(refusal)
         }
     }
+}
+
+/// Answers a request for a resource. Warnings go with answers, not with refusals.
+async fn resource(
+    app: &Arc<App>,
+    cx: &RequestContext<'_>,
+    head: RequestHead<'_>,
+    (verb, target): (Verb, &Target<'_>),
+    body: &mut RequestBody,
+) -> Result<Response> {
+    let representation =
+        Representation::negotiate(&head, verb, target, &app.media_types, &app.meta_groups)?;
+    let answer = perform(app, cx, head, verb, target.clone(), body).await?;
+    let open = || {
+        let labels =
+            RequestLabels::resource(target.resource.def, None, verb, &target.namespace, &target.name);
+        app.metrics.long_running(&labels)
+    };
+    let mut response = respond(&app.core, target, &representation, answer, open)?;
+    warn(&mut response, &cx.take_warnings());
+    Ok(response)
 }
 
 /// The verbs of a resource. Boxed, because a future is as large as the largest thing that it may come to do: every read
 /// would be moved about at the size of a patch.
-fn perform<'a>(call: Call<'a>, parts: &'a Parts, body: &'a mut RequestBody) -> BoxFuture<'a, Result<Reply>> {
-    let content_type = text(parts, header::CONTENT_TYPE);
-    match call.target.verb {
-        Verb::Get => Box::pin(registry::get::get(call)),
-        Verb::List => Box::pin(registry::list::list(call)),
-        Verb::Watch => Box::pin(registry::watch::watch(call)),
-        Verb::Create if !call.target.resource.def.stored => {
-            Box::pin(async move { registry::review::review(call, &read(content_type, body).await?).await })
+fn perform<'a>(
+    app: &'a App,
+    cx: &'a RequestContext<'a>,
+    head: RequestHead<'a>,
+    verb: Verb,
+    target: Target<'a>,
+    body: &'a mut RequestBody,
+) -> BoxFuture<'a, Result<Answer>> {
+    match verb {
+        Verb::Get => Box::pin(async move {
+            let version = listing::version(head.query)?;
+            verb::get::get(cx, &GetRequest { target, version }).await
+        }),
+        Verb::List => {
+            Box::pin(async move { verb::list::list(cx, &listing::list(head.query, target)?).await })
         }
-        Verb::Create if call.target.subresource.is_some() => {
-            Box::pin(async move { registry::operate::operate(call, &read(content_type, body).await?).await })
+        Verb::Watch => {
+            Box::pin(async move { verb::watch::watch(cx, listing::watch(head.query, target)?).await })
         }
-        Verb::Create => {
-            Box::pin(async move { registry::create::create(call, &read(content_type, body).await?).await })
-        }
-        Verb::Update => {
-            Box::pin(async move { registry::update::replace(call, &read(content_type, body).await?).await })
-        }
-        Verb::Patch => {
-            Box::pin(async move { registry::patch::patch(call, content_type, &body.read().await?).await })
-        }
-        Verb::Delete => {
-            Box::pin(
-                async move { registry::delete::delete(call, &read_options(content_type, body).await?).await },
-            )
-        }
+        Verb::Create => Box::pin(create(app, cx, head, target, body)),
+        Verb::Update => Box::pin(async move {
+            let body = object(app, &head, &target, body).await?;
+            verb::update::update(cx, writing::update(&head, target, body)?).await
+        }),
+        Verb::Patch => Box::pin(async move {
+            let bytes = body.read().await?;
+            verb::patch::patch(cx, writing::patch(&head, target, bytes)?).await
+        }),
+        Verb::Delete => Box::pin(async move {
+            let body = optional_object(app, &head, &target, body).await?;
+            let options = deletion::options(cx.core, head.query, &body)?;
+            verb::delete::delete(cx, &DeleteRequest { target, options }).await
+        }),
         Verb::DeleteCollection => Box::pin(async move {
-            registry::delete_collection::delete_collection(call, &read_options(content_type, body).await?)
-                .await
+            let body = optional_object(app, &head, &target, body).await?;
+            let vocabulary = target.resource.vocabulary;
+            let list = listing::list(head.query, target)?;
+            let options = deletion::options(cx.core, head.query, &body)?.for_collection(vocabulary)?;
+            verb::delete_collection::delete_collection(cx, &DeleteCollectionRequest { list, options }).await
         }),
     }
 }
 
-/// A header as text; empty where it is absent or no text.
-fn text(parts: &Parts, name: HeaderName) -> &str {
-    parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
-}
-
-/// A body whose type is known; nothing is read of others.
-async fn read(content_type: &str, body: &mut RequestBody) -> Result<Body> {
-    let format = BodyFormat::of(content_type)?;
-    Ok(Body { format, bytes: body.read().await? })
-}
-
-/// A body that may be absent; only then nothing needs to be said about its type.
-async fn read_options(content_type: &str, body: &mut RequestBody) -> Result<Body> {
-    let bytes = body.read().await?;
-    let format = if bytes.is_empty() { BodyFormat::Json } else { BodyFormat::of(content_type)? };
-    Ok(Body { format, bytes })
-}
-
-/// Everything that is no resource. The documents answer only to reads.
-fn non_resource(app: &Arc<App>, parts: &Parts, query: &Query) -> Response {
-    let path = parts.uri.path();
-    if !matches!(parts.method, Method::GET | Method::HEAD) {
-        return ApiError::MethodNotAllowed("GET, HEAD".to_owned()).into_response();
+/// POST: a new object, an operation below one, or a question.
+async fn create(
+    app: &App,
+    cx: &RequestContext<'_>,
+    head: RequestHead<'_>,
+    target: Target<'_>,
+    body: &mut RequestBody,
+) -> Result<Answer> {
+    let body = object(app, &head, &target, body).await?;
+    let def = target.resource.def;
+    let not_here = || ApiError::MethodNotAllowed(String::new());
+    let subresource = target.subresource;
+    let request = writing::create(&head, target, body)?;
+    match subresource {
+        _ if !def.stored => {
+            let review = app.operations.review(def).ok_or_else(not_here)?;
+            verb::review::review(cx, request, review).await
+        }
+        Some(subresource) => {
+            let operation = app.operations.operation(def, subresource.name).ok_or_else(not_here)?;
+            verb::operate::operate(cx, request, operation).await
+        }
+        None => verb::create::create(cx, request).await,
     }
-    let first = path.split('/').nth(1).unwrap_or_default();
-    let found = match first {
-        "" if path == "/" => Some(app.root_paths.serve()),
-        "api" | "apis" => app.discovery.serve(parts),
-        "openapi" => app.openapi.serve(parts, query, app.now().as_unix_seconds()),
-        "livez" | "readyz" | "healthz" => app.health.serve(path, query),
-        "metrics" if path == "/metrics" => Some(app.metrics.serve()),
-        "version" if path == "/version" || path == "/version/" => Some(app.version.serve()),
-        _ => None,
-    };
-    found.unwrap_or_else(|| unknown(app, path).into_response())
 }
 
-/// Below a group that is served, what is missing is a resource.
-fn unknown(app: &App, path: &str) -> ApiError {
-    let mut segments = path.split('/').skip(1);
-    let served = match (segments.next(), segments.next()) {
-        (Some("api"), Some(_)) => true,
-        (Some("apis"), Some(group)) => app.catalog.group_versions.iter().any(|served| served.group == group),
-        _ => false,
-    };
-    if served { ApiError::UnknownResource } else { ApiError::UnknownPath }
+async fn object(
+    app: &App,
+    head: &RequestHead<'_>,
+    target: &Target<'_>,
+    body: &mut RequestBody,
+) -> Result<Body> {
+    let content_type = head.header(header::CONTENT_TYPE);
+    body.object(content_type, &app.media_types, target.resource.vocabulary).await
+}
+
+async fn optional_object(
+    app: &App,
+    head: &RequestHead<'_>,
+    target: &Target<'_>,
+    body: &mut RequestBody,
+) -> Result<Body> {
+    let content_type = head.header(header::CONTENT_TYPE);
+    body.optional_object(content_type, &app.media_types, target.resource.vocabulary).await
+}
+
+/// Everything that is no resource.
+async fn documents(
+    app: &App,
+    caller: &Authenticated,
+    parts: &Parts,
+    body: &mut RequestBody,
+) -> Response {
+    let mut request = Request::from_parts(parts.clone(), body.hand_on());
+    request.extensions_mut().insert(RouteCaller(Arc::clone(caller.user())));
+    match app.documents.clone().call(request).await {
+        Ok(response) => response,
+        Err(never) => match never {},
+    }
 }

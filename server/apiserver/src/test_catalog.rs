@@ -1,6 +1,7 @@
 //! A small hand-written catalog for the tests of the published documents: every shape of resource once.
 
 pub use orch_api::{KUBERNETES, ORCH};
+use orch_registry::catalog::Catalog;
 use orch_runtime::{
     Tree,
     object::ApiObject,
@@ -12,7 +13,6 @@ use orch_runtime::{
 };
 use serde::de::Error as _;
 
-use crate::catalog::Catalog;
 
 /// The tables of the product under the words of `vocabulary`.
 pub fn product(vocabulary: &'static Vocabulary) -> Catalog {

@@ -1,15 +1,13 @@
-//! `CSIDriver`: its generation counts changes only, so a new one has none.
+//! `CSIDriver`: its generation is the number of changes, so a new one has none.
 
 use orch_api::storage::v1::CSIDriver;
-use orch_runtime::object::ApiObject;
+use orch_registry::behaviour::{Behaviour, WriteInfo};
 
-use super::{Change, Hooks};
+pub(crate) struct CsiDriverBehaviour;
 
-pub(super) struct CsiDriverHooks;
-
-impl Hooks for CsiDriverHooks {
-    fn prepare(&self, object: &mut dyn ApiObject, old: Option<&dyn ApiObject>, _change: &Change<'_>) {
-        if let (None, Some(driver)) = (old, object.as_any_mut().downcast_mut::<CSIDriver>()) {
+impl Behaviour<CSIDriver> for CsiDriverBehaviour {
+    fn prepare(&self, driver: &mut CSIDriver, old: Option<&CSIDriver>, _write: &WriteInfo<'_>) {
+        if old.is_none() {
             driver.metadata.generation = 0;
         }
     }

@@ -1,22 +1,21 @@
-//! `DaemonSet`: an annotation counts the changes of its template, for clients that still look there.
+//! `DaemonSet`: an annotation counts the changes of its template. It stands in for a field of older versions of the
+//! kind (`spec.templateGeneration`).
 
 use orch_api::apps::v1::DaemonSet;
-use orch_runtime::object::{ApiObject, SetDefaults};
-
-use super::{Change, Hooks};
+use orch_registry::behaviour::{Behaviour, WriteInfo};
+use orch_runtime::object::SetDefaults;
 
 const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
-pub(super) struct DaemonSetHooks;
+pub(crate) struct DaemonSetBehaviour;
 
-impl Hooks for DaemonSetHooks {
-    fn prepare(&self, object: &mut dyn ApiObject, old: Option<&dyn ApiObject>, change: &Change<'_>) {
-        let Some(set) = object.as_any_mut().downcast_mut::<DaemonSet>() else { return };
-        let generation = match old.and_then(|old| old.as_any().downcast_ref::<DaemonSet>()) {
+impl Behaviour<DaemonSet> for DaemonSetBehaviour {
+    fn prepare(&self, set: &mut DaemonSet, old: Option<&DaemonSet>, write: &WriteInfo<'_>) {
+        let generation = match old {
             None => template_generation(set).max(1),
             Some(old) => {
                 set.spec.template.set_defaults();
-                let is_changed = change.subresource.is_empty() && set.spec.template != old.spec.template;
+                let is_changed = write.subresource.is_empty() && set.spec.template != old.spec.template;
                 template_generation(old).saturating_add(i64::from(is_changed))
             }
         };

@@ -1,180 +1,122 @@
-//! Behaviour of single kinds: what is not data.
+//! What the product's kinds do besides what their schemas say. Everything is registered through the public traits of
+//! `orch-registry`, as the kinds of a user's own server are: no other crate knows that these kinds are special.
 //!
-//! A kind without an entry here has none, and most have none. Each file under `kinds/` holds one.
+//! - [`behaviours`]: steps of a write and of a deletion; each file of a kind holds those of that kind;
+//! - [`admission()`]: rules that look at other objects, and fields that the server adds to new objects;
+//! - [`operations()`]: sub-resources that do something, and kinds that are questions (reviews);
+//! - [`sources`]: the stored objects that authentication looks up;
+//! - [`volume_protection`]: when volumes and claims are in use, for admission and controllers alike.
 
+// What is awaited in place is moved about with every request: larger futures are boxed.
+#![cfg_attr(not(test), warn(clippy::large_futures))]
+
+mod admission;
 mod csi_driver;
 mod daemon_set;
 mod namespace;
 mod node;
-pub mod operations;
-pub mod persistent_volume;
-pub mod persistent_volume_claim;
+mod operations;
+mod persistent_volume;
+mod persistent_volume_claim;
 mod pod;
-pub mod reviews;
+mod reviews;
 mod role_binding;
 mod secret;
-pub mod service;
+mod service;
 mod service_account;
+pub mod sources;
+mod status_alone;
+#[cfg(test)]
+mod testing;
+pub mod volume_protection;
 
-use orch_api::rbac::v1::{ClusterRoleBinding, RoleBinding};
-use orch_runtime::{
-    Tree,
-    field_error::{FieldError, Validation},
-    object::ApiObject,
-    resource_def::{FieldPath, ResourceDef},
-    scalar::Time,
-    vocabulary::Vocabulary,
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use orch_api::{
+    apps::v1::DaemonSet,
+    authentication::{v1 as authentication_v1, v1alpha1, v1beta1},
+    authorization::v1::{
+        LocalSubjectAccessReview, SelfSubjectAccessReview, SelfSubjectRulesReview, SubjectAccessReview,
+    },
+    core::v1::{
+        Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, Secret, Service, ServiceAccount,
+    },
+    flowcontrol::v1::{FlowSchema, PriorityLevelConfiguration},
+    rbac::v1::{ClusterRoleBinding, RoleBinding},
+    storage::v1::CSIDriver,
+    storagemigration::v1alpha1::StorageVersionMigration,
 };
+use orch_auth::{authentication::Authentication, authorization::Authorization, service_account::TokenIssuer};
+use orch_registry::{admission::AdmissionPlugin, behaviour::Behaviours, operation::Operations};
 
-use crate::app::App;
+pub use self::service::{NodePorts, ServiceNetwork};
 
-/// The write that a hook is part of.
-#[derive(Clone, Copy, Debug)]
-pub struct Change<'a> {
-    /// The product words in force.
-    pub vocabulary: &'a Vocabulary,
-    /// `""` for the main path.
-    pub subresource: &'a str,
-    /// The time of the write.
-    pub now: Time,
+/// What the operator sets for kinds.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The network from which services get their addresses.
+    pub service_network: ServiceNetwork,
+    /// The ports of nodes that services can get.
+    pub node_ports: NodePorts,
 }
 
-/// What a kind adds to the steps of a write. Every step has a default that does nothing.
-pub trait Hooks: Send + Sync {
-    /// Looks at a new object with the others in view, and fills in what depends on them.
-    ///
-    /// # Errors
-    /// Why it is not admitted, which is 403.
-    fn admit(&self, _app: &App, _object: &mut dyn ApiObject) -> Result<(), String> {
-        Ok(())
-    }
-
-    /// Adjusts an object before defaults are filled; `old` is absent on create.
-    fn prepare(&self, _object: &mut dyn ApiObject, _old: Option<&dyn ApiObject>, _change: &Change<'_>) {}
-
-    /// Reports violations that need the old object, the path or the vocabulary.
-    fn validate(
-        &self,
-        _object: &dyn ApiObject,
-        _old: Option<&dyn ApiObject>,
-        _change: &Change<'_>,
-        _cx: &mut Validation<'_>,
-    ) {
-    }
-
-    /// Whether objects of the kind get something that no other has: while one is made, others wait.
-    fn allocates(&self) -> bool {
-        false
-    }
-
-    /// Gives a correct object what the server has to give; called when nobody else is given anything until it is stored.
-    fn allocate(
-        &self,
-        _app: &App,
-        _object: &mut dyn ApiObject,
-        _old: Option<&dyn ApiObject>,
-        _cx: &mut Validation<'_>,
-    ) {
-    }
-
-    /// A change that is no valid request at all: it is answered with 400 and this fault alone.
-    fn bad_change(&self, _object: &dyn ApiObject, _old: &dyn ApiObject) -> Option<FieldError> {
-        None
-    }
-
-    /// Fields that [`prepare`](Hooks::prepare) sets on this path: no manager comes to own them.
-    fn own_fields(&self, _subresource: &str) -> &'static [FieldPath] {
-        &[]
-    }
-
-    /// Metadata that a write on this path leaves alone, whatever a client sends.
-    fn kept_metadata(&self, _subresource: &str) -> &'static [FieldPath] {
-        &[]
-    }
-
-    /// Fields that [`prepare`](Hooks::prepare) adds to a new object: a client owns them only if it gives them itself.
-    fn added_fields(&self) -> &'static [FieldPath] {
-        &[]
-    }
-
-    /// Whether a create keeps the status that the client gives.
-    fn keeps_given_status(&self) -> bool {
-        false
-    }
-
-    /// Whether an object without finalizers may go; consulted for a first DELETE and whenever an update leaves an object
-    /// that is being deleted without finalizers.
-    fn may_be_removed(&self, _tree: &Tree) -> bool {
-        true
-    }
-
-    /// Whether the server relies on the object, so that nobody may delete it.
-    fn is_protected(&self, _name: &str, _vocabulary: &Vocabulary) -> bool {
-        false
-    }
-
-    /// How many seconds an object is given to end by itself when it is deleted; `asked` is what the client wants.
-    /// None for a kind whose objects do not end by themselves.
-    fn grace_period(&self, _tree: &Tree, _asked: Option<i64>) -> Option<i64> {
-        None
-    }
-
-    /// Adjusts an object that stays for now while it is being deleted.
-    fn mark_deleted(&self, _tree: &mut Tree) {}
-
-    /// Annotations that stand in for a field: only the whole object has them, tables and metadata alone do not.
-    fn annotations_of_the_whole(&self) -> &'static [&'static str] {
-        &[]
-    }
+/// The other parts of the server that operations and reviews use.
+#[derive(Clone)]
+pub struct Services {
+    /// Decides what users may do.
+    pub authorization: Arc<Authorization>,
+    /// Finds out who a credential belongs to. It is replaced when its files change.
+    pub authentication: Arc<ArcSwap<Authentication>>,
+    /// Issues tokens of service accounts.
+    pub tokens: Arc<TokenIssuer>,
 }
 
-/// What clients can write in metadata.
-const WRITABLE_METADATA: &[FieldPath] = &[
-    &["metadata", "annotations"],
-    &["metadata", "finalizers"],
-    &["metadata", "generateName"],
-    &["metadata", "labels"],
-    &["metadata", "ownerReferences"],
-];
-
-struct NoHooks;
-
-impl Hooks for NoHooks {}
-
-/// Kinds whose status path writes the status and nothing else.
-struct StatusAlone;
-
-impl Hooks for StatusAlone {
-    fn kept_metadata(&self, subresource: &str) -> &'static [FieldPath] {
-        if subresource == "status" { WRITABLE_METADATA } else { &[] }
-    }
+/// Registers what kinds do when their objects are written and deleted.
+pub fn behaviours(settings: &Settings, behaviours: &mut Behaviours) {
+    let Settings { service_network, node_ports } = settings.clone();
+    behaviours.register::<Namespace>(namespace::NamespaceBehaviour);
+    behaviours.register::<Node>(node::NodeBehaviour);
+    behaviours.register::<PersistentVolume>(persistent_volume::PersistentVolumeBehaviour);
+    behaviours.register::<PersistentVolumeClaim>(persistent_volume_claim::PersistentVolumeClaimBehaviour);
+    behaviours.register::<Pod>(pod::PodBehaviour);
+    behaviours.register::<Secret>(secret::SecretBehaviour);
+    behaviours.register::<Service>(service::ServiceBehaviour::new(service_network, node_ports));
+    behaviours.register::<ServiceAccount>(service_account::ServiceAccountBehaviour);
+    behaviours.register::<DaemonSet>(daemon_set::DaemonSetBehaviour);
+    behaviours.register::<FlowSchema>(status_alone::StatusAlone);
+    behaviours.register::<PriorityLevelConfiguration>(status_alone::StatusAlone);
+    behaviours.register::<StorageVersionMigration>(status_alone::StatusAlone);
+    behaviours.register::<RoleBinding>(role_binding::BindingBehaviour);
+    behaviours.register::<ClusterRoleBinding>(role_binding::BindingBehaviour);
+    behaviours.register::<CSIDriver>(csi_driver::CsiDriverBehaviour);
 }
 
-/// The hooks of a kind.
-pub fn hooks(def: &ResourceDef) -> &'static dyn Hooks {
-    // Groups go by their first word: what follows is a matter of vocabulary.
-    match (def.group.split('.').next().unwrap_or_default(), def.kind) {
-        ("", "Namespace") => &namespace::NamespaceHooks,
-        ("", "Node") => &node::NodeHooks,
-        ("", "Pod") => &pod::PodHooks,
-        ("", "PersistentVolume") => &persistent_volume::PersistentVolumeHooks,
-        ("", "PersistentVolumeClaim") => &persistent_volume_claim::PersistentVolumeClaimHooks,
-        ("", "Secret") => &secret::SecretHooks,
-        ("", "Service") => &service::ServiceHooks,
-        ("", "ServiceAccount") => &service_account::ServiceAccountHooks,
-        ("apps", "DaemonSet") => &daemon_set::DaemonSetHooks,
-        ("flowcontrol", "FlowSchema" | "PriorityLevelConfiguration")
-        | ("storagemigration", "StorageVersionMigration") => &StatusAlone,
-        ("rbac", "RoleBinding") => &role_binding::BindingHooks::<RoleBinding>::NEW,
-        ("rbac", "ClusterRoleBinding") => &role_binding::BindingHooks::<ClusterRoleBinding>::NEW,
-        ("storage", "CSIDriver") => &csi_driver::CsiDriverHooks,
-        _ => &NoHooks,
-    }
+/// Registers who performs operations and who answers reviews.
+pub fn operations(services: &Services, operations: &mut Operations) {
+    let Services { authorization, authentication, tokens } = services.clone();
+    operations.register::<Pod>("eviction", operations::Eviction);
+    operations.register::<ServiceAccount>("token", operations::Token::new(Arc::clone(&tokens)));
+
+    let access = reviews::Access::new(authorization);
+    operations.register_review::<SubjectAccessReview>(access.clone());
+    operations.register_review::<LocalSubjectAccessReview>(access.clone());
+    operations.register_review::<SelfSubjectAccessReview>(access.clone());
+    operations.register_review::<SelfSubjectRulesReview>(access);
+    operations.register_review::<authentication_v1::SelfSubjectReview>(reviews::Caller);
+    operations.register_review::<v1beta1::SelfSubjectReview>(reviews::Caller);
+    operations.register_review::<v1alpha1::SelfSubjectReview>(reviews::Caller);
+    let token_owner = reviews::TokenOwner::new(authentication, tokens);
+    operations.register_review::<authentication_v1::TokenReview>(token_owner);
 }
 
-/// Adds a finalizer that is not there yet.
-fn add_finalizer(finalizers: &mut Vec<String>, finalizer: String) {
-    if !finalizers.contains(&finalizer) {
-        finalizers.push(finalizer);
-    }
+/// The admission plugins, in the order in which the reference runs those of the same names.
+pub fn admission() -> Vec<Box<dyn AdmissionPlugin>> {
+    vec![
+        Box::new(admission::NamespaceLifecycle),
+        Box::new(admission::TaintNodesByCondition),
+        Box::new(admission::Priority),
+        Box::new(admission::DefaultTolerationSeconds),
+        Box::new(admission::StorageObjectInUseProtection),
+    ]
 }

@@ -1,56 +1,32 @@
-//! `PersistentVolumeClaim`: a finalizer that keeps a claim while pods use it, and one data source in two fields.
+//! `PersistentVolumeClaim`: its data source is in two fields that have to agree.
 
 use orch_api::core::v1::{
     PersistentVolumeClaim, PersistentVolumeClaimSpec, TypedLocalObjectReference, TypedObjectReference,
 };
-use orch_runtime::{Tree, object::ApiObject, resource_def::FieldPath, vocabulary::Vocabulary};
+use orch_registry::behaviour::{Behaviour, WriteInfo};
+use orch_runtime::{resource_def::FieldPath, vocabulary::Vocabulary};
 
-use super::{Change, Hooks, add_finalizer};
+pub(crate) struct PersistentVolumeClaimBehaviour;
 
-pub(super) struct PersistentVolumeClaimHooks;
-
-impl Hooks for PersistentVolumeClaimHooks {
-    fn prepare(&self, object: &mut dyn ApiObject, old: Option<&dyn ApiObject>, change: &Change<'_>) {
-        let Some(claim) = object.as_any_mut().downcast_mut::<PersistentVolumeClaim>() else { return };
+impl Behaviour<PersistentVolumeClaim> for PersistentVolumeClaimBehaviour {
+    fn prepare(
+        &self,
+        claim: &mut PersistentVolumeClaim,
+        old: Option<&PersistentVolumeClaim>,
+        write: &WriteInfo<'_>,
+    ) {
         if old.is_none() {
-            add_finalizer(&mut claim.metadata.finalizers, finalizer(change.vocabulary));
-            drop_unknown_source(&mut claim.spec, change.vocabulary);
+            drop_unknown_source(&mut claim.spec, write.vocabulary);
         }
-        agree_on_source(&mut claim.spec);
+        match_sources(&mut claim.spec);
     }
 
     fn added_fields(&self) -> &'static [FieldPath] {
-        &[&["metadata", "finalizers"], &["spec", "dataSource"], &["spec", "dataSourceRef"]]
+        &[&["spec", "dataSource"], &["spec", "dataSourceRef"]]
     }
 }
 
-/// Keeps a claim from going while pods use it.
-pub fn finalizer(vocabulary: &Vocabulary) -> String {
-    vocabulary.label("pvc-protection")
-}
-
-/// Whether a pod that is not finished has the claim among its volumes.
-pub fn uses(pod: &Tree, claim: &str) -> bool {
-    let phase = pod.pointer("/status/phase").and_then(Tree::as_str);
-    let is_finished = matches!(phase, Some("Succeeded" | "Failed"));
-    let volumes = pod.pointer("/spec/volumes").and_then(Tree::as_array).into_iter().flatten();
-    let mut names = volumes.filter_map(|volume| {
-        let named = volume.pointer("/persistentVolumeClaim/claimName").and_then(Tree::as_str);
-        match (named, volume.get("ephemeral")) {
-            (Some(name), _) => Some(name.to_owned()),
-            // The claim of an ephemeral volume is called after its pod.
-            (None, Some(_)) => {
-                let part = |pointer| pod.pointer(pointer).and_then(Tree::as_str).unwrap_or_default();
-                let volume = volume.get("name").and_then(Tree::as_str).unwrap_or_default();
-                Some(format!("{}-{volume}", part("/metadata/name")))
-            }
-            (None, None) => None,
-        }
-    });
-    !is_finished && names.any(|name| name == claim)
-}
-
-/// The older field takes claims and snapshots only; anything else in it has always been dropped.
+/// `dataSource` takes claims and snapshots only; any other value is dropped without an error.
 fn drop_unknown_source(spec: &mut PersistentVolumeClaimSpec, vocabulary: &Vocabulary) {
     let snapshots = format!("snapshot.storage.{}", vocabulary.group_suffix);
     let is_known = |source: &TypedLocalObjectReference| match source.api_group.as_deref().unwrap_or_default()
@@ -63,8 +39,9 @@ fn drop_unknown_source(spec: &mut PersistentVolumeClaimSpec, vocabulary: &Vocabu
     }
 }
 
-/// Whichever of the two fields is given, the other says the same; only the newer one can name another namespace.
-fn agree_on_source(spec: &mut PersistentVolumeClaimSpec) {
+/// Copies the field that is set to the other one. Only `dataSourceRef` can name another namespace; then `dataSource`
+/// stays empty.
+fn match_sources(spec: &mut PersistentVolumeClaimSpec) {
     match (&spec.data_source, &spec.data_source_ref) {
         (Some(source), None) => {
             spec.data_source_ref = Some(TypedObjectReference {
@@ -96,15 +73,14 @@ mod tests {
     fn sources(spec: &Value, is_new: bool) -> (Value, Value) {
         let mut claim: PersistentVolumeClaim = serde_json::from_value(json!({"spec": spec})).unwrap();
         let old = claim.clone();
-        let change = Change { vocabulary: &KUBERNETES, subresource: "", now: Time::from_unix_seconds(0) };
-        PersistentVolumeClaimHooks.prepare(&mut claim, (!is_new).then_some(&old as &dyn ApiObject), &change);
-        assert_eq!(claim.metadata.finalizers.is_empty(), !is_new);
+        let write = WriteInfo { vocabulary: &KUBERNETES, subresource: "", now: Time::from_unix_seconds(0) };
+        PersistentVolumeClaimBehaviour.prepare(&mut claim, (!is_new).then_some(&old), &write);
         let tree = serde_json::to_value(&claim.spec).unwrap();
         (tree["dataSource"].clone(), tree["dataSourceRef"].clone())
     }
 
     #[test]
-    fn the_two_data_sources_say_the_same() {
+    fn both_fields_have_the_same_data_source() {
         let claim = json!({"apiGroup": null, "kind": "PersistentVolumeClaim", "name": "o"});
         let snapshot = json!({"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot", "name": "o"});
         let other = json!({"apiGroup": "example.com", "kind": "Image", "name": "o"});
@@ -118,28 +94,5 @@ mod tests {
         let mut foreign = claim;
         foreign["namespace"] = json!("n");
         assert_eq!(sources(&json!({"dataSourceRef": foreign}), true), (null, foreign));
-    }
-
-    #[test]
-    fn pods_use_the_claims_of_their_volumes() {
-        let pod = |phase: &str| {
-            json!({
-                "metadata": {"name": "p"}, "status": {"phase": phase},
-                "spec": {"volumes": [
-                    {"name": "a", "persistentVolumeClaim": {"claimName": "c"}},
-                    {"name": "b", "ephemeral": {}}, {"name": "d", "emptyDir": {}},
-                ]},
-            })
-        };
-        for (phase, claim, expected) in [
-            ("Running", "c", true),
-            ("Pending", "p-b", true),
-            ("Running", "p-d", false),
-            ("Running", "a", false),
-            ("Succeeded", "c", false),
-            ("Failed", "p-b", false),
-        ] {
-            assert_eq!(uses(&pod(phase), claim), expected, "{phase} {claim}");
-        }
     }
 }

@@ -1,19 +1,16 @@
-//! Role bindings of both scopes: the groups of what they refer to, and that the role never changes.
-
-use std::marker::PhantomData;
+//! `RoleBinding` and `ClusterRoleBinding`: the groups of what they refer to are filled in, and the role never changes.
 
 use orch_api::rbac::v1::{ClusterRoleBinding, RoleBinding, RoleRef};
+use orch_registry::behaviour::{Behaviour, WriteInfo};
 use orch_runtime::{
     field_error::{FieldError, Rendered, json},
-    object::{ApiObject, Kind},
+    object::Kind,
     path::Path,
     vocabulary::Vocabulary,
 };
 
-use super::{Change, Hooks};
-
 /// What both kinds of bindings have.
-pub(super) trait Binding: Kind {
+pub(crate) trait Binding: Kind {
     fn fill_groups(&mut self, vocabulary: &Vocabulary);
     fn role_ref(&self) -> &RoleRef;
 }
@@ -38,24 +35,18 @@ impl Binding for ClusterRoleBinding {
     }
 }
 
-pub(super) struct BindingHooks<T>(PhantomData<fn() -> T>);
+/// The behaviour of both kinds.
+pub(crate) struct BindingBehaviour;
 
-impl<T> BindingHooks<T> {
-    pub(super) const NEW: Self = BindingHooks(PhantomData);
-}
-
-impl<T: Binding> Hooks for BindingHooks<T> {
-    fn prepare(&self, object: &mut dyn ApiObject, _old: Option<&dyn ApiObject>, change: &Change<'_>) {
-        if let Some(binding) = object.as_any_mut().downcast_mut::<T>() {
-            binding.fill_groups(change.vocabulary);
-        }
+impl<T: Binding> Behaviour<T> for BindingBehaviour {
+    fn prepare(&self, binding: &mut T, _old: Option<&T>, write: &WriteInfo<'_>) {
+        binding.fill_groups(write.vocabulary);
     }
 
-    fn bad_change(&self, object: &dyn ApiObject, old: &dyn ApiObject) -> Option<FieldError> {
-        let (new, old) = (object.as_any().downcast_ref::<T>()?, old.as_any().downcast_ref::<T>()?);
-        let changed = new.role_ref() != old.role_ref();
-        changed.then(|| {
-            let shown = Rendered(json(new.role_ref()));
+    fn refuse_change(&self, binding: &T, old: &T) -> Option<FieldError> {
+        let is_changed = binding.role_ref() != old.role_ref();
+        is_changed.then(|| {
+            let shown = Rendered(json(binding.role_ref()));
             FieldError::invalid(&Path::ROOT.field("roleRef"), &shown, "cannot change roleRef")
         })
     }

@@ -1,16 +1,12 @@
-//! Secret: the write-only `stringData` goes into `data`.
+//! `Secret`: the write-only `stringData` is moved into `data`.
 
 use orch_api::core::v1::Secret;
-use orch_runtime::object::ApiObject;
+use orch_registry::behaviour::{Behaviour, WriteInfo};
 
-use super::{Change, Hooks};
+pub(crate) struct SecretBehaviour;
 
-pub(super) struct SecretHooks;
-
-impl Hooks for SecretHooks {
-    fn prepare(&self, object: &mut dyn ApiObject, _old: Option<&dyn ApiObject>, _change: &Change<'_>) {
-        if let Some(secret) = object.as_any_mut().downcast_mut::<Secret>() {
-            secret.merge_string_data();
-        }
+impl Behaviour<Secret> for SecretBehaviour {
+    fn prepare(&self, secret: &mut Secret, _old: Option<&Secret>, _write: &WriteInfo<'_>) {
+        secret.merge_string_data();
     }
 }

@@ -3,12 +3,10 @@
 use std::path::Path;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use orch_registry::continue_token::{KEY_LENGTH, TokenKey};
 
 use super::files;
-use crate::{
-    registry::continue_token::{KEY_LENGTH, TokenKey},
-    start_error::StartError,
-};
+use crate::start_error::StartError;
 
 /// The key in the data directory; made where there is none.
 pub fn ensure(directory: &Path) -> Result<TokenKey, StartError> {
@@ -35,7 +33,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::ensure;
-    use crate::registry::continue_token::{Binding, Position};
+    use orch_registry::continue_token::{Binding, Position};
 
     #[test]
     fn a_token_is_good_after_a_restart_and_a_damaged_key_is_named() {

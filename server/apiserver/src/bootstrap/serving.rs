@@ -8,6 +8,7 @@ use std::{
 };
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use orch_listener::tls;
 use rustls::{
     Error, ServerConfig,
     pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem, pem::PemObject},
@@ -17,7 +18,6 @@ use x509_parser::{certificate::X509Certificate, prelude::FromDer};
 use crate::{
     bootstrap::pki::{self, Authority},
     config::{ServingConfig, TlsFiles},
-    listener::tls,
     start_error::StartError,
 };
 

@@ -20,7 +20,6 @@ use tokio::{
 };
 
 use crate::{
-    app::App,
     bootstrap::{pki::Authority, serving::ServingCertificate},
     config::{Config, ServingConfig},
     start_error::StartError,
@@ -91,7 +90,7 @@ fn stamp(file: &Path) -> Option<(SystemTime, u64)> {
 /// Where the signal cannot be listened to.
 pub fn follow(
     sources: Sources,
-    app: Arc<App>,
+    authentication: Arc<ArcSwap<Authentication>>,
     accounts: Arc<dyn Authenticator>,
     tls: Arc<ArcSwap<ServerConfig>>,
     mut stopping: watch::Receiver<bool>,
@@ -113,10 +112,10 @@ pub fn follow(
             }
             seen = stamps;
             match sources.load(SystemTime::now()) {
-                Ok(Loaded { authentication, certificate }) => {
+                Ok(loaded) => {
                     let accounts = Box::new(Arc::clone(&accounts));
-                    app.authentication.store(Arc::new(authentication.with(accounts)));
-                    tls.store(certificate.tls);
+                    authentication.store(Arc::new(loaded.authentication.with(accounts)));
+                    tls.store(loaded.certificate.tls);
                     tracing::info!("certificates and tokens are read again");
                 }
                 Err(error) => {

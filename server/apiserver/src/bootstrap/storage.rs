@@ -2,10 +2,8 @@
 
 use std::io::{self, Write};
 
-use orch_storage::{
-    Report, Storage, StoreError,
-    sqlite::{self, SqliteConfig},
-};
+use orch_storage::{Report, Storage, StoreError};
+use orch_storage_sqlite::SqliteConfig;
 
 use crate::{
     bootstrap::files,
@@ -21,7 +19,7 @@ pub async fn open_storage(config: &Config) -> Result<Storage, StartError> {
         retention: config.storage.history_retention,
         ..SqliteConfig::new(config.storage.database(), config.vocabulary.name)
     };
-    sqlite::open(settings).await.map_err(|error| {
+    orch_storage_sqlite::open(settings).await.map_err(|error| {
         let flag = match error {
             StoreError::WrongVocabulary { .. } => "--vocabulary",
             _ => "--data-dir",
@@ -47,7 +45,7 @@ pub fn self_check(config: &StorageConfig) -> Result<(), StartError> {
         .build()
         .map_err(|error| StartError::Runtime(format!("cannot start: {error}")))?;
     let report =
-        runtime.block_on(sqlite::check(&database)).map_err(|error| StartError::Runtime(error.to_string()))?;
+        runtime.block_on(orch_storage_sqlite::check(&database)).map_err(|error| StartError::Runtime(error.to_string()))?;
     // Whoever closed the pipe does not want to read it; the exit code says the same.
     let _ = write_report(&report, &mut io::stdout());
     if report.is_clean() {

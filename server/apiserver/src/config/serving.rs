@@ -70,6 +70,13 @@ pub struct TlsFiles {
     pub private_key: PathBuf,
 }
 
+impl ServingConfig {
+    /// The part that is the listener's.
+    pub fn listener(&self) -> orch_listener::Config {
+        orch_listener::Config::new(self.address, self.max_connections, self.shutdown_grace_period)
+    }
+}
+
 impl ServingFlags {
     /// Checks how the flags go together.
     pub fn check(self) -> Result<ServingConfig, StartError> {

@@ -7,17 +7,20 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use bytes::Bytes;
 use http::{HeaderValue, header, request::Parts, uri::Authority};
-use orch_machinery::negotiate::{Form, Offer, negotiate};
-use orch_runtime::resource_def::SubresourceDef;
-
-use crate::{
+use orch_machinery::{
+    media_type::Named,
+    negotiate::{Form, Offer, negotiate},
+};
+use orch_registry::{
     catalog::{Catalog, ServedResource},
     error::ApiError,
-    response::{self, Syntax, all_values},
 };
+use orch_runtime::resource_def::SubresourceDef;
+
+use crate::response::{self, all_values, status::refusal};
 
 mod aggregated;
 mod legacy;
@@ -26,8 +29,8 @@ mod tests;
 
 use aggregated::Aggregated;
 
-/// The syntaxes of the documents.
-const SYNTAXES: [&str; 2] = [Syntax::Json.media_type(), Syntax::Yaml.media_type()];
+/// The media types of the documents.
+const MEDIA_TYPES: [Named; 2] = [Named::JSON, Named::YAML];
 
 /// All discovery documents.
 #[derive(Debug)]
@@ -104,9 +107,10 @@ impl Discovery {
     /// The answer to `GET` of a discovery path; `None` for all other paths.
     pub fn serve(&self, request: &Parts) -> Option<Response> {
         let document = self.document(request.uri.path())?;
-        let mut response = self
-            .answer(document, request)
-            .unwrap_or_else(|| ApiError::NotAcceptable(SYNTAXES.map(str::to_owned).to_vec()).into_response());
+        let mut response = self.answer(document, request).unwrap_or_else(|| {
+            let accepted = MEDIA_TYPES.map(|media_type| media_type.name.to_owned());
+            refusal(ApiError::NotAcceptable(accepted.to_vec()))
+        });
         if document.aggregated.is_some() {
             response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept"));
         }
@@ -119,7 +123,7 @@ impl Discovery {
         let forms = [Form { kind: aggregated::KIND, groups: &groups, versions: &aggregated::VERSIONS }];
         let forms = if document.aggregated.is_some() { &forms[..] } else { &[] };
         // The newer form is made in JSON alone.
-        let [json, yaml] = SYNTAXES;
+        let [json, yaml] = MEDIA_TYPES;
         let offers = [
             Offer { media_type: json, streams: false, forms },
             Offer { media_type: yaml, streams: false, forms: &[] },
@@ -133,10 +137,7 @@ impl Discovery {
             Plain::Versions(versions) => versions.render(self.address(request)),
             Plain::Finished(body) => body.clone(),
         };
-        Some(
-            response::document(Syntax::of(negotiated.media_type), text)
-                .unwrap_or_else(IntoResponse::into_response),
-        )
+        Some(response::document(negotiated.media_type, text).unwrap_or_else(refusal))
     }
 
     /// The document of a path; one slash at its end is as good as none.

@@ -19,7 +19,7 @@ use axum::{
 };
 use http::{HeaderValue, StatusCode, header};
 
-use crate::query::Query;
+use crate::request::query::Query;
 
 /// What a probe asks about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,10 +17,16 @@ use axum::{
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
 use jiff::{Timestamp, fmt::rfc2822::DateTimePrinter};
-use orch_machinery::negotiate::{Offer, negotiate};
+use orch_machinery::{
+    media_type::{self, MediaTypes, Named},
+    negotiate::{Offer, negotiate},
+};
+use orch_registry::{catalog::Catalog, error::ApiError};
 
 use crate::{
-    catalog::Catalog, error::ApiError, query::Query, response::all_values, static_document::StaticDocument,
+    documents::static_document::StaticDocument,
+    request::query::Query,
+    response::{all_values, status::refusal},
 };
 
 mod document;
@@ -37,20 +43,13 @@ const ROOT: &str = "/openapi/v3";
 /// How long a client may keep a document that it named by its digest.
 const KEPT_SECONDS: i64 = 365 * 24 * 60 * 60;
 /// The only representation there is.
-const MEDIA_TYPE: &str = "application/json";
-const JSON: HeaderValue = HeaderValue::from_static(MEDIA_TYPE);
-
-/// The media types of bodies, as published; those of patches are the registry's.
-pub const BODY_MEDIA_TYPES: &[&str] = &["application/json", "application/yaml"];
-/// The media types of answers, as published.
-pub const ANSWER_MEDIA_TYPES: &[&str] = &["application/json", "application/yaml"];
-/// The media types of watch streams, as published.
-pub const STREAM_MEDIA_TYPES: &[&str] = &["application/json;stream=watch"];
+const JSON: HeaderValue = HeaderValue::from_static(media_type::JSON);
 
 /// All documents.
 #[derive(Debug)]
 pub struct OpenApi {
     catalog: Arc<Catalog>,
+    media_types: Arc<MediaTypes>,
     entries: Vec<Entry>,
     index: OnceLock<Result<StaticDocument, Unpublishable>>,
 }
@@ -72,7 +71,7 @@ struct Unpublishable(String);
 
 impl OpenApi {
     /// Prepares the documents of a catalog; none is built yet.
-    pub fn new(catalog: Arc<Catalog>) -> Self {
+    pub fn new(catalog: Arc<Catalog>, media_types: Arc<MediaTypes>) -> Self {
         let mut entries: Vec<Entry> = Vec::new();
         for resource in catalog.resources() {
             let root = if resource.group.is_empty() { "api" } else { "apis" };
@@ -82,7 +81,7 @@ impl OpenApi {
                 entries.push(Entry { key, group, version, document: OnceLock::new() });
             }
         }
-        OpenApi { catalog, entries, index: OnceLock::new() }
+        OpenApi { catalog, media_types, entries, index: OnceLock::new() }
     }
 
     /// Whether a path is the index or a document; those answer `GET` and `HEAD`.
@@ -94,7 +93,7 @@ impl OpenApi {
     pub fn serve(&self, request: &Parts, query: &Query, now: i64) -> Option<Response> {
         let found = self.find(request.uri.path())?;
         if !accepts_json(&request.headers) {
-            return Some(ApiError::NotAcceptable(vec![MEDIA_TYPE.to_owned()]).into_response());
+            return Some(refusal(ApiError::NotAcceptable(vec![media_type::JSON.to_owned()])));
         }
         let answer = match found {
             Found::Index => self.index().map(|index| index.respond(&request.headers)),
@@ -103,7 +102,7 @@ impl OpenApi {
             }
         };
         Some(answer.unwrap_or_else(|error| {
-            ApiError::internal("the document cannot be built", error).into_response()
+            refusal(ApiError::internal("the document cannot be built", error))
         }))
     }
 
@@ -131,7 +130,7 @@ impl OpenApi {
 
     fn document<'e>(&self, entry: &'e Entry) -> Result<&'e StaticDocument, &'e Unpublishable> {
         let build = || {
-            let body = document::render(&self.catalog, &entry.group, &entry.version)?;
+            let body = document::render(&self.catalog, &self.media_types, &entry.group, &entry.version)?;
             Ok(StaticDocument::new(JSON, body))
         };
         entry.document.get_or_init(build).as_ref()
@@ -171,7 +170,7 @@ fn moved(address: &str) -> Response {
 /// Whether `Accept` takes JSON; an absent or empty one does.
 fn accepts_json(request: &HeaderMap) -> bool {
     let accept = all_values(request, header::ACCEPT);
-    negotiate(Some(&accept), &[Offer { media_type: MEDIA_TYPE, streams: false, forms: &[] }]).is_some()
+    negotiate(Some(&accept), &[Offer { media_type: Named::JSON, streams: false, forms: &[] }]).is_some()
 }
 
 /// `Fri, 20 Nov 2026 15:14:44 GMT`; `None` beyond the years that have such a form.

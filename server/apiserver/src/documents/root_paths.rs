@@ -8,8 +8,7 @@ use axum::{
 };
 use bytes::Bytes;
 use http::{HeaderValue, header};
-
-use crate::catalog::Catalog;
+use orch_registry::catalog::Catalog;
 
 /// The prepared document.
 #[derive(Clone, Debug)]

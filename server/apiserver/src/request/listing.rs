@@ -21,6 +21,14 @@ use super::query::Query;
 
 const WHEN_CONTINUED: &str = "resourceVersionMatch is forbidden when continue is provided";
 
+/// The version that a read names.
+///
+/// # Errors
+/// 400 where it is no number.
+pub fn version(query: &Query) -> Result<Named> {
+    Named::parse(query.text("resourceVersion"))
+}
+
 /// A list, or a page of one.
 ///
 /// # Errors
@@ -33,7 +41,7 @@ pub fn list<'r>(query: &'r Query, target: Target<'r>) -> Result<ListRequest<'r>>
     selection.check(target.resource.def)?;
     let token = query.text("continue");
     let start = if token.is_empty() {
-        ListStart::First { version: Named::parse(query.text("resourceVersion"))?, version_match }
+        ListStart::First { version: version(query)?, version_match }
     } else if matches!(query.text("resourceVersion"), "" | "0") {
         ListStart::Continued(token)
     } else {

@@ -8,6 +8,7 @@ use orch_machinery::{
     partial::{ListMeta, write_partial_object},
     table::{TableWriter, columns_of},
 };
+use orch_registry::{answer::List, stored::list_item};
 use orch_runtime::scalar::Time;
 use orch_storage::Object;
 
@@ -16,7 +17,6 @@ use super::{
     object_text::{read, write_row},
     representation::{Form, METADATA_LIST},
 };
-use crate::registry::list::List;
 
 /// A list on its way to the client.
 struct ListText {
@@ -45,8 +45,7 @@ pub fn chunks(form: Form, list: List, now: Time) -> (Chunks, Option<u64>) {
 }
 
 fn plain_length(list: &List) -> u64 {
-    let prefix = list.resource.type_prefix.len();
-    let items = list.objects.iter().filter_map(|object| item(object, prefix));
+    let items = list.objects.iter().filter_map(|object| list_item(&list.resource, object));
     let (count, bytes) =
         items.fold((0, 0), |(count, bytes), item| (count + 1, bytes + item.len() as u64 + 2));
     let mut head = BytesMut::new();
@@ -122,7 +121,7 @@ pub fn write_item(
     let resource = &list.resource;
     let comma = if written > 0 { &b","[..] } else { b"" };
     if let Form::Plain = form {
-        let Some(item) = item(object, resource.type_prefix.len()) else { return false };
+        let Some(item) = list_item(resource, object) else { return false };
         for part in [comma, b"{", item, b"}"] {
             out.extend_from_slice(part);
         }
@@ -172,10 +171,4 @@ fn meta<'a>(list: &'a List, revision: &'a str) -> ListMeta<'a> {
         continue_token: &list.continue_token,
         remaining_item_count: list.remaining,
     }
-}
-
-/// The members of a stored object without its type and its braces: a list leaves out the type.
-fn item(object: &Object, prefix: usize) -> Option<&[u8]> {
-    let stored: &[u8] = object.value().ok()?;
-    stored.get(prefix..stored.len().checked_sub(2)?)
 }

@@ -1,19 +1,18 @@
 //! The JSON text of one object in any form.
 
 use orch_machinery::{
-    json::{Limits, decode::decode},
     meta::Meta,
     partial::{ListMeta, write_partial_object},
     table::{Row, TableWriter, cells, columns_of},
 };
+use orch_registry::{
+    catalog::ServedResource,
+    error::{ApiError, Result},
+    stored::{document, tree_of_bytes},
+};
 use orch_runtime::{Tree, resource_def::CellContext, scalar::Time};
 
 use super::representation::Form;
-use crate::{
-    catalog::ServedResource,
-    error::{ApiError, Result},
-    kinds,
-};
 
 /// Writes a stored object in a form, without a newline at the end. A table has its columns where `with_columns` says so.
 ///
@@ -65,15 +64,15 @@ pub fn write_row(
 /// # Errors
 /// 500 where the stored form cannot be read.
 pub fn read(resource: &ServedResource, stored: &[u8]) -> Result<Tree> {
-    match decode(stored, resource.def.type_def, &Limits::default()) {
-        Ok(decoded) => Ok(partial(resource, decoded.tree)),
+    match tree_of_bytes(resource.def, stored) {
+        Ok(tree) => Ok(partial(resource, tree)),
         Err(error) => Err(ApiError::internal("a stored object cannot be read", error)),
     }
 }
 
 /// The tree without the annotations that only the whole object has.
 fn partial(resource: &ServedResource, mut tree: Tree) -> Tree {
-    let hidden = kinds::hooks(resource.def).annotations_of_the_whole();
+    let hidden = resource.behaviour.annotations_of_the_whole();
     if let Some(metadata) = tree.get_mut("metadata").and_then(Tree::as_object_mut)
         && let Some(annotations) = metadata.get_mut("annotations").and_then(Tree::as_object_mut)
     {
@@ -83,9 +82,4 @@ fn partial(resource: &ServedResource, mut tree: Tree) -> Tree {
         }
     }
     tree
-}
-
-/// A stored form without the newline at its end.
-pub fn document(stored: &[u8]) -> &[u8] {
-    stored.strip_suffix(b"\n").unwrap_or(stored)
 }

@@ -2,8 +2,13 @@
 //! the frames of watches.
 
 use bytes::Bytes;
-use orch_api::meta::v1::{LIST_META_TYPE, OBJECT_META_TYPE, STATUS_TYPE};
 use orch_machinery::protobuf::{self, ProtobufError};
+use orch_meta::meta::v1::{LIST_META_TYPE, OBJECT_META_TYPE, STATUS_TYPE};
+use orch_registry::{
+    answer::List,
+    catalog::ServedResource,
+    error::{ApiError, Result},
+};
 use orch_runtime::{
     Tree,
     type_def::{FieldDef, Shape, TypeDef},
@@ -15,11 +20,6 @@ use super::{
     chunks::{CHUNK, Chunks},
     object_text::read,
     representation::{Form, METADATA, METADATA_LIST},
-};
-use crate::{
-    catalog::ServedResource,
-    error::{ApiError, Result},
-    registry::list::List,
 };
 
 /// An object's metadata alone.
@@ -34,11 +34,6 @@ static METADATA_TYPE: TypeDef = TypeDef {
     }],
     atomic: false,
 };
-
-/// Whether objects of a kind have this form: their types have field numbers.
-pub fn is_made_of(resource: &ServedResource) -> bool {
-    resource.def.type_def.fields.iter().all(|field| field.tag.is_some())
-}
 
 /// A stored object as a document.
 ///

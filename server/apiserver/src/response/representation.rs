@@ -7,60 +7,29 @@ use std::borrow::Cow;
 
 use http::{HeaderMap, HeaderName, header};
 use orch_machinery::{
-    negotiate::{self, Negotiated, Offer, media_type},
+    media_type::{JSON, MediaTypes, Named, WATCH, without_parameters},
+    negotiate::{self, Negotiated, Offer},
     table::IncludeObject,
+};
+use orch_registry::{
+    error::{ApiError, Result},
+    request::Target,
 };
 use orch_runtime::{resource_def::Verb, vocabulary::Vocabulary};
 
-use super::protobuf_body;
-use crate::{
-    error::{ApiError, Result},
-    query::Query,
-    registry::Call,
-};
+use crate::request::{RequestHead, query::Query};
 
 /// How an answer is to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Representation {
     /// What is written.
     pub form: Form,
-    /// In which syntax.
-    pub syntax: Syntax,
+    /// In which media type.
+    pub media_type: Named,
     /// Whether it is indented; YAML always is.
     pub pretty: bool,
     /// Whether it may be compressed.
     pub gzip: bool,
-}
-
-/// The syntax of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Syntax {
-    /// `application/json`.
-    Json,
-    /// `application/yaml`.
-    Yaml,
-    /// Protobuf, under the media type of one of the vocabularies.
-    Protobuf(&'static str),
-}
-
-impl Syntax {
-    /// The syntax of a media type that was offered.
-    pub fn of(media_type: &str) -> Self {
-        match protobuf_media_types().find(|known| *known == media_type) {
-            Some(known) => Syntax::Protobuf(known),
-            None if media_type == YAML => Syntax::Yaml,
-            None => Syntax::Json,
-        }
-    }
-
-    /// Its media type.
-    pub const fn media_type(self) -> &'static str {
-        match self {
-            Syntax::Json => JSON,
-            Syntax::Yaml => YAML,
-            Syntax::Protobuf(media_type) => media_type,
-        }
-    }
 }
 
 /// What is written of an object.
@@ -74,8 +43,6 @@ pub enum Form {
     Table(String, IncludeObject),
 }
 
-const JSON: &str = "application/json";
-const YAML: &str = "application/yaml";
 const TABLE: &str = "Table";
 /// The kind of an object's metadata alone.
 pub const METADATA: &str = "PartialObjectMetadata";
@@ -89,43 +56,45 @@ impl Representation {
     ///
     /// # Errors
     /// 406 where nothing that it accepts can be made, 400 for a table with an unknown kind of row objects.
-    pub fn negotiate(headers: &HeaderMap, call: Call<'_>) -> Result<Self> {
+    pub fn negotiate(
+        head: &RequestHead<'_>,
+        verb: Verb,
+        target: &Target<'_>,
+        media_types: &MediaTypes,
+        meta_groups: &[String],
+    ) -> Result<Self> {
+        let headers = &head.parts.headers;
         let accept = all_values(headers, header::ACCEPT);
-        let gzip = matches!(call.target.verb, Verb::Get | Verb::List) && accepts_gzip(headers);
-        let pretty = |asked| wants_pretty(headers, call.query, asked);
+        let gzip = matches!(verb, Verb::Get | Verb::List) && accepts_gzip(headers);
+        let pretty = |asked| wants_pretty(headers, head.query, asked);
         if is_for_any_program(&accept) {
-            return Ok(Representation {
-                form: Form::Plain,
-                syntax: Syntax::Json,
-                pretty: pretty(None),
-                gzip,
-            });
+            let (form, media_type) = (Form::Plain, Named::JSON);
+            return Ok(Representation { form, media_type, pretty: pretty(None), gzip });
         }
-        let groups = call.app.meta_groups();
-        let groups: Vec<&str> = groups.iter().map(String::as_str).collect();
+        let groups: Vec<&str> = meta_groups.iter().map(String::as_str).collect();
         let versions = ["v1", "v1beta1"];
         let form = |kind| negotiate::Form { kind, groups: &groups, versions: &versions };
-        let metadata = if call.target.verb == Verb::List { METADATA_LIST } else { METADATA };
+        let metadata = if verb == Verb::List { METADATA_LIST } else { METADATA };
         let forms = [form(TABLE), form(metadata)];
-        let is_watch = call.target.verb == Verb::Watch;
-        let offer = |media_type| Offer { media_type, streams: is_watch, forms: &forms };
-        let mut offers = vec![offer(JSON)];
-        if !is_watch {
-            // There is no way to tell where an event ends in YAML.
-            offers.push(offer(YAML));
-        }
-        let is_own_kind = call.target.subresource.is_none_or(|subresource| subresource.body.is_none());
-        if is_own_kind && protobuf_body::is_made_of(call.target.resource) {
-            // Tables are for people.
-            let offer = |media_type| Offer { media_type, streams: is_watch, forms: &forms[1..] };
-            offers.extend(protobuf_media_types().map(offer));
-        }
+        let is_watch = verb == Verb::Watch;
+        let is_own_kind = target.subresource.is_none_or(|subresource| subresource.body.is_none());
+        let is_made = |named: &Named| {
+            let row = named.media_type;
+            row.fits(target.resource.def.type_def)
+                && (is_own_kind || !row.needs_field_numbers)
+                && (!is_watch || row.stream.is_some())
+        };
+        let offer = |media_type: Named| {
+            let forms = if media_type.media_type.has_tables { &forms[..] } else { &forms[1..] };
+            Offer { media_type, streams: is_watch, forms }
+        };
+        let offers: Vec<_> = media_types.iter().filter(is_made).map(offer).collect();
         let negotiated = negotiate::negotiate(Some(&accept), &offers);
         let negotiated =
-            negotiated.ok_or_else(|| not_acceptable(&accept, &offers, call.app.catalog.vocabulary))?;
+            negotiated.ok_or_else(|| not_acceptable(&accept, &offers, target.resource.vocabulary))?;
         Ok(Representation {
-            form: asked(&negotiated, call)?,
-            syntax: Syntax::of(negotiated.media_type),
+            form: asked(&negotiated, head.query)?,
+            media_type: negotiated.media_type,
             pretty: pretty(negotiated.pretty),
             gzip,
         })
@@ -133,26 +102,20 @@ impl Representation {
 }
 
 /// How a Status is to be written, which is the answer to everything that fails: what else the client accepts does not
-/// matter then, and whoever accepts nothing gets JSON.
-pub fn negotiate_status(headers: &HeaderMap, query: &Query) -> (Syntax, bool) {
+/// matter then, and a client that accepts nothing gets JSON.
+pub fn negotiate_status(media_types: &MediaTypes, headers: &HeaderMap, query: &Query) -> (Named, bool) {
     let accept = all_values(headers, header::ACCEPT);
     let accepted = || {
         // A Status has one form, whichever is asked.
         let plain: Vec<String> = accept.split(',').map(without_form).collect();
         let offer = |media_type| Offer { media_type, streams: true, forms: &[] };
-        let mut offers = vec![offer(JSON), offer(YAML)];
-        offers.extend(protobuf_media_types().map(offer));
+        let offers: Vec<_> = media_types.iter().map(offer).collect();
         let negotiated = negotiate::negotiate(Some(&plain.join(",")), &offers)?;
-        Some((Syntax::of(negotiated.media_type), negotiated.pretty))
+        Some((negotiated.media_type, negotiated.pretty))
     };
     let chosen = if is_for_any_program(&accept) { None } else { accepted() };
-    let (syntax, pretty) = chosen.unwrap_or((Syntax::Json, None));
-    (syntax, wants_pretty(headers, query, pretty))
-}
-
-/// Clients ask for it by the name that they were made with, whichever vocabulary the server speaks.
-fn protobuf_media_types() -> impl Iterator<Item = &'static str> {
-    orch_api::VOCABULARIES.iter().map(|words| words.protobuf_media_type)
+    let (media_type, pretty) = chosen.unwrap_or((Named::JSON, None));
+    (media_type, wants_pretty(headers, query, pretty))
 }
 
 /// What programs ask for; nothing has to be weighed.
@@ -168,15 +131,16 @@ fn without_form(clause: &str) -> String {
 
 /// Clients that name a type which exists, but not in the way they want it, are told so in another way.
 fn not_acceptable(accept: &str, offers: &[Offer<'_>], vocabulary: &Vocabulary) -> ApiError {
-    let streams = |offer: &Offer<'_>| if offer.streams { ";stream=watch" } else { "" };
-    // Of the names for protobuf, one is told.
-    let is_foreign = |offer: &&Offer<'_>| {
-        offer.media_type != vocabulary.protobuf_media_type
-            && protobuf_media_types().any(|known| known == offer.media_type)
+    let streams = |offer: &Offer<'_>| if offer.streams { WATCH } else { "" };
+    // Of the names of one media type, one is told.
+    let is_own = |offer: &&Offer<'_>| {
+        let Named { name, media_type } = offer.media_type;
+        name == media_type.name_in(vocabulary)
     };
-    let told = offers.iter().filter(|offer| !is_foreign(offer));
-    let accepted = told.map(|offer| format!("{}{}", offer.media_type, streams(offer))).collect();
-    let is_known = |clause| offers.iter().any(|offer| media_type(clause) == offer.media_type);
+    let told = offers.iter().filter(is_own);
+    let accepted = told.map(|offer| format!("{}{}", offer.media_type.name, streams(offer))).collect();
+    let is_known =
+        |clause| offers.iter().any(|offer| without_parameters(clause) == offer.media_type.name);
     if accept.split(',').any(is_known) {
         ApiError::NotAcceptable(accepted)
     } else {
@@ -191,12 +155,12 @@ pub fn all_values(headers: &HeaderMap, name: HeaderName) -> Cow<'_, str> {
     values.fold(Cow::Borrowed(first), |joined, value| Cow::Owned(format!("{joined},{value}")))
 }
 
-fn asked(negotiated: &Negotiated<'_>, call: Call<'_>) -> Result<Form> {
+fn asked(negotiated: &Negotiated<'_>, query: &Query) -> Result<Form> {
     let Some(form) = negotiated.form else { return Ok(Form::Plain) };
     if form.kind != TABLE {
         return Ok(Form::Metadata(form.api_version()));
     }
-    let asked = call.query.text("includeObject");
+    let asked = query.text("includeObject");
     match IncludeObject::parse(asked) {
         Some(include) => Ok(Form::Table(form.api_version(), include)),
         None => Err(ApiError::BadRequest(format!(

@@ -1,18 +1,17 @@
 //! The `Status` objects that clients read: what each error looks like on the wire.
 //!
 //! Messages, reasons and details are those that existing clients match on. This is the only place
-//! that knows both an [`ApiError`] and HTTP.
+//! that turns an [`ApiError`] into HTTP.
 
 use axum::{
     body::Body,
     response::{IntoResponse, Response},
 };
 use http::{HeaderValue, StatusCode, header};
-use orch_api::meta::v1::{Status, StatusCause, StatusDetails};
+use orch_meta::meta::v1::{Status, StatusCause, StatusDetails};
+use orch_registry::error::{ApiError, ExistsDetail, Forbidden, ResourceName};
 use orch_runtime::field_error::FieldError;
 use serde::Serialize;
-
-use crate::error::{ApiError, ExistsDetail, Forbidden, ResourceName};
 
 /// Cause reason by which clients recognise a version that is still to come.
 const RESOURCE_VERSION_TOO_LARGE: &str = "ResourceVersionTooLarge";
@@ -31,22 +30,21 @@ pub struct Fault {
     pub detail: String,
 }
 
-impl IntoResponse for ApiError {
-    fn into_response(self) -> Response {
-        if self == ApiError::UnknownPath {
-            return plain_not_found();
-        }
-        let mut response = respond(&status_of(&self));
-        if let ApiError::MethodNotAllowed(methods) = &self
-            && let Ok(methods) = HeaderValue::from_str(methods)
-        {
-            response.headers_mut().insert(header::ALLOW, methods);
-        }
-        if let ApiError::Internal { public, detail } = self {
-            response.extensions_mut().insert(Fault { public, detail });
-        }
-        response
+/// The answer to a request that fails.
+pub fn refusal(error: ApiError) -> Response {
+    if error == ApiError::UnknownPath {
+        return plain_not_found();
     }
+    let mut response = respond(&status_of(&error));
+    if let ApiError::MethodNotAllowed(methods) = &error
+        && let Ok(methods) = HeaderValue::from_str(methods)
+    {
+        response.headers_mut().insert(header::ALLOW, methods);
+    }
+    if let ApiError::Internal { public, detail } = error {
+        response.extensions_mut().insert(Fault { public, detail });
+    }
+    response
 }
 
 /// The Status of an error.
@@ -145,26 +143,6 @@ pub fn status_of(error: &ApiError) -> Status {
             status
         }
     }
-}
-
-/// The Status that a DELETE answers with when the object is gone: success, and which object it was.
-pub fn deleted(resource: &ResourceName, name: &str, uid: &str) -> Status {
-    Status {
-        status: "Success".to_owned(),
-        details: Some(StatusDetails {
-            name: name.to_owned(),
-            group: resource.group.clone(),
-            kind: resource.resource.clone(),
-            uid: uid.to_owned(),
-            ..StatusDetails::default()
-        }),
-        ..Status::default()
-    }
-}
-
-/// The Status that says that something was done, and nothing more.
-pub fn done(code: i32) -> Status {
-    Status { status: "Success".to_owned(), code, ..Status::default() }
 }
 
 /// Sends a Status under the code that it carries; a Status without one is a success.

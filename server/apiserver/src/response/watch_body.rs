@@ -10,19 +10,19 @@ use std::{
 use axum::body::Body;
 use bytes::{BufMut, Bytes, BytesMut};
 use hyper::body::{Body as HttpBody, Frame};
+use orch_registry::{
+    core::Core,
+    watch_stream::{WatchEvent, WatchStream},
+};
 
 use super::{chunks::CHUNK, representation::Representation, watch_frame::Framer};
-use crate::{
-    app::App,
-    metrics::Current,
-    registry::watch::{WatchEvent, WatchStream},
-};
+use crate::metrics::Current;
 
 /// A watch on its way to the client.
 struct WatchText {
     watch: WatchStream,
     framer: Framer,
-    app: Arc<App>,
+    core: Arc<Core>,
     /// A frame that did not fit into the last piece.
     left_over: Option<Bytes>,
     /// Counts the watch while it is open.
@@ -30,9 +30,9 @@ struct WatchText {
 }
 
 /// A response body that ends with the watch. `open` counts the watch until then.
-pub fn body(watch: WatchStream, representation: &Representation, app: Arc<App>, open: Current) -> Body {
+pub fn body(watch: WatchStream, representation: &Representation, core: Arc<Core>, open: Current) -> Body {
     let framer = Framer::new(representation, Arc::clone(&watch.resource), watch.vocabulary);
-    Body::new(WatchText { watch, framer, app, left_over: None, _open: open })
+    Body::new(WatchText { watch, framer, core, left_over: None, _open: open })
 }
 
 impl HttpBody for WatchText {
@@ -56,8 +56,8 @@ impl HttpBody for WatchText {
 
 impl WatchText {
     fn frame(&mut self, event: &WatchEvent) -> Bytes {
-        let app = &self.app;
-        self.framer.frame(event, &|| app.now())
+        let core = &self.core;
+        self.framer.frame(event, &|| core.now())
     }
 
     fn next_known(&mut self) -> Option<Bytes> {

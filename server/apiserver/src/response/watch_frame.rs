@@ -6,20 +6,25 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bytes::Bytes;
-use orch_api::meta::v1::Status;
-use orch_machinery::{json::encode::encode, meta};
+use orch_machinery::{
+    json::encode::encode,
+    media_type::{Framing, Named, Syntax},
+    meta,
+};
+use orch_meta::meta::v1::Status;
+use orch_registry::{
+    catalog::ServedResource,
+    error::{ApiError, Result},
+    stored::document,
+    watch_stream::{self, ChangeType, WatchEvent},
+};
 use orch_runtime::{scalar::Time, vocabulary::Vocabulary};
 use orch_storage::{Event, Revision};
 use serde_json::json;
 
 use super::{
     object_text, protobuf_body,
-    representation::{Form, Representation, Syntax},
-};
-use crate::{
-    catalog::ServedResource,
-    error::{ApiError, Result},
-    registry::watch::{self, ChangeType, WatchEvent},
+    representation::{Form, Representation},
     status,
 };
 
@@ -29,7 +34,7 @@ const KEPT: usize = 8;
 /// Makes the frames of one watch.
 pub struct Framer {
     form: Form,
-    syntax: Syntax,
+    media_type: Named,
     resource: Arc<ServedResource>,
     vocabulary: &'static Vocabulary,
     /// A table says what its columns are in the first event only.
@@ -48,7 +53,7 @@ struct Frames {
 #[derive(Clone, PartialEq)]
 struct FrameKey {
     form: Form,
-    syntax: Syntax,
+    media_type: Named,
     change: ChangeType,
     with_columns: bool,
     /// Rows of tables show ages.
@@ -62,8 +67,8 @@ impl Framer {
         resource: Arc<ServedResource>,
         vocabulary: &'static Vocabulary,
     ) -> Self {
-        let Representation { form, syntax, .. } = representation.clone();
-        Framer { form, syntax, resource, vocabulary, columns_told: false }
+        let Representation { form, media_type, .. } = representation.clone();
+        Framer { form, media_type, resource, vocabulary, columns_told: false }
     }
 
     /// The frame of an event; rows of tables ask for the time. Failures are told in the stream: it has begun.
@@ -77,34 +82,31 @@ impl Framer {
             WatchEvent::Bookmark { revision, ends_initial_events } => {
                 self.bookmark(*revision, *ends_initial_events, now())
             }
-            WatchEvent::Error(status) => Ok(self.failure(status)),
+            WatchEvent::Error(error) => Ok(self.failure(&status::status_of(error))),
         };
         made.unwrap_or_else(|error| self.failure(&status::status_of(&error)))
     }
 
     fn failure(&self, status: &Status) -> Bytes {
         let json = status::json(status);
-        let document = match self.syntax {
-            Syntax::Protobuf(_) => protobuf_body::status(&json).ok(),
-            Syntax::Json | Syntax::Yaml => None,
-        };
+        let document = if self.has_lengths() { protobuf_body::status(&json).ok() } else { None };
         document.map_or_else(|| framed("ERROR", &json), |document| protobuf_body::frame("ERROR", &document))
     }
 
     fn change(&mut self, change: ChangeType, event: &Arc<Event>, now: &dyn Fn() -> Time) -> Result<Bytes> {
         let frames = event.memo(|_| Frames::default());
-        if self.form == Form::Plain && self.syntax == Syntax::Json {
+        if self.form == Form::Plain && self.media_type.syntax() == Syntax::Json {
             let kept = &frames.plain[change as usize];
             if let Some(frame) = kept.get() {
                 return Ok(frame.clone());
             }
-            let frame = framed(change.as_str(), &watch::state(&self.resource, change, event)?);
+            let frame = framed(change.as_str(), &watch_stream::state(&self.resource, change, event)?);
             return Ok(kept.get_or_init(|| frame).clone());
         }
         let (now, is_table) = (now(), matches!(self.form, Form::Table(..)));
         let key = FrameKey {
             form: self.form.clone(),
-            syntax: self.syntax,
+            media_type: self.media_type,
             change,
             with_columns: is_table && !self.columns_told,
             at: is_table.then_some(now),
@@ -113,13 +115,18 @@ impl Framer {
             self.columns_told = true;
             return Ok(frame);
         }
-        let frame = self.object(change.as_str(), &watch::state(&self.resource, change, event)?, now)?;
+        let frame = self.object(change.as_str(), &watch_stream::state(&self.resource, change, event)?, now)?;
         frames.keep(key, &frame);
         Ok(frame)
     }
 
+    /// Whether each event comes with its length, not as a line.
+    fn has_lengths(&self) -> bool {
+        self.media_type.media_type.stream.is_some_and(|stream| stream.framing == Framing::Lengths)
+    }
+
     fn object(&mut self, word: &str, stored: &[u8], now: Time) -> Result<Bytes> {
-        if let Syntax::Protobuf(_) = self.syntax {
+        if self.has_lengths() {
             let document = protobuf_body::document(&self.form, &self.resource, stored)?;
             return Ok(protobuf_body::frame(word, &document));
         }
@@ -137,7 +144,7 @@ impl Framer {
         let mut metadata = json!({"resourceVersion": revision.to_string()});
         if ends_initial_events {
             let marks =
-                [self.vocabulary, &orch_api::KUBERNETES].map(|words| words.initial_events_end_annotation);
+                [self.vocabulary, &orch_meta::KUBERNETES].map(|words| words.initial_events_end_annotation);
             metadata["annotations"] = marks.into_iter().map(|mark| (mark, json!("true"))).collect();
         }
         let resource = &self.resource;
@@ -175,7 +182,7 @@ fn begin(word: &str, text: &mut Vec<u8>) {
 }
 
 fn framed(word: &str, object: &[u8]) -> Bytes {
-    let object = object_text::document(object);
+    let object = document(object);
     let mut text = Vec::with_capacity(object.len() + 40);
     begin(word, &mut text);
     text.extend_from_slice(object);

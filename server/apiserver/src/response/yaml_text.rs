@@ -5,16 +5,16 @@ use std::iter;
 
 use bytes::Bytes;
 use orch_machinery::yaml::{encode, encode_item};
+use orch_registry::{
+    answer::List,
+    error::{ApiError, Result},
+};
 use orch_runtime::{Tree, TreeMap, scalar::Time};
 
 use super::{
     chunks::{CHUNK, Chunks},
     list_body::{self, write_item},
     representation::Form,
-};
-use crate::{
-    error::{ApiError, Result},
-    registry::list::List,
 };
 
 /// The members of lists and of tables that hold what is listed.

@@ -1,14 +1,14 @@
-//! The network of which services get their addresses.
+//! The network from which services get their addresses.
 
 use std::{fmt, net::IpAddr};
 
 use rand::RngExt;
 
-/// No more addresses than this are given, however large the network is.
+/// The server picks from no more addresses than this, however large the network is.
 const MAX_ADDRESSES: u128 = 1 << 16;
 
-/// A network of one family. Its first address is that of the network, the second is kept for the server itself, and of
-/// IPv4 the last one is the broadcast's.
+/// A network of one address family. Three addresses are not picked: the first, which is that of the network itself; the
+/// second, which is kept for the server; and with IPv4 the last, which is for broadcasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServiceNetwork {
     base: u128,
@@ -54,7 +54,7 @@ impl ServiceNetwork {
         number.checked_sub(self.base).is_some_and(|offset| offset > 0 && offset < self.end())
     }
 
-    /// An address that is not taken; any of them, so that one that was just given up is not given at once to another.
+    /// A random address that is not taken; so an address that has just become free is not used again at once.
     pub fn free(&self, is_taken: impl Fn(&str) -> bool) -> Option<String> {
         let (first, count) = (2, self.end().min(MAX_ADDRESSES).saturating_sub(2));
         let start = if count > 0 { rand::rng().random_range(0..count) } else { 0 };
@@ -62,7 +62,7 @@ impl ServiceNetwork {
         offsets.map(|offset| self.address(offset).to_string()).find(|address| !is_taken(address))
     }
 
-    /// How many addresses there are up to the last that can be given.
+    /// The number of addresses up to the last one that a service can have.
     fn end(&self) -> u128 {
         let all = if self.bits == 128 { u128::MAX } else { 1 << self.bits };
         if self.is_v4 { all - 1 } else { all }

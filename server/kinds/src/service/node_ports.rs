@@ -1,8 +1,8 @@
-//! The ports of machines that services get.
+//! The ports of nodes that services can get.
 
 use std::{fmt, ops::RangeInclusive};
 
-/// Ports from one number to another.
+/// A range of ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodePorts(RangeInclusive<i32>);
 
@@ -28,7 +28,7 @@ impl NodePorts {
         self.0.contains(&port)
     }
 
-    /// The first that is not taken.
+    /// The first port that is not taken.
     pub fn free(&self, is_taken: impl Fn(i32) -> bool) -> Option<i32> {
         self.0.clone().find(|port| !is_taken(*port))
     }

@@ -7,6 +7,7 @@
 use axum::response::Response;
 use http::{HeaderMap, HeaderValue, header};
 use orch_machinery::negotiate::AskedForm;
+use orch_registry::catalog::{Catalog, ServedResource};
 use orch_runtime::{
     resource_def::{Scope, SubresourceDef, Verb},
     vocabulary::Vocabulary,
@@ -14,10 +15,7 @@ use orch_runtime::{
 use serde::Serialize;
 
 use super::{Group, ServedVersion, body_kind, legacy::verb_names, line};
-use crate::{
-    catalog::{Catalog, ServedResource},
-    static_document::StaticDocument,
-};
+use crate::documents::static_document::StaticDocument;
 
 /// Kind of the documents.
 pub(super) const KIND: &str = "APIGroupDiscoveryList";

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use orch_registry::catalog::{Catalog, ServedResource};
 use orch_runtime::resource_def::{Scope, Verb};
 use serde::{Serialize, Serializer};
 
 use super::{Group, ServedVersion, body_kind, line};
-use crate::catalog::{Catalog, ServedResource};
 
 /// The document of `/api`, whole but for the server's address.
 #[derive(Debug)]

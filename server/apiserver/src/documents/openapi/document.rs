@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use orch_machinery::media_type::MediaTypes;
+use orch_registry::catalog::Catalog;
 use orch_runtime::Tree;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -11,7 +13,7 @@ use super::{
     paths::{PathItem, Paths},
     schemas,
 };
-use crate::{catalog::Catalog, version};
+use crate::documents::version;
 
 #[derive(Serialize)]
 struct Document {
@@ -39,11 +41,16 @@ struct Components {
 ///
 /// # Errors
 /// Where the schemas do not fit together.
-pub(super) fn render(catalog: &Catalog, group: &str, version: &str) -> Result<Vec<u8>, Unpublishable> {
+pub(super) fn render(
+    catalog: &Catalog,
+    media_types: &MediaTypes,
+    group: &str,
+    version: &str,
+) -> Result<Vec<u8>, Unpublishable> {
     let mut paths = Paths::default();
     for resource in catalog.resources() {
         if resource.group == group && resource.def.version == version {
-            paths.add(catalog, resource);
+            paths.add(catalog, media_types, resource);
         }
     }
     let document = Document {

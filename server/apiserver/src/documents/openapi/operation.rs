@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use orch_machinery::media_type::{MediaTypes, Named, PATCHES, WATCH};
+use orch_registry::catalog::ServedResource;
 use orch_runtime::{
     resource_def::{SubresourceDef, Verb},
     vocabulary::Vocabulary,
@@ -9,11 +11,9 @@ use orch_runtime::{
 use serde::Serialize;
 
 use super::{
-    ANSWER_MEDIA_TYPES, BODY_MEDIA_TYPES, STREAM_MEDIA_TYPES,
     parameters::{self, Parameter},
     schemas::{DELETE_OPTIONS, PATCH, STATUS, WATCH_EVENT, body_schema, reference},
 };
-use crate::{catalog::ServedResource, registry::patch::PATCH_TYPES};
 
 /// An operation.
 #[derive(Serialize)]
@@ -46,7 +46,7 @@ pub(super) struct GroupVersionKind {
 
 #[derive(Serialize)]
 struct RequestBody {
-    content: BTreeMap<&'static str, Media>,
+    content: BTreeMap<String, Media>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     required: bool,
 }
@@ -55,7 +55,7 @@ struct RequestBody {
 struct Answer {
     description: &'static str,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    content: BTreeMap<&'static str, Media>,
+    content: BTreeMap<String, Media>,
 }
 
 #[derive(Serialize)]
@@ -71,7 +71,7 @@ struct Reference {
 
 /// Where an operation's path is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Extent {
     /// Below the group version, for a kind without namespaces.
     Cluster,
     /// Below the group version, for a kind with namespaces: all of them.
@@ -83,10 +83,11 @@ pub(super) enum Place {
 /// What is done, to what, where.
 #[derive(Clone, Copy)]
 pub(super) struct Subject<'a> {
+    pub(super) media_types: &'a MediaTypes,
     pub(super) vocabulary: &'static Vocabulary,
     pub(super) resource: &'a ServedResource,
     pub(super) subresource: Option<&'static SubresourceDef>,
-    pub(super) place: Place,
+    pub(super) extent: Extent,
 }
 
 /// How a verb is published.
@@ -194,10 +195,14 @@ fn schema(subject: Subject<'_>, content: Content) -> Option<String> {
 
 fn request_body(subject: Subject<'_>, content: Content) -> Option<RequestBody> {
     let schema = schema(subject, content)?;
-    let content_types = match content {
-        Content::Patch => media(subject, PATCH_TYPES.iter().map(|(name, _)| *name), &schema),
-        _ => media(subject, with_protobuf(subject, BODY_MEDIA_TYPES), &schema),
+    let names: Vec<&str> = match content {
+        Content::Patch => PATCHES.iter().map(|(name, _)| *name).collect(),
+        _ => {
+            let read = media_types(subject).filter(|named| named.media_type.reader.is_some());
+            read.map(|named| named.name).collect()
+        }
     };
+    let content_types = media(subject, names.into_iter().map(str::to_owned), &schema);
     Some(RequestBody { content: content_types, required: !matches!(content, Content::DeleteOptions) })
 }
 
@@ -208,28 +213,34 @@ fn answer(subject: Subject<'_>, code: &str, content: Content) -> Answer {
         _ => "OK",
     };
     let schema = schema(subject, content).unwrap_or_default();
-    let mut content_types = media(subject, with_protobuf(subject, ANSWER_MEDIA_TYPES), &schema);
+    let names = media_types(subject).map(|named| named.name.to_owned());
+    let mut content_types = media(subject, names, &schema);
     if matches!(content, Content::List | Content::Events) {
-        content_types.extend(media(subject, STREAM_MEDIA_TYPES.iter().copied(), &schema));
+        let is_streamed =
+            |named: &Named| named.media_type.stream.is_some_and(|stream| stream.is_published);
+        let streams = media_types(subject).filter(is_streamed);
+        content_types.extend(media(subject, streams.map(|named| format!("{}{WATCH}", named.name)), &schema));
     }
     Answer { description, content: content_types }
 }
 
-/// Kinds with field numbers are read and written as protobuf too.
-fn with_protobuf(subject: Subject<'_>, types: &'static [&'static str]) -> impl Iterator<Item = &'static str> {
-    let has_numbers = subject.resource.def.type_def.fields.iter().all(|field| field.tag.is_some());
+/// The media types that the operation's objects can be written in.
+fn media_types(subject: Subject<'_>) -> impl Iterator<Item = Named> {
     let is_own_kind = subject.subresource.is_none_or(|subresource| subresource.body.is_none());
-    let protobuf = (has_numbers && is_own_kind).then_some(subject.vocabulary.protobuf_media_type);
-    types.iter().copied().chain(protobuf)
+    let fits = move |named: &Named| {
+        let row = named.media_type;
+        row.fits(subject.resource.def.type_def) && (is_own_kind || !row.needs_field_numbers)
+    };
+    subject.media_types.in_vocabulary(subject.vocabulary).filter(fits)
 }
 
 fn media(
     subject: Subject<'_>,
-    types: impl Iterator<Item = &'static str>,
+    names: impl Iterator<Item = String>,
     schema: &str,
-) -> BTreeMap<&'static str, Media> {
+) -> BTreeMap<String, Media> {
     let media = || Media { schema: Reference { target: reference(subject.vocabulary, schema) } };
-    types.map(|media_type| (media_type, media())).collect()
+    names.map(|name| (name, media())).collect()
 }
 
 /// `listCoreV1NamespacedConfigMap`: unique in all documents, and the method name in generated clients.
@@ -237,10 +248,10 @@ fn operation_id(subject: Subject<'_>, verb: Verb, item: bool, id: &str) -> Strin
     let def = subject.resource.def;
     let group_version = format!("{}{}", upper_first(&group_name(subject)), upper_first(def.version));
     let collection = if verb == Verb::DeleteCollection { "Collection" } else { "" };
-    let namespaced = if subject.place == Place::Namespace { "Namespaced" } else { "" };
+    let namespaced = if subject.extent == Extent::Namespace { "Namespaced" } else { "" };
     let subresource = upper_first(subject.subresource.map_or("", |sub| sub.name));
     let list = if verb == Verb::Watch && !item { "List" } else { "" };
-    let all = if subject.place == Place::AllNamespaces { "ForAllNamespaces" } else { "" };
+    let all = if subject.extent == Extent::AllNamespaces { "ForAllNamespaces" } else { "" };
     format!("{id}{group_version}{collection}{namespaced}{}{subresource}{list}{all}", def.kind)
 }
 
@@ -258,7 +269,7 @@ fn group_name(subject: Subject<'_>) -> String {
 
 fn description(subject: Subject<'_>, verb: Verb, item: bool) -> String {
     let kind = subject.resource.def.kind;
-    let scope = if subject.place == Place::AllNamespaces { " in all namespaces" } else { "" };
+    let scope = if subject.extent == Extent::AllNamespaces { " in all namespaces" } else { "" };
     if let Some(sub) = subject.subresource {
         let what = match verb {
             Verb::Create => "Create",

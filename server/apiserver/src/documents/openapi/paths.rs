@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use orch_machinery::media_type::MediaTypes;
+use orch_registry::catalog::{Catalog, ServedResource};
 use orch_runtime::resource_def::{Scope, Verb};
 use serde::Serialize;
 
 use super::{
-    operation::{Operation, Place, Subject},
+    operation::{Extent, Operation, Subject},
     parameters::{self, Parameter},
 };
-use crate::catalog::{Catalog, ServedResource};
 
 /// What one path answers.
 #[derive(Serialize)]
@@ -34,15 +35,16 @@ const ITEM: &[Verb] = &[Verb::Delete, Verb::Get, Verb::Patch, Verb::Update];
 
 impl Paths {
     /// Adds all paths of a kind.
-    pub(super) fn add(&mut self, catalog: &Catalog, resource: &ServedResource) {
+    pub(super) fn add(&mut self, catalog: &Catalog, media_types: &MediaTypes, resource: &ServedResource) {
         let def = resource.def;
         let root = if resource.group.is_empty() { "/api" } else { "/apis" };
         let base = format!("{root}/{}", resource.api_version);
-        let (place, below, parameters) = match def.scope {
-            Scope::Cluster => (Place::Cluster, "", vec![]),
-            Scope::Namespaced => (Place::Namespace, "/namespaces/{namespace}", vec![&parameters::NAMESPACE]),
+        let (extent, below, parameters) = match def.scope {
+            Scope::Cluster => (Extent::Cluster, "", vec![]),
+            Scope::Namespaced => (Extent::Namespace, "/namespaces/{namespace}", vec![&parameters::NAMESPACE]),
         };
-        let subject = Subject { vocabulary: catalog.vocabulary, resource, subresource: None, place };
+        let vocabulary = catalog.vocabulary;
+        let subject = Subject { media_types, vocabulary, resource, subresource: None, extent };
         let collection = format!("{below}/{}", def.plural);
         let item = format!("{collection}/{{name}}");
         let of_item = [&[&parameters::NAME], &parameters[..]].concat();
@@ -58,7 +60,7 @@ impl Paths {
         self.insert(format!("{base}/watch{collection}"), subject, def.verbs, &[Verb::Watch], &parameters);
         self.insert(format!("{base}/watch{item}"), subject, def.verbs, &[Verb::Watch], &of_item);
         if def.scope == Scope::Namespaced {
-            let subject = Subject { place: Place::AllNamespaces, ..subject };
+            let subject = Subject { extent: Extent::AllNamespaces, ..subject };
             self.insert(format!("{base}/{}", def.plural), subject, def.verbs, &[Verb::List], &[]);
             self.insert(format!("{base}/watch/{}", def.plural), subject, def.verbs, &[Verb::Watch], &[]);
         }

@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use orch_registry::catalog::Catalog;
 use orch_runtime::{Tree, TreeMap, resource_def::BodyKind, vocabulary::Vocabulary};
 use serde_json::json;
 
 use super::{Unpublishable, operation::GroupVersionKind};
-use crate::catalog::Catalog;
 
 /// Body of a delete.
 pub(super) const DELETE_OPTIONS: &str = "meta.v1.DeleteOptions";

@@ -23,8 +23,12 @@ impl Answer {
     }
 }
 
+fn media_types() -> Arc<MediaTypes> {
+    Arc::new(MediaTypes::new(&[&ORCH, &KUBERNETES], |gate| gate.default))
+}
+
 fn openapi(vocabulary: &'static orch_runtime::vocabulary::Vocabulary) -> OpenApi {
-    OpenApi::new(Arc::new(catalog(vocabulary)))
+    OpenApi::new(Arc::new(catalog(vocabulary)), media_types())
 }
 
 async fn ask(openapi: &OpenApi, path: &str, headers: &[(&str, &str)]) -> Option<Answer> {

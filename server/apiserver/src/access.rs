@@ -1,0 +1,119 @@
+//! Access control at the edge: who makes a request, whether they may, and what they are told where they may not.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use orch_auth::{
+    answer::Answer,
+    authentication::Authentication,
+    authenticator::{Authenticated, Credentials},
+    authorization::Authorization,
+    authorizer::{self, Attributes, Authorizer as _, Decision, ResourceTarget},
+    user::UserInfo,
+};
+use orch_registry::{
+    context::Access,
+    error::{ApiError, Forbidden, ResourceName, Result},
+};
+
+use crate::request::info::Names;
+
+/// The authentication and authorization of a server.
+pub struct AccessControl {
+    /// Who makes a request; exchanged when the files that tell have changed.
+    pub authentication: Arc<ArcSwap<Authentication>>,
+    /// Whether they may.
+    pub authorization: Arc<Authorization>,
+}
+
+/// One caller and what their request is about: for what the verb of the request alone does not settle.
+pub struct CallerAccess<'a> {
+    authorization: &'a Authorization,
+    user: &'a UserInfo,
+    names: &'a Names<'a>,
+}
+
+impl Access for CallerAccess<'_> {
+    fn may<'a>(&'a self, verb: &'a str) -> Answer<'a, Decision> {
+        Answer::Later(Box::pin(async move {
+            let target = authorizer::Target::Resource(resource_target(self.names));
+            let attributes = Attributes { user: self.user, verb, target };
+            self.authorization.authorize(&attributes).resolve().await
+        }))
+    }
+}
+
+impl AccessControl {
+    /// Finds out who makes a request.
+    ///
+    /// # Errors
+    /// 401 for missing or wrong credentials.
+    pub async fn authenticate(&self, credentials: &Credentials<'_>) -> Result<Authenticated> {
+        self.authentication.load_full().authenticate(credentials).resolve().await.map_err(|error| {
+            tracing::debug!(%error, "not authenticated");
+            ApiError::Unauthorized
+        })
+    }
+
+    /// Checks one access.
+    ///
+    /// # Errors
+    /// 403 where the caller may not.
+    pub async fn authorize(&self, caller: &Authenticated, names: &Names<'_>, path: &str) -> Result<()> {
+        let target = if names.is_resource {
+            authorizer::Target::Resource(resource_target(names))
+        } else {
+            authorizer::Target::Path(path)
+        };
+        let attributes = Attributes { user: caller.user(), verb: &names.verb, target };
+        let decision = self.authorization.authorize(&attributes).resolve().await;
+        if decision.is_allowed() { Ok(()) } else { Err(forbidden(caller, names, path, &decision)) }
+    }
+
+    /// What a caller may do besides, to what their request is about.
+    pub fn of_caller<'a>(&'a self, caller: &'a Authenticated, names: &'a Names<'a>) -> CallerAccess<'a> {
+        CallerAccess { authorization: &self.authorization, user: caller.user(), names }
+    }
+}
+
+fn resource_target<'a>(names: &'a Names<'_>) -> ResourceTarget<'a> {
+    ResourceTarget {
+        group: &names.group,
+        version: &names.version,
+        resource: &names.resource,
+        subresource: &names.subresource,
+        namespace: &names.namespace,
+        name: &names.name,
+    }
+}
+
+/// The refusal of a caller, worded as by the reference. What the client sent is escaped as in HTML.
+fn forbidden(caller: &Authenticated, names: &Names<'_>, path: &str, decision: &Decision) -> ApiError {
+    let user = &caller.user().name;
+    let resource = ResourceName { group: names.group.to_string(), resource: names.resource.to_string() };
+    let mut message = if names.is_resource {
+        let subject = match names.name.as_ref() {
+            "" => resource.qualified(),
+            name => format!("{} \"{name}\"", resource.qualified()),
+        };
+        let what = match names.subresource.as_ref() {
+            "" => names.resource.to_string(),
+            subresource => format!("{}/{subresource}", names.resource),
+        };
+        let place = match names.namespace.as_ref() {
+            "" => "at the cluster scope".to_owned(),
+            namespace => format!("in the namespace \"{namespace}\""),
+        };
+        let (verb, group) = (&names.verb, &names.group);
+        format!(
+            "{subject} is forbidden: User \"{user}\" cannot {verb} resource \"{what}\" in API group \"{group}\" {place}"
+        )
+    } else {
+        format!("forbidden: User \"{user}\" cannot {} path \"{path}\"", names.verb)
+    };
+    if !decision.reason().is_empty() {
+        message = format!("{message}: {}", decision.reason());
+    }
+    let message = message.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    ApiError::Forbidden(Box::new(Forbidden { resource, name: names.name.to_string(), message, cause: None }))
+}

@@ -1,0 +1,67 @@
+//! From the command line to a running server: the whole of a `main`.
+
+use std::{
+    ffi::OsStr,
+    io::{self, Write},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use orch_runtime::{resource_def::GroupVersionDef, vocabulary::Vocabulary};
+
+use crate::{
+    bootstrap::{self, logging, signals},
+    config::{self, Config, Invocation},
+    server::Server,
+    start_error::StartError,
+};
+
+/// The `main` of a server for the resources of these crates, without anything of its own. See [`run`].
+pub fn main_with(
+    tables: &[&'static [&'static GroupVersionDef]],
+    vocabularies: &[&'static Vocabulary],
+) -> ExitCode {
+    run(vocabularies, |server| server.resources(tables.iter().copied().flatten().copied()))
+}
+
+/// Reads the command line, lets `complete` add to the server (resources, behaviour, controllers ...), and serves until it
+/// is told to stop. Returns the exit code: 0 after a shutdown that was asked for, 2 when the configuration is at fault, 1
+/// when the server cannot go on. There is at least one vocabulary, and the first is the default.
+pub fn run(vocabularies: &[&'static Vocabulary], complete: impl FnOnce(Server) -> Server) -> ExitCode {
+    let outcome = match config::parse(std::env::args_os(), vocabularies) {
+        Ok(Invocation::Show(text)) => {
+            // Whoever closed the pipe does not want to read it.
+            let _ = io::stdout().write_all(text.as_bytes());
+            Ok(())
+        }
+        Ok(Invocation::Serve(config)) if config.storage.self_check => {
+            bootstrap::self_check(&config.storage)
+        }
+        Ok(Invocation::Serve(config)) => serve(*config, complete),
+        Err(error) => Err(error),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{}: {error}", program_name());
+            error.exit_code()
+        }
+    }
+}
+
+fn serve(config: Config, complete: impl FnOnce(Server) -> Server) -> Result<(), StartError> {
+    logging::start(&config.logging);
+    let runtime = tokio::runtime::Runtime::new()
+        .map_err(|error| StartError::Runtime(format!("cannot start threads: {error}")))?;
+    let server = complete(Server::builder(config));
+    let outcome = runtime.block_on(signals::run_until_told(|stopping| server.run(stopping)));
+    // After a second signal tasks may hang; they go with the process.
+    runtime.shutdown_background();
+    outcome
+}
+
+fn program_name() -> String {
+    let path = std::env::args_os().next().map(PathBuf::from);
+    let name = path.as_deref().and_then(Path::file_name).and_then(OsStr::to_str);
+    name.unwrap_or(env!("CARGO_PKG_NAME")).to_owned()
+}

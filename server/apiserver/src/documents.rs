@@ -1,0 +1,149 @@
+//! Everything that is no resource: probes, metrics, discovery, OpenAPI, the version, the list of paths, and the routes that
+//! a program adds.
+//!
+//! It is an axum router behind the same layers as resources: who asks is known and allowed to. [`ROUTES`] lists the
+//! server's own paths; they answer to GET and HEAD. A program's own routes take what is left.
+
+pub mod discovery;
+pub mod health;
+pub mod openapi;
+pub mod root_paths;
+pub mod static_document;
+pub mod version;
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    body::Body,
+    extract::{Request, State},
+    response::{IntoResponse, Response},
+    routing::any,
+};
+use http::{HeaderValue, Method, header, request::Parts};
+use orch_registry::{catalog::Catalog, core::Core, error::ApiError};
+
+use self::{discovery::Discovery, health::Checks, openapi::OpenApi, root_paths::RootPaths, version::Version};
+use crate::{metrics::Metrics, request::query::Query, response::status::refusal};
+
+/// The parts that answer.
+pub struct Documents {
+    /// For the time.
+    pub core: Arc<Core>,
+    /// `/api`, `/apis` and below.
+    pub discovery: Discovery,
+    /// `/openapi/v3` and below.
+    pub openapi: OpenApi,
+    /// `/livez`, `/readyz`, `/healthz`.
+    pub health: Checks,
+    /// `/metrics`.
+    pub metrics: Metrics,
+    /// `/version`.
+    pub version: Version,
+    /// `/`.
+    pub root_paths: RootPaths,
+}
+
+/// Answers a read of a path; `None` where there is nothing at it.
+type Handler = fn(&Documents, &Parts) -> Option<Response>;
+
+/// All routes of the server's own documents. One slash at the end of a path is as good as none.
+const ROUTES: &[(&str, Handler)] = &[
+    ("/", |documents, _| Some(documents.root_paths.serve())),
+    ("/version", |documents, _| Some(documents.version.serve())),
+    ("/version/", |documents, _| Some(documents.version.serve())),
+    ("/metrics", |documents, _| Some(metrics(&documents.metrics))),
+    ("/api", |documents, parts| documents.discovery.serve(parts)),
+    ("/api/{*below}", |documents, parts| documents.discovery.serve(parts)),
+    ("/api/", |documents, parts| documents.discovery.serve(parts)),
+    ("/apis", |documents, parts| documents.discovery.serve(parts)),
+    ("/apis/", |documents, parts| documents.discovery.serve(parts)),
+    ("/apis/{*below}", |documents, parts| documents.discovery.serve(parts)),
+    ("/openapi/v3", openapi),
+    ("/openapi/v3/", openapi),
+    ("/openapi/v3/{*below}", openapi),
+    ("/livez", health),
+    ("/livez/{*check}", health),
+    ("/readyz", health),
+    ("/readyz/{*check}", health),
+    ("/healthz", health),
+    ("/healthz/{*check}", health),
+];
+
+/// Paths that are answered besides discovery and health, for the list at `/`.
+pub const LISTED: &[&str] = &["/metrics", "/openapi/v3", "/version"];
+
+/// The router of the documents; `own` answers paths that are none of theirs.
+pub fn router(documents: Documents, own: Router) -> Router {
+    let documents = Arc::new(documents);
+    let unknown = {
+        let documents = Arc::clone(&documents);
+        move |request: Request| {
+            let answer = only_reads(&request).unwrap_or_else(|| not_found(&documents, request.uri().path()));
+            std::future::ready(answer)
+        }
+    };
+    let mut router = Router::new();
+    for (path, handler) in ROUTES {
+        let serve = |State(documents): State<Arc<Documents>>, request: Request| async move {
+            let (parts, _) = request.into_parts();
+            read_only(&documents, &parts, *handler)
+        };
+        router = router.route(path, any(serve));
+    }
+    router.with_state(documents).fallback_service(own.fallback(unknown))
+}
+
+/// The answer of a handler; documents answer only to reads.
+fn read_only(documents: &Documents, parts: &Parts, handler: Handler) -> Response {
+    if !is_read(&parts.method) {
+        return refuse_method();
+    }
+    handler(documents, parts).unwrap_or_else(|| not_found(documents, parts.uri.path()))
+}
+
+fn only_reads(request: &Request) -> Option<Response> {
+    (!is_read(request.method())).then(refuse_method)
+}
+
+fn is_read(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD)
+}
+
+fn refuse_method() -> Response {
+    refusal(ApiError::MethodNotAllowed("GET, HEAD".to_owned()))
+}
+
+fn not_found(documents: &Documents, path: &str) -> Response {
+    refusal(unknown(documents.core.catalog(), path))
+}
+
+/// Below a group that is served, what is missing is a resource.
+fn unknown(catalog: &Catalog, path: &str) -> ApiError {
+    let mut segments = path.split('/').skip(1);
+    let served = match (segments.next(), segments.next()) {
+        (Some("api"), Some(_)) => true,
+        (Some("apis"), Some(group)) => catalog.group_versions.iter().any(|served| served.group == group),
+        _ => false,
+    };
+    if served { ApiError::UnknownResource } else { ApiError::UnknownPath }
+}
+
+fn openapi(documents: &Documents, parts: &Parts) -> Option<Response> {
+    let query = Query::parse(parts.uri.query());
+    documents.openapi.serve(parts, &query, documents.core.now().as_unix_seconds())
+}
+
+fn health(documents: &Documents, parts: &Parts) -> Option<Response> {
+    documents.health.serve(parts.uri.path(), &Query::parse(parts.uri.query()))
+}
+
+fn metrics(metrics: &Metrics) -> Response {
+    match metrics.text() {
+        Ok(text) => {
+            let content_type = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+            ([(header::CONTENT_TYPE, content_type)], Body::from(text)).into_response()
+        }
+        Err(error) => refusal(ApiError::internal("metrics cannot be written", error)),
+    }
+}

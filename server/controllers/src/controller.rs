@@ -1,0 +1,164 @@
+//! What a controller is: a name, a kind, and a function that brings one object nearer to what it should be.
+//!
+//! A controller is told names, never events. It looks at the objects as they are when it runs, so several changes of
+//! one object may need one run only, and a run too many does no harm. The runner sees to it that no object is worked on
+//! twice at a time, and that what fails runs again.
+//!
+//! The runner looks at every object when it starts, and whenever it has missed events. A deletion that it missed is
+//! never told: what must be cleaned up behind an object needs a finalizer on that object.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use futures_util::future::BoxFuture;
+use orch_registry::{
+    catalog::ServedResource,
+    client::{Api, Client},
+    error::{ApiError, Result},
+    objects::Current,
+};
+use orch_runtime::{object::Kind, resource_def::ResourceDef};
+use orch_storage::Object;
+
+use crate::trigger::Trigger;
+
+/// Brings the objects of one kind to where they should be.
+pub trait Controller: Send + Sync + 'static {
+    /// The kind. The names of its objects are the keys that are worked on.
+    type Resource: Kind;
+
+    /// The name by which operators turn it on and off, and which its metrics and its writes have: `namespace`.
+    fn name(&self) -> &'static str;
+
+    /// Whether it runs unless the operator says otherwise.
+    fn is_on_by_default(&self) -> bool {
+        true
+    }
+
+    /// Other kinds whose changes concern it. The kind itself need not be among them.
+    fn also_watches(&self) -> Vec<Trigger> {
+        Vec::new()
+    }
+
+    /// Brings one object nearer to what it should be. The object may be gone. When the server stops, this ends at an
+    /// `await`, and runs again after the next start.
+    ///
+    /// # Errors
+    /// Any error makes it run again later: soon at first, then less and less often.
+    fn reconcile(&self, key: &ObjectKey, cx: &Context) -> impl Future<Output = Result<Action>> + Send;
+}
+
+/// What is to happen to a key after a successful run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Nothing, until something changes.
+    Done,
+    /// It runs again after this time, or earlier if something changes.
+    Again(Duration),
+}
+
+/// The name of an object of the controller's kind.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectKey {
+    /// Empty for cluster-scoped kinds.
+    pub namespace: Arc<str>,
+    /// The name in it.
+    pub name: Arc<str>,
+}
+
+/// What a controller works with.
+#[derive(Clone)]
+pub struct Context {
+    client: Client,
+}
+
+/// A controller of any kind, for lists of them. See [`Controller`], which every implementation comes from.
+#[allow(missing_docs, reason = "each method is the one of the same name of `Controller`")]
+pub trait AnyController: Send + Sync {
+    fn name(&self) -> &'static str;
+    fn is_on_by_default(&self) -> bool;
+    /// The kind of [`Controller::Resource`].
+    fn resource(&self) -> &'static ResourceDef;
+    fn also_watches(&self) -> Vec<Trigger>;
+    fn reconcile<'a>(&'a self, key: &'a ObjectKey, cx: &'a Context) -> BoxFuture<'a, Result<Action>>;
+}
+
+impl<C: Controller> AnyController for C {
+    fn name(&self) -> &'static str {
+        Controller::name(self)
+    }
+
+    fn is_on_by_default(&self) -> bool {
+        Controller::is_on_by_default(self)
+    }
+
+    fn resource(&self) -> &'static ResourceDef {
+        C::Resource::RESOURCE
+    }
+
+    fn also_watches(&self) -> Vec<Trigger> {
+        Controller::also_watches(self)
+    }
+
+    fn reconcile<'a>(&'a self, key: &'a ObjectKey, cx: &'a Context) -> BoxFuture<'a, Result<Action>> {
+        Box::pin(Controller::reconcile(self, key, cx))
+    }
+}
+
+impl ObjectKey {
+    /// The object of that namespace (empty for cluster-scoped kinds) and name.
+    pub fn new(namespace: impl Into<Arc<str>>, name: impl Into<Arc<str>>) -> Self {
+        ObjectKey { namespace: namespace.into(), name: name.into() }
+    }
+
+    /// The name of a stored object.
+    pub fn of(object: &Object) -> Self {
+        let key = object.key();
+        ObjectKey { namespace: Arc::clone(&key.namespace), name: Arc::clone(&key.name) }
+    }
+}
+
+/// For people: `default/a`, or `a` without a namespace.
+impl fmt::Display for ObjectKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.namespace.is_empty() {
+            write!(f, "{}/", self.namespace)?;
+        }
+        f.write_str(&self.name)
+    }
+}
+
+impl Context {
+    /// Works with this client. The runner makes one for each controller, under the controller's name.
+    pub fn new(client: Client) -> Self {
+        Context { client }
+    }
+
+    /// Reads and writes objects of all kinds.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Reads and writes objects of the kind `T`, typed.
+    ///
+    /// # Errors
+    /// 404 where the kind is not served.
+    pub fn api<T: Kind>(&self) -> Result<Api<T>> {
+        self.client.api().ok_or(ApiError::UnknownResource)
+    }
+
+    /// The kind `T`, as it is served.
+    ///
+    /// # Errors
+    /// 404 where it is not served.
+    pub fn served<T: Kind>(&self) -> Result<&Arc<ServedResource>> {
+        self.client.core().catalog().served(T::RESOURCE).ok_or(ApiError::UnknownResource)
+    }
+
+    /// The newest state of an object; `None` where it is gone.
+    ///
+    /// # Errors
+    /// 500 where the stored form cannot be read.
+    pub fn lookup(&self, resource: &ServedResource, key: &ObjectKey) -> Result<Option<Current>> {
+        self.client.core().objects().lookup(resource, &key.namespace, &key.name)
+    }
+}

@@ -1,0 +1,207 @@
+//! Runs controllers until the server stops.
+//!
+//! Each has a watching loop, a queue of keys and a few workers. What fails, or panics, runs again after a delay that
+//! grows from milliseconds to a minute, and holds up no other key.
+
+use std::{
+    any::Any,
+    panic::AssertUnwindSafe,
+    sync::{Arc, atomic::Ordering::Relaxed},
+    time::Duration,
+};
+
+use futures_util::FutureExt;
+use orch_registry::{catalog::ServedResource, client::Client, core::Core, error::ApiError};
+use tokio::{
+    sync::mpsc::{self, Receiver},
+    task::JoinSet,
+    time::{Instant, sleep_until},
+};
+
+use crate::{
+    controller::{Action, AnyController, Context, ObjectKey},
+    queue::{Outcome, Queue},
+    stats::{Monitor, Record},
+    watching,
+};
+
+/// How many keys of one controller are worked on at a time.
+const WORKERS: usize = 4;
+/// How many batches of keys the watching loop is ahead of the queue at most.
+const AHEAD: usize = 16;
+
+/// Controllers that are to run.
+pub struct Runner {
+    jobs: Vec<Job>,
+}
+
+/// Controllers that run. They stop when the server does, and at once when this is dropped.
+pub struct Running {
+    jobs: JoinSet<()>,
+}
+
+/// One controller.
+struct Job {
+    controller: Arc<dyn AnyController>,
+    record: Arc<Record>,
+}
+
+/// The end of the work at one key.
+struct Finished {
+    key: ObjectKey,
+    result: Result<Action, Failure>,
+    took: Duration,
+}
+
+#[derive(Debug)]
+enum Failure {
+    Error(ApiError),
+    Panic(String),
+}
+
+impl Runner {
+    /// Of these controllers, which have names of their own.
+    pub fn new(controllers: Vec<Box<dyn AnyController>>) -> Self {
+        let job = |controller: Box<dyn AnyController>| {
+            let record = Arc::new(Record::new(controller.name()));
+            Job { controller: controller.into(), record }
+        };
+        Runner { jobs: controllers.into_iter().map(job).collect() }
+    }
+
+    /// Looks at them; may be taken before they run.
+    pub fn monitor(&self) -> Monitor {
+        Monitor(self.jobs.iter().map(|job| Arc::clone(&job.record)).collect())
+    }
+
+    /// Runs them. A controller whose kind is not served has nothing to do.
+    pub fn start(self, core: &Arc<Core>) -> Running {
+        let mut jobs = JoinSet::new();
+        for job in self.jobs {
+            match core.catalog().served(job.controller.resource()) {
+                Some(resource) => drop(jobs.spawn(job.run(Arc::clone(core), Arc::clone(resource)))),
+                None => job.record.is_well.store(true, Relaxed),
+            }
+        }
+        Running { jobs }
+    }
+}
+
+impl Running {
+    /// Returns when the server has stopped and nothing of the controllers runs any more.
+    pub async fn ended(mut self) {
+        while let Some(ended) = self.jobs.join_next().await {
+            if let Err(error) = ended {
+                tracing::error!(%error, "a controller ended");
+            }
+        }
+    }
+}
+
+impl Job {
+    async fn run(self, core: Arc<Core>, resource: Arc<ServedResource>) {
+        let client = Client::new(Arc::clone(&core), self.record.name);
+        let cx = Arc::new(Context::new(client));
+        let (sender, changed) = mpsc::channel(AHEAD);
+        let watching = async {
+            let mut stopping = core.stopping();
+            tokio::select! {
+                biased;
+                // An error means that the sender is gone, and the server with it.
+                _ = stopping.wait_for(|stopping| *stopping) => {}
+                () = watching::run(&*self.controller, &resource, cx.client(), &self.record, sender) => {}
+            }
+        };
+        tokio::join!(watching, self.work(&cx, changed));
+    }
+
+    /// Works at keys until no more come. What is being worked on then is given up.
+    async fn work(&self, cx: &Arc<Context>, mut changed: Receiver<Vec<ObjectKey>>) {
+        let mut queue = Queue::default();
+        let mut workers = JoinSet::new();
+        loop {
+            queue.wake(Instant::now());
+            while workers.len() < WORKERS
+                && let Some((key, waited)) = queue.take(Instant::now())
+            {
+                self.record.queue_time.observe(waited);
+                workers.spawn(reconcile(Arc::clone(&self.controller), Arc::clone(cx), key));
+            }
+            self.record.depth.store(queue.depth(), Relaxed);
+            self.record.failing.store(queue.failing(), Relaxed);
+            tokio::select! {
+                keys = changed.recv() => match keys {
+                    Some(keys) => {
+                        let now = Instant::now();
+                        keys.into_iter().for_each(|key| queue.add(key, now));
+                    }
+                    None => break,
+                },
+                Some(finished) = workers.join_next() => {
+                    let finished = finished.expect("workers are not cancelled, and they catch panics");
+                    self.finish(&mut queue, finished);
+                }
+                () = reached(queue.next_due()) => {}
+            }
+        }
+        workers.shutdown().await;
+    }
+
+    fn finish(&self, queue: &mut Queue, finished: Finished) {
+        let Finished { key, result, took } = finished;
+        self.record.work_time.observe(took);
+        let outcome = match &result {
+            Ok(Action::Done) => Outcome::Done,
+            Ok(Action::Again(delay)) => Outcome::Again(*delay),
+            Err(_) => Outcome::Failed,
+        };
+        let failures = queue.finish(key.clone(), outcome, Instant::now());
+        if let Err(failure) = result {
+            self.record.retries.fetch_add(1, Relaxed);
+            if matches!(failure, Failure::Panic(_)) {
+                self.record.panics.fetch_add(1, Relaxed);
+            }
+            self.report(&key, failures, &failure);
+        }
+    }
+
+    /// A key that fails on and on is logged ever less often. The first failures are mostly lost races.
+    fn report(&self, key: &ObjectKey, failures: u32, failure: &Failure) {
+        let controller = self.record.name;
+        let is_logged = failures.is_power_of_two();
+        match failure {
+            Failure::Panic(message) if is_logged => {
+                tracing::error!(controller, %key, failures, message, "a controller panicked");
+            }
+            Failure::Error(error) if is_logged && failures >= 4 => {
+                tracing::warn!(controller, %key, failures, ?error, "a controller fails");
+            }
+            _ => tracing::debug!(controller, %key, failures, ?failure, "a controller failed"),
+        }
+    }
+}
+
+async fn reconcile(controller: Arc<dyn AnyController>, cx: Arc<Context>, key: ObjectKey) -> Finished {
+    let begun = Instant::now();
+    // An async block, so that a panic before the first await is caught as well.
+    let work = async { controller.reconcile(&key, &cx).await };
+    let result = match AssertUnwindSafe(work).catch_unwind().await {
+        Ok(result) => result.map_err(Failure::Error),
+        Err(panic) => Err(Failure::Panic(message_of(&*panic).to_owned())),
+    };
+    Finished { key, result, took: begun.elapsed() }
+}
+
+/// Waits for a time; forever if there is none.
+async fn reached(time: Option<Instant>) {
+    match time {
+        Some(time) => sleep_until(time).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// What a panic says.
+pub(crate) fn message_of(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
+}

@@ -1,0 +1,167 @@
+//! What controllers tell about themselves: counts and times for metrics, and whether they are well.
+
+use std::{
+    array,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+/// The upper bounds of the buckets of [`Durations`], in seconds.
+pub const BOUNDS: [f64; 9] = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10.0, 60.0, 300.0];
+
+/// What there is to know of one controller. Counts begin at the start of the server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stats {
+    /// Its name.
+    pub name: &'static str,
+    /// How many keys wait for a worker.
+    pub depth: usize,
+    /// How many keys failed the last time that they were worked on.
+    pub failing: usize,
+    /// How often one was worked on.
+    pub reconciles: u64,
+    /// How often that failed, so that it has to be done again.
+    pub retries: u64,
+    /// How often that panicked; these are among the retries.
+    pub panics: u64,
+    /// How often the watching loop panicked.
+    pub restarts: u64,
+    /// How long keys waited for a worker.
+    pub queue_time: Durations,
+    /// How long the work at keys took.
+    pub work_time: Durations,
+}
+
+/// How many of a series of times were how long.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Durations {
+    /// How many were at most as long as the bound of the same index in [`BOUNDS`].
+    pub at_most: [u64; BOUNDS.len()],
+    /// How many there were.
+    pub count: u64,
+    /// How long they were together.
+    pub sum: Duration,
+}
+
+/// Looks at controllers while they run. Clones look at the same ones.
+#[derive(Clone)]
+pub struct Monitor(pub(crate) Arc<[Arc<Record>]>);
+
+impl Monitor {
+    /// The names of the controllers.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.0.iter().map(|record| record.name)
+    }
+
+    /// What there is to know of each controller.
+    pub fn stats(&self) -> Vec<Stats> {
+        self.0.iter().map(|record| record.stats()).collect()
+    }
+
+    /// Whether a controller hears of changes: its watching loop has listed all objects and runs. Objects that fail do
+    /// not make it ill, because one bad object must not take the server out of service; [`Stats::failing`] counts them.
+    ///
+    /// # Errors
+    /// What is wrong, in words for an operator.
+    pub fn health(&self, name: &str) -> Result<(), String> {
+        let record = self.0.iter().find(|record| record.name == name);
+        let record = record.ok_or_else(|| format!("there is no controller {name}"))?;
+        if record.is_well.load(Relaxed) {
+            Ok(())
+        } else {
+            Err(format!("the controller {name} does not watch"))
+        }
+    }
+}
+
+/// Where a controller writes down what it does.
+pub(crate) struct Record {
+    pub(crate) name: &'static str,
+    /// Whether its watching loop runs, or there is nothing to watch.
+    pub(crate) is_well: AtomicBool,
+    pub(crate) depth: AtomicUsize,
+    pub(crate) failing: AtomicUsize,
+    pub(crate) retries: AtomicU64,
+    pub(crate) panics: AtomicU64,
+    pub(crate) restarts: AtomicU64,
+    pub(crate) queue_time: Histogram,
+    pub(crate) work_time: Histogram,
+}
+
+impl Record {
+    pub(crate) fn new(name: &'static str) -> Self {
+        Record {
+            name,
+            is_well: AtomicBool::default(),
+            depth: AtomicUsize::default(),
+            failing: AtomicUsize::default(),
+            retries: AtomicU64::default(),
+            panics: AtomicU64::default(),
+            restarts: AtomicU64::default(),
+            queue_time: Histogram::default(),
+            work_time: Histogram::default(),
+        }
+    }
+
+    fn stats(&self) -> Stats {
+        let work_time = self.work_time.durations();
+        Stats {
+            name: self.name,
+            depth: self.depth.load(Relaxed),
+            failing: self.failing.load(Relaxed),
+            reconciles: work_time.count,
+            retries: self.retries.load(Relaxed),
+            panics: self.panics.load(Relaxed),
+            restarts: self.restarts.load(Relaxed),
+            queue_time: self.queue_time.durations(),
+            work_time,
+        }
+    }
+}
+
+/// Counts times by their lengths.
+#[derive(Default)]
+pub(crate) struct Histogram {
+    /// One bucket for each bound, and one for what is longer.
+    buckets: [AtomicU64; BOUNDS.len() + 1],
+    nanoseconds: AtomicU64,
+}
+
+impl Histogram {
+    pub(crate) fn observe(&self, time: Duration) {
+        let seconds = time.as_secs_f64();
+        let bucket = BOUNDS.partition_point(|bound| *bound < seconds);
+        self.buckets[bucket].fetch_add(1, Relaxed);
+        self.nanoseconds.fetch_add(time.as_nanos() as u64, Relaxed);
+    }
+
+    fn durations(&self) -> Durations {
+        let mut count = 0;
+        let mut next = |index: usize| {
+            count += self.buckets[index].load(Relaxed);
+            count
+        };
+        let at_most = array::from_fn(&mut next);
+        let count = next(BOUNDS.len());
+        Durations { at_most, count, sum: Duration::from_nanos(self.nanoseconds.load(Relaxed)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_counted_by_length() {
+        let histogram = Histogram::default();
+        for milliseconds in [1, 2, 100, 400_000] {
+            histogram.observe(Duration::from_millis(milliseconds));
+        }
+        let durations = histogram.durations();
+        assert_eq!(durations.at_most, [1, 2, 2, 3, 3, 3, 3, 3, 3]);
+        assert_eq!((durations.count, durations.sum), (4, Duration::from_millis(400_103)));
+    }
+}

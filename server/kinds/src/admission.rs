@@ -1,0 +1,37 @@
+//! The product's admission plugins. Those that the reference has too have its names, so that operators find them.
+
+mod default_toleration_seconds;
+mod namespace_lifecycle;
+mod priority;
+mod storage_object_in_use_protection;
+mod taint_nodes_by_condition;
+
+use orch_registry::admission::AdmissionRequest;
+use orch_runtime::{
+    object::Kind,
+    resource_def::{ResourceDef, Verb},
+};
+
+pub(crate) use self::{
+    default_toleration_seconds::DefaultTolerationSeconds, namespace_lifecycle::NamespaceLifecycle,
+    priority::Priority, storage_object_in_use_protection::StorageObjectInUseProtection,
+    taint_nodes_by_condition::TaintNodesByCondition,
+};
+
+/// Whether a row of the resource table is that of the kind `T`.
+fn is<T: Kind>(def: &ResourceDef) -> bool {
+    std::ptr::eq(def, T::RESOURCE)
+}
+
+/// The object of a write of the kind `T` on its main path; `None` for all other writes.
+fn written<'r, T: Kind>(request: &'r mut AdmissionRequest<'_>) -> Option<&'r mut T> {
+    if !is::<T>(request.resource.def) || request.subresource.is_some() {
+        return None;
+    }
+    request.object.as_deref_mut()?.as_any_mut().downcast_mut()
+}
+
+/// The object of a create of the kind `T`; `None` for all other writes.
+fn created<'r, T: Kind>(request: &'r mut AdmissionRequest<'_>) -> Option<&'r mut T> {
+    if request.operation == Verb::Create { written(request) } else { None }
+}

@@ -1,0 +1,39 @@
+//! `StorageObjectInUseProtection`: new volumes and claims get the finalizer that keeps them while they are in use; see
+//! [`volume_protection`].
+
+use orch_api::core::v1::{PersistentVolume, PersistentVolumeClaim};
+use orch_auth::answer::Answer;
+use orch_registry::admission::{AdmissionPlugin, AdmissionRequest, Admitted};
+use orch_runtime::resource_def::{FieldPath, ResourceDef};
+
+use super::{created, is};
+use crate::volume_protection;
+
+pub(crate) struct StorageObjectInUseProtection;
+
+impl AdmissionPlugin for StorageObjectInUseProtection {
+    fn name(&self) -> &'static str {
+        "StorageObjectInUseProtection"
+    }
+
+    fn mutate<'a>(&'a self, request: &'a mut AdmissionRequest<'_>) -> Admitted<'a> {
+        let vocabulary = request.resource.vocabulary;
+        if let Some(volume) = created::<PersistentVolume>(request) {
+            add(&mut volume.metadata.finalizers, volume_protection::volume_finalizer(vocabulary));
+        } else if let Some(claim) = created::<PersistentVolumeClaim>(request) {
+            add(&mut claim.metadata.finalizers, volume_protection::claim_finalizer(vocabulary));
+        }
+        Answer::Ready(Ok(()))
+    }
+
+    fn added_fields(&self, def: &ResourceDef) -> &'static [FieldPath] {
+        let is_protected = is::<PersistentVolume>(def) || is::<PersistentVolumeClaim>(def);
+        if is_protected { &[&["metadata", "finalizers"]] } else { &[] }
+    }
+}
+
+fn add(finalizers: &mut Vec<String>, finalizer: String) {
+    if !finalizers.contains(&finalizer) {
+        finalizers.push(finalizer);
+    }
+}

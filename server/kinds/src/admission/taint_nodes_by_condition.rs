@@ -1,0 +1,34 @@
+//! `TaintNodesByCondition`: a new node is not ready, and no pods are placed on it until it is.
+
+use orch_api::core::v1::{Node, Taint};
+use orch_auth::answer::Answer;
+use orch_registry::admission::{AdmissionPlugin, AdmissionRequest, Admitted};
+use orch_runtime::vocabulary::Vocabulary;
+
+use super::created;
+
+const NO_SCHEDULE: &str = "NoSchedule";
+
+pub(crate) struct TaintNodesByCondition;
+
+impl AdmissionPlugin for TaintNodesByCondition {
+    fn name(&self) -> &'static str {
+        "TaintNodesByCondition"
+    }
+
+    fn mutate<'a>(&'a self, request: &'a mut AdmissionRequest<'_>) -> Admitted<'a> {
+        let vocabulary = request.resource.vocabulary;
+        if let Some(node) = created(request) {
+            taint(node, vocabulary);
+        }
+        Answer::Ready(Ok(()))
+    }
+}
+
+fn taint(node: &mut Node, vocabulary: &Vocabulary) {
+    let key = format!("node.{}", vocabulary.label("not-ready"));
+    let taints = &mut node.spec.taints;
+    if !taints.iter().any(|taint| taint.key == key && taint.effect == NO_SCHEDULE) {
+        taints.push(Taint { key, effect: NO_SCHEDULE.to_owned(), ..Taint::default() });
+    }
+}
