@@ -1,14 +1,14 @@
-//! An answer that is mostly there at once.
+//! An answer that is usually ready at once.
 //!
-//! Nearly every question of this crate is answered from memory; a few methods ask another system. Returning an
-//! [`Answer`] keeps the first kind free of allocation and the traits free of two versions of each method.
+//! Most questions of this crate are answered from memory; a few need another system. With an [`Answer`] the
+//! first need no allocation, and a trait needs only one version of each method.
 
 use std::{ops::ControlFlow, pin::Pin};
 
-/// Either the value, or the future that brings it.
+/// Either a value, or a future of it.
 #[must_use = "an answer is looked at, not dropped"]
 pub enum Answer<'a, T> {
-    /// Known at once.
+    /// The value is known.
     Ready(T),
     /// Another system has to be asked.
     Later(Pin<Box<dyn Future<Output = T> + Send + 'a>>),
@@ -24,9 +24,9 @@ impl<T> Answer<'_, T> {
     }
 }
 
-/// Looks at answers in order until `step` breaks off with the result; when none does, `conclude` makes it of the
-/// state. Answers are only asked for when it is their turn, and only from the first later one on is the result
-/// itself later.
+/// Combines answers in order. `step` takes each value and may end with a result; otherwise `conclude` makes
+/// the result from the state. An answer is requested only when it is its turn. The result is a future only if
+/// an answer that was requested is one.
 pub(crate) fn in_order<'a, T, S, R>(
     mut answers: impl Iterator<Item = Answer<'a, T>> + Send + 'a,
     mut state: S,

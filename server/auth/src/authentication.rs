@@ -1,9 +1,8 @@
-//! The configured authentication methods as one.
+//! All configured authentication methods together.
 //!
-//! Methods are tried in a fixed order: client certificate, then bearer tokens: those of a file, then those that the server
-//! makes. The first that accepts decides. A
-//! request with a credential that none accepts is refused; only a request without any is anonymous, where that
-//! is allowed.
+//! The order is: client certificates, the token file, then methods that are added, such as service account
+//! tokens. The first method that accepts decides. A request with credentials that no method accepts is
+//! refused. A request without credentials is anonymous, if that is allowed.
 
 use std::{ops::ControlFlow, path::PathBuf};
 
@@ -22,15 +21,16 @@ use crate::{
 /// How callers prove who they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuthenticationConfig {
-    /// PEM files of the authorities that issue client certificates; without any, client certificates are ignored.
+    /// PEM files of the authorities that issue client certificates; without any, client certificates are
+    /// ignored.
     pub client_ca_files: Vec<PathBuf>,
     /// CSV file of static tokens.
     pub token_file: Option<PathBuf>,
-    /// Whether a request without credentials is made by `system:anonymous` instead of being refused.
+    /// Whether a request without credentials is made by `system:anonymous`; otherwise it is refused.
     pub anonymous: bool,
-    /// What the server calls itself in tokens of service accounts, if not by the vocabulary's name.
+    /// The issuer in service account tokens; without it, the vocabulary names one.
     pub service_account_issuer: Option<String>,
-    /// The audiences of tokens that this server accepts; the issuer where there is none.
+    /// The audiences of tokens that this server accepts; if empty, only the issuer.
     pub api_audiences: Vec<String>,
 }
 
@@ -54,20 +54,20 @@ impl Authentication {
         Ok(Self::from_methods(methods, config.anonymous))
     }
 
-    /// Tries exactly these, in this order.
+    /// Uses exactly these methods, in this order.
     pub fn from_methods(methods: Vec<Box<dyn Authenticator>>, anonymous: bool) -> Self {
         let anonymous = anonymous.then(|| Authenticated::new(UserInfo::anonymous(), "anonymous"));
         Self { methods, anonymous }
     }
 
-    /// Tries this one too, after the others.
+    /// Adds a method after the others.
     #[must_use]
     pub fn with(mut self, method: Box<dyn Authenticator>) -> Self {
         self.methods.push(method);
         self
     }
 
-    /// The caller of a request. An error is answered with 401; its text is for the log.
+    /// The caller of a request. An error becomes a 401 answer; its text is for the log only.
     pub fn authenticate<'a>(
         &'a self,
         credentials: &'a Credentials<'a>,
@@ -76,7 +76,7 @@ impl Authentication {
         in_order(answers, None, consider, |refusal| self.conclude(credentials, refusal))
     }
 
-    /// Nobody accepted a credential.
+    /// The result if no method accepted a credential.
     fn conclude(
         &self,
         credentials: &Credentials<'_>,
@@ -92,7 +92,7 @@ impl Authentication {
     }
 }
 
-/// Ends with the first identity; keeps the first refusal.
+/// Ends with the first identity; keeps the first error.
 fn consider(
     refusal: &mut Option<AuthError>,
     answer: Result<Option<Authenticated>, AuthError>,

@@ -1,7 +1,7 @@
-//! The configured authorizers as one.
+//! All configured authorizers together.
 //!
-//! They are asked in order; the first that allows or denies decides. When none decides, the request is forbidden,
-//! and their reasons are joined line by line.
+//! They are asked in order, and the first that allows or denies decides. If none decides, the request is
+//! forbidden, and the reasons are joined, one in each line.
 
 use std::{borrow::Cow, ops::ControlFlow};
 
@@ -14,7 +14,7 @@ use crate::{
     user::UserInfo,
 };
 
-/// A kind of authorizer that can be configured by name.
+/// An authorizer that can be configured by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Everything is allowed.
@@ -24,10 +24,10 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Every mode.
+    /// All modes.
     pub const ALL: [Self; 2] = [Self::AlwaysAllow, Self::AlwaysDeny];
 
-    /// The name that operators use.
+    /// The name in the configuration.
     pub fn name(self) -> &'static str {
         match self {
             Self::AlwaysAllow => "AlwaysAllow",
@@ -46,7 +46,7 @@ impl Mode {
 /// How requests are authorized.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthorizationConfig {
-    /// Asked in this order, after the rule that `system:masters` may do everything.
+    /// Asked in this order. Members of `system:masters` are allowed before any mode is asked.
     pub modes: Vec<Mode>,
 }
 
@@ -56,14 +56,14 @@ pub struct Authorization {
 }
 
 impl Authorization {
-    /// Sets up the configured modes; authorizers that come with the program (`own`) are asked before them.
+    /// Sets up the configured modes. The program's own authorizers (`own`) are asked before them.
     pub fn new(config: &AuthorizationConfig, own: impl IntoIterator<Item = Box<dyn Authorizer>>) -> Self {
         let first: Box<dyn Authorizer> = Box::new(PrivilegedGroup);
         let modes = config.modes.iter().map(|mode| mode.authorizer());
         Self::from_authorizers(std::iter::once(first).chain(own).chain(modes))
     }
 
-    /// Asks exactly these, in this order.
+    /// Uses exactly these authorizers, in this order.
     pub fn from_authorizers(authorizers: impl IntoIterator<Item = Box<dyn Authorizer>>) -> Self {
         Self { authorizers: authorizers.into_iter().collect() }
     }
@@ -75,7 +75,7 @@ impl Authorizer for Authorization {
         in_order(decisions, Reasons::default(), Reasons::add, Reasons::into_decision)
     }
 
-    /// What all of them list, together.
+    /// The rules of all authorizers together.
     fn rules<'a>(&'a self, user: &'a UserInfo, namespace: &'a str) -> Answer<'a, Rules> {
         let lists = self.authorizers.iter().map(move |authorizer| authorizer.rules(user, namespace));
         let add = |all: &mut Rules, rules: Rules| {
@@ -86,12 +86,12 @@ impl Authorizer for Authorization {
     }
 }
 
-/// Why nobody decided so far.
+/// The reasons of the authorizers that have no opinion.
 #[derive(Default)]
 struct Reasons(Cow<'static, str>);
 
 impl Reasons {
-    /// Ends with the decision, if it is one.
+    /// Ends with the first decision.
     fn add(&mut self, decision: Decision) -> ControlFlow<Decision> {
         let Decision::NoOpinion { reason } = decision else { return ControlFlow::Break(decision) };
         if self.0.is_empty() {
@@ -118,7 +118,7 @@ mod tests {
         user::{GROUP_MASTERS, UserInfo},
     };
 
-    /// Answers what it holds, at once or after a turn of the executor.
+    /// Gives a fixed answer, at once or after one turn of the executor.
     struct Fixed {
         decision: Decision,
         later: bool,
@@ -167,7 +167,7 @@ mod tests {
         ];
         let user = UserInfo::new("bob", ["devs"]);
         for (decisions, expected) in cases {
-            // Every way in which the members may answer at once or later.
+            // Each bit of the pattern says whether one member answers later.
             for pattern in 0..1_u32 << decisions.len() {
                 let members = decisions.iter().cloned().enumerate().map(|(position, decision)| {
                     let later = pattern >> position & 1 == 1;
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn modes_decide_in_their_order_and_masters_may_everything() {
+    async fn modes_decide_in_order_after_the_privileged_group() {
         let plain = UserInfo::new("bob", ["devs"]);
         let master = UserInfo::new("admin", [GROUP_MASTERS]);
         for (modes, plain_allowed) in [
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_comes_with_the_program_is_asked_before_the_modes_and_after_the_masters() {
+    async fn own_authorizers_are_asked_after_the_privileged_group_and_before_the_modes() {
         let plain = UserInfo::new("bob", ["devs"]);
         let master = UserInfo::new("admin", [GROUP_MASTERS]);
         for (own, plain_allowed) in [(deny(), false), (none("not mine"), true), (allow(), true)] {

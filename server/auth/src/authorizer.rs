@@ -1,6 +1,6 @@
-//! May they: what is asked of an authorizer, and what it answers.
+//! Authorizers: the trait, what it is asked, and what it answers.
 //!
-//! The combination of several authorizers is [`Authorization`](crate::authorization).
+//! [`Authorization`](crate::authorization) combines several authorizers.
 
 use std::borrow::Cow;
 
@@ -16,20 +16,21 @@ pub trait Authorizer: Send + Sync {
     /// Decides about one request.
     fn authorize<'a>(&'a self, attributes: &'a Attributes<'a>) -> Answer<'a, Decision>;
 
-    /// Lists what a user may do in a namespace, and outside of all. An authorizer that cannot list says so.
+    /// Lists what a user may do in a namespace, and with cluster-scoped resources and paths. An authorizer
+    /// that cannot list returns [`Rules::unknown`].
     fn rules<'a>(&'a self, _user: &'a UserInfo, _namespace: &'a str) -> Answer<'a, Rules> {
         Answer::Ready(Rules::unknown())
     }
 }
 
-/// What is to be decided: may this user do this to that?
+/// What is to be decided: whether the user may use the verb on the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attributes<'a> {
-    /// Who asks.
+    /// The caller.
     pub user: &'a UserInfo,
-    /// `get`, `list`, `create` ...; the lower-case HTTP method when the target is a path.
+    /// `get`, `list`, `create` ...; for a path, the HTTP method in lower case.
     pub verb: &'a str,
-    /// What it is done to.
+    /// The resource or path.
     pub target: Target<'a>,
 }
 
@@ -38,11 +39,11 @@ pub struct Attributes<'a> {
 pub enum Target<'a> {
     /// An API resource.
     Resource(ResourceTarget<'a>),
-    /// Any other path, such as `/healthz`.
+    /// Another path, such as `/healthz`.
     Path(&'a str),
 }
 
-/// A resource, or one object of it. What does not apply is empty.
+/// A resource, or one object of it. Parts that do not apply are empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResourceTarget<'a> {
     /// Empty for the core group.
@@ -59,28 +60,28 @@ pub struct ResourceTarget<'a> {
     pub name: &'a str,
 }
 
-/// The answer of an authorizer. A reason may be empty; clients see it.
+/// The answer of an authorizer. The reason may be empty; clients see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Final: yes.
+    /// Allowed. No other authorizer is asked.
     Allow {
-        /// What grants it.
+        /// Why it is allowed.
         reason: Cow<'static, str>,
     },
-    /// Final: no.
+    /// Denied. No other authorizer is asked.
     Deny {
-        /// What forbids it.
+        /// Why it is denied.
         reason: Cow<'static, str>,
     },
     /// The next authorizer decides; if there is none, the request is forbidden.
     NoOpinion {
-        /// Why this one does not grant it.
+        /// Why this authorizer does not allow it.
         reason: Cow<'static, str>,
     },
 }
 
 impl Decision {
-    /// Whether the request may go on.
+    /// Whether the request is allowed.
     pub fn is_allowed(&self) -> bool {
         matches!(self, Self::Allow { .. })
     }

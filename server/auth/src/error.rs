@@ -1,10 +1,10 @@
-//! What can go wrong: at start with the files that were given, and per request with the credentials.
+//! Errors: at start about files, and per request about credentials.
 //!
-//! No message holds a token or a private key.
+//! No message contains a token or a private key.
 
 use std::path::PathBuf;
 
-/// Every error of this crate. [`AuthError::is_credential`] tells the two kinds apart.
+/// Every error of this crate. [`AuthError::is_credential`] distinguishes the two groups.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthError {
     /// The request carries no credential and anonymous requests are not allowed.
@@ -13,13 +13,13 @@ pub enum AuthError {
     /// The request carries a bearer token that no method accepts.
     #[error("the bearer token is not valid")]
     UnknownToken,
-    /// The client certificate of the connection is not acceptable.
+    /// The client certificate of the connection is not valid.
     #[error("the client certificate is not valid: {problem}")]
     Certificate {
         /// What is wrong with it.
         problem: String,
     },
-    /// The token of a service account is not acceptable.
+    /// The service account token is not valid.
     #[error("the service account token is not valid: {problem}")]
     ServiceAccountToken {
         /// What is wrong with it, without the token.
@@ -40,7 +40,7 @@ pub enum AuthError {
         #[source]
         source: std::io::Error,
     },
-    /// A line of a token file is not acceptable.
+    /// A line of a token file is not valid.
     #[error("{}:{line}: {problem}", path.display())]
     TokenFile {
         /// The file.
@@ -50,7 +50,7 @@ pub enum AuthError {
         /// What is wrong, without the line's content.
         problem: String,
     },
-    /// A file of trusted certificates is not acceptable.
+    /// A file of trusted certificates is not valid.
     #[error("{}: {problem}", path.display())]
     TrustBundle {
         /// The file.
@@ -61,7 +61,8 @@ pub enum AuthError {
 }
 
 impl AuthError {
-    /// Whether a request's credentials are at fault (answer 401), rather than the server's configuration.
+    /// Whether the credentials of a request are at fault (answer 401), and not the configuration of the
+    /// server.
     pub fn is_credential(&self) -> bool {
         match self {
             Self::NoCredentials

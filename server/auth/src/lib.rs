@@ -1,11 +1,11 @@
-//! Who is it, may they: authentication and authorization, free of HTTP.
+//! Authentication and authorization, without HTTP.
 //!
-//! - [`authentication`]: the configured methods as one; [`authenticator`]: what a method is, and each of them;
-//! - [`authorization`]: the configured authorizers as one; [`authorizer`]: what an authorizer is, and each;
-//! - [`service_account`]: the tokens that the server itself makes;
-//! - [`user`]: the identity that the first half produces and the second half judges.
+//! - [`authentication`]: all configured methods together; [`authenticator`]: the trait and each method;
+//! - [`authorization`]: all configured authorizers together; [`authorizer`]: the trait and each authorizer;
+//! - [`service_account`]: the tokens that the server issues;
+//! - [`user`]: the identity that authentication finds and authorization judges.
 //!
-//! Files are read when the two are built, so a server that has started needs none of them again.
+//! Files are read when the two are built; a server that has started does not need them again.
 
 pub mod answer;
 pub mod authentication;

@@ -1,7 +1,7 @@
-//! Tokens of service accounts: who has one, what it says and by what it is known to be genuine.
+//! Service account tokens: how they are issued and verified.
 //!
-//! A token is a JSON web token in its compact form, signed with the key that the server keeps. It names the account by
-//! its uid as well, and may name another object: it is good while both exist.
+//! A token is a JSON Web Token (RFC 7519) in compact form, signed with the key of the server. It names the
+//! account by name and uid, and may name another object; it is valid while both exist.
 
 mod claims;
 mod key;
@@ -17,7 +17,7 @@ pub use self::{
 };
 use crate::error::AuthError;
 
-/// Every service account is a member.
+/// The group of all service accounts.
 pub const GROUP_SERVICE_ACCOUNTS: &str = "system:serviceaccounts";
 const USER_PREFIX: &str = "system:serviceaccount";
 
@@ -26,7 +26,7 @@ pub fn user_name(namespace: &str, name: &str) -> String {
     format!("{USER_PREFIX}:{namespace}:{name}")
 }
 
-/// What tokens are bound to.
+/// The kinds of objects that tokens are bound to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The account itself.
@@ -35,51 +35,51 @@ pub enum Kind {
     Pod,
     /// A secret in the account's namespace.
     Secret,
-    /// A machine.
+    /// A node.
     Node,
 }
 
-/// An object as it is now.
+/// The current state of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// Its uid.
     pub uid: String,
-    /// When it stops or stopped existing, in seconds since 1970, where it is being deleted.
+    /// The deletion time, in seconds since 1970, if the object is being deleted; it may be in the future.
     pub deleted_at: Option<i64>,
 }
 
-/// The objects that tokens are bound to.
+/// Finds the objects that tokens are bound to.
 pub trait Directory: Send + Sync {
     /// The object of that name; the namespace is empty for nodes.
     fn find(&self, kind: Kind, namespace: &str, name: &str) -> Option<Found>;
 }
 
-/// Makes tokens, and reads those that it made.
+/// Issues tokens, and verifies those that it has issued.
 pub struct TokenIssuer {
     key: SigningKey,
     issuer: String,
     audiences: Vec<String>,
-    /// The claim that holds what is no standard claim; a word of the vocabulary.
+    /// The claim that holds all non-standard claims; the vocabulary names it.
     private_claim: &'static str,
 }
 
 impl TokenIssuer {
-    /// Tokens name `issuer`; this server accepts those that are for one of `audiences`, which is the issuer where there is
-    /// none.
+    /// `issuer` is the issuer in tokens. This server accepts tokens for one of `audiences`; if empty, only
+    /// for the issuer.
     pub fn new(key: SigningKey, issuer: String, audiences: Vec<String>, vocabulary: &Vocabulary) -> Self {
         let audiences = if audiences.is_empty() { vec![issuer.clone()] } else { audiences };
         Self { key, issuer, audiences, private_claim: vocabulary.label_domain }
     }
 
-    /// The audiences that this server is one of.
+    /// The audiences that this server accepts.
     pub fn audiences(&self) -> &[String] {
         &self.audiences
     }
 
-    /// Makes a token.
+    /// Issues a token.
     ///
     /// # Errors
-    /// Where the signature cannot be made.
+    /// If the token cannot be signed.
     pub fn issue(&self, grant: &Grant) -> Result<String, AuthError> {
         let header = json!({"alg": SigningKey::ALGORITHM, "kid": self.key.id(), "typ": "JWT"});
         let claims = grant.claims(&self.issuer, self.private_claim);
@@ -89,17 +89,18 @@ impl TokenIssuer {
         Ok(format!("{signed}.{}", BASE64_URL_SAFE_NO_PAD.encode(signature)))
     }
 
-    /// What a token says, if it is one of this issuer and genuine. `None` for what is no token of this issuer: another
-    /// method may know it.
+    /// The claims of a token that this issuer has signed. `None` for tokens of another issuer, which another
+    /// method may know.
     ///
     /// # Errors
-    /// What is wrong with a token of this issuer.
+    /// If a token of this issuer is not valid.
     pub(crate) fn read(&self, token: &[u8]) -> Result<Option<(Claims, Private)>, AuthError> {
         let Some((signed, [header, claims], signature)) = split(token) else { return Ok(None) };
         if claims.get("iss").and_then(Value::as_str) != Some(&self.issuer) {
             return Ok(None);
         }
-        // The algorithm is the key's own: what the token says is only compared.
+        // The key decides the algorithm; the header of the token is only compared with it (RFC 8725, section
+        // 3.1).
         if header.get("alg").and_then(Value::as_str) != Some(SigningKey::ALGORITHM)
             || !self.key.verifies(signed, &signature)
         {
@@ -112,7 +113,7 @@ impl TokenIssuer {
     }
 }
 
-/// A refused token; the problem is for the log.
+/// The error for a refused token; `problem` is for the log.
 pub(crate) fn invalid(problem: impl Into<String>) -> AuthError {
     AuthError::ServiceAccountToken { problem: problem.into() }
 }

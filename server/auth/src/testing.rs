@@ -1,4 +1,4 @@
-//! Certificates and vocabularies for the tests of this crate.
+//! Certificates and a vocabulary for the tests of this crate.
 
 use std::{
     io::Write,
@@ -35,12 +35,12 @@ pub const START: u64 = 1_700_000_000;
 /// ... to here.
 pub const END: u64 = 1_800_000_000;
 
-/// So many seconds since 1970.
+/// The time so many seconds after 1970 began.
 pub fn at(seconds: u64) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
 }
 
-/// A moment inside the validity of all test certificates.
+/// A time at which all test certificates are valid.
 pub fn now() -> SystemTime {
     at(START.midpoint(END))
 }
@@ -67,7 +67,7 @@ impl Authority {
         self.certificate.der().clone()
     }
 
-    /// A PEM file with this authority's certificate. It goes when the guard goes.
+    /// A PEM file with this authority's certificate. It is deleted when the guard is dropped.
     pub fn file(&self) -> (tempfile::TempPath, PathBuf) {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(self.certificate.pem().as_bytes()).unwrap();
@@ -75,7 +75,7 @@ impl Authority {
         (file.into_temp_path(), path)
     }
 
-    /// A client certificate; `change` makes it a special one.
+    /// A client certificate; `change` adjusts its parameters.
     pub fn issue(&self, name: &str, change: impl FnOnce(&mut CertificateParams)) -> CertificateDer<'static> {
         let mut params = params(name);
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];

@@ -1,22 +1,22 @@
-//! Who makes a request, and the names that have a meaning of their own.
+//! Users: the identity of a caller, and names with a special meaning.
 
 use std::collections::BTreeMap;
 
-/// Members may do everything.
+/// The group whose members may do everything.
 pub const GROUP_MASTERS: &str = "system:masters";
-/// Everyone who presented a valid credential.
+/// The group of callers with a valid credential.
 pub const GROUP_AUTHENTICATED: &str = "system:authenticated";
-/// Everyone who presented none.
+/// The group of callers without a credential.
 pub const GROUP_UNAUTHENTICATED: &str = "system:unauthenticated";
-/// The user that a request without credentials is made by.
+/// The user of requests without credentials.
 pub const USER_ANONYMOUS: &str = "system:anonymous";
 
-/// The identity of a caller. Opaque to authentication, interpreted by authorization.
+/// The identity of a caller. Authentication does not interpret it; authorization does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UserInfo {
     /// The name that rules and messages use.
     pub name: String,
-    /// Tells users apart that have had the same name one after the other; may be empty.
+    /// Distinguishes users that had the same name at different times; may be empty.
     pub uid: String,
     /// In the order of the credential.
     pub groups: Vec<String>,
@@ -25,7 +25,7 @@ pub struct UserInfo {
 }
 
 impl UserInfo {
-    /// A user with a name and groups, and nothing else.
+    /// A user with a name and groups only.
     pub fn new(name: impl Into<String>, groups: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self { name: name.into(), groups: groups.into_iter().map(Into::into).collect(), ..Self::default() }
     }
@@ -35,13 +35,13 @@ impl UserInfo {
         Self::new(USER_ANONYMOUS, [GROUP_UNAUTHENTICATED])
     }
 
-    /// Whether the user is a member.
+    /// Whether the user is a member of the group.
     pub fn in_group(&self, group: &str) -> bool {
         self.groups.iter().any(|member_of| member_of == group)
     }
 
     /// The user as a member of `system:authenticated`. The anonymous user and members of
-    /// `system:unauthenticated` stay as they are: nobody is both.
+    /// `system:unauthenticated` do not change: nobody is in both groups.
     pub fn authenticated(mut self) -> Self {
         let settled = self.name == USER_ANONYMOUS
             || self.in_group(GROUP_AUTHENTICATED)

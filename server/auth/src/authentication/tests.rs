@@ -1,4 +1,4 @@
-//! How several methods answer as one.
+//! Tests of several methods together.
 
 use orch_runtime::vocabulary::Vocabulary;
 use rustls_pki_types::CertificateDer;
@@ -97,7 +97,7 @@ async fn a_token_is_refused_where_no_method_knows_tokens() {
 }
 
 #[test]
-fn a_misplaced_space_is_told_to_the_client() {
+fn a_misplaced_space_draws_a_warning() {
     let peer = PeerCertificates::default();
     for (header, told) in [("Bearer  tok", true), ("Bearer tok", false), ("Bearer ", false)] {
         assert_eq!(
@@ -120,7 +120,7 @@ fn errors_do_not_show_the_token() {
     assert!(!format!("{error} {error:?}").contains("s3cret"));
 }
 
-/// Answers what it holds, after a turn of the executor.
+/// Gives a fixed answer, after one turn of the executor.
 struct Slow(Result<Option<&'static str>, ()>);
 
 impl Authenticator for Slow {

@@ -1,10 +1,10 @@
 //! The `Authorization: Bearer <token>` header.
 
-/// Told to clients that put two spaces after the scheme.
+/// The warning for clients that put two spaces after the scheme.
 pub const MISPLACED_SPACE_WARNING: &str =
     "the provided Authorization header contains extra space before the bearer token, and is ignored";
 
-/// A bearer token. It is compared and hashed, never shown: there is no `Debug` and no `Display`.
+/// A bearer token. There is no `Debug` and no `Display`, so that it is never shown.
 #[derive(Clone, Copy)]
 pub struct Token<'a>(&'a [u8]);
 
@@ -15,20 +15,20 @@ impl<'a> Token<'a> {
     }
 }
 
-/// What an `Authorization` header says about bearer tokens.
+/// The bearer token of an `Authorization` header, if there is one.
 #[derive(Clone, Copy)]
 pub enum Bearer<'a> {
-    /// Nothing: another scheme, or no token after it.
+    /// No bearer token: another scheme, or nothing after the scheme.
     Absent,
-    /// A second space stands where the token should begin; existing clients rely on this counting as no token.
+    /// A second space after the scheme. The header counts as having no token; the client gets a warning.
     MisplacedSpace,
     /// A token, never empty.
     Token(Token<'a>),
 }
 
 impl<'a> Bearer<'a> {
-    /// Reads the header's value. The scheme is compared without regard to case; what follows a space after the
-    /// token is ignored.
+    /// Reads the value of the header. The scheme is not case-sensitive (RFC 9110, section 11.1). A space
+    /// after the token ends it; what follows is ignored.
     pub fn parse(value: &'a [u8]) -> Self {
         let mut parts = value.trim_ascii().splitn(3, |&byte| byte == b' ');
         match (parts.next(), parts.next(), parts.next()) {
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_are_read_as_clients_expect() {
+    fn headers_are_parsed() {
         for (value, expected) in [
             ("Bearer abc", Ok("abc")),
             ("bearer abc", Ok("abc")),

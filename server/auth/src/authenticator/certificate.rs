@@ -1,14 +1,13 @@
-//! Client certificates: the common name is the user, every organisation is a group.
+//! Client certificates: the common name is the user, and every organisation is a group.
 //!
-//! The TLS listener asks for a certificate and checks only that the client holds its key; whether the certificate
-//! is trusted is decided here, so that a bad one is a 401 and not a broken connection. A certificate that says
-//! what it may be used for must say `clientAuth`.
+//! The TLS listener asks for a certificate, and checks only that the client has its private key. Whether the
+//! certificate is trusted is decided here, so that a bad one leads to a 401 answer and not to a broken
+//! connection. If a certificate has extended key usages, `clientAuth` must be one of them.
 
 use std::{
     borrow::Cow,
     collections::BTreeMap,
     path::{Path, PathBuf},
-    sync::OnceLock,
     time::Duration,
 };
 
@@ -18,6 +17,8 @@ use rustls_pki_types::{CertificateDer, TrustAnchor, UnixTime, pem::PemObject};
 use webpki::{ALL_VERIFICATION_ALGS, EndEntityCert, KeyUsage};
 use x509_parser::{certificate::X509Certificate, prelude::FromDer, x509::AttributeTypeAndValue};
 
+pub use super::peer_certificates::PeerCertificates;
+use super::peer_certificates::Verified;
 use crate::{
     answer::Answer,
     authenticator::{Authenticated, Authenticator, Credentials},
@@ -32,36 +33,8 @@ pub struct CertificateAuthenticator {
     credential_id_key: String,
 }
 
-/// The certificates that a client presented on one connection, and who they turned out to be.
-///
-/// The chain is verified once per connection, by the first authenticator that accepts it, and again when a
-/// certificate of it has run out since. One connection is served with one authenticator.
-#[derive(Debug, Default)]
-pub struct PeerCertificates {
-    chain: Vec<CertificateDer<'static>>,
-    verified: OnceLock<Verified>,
-}
-
-#[derive(Debug)]
-struct Verified {
-    identity: Authenticated,
-    until: UnixTime,
-}
-
-impl PeerCertificates {
-    /// The client's own certificate first, then those that lead to an authority.
-    pub fn new(chain: Vec<CertificateDer<'static>>) -> Self {
-        Self { chain, verified: OnceLock::new() }
-    }
-
-    /// Whether the client presented none.
-    pub fn is_empty(&self) -> bool {
-        self.chain.is_empty()
-    }
-}
-
 impl CertificateAuthenticator {
-    /// Trusts every certificate of the PEM files. `vocabulary` names the extra attribute that identifies the
+    /// Trusts every certificate in the PEM files. `vocabulary` names the extra attribute that identifies the
     /// certificate.
     pub fn from_files(files: &[PathBuf], vocabulary: &Vocabulary) -> Result<Self, AuthError> {
         let mut anchors = Vec::new();
@@ -82,7 +55,7 @@ impl CertificateAuthenticator {
         self.verify(leaf, intermediates, now)?;
         let identity = Authenticated::new(self.user(leaf)?, "certificate");
         let until = earliest_end(&peer.chain)?;
-        // When two first requests race, both have verified the same chain: either result will do.
+        // If two first requests race, both have verified the same chain, so either result is right.
         let _ = peer.verified.set(Verified { identity: identity.clone(), until });
         Ok(Some(identity))
     }
@@ -162,7 +135,7 @@ fn read_anchors(file: &Path) -> Result<Vec<TrustAnchor<'static>>, AuthError> {
 fn earliest_end(chain: &[CertificateDer<'_>]) -> Result<UnixTime, AuthError> {
     let mut earliest = u64::MAX;
     for certificate in chain {
-        // Before 1970 is before now.
+        // A time before 1970 counts as 1970: both are in the past.
         let end = u64::try_from(parse(certificate)?.validity().not_after.timestamp()).unwrap_or(0);
         earliest = earliest.min(end);
     }
@@ -176,7 +149,7 @@ fn parse<'c>(certificate: &'c CertificateDer<'_>) -> Result<X509Certificate<'c>,
     }
 }
 
-/// A name that cannot be read is refused rather than left out: rules may depend on it.
+/// A name that cannot be read is an error and not left out, because access rules may depend on it.
 fn text<'c>(attribute: &AttributeTypeAndValue<'c>) -> Result<&'c str, AuthError> {
     attribute.as_str().map_err(|_| invalid("its subject holds a name in an unknown encoding"))
 }

@@ -1,7 +1,7 @@
-//! Service accounts: programs that show a token which the server has made for them.
+//! Service accounts: tokens that the server has issued.
 //!
-//! A genuine token is good for its audiences, in its time, while the account and what else it is bound to exist with the
-//! uid that it names.
+//! A token with a valid signature is accepted for its audiences, until it expires, while the account and the
+//! object that it is bound to exist with the same uid.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -17,19 +17,20 @@ use crate::{
     user::UserInfo,
 };
 
-/// So many seconds after it is gone an object that tokens are bound to still counts.
+/// How long an object still counts after its deletion, in seconds.
 const DELETION_LEEWAY: i64 = 60;
 
-/// Accepts the tokens of an issuer.
+/// Accepts the tokens of one issuer.
 pub struct ServiceAccountAuthenticator {
     tokens: Arc<TokenIssuer>,
     directory: Box<dyn Directory>,
-    /// Before the names of extra attributes.
+    /// The prefix of the names of extra attributes.
     extra_prefix: String,
 }
 
 impl ServiceAccountAuthenticator {
-    /// `directory` tells what exists; `vocabulary` names the extra attributes of users.
+    /// `directory` finds the objects that tokens are bound to; `vocabulary` names the extra attributes of
+    /// users.
     pub fn new(tokens: Arc<TokenIssuer>, directory: Box<dyn Directory>, vocabulary: &Vocabulary) -> Self {
         Self { tokens, directory, extra_prefix: format!("authentication.{}", vocabulary.group_suffix) }
     }
@@ -61,7 +62,7 @@ impl ServiceAccountAuthenticator {
     fn check_bound(&self, private: &Private, now: i64) -> Result<(), AuthError> {
         let namespace = private.namespace.as_str();
         self.check(Kind::ServiceAccount, namespace, &private.serviceaccount, now)?;
-        // Of a pod and its machine, the pod is what the token is bound to.
+        // A token that names a pod and its node is bound to the pod.
         match (&private.secret, &private.pod, &private.node) {
             (Some(secret), _, _) => self.check(Kind::Secret, namespace, secret, now),
             (_, Some(pod), _) => self.check(Kind::Pod, namespace, pod, now),

@@ -1,7 +1,7 @@
 //! Static tokens: a CSV file of `token,user,uid[,"group1,group2"]`.
 //!
-//! Tokens are kept and looked up as SHA-256 digests: the memory holds no token, and how long a look-up takes says
-//! nothing about how much of a guess was right.
+//! Tokens are stored and looked up as SHA-256 digests. So memory holds no token, and the time of a look-up
+//! does not show how much of a guess was right.
 
 use std::{collections::HashMap, path::Path};
 
@@ -18,14 +18,13 @@ mod csv;
 
 type Digest = [u8; digest::SHA256_OUTPUT_LEN];
 
-/// Accepts the tokens of a file.
+/// Accepts the tokens in a file.
 pub struct TokenFileAuthenticator {
     users: HashMap<Digest, Authenticated>,
 }
 
 impl TokenFileAuthenticator {
-    /// Reads the whole file, once. When a token stands in two lines the
-    /// last one counts, and a warning is logged.
+    /// Reads the whole file, once. If a token is in two lines, the last one counts and a warning is logged.
     pub fn from_file(file: &Path) -> Result<Self, AuthError> {
         let text = std::fs::read_to_string(file)
             .map_err(|source| AuthError::Read { path: file.to_owned(), source })?;
@@ -37,7 +36,8 @@ impl TokenFileAuthenticator {
         })? {
             let Entry { token, user } = entry;
             if users.insert(token, Authenticated::new(user, "token-file")).is_some() {
-                tracing::warn!(file = %file.display(), line, "a token stands in two lines; the last one counts");
+                tracing::warn!(file = %file.display(), line, "a token stands in two lines; the last one \
+                                                              counts");
             }
         }
         Ok(Self { users })
@@ -59,7 +59,7 @@ struct Entry {
     user: UserInfo,
 }
 
-/// The entries with their lines, or the first line that is wrong and what is wrong with it.
+/// The entries with their line numbers, or the first invalid line and its problem.
 fn parse(text: &str) -> Result<Vec<(usize, Entry)>, (usize, String)> {
     csv::records(text)
         .map(|record| {

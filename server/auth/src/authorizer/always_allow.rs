@@ -11,7 +11,7 @@ use crate::{
     user::UserInfo,
 };
 
-/// The mode `AlwaysAllow`: for trying things out, and behind a proxy that decides.
+/// The mode `AlwaysAllow`: for trials, and behind a proxy that authorizes requests.
 #[derive(Clone, Copy, Debug)]
 pub struct AlwaysAllow;
 

@@ -1,4 +1,4 @@
-//! Grants nothing.
+//! Allows nothing.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::{
     user::UserInfo,
 };
 
-/// The mode `AlwaysDeny`. It has no opinion rather than a veto, so that another mode may still allow.
+/// The mode `AlwaysDeny`. It has no opinion instead of denying, so that another mode can still allow.
 #[derive(Clone, Copy, Debug)]
 pub struct AlwaysDeny;
 

@@ -8,7 +8,7 @@ use crate::{
     user::{GROUP_MASTERS, UserInfo},
 };
 
-/// Stands before all configured modes, so that no configuration locks the administrator out.
+/// It is asked before all configured modes, so that no configuration can lock out the administrator.
 #[derive(Clone, Copy, Debug)]
 pub struct PrivilegedGroup;
 
@@ -22,7 +22,7 @@ impl Authorizer for PrivilegedGroup {
         })
     }
 
-    /// A back door is not advertised: the configured modes tell what members may do.
+    /// The rules of this group are not listed; lists show what the configured modes allow.
     fn rules<'a>(&'a self, _user: &'a UserInfo, _namespace: &'a str) -> Answer<'a, Rules> {
         Answer::Ready(Rules::default())
     }

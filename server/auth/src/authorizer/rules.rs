@@ -1,18 +1,19 @@
-//! What somebody may do, listed: for display, never to decide by.
+//! Lists of what a user may do: for display, not for decisions.
 
-/// What authorizers can tell about one user in one namespace. Rules only add; they are in no order.
+/// What authorizers report about one user in one namespace. Rules only add permissions; their order has no
+/// meaning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
-    /// What may be done to resources.
+    /// Permissions for resources.
     pub resource: Vec<ResourceRule>,
-    /// What may be done to other paths.
+    /// Permissions for other paths.
     pub path: Vec<PathRule>,
-    /// Why there may be more than that; empty when this is all.
+    /// Why the list may be incomplete; empty if it is complete.
     pub problems: Vec<String>,
 }
 
 impl Rules {
-    /// What an authorizer answers that decides case by case.
+    /// The answer of an authorizer that cannot list its rules.
     pub fn unknown() -> Self {
         Rules {
             problems: vec!["an authorizer does not support user rule resolution".to_owned()],
@@ -20,7 +21,7 @@ impl Rules {
         }
     }
 
-    /// Adds what another authorizer says.
+    /// Adds the rules of another authorizer.
     pub fn extend(&mut self, other: Rules) {
         self.resource.extend(other.resource);
         self.path.extend(other.path);
@@ -28,7 +29,7 @@ impl Rules {
     }
 }
 
-/// Something that may be done to resources. `*` is everything.
+/// A permission for resources. `*` means everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResourceRule {
     /// `get`, `list` ...
@@ -37,15 +38,15 @@ pub struct ResourceRule {
     pub groups: Vec<String>,
     /// Plural names, subresources as `pods/log`.
     pub resources: Vec<String>,
-    /// The only objects for which it holds; empty for all.
+    /// The names of the objects that it is limited to; empty means all.
     pub names: Vec<String>,
 }
 
-/// Something that may be done to paths that are no resources. `*` is everything.
+/// A permission for paths that are not resources. `*` means everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathRule {
-    /// HTTP methods in small letters.
+    /// HTTP methods in lower case.
     pub verbs: Vec<String>,
-    /// Paths; the last step may be `*`.
+    /// Paths; the last segment may be `*`.
     pub paths: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! What a token says.
+//! The claims of a token.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -10,27 +10,27 @@ use super::{Kind, user_name};
 pub struct Named {
     /// Its name.
     pub name: String,
-    /// Its uid; empty where it is not known.
+    /// Its uid; empty if it is not known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub uid: String,
 }
 
-/// What a new token is to say. Times are in seconds since 1970.
+/// The contents of a new token. Times are in seconds since 1970.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
     /// The namespace of the account.
     pub namespace: String,
     /// The account.
     pub account: Named,
-    /// Who shall accept the token.
+    /// Who may accept the token.
     pub audiences: Vec<String>,
-    /// What the token is bound to, besides the account.
+    /// The object that the token is bound to, besides the account.
     pub bound: Option<(Kind, Named)>,
-    /// The machine on which the pod runs that the token is bound to.
+    /// The node of the pod that the token is bound to.
     pub node: Option<Named>,
-    /// When the token begins to be good.
+    /// From when the token is valid.
     pub issued: i64,
-    /// When it stops.
+    /// Until when it is valid.
     pub expires: i64,
 }
 
@@ -57,7 +57,7 @@ impl Grant {
     }
 }
 
-/// The standard claims that are looked at.
+/// The standard claims that are checked.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Claims {
     pub(crate) aud: Vec<String>,
@@ -81,7 +81,7 @@ pub(crate) struct Private {
     pub(crate) node: Option<Named>,
 }
 
-/// The claims of a token; nothing where one is missing or of a wrong type.
+/// The claims of a token; none if one is missing or has a wrong type.
 pub(super) fn read(mut claims: Value, private_claim: &str) -> Option<(Claims, Private)> {
     let private = claims.get_mut(private_claim)?.take();
     Some((serde_json::from_value(claims).ok()?, serde_json::from_value(private).ok()?))

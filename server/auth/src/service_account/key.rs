@@ -12,20 +12,20 @@ use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 
 use crate::error::AuthError;
 
-/// A key pair and its name. There is no `Debug`: it is secret.
+/// A key pair and its id. There is no `Debug`, because it is secret.
 pub struct SigningKey {
     pair: EcdsaKeyPair,
     id: String,
 }
 
 impl SigningKey {
-    /// What the algorithm is called in tokens.
+    /// The name of the algorithm in tokens.
     pub const ALGORITHM: &str = "ES256";
 
-    /// Reads a key in the form PKCS #8, DER.
+    /// Reads a key in PKCS #8 form, encoded as DER.
     ///
     /// # Errors
-    /// Where it is no such key, or one for another curve.
+    /// If it is not a private key on the curve P-256.
     pub fn from_pkcs8(der: &[u8]) -> Result<Self, AuthError> {
         let unusable = |_| AuthError::SigningKey { problem: "it is no private key on the curve P-256" };
         let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, der)
@@ -35,7 +35,7 @@ impl SigningKey {
         Ok(Self { pair, id })
     }
 
-    /// The name of the key: the digest of its public half.
+    /// The id of the key: the digest of its public half.
     pub fn id(&self) -> &str {
         &self.id
     }

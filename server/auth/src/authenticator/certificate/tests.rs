@@ -42,7 +42,7 @@ fn the_subject_names_the_user_and_the_groups() {
     let authority = Authority::new("ca");
     let leaf = authority.issue("bob", |params| {
         params.distinguished_name.push(DnType::OrganizationName, "devs");
-        // The same type once more: the library keeps one value per type and spelling.
+        // A second organisation. The library keeps one value per type, so the type is spelled in another way.
         params.distinguished_name.push(DnType::CustomDnType(vec![2, 5, 4, 10]), "ops");
     });
     let identity = ask(&trusting(&authority), vec![leaf.clone()]).unwrap().unwrap();
@@ -90,10 +90,10 @@ fn usage_must_be_client_authentication_where_it_is_stated() {
 }
 
 #[test]
-fn what_is_not_trusted_is_refused() {
+fn untrusted_certificates_are_refused() {
     let authority = Authority::new("ca");
     let authenticator = trusting(&authority);
-    // The same name, another key.
+    // The same name, but another key.
     let impostor = Authority::new("ca");
     let nameless = |params: &mut CertificateParams| params.distinguished_name = DistinguishedName::new();
     let as_authority =
@@ -129,7 +129,7 @@ fn a_connection_is_verified_once_until_its_certificate_runs_out() {
     let peer = PeerCertificates::new(vec![authority.issue("bob", |_| {})]);
     let first = ask_at(&trusting(&authority), &peer, now()).unwrap();
 
-    // An authenticator that trusts nobody can only know the answer from the connection.
+    // An authenticator without trust anchors can only use the identity that the connection remembers.
     let trusts_nobody = CertificateAuthenticator { anchors: Vec::new(), credential_id_key: String::new() };
     assert_eq!(ask_at(&trusts_nobody, &peer, now()).unwrap(), first);
     assert_eq!(ask_at(&trusts_nobody, &peer, at(END)).unwrap(), first);
@@ -146,7 +146,7 @@ fn a_refused_certificate_is_not_remembered() {
 }
 
 #[test]
-fn trust_files_that_are_no_use_are_named() {
+fn unusable_trust_files_are_named() {
     for (content, expected) in [
         ("", "holds no certificate"),
         ("just text", "holds no certificate"),

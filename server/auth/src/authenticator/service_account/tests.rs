@@ -1,4 +1,4 @@
-//! Tests of tokens: each reason to refuse one once.
+//! Each reason to refuse a token, once.
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use crate::{
 const START: i64 = 1_700_000_000;
 const ISSUER: &str = "https://issuer.example.io";
 
-/// Everything exists with the uid `u-<name>`, but for what is called `gone`; `going` is being deleted at the start.
+/// Every object exists with the uid `u-<name>`, except `gone`; `going` is being deleted at the start.
 struct Everything;
 
 impl Directory for Everything {
@@ -48,7 +48,7 @@ fn grant() -> Grant {
     }
 }
 
-/// Who shows the token so many seconds after the start, to these audiences.
+/// The result for a token so many seconds after the start, presented to these audiences.
 fn shown(
     tokens: &Arc<TokenIssuer>,
     token: &str,
@@ -65,7 +65,7 @@ fn shown(
 }
 
 #[test]
-fn a_token_is_known_as_its_account() {
+fn a_token_identifies_its_account() {
     let tokens = issuer();
     let bound = Grant { bound: Some((Kind::Pod, named("p"))), node: Some(named("m")), ..grant() };
     let identity = shown(&tokens, &tokens.issue(&bound).unwrap(), 0, &[]).unwrap().unwrap();
@@ -116,7 +116,7 @@ fn each_reason_to_refuse_a_token() {
 }
 
 #[test]
-fn what_is_no_token_of_the_issuer_is_left_to_others() {
+fn tokens_of_other_issuers_are_left_to_other_methods() {
     let tokens = issuer();
     let token = tokens.issue(&grant()).unwrap();
     let elsewhere =

@@ -1,13 +1,13 @@
-//! The CSV of token files: fields between commas, in double quotes where they hold a comma, a quote (doubled) or
-//! a line break. Blank lines are skipped.
+//! The CSV of token files: fields are separated by commas, and quoted if they contain a comma, a quote
+//! (doubled) or a line break. Blank lines are skipped.
 
-/// One record with the line on which it begins, counted from 1.
+/// One record, and the line on which it begins, counted from 1.
 type Record = (usize, Vec<String>);
 
-/// The line and what is wrong with it.
+/// The line, and the problem.
 type Problem = (usize, &'static str);
 
-/// Reads the records; after the first problem nothing more comes.
+/// Reads the records, up to the first problem.
 pub fn records(text: &str) -> impl Iterator<Item = Result<Record, Problem>> {
     let mut reader = Reader { rest: text.strip_prefix('\u{feff}').unwrap_or(text), line: 1 };
     std::iter::from_fn(move || {
@@ -44,7 +44,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Leaves the reader before a comma, a line break or the end.
+    /// Reads one field. The reader then stands at a comma, a line break or the end.
     fn field(&mut self) -> Result<String, &'static str> {
         if self.skip("\"") { self.quoted() } else { self.plain() }
     }

@@ -1,0 +1,43 @@
+//! The result of authentication: the caller, and how it was identified.
+
+use std::sync::Arc;
+
+use crate::user::UserInfo;
+
+/// A caller whose credential was accepted. Cheap to clone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Authenticated {
+    user: Arc<UserInfo>,
+    method: &'static str,
+    audiences: Arc<[String]>,
+}
+
+impl Authenticated {
+    /// `method` names the authentication method in audit records and metrics. The user becomes a member of
+    /// `system:authenticated`.
+    pub fn new(user: UserInfo, method: &'static str) -> Self {
+        Self { user: Arc::new(user.authenticated()), method, audiences: Arc::default() }
+    }
+
+    /// The same caller, with the audiences that the credential is valid for.
+    #[must_use]
+    pub fn with_audiences(self, audiences: Vec<String>) -> Self {
+        Self { audiences: audiences.into(), ..self }
+    }
+
+    /// Those of the audiences it was presented to for which the credential is valid. Empty if the credential
+    /// does not name audiences; it is then valid for this server.
+    pub fn audiences(&self) -> &[String] {
+        &self.audiences
+    }
+
+    /// The user.
+    pub fn user(&self) -> &Arc<UserInfo> {
+        &self.user
+    }
+
+    /// The authentication method that accepted the credential.
+    pub fn method(&self) -> &'static str {
+        self.method
+    }
+}

@@ -1,0 +1,72 @@
+//! The credentials that a request brings.
+
+use std::time::SystemTime;
+
+use rustls_pki_types::UnixTime;
+
+use super::{
+    bearer::{Bearer, MISPLACED_SPACE_WARNING, Token},
+    peer_certificates::PeerCertificates,
+};
+
+/// The credentials of a request.
+///
+/// There is no `Debug`, because it holds secrets.
+pub struct Credentials<'a> {
+    peer_certificates: &'a PeerCertificates,
+    bearer: Bearer<'a>,
+    now: UnixTime,
+    audiences: &'a [String],
+}
+
+impl<'a> Credentials<'a> {
+    /// `authorization` is the value of the first `Authorization` header. `now` is the time of the request;
+    /// expiry is checked against it.
+    pub fn new(
+        peer_certificates: &'a PeerCertificates,
+        authorization: Option<&'a [u8]>,
+        now: SystemTime,
+    ) -> Self {
+        let since_epoch = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Self {
+            peer_certificates,
+            bearer: authorization.map_or(Bearer::Absent, Bearer::parse),
+            now: UnixTime::since_unix_epoch(since_epoch),
+            audiences: &[],
+        }
+    }
+
+    /// The same credentials, presented to one of these audiences instead of this server.
+    #[must_use]
+    pub fn for_audiences(self, audiences: &'a [String]) -> Self {
+        Self { audiences, ..self }
+    }
+
+    /// The audiences that the credentials are presented to; empty means this server.
+    pub fn audiences(&self) -> &'a [String] {
+        self.audiences
+    }
+
+    /// The certificates of the client from the TLS handshake; empty if it presented none.
+    pub fn peer_certificates(&self) -> &'a PeerCertificates {
+        self.peer_certificates
+    }
+
+    /// The bearer token, if there is one.
+    pub fn token(&self) -> Option<Token<'a>> {
+        match self.bearer {
+            Bearer::Token(token) => Some(token),
+            Bearer::Absent | Bearer::MisplacedSpace => None,
+        }
+    }
+
+    /// The text of a `Warning` header for the client, whatever the result of the request.
+    pub fn warning(&self) -> Option<&'static str> {
+        matches!(self.bearer, Bearer::MisplacedSpace).then_some(MISPLACED_SPACE_WARNING)
+    }
+
+    /// When the request arrived.
+    pub fn now(&self) -> UnixTime {
+        self.now
+    }
+}
