@@ -1,4 +1,4 @@
-//! Cells of tables that no path leads to; schema files call them by name (`fn: bound_role`).
+//! Table cells that no column path can give; schema files call these functions by name (`fn: bound_role`).
 //!
 //! A function gets the stored object and returns one cell.
 
@@ -37,12 +37,12 @@ pub use self::{
 
 use orch_runtime::Tree;
 
-/// The text at a pointer; empty where there is none.
+/// The text at a JSON pointer; empty if there is none.
 fn text<'t>(tree: &'t Tree, pointer: &str) -> &'t str {
     tree.pointer(pointer).and_then(Tree::as_str).unwrap_or_default()
 }
 
-/// The items of the list at a pointer; none where there is none.
+/// The items of the list at a JSON pointer; none if there is no list.
 fn items<'t>(tree: &'t Tree, pointer: &str) -> impl Iterator<Item = &'t Tree> {
     tree.pointer(pointer).and_then(Tree::as_array).into_iter().flatten()
 }

@@ -1,4 +1,5 @@
-//! Defaults that depend on several fields; schema files call them by name (`x-orch-defaulter: persistent_volume`).
+//! Defaults that depend on several fields; schema files call these functions by name
+//! (`x-orch-defaulter: persistent_volume`).
 
 mod daemon_set;
 mod pod;

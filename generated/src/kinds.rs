@@ -1,4 +1,4 @@
-//! Methods of kinds that no schema can describe, one file per kind.
+//! Hand-written methods of kinds, one file per group or kind.
 
 mod flowcontrol;
 pub mod rbac;

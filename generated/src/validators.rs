@@ -1,7 +1,11 @@
-//! Rules that no schema can state; schema files call them by name (`x-orch-validator: config_map`).
+//! Rules that no schema can state; schema files call these functions by name
+//! (`x-orch-validator: config_map`).
 //!
-//! A function checks one value and reports each fault at its field, in the words that clients match on. Rules about
-//! a change have names that end in `_update`.
+//! A function checks one value and reports each violation at its field. Functions whose names end in
+//! `_update` compare a new value with the old one.
+//!
+//! Texts, paths and the order of errors are part of the API contract: `tests/tests/rules` and `tests/traces`
+//! compare them. Some paths differ from the position of the value; a comment says so.
 
 mod access_review;
 mod config_map;
@@ -79,16 +83,16 @@ use orch_runtime::{
     path::Path,
 };
 
-/// The most that all values of a config map or secret may hold, in bytes.
+/// The limit for all values of a config map or secret together, in bytes.
 pub const MAX_DATA_BYTES: usize = 1024 * 1024;
 
-/// A key of a config map or secret.
+/// Checks a key of a config map or secret.
 fn config_key(key: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
     cx.invalid_all(path, key, &constraint::config_key(key));
 }
 
-/// What stays as it is once `immutable` is true, under a field's own path.
-fn fixed(field: &str, changed: bool, path: &Path<'_>, cx: &mut Validation<'_>) {
+/// Reports a field that has changed although `immutable` is true.
+fn immutable_field(field: &str, changed: bool, path: &Path<'_>, cx: &mut Validation<'_>) {
     if changed {
         cx.push(FieldError::forbidden(&path.field(field), "field is immutable when `immutable` is set"));
     }

@@ -1,4 +1,4 @@
-//! What hand-written columns show of objects as they may be found.
+//! Cells of hand-written columns, for objects in various states.
 
 #![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
 
@@ -11,7 +11,7 @@ use orch_runtime::{
 use serde_json::json;
 
 #[test]
-fn tables_say_whether_the_level_is_missing() {
+fn flow_schema_tables_show_a_missing_level() {
     let context = context();
     for (conditions, expected) in [
         (json!([]), "?"),
@@ -66,10 +66,13 @@ fn tables_show_where_a_service_is_reached() {
 }
 
 #[test]
-fn lists_show_what_is_the_matter() {
+fn pod_lists_show_the_reason() {
     let pod = json!({
         "metadata": {"name": "p"},
-        "spec": {"containers": [{"name": "c"}, {"name": "d"}], "initContainers": [{"name": "i"}, {"name": "j", "restartPolicy": "Always"}]},
+        "spec": {
+            "containers": [{"name": "c"}, {"name": "d"}],
+            "initContainers": [{"name": "i"}, {"name": "j", "restartPolicy": "Always"}],
+        },
         "status": {"phase": "Pending"},
     });
     let set = |field: &str, value: Tree| {
@@ -84,27 +87,28 @@ fn lists_show_what_is_the_matter() {
     for (tree, expected) in [
         (pod.clone(), json!(["0/3", "Pending", "0", "", null])),
         (
-            status(
-                json!({"phase": "Running", "podIP": "10.0.0.1", "containerStatuses": [ready, {"name": "d", "state": {"waiting": {"reason": "CrashLoopBackOff"}}}]}),
-            ),
+            status(json!({"phase": "Running", "podIP": "10.0.0.1", "containerStatuses": [
+                ready,
+                {"name": "d", "state": {"waiting": {"reason": "CrashLoopBackOff"}}},
+            ]})),
             json!(["1/3", "CrashLoopBackOff", "2 (5m ago)", "10.0.0.1", null]),
         ),
         (
-            status(
-                json!({"phase": "Pending", "initContainerStatuses": [{"name": "i", "state": {"waiting": {"reason": "PodInitializing"}}}]}),
-            ),
+            status(json!({"phase": "Pending", "initContainerStatuses": [
+                {"name": "i", "state": {"waiting": {"reason": "PodInitializing"}}},
+            ]})),
             json!(["0/3", "Init:0/2", "0", "", null]),
         ),
         (
-            status(
-                json!({"phase": "Pending", "initContainerStatuses": [{"name": "i", "restartCount": 1, "state": ended}]}),
-            ),
+            status(json!({"phase": "Pending", "initContainerStatuses": [
+                {"name": "i", "restartCount": 1, "state": ended},
+            ]})),
             json!(["0/3", "Init:ExitCode:1", "1", "", null]),
         ),
         (
-            status(
-                json!({"phase": "Failed", "containerStatuses": [{"name": "c", "state": {"terminated": {"exitCode": 0, "signal": 9}}}]}),
-            ),
+            status(json!({"phase": "Failed", "containerStatuses": [
+                {"name": "c", "state": {"terminated": {"exitCode": 0, "signal": 9}}},
+            ]})),
             json!(["0/3", "Signal:9", "0", "", null]),
         ),
         (
@@ -126,7 +130,7 @@ fn lists_show_what_is_the_matter() {
     }
 }
 
-/// The cells of the columns that are computed.
+/// The cells of the computed columns.
 fn computed(kind: &str, tree: &Tree) -> Vec<Tree> {
     let kinds = orch_api::registry().iter().flat_map(|group_version| group_version.resources);
     let resource = kinds.copied().find(|resource| resource.kind == kind).unwrap();

@@ -1,4 +1,5 @@
-//! Samples of objects in all of their forms, each field set: nothing of them is lost, and protobuf is written to the byte.
+//! Sample objects with every field set, in all encodings: no field is lost, and protobuf is equal to the
+//! byte.
 
 #![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
 

@@ -1,4 +1,5 @@
-//! What the registry as a whole promises: objects keep every field, and published schemas belong together.
+//! Checks over the whole registry: objects keep every field, and references between published schemas
+//! resolve.
 
 use std::collections::BTreeSet;
 
@@ -14,11 +15,14 @@ fn resource(kind: &str) -> &'static ResourceDef {
 /// Metadata with every field set.
 fn metadata() -> Value {
     json!({
-        "name": "a", "generateName": "a-", "namespace": "n", "selfLink": "/old", "uid": "u", "resourceVersion": "7",
-        "generation": 2, "creationTimestamp": "2024-01-02T03:04:05Z", "deletionTimestamp": "2024-01-02T03:04:06Z",
+        "name": "a", "generateName": "a-", "namespace": "n", "selfLink": "/old", "uid": "u",
+        "resourceVersion": "7",
+        "generation": 2, "creationTimestamp": "2024-01-02T03:04:05Z",
+        "deletionTimestamp": "2024-01-02T03:04:06Z",
         "deletionGracePeriodSeconds": 0, "labels": {"l": ""}, "annotations": {"a": "v"},
         "ownerReferences": [{
-            "apiVersion": "v1", "kind": "K", "name": "o", "uid": "u", "controller": false, "blockOwnerDeletion": true,
+            "apiVersion": "v1", "kind": "K", "name": "o", "uid": "u", "controller": false,
+            "blockOwnerDeletion": true,
         }],
         "finalizers": ["f"],
         "managedFields": [{
@@ -53,7 +57,8 @@ fn every_field_survives_the_way_through_the_types() {
                 "status": {
                     "phase": "Active",
                     "conditions": [{
-                        "type": "T", "status": "True", "lastTransitionTime": "2024-01-02T03:04:05Z", "reason": "R",
+                        "type": "T", "status": "True", "lastTransitionTime": "2024-01-02T03:04:05Z",
+                        "reason": "R",
                         "message": "m",
                     }],
                 },
@@ -63,7 +68,8 @@ fn every_field_survives_the_way_through_the_types() {
             "Lease",
             json!({
                 "spec": {
-                    "holderIdentity": "h", "leaseDurationSeconds": 15, "acquireTime": "2024-01-02T03:04:05.000001Z",
+                    "holderIdentity": "h", "leaseDurationSeconds": 15,
+                    "acquireTime": "2024-01-02T03:04:05.000001Z",
                     "renewTime": "2024-01-02T03:04:05.123456Z", "leaseTransitions": 0, "strategy": "s",
                     "preferredHolder": "p",
                 },
@@ -78,7 +84,7 @@ fn every_field_survives_the_way_through_the_types() {
 }
 
 #[test]
-fn an_empty_object_is_written_as_clients_expect_it() {
+fn an_empty_object_is_written_as_by_client_libraries() {
     let no_rules = json!({"resourceRules": [], "nonResourceRules": [], "incomplete": false});
     let unhealthy =
         json!({"disruptionsAllowed": 0, "currentHealthy": 0, "desiredHealthy": 0, "expectedPods": 0});
@@ -139,7 +145,7 @@ fn vocabularies_differ_in_every_word_that_holds_the_products_name() {
     assert_eq!(kubernetes.namespace_system, "kube-system");
 }
 
-/// The sources of a volume are the fields of a message of their own.
+/// The sources of a volume are the fields of a nested message.
 #[test]
 fn every_source_is_nested_in_protobuf() {
     let sources = PERSISTENT_VOLUME_SPEC_TYPE.fields.iter().filter(|field| field.inline_tag == Some(2));

@@ -1,4 +1,4 @@
-//! Objects of every kind, made up from their tables, go through the types and through every form without loss.
+//! Round trips of random objects of every kind: through the typed form, and through every encoding.
 //!
 //! `ORCH_TEST_SEED=7 cargo test -p orch-api --test round_trips` repeats a run.
 
@@ -23,12 +23,12 @@ use random::{Choices, for_every_kind, object};
 /// How many objects of each kind are made.
 const CASES: u32 = 20;
 
-/// Runs a law for objects of every kind, as their types write them.
-fn for_objects(law: impl Fn(&ResourceDef, &Tree, &Tree) -> Result<(), TestCaseError>) {
+/// Checks a property for random objects of every kind, as their types write them.
+fn for_objects(property: impl Fn(&ResourceDef, &Tree, &Tree) -> Result<(), TestCaseError>) {
     for_every_kind(CASES, |resource, runner| {
         let run = runner.run(&vec(any::<u32>(), 200..3000), |numbers| {
             let made = object(resource.type_def, &mut Choices::new(&numbers));
-            law(resource, &made, &typed(resource, &made))
+            property(resource, &made, &typed(resource, &made))
         });
         run.unwrap_or_else(|error| panic!("{}: {error}", resource.kind));
     });
@@ -42,7 +42,7 @@ fn typed(resource: &ResourceDef, tree: &Tree) -> Tree {
     written
 }
 
-/// Whether `tree` has all that `part` has; what is empty may be missing.
+/// Whether `tree` contains everything in `part`; empty values may be missing.
 fn contains(tree: &Tree, part: &Tree) -> bool {
     match (tree, part) {
         (Tree::Object(fields), Tree::Object(parts)) => {
@@ -84,7 +84,7 @@ fn json_keeps_everything() {
         encode(written, resource.type_def, &mut text);
         let read = decode(&text, resource.type_def, &Limits::default()).unwrap();
         prop_assert!(read.strict.is_empty(), "{:?}", read.strict);
-        // Reading leaves out what is null.
+        // Reading leaves out null values.
         prop_assert_eq!(&typed(resource, &read.tree), written);
 
         let (stored, revision_at) = encode_for_store(written, resource.type_def, None);

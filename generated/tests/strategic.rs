@@ -1,5 +1,5 @@
-//! Strategic merge patches of a pod, compared with what the reference makes of them: `strategic_patches.json` has patches
-//! with every directive, made at random, and the result or the error of each.
+//! Strategic merge patches of a pod, compared with the results of a reference server:
+//! `strategic_patches.json` has random patches with every directive, and the result or the error of each.
 
 #![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
 
@@ -20,7 +20,7 @@ struct Case {
 }
 
 #[test]
-fn patches_do_what_they_do_elsewhere() {
+fn patches_match_the_reference_server() {
     let groups = orch_api::registry().iter();
     let pod = groups.flat_map(|group| group.resources).find(|resource| resource.kind == "Pod").unwrap();
     let cases: Vec<Case> = serde_json::from_str(include_str!("strategic_patches.json")).unwrap();

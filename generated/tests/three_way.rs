@@ -1,5 +1,6 @@
-//! Clients make a strategic merge patch from two states of an object and send it to a third. The difference is made here
-//! anew, by the book, for made-up objects of every kind; the patch must do what was done to the first state.
+//! Strategic merge patches as clients make them: from two states of an object, and applied to a third. This
+//! test makes the patch with an implementation of its own, for random objects of every kind, and checks that
+//! it has the same effect on the third state.
 //!
 //! `ORCH_TEST_SEED=7 cargo test -p orch-api --test three_way` repeats a run.
 
@@ -22,8 +23,8 @@ use serde_json::json;
 /// How many pairs of objects of each kind are made.
 const CASES: u32 = 30;
 
-/// Runs a law for pairs of states of objects of every kind.
-fn for_changes(law: impl Fn(&'static TypeDef, &Tree, &Tree) -> Result<(), TestCaseError>) {
+/// Checks a property for pairs of states of objects of every kind.
+fn for_changes(property: impl Fn(&'static TypeDef, &Tree, &Tree) -> Result<(), TestCaseError>) {
     for_every_kind(CASES, |resource, runner| {
         let def = resource.type_def;
         let numbers = (vec(any::<u32>(), 100..2000), vec(any::<u32>(), 100..2000), vec(any::<u32>(), 400));
@@ -31,11 +32,11 @@ fn for_changes(law: impl Fn(&'static TypeDef, &Tree, &Tree) -> Result<(), TestCa
             let mut change = Choices::new(&change);
             let [old, other] = [old, other].map(|numbers| {
                 let mut made = object(def, &mut Choices::new(&numbers));
-                tell_apart(&mut made, Place::of(def), &mut change);
+                tell_apart(&mut made, TypeInfo::of(def), &mut change);
                 made
             });
-            let new = changed(&old, &other, Place::of(def), &mut change);
-            law(def, &old, &new)
+            let new = changed(&old, &other, TypeInfo::of(def), &mut change);
+            property(def, &old, &new)
         });
         run.unwrap_or_else(|error| panic!("{}: {error}", resource.kind));
     });
@@ -44,7 +45,7 @@ fn for_changes(law: impl Fn(&'static TypeDef, &Tree, &Tree) -> Result<(), TestCa
 #[test]
 fn a_difference_leads_from_one_state_to_the_other() {
     for_changes(|def, old, new| {
-        let patch = difference(old, new, Place::of(def));
+        let patch = difference(old, new, TypeInfo::of(def));
         prop_assert_eq!(&strategic::apply(old, &patch, def).unwrap(), new, "{}", patch);
         Ok(())
     });
@@ -53,12 +54,12 @@ fn a_difference_leads_from_one_state_to_the_other() {
 #[test]
 fn a_difference_leaves_what_somebody_else_added() {
     for_changes(|def, old, new| {
-        let patch = difference(old, new, Place::of(def));
+        let patch = difference(old, new, TypeInfo::of(def));
         let mut live = old.clone();
-        add(&mut live, Place::of(def));
+        add(&mut live, TypeInfo::of(def));
         let mut patched = strategic::apply(&live, &patch, def).unwrap();
         let mut additions = 0;
-        remove_added(&mut patched, Place::of(def), &mut additions);
+        remove_added(&mut patched, TypeInfo::of(def), &mut additions);
         prop_assert_eq!(&patched, new, "{}", patch);
         let has_labels = |tree: &Tree| tree.pointer("/metadata/labels").is_some();
         prop_assert!(additions > 0 || !has_labels(old) || !has_labels(new), "{}", patch);
@@ -69,63 +70,63 @@ fn a_difference_leaves_what_somebody_else_added() {
 #[test]
 fn no_difference_is_an_empty_patch() {
     for_changes(|def, old, _| {
-        prop_assert_eq!(difference(old, old, Place::of(def)), json!({}));
+        prop_assert_eq!(difference(old, old, TypeInfo::of(def)), json!({}));
         prop_assert_eq!(&strategic::apply(old, &json!({}), def).unwrap(), old);
         Ok(())
     });
 }
 
-/// What is known about one place of an object.
+/// The type information of one value in an object.
 #[derive(Clone, Copy)]
-struct Place {
+struct TypeInfo {
     fields: Option<&'static TypeDef>,
     shape: &'static Shape,
     strategy: PatchStrategy,
 }
 
-impl Place {
+impl TypeInfo {
     /// The object itself.
     fn of(def: &'static TypeDef) -> Self {
-        Place { fields: Some(def), ..Place::at(&Shape::Any) }
+        TypeInfo { fields: Some(def), ..TypeInfo::of_shape(&Shape::Any) }
     }
 
-    fn at(shape: &'static Shape) -> Self {
+    fn of_shape(shape: &'static Shape) -> Self {
         let fields = if let Shape::Object(def) = shape { Some(*def) } else { None };
-        Place { fields, shape, strategy: PatchStrategy::DEFAULT }
+        TypeInfo { fields, shape, strategy: PatchStrategy::DEFAULT }
     }
 
-    /// The place of an entry.
+    /// The information of an entry.
     fn entry(self, name: &str) -> Self {
         if let Some(field) = self.fields.and_then(|def| def.field(name)) {
-            return Place { strategy: field.patch, ..Place::at(&field.shape) };
+            return TypeInfo { strategy: field.patch, ..TypeInfo::of_shape(&field.shape) };
         }
         match self.shape {
-            Shape::Map { value, .. } => Place::at(value),
-            _ => Place::at(&Shape::Any),
+            Shape::Map { value, .. } => TypeInfo::of_shape(value),
+            _ => TypeInfo::of_shape(&Shape::Any),
         }
     }
 
-    /// The place of the items of a list.
+    /// The information of the items of a list.
     fn item(self) -> Self {
         match self.shape {
-            Shape::List { item, .. } => Place::at(item),
-            _ => Place::at(&Shape::Any),
+            Shape::List { item, .. } => TypeInfo::of_shape(item),
+            _ => TypeInfo::of_shape(&Shape::Any),
         }
     }
 
-    /// The key of the items of a list that merges.
+    /// The key by which the items of a list are merged, if they are.
     fn key(self) -> Option<&'static str> {
         self.strategy.merge_key.filter(|_| self.strategy.merge)
     }
 }
 
-/// The patch that leads from one state to another.
-fn difference(old: &Tree, new: &Tree, place: Place) -> Tree {
+/// The patch that turns one state into the other.
+fn difference(old: &Tree, new: &Tree, info: TypeInfo) -> Tree {
     let (Tree::Object(old), Tree::Object(new)) = (old, new) else { return new.clone() };
     let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     let mut patch = TreeMap::new();
     for name in names {
-        let below = place.entry(name);
+        let below = info.entry(name);
         match (old.get(name), new.get(name)) {
             (Some(old), Some(new)) if old == new => {}
             (_, None) => drop(patch.insert(name.clone(), Tree::Null)),
@@ -142,7 +143,7 @@ fn difference(old: &Tree, new: &Tree, place: Place) -> Tree {
     Tree::Object(patch)
 }
 
-/// Instead of removing the other members of a union, a patch can name those that stay.
+/// A patch can name the members of a union to retain, instead of removing the others.
 fn retaining(mut change: Tree, new: &Tree, strategy: PatchStrategy) -> Tree {
     if let (true, Some(entries), Some(new)) = (strategy.retain_keys, change.as_object_mut(), new.as_object())
     {
@@ -153,9 +154,9 @@ fn retaining(mut change: Tree, new: &Tree, strategy: PatchStrategy) -> Tree {
     change
 }
 
-fn list_difference(name: &str, old: &[Tree], new: &[Tree], place: Place, patch: &mut TreeMap) {
+fn list_difference(name: &str, old: &[Tree], new: &[Tree], info: TypeInfo, patch: &mut TreeMap) {
     let order = format!("$setElementOrder/{name}");
-    let Some(key) = place.key() else {
+    let Some(key) = info.key() else {
         let missing = |of: &[Tree], from: &[Tree]| -> Vec<Tree> {
             of.iter().filter(|item| !from.contains(item)).cloned().collect()
         };
@@ -176,7 +177,7 @@ fn list_difference(name: &str, old: &[Tree], new: &[Tree], place: Place, patch: 
         match find(old, item) {
             Some(old) if old == *item => {}
             Some(old) => {
-                let mut change = retaining(difference(&old, item, place.item()), item, place.strategy);
+                let mut change = retaining(difference(&old, item, info.item()), item, info.strategy);
                 change[key] = item[key].clone();
                 items.push(change);
             }
@@ -191,23 +192,23 @@ fn list_difference(name: &str, old: &[Tree], new: &[Tree], place: Place, patch: 
     }
 }
 
-/// Gives the items of lists that merge keys of which there are few, and each once.
-fn tell_apart(tree: &mut Tree, place: Place, choices: &mut Choices<'_>) {
+/// Gives the items of lists that merge by key unique keys from a small range.
+fn tell_apart(tree: &mut Tree, info: TypeInfo, choices: &mut Choices<'_>) {
     match tree {
         Tree::Object(map) => {
-            map.iter_mut().for_each(|(name, value)| tell_apart(value, place.entry(name), choices));
+            map.iter_mut().for_each(|(name, value)| tell_apart(value, info.entry(name), choices));
         }
         Tree::Array(items) => {
             for item in items.iter_mut() {
-                if let (Some(key), Some(object)) = (place.key(), item.as_object_mut()) {
-                    object.insert(key.to_owned(), few(place.item().entry(key).shape, choices.below(5)));
+                if let (Some(key), Some(object)) = (info.key(), item.as_object_mut()) {
+                    object.insert(key.to_owned(), few(info.item().entry(key).shape, choices.below(5)));
                 }
-                tell_apart(item, place.item(), choices);
+                tell_apart(item, info.item(), choices);
             }
-            if place.strategy.merge {
+            if info.strategy.merge {
                 let mut seen = BTreeSet::new();
                 let identity =
-                    |item: &Tree| place.key().map_or_else(|| item.to_string(), |key| item[key].to_string());
+                    |item: &Tree| info.key().map_or_else(|| item.to_string(), |key| item[key].to_string());
                 items.retain(|item| seen.insert(identity(item)));
             }
         }
@@ -215,7 +216,7 @@ fn tell_apart(tree: &mut Tree, place: Place, choices: &mut Choices<'_>) {
     }
 }
 
-/// One of few values of a scalar.
+/// A value of a scalar type, from a small range.
 fn few(shape: &Shape, number: usize) -> Tree {
     match shape {
         Shape::Scalar(Scalar::Int32 | Scalar::Int64) => json!(number),
@@ -223,15 +224,15 @@ fn few(shape: &Shape, number: usize) -> Tree {
     }
 }
 
-/// Another state: something of the old one, something of another object.
-fn changed(old: &Tree, other: &Tree, place: Place, choices: &mut Choices<'_>) -> Tree {
+/// Another state: parts of the old state, and parts of another object.
+fn changed(old: &Tree, other: &Tree, info: TypeInfo, choices: &mut Choices<'_>) -> Tree {
     match (old, other) {
         (Tree::Object(old), Tree::Object(other)) => {
             let names: BTreeSet<&String> = old.keys().chain(other.keys()).collect();
             let entries = names.into_iter().filter_map(|name| {
                 let value = match (choices.below(5), old.get(name), other.get(name)) {
                     (0, ..) => None,
-                    (1 | 2, Some(old), Some(other)) => Some(changed(old, other, place.entry(name), choices)),
+                    (1 | 2, Some(old), Some(other)) => Some(changed(old, other, info.entry(name), choices)),
                     (3, _, other) => other.cloned(),
                     (_, old, _) => old.cloned(),
                 };
@@ -239,17 +240,17 @@ fn changed(old: &Tree, other: &Tree, place: Place, choices: &mut Choices<'_>) ->
             });
             Tree::Object(entries.collect())
         }
-        (Tree::Array(old), Tree::Array(other)) if place.strategy.merge => {
+        (Tree::Array(old), Tree::Array(other)) if info.strategy.merge => {
             let mut items: Vec<Tree> = Vec::new();
             for item in old.iter().chain(other) {
-                let same = |known: &&mut Tree| match place.key() {
+                let same = |known: &&mut Tree| match info.key() {
                     Some(key) => known[key] == item[key],
                     None => **known == *item,
                 };
                 match items.iter_mut().find(same) {
                     Some(known) => {
-                        let identity = place.key().map(|key| (key, known[key].clone()));
-                        *known = changed(known, item, place.item(), choices);
+                        let identity = info.key().map(|key| (key, known[key].clone()));
+                        *known = changed(known, item, info.item(), choices);
                         if let Some((key, value)) = identity {
                             known[key] = value;
                         }
@@ -269,21 +270,21 @@ fn changed(old: &Tree, other: &Tree, place: Place, choices: &mut Choices<'_>) ->
 const ADDED: &str = "added-by-somebody-else";
 
 /// Adds an entry to every map, and an item to every list that merges.
-fn add(tree: &mut Tree, place: Place) {
+fn add(tree: &mut Tree, info: TypeInfo) {
     match tree {
         Tree::Object(map) => {
-            map.iter_mut().for_each(|(name, value)| add(value, place.entry(name)));
-            if matches!(place.shape, Shape::Map { value: Shape::Scalar(_), .. }) {
+            map.iter_mut().for_each(|(name, value)| add(value, info.entry(name)));
+            if matches!(info.shape, Shape::Map { value: Shape::Scalar(_), .. }) {
                 map.insert(ADDED.to_owned(), json!(ADDED));
             }
         }
-        Tree::Array(items) if place.strategy.merge => {
+        Tree::Array(items) if info.strategy.merge => {
             for item in items.iter_mut() {
-                add(item, place.item());
+                add(item, info.item());
             }
-            let is_text = matches!(place.item().shape, Shape::Scalar(Scalar::String));
-            match place.key() {
-                Some(key) => items.push(json!({key: few_added(place.item().entry(key).shape)})),
+            let is_text = matches!(info.item().shape, Shape::Scalar(Scalar::String));
+            match info.key() {
+                Some(key) => items.push(json!({key: few_added(info.item().entry(key).shape)})),
                 None if is_text => items.push(json!(ADDED)),
                 None => {}
             }
@@ -299,24 +300,24 @@ fn few_added(shape: &Shape) -> Tree {
     }
 }
 
-/// Takes out again what was added, and counts it.
-fn remove_added(tree: &mut Tree, place: Place, found: &mut usize) {
+/// Removes what [`add`] has added, and counts it.
+fn remove_added(tree: &mut Tree, info: TypeInfo, found: &mut usize) {
     match tree {
         Tree::Object(map) => {
             *found += usize::from(map.remove(ADDED).is_some());
-            map.iter_mut().for_each(|(name, value)| remove_added(value, place.entry(name), found));
+            map.iter_mut().for_each(|(name, value)| remove_added(value, info.entry(name), found));
         }
         Tree::Array(items) => {
             let before = items.len();
-            if place.strategy.merge {
-                items.retain(|item| match place.key() {
-                    Some(key) => item[key] != few_added(place.item().entry(key).shape),
+            if info.strategy.merge {
+                items.retain(|item| match info.key() {
+                    Some(key) => item[key] != few_added(info.item().entry(key).shape),
                     None => *item != json!(ADDED),
                 });
             }
             *found += before - items.len();
             for item in items.iter_mut() {
-                remove_added(item, place.item(), found);
+                remove_added(item, info.item(), found);
             }
         }
         _ => {}

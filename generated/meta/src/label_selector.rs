@@ -1,11 +1,12 @@
-//! Label selectors: which labels they select.
+//! Label selectors: matching.
 
 use std::collections::BTreeMap;
 
 use crate::meta::v1::{LabelSelector, LabelSelectorRequirement};
 
 impl LabelSelector {
-    /// Whether labels meet the selector, whose operators are known. One without requirements selects everything.
+    /// Whether the labels match. A selector without requirements matches everything. The operators must be
+    /// valid.
     pub fn selects(&self, labels: &BTreeMap<String, String>) -> bool {
         let label = |key: &str| labels.get(key).map(String::as_str);
         let requirement = |it: &LabelSelectorRequirement| {

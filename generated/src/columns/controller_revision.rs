@@ -1,4 +1,4 @@
-//! Controller revisions: to whom they belong.
+//! Controller revisions: the object that owns each of them.
 
 use orch_runtime::{Tree, resource_def::CellContext};
 

@@ -1,4 +1,4 @@
-//! Daemon sets: counts that are left out when zero, and what the template says.
+//! Daemon sets: counts that are not stored when they are zero, and values from the pod template.
 
 use orch_runtime::{Tree, resource_def::CellContext};
 
@@ -20,21 +20,21 @@ fn count(set: &Tree, pointer: &str) -> Tree {
 
 /// The names of the containers: `a,b`.
 pub fn daemon_set_containers(set: &Tree, _: &CellContext<'_>) -> Tree {
-    of_containers(set, "/name")
+    join_containers(set, "/name")
 }
 
 /// The images of the containers: `a:1,b:2`.
 pub fn daemon_set_images(set: &Tree, _: &CellContext<'_>) -> Tree {
-    of_containers(set, "/image")
+    join_containers(set, "/image")
 }
 
-fn of_containers(set: &Tree, pointer: &str) -> Tree {
+fn join_containers(set: &Tree, pointer: &str) -> Tree {
     let containers = set.pointer("/spec/template/spec/containers").and_then(Tree::as_array);
     let texts = containers.into_iter().flatten().map(|container| text(container, pointer));
     texts.collect::<Vec<_>>().join(",").into()
 }
 
-/// The selector as it is written in requests: `app=a,tier in (b,c),!d`.
+/// The selector in the syntax of query parameters: `app=a,tier in (b,c),!d`.
 pub fn daemon_set_selector(set: &Tree, _: &CellContext<'_>) -> Tree {
     let labels = set.pointer("/spec/selector/matchLabels").and_then(Tree::as_object);
     let labels =

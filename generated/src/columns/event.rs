@@ -1,4 +1,4 @@
-//! Events: when, about what, told by whom, how often.
+//! Events: time, object, source and count.
 
 use orch_runtime::{
     Tree,
@@ -9,7 +9,7 @@ use orch_runtime::{
 
 use super::text;
 
-/// How long ago the event happened last.
+/// The age of the last occurrence.
 pub fn event_last_seen(tree: &Tree, context: &CellContext<'_>) -> Tree {
     let last = match tree.get("series") {
         Some(series) if !series.is_null() => seconds(series, "/lastObservedTime"),
@@ -18,18 +18,18 @@ pub fn event_last_seen(tree: &Tree, context: &CellContext<'_>) -> Tree {
     age(last, context)
 }
 
-/// How long ago the event happened first.
+/// The age of the first occurrence.
 pub fn event_first_seen(tree: &Tree, context: &CellContext<'_>) -> Tree {
     age(first(tree), context)
 }
 
-/// The object: `pod/web`.
+/// The object that the event is about: `pod/web`.
 pub fn event_object(tree: &Tree, _context: &CellContext<'_>) -> Tree {
     let kind = text(tree, "/involvedObject/kind").to_lowercase();
     format!("{kind}/{}", text(tree, "/involvedObject/name")).into()
 }
 
-/// The program that told the event, and where it runs.
+/// The component that reported the event, and its instance if that is known.
 pub fn event_source(tree: &Tree, _context: &CellContext<'_>) -> Tree {
     let either =
         |old, new| Some(text(tree, old)).filter(|text| !text.is_empty()).unwrap_or_else(|| text(tree, new));
@@ -40,12 +40,12 @@ pub fn event_source(tree: &Tree, _context: &CellContext<'_>) -> Tree {
     }
 }
 
-/// The message without blanks around it.
+/// The message without whitespace around it.
 pub fn event_message(tree: &Tree, _context: &CellContext<'_>) -> Tree {
     text(tree, "/message").trim().into()
 }
 
-/// How often the event happened; once, where nothing else is said.
+/// How often the event happened; 1 if there is no count.
 pub fn event_count(tree: &Tree, _context: &CellContext<'_>) -> Tree {
     let count = |pointer| tree.pointer(pointer).and_then(Tree::as_i64).unwrap_or_default();
     match tree.get("series") {
@@ -58,7 +58,7 @@ fn first(tree: &Tree) -> Option<i64> {
     seconds(tree, "/firstTimestamp").or_else(|| seconds(tree, "/eventTime"))
 }
 
-/// The time at a pointer; none where there is none.
+/// The time at a JSON pointer, in seconds since 1970; none if it is absent or zero.
 fn seconds(tree: &Tree, pointer: &str) -> Option<i64> {
     let text = text(tree, pointer);
     let whole = text.parse::<Time>().ok().filter(|time| !time.is_zero()).map(Time::as_unix_seconds);
@@ -84,8 +84,10 @@ mod tests {
         let now: Time = "2026-11-20T15:14:30Z".parse().unwrap();
         let context = CellContext { vocabulary: &KUBERNETES, now };
         let old = json!({
-            "involvedObject": {"kind": "Pod", "name": "web"}, "source": {"component": "scheduler", "host": "h"},
-            "firstTimestamp": "2026-11-20T15:14:00Z", "lastTimestamp": "2026-11-20T15:14:20Z", "message": " m\n",
+            "involvedObject": {"kind": "Pod", "name": "web"},
+            "source": {"component": "scheduler", "host": "h"},
+            "firstTimestamp": "2026-11-20T15:14:00Z", "lastTimestamp": "2026-11-20T15:14:20Z",
+            "message": " m\n",
             "count": 3,
         });
         let new = json!({

@@ -1,4 +1,4 @@
-//! Migrations of stored objects.
+//! Storage version migrations: the resource and the state.
 
 use orch_runtime::{Tree, resource_def::CellContext};
 
@@ -15,7 +15,7 @@ pub fn migration_resource(tree: &Tree, _context: &CellContext<'_>) -> Tree {
     }
 }
 
-/// The condition that holds.
+/// The type of the condition that is `True`; `Unknown` if there is none.
 pub fn migration_status(tree: &Tree, _context: &CellContext<'_>) -> Tree {
     let mut holding = items(tree, "/status/conditions")
         .filter(|condition| text(condition, "/status") == "True")

@@ -1,4 +1,4 @@
-//! Nodes: how they do, what they are for, and where they are reached.
+//! Nodes: status, roles and addresses.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use orch_runtime::{Tree, resource_def::CellContext};
 
 use super::{items, text};
 
-/// `Ready`, `NotReady` or `Unknown`, and whether new pods keep away.
+/// `Ready`, `NotReady` or `Unknown`, with `,SchedulingDisabled` if the node is unschedulable.
 pub fn node_status(tree: &Tree, _context: &CellContext<'_>) -> Tree {
     let ready = items(tree, "/status/conditions").find(|condition| text(condition, "/type") == "Ready");
     let status = match ready {
@@ -14,11 +14,11 @@ pub fn node_status(tree: &Tree, _context: &CellContext<'_>) -> Tree {
         Some(condition) if text(condition, "/status") == "True" => "Ready",
         Some(_) => "NotReady",
     };
-    let keeps_away = tree.pointer("/spec/unschedulable").and_then(Tree::as_bool).unwrap_or_default();
-    if keeps_away { format!("{status},SchedulingDisabled").into() } else { status.into() }
+    let is_unschedulable = tree.pointer("/spec/unschedulable").and_then(Tree::as_bool).unwrap_or_default();
+    if is_unschedulable { format!("{status},SchedulingDisabled").into() } else { status.into() }
 }
 
-/// The roles that labels give: `control-plane,worker`.
+/// The roles, which are read from labels: `control-plane,worker`.
 pub fn node_roles(tree: &Tree, context: &CellContext<'_>) -> Tree {
     let domain = context.vocabulary.label_domain;
     let (prefix, role) = (format!("node-role.{domain}/"), format!("{domain}/role"));
@@ -35,12 +35,12 @@ pub fn node_roles(tree: &Tree, context: &CellContext<'_>) -> Tree {
     roles.into_iter().collect::<Vec<_>>().join(",").into()
 }
 
-/// The first address inside of the cluster.
+/// The first internal address.
 pub fn node_internal_ip(tree: &Tree, _context: &CellContext<'_>) -> Tree {
     address(tree, "InternalIP")
 }
 
-/// The first address outside of the cluster.
+/// The first external address.
 pub fn node_external_ip(tree: &Tree, _context: &CellContext<'_>) -> Tree {
     address(tree, "ExternalIP")
 }
@@ -76,7 +76,8 @@ mod tests {
         }
         let node = json!({
             "metadata": {"labels": {
-                "node-role.kubernetes.io/worker": "", "node-role.kubernetes.io/": "", "kubernetes.io/role": "edge",
+                "node-role.kubernetes.io/worker": "", "node-role.kubernetes.io/": "",
+                "kubernetes.io/role": "edge",
                 "node-role.orch.io/other": "",
             }},
             "status": {"addresses": [

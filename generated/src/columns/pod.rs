@@ -1,23 +1,23 @@
-//! Pods: one look at all containers, as people expect it in lists.
+//! Pods: a summary over all containers.
 
 use orch_runtime::{Tree, age::age_text, resource_def::CellContext, scalar::Time};
 
 use super::text;
 
-/// `1/2`: how many containers are ready, of how many.
+/// `1/2`: the number of ready containers, and of all containers.
 pub fn pod_ready(pod: &Tree, _: &CellContext<'_>) -> Tree {
-    let look = Look::at(pod);
-    format!("{}/{}", look.ready, look.total).into()
+    let summary = Summary::of(pod);
+    format!("{}/{}", summary.ready, summary.total).into()
 }
 
-/// The phase, or what is the matter with a container, or that the pod is going.
+/// The phase, the reason why a container waits or ended, or `Terminating`.
 pub fn pod_status(pod: &Tree, _: &CellContext<'_>) -> Tree {
-    Look::at(pod).status.into()
+    Summary::of(pod).status.into()
 }
 
-/// `3 (5m ago)`: how often containers were restarted, and when last.
+/// `3 (5m ago)`: the number of restarts, and the age of the last one.
 pub fn pod_restarts(pod: &Tree, context: &CellContext<'_>) -> Tree {
-    let Look { restarts, .. } = Look::at(pod);
+    let Summary { restarts, .. } = Summary::of(pod);
     match restarts.last {
         Some(last) if restarts.count > 0 => {
             let seconds = context.now.as_unix_seconds() - last.as_unix_seconds();
@@ -33,7 +33,7 @@ pub fn pod_ip(pod: &Tree, _: &CellContext<'_>) -> Tree {
     if first.is_empty() { text(pod, "/status/podIP") } else { first }.into()
 }
 
-/// `1/2`: how many readiness gates are open; nothing where there are none.
+/// `1/2`: the number of readiness gates whose condition holds, and of all gates; null if there are none.
 pub fn pod_readiness_gates(pod: &Tree, _: &CellContext<'_>) -> Tree {
     let gates = list(pod, "/spec/readinessGates");
     let is_open = |gate: &&Tree| has_condition(pod, text(gate, "/conditionType"));
@@ -43,8 +43,8 @@ pub fn pod_readiness_gates(pod: &Tree, _: &CellContext<'_>) -> Tree {
     }
 }
 
-/// What a list says about a pod.
-struct Look {
+/// What the columns show about a pod.
+struct Summary {
     ready: usize,
     total: usize,
     status: String,
@@ -65,60 +65,61 @@ impl Restarts {
     }
 }
 
-impl Look {
-    fn at(pod: &Tree) -> Self {
-        let mut look = Look {
+impl Summary {
+    fn of(pod: &Tree) -> Self {
+        let mut summary = Summary {
             ready: 0,
             total: list(pod, "/spec/containers").len()
-                + list(pod, "/spec/initContainers").iter().filter(|it| stays(it)).count(),
+                + list(pod, "/spec/initContainers").iter().filter(|it| is_sidecar(it)).count(),
             status: phase(pod),
             restarts: Restarts::default(),
         };
-        let (is_initializing, of_staying) = look.init_containers(pod);
+        let (is_initializing, sidecar_restarts) = summary.init_containers(pod);
         if !is_initializing || has_condition(pod, "Initialized") {
-            look.restarts = of_staying;
-            look.containers(pod);
+            summary.restarts = sidecar_restarts;
+            summary.containers(pod);
         }
-        let is_going = !text(pod, "/metadata/deletionTimestamp").is_empty();
-        if is_going && text(pod, "/status/reason") == "NodeLost" {
-            "Unknown".clone_into(&mut look.status);
-        } else if is_going && !matches!(text(pod, "/status/phase"), "Succeeded" | "Failed") {
-            "Terminating".clone_into(&mut look.status);
+        let is_deleted = !text(pod, "/metadata/deletionTimestamp").is_empty();
+        if is_deleted && text(pod, "/status/reason") == "NodeLost" {
+            "Unknown".clone_into(&mut summary.status);
+        } else if is_deleted && !matches!(text(pod, "/status/phase"), "Succeeded" | "Failed") {
+            "Terminating".clone_into(&mut summary.status);
         }
-        look
+        summary
     }
 
-    /// Looks up to the first init container that is not done; returns whether there is one, and the restarts of those
-    /// that stay.
+    /// Reads the init containers up to the first one that has not finished. Returns whether there is such a
+    /// container, and the restarts of the sidecars before it and of itself.
     fn init_containers(&mut self, pod: &Tree) -> (bool, Restarts) {
         let specs = list(pod, "/spec/initContainers");
-        let mut of_staying = Restarts::default();
+        let mut sidecar_restarts = Restarts::default();
         for (index, status) in list(pod, "/status/initContainerStatuses").iter().enumerate() {
             self.restarts.add(status);
-            let stays = specs.iter().any(|spec| spec.get("name") == status.get("name") && stays(spec));
-            if stays {
-                of_staying.add(status);
+            let is_sidecar =
+                specs.iter().any(|spec| spec.get("name") == status.get("name") && is_sidecar(spec));
+            if is_sidecar {
+                sidecar_restarts.add(status);
             }
             let exit_code = status.pointer("/state/terminated/exitCode").and_then(Tree::as_i64);
             let is_started = status.get("started").and_then(Tree::as_bool) == Some(true);
             if exit_code == Some(0) {
                 continue;
             }
-            if stays && is_started {
+            if is_sidecar && is_started {
                 self.ready += usize::from(is_ready(status));
                 continue;
             }
             let waiting = text(status, "/state/waiting/reason");
-            self.status = if let Some(reason) = end(status) {
+            self.status = if let Some(reason) = termination(status) {
                 format!("Init:{reason}")
             } else if !waiting.is_empty() && waiting != "PodInitializing" {
                 format!("Init:{waiting}")
             } else {
                 format!("Init:{index}/{}", specs.len())
             };
-            return (true, of_staying);
+            return (true, sidecar_restarts);
         }
-        (false, of_staying)
+        (false, sidecar_restarts)
     }
 
     fn containers(&mut self, pod: &Tree) {
@@ -128,7 +129,7 @@ impl Look {
             let waiting = text(status, "/state/waiting/reason");
             if !waiting.is_empty() {
                 waiting.clone_into(&mut self.status);
-            } else if let Some(reason) = end(status) {
+            } else if let Some(reason) = termination(status) {
                 self.status = reason;
             } else if is_ready(status) && status.pointer("/state/running").is_some() {
                 is_running = true;
@@ -151,8 +152,8 @@ fn phase(pod: &Tree) -> String {
     if reason.is_empty() { text(pod, "/status/phase") } else { reason }.to_owned()
 }
 
-/// How a container ended, if it did.
-fn end(status: &Tree) -> Option<String> {
+/// Why a container terminated; none if it has not.
+fn termination(status: &Tree) -> Option<String> {
     let terminated = status.pointer("/state/terminated").filter(|state| !state.is_null())?;
     let reason = text(terminated, "/reason");
     if !reason.is_empty() {
@@ -165,8 +166,8 @@ fn end(status: &Tree) -> Option<String> {
     })
 }
 
-/// Whether an init container keeps running beside the others.
-fn stays(container: &Tree) -> bool {
+/// Whether an init container is a sidecar, which keeps running beside the main containers.
+fn is_sidecar(container: &Tree) -> bool {
     text(container, "/restartPolicy") == "Always"
 }
 

@@ -27,8 +27,8 @@ pub fn bound_service_accounts(binding: &Tree, _: &CellContext<'_>) -> Tree {
     })
 }
 
-fn subjects(binding: &Tree, kind: &str, shown: impl Fn(&Tree) -> String) -> Tree {
+fn subjects(binding: &Tree, kind: &str, cell: impl Fn(&Tree) -> String) -> Tree {
     let all = binding.get("subjects").and_then(Tree::as_array).map_or(&[][..], Vec::as_slice);
     let of_kind = all.iter().filter(|subject| text(subject, "/kind") == kind);
-    of_kind.map(shown).collect::<Vec<_>>().join(", ").into()
+    of_kind.map(cell).collect::<Vec<_>>().join(", ").into()
 }

@@ -1,10 +1,10 @@
-//! Services: where they are reached.
+//! Services: external addresses, ports and selector.
 
 use orch_runtime::{Tree, resource_def::CellContext};
 
 use super::{items, text};
 
-/// The addresses outside: of the balancer where there is one, and those that were given; another name.
+/// The addresses of the load balancer and `externalIPs`; the external name if the type is `ExternalName`.
 pub fn service_external_ip(service: &Tree, _: &CellContext<'_>) -> Tree {
     let balancer = items(service, "/status/loadBalancer/ingress").map(|ingress| match text(ingress, "/ip") {
         "" => text(ingress, "/hostname"),

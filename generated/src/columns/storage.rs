@@ -1,10 +1,10 @@
-//! Storage drivers and classes.
+//! Storage: volumes, claims, classes and drivers.
 
 use orch_runtime::{Tree, resource_def::CellContext};
 
 use super::{items, text};
 
-/// Short words for the ways in which volumes are used, in the order in which they are listed.
+/// The short form of each access mode, in the order of display.
 const ACCESS_MODES: &[(&str, &str)] = &[
     ("ReadWriteOnce", "RWO"),
     ("ReadOnlyMany", "ROX"),
@@ -12,13 +12,13 @@ const ACCESS_MODES: &[(&str, &str)] = &[
     ("ReadWriteOncePod", "RWOP"),
 ];
 
-/// The phase of a volume or claim, or that it is on its way out.
+/// The phase of a volume or claim; `Terminating` while it is being deleted.
 pub fn phase_or_terminating(tree: &Tree, _context: &CellContext<'_>) -> Tree {
     let is_deleted = !text(tree, "/metadata/deletionTimestamp").is_empty();
     if is_deleted { "Terminating".into() } else { text(tree, "/status/phase").into() }
 }
 
-/// The class of a volume or claim: the field, or the annotation that went before it.
+/// The class of a volume or claim: the old annotation if there is one, otherwise the field.
 pub fn storage_class_of(tree: &Tree, context: &CellContext<'_>) -> Tree {
     let key = format!("volume.beta.{}/storage-class", context.vocabulary.label_domain);
     let annotation = tree.pointer("/metadata/annotations").and_then(|annotations| annotations.get(&key));
@@ -28,17 +28,17 @@ pub fn storage_class_of(tree: &Tree, context: &CellContext<'_>) -> Tree {
     }
 }
 
-/// How large a volume is.
+/// The capacity of a volume.
 pub fn volume_capacity(tree: &Tree, _context: &CellContext<'_>) -> Tree {
     amount(tree, "/spec/capacity/storage").into()
 }
 
-/// How a volume can be used: `RWO,ROX`.
+/// The access modes of a volume: `RWO,ROX`.
 pub fn volume_access_modes(tree: &Tree, _context: &CellContext<'_>) -> Tree {
     access_modes(tree, "/spec/accessModes").into()
 }
 
-/// The claim that a volume is for: `namespace/name`.
+/// The claim that the volume is bound to: `namespace/name`.
 pub fn volume_claim(tree: &Tree, _context: &CellContext<'_>) -> Tree {
     match tree.pointer("/spec/claimRef") {
         Some(claim) => format!("{}/{}", text(claim, "/namespace"), text(claim, "/name")).into(),
@@ -46,12 +46,12 @@ pub fn volume_claim(tree: &Tree, _context: &CellContext<'_>) -> Tree {
     }
 }
 
-/// How large the volume of a claim is, once there is one.
+/// The capacity of a claim; empty before it has a volume.
 pub fn claim_capacity(tree: &Tree, _context: &CellContext<'_>) -> Tree {
     if has_volume(tree) { amount(tree, "/status/capacity/storage").into() } else { "".into() }
 }
 
-/// How the volume of a claim can be used, once there is one.
+/// The access modes of a claim; empty before it has a volume.
 pub fn claim_access_modes(tree: &Tree, _context: &CellContext<'_>) -> Tree {
     if has_volume(tree) { access_modes(tree, "/status/accessModes").into() } else { "".into() }
 }
@@ -73,14 +73,14 @@ fn access_modes(tree: &Tree, pointer: &str) -> String {
     known.map(|(_, short)| *short).collect::<Vec<_>>().join(",")
 }
 
-/// The audiences of the tokens that a driver is given: `a,b`.
+/// The audiences of the tokens that the driver requests: `a,b`.
 pub fn csi_driver_token_requests(tree: &Tree, _context: &CellContext<'_>) -> Tree {
     let audiences: Vec<&str> =
         items(tree, "/spec/tokenRequests").map(|request| text(request, "/audience")).collect();
     audiences.join(",").into()
 }
 
-/// The class's name, and whether it is the one of claims that name none: `fast (default)`.
+/// The name of the class, marked if it is the default for claims that name no class: `fast (default)`.
 pub fn storage_class_name(tree: &Tree, context: &CellContext<'_>) -> Tree {
     let name = text(tree, "/metadata/name");
     let annotations = tree.pointer("/metadata/annotations").and_then(Tree::as_object);
@@ -91,7 +91,7 @@ pub fn storage_class_name(tree: &Tree, context: &CellContext<'_>) -> Tree {
     if is_default { format!("{name} (default)").into() } else { name.into() }
 }
 
-/// Whether volumes of the class may grow.
+/// Whether volumes of the class can be expanded.
 pub fn storage_class_expansion(tree: &Tree, _context: &CellContext<'_>) -> Tree {
     tree.get("allowVolumeExpansion").and_then(Tree::as_bool).unwrap_or_default().into()
 }
@@ -125,7 +125,8 @@ mod tests {
         let volume = json!({
             "metadata": {"annotations": {"volume.beta.kubernetes.io/storage-class": "old"}},
             "spec": {
-                "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOncePod", "ReadOnlyMany", "ReadWriteOnce", "X"],
+                "capacity": {"storage": "1Gi"},
+                "accessModes": ["ReadWriteOncePod", "ReadOnlyMany", "ReadWriteOnce", "X"],
                 "claimRef": {"namespace": "n", "name": "c"}, "storageClassName": "new", "volumeName": "v",
             },
             "status": {"phase": "Bound", "capacity": {"storage": "2Gi"}, "accessModes": ["ReadWriteMany"]},

@@ -1,9 +1,9 @@
-//! Daemon sets: how pods are replaced.
+//! Daemon sets: the update strategy.
 
 use crate::apps::v1::{DaemonSetUpdateStrategy, RollingUpdateDaemonSet};
 
-/// Pods are replaced one after the other unless something else is said, and then the amounts have defaults. Amounts that
-/// are given with another strategy stay, for when the strategy changes back.
+/// The default strategy is `RollingUpdate`, and only this strategy gets default amounts. Amounts that are
+/// given with another strategy are kept.
 pub fn daemon_set_update_strategy(value: &mut DaemonSetUpdateStrategy) {
     if value.type_.is_empty() {
         "RollingUpdate".clone_into(&mut value.type_);

@@ -1,11 +1,11 @@
-//! Pods: what follows from images, limits, ports and old names of fields.
+//! Pods: defaults that depend on images, limits and ports, and fields with an old name.
 
 use crate::core::v1::{
     Container, EmptyDirVolumeSource, EphemeralContainer, ImageVolumeSource, Pod, PodSpec, Volume,
 };
 
-/// A pod, as far as templates of pods are left alone: what is limited is requested, and ports of containers on the
-/// host's network are the host's.
+/// Defaults of pods that templates do not get: limits become requests, and with `hostNetwork` the host port
+/// is the container port.
 pub fn pod(value: &mut Pod) {
     let spec = &mut value.spec;
     spec.enable_service_links.get_or_insert(true);
@@ -20,8 +20,8 @@ pub fn pod(value: &mut Pod) {
     }
 }
 
-/// The service account has two names, and a security context is always there. That it is filled in instead of being a
-/// part of every pod makes whoever creates a pod own it.
+/// Copies the service account between its two fields, and adds an empty security context. The security
+/// context is filled in, not part of every pod, so that field ownership gives it to the creator of the pod.
 pub fn pod_spec(value: &mut PodSpec) {
     value.security_context.get_or_insert_default();
     if value.service_account_name.is_empty() {
@@ -30,44 +30,44 @@ pub fn pod_spec(value: &mut PodSpec) {
     value.service_account.clone_from(&value.service_account_name);
 }
 
-/// A volume without a source is an empty directory.
+/// A volume without a source becomes an `emptyDir`.
 pub fn volume(value: &mut Volume) {
     let Volume { name, .. } = value;
-    let nothing = Volume { name: std::mem::take(name), ..Volume::default() };
-    value.name.clone_from(&nothing.name);
-    if *value == nothing {
+    let without_source = Volume { name: std::mem::take(name), ..Volume::default() };
+    value.name.clone_from(&without_source.name);
+    if *value == without_source {
         value.empty_dir = Some(EmptyDirVolumeSource::default());
     }
 }
 
-/// When the image is fetched.
+/// Sets the pull policy of the image.
 pub fn container(value: &mut Container) {
     pull_policy(&value.image, &mut value.image_pull_policy);
 }
 
-/// When the image is fetched.
+/// Sets the pull policy of the image.
 pub fn ephemeral_container(value: &mut EphemeralContainer) {
     pull_policy(&value.image, &mut value.image_pull_policy);
 }
 
-/// When the image is fetched.
+/// Sets the pull policy of the image.
 pub fn image_volume(value: &mut ImageVolumeSource) {
     pull_policy(&value.reference, &mut value.pull_policy);
 }
 
 fn pull_policy(image: &str, policy: &mut String) {
     if policy.is_empty() {
-        let may_change = tag(image).is_some_and(|tag| tag == "latest");
-        if may_change { "Always" } else { "IfNotPresent" }.clone_into(policy);
+        let is_latest = tag(image).is_some_and(|tag| tag == "latest");
+        if is_latest { "Always" } else { "IfNotPresent" }.clone_into(policy);
     }
 }
 
-/// The tag of an image, which is `latest` where nothing is said; none where a digest says what is meant.
+/// The tag of an image, `latest` if it names none. None if a digest identifies the image.
 fn tag(image: &str) -> Option<&str> {
     if image.contains('@') {
         return None;
     }
-    // A colon before the last slash begins a registry's port.
+    // A colon before the last slash belongs to the registry's port.
     let name = image.rsplit('/').next().unwrap_or_default();
     Some(name.split_once(':').map_or("latest", |(_, tag)| tag))
 }

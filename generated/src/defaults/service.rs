@@ -1,17 +1,17 @@
-//! Services: what follows from their type.
+//! Services: defaults that depend on the type.
 
 use orch_runtime::scalar::IntOrString;
 
 use crate::core::v1::{ClientIPConfig, LoadBalancerIngress, ServicePort, ServiceSpec, SessionAffinityConfig};
 
-/// How long a client stays with a pod, in seconds: three hours.
+/// The default timeout of session affinity: three hours.
 const AFFINITY_SECONDS: i32 = 3 * 60 * 60;
 const CLUSTER: &str = "Cluster";
 
-/// Policies that a service of the type has, and how long affinity lasts where there is any.
+/// Traffic policies that depend on the type, and the timeout of session affinity.
 pub fn service_spec(value: &mut ServiceSpec) {
-    let is_outside = matches!(value.type_.as_str(), "NodePort" | "LoadBalancer");
-    let is_inside = is_outside || matches!(value.type_.as_str(), "" | "ClusterIP");
+    let has_node_ports = matches!(value.type_.as_str(), "NodePort" | "LoadBalancer");
+    let has_cluster_ip = has_node_ports || matches!(value.type_.as_str(), "" | "ClusterIP");
     match value.session_affinity.as_str() {
         "" | "None" => value.session_affinity_config = None,
         _ => {
@@ -20,10 +20,10 @@ pub fn service_spec(value: &mut ServiceSpec) {
             client.timeout_seconds.get_or_insert(AFFINITY_SECONDS);
         }
     }
-    if is_outside && value.external_traffic_policy.is_empty() {
+    if has_node_ports && value.external_traffic_policy.is_empty() {
         CLUSTER.clone_into(&mut value.external_traffic_policy);
     }
-    if is_inside {
+    if has_cluster_ip {
         value.internal_traffic_policy.get_or_insert_with(|| CLUSTER.to_owned());
     }
     if value.type_ == "LoadBalancer" {
@@ -31,7 +31,7 @@ pub fn service_spec(value: &mut ServiceSpec) {
     }
 }
 
-/// The pods are reached on the same number, unless it says.
+/// The target port is the port of the service by default.
 pub fn service_port(value: &mut ServicePort) {
     let is_given = match &value.target_port {
         None => false,
@@ -43,7 +43,7 @@ pub fn service_port(value: &mut ServicePort) {
     }
 }
 
-/// Packets arrive with the balancer's address, unless it says.
+/// The mode is `VIP` by default: packets arrive with the load balancer's address as their destination.
 pub fn load_balancer_ingress(value: &mut LoadBalancerIngress) {
     if !value.ip.is_empty() {
         value.ip_mode.get_or_insert_with(|| "VIP".to_owned());

@@ -1,4 +1,4 @@
-//! Priority and fairness: the objects without which no request could be sorted.
+//! Priority and fairness: the specs of the objects that the server relies on.
 
 use crate::flowcontrol::v1::{
     ExemptPriorityLevelConfiguration, FlowDistinguisherMethod, FlowSchema, FlowSchemaSpec, GroupSubject,
@@ -8,7 +8,8 @@ use crate::flowcontrol::v1::{
 };
 
 impl PriorityLevelConfiguration {
-    /// What a level of this name has to be like, where the server relies on it. What the exempt level lends may differ.
+    /// The spec that a priority level of this name must have, if the server relies on that level. The
+    /// `exempt` member may differ.
     pub fn mandatory_spec(name: &str) -> Option<PriorityLevelConfigurationSpec> {
         match name {
             "exempt" => Some(PriorityLevelConfigurationSpec {
@@ -35,21 +36,21 @@ impl PriorityLevelConfiguration {
 }
 
 impl FlowSchema {
-    /// What a flow schema of this name has to be like, where the server relies on it.
+    /// The spec that a flow schema of this name must have, if the server relies on that flow schema.
     pub fn mandatory_spec(name: &str) -> Option<FlowSchemaSpec> {
         match name {
-            "exempt" => Some(everything(name, 1, &["system:masters"], None)),
+            "exempt" => Some(match_all(name, 1, &["system:masters"], None)),
             "catch-all" => {
                 let everyone = ["system:unauthenticated", "system:authenticated"];
-                Some(everything(name, 10_000, &everyone, Some("ByUser")))
+                Some(match_all(name, 10_000, &everyone, Some("ByUser")))
             }
             _ => None,
         }
     }
 }
 
-/// A flow schema that takes every request of some groups to the level of its own name.
-fn everything(name: &str, precedence: i32, groups: &[&str], method: Option<&str>) -> FlowSchemaSpec {
+/// A flow schema that matches all requests of some groups, with the priority level of the same name.
+fn match_all(name: &str, precedence: i32, groups: &[&str], method: Option<&str>) -> FlowSchemaSpec {
     let all = || vec!["*".to_owned()];
     let subject = |group: &&str| Subject {
         kind: "Group".to_owned(),

@@ -1,4 +1,4 @@
-//! Role bindings: the group of what they refer to, which clients leave out.
+//! Role bindings: API groups of references, which clients may leave out.
 
 use std::borrow::Cow;
 
@@ -13,26 +13,26 @@ pub const SUBJECT_GROUP: &str = "Group";
 /// `kind` of a subject that is a service account.
 pub const SUBJECT_SERVICE_ACCOUNT: &str = "ServiceAccount";
 
-/// The group of roles, and of subjects that are no service accounts.
+/// The API group of roles, users and groups.
 pub fn group(vocabulary: &Vocabulary) -> Cow<'static, str> {
     vocabulary.group(ROLE_BINDING_RESOURCE.group)
 }
 
 impl RoleBinding {
-    /// Names the groups of the role and of the subjects where the client did not.
+    /// Fills in the API groups of the role and the subjects where they are empty.
     pub fn fill_groups(&mut self, vocabulary: &Vocabulary) {
-        fill(&mut self.role_ref, &mut self.subjects, vocabulary);
+        fill_in(&mut self.role_ref, &mut self.subjects, vocabulary);
     }
 }
 
 impl ClusterRoleBinding {
-    /// Names the groups of the role and of the subjects where the client did not.
+    /// Fills in the API groups of the role and the subjects where they are empty.
     pub fn fill_groups(&mut self, vocabulary: &Vocabulary) {
-        fill(&mut self.role_ref, &mut self.subjects, vocabulary);
+        fill_in(&mut self.role_ref, &mut self.subjects, vocabulary);
     }
 }
 
-fn fill(role_ref: &mut RoleRef, subjects: &mut [Subject], vocabulary: &Vocabulary) {
+fn fill_in(role_ref: &mut RoleRef, subjects: &mut [Subject], vocabulary: &Vocabulary) {
     let group = group(vocabulary);
     if role_ref.api_group.is_empty() {
         role_ref.api_group = group.to_string();

@@ -1,4 +1,4 @@
-//! Access reviews: one question, about one thing.
+//! Access reviews: exactly one target, and no metadata.
 
 use orch_runtime::{
     field_error::{FieldError, Rendered, Validation, json},
@@ -14,13 +14,13 @@ use crate::{
     meta::v1::{FieldSelectorRequirement, ObjectMeta},
 };
 
-/// Somebody, one thing, and nothing that an object would have.
+/// The subject and the target are valid, and there is no metadata.
 pub fn subject_access_review(value: &SubjectAccessReview, path: &Path<'_>, cx: &mut Validation<'_>) {
     spec(&value.spec, &path.field("spec"), cx);
-    nothing_else(&value.metadata, "must be empty", path, cx);
+    no_metadata(&value.metadata, "must be empty", path, cx);
 }
 
-/// As for all reviews, and about the namespace of the request alone.
+/// As [`subject_access_review`], but only about resources in the namespace of the request.
 pub fn local_subject_access_review(
     value: &LocalSubjectAccessReview,
     path: &Path<'_>,
@@ -29,7 +29,7 @@ pub fn local_subject_access_review(
     let at = path.field("spec");
     spec(&value.spec, &at, cx);
     let metadata = ObjectMeta { namespace: String::new(), ..value.metadata.clone() };
-    nothing_else(&metadata, "must be empty except for namespace", path, cx);
+    no_metadata(&metadata, "must be empty except for namespace", path, cx);
     if let Some(resource) = &value.spec.resource_attributes
         && resource.namespace != value.metadata.namespace
     {
@@ -43,17 +43,17 @@ pub fn local_subject_access_review(
     }
 }
 
-/// One thing, and nothing that an object would have.
+/// The target is valid, and there is no metadata.
 pub fn self_subject_access_review(value: &SelfSubjectAccessReview, path: &Path<'_>, cx: &mut Validation<'_>) {
     let at = path.field("spec");
     let spec = &value.spec;
-    one_thing(spec.resource_attributes.as_ref(), spec.non_resource_attributes.as_ref(), &at, cx);
+    one_target(spec.resource_attributes.as_ref(), spec.non_resource_attributes.as_ref(), &at, cx);
     selectors(spec.resource_attributes.as_ref(), &at, cx);
-    nothing_else(&value.metadata, "must be empty", path, cx);
+    no_metadata(&value.metadata, "must be empty", path, cx);
 }
 
 fn spec(spec: &SubjectAccessReviewSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
-    one_thing(spec.resource_attributes.as_ref(), spec.non_resource_attributes.as_ref(), path, cx);
+    one_target(spec.resource_attributes.as_ref(), spec.non_resource_attributes.as_ref(), path, cx);
     if spec.user.is_empty() && spec.groups.is_empty() {
         let detail = "at least one of user or group must be specified";
         cx.push(FieldError::invalid(&path.field("user"), "", detail));
@@ -61,7 +61,7 @@ fn spec(spec: &SubjectAccessReviewSpec, path: &Path<'_>, cx: &mut Validation<'_>
     selectors(spec.resource_attributes.as_ref(), path, cx);
 }
 
-fn one_thing(
+fn one_target(
     resource: Option<&ResourceAttributes>,
     other: Option<&NonResourceAttributes>,
     path: &Path<'_>,
@@ -87,7 +87,7 @@ fn selectors(resource: Option<&ResourceAttributes>, path: &Path<'_>, cx: &mut Va
     let path = path.field("resourceAttributes");
     if let Some(FieldSelectorAttributes { raw_selector, requirements }) = &resource.field_selector {
         let at = path.field("fieldSelector");
-        one_form(raw_selector, requirements.is_empty(), &at, cx);
+        text_or_requirements(raw_selector, requirements.is_empty(), &at, cx);
         let at = at.field("requirements");
         for (index, requirement) in requirements.iter().enumerate() {
             field_requirement(requirement, &at.index(index), cx);
@@ -95,7 +95,7 @@ fn selectors(resource: Option<&ResourceAttributes>, path: &Path<'_>, cx: &mut Va
     }
     if let Some(LabelSelectorAttributes { raw_selector, requirements }) = &resource.label_selector {
         let at = path.field("labelSelector");
-        one_form(raw_selector, requirements.is_empty(), &at, cx);
+        text_or_requirements(raw_selector, requirements.is_empty(), &at, cx);
         let at = at.field("requirements");
         for (index, requirement) in requirements.iter().enumerate() {
             label_requirement(requirement, Operators::Any, &at.index(index), cx);
@@ -103,8 +103,8 @@ fn selectors(resource: Option<&ResourceAttributes>, path: &Path<'_>, cx: &mut Va
     }
 }
 
-/// A selector is a text or a list of requirements.
-fn one_form(text: &str, no_requirements: bool, path: &Path<'_>, cx: &mut Validation<'_>) {
+/// A selector is either a text or a list of requirements.
+fn text_or_requirements(text: &str, no_requirements: bool, path: &Path<'_>, cx: &mut Validation<'_>) {
     if text.is_empty() && no_requirements {
         let detail = format!("when {path} is specified, requirements or rawSelector is required");
         cx.push(FieldError::required(&path.field("requirements"), &detail));
@@ -121,8 +121,8 @@ fn field_requirement(value: &FieldSelectorRequirement, path: &Path<'_>, cx: &mut
     }
 }
 
-/// A review is no object: nothing names or describes it.
-fn nothing_else(metadata: &ObjectMeta, detail: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
+/// A review is not stored, so it has no metadata.
+fn no_metadata(metadata: &ObjectMeta, detail: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
     let given = ObjectMeta { managed_fields: Vec::new(), ..metadata.clone() };
     if given != ObjectMeta::default() {
         cx.push(FieldError::invalid(&path.field("metadata"), &Rendered(json(&given)), detail));

@@ -1,4 +1,4 @@
-//! Daemon sets: the selector against the template, and how many pods may be replaced at a time.
+//! Daemon sets: the selector, the template, and the update strategy.
 
 use orch_runtime::{
     field_error::{FieldError, Order, Rendered, Validation, json},
@@ -9,7 +9,7 @@ use orch_runtime::{
 use super::label_selector;
 use crate::apps::v1::{DaemonSetSpec, DaemonSetStatus, DaemonSetUpdateStrategy, RollingUpdateDaemonSet};
 
-/// The selector is correct, selects something, and matches the pods that the template makes.
+/// The selector is valid, is not empty, and matches the labels of the template.
 fn daemon_set_selector(value: &DaemonSetSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let selector = path.field("selector");
     let mut own = Validation::new(cx.vocabulary);
@@ -36,7 +36,7 @@ fn daemon_set_selector(value: &DaemonSetSpec, path: &Path<'_>, cx: &mut Validati
     }
 }
 
-/// The order in which clients know the errors of a daemon set.
+/// The order in which errors of a daemon set are reported.
 const ORDER: &[Order] = &[
     Order::of("selector"),
     Order::with("template", &[Order::of("metadata"), Order::of("labels"), Order::of("annotations")]),
@@ -45,7 +45,8 @@ const ORDER: &[Order] = &[
     Order::of("revisionHistoryLimit"),
 ];
 
-/// The selector selects the pods, which run for ever, on many nodes at a time.
+/// The selector matches the template; the template restarts always, has no deadline, and mounts disks of GCE
+/// read-only.
 pub fn daemon_set_spec(value: &DaemonSetSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     daemon_set_selector(value, path, cx);
     let template = path.field("template");
@@ -64,15 +65,15 @@ pub fn daemon_set_spec(value: &DaemonSetSpec, path: &Path<'_>, cx: &mut Validati
         if disk.is_some_and(|disk| !disk.read_only) {
             let volume = volumes.index(index);
             let disk = volume.field("gcePersistentDisk");
-            let detail = "must be true for replicated pods > 1; GCE PD can only be mounted on multiple machines if it is \
-                          read-only";
+            let detail = "must be true for replicated pods > 1; GCE PD can only be mounted on multiple \
+                          machines if it is read-only";
             cx.push(FieldError::invalid(&disk.field("readOnly"), &false, detail));
         }
     }
     cx.arrange(path, ORDER);
 }
 
-/// The strategy is known.
+/// The strategy is known. Amounts are checked for `RollingUpdate` only.
 pub fn daemon_set_update_strategy(value: &DaemonSetUpdateStrategy, path: &Path<'_>, cx: &mut Validation<'_>) {
     if !matches!(value.type_.as_str(), "RollingUpdate" | "OnDelete") {
         cx.push(FieldError::not_supported(path, &Rendered(json(value)), &["RollingUpdate", "OnDelete"]));
@@ -82,10 +83,10 @@ pub fn daemon_set_update_strategy(value: &DaemonSetUpdateStrategy, path: &Path<'
     }
 }
 
-/// Exactly one of the amounts is not zero.
+/// Exactly one of the two amounts is not zero.
 pub fn rolling_update_daemon_set(value: &RollingUpdateDaemonSet, path: &Path<'_>, cx: &mut Validation<'_>) {
     let (unavailable, surge) = (path.field("maxUnavailable"), path.field("maxSurge"));
-    match (is_some_pods(value.max_unavailable.as_ref()), is_some_pods(value.max_surge.as_ref())) {
+    match (is_not_zero(value.max_unavailable.as_ref()), is_not_zero(value.max_surge.as_ref())) {
         (true, true) => {
             let detail = "may not be set when maxUnavailable is non-zero";
             cx.push(FieldError::invalid(&surge, &value.max_surge, detail));
@@ -97,8 +98,8 @@ pub fn rolling_update_daemon_set(value: &RollingUpdateDaemonSet, path: &Path<'_>
     }
 }
 
-/// Whether an amount is not zero; shares are rounded up, so that any share is some pods.
-fn is_some_pods(amount: Option<&IntOrString>) -> bool {
+/// Whether an amount is not zero. Percentages are rounded up, so each one above zero counts.
+fn is_not_zero(amount: Option<&IntOrString>) -> bool {
     match amount {
         Some(IntOrString::Int(number)) => *number != 0,
         Some(share) => share.percentage().is_some_and(|percent| percent != 0),
@@ -106,7 +107,7 @@ fn is_some_pods(amount: Option<&IntOrString>) -> bool {
     }
 }
 
-/// Collisions are counted, never forgotten.
+/// The collision count does not decrease.
 pub fn daemon_set_status_update(
     new: &DaemonSetStatus,
     old: &DaemonSetStatus,

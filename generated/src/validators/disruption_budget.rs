@@ -1,4 +1,4 @@
-//! Disruption budgets: one number says enough.
+//! Disruption budgets: their two amounts.
 
 use orch_runtime::{
     field_error::{FieldError, Rendered, Validation, json},
@@ -7,7 +7,7 @@ use orch_runtime::{
 
 use crate::policy::v1::PodDisruptionBudgetSpec;
 
-/// How many have to stay and how many may be missing are two ways to say one thing.
+/// Only one of `minAvailable` and `maxUnavailable` is set.
 pub fn pod_disruption_budget_spec(value: &PodDisruptionBudgetSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.min_available.is_some() && value.max_unavailable.is_some() {
         let detail = "minAvailable and maxUnavailable cannot be both set";

@@ -10,10 +10,10 @@ use orch_runtime::{
     path::Path,
 };
 
-/// The objects that always exist, of both kinds.
+/// The name of the exempt flow schema and of the exempt priority level.
 const EXEMPT: &str = "exempt";
 
-/// Each aspect is named, and once.
+/// Condition types are not empty, and each occurs once.
 fn condition_types<'c>(types: impl Iterator<Item = &'c str>, status: &Path<'_>, cx: &mut Validation<'_>) {
     let path = status.field("conditions");
     let mut seen = Vec::new();

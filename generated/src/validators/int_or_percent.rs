@@ -1,4 +1,4 @@
-//! Amounts that are a number or a part of a whole.
+//! Amounts: a number or a percentage.
 
 use orch_runtime::{
     field_error::{FieldError, Validation},
@@ -6,7 +6,7 @@ use orch_runtime::{
     scalar::IntOrString,
 };
 
-/// A number that is not negative, or up to `100%`.
+/// A number that is not negative, or a percentage up to `100%`.
 pub fn int_or_percent(value: &IntOrString, path: &Path<'_>, cx: &mut Validation<'_>) {
     match value {
         IntOrString::Int(number) if *number < 0 => {
@@ -15,8 +15,8 @@ pub fn int_or_percent(value: &IntOrString, path: &Path<'_>, cx: &mut Validation<
         IntOrString::Int(_) => {}
         IntOrString::String(text) => match percent(text) {
             None => {
-                let detail = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  \
-                              or '93%', regex used for validation is '[0-9]+%')";
+                let detail = "a valid percent string must be a numeric string followed by an ending '%' \
+                              (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
                 cx.push(FieldError::invalid(path, text, detail));
             }
             Some(percent) if percent > 100 => {
@@ -27,7 +27,7 @@ pub fn int_or_percent(value: &IntOrString, path: &Path<'_>, cx: &mut Validation<
     }
 }
 
-/// The number before `%`; numbers without end count as the largest.
+/// The number before `%`. A number that is too large becomes the maximum.
 fn percent(text: &str) -> Option<u64> {
     let digits = text.strip_suffix('%')?;
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());

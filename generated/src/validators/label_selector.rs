@@ -1,4 +1,4 @@
-//! Label selectors inside of objects: keys, values and operators.
+//! Label selectors in objects: keys, values and operators.
 
 use orch_runtime::{
     constraint,
@@ -11,13 +11,13 @@ use crate::meta::v1::{LabelSelector, LabelSelectorRequirement};
 /// Which operators a requirement may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operators {
-    /// Those that the server knows.
+    /// `In`, `NotIn`, `Exists` and `DoesNotExist`.
     Known,
-    /// Others as well: whoever evaluates the selector judges them.
+    /// Other operators too: the authorizer that evaluates the selector checks them.
     Any,
 }
 
-/// Keys and values are those of labels, and operators have the values that belong to them.
+/// Keys and values are valid, and the number of values fits the operator.
 pub fn label_selector(value: &LabelSelector, path: &Path<'_>, cx: &mut Validation<'_>) {
     let labels = path.field("matchLabels");
     for (key, value) in &value.match_labels {
@@ -45,7 +45,7 @@ pub fn label_requirement(
     }
 }
 
-/// `In` and `NotIn` need values, `Exists` and `DoesNotExist` have none.
+/// `In` and `NotIn` need values; `Exists` and `DoesNotExist` have none.
 pub fn operator(
     operator: &str,
     values: &[String],
@@ -81,7 +81,10 @@ mod tests {
 
     #[test]
     fn keys_values_and_operators() {
-        let requirement = |key: &str, operator: &str, values: &[&str]| json!({"matchExpressions": [{"key": key, "operator": operator, "values": values}]});
+        let requirement = |key: &str, operator: &str, values: &[&str]| {
+            let expression = json!({"key": key, "operator": operator, "values": values});
+            json!({"matchExpressions": [expression]})
+        };
         for (tree, expected) in [
             (json!({}), vec![]),
             (json!({"matchLabels": {"a": "b", "x.org/c": ""}}), vec![]),

@@ -1,4 +1,4 @@
-//! Leases: what concerns more than one field.
+//! Leases: rules about several fields.
 
 use orch_runtime::{
     constraint,
@@ -8,7 +8,7 @@ use orch_runtime::{
 
 use crate::coordination::v1::LeaseSpec;
 
-/// A strategy is a known word or a qualified name, and only a coordinated lease has a preferred holder.
+/// A strategy is a known word or a qualified name, and a preferred holder needs a strategy.
 pub fn lease_spec(value: &LeaseSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     const STRATEGIES: &[&str] = &["OldestEmulationVersion"];
     let strategy = value.strategy.as_deref();

@@ -1,4 +1,4 @@
-//! Migrations of stored objects: which resource, and how far they have come.
+//! Storage version migrations: the resource, and the conditions.
 
 use orch_runtime::{
     constraint,
@@ -8,7 +8,7 @@ use orch_runtime::{
 
 use crate::storagemigration::v1alpha1::{GroupVersionResource, StorageVersionMigrationStatus};
 
-/// The resource is named as in URLs.
+/// The names of resource and version are valid in URLs.
 pub fn migrated_resource(value: &GroupVersionResource, path: &Path<'_>, cx: &mut Validation<'_>) {
     let resource = path.field("resource");
     if value.resource.is_empty() {
@@ -21,7 +21,7 @@ pub fn migrated_resource(value: &GroupVersionResource, path: &Path<'_>, cx: &mut
     }
 }
 
-/// A migration has ended in one way only, and does not run after that.
+/// A migration cannot both succeed and fail, and cannot run after either.
 pub fn migration_status(value: &StorageVersionMigrationStatus, path: &Path<'_>, cx: &mut Validation<'_>) {
     let holds = |kind: &str| {
         value.conditions.iter().any(|condition| condition.type_ == kind && condition.status == "True")

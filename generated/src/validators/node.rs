@@ -1,4 +1,4 @@
-//! Nodes: taints, addresses, amounts and ranges of addresses, and what stays once it is given.
+//! Nodes: taints, addresses, amounts, pod CIDRs, and fields that cannot change.
 
 use std::{collections::HashSet, net::IpAddr};
 
@@ -12,7 +12,7 @@ use crate::core::v1::{Node, NodeAddress, Taint};
 
 const EFFECTS: &[&str] = &["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
-/// Taints are not told twice, amounts are not negative, and there is one range for each IP family at most.
+/// Taints are unique, amounts are not negative, and there is one pod CIDR at most for each IP family.
 pub fn node(value: &Node, path: &Path<'_>, cx: &mut Validation<'_>) {
     taints(&value.spec.taints, path, cx);
     let status = path.field("status");
@@ -22,16 +22,16 @@ pub fn node(value: &Node, path: &Path<'_>, cx: &mut Validation<'_>) {
         for (resource, amount) in amounts {
             let at = at.field(resource);
             super::quantity_not_negative(amount, &at, cx);
-            if is_counted(resource, cx.vocabulary.label_domain) && amount.milli_value() % 1000 != 0 {
+            if is_whole_number(resource, cx.vocabulary.label_domain) && amount.milli_value() % 1000 != 0 {
                 cx.push(FieldError::invalid(&at, &amount.to_string(), "must be an integer"));
             }
         }
     }
-    ranges(&value.spec.pod_cidrs, &path.field("spec").field("podCIDRs"), cx);
+    pod_cidrs(&value.spec.pod_cidrs, &path.field("spec").field("podCIDRs"), cx);
 }
 
-/// Addresses are not told twice, ranges and the provider's name are given once, and what nobody uses any more stays as it
-/// is. Taints are judged again: clients get each of their faults twice.
+/// Addresses are unique, pod CIDRs and the provider's ID are set only once, and the external ID does not
+/// change. Taints are checked here again, so an update reports each of their errors twice.
 pub fn node_update(new: &Node, old: &Node, path: &Path<'_>, cx: &mut Validation<'_>) {
     addresses(&new.status.addresses, &path.field("status").field("addresses"), cx);
     let spec = path.field("spec");
@@ -64,12 +64,12 @@ fn addresses(addresses: &[NodeAddress], path: &Path<'_>, cx: &mut Validation<'_>
     }
 }
 
-/// Whether there are no parts of the resource: pods, and what somebody else defines.
-fn is_counted(resource: &str, domain: &str) -> bool {
+/// Whether amounts are whole numbers: pods, and resources with a prefix of somebody else.
+fn is_whole_number(resource: &str, domain: &str) -> bool {
     resource == "pods" || (resource.contains('/') && !resource.contains(&format!("{domain}/")))
 }
 
-/// Faults are reported below `metadata`: that is where clients expect them.
+/// The path of these errors is `metadata.taints`, though taints are in the spec.
 fn taints(taints: &[Taint], path: &Path<'_>, cx: &mut Validation<'_>) {
     let metadata = path.field("metadata");
     let path = metadata.field("taints");
@@ -95,21 +95,20 @@ fn taints(taints: &[Taint], path: &Path<'_>, cx: &mut Validation<'_>) {
     }
 }
 
-fn ranges(ranges: &[String], path: &Path<'_>, cx: &mut Validation<'_>) {
-    for (index, range) in ranges.iter().enumerate() {
-        cx.invalid_all(&path.index(index), range, &constraint::cidr(range));
+fn pod_cidrs(cidrs: &[String], path: &Path<'_>, cx: &mut Validation<'_>) {
+    for (index, cidr) in cidrs.iter().enumerate() {
+        cx.invalid_all(&path.index(index), cidr, &constraint::cidr(cidr));
     }
-    let is_v6 = |range: &String| {
-        let address = range.split_once('/').map_or(range.as_str(), |(address, _)| address);
+    let is_v6 = |cidr: &String| {
+        let address = cidr.split_once('/').map_or(cidr.as_str(), |(address, _)| address);
         address.parse().is_ok_and(|address: IpAddr| address.is_ipv6())
     };
-    let families: HashSet<bool> = ranges.iter().map(is_v6).collect();
-    if families.len() < ranges.len() {
+    let families: HashSet<bool> = cidrs.iter().map(is_v6).collect();
+    if families.len() < cidrs.len() {
         let detail = "may specify no more than one CIDR for each IP family";
-        cx.push(FieldError::invalid(path, &Rendered(json(&ranges)), detail));
+        cx.push(FieldError::invalid(path, &Rendered(json(&cidrs)), detail));
     }
-    for (index, range) in ranges.iter().enumerate().filter(|(index, range)| ranges[..*index].contains(range))
-    {
-        cx.push(FieldError::duplicate(&path.index(index), range));
+    for (index, cidr) in cidrs.iter().enumerate().filter(|(index, cidr)| cidrs[..*index].contains(cidr)) {
+        cx.push(FieldError::duplicate(&path.index(index), cidr));
     }
 }

@@ -1,10 +1,11 @@
-//! Labels of nodes that have a better name by now, wherever something selects nodes by them.
+//! Deprecated labels of nodes, wherever nodes are selected by labels.
 
 use orch_runtime::{constraint, field_error::Validation, path::Path, vocabulary::Vocabulary};
 
 use crate::core::v1::NodeSelectorTerm;
 
-/// Old label, the release that has a better one, and the better one, each before the vocabulary's own domain.
+/// Prefix and name of an old label, the release that deprecated it, and the prefix of the new label. The
+/// domain of the vocabulary follows after each prefix.
 const RENAMED: &[(&str, &str, &str, &str)] = &[
     ("beta.", "arch", "v1.14", ""),
     ("beta.", "os", "v1.14", ""),
@@ -13,7 +14,7 @@ const RENAMED: &[(&str, &str, &str, &str)] = &[
     ("beta.", "instance-type", "v1.17", "node."),
 ];
 
-/// What to tell whoever selects nodes by an old label; nothing about others.
+/// The warning for a deprecated label; none for other labels.
 pub(super) fn deprecation(label: &str, vocabulary: &Vocabulary) -> Option<String> {
     let domain = vocabulary.label_domain;
     RENAMED.iter().find_map(|(old, name, since, new)| {
@@ -23,7 +24,7 @@ pub(super) fn deprecation(label: &str, vocabulary: &Vocabulary) -> Option<String
     })
 }
 
-/// Warns of old labels in a term.
+/// Warns of deprecated labels in a term.
 pub(super) fn warn_of_term(term: &NodeSelectorTerm, path: &Path<'_>, cx: &mut Validation<'_>) {
     let expressions = path.field("matchExpressions");
     for (index, expression) in term.match_expressions.iter().enumerate() {
@@ -33,7 +34,7 @@ pub(super) fn warn_of_term(term: &NodeSelectorTerm, path: &Path<'_>, cx: &mut Va
     }
 }
 
-/// Warns of values that no label can have: what is merely preferred may name them, in vain.
+/// Warns of values that no label can have. Preferred terms may contain them, but never match by them.
 pub(super) fn warn_of_values(term: &NodeSelectorTerm, path: &Path<'_>, cx: &mut Validation<'_>) {
     let expressions = path.field("matchExpressions");
     for (index, expression) in term.match_expressions.iter().enumerate() {

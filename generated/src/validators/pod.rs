@@ -2,7 +2,6 @@
 
 mod annotations;
 mod container;
-mod doubts;
 mod env;
 mod network_volume;
 mod node_selector;
@@ -18,14 +17,14 @@ mod security;
 mod spec;
 mod status;
 mod volume;
+mod warnings;
 mod windows;
 
-pub(super) use self::{doubts::fraction, network_volume::uses_names_of};
 pub use self::{
     env::{data_key, env_from_sources, env_var, env_var_name, env_var_source},
     network_volume::{flex_volume, iqn, iscsi, storage_os},
     node_selector::{node_selector, node_selector_term, preferred_term},
-    object::{MAY_CHANGE as POD_MAY_CHANGE, pod, pod_annotations, pod_update},
+    object::{POD_MAY_CHANGE, pod, pod_annotations, pod_update},
     paths::{file_mode, file_path, path_below},
     port::{container_port, port_number_or_name},
     probe::{http_headers, lifecycle_handler, probe},
@@ -36,3 +35,4 @@ pub use self::{
     volume::{cinder, claim_template, csi_volume, ephemeral_volume, size_limit, volume},
     windows::windows_options,
 };
+pub(super) use self::{network_volume::is_in_domain, warnings::warn_of_fractional_bytes};

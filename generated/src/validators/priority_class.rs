@@ -1,4 +1,4 @@
-//! Priority classes: which values are whose, and that they stay.
+//! Priority classes: values, reserved names, and the constant value.
 
 use orch_runtime::{
     field_error::{FieldError, Validation},
@@ -7,15 +7,15 @@ use orch_runtime::{
 
 use crate::scheduling::v1::PriorityClass;
 
-/// Priorities above are the system's own.
+/// The highest value of classes that are not the system's.
 const MAX_VALUE: i32 = 1_000_000_000;
-/// Names that begin so are the system's own.
+/// The prefix of names that are reserved for the system.
 const SYSTEM_PREFIX: &str = "system-";
-/// The system's own classes and their values.
+/// The classes of the system, and their values.
 const SYSTEM_CLASSES: &[(&str, i32)] =
     &[("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)];
 
-/// High values and reserved names belong to the system's classes, which are what they are.
+/// High values and reserved names are for the classes of the system, whose values are fixed.
 pub fn priority_class(value: &PriorityClass, path: &Path<'_>, cx: &mut Validation<'_>) {
     let name = value.metadata.name.as_str();
     if !name.starts_with(SYSTEM_PREFIX) {
@@ -25,13 +25,14 @@ pub fn priority_class(value: &PriorityClass, path: &Path<'_>, cx: &mut Validatio
         }
     } else if let Some(fault) = system_fault(value) {
         let detail = format!(
-            "priority class names with '{SYSTEM_PREFIX}' prefix are reserved for system use only. error: {fault}"
+            "priority class names with '{SYSTEM_PREFIX}' prefix are reserved for system use only. error: \
+             {fault}"
         );
         cx.push(FieldError::forbidden(&path.field("metadata").field("name"), &detail));
     }
 }
 
-/// Pods have copied the value; it never changes.
+/// The value does not change, because pods have a copy of it.
 pub fn priority_class_update(
     new: &PriorityClass,
     old: &PriorityClass,

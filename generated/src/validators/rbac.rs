@@ -1,9 +1,10 @@
-//! Roles and their bindings: rules that make sense, and subjects that can be found.
+//! Roles and bindings: rules and subjects.
 
 use orch_runtime::{
     constraint,
     field_error::{FieldError, Order, Rendered, Validation, json},
     path::Path,
+    resource_def::Scope,
 };
 
 use super::label_selector::label_selector;
@@ -14,49 +15,42 @@ use crate::{
     },
 };
 
-/// What a rule or a binding may reach depends on where it lives.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Reach {
-    Namespace,
-    Cluster,
-}
-
 /// Every rule of a role is about resources.
 pub fn role(value: &Role, path: &Path<'_>, cx: &mut Validation<'_>) {
-    rules(value.rules.as_deref(), Reach::Namespace, path, cx);
+    rules(value.rules.as_deref(), Scope::Namespaced, path, cx);
 }
 
-/// Every rule is about resources or about paths, and an aggregated role says of what.
+/// Every rule is about resources or about paths, and an aggregation rule has selectors.
 pub fn cluster_role(value: &ClusterRole, path: &Path<'_>, cx: &mut Validation<'_>) {
-    rules(value.rules.as_deref(), Reach::Cluster, path, cx);
+    rules(value.rules.as_deref(), Scope::Cluster, path, cx);
     if let Some(rule) = &value.aggregation_rule {
         aggregation_rule(rule, &path.field("aggregationRule"), cx);
     }
 }
 
-/// A role is named, and subjects are complete.
+/// The reference to the role and the subjects are valid.
 pub fn role_binding(value: &RoleBinding, path: &Path<'_>, cx: &mut Validation<'_>) {
-    binding(&value.role_ref, &value.subjects, Reach::Namespace, path, cx);
+    binding(&value.role_ref, &value.subjects, Scope::Namespaced, path, cx);
 }
 
-/// A cluster role is named, and subjects are complete.
+/// The reference to the cluster role and the subjects are valid.
 pub fn cluster_role_binding(value: &ClusterRoleBinding, path: &Path<'_>, cx: &mut Validation<'_>) {
-    binding(&value.role_ref, &value.subjects, Reach::Cluster, path, cx);
+    binding(&value.role_ref, &value.subjects, Scope::Cluster, path, cx);
 }
 
-fn rules(rules: Option<&[PolicyRule]>, reach: Reach, path: &Path<'_>, cx: &mut Validation<'_>) {
+fn rules(rules: Option<&[PolicyRule]>, scope: Scope, path: &Path<'_>, cx: &mut Validation<'_>) {
     let path = path.field("rules");
     for (index, rule) in rules.unwrap_or_default().iter().enumerate() {
-        policy_rule(rule, reach, &path.index(index), cx);
+        policy_rule(rule, scope, &path.index(index), cx);
     }
 }
 
-fn policy_rule(rule: &PolicyRule, reach: Reach, path: &Path<'_>, cx: &mut Validation<'_>) {
+fn policy_rule(rule: &PolicyRule, scope: Scope, path: &Path<'_>, cx: &mut Validation<'_>) {
     if rule.verbs.is_empty() {
         cx.push(FieldError::required(&path.field("verbs"), "verbs must contain at least one value"));
     }
     if !rule.non_resource_urls.is_empty() {
-        return path_rule(rule, reach, &path.field("nonResourceURLs"), cx);
+        return path_rule(rule, scope, &path.field("nonResourceURLs"), cx);
     }
     if rule.api_groups.is_empty() {
         let detail = "resource rules must supply at least one api group";
@@ -68,10 +62,10 @@ fn policy_rule(rule: &PolicyRule, reach: Reach, path: &Path<'_>, cx: &mut Valida
     }
 }
 
-/// A rule about paths that are no resources.
-fn path_rule(rule: &PolicyRule, reach: Reach, path: &Path<'_>, cx: &mut Validation<'_>) {
+/// A rule about paths that are not resources.
+fn path_rule(rule: &PolicyRule, scope: Scope, path: &Path<'_>, cx: &mut Validation<'_>) {
     let urls = || Rendered(json(&rule.non_resource_urls));
-    if reach == Reach::Namespace {
+    if scope == Scope::Namespaced {
         let detail = "namespaced rules cannot apply to non-resource URLs";
         cx.push(FieldError::invalid(path, &urls(), detail));
     }
@@ -99,27 +93,27 @@ fn aggregation_rule(rule: &AggregationRule, path: &Path<'_>, cx: &mut Validation
     }
 }
 
-fn binding(role_ref: &RoleRef, subjects: &[Subject], reach: Reach, path: &Path<'_>, cx: &mut Validation<'_>) {
-    role_reference(role_ref, reach, &path.field("roleRef"), cx);
+fn binding(role_ref: &RoleRef, subjects: &[Subject], scope: Scope, path: &Path<'_>, cx: &mut Validation<'_>) {
+    role_reference(role_ref, scope, &path.field("roleRef"), cx);
     let list = path.field("subjects");
     for (index, subject) in subjects.iter().enumerate() {
-        subject_of(subject, reach, &list.index(index), cx);
+        binding_subject(subject, scope, &list.index(index), cx);
     }
     cx.arrange(path, ORDER);
 }
 
-/// The order in which clients know the errors of a binding.
+/// The order in which errors of a binding are reported.
 const ORDER: &[Order] = &[
     Order::of("metadata"),
     Order::of("roleRef"),
     Order::with("subjects", &[Order::of("name"), Order::of("*")]),
 ];
 
-fn role_reference(role_ref: &RoleRef, reach: Reach, path: &Path<'_>, cx: &mut Validation<'_>) {
-    of_group(&role_ref.api_group, &group(cx.vocabulary), path, cx);
-    let kinds: &[&str] = match reach {
-        Reach::Namespace => &["Role", "ClusterRole"],
-        Reach::Cluster => &["ClusterRole"],
+fn role_reference(role_ref: &RoleRef, scope: Scope, path: &Path<'_>, cx: &mut Validation<'_>) {
+    api_group_is(&role_ref.api_group, &group(cx.vocabulary), path, cx);
+    let kinds: &[&str] = match scope {
+        Scope::Namespaced => &["Role", "ClusterRole"],
+        Scope::Cluster => &["ClusterRole"],
     };
     if !kinds.contains(&role_ref.kind.as_str()) {
         cx.push(FieldError::not_supported(&path.field("kind"), &role_ref.kind, kinds));
@@ -127,19 +121,19 @@ fn role_reference(role_ref: &RoleRef, reach: Reach, path: &Path<'_>, cx: &mut Va
     cx.arrange(path, &[Order::of("apiGroup"), Order::of("kind"), Order::of("name")]);
 }
 
-fn subject_of(subject: &Subject, reach: Reach, path: &Path<'_>, cx: &mut Validation<'_>) {
+fn binding_subject(subject: &Subject, scope: Scope, path: &Path<'_>, cx: &mut Validation<'_>) {
     match subject.kind.as_str() {
         SUBJECT_SERVICE_ACCOUNT => {
             if !subject.name.is_empty() {
                 let faults = constraint::dns_subdomain(&subject.name);
                 cx.invalid_all(&path.field("name"), &subject.name, &faults);
             }
-            of_group(&subject.api_group, "", path, cx);
-            if reach == Reach::Cluster && subject.namespace.is_empty() {
+            api_group_is(&subject.api_group, "", path, cx);
+            if scope == Scope::Cluster && subject.namespace.is_empty() {
                 cx.push(FieldError::required(&path.field("namespace"), ""));
             }
         }
-        SUBJECT_USER | SUBJECT_GROUP => of_group(&subject.api_group, &group(cx.vocabulary), path, cx),
+        SUBJECT_USER | SUBJECT_GROUP => api_group_is(&subject.api_group, &group(cx.vocabulary), path, cx),
         other => {
             let kinds = [SUBJECT_SERVICE_ACCOUNT, SUBJECT_USER, SUBJECT_GROUP];
             cx.push(FieldError::not_supported(&path.field("kind"), other, &kinds));
@@ -147,8 +141,8 @@ fn subject_of(subject: &Subject, reach: Reach, path: &Path<'_>, cx: &mut Validat
     }
 }
 
-/// Only one group has the kind that is referred to.
-fn of_group(given: &str, group: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
+/// The API group is the expected one.
+fn api_group_is(given: &str, group: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
     if given != group {
         cx.push(FieldError::not_supported(&path.field("apiGroup"), given, &[group]));
     }

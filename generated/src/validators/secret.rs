@@ -1,14 +1,14 @@
-//! Secrets: keys, size, data that is fixed, and the keys that well-known types must have.
+//! Secrets: keys, total size, `immutable`, and the keys that well-known types require.
 
 use orch_runtime::{
     field_error::{FieldError, Rendered, Validation},
     path::Path,
 };
 
-use super::{MAX_DATA_BYTES, config_key, fixed};
+use super::{MAX_DATA_BYTES, config_key, immutable_field};
 use crate::core::v1::Secret;
 
-/// Keys are well formed, all values together are not too big, and the type's own keys are there.
+/// Keys are valid, the total size is limited, and the keys that the type requires exist.
 pub fn secret(value: &Secret, path: &Path<'_>, cx: &mut Validation<'_>) {
     let data = path.field("data");
     for key in value.data.keys() {
@@ -33,22 +33,22 @@ pub fn secret(value: &Secret, path: &Path<'_>, cx: &mut Validation<'_>) {
         Some("tls") => {
             let missing: Vec<&str> = ["tls.crt", "tls.key"].into_iter().filter(|key| !has(key)).collect();
             required(&missing, &data, cx);
-            warn_of_pair(value, cx);
+            warn_of_missing_pem(value, cx);
         }
         _ => {}
     }
 }
 
-/// Once `immutable` is true, it stays true and no value changes.
+/// Once `immutable` is true, it stays true and the data does not change.
 pub fn secret_update(new: &Secret, old: &Secret, path: &Path<'_>, cx: &mut Validation<'_>) {
     if old.immutable == Some(true) {
-        fixed("immutable", new.immutable != Some(true), path, cx);
-        fixed("data", new.data != old.data, path, cx);
+        immutable_field("immutable", new.immutable != Some(true), path, cx);
+        immutable_field("data", new.data != old.data, path, cx);
     }
 }
 
-/// Warns of a certificate or key that is no PEM text. Nothing keeps anybody from filling them in later.
-fn warn_of_pair(value: &Secret, cx: &mut Validation<'_>) {
+/// Warns of a certificate or key that is not in PEM form. It is no error, because it can be filled in later.
+fn warn_of_missing_pem(value: &Secret, cx: &mut Validation<'_>) {
     let lacks_pem = |key: &str| {
         let bytes: &[u8] = value.data.get(key).map_or(&[], |bytes| bytes);
         !String::from_utf8_lossy(bytes).contains("-----BEGIN ")
@@ -59,7 +59,7 @@ fn warn_of_pair(value: &Secret, cx: &mut Validation<'_>) {
     }
 }
 
-/// A token belongs to the service account that an annotation names.
+/// A token secret names its service account in an annotation.
 fn service_account_name(value: &Secret, path: &Path<'_>, cx: &mut Validation<'_>) {
     let key = cx.vocabulary.label("service-account.name");
     if value.metadata.annotations.get(&key).is_none_or(String::is_empty) {
@@ -67,7 +67,7 @@ fn service_account_name(value: &Secret, path: &Path<'_>, cx: &mut Validation<'_>
     }
 }
 
-/// A value that must be there and hold a JSON object. The value itself is never repeated in the answer.
+/// The value exists and is a JSON object or null. The error does not repeat the value.
 fn json_object(value: &Secret, key: &str, data: &Path<'_>, cx: &mut Validation<'_>) {
     let Some(bytes) = value.data.get(key) else { return required(&[key], data, cx) };
     let fault = match serde_json::from_slice::<serde_json::Value>(bytes) {

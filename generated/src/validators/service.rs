@@ -1,4 +1,4 @@
-//! Services: ports, addresses, and what each type may have.
+//! Services: ports, addresses, and the fields that each type can have.
 
 mod address;
 mod port;
@@ -15,10 +15,10 @@ use orch_runtime::{
 use crate::core::v1::{Service, ServiceSpec};
 
 const NONE: &str = "None";
-/// The longest time that a client stays with a pod, in seconds.
+/// The maximum timeout of session affinity, in seconds.
 const MAX_AFFINITY_SECONDS: i32 = 86_400;
 
-/// What the type needs is there, what it cannot have is not, and ports and addresses are such.
+/// Fields that the type needs are given, fields that it cannot have are not; ports and addresses are valid.
 pub fn service_spec(value: &ServiceSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let is_headless = value.cluster_ip == NONE;
     let is_name = value.type_ == "ExternalName";
@@ -37,10 +37,10 @@ pub fn service_spec(value: &ServiceSpec, path: &Path<'_>, cx: &mut Validation<'_
     address::addresses(value, path, cx);
     traffic::policies(value, path, cx);
     cx.arrange(path, ORDER);
-    doubts(value, is_headless, cx);
+    warn_of_ignored_fields(value, is_headless, cx);
 }
 
-/// The order in which clients know the errors of a service.
+/// The order in which errors of a service are reported.
 const ORDER: &[Order] = &[
     Order::with(
         "ports",
@@ -72,7 +72,7 @@ const ORDER: &[Order] = &[
     Order::of("trafficDistribution"),
 ];
 
-/// Where a balancer is reached is told of services that have one.
+/// Only services of type `LoadBalancer` have ingress points of a load balancer, and these are valid.
 pub fn service_update(new: &Service, old: &Service, path: &Path<'_>, cx: &mut Validation<'_>) {
     let (new_ingress, old_ingress) = (&new.status.load_balancer.ingress, &old.status.load_balancer.ingress);
     if new_ingress == old_ingress {
@@ -106,7 +106,7 @@ pub fn service_update(new: &Service, old: &Service, path: &Path<'_>, cx: &mut Va
     }
 }
 
-/// With whose address packets arrive.
+/// The values of `ipMode`.
 const MODES: &[&str] = &["Proxy", "VIP"];
 
 fn external_name(value: &ServiceSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
@@ -132,8 +132,8 @@ fn affinity(value: &ServiceSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
 }
 
-/// What the type makes no use of.
-fn doubts(value: &ServiceSpec, is_headless: bool, cx: &mut Validation<'_>) {
+/// Warns of fields that the type ignores.
+fn warn_of_ignored_fields(value: &ServiceSpec, is_headless: bool, cx: &mut Validation<'_>) {
     let is_name = value.type_ == "ExternalName";
     for (is_ignored, text) in [
         (

@@ -1,4 +1,4 @@
-//! Storage: drivers, classes, volumes and claims, and the rules that several of them share.
+//! Storage: drivers, classes, volumes and claims, and rules that several of them share.
 
 mod access;
 mod attachment;
@@ -39,10 +39,10 @@ use orch_runtime::{
     path::Path,
 };
 
-/// The longest name of a driver, in bytes.
+/// The maximum length of a driver name, in bytes.
 const MAX_DRIVER_NAME: usize = 63;
 
-/// A driver's name: a DNS subdomain in letters of either case, of at most 63 bytes.
+/// A driver name is a DNS subdomain in letters of either case, of at most 63 bytes.
 fn driver_name(name: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
     if name.is_empty() {
         cx.push(FieldError::required(path, ""));

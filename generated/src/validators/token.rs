@@ -1,4 +1,4 @@
-//! Tokens of service accounts: how long they are good.
+//! Token requests: the lifetime of a token.
 
 use orch_runtime::{
     field_error::{FieldError, Validation},
@@ -7,19 +7,19 @@ use orch_runtime::{
 
 use crate::authentication::v1::TokenRequestSpec;
 
-/// Shorter than this a token is not worth asking for, in seconds.
+/// The shortest lifetime, in seconds.
 const MIN_LIFE: i64 = 600;
-/// Longer than this is never meant, in seconds.
+/// The longest lifetime, in seconds.
 const MAX_LIFE: i64 = 1 << 32;
 
-/// A token is good for 10 minutes at least, and for some decades at most.
+/// The lifetime is at least 10 minutes, and at most 2^32 seconds.
 pub fn token_request_spec(value: &TokenRequestSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     if let Some(seconds) = value.expiration_seconds {
         token_life(seconds, &path.field("expirationSeconds"), cx);
     }
 }
 
-/// Not too short and not too long.
+/// A lifetime in seconds is in range.
 pub(super) fn token_life(seconds: i64, path: &Path<'_>, cx: &mut Validation<'_>) {
     if seconds < MIN_LIFE {
         cx.push(FieldError::invalid(path, &seconds, "may not specify a duration less than 10 minutes"));

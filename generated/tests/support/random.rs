@@ -1,4 +1,5 @@
-//! Objects made up from their tables: whatever the types allow, whether the rules do or not.
+//! Random objects that are made from the type tables: everything that the types allow, even if rules reject
+//! it.
 
 use std::{
     env,
@@ -14,7 +15,8 @@ use orch_runtime::{
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::json;
 
-/// Hands over every kind, with a runner of so many cases. All begin at one seed, which is printed; `ORCH_TEST_SEED` gives it.
+/// Calls `check` for every kind with a runner of `cases` cases. All begin with the same seed, which is
+/// printed; `ORCH_TEST_SEED` sets it.
 pub fn for_every_kind(cases: u32, check: impl Fn(&'static ResourceDef, &mut TestRunner)) {
     let seed = env::var("ORCH_TEST_SEED").ok().map_or_else(
         || RandomState::new().hash_one("a seed"),
@@ -28,13 +30,13 @@ pub fn for_every_kind(cases: u32, check: impl Fn(&'static ResourceDef, &mut Test
     }
 }
 
-/// Numbers that decide what is made; when they run out, as little as possible is made.
+/// Numbers that decide what is made. When they run out, each choice is the first one.
 pub struct Choices<'c> {
     rest: std::slice::Iter<'c, u32>,
 }
 
 impl<'c> Choices<'c> {
-    /// These numbers, one after the other.
+    /// Uses these numbers, one after the other.
     pub fn new(numbers: &'c [u32]) -> Self {
         Choices { rest: numbers.iter() }
     }
@@ -43,7 +45,7 @@ impl<'c> Choices<'c> {
         self.rest.next().copied().unwrap_or(0)
     }
 
-    /// One of the first `count` numbers.
+    /// A number below `count`.
     pub fn below(&mut self, count: usize) -> usize {
         self.next() as usize % count
     }
@@ -53,7 +55,7 @@ impl<'c> Choices<'c> {
     }
 }
 
-/// An object with some of the fields of its type, most of those that hold objects. Fields that are never stored are
+/// An object with some of the fields of its type, and most of those that hold objects. Write-only fields are
 /// left out.
 pub fn object(def: &'static TypeDef, choices: &mut Choices<'_>) -> Tree {
     let mut fields = TreeMap::new();
@@ -79,7 +81,7 @@ fn holds_objects(shape: &Shape) -> bool {
     }
 }
 
-/// Lists and maps are not empty: some forms have no word for that.
+/// Lists and maps are not empty, because some encodings cannot represent an empty one.
 fn value(shape: &'static Shape, choices: &mut Choices<'_>) -> Tree {
     let some = |choices: &mut Choices<'_>| 0..=choices.below(3);
     match shape {
@@ -123,7 +125,7 @@ fn single(scalar: Scalar, choices: &mut Choices<'_>) -> Tree {
     }
 }
 
-/// Text that some form could take for something else, or any characters.
+/// A text that some encoding could mistake for another type, or random characters.
 fn text(choices: &mut Choices<'_>) -> String {
     const WORDS: &[&str] = &[
         "",
@@ -179,7 +181,8 @@ fn text(choices: &mut Choices<'_>) -> String {
         "\u{feff}bom",
         "\u{1f600}",
         "é",
-        "a text that is so long that some writers would like to fold it, after eighty columns or so, at one of its spaces",
+        "a text that is so long that some writers would like to fold it, after eighty columns or so, at one \
+         of its spaces",
     ];
     const ODD: &[char] =
         &['a', ' ', ':', '#', '-', '\n', '"', '\'', '\\', 'é', '\u{10ffff}', '{', ',', '%', '\t', '9'];

@@ -1,4 +1,4 @@
-//! Flow schemas: rules that can match, and the two flow schemas that stay as they are.
+//! Flow schemas: their rules, and the two flow schemas with a fixed spec.
 
 use orch_runtime::{
     constraint,
@@ -14,13 +14,13 @@ use crate::flowcontrol::v1::{
 
 const ALL: &str = "*";
 const MAX_PRECEDENCE: i32 = 10_000;
-/// The precedence of the flow schema that is never limited.
+/// The precedence of the exempt flow schema.
 const EXEMPT_PRECEDENCE: i32 = 1;
 
-/// What may be done with resources.
+/// Verbs of requests for resources.
 const RESOURCE_VERBS: &[&str] =
     &["create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"];
-/// What may be done with other paths: HTTP methods, and what clients of old call them.
+/// Verbs of requests for other paths: HTTP methods, and the verbs of resources.
 const PATH_VERBS: &[&str] = &[
     "create",
     "delete",
@@ -37,7 +37,7 @@ const PATH_VERBS: &[&str] = &[
     "watch",
 ];
 
-/// Every rule can match, and built-in flow schemas are as they have to be.
+/// The spec is valid; flow schemas that the server relies on have their fixed spec.
 pub fn flow_schema(value: &FlowSchema, path: &Path<'_>, cx: &mut Validation<'_>) {
     let (name, at) = (&value.metadata.name, path.field("spec"));
     spec(name, &value.spec, &at, cx);
@@ -66,7 +66,7 @@ fn spec(name: &str, spec: &FlowSchemaSpec, path: &Path<'_>, cx: &mut Validation<
     cx.arrange(path, ORDER);
 }
 
-/// The order in which clients know the errors of a flow schema.
+/// The order in which errors of a flow schema are reported.
 const ORDER: &[Order] = &[
     Order::of("matchingPrecedence"),
     Order::of("distinguisherMethod"),
@@ -109,7 +109,7 @@ fn policy_rules(rules: &PolicyRulesWithSubjects, path: &Path<'_>, cx: &mut Valid
     }
 }
 
-/// The member of the subject's kind is given, and no other.
+/// The member for the subject's kind is given, and no other.
 fn subject(value: &Subject, path: &Path<'_>, cx: &mut Validation<'_>) {
     let members = [
         ("ServiceAccount", "serviceAccount", value.service_account.is_some()),
@@ -148,15 +148,15 @@ fn service_account(value: &ServiceAccountSubject, path: &Path<'_>, cx: &mut Vali
 fn resource_rule(rule: &ResourcePolicyRule, path: &Path<'_>, cx: &mut Validation<'_>) {
     verbs(&rule.verbs, RESOURCE_VERBS, &path.field("verbs"), cx);
     let detail = "resource rules must supply at least one api group";
-    alone(&rule.api_groups, detail, "api groups", &path.field("apiGroups"), cx);
+    values_or_wildcard(&rule.api_groups, detail, "api groups", &path.field("apiGroups"), cx);
     let detail = "resource rules must supply at least one resource";
-    alone(&rule.resources, detail, "resources", &path.field("resources"), cx);
+    values_or_wildcard(&rule.resources, detail, "resources", &path.field("resources"), cx);
     let (namespaces, at) = (rule.namespaces.as_deref().unwrap_or_default(), path.field("namespaces"));
     if namespaces.is_empty() && rule.cluster_scope {
         return;
     }
     let detail = "resource rules that are not cluster scoped must supply at least one namespace";
-    if alone(namespaces, detail, "namespaces", &at, cx) {
+    if values_or_wildcard(namespaces, detail, "namespaces", &at, cx) {
         for (index, namespace) in namespaces.iter().enumerate() {
             for fault in constraint::dns_label(namespace) {
                 let detail = format!("each member of this list must be '*' or a DNS-1123 label; {fault}");
@@ -170,7 +170,7 @@ fn path_rule(rule: &NonResourcePolicyRule, path: &Path<'_>, cx: &mut Validation<
     verbs(&rule.verbs, PATH_VERBS, &path.field("verbs"), cx);
     let at = path.field("nonResourceURLs");
     let detail = "nonResourceURLs must contain at least one value";
-    if alone(&rule.non_resource_urls, detail, "non-resource URLs", &at, cx) {
+    if values_or_wildcard(&rule.non_resource_urls, detail, "non-resource URLs", &at, cx) {
         for (index, url) in rule.non_resource_urls.iter().enumerate() {
             if let Some(fault) = url_fault(url) {
                 cx.push(FieldError::invalid(&at.index(index), url, fault));
@@ -180,15 +180,21 @@ fn path_rule(rule: &NonResourcePolicyRule, path: &Path<'_>, cx: &mut Validation<
 }
 
 fn verbs(verbs: &[String], known: &[&str], path: &Path<'_>, cx: &mut Validation<'_>) {
-    if alone(verbs, "verbs must contain at least one value", "verbs", path, cx)
+    if values_or_wildcard(verbs, "verbs must contain at least one value", "verbs", path, cx)
         && verbs.iter().any(|verb| !known.contains(&verb.as_str()))
     {
         cx.push(FieldError::not_supported(path, &Rendered(json(&verbs)), known));
     }
 }
 
-/// There are values, and `*` stands alone. Whether the values are to be looked at one by one.
-fn alone(values: &[String], missing: &str, what: &str, path: &Path<'_>, cx: &mut Validation<'_>) -> bool {
+/// A list is not empty, and `*` is its only value. Returns whether the values need checks of their own.
+fn values_or_wildcard(
+    values: &[String],
+    missing: &str,
+    what: &str,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) -> bool {
     let everything = values.iter().any(|value| value == ALL);
     if values.is_empty() {
         cx.push(FieldError::required(path, missing));

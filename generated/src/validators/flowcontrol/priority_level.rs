@@ -1,4 +1,4 @@
-//! Priority levels: limits that fit together, and the two levels that stay as they are.
+//! Priority levels: limits, and the two levels with a fixed spec.
 
 use orch_runtime::{
     field_error::{FieldError, Order, Rendered, Validation, json},
@@ -16,12 +16,12 @@ const TYPE_LIMITED: &str = "Limited";
 const TYPE_QUEUE: &str = "Queue";
 const TYPE_REJECT: &str = "Reject";
 
-/// More queues than this are of no use to anybody.
+/// The maximum number of queues.
 const MAX_QUEUES: i32 = 10_000_000;
-/// How many bits of a flow's hash there are to choose queues by.
+/// The number of bits in a flow's hash by which queues are chosen.
 const MAX_HASH_BITS: i32 = 60;
 
-/// The limits are those of the type, and built-in levels are as they have to be.
+/// The members fit the type; levels that the server relies on have their fixed spec.
 pub fn priority_level_configuration(
     value: &PriorityLevelConfiguration,
     path: &Path<'_>,
@@ -31,7 +31,7 @@ pub fn priority_level_configuration(
     spec(&value.metadata.name, &value.spec, &at, cx);
     if let Some(fixed) = PriorityLevelConfiguration::mandatory_spec(&value.metadata.name) {
         let kept = if fixed.exempt.is_some() {
-            // What an exempt level lends is the one thing about it that may be chosen.
+            // The `exempt` member is the one part of the exempt level that may be changed.
             PriorityLevelConfigurationSpec { exempt: value.spec.exempt.clone(), ..fixed }
         } else {
             fixed
@@ -48,7 +48,7 @@ pub fn priority_level_configuration(
     condition_types(types, &path.field("status"), cx);
 }
 
-/// The order in which clients know the errors of a limited level.
+/// The order in which errors of a limited level are reported.
 const LIMITED: &[Order] = &[Order::of("nominalConcurrencyShares"), Order::of("limitResponse")];
 
 fn spec(name: &str, spec: &PriorityLevelConfigurationSpec, path: &Path<'_>, cx: &mut Validation<'_>) {

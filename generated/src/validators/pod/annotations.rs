@@ -1,4 +1,5 @@
-//! Annotations that say what fields say too, or did: they have a form, and do not contradict the fields.
+//! Annotations of pods that have a meaning: their values are valid and agree with the fields that replaced
+//! them.
 
 use std::collections::BTreeMap;
 
@@ -13,37 +14,37 @@ use crate::core::v1::{AppArmorProfile, Container, PodSpec, SeccompProfile, Secur
 
 type Annotations = BTreeMap<String, String>;
 
-/// How profiles are named in annotations.
+/// The names of profiles in annotations.
 const RUNTIME_DEFAULT: &str = "runtime/default";
 const DOCKER_DEFAULT: &str = "docker/default";
 const UNCONFINED: &str = "unconfined";
 const LOCALHOST: &str = "localhost/";
 
-/// What marks pods that a node runs by itself.
-fn mirror(words: &Vocabulary) -> String {
-    format!("{}/config.mirror", words.label_domain)
+/// The annotation that marks a mirror pod, which a node runs by itself.
+fn mirror_key(vocabulary: &Vocabulary) -> String {
+    format!("{}/config.mirror", vocabulary.label_domain)
 }
 
-fn app_armor(words: &Vocabulary) -> String {
-    format!("container.apparmor.security.beta.{}/", words.label_domain)
+fn app_armor_prefix(vocabulary: &Vocabulary) -> String {
+    format!("container.apparmor.security.beta.{}/", vocabulary.label_domain)
 }
 
-/// Annotations that mean something for a pod have a value that they can have.
+/// Known annotations of pods have valid values.
 pub(super) fn annotations(value: &Annotations, spec: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.is_empty() {
         return;
     }
-    let mirror = mirror(cx.vocabulary);
+    let mirror = mirror_key(cx.vocabulary);
     if let Some(text) = value.get(&mirror).filter(|_| spec.node_name.is_empty()) {
         let detail = "must set spec.nodeName if mirror pod annotation is set";
         cx.push(FieldError::invalid(&path.key(&mirror), text, detail));
     }
     let cost = format!("controller.{}/pod-deletion-cost", cx.vocabulary.label_domain);
-    if let Some(text) = value.get(&cost).filter(|text| !is_cost(text)) {
+    if let Some(text) = value.get(&cost).filter(|text| !is_deletion_cost(text)) {
         cx.push(FieldError::invalid(&path.key(&cost), text, "must be a 32bit integer"));
     }
     seccomp_names(value, path, cx);
-    let prefix = app_armor(cx.vocabulary);
+    let prefix = app_armor_prefix(cx.vocabulary);
     for (key, profile) in value {
         let Some(container) = key.strip_prefix(&prefix) else { continue };
         if !containers(spec).any(|(_, _, name, _)| name == container) {
@@ -57,8 +58,8 @@ pub(super) fn annotations(value: &Annotations, spec: &PodSpec, path: &Path<'_>, 
     }
 }
 
-/// Decimal digits without a plus or zeros before them.
-fn is_cost(text: &str) -> bool {
+/// Whether a text is a 32-bit number without a plus sign; zeros may lead only after a minus sign.
+fn is_deletion_cost(text: &str) -> bool {
     let is_plain = match text.as_bytes() {
         [b'-', ..] | [b'0'] => true,
         [first, ..] => (b'1'..=b'9').contains(first),
@@ -85,7 +86,7 @@ fn seccomp_names(value: &Annotations, path: &Path<'_>, cx: &mut Validation<'_>) 
     }
 }
 
-/// Where both an annotation and a field name a profile, they name the same.
+/// An annotation and a field that name a profile name the same one.
 pub(super) fn matching_profiles(
     value: &Annotations,
     spec: &PodSpec,
@@ -101,18 +102,18 @@ pub(super) fn matching_profiles(
     let pod_seccomp = of_pod.and_then(|security| security.seccomp_profile.as_ref());
     matching(value.get(&pod_key), pod_seccomp.map(Profile::from), &path.field("securityContext"), cx);
     let is_windows = spec.os.as_ref().is_some_and(|os| os.name == "windows");
-    for app_armor_turn in [false, true] {
-        if app_armor_turn && is_windows {
+    for checks_app_armor in [false, true] {
+        if checks_app_armor && is_windows {
             continue;
         }
         for (list, index, name, security) in containers(spec) {
             let list = path.field(list);
             let container = list.index(index);
             let at = container.field("securityContext");
-            if app_armor_turn {
+            if checks_app_armor {
                 let own = security.and_then(|security| security.app_armor_profile.as_ref());
                 let profile = own.or_else(|| of_pod.and_then(|security| security.app_armor_profile.as_ref()));
-                let key = format!("{}{name}", app_armor(cx.vocabulary));
+                let key = format!("{}{name}", app_armor_prefix(cx.vocabulary));
                 matching(value.get(&key), profile.map(Profile::from), &at, cx);
             } else {
                 let profile = security.and_then(|security| security.seccomp_profile.as_ref());
@@ -123,7 +124,7 @@ pub(super) fn matching_profiles(
     }
 }
 
-/// A profile of either system.
+/// A seccomp or `AppArmor` profile, as a field gives it.
 struct Profile<'p> {
     system: &'static str,
     field: &'static str,
@@ -174,14 +175,14 @@ fn matching(
     cx.push(FieldError::forbidden(&at.field(field), &detail));
 }
 
-/// What an update may not do to annotations: say that a node runs the pod by itself, and confine containers anew.
+/// An update does not change the mirror annotation or annotations about `AppArmor`.
 pub(super) fn annotations_update(
     new: &Annotations,
     old: &Annotations,
     path: &Path<'_>,
     cx: &mut Validation<'_>,
 ) {
-    let (prefix, mirror) = (app_armor(cx.vocabulary), mirror(cx.vocabulary));
+    let (prefix, mirror) = (app_armor_prefix(cx.vocabulary), mirror_key(cx.vocabulary));
     let mut refuse = |key: &str, what: &str| {
         if key.starts_with(&prefix) {
             cx.push(FieldError::forbidden(&path.key(key), &format!("may not {what} AppArmor annotations")));
@@ -198,17 +199,17 @@ pub(super) fn annotations_update(
     }
 }
 
-/// All containers: their list, place, name and settings of security.
+/// All containers: list, index, name and security context.
 fn containers(spec: &PodSpec) -> impl Iterator<Item = Listed<'_>> {
     let ephemeral = spec.ephemeral_containers.iter().enumerate();
     let ephemeral = ephemeral
         .map(|(index, it)| ("ephemeralContainers", index, it.name.as_str(), it.security_context.as_ref()));
-    plain("initContainers", &spec.init_containers)
-        .chain(plain("containers", &spec.containers))
+    listed("initContainers", &spec.init_containers)
+        .chain(listed("containers", &spec.containers))
         .chain(ephemeral)
 }
 
-fn plain<'s>(list: &'static str, containers: &'s [Container]) -> impl Iterator<Item = Listed<'s>> {
+fn listed<'s>(list: &'static str, containers: &'s [Container]) -> impl Iterator<Item = Listed<'s>> {
     let all = containers.iter().enumerate();
     all.map(move |(index, it)| (list, index, it.name.as_str(), it.security_context.as_ref()))
 }
@@ -217,15 +218,15 @@ type Listed<'s> = (&'static str, usize, &'s str, Option<&'s SecurityContext>);
 
 #[cfg(test)]
 mod tests {
-    use super::is_cost;
+    use super::is_deletion_cost;
 
     #[test]
     fn costs_are_plain_numbers() {
         for text in ["0", "5", "-5", "-05", "2147483647"] {
-            assert!(is_cost(text), "{text}");
+            assert!(is_deletion_cost(text), "{text}");
         }
         for text in ["", "+5", "05", "x", "5x", "2147483648", "-"] {
-            assert!(!is_cost(text), "{text}");
+            assert!(!is_deletion_cost(text), "{text}");
         }
     }
 }

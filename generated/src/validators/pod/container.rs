@@ -1,4 +1,4 @@
-//! Containers: what they mount, and what depends on the role that they have in the pod.
+//! Containers: mounts, and rules that depend on the role of the container in the pod.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::core::v1::{
 
 const NOT_EPHEMERAL: &str = "cannot be set for an Ephemeral Container";
 
-/// A text without blanks around it.
+/// An image name has no whitespace around it.
 pub(super) fn image(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.trim() != value {
         let detail = "must not have leading or trailing whitespace";
@@ -22,7 +22,7 @@ pub(super) fn image(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
 }
 
-/// A container that runs as long as the pod does.
+/// A container in `containers`.
 pub(super) fn main_container(
     value: &Container,
     volumes: &[&Volume],
@@ -40,7 +40,7 @@ pub(super) fn main_container(
     }
 }
 
-/// A container that runs before the others, or beside them if it is always restarted.
+/// A container in `initContainers`. With `restartPolicy: Always` it is a sidecar and can have probes.
 pub(super) fn init_container(
     value: &Container,
     volumes: &[&Volume],
@@ -65,7 +65,7 @@ pub(super) fn init_container(
     }
 }
 
-/// Each resource is resized in one way.
+/// Each resource has one resize policy.
 fn resize_policies(value: &Container, path: &Path<'_>, cx: &mut Validation<'_>) {
     let at = path.field("resizePolicy");
     let mut seen = BTreeSet::new();
@@ -73,14 +73,14 @@ fn resize_policies(value: &Container, path: &Path<'_>, cx: &mut Validation<'_>) 
         if !seen.insert(&policy.resource_name) {
             cx.push(FieldError::duplicate(&at.index(index), &policy.resource_name));
         }
-        // Clients know unknown and missing words at the list.
+        // Unknown and missing values are reported at the list, without the index.
         for field in ["resourceName", "restartPolicy"] {
             cx.relocate(&at.index(index).field(field), &at);
         }
     }
 }
 
-/// A container that is added later: much is not allowed.
+/// A container in `ephemeralContainers`, where many fields are forbidden.
 pub(super) fn ephemeral_container(
     value: &EphemeralContainer,
     volumes: &[&Volume],
@@ -119,7 +119,7 @@ fn container(value: &Container, volumes: &[&Volume], path: &Path<'_>, cx: &mut V
     container_resources(&value.resources, &path.field("resources"), cx);
 }
 
-/// No two ports of a container have the same name.
+/// The names of the ports of a container are unique.
 fn port_names(ports: &[ContainerPort], path: &Path<'_>, cx: &mut Validation<'_>) {
     let mut seen = BTreeSet::new();
     for (index, port) in ports.iter().enumerate() {
@@ -129,7 +129,7 @@ fn port_names(ports: &[ContainerPort], path: &Path<'_>, cx: &mut Validation<'_>)
     }
 }
 
-/// What holds for one kind of probe only.
+/// Rules for one type of probe only.
 fn probes(value: &Container, path: &Path<'_>, cx: &mut Validation<'_>) {
     let mut must_succeed_once = |probe: &Option<Probe>, name: &str| {
         let threshold = probe.as_ref().map_or(1, |probe| probe.success_threshold);
@@ -158,26 +158,34 @@ fn mounts(
 ) {
     let is_privileged = security.is_some_and(|security| security.privileged == Some(true));
     let list = path.field("volumeMounts");
-    let mut places = BTreeSet::new();
+    let mut paths = BTreeSet::new();
     for (index, mount) in mounts.iter().enumerate() {
         let at = list.index(index);
-        volume_of(&mount.name, volumes, &at, cx);
-        place(&mount.mount_path, &mut places, &at.field("mountPath"), cx);
-        let both = |name, path| (devices.iter().any(name), devices.iter().any(path));
-        let other = both(
-            |device: &VolumeDevice| device.name == mount.name,
-            |device: &VolumeDevice| device.device_path == mount.mount_path,
+        known_volume(&mount.name, volumes, &at, cx);
+        unique_path(&mount.mount_path, &mut paths, &at.field("mountPath"), cx);
+        let other = (
+            devices.iter().any(|device| device.name == mount.name),
+            devices.iter().any(|device| device.device_path == mount.mount_path),
         );
-        overlaps(other, (&mount.name, &mount.mount_path), ("mountPath", "volumeDevices"), &at, cx);
-        // Clients know these errors at the list.
+        conflicts(other, (&mount.name, &mount.mount_path), ("mountPath", "volumeDevices"), &at, cx);
+        // These errors are reported at the list, without the index.
         for field in ["mountPropagation", "recursiveReadOnly"] {
             cx.relocate(&at.field(field), &list.field(field));
         }
         sub_paths(mount, &list, &at, cx);
         propagation(mount, is_privileged, &list, cx);
     }
-    let list = path.field("volumeDevices");
-    let (mut names, mut places) = (BTreeSet::new(), BTreeSet::new());
+    block_devices(devices, mounts, volumes, &path.field("volumeDevices"), cx);
+}
+
+fn block_devices(
+    devices: &[VolumeDevice],
+    mounts: &[VolumeMount],
+    volumes: &[&Volume],
+    list: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    let (mut names, mut paths) = (BTreeSet::new(), BTreeSet::new());
     for (index, device) in devices.iter().enumerate() {
         let at = list.index(index);
         let name = at.field("name");
@@ -197,24 +205,23 @@ fn mounts(
             }
             Some(_) => {}
         }
-        place(&device.device_path, &mut places, &at.field("devicePath"), cx);
+        unique_path(&device.device_path, &mut paths, &at.field("devicePath"), cx);
         if device.device_path.split('/').any(|part| part == "..") {
             let detail = "can not contain backsteps ('..')";
             cx.push(FieldError::invalid(&at.field("devicePath"), &device.device_path, detail));
         }
-        let both = |name, path| (mounts.iter().any(name), mounts.iter().any(path));
-        let other = both(
-            |mount: &VolumeMount| mount.name == device.name,
-            |mount: &VolumeMount| mount.mount_path == device.device_path,
+        let other = (
+            mounts.iter().any(|mount| mount.name == device.name),
+            mounts.iter().any(|mount| mount.mount_path == device.device_path),
         );
-        overlaps(other, (&device.name, &device.device_path), ("devicePath", "volumeMounts"), &at, cx);
+        conflicts(other, (&device.name, &device.device_path), ("devicePath", "volumeMounts"), &at, cx);
     }
 }
 
-/// A volume is a device or a tree of files, and a place has one of both.
-fn overlaps(
-    (same_name, same_place): (bool, bool),
-    (name, place): (&str, &str),
+/// A volume is either mounted or used as a device, and each path is used once.
+fn conflicts(
+    (same_name, same_path): (bool, bool),
+    (name, file): (&str, &str),
     (field, others): (&str, &str),
     path: &Path<'_>,
     cx: &mut Validation<'_>,
@@ -223,14 +230,14 @@ fn overlaps(
         let detail = format!("must not already exist in {others}");
         cx.push(FieldError::invalid(&path.field("name"), name, &detail));
     }
-    if same_place {
+    if same_path {
         let detail = format!("must not already exist as a path in {others}");
-        cx.push(FieldError::invalid(&path.field(field), place, &detail));
+        cx.push(FieldError::invalid(&path.field(field), file, &detail));
     }
 }
 
-/// The volume that is mounted exists.
-fn volume_of(name: &str, volumes: &[&Volume], path: &Path<'_>, cx: &mut Validation<'_>) {
+/// The volume exists.
+fn known_volume(name: &str, volumes: &[&Volume], path: &Path<'_>, cx: &mut Validation<'_>) {
     if name.is_empty() {
         cx.push(FieldError::required(&path.field("name"), ""));
     }
@@ -239,12 +246,12 @@ fn volume_of(name: &str, volumes: &[&Volume], path: &Path<'_>, cx: &mut Validati
     }
 }
 
-/// A place in the container, where nothing else is.
-fn place<'v>(place: &'v str, places: &mut BTreeSet<&'v str>, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if place.is_empty() {
+/// A path is given, and is unique in its list.
+fn unique_path<'v>(value: &'v str, seen: &mut BTreeSet<&'v str>, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.is_empty() {
         cx.push(FieldError::required(path, ""));
-    } else if !places.insert(place) {
-        cx.push(FieldError::invalid(path, place, "must be unique"));
+    } else if !seen.insert(value) {
+        cx.push(FieldError::invalid(path, value, "must be unique"));
     }
 }
 

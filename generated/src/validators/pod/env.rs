@@ -1,4 +1,4 @@
-//! Variables of the environment, and the fields and amounts that they can show.
+//! Environment variables, and the fields and resources that the downward API exposes.
 
 use std::{borrow::Cow, sync::LazyLock};
 
@@ -14,19 +14,19 @@ use crate::{
     validators::config_key,
 };
 
-/// Where fields of the pod are shown: not all of them can be shown everywhere.
+/// Where the downward API exposes a value; each has its own list of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FieldsOf {
-    /// In the environment.
+pub enum DownwardApi {
+    /// In environment variables.
     Environment,
-    /// In files.
+    /// In files of a volume.
     Files,
 }
 
-impl FieldsOf {
-    fn allowed(self) -> &'static [&'static str] {
+impl DownwardApi {
+    fn allowed_fields(self) -> &'static [&'static str] {
         match self {
-            FieldsOf::Environment => &[
+            DownwardApi::Environment => &[
                 "metadata.name",
                 "metadata.namespace",
                 "metadata.uid",
@@ -37,7 +37,7 @@ impl FieldsOf {
                 "status.podIP",
                 "status.podIPs",
             ],
-            FieldsOf::Files => &[
+            DownwardApi::Files => &[
                 "metadata.annotations",
                 "metadata.labels",
                 "metadata.name",
@@ -48,7 +48,7 @@ impl FieldsOf {
     }
 }
 
-/// Every field of a pod that is known by a label.
+/// All field labels of a pod.
 const FIELD_LABELS: &[&str] = &[
     "metadata.annotations",
     "metadata.labels",
@@ -66,8 +66,8 @@ const FIELD_LABELS: &[&str] = &[
     "status.podIPs",
 ];
 
-/// The amounts that can be shown, besides those of huge pages.
-const AMOUNTS: &[&str] = &[
+/// The resources that can be exposed, besides huge pages.
+const RESOURCES: &[&str] = &[
     "limits.cpu",
     "limits.ephemeral-storage",
     "limits.memory",
@@ -77,11 +77,12 @@ const AMOUNTS: &[&str] = &[
 ];
 const HUGE_PAGES: &[&str] = &["limits.hugepages-", "requests.hugepages-"];
 
-/// A name that any variable can have: printable ASCII characters other than `=`.
+/// A variable name consists of printable ASCII characters other than `=`.
 pub fn env_var_name(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
     let is_allowed = |byte: u8| (b' '..=b'~').contains(&byte) && byte != b'=';
     if !value.bytes().all(is_allowed) {
-        let detail = "a valid environment variable name must consist only of printable ASCII characters other than '='";
+        let detail = "a valid environment variable name must consist only of printable ASCII characters \
+                      other than '='";
         cx.push(FieldError::invalid(path, value, detail));
     }
 }
@@ -110,17 +111,17 @@ pub fn env_var(value: &EnvVar, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
 }
 
-/// The field or amount can be shown.
+/// The field or resource can be exposed in a variable.
 pub fn env_var_source(value: &EnvVarSource, path: &Path<'_>, cx: &mut Validation<'_>) {
     if let Some(field) = &value.field_ref {
-        field_selector(field, FieldsOf::Environment, &path.field("fieldRef"), cx);
+        field_selector(field, DownwardApi::Environment, &path.field("fieldRef"), cx);
     }
     if let Some(resource) = &value.resource_field_ref {
-        resource_selector(resource, FieldsOf::Environment, &path.field("resourceFieldRef"), cx);
+        resource_selector(resource, DownwardApi::Environment, &path.field("resourceFieldRef"), cx);
     }
 }
 
-/// Each item has exactly one source. Clients know the errors at the list.
+/// Each item has exactly one source. Errors are reported at the list, without the index.
 pub fn env_from_sources(value: &[EnvFromSource], path: &Path<'_>, cx: &mut Validation<'_>) {
     for source in value {
         let given = [source.config_map_ref.is_some(), source.secret_ref.is_some()];
@@ -136,10 +137,10 @@ fn one_source(given: &[bool], names: &str, path: &Path<'_>, cx: &mut Validation<
     }
 }
 
-/// A field of the pod that can be shown.
+/// The field of the pod can be exposed.
 pub(super) fn field_selector(
     value: &ObjectFieldSelector,
-    fields: FieldsOf,
+    target: DownwardApi,
     path: &Path<'_>,
     cx: &mut Validation<'_>,
 ) {
@@ -160,37 +161,38 @@ pub(super) fn field_selector(
         let detail = format!("error converting fieldPath: unsupported pod version: {}", value.api_version);
         return cx.push(FieldError::invalid(&at, field, &detail));
     }
-    // An old name of the field.
+    // `spec.host` is the old name of the field.
     let field: Cow<'_, str> = if field == "spec.host" { "spec.nodeName".into() } else { field.into() };
     if !FIELD_LABELS.contains(&field.as_ref()) {
         let detail = format!("error converting fieldPath: field label not supported: {field}");
         cx.push(FieldError::invalid(&at, field.as_ref(), &detail));
-    } else if !fields.allowed().contains(&field.as_ref()) {
-        cx.push(FieldError::not_supported(&at, field.as_ref(), fields.allowed()));
+    } else if !target.allowed_fields().contains(&field.as_ref()) {
+        cx.push(FieldError::not_supported(&at, field.as_ref(), target.allowed_fields()));
     }
 }
 
-/// `metadata.labels['key']`
+/// Splits `metadata.labels['key']` into `metadata.labels` and `key`.
 fn subscript(field: &str) -> Option<(&str, &str)> {
     let (map, key) = field.strip_suffix("']")?.split_once("['")?;
     (!map.is_empty()).then_some((map, key))
 }
 
-/// An amount that can be shown, in a unit that suits it.
+/// The resource can be exposed, and the divisor fits it.
 pub(super) fn resource_selector(
     value: &ResourceFieldSelector,
-    fields: FieldsOf,
+    target: DownwardApi,
     path: &Path<'_>,
     cx: &mut Validation<'_>,
 ) {
     let resource = value.resource.as_str();
     let at = path.field("resource");
-    if fields == FieldsOf::Files && value.container_name.is_empty() {
+    if target == DownwardApi::Files && value.container_name.is_empty() {
         cx.push(FieldError::required(&path.field("containerName"), ""));
     } else if resource.is_empty() {
         cx.push(FieldError::required(&at, ""));
-    } else if !AMOUNTS.contains(&resource) && !HUGE_PAGES.iter().any(|prefix| resource.starts_with(prefix)) {
-        cx.push(FieldError::not_supported(&at, resource, AMOUNTS));
+    } else if !RESOURCES.contains(&resource) && !HUGE_PAGES.iter().any(|prefix| resource.starts_with(prefix))
+    {
+        cx.push(FieldError::not_supported(&at, resource, RESOURCES));
     }
     let Some(divisor) = value.divisor.as_ref().filter(|divisor| !divisor.is_zero()) else { return };
     let detail = match resource.split_once('.').map_or("", |(_, name)| name) {
@@ -207,7 +209,7 @@ pub(super) fn resource_selector(
     }
 }
 
-/// What is wrong with a unit of bytes, if anything is.
+/// The error for a divisor of a resource in bytes; empty if the divisor is valid.
 fn byte_units(resource: &str, divisor: &Quantity) -> String {
     if BYTE_UNITS.contains(divisor) {
         return String::new();

@@ -1,4 +1,4 @@
-//! Selectors of nodes: by labels, where any operator may stand, and by fields, where little is allowed.
+//! Node selectors: by labels with any operator, and by the field `metadata.name`.
 
 use orch_runtime::{
     constraint,
@@ -8,10 +8,10 @@ use orch_runtime::{
 
 use crate::core::v1::{NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PreferredSchedulingTerm};
 
-/// The only field of nodes that can be selected.
+/// The only field by which nodes can be selected.
 const NODE_NAME_FIELD: &str = "metadata.name";
 
-/// There is one term at least.
+/// There is at least one term.
 pub fn node_selector(value: &NodeSelector, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.node_selector_terms.is_empty() {
         let detail = "must have at least one node selector term";
@@ -19,7 +19,7 @@ pub fn node_selector(value: &NodeSelector, path: &Path<'_>, cx: &mut Validation<
     }
 }
 
-/// Operators fit the number of values, and keys and values can occur in what they are compared with.
+/// The operators fit the number of values, and keys and values are valid.
 pub fn node_selector_term(value: &NodeSelectorTerm, path: &Path<'_>, cx: &mut Validation<'_>) {
     let expressions = path.field("matchExpressions");
     for (index, requirement) in value.match_expressions.iter().enumerate() {
@@ -31,7 +31,7 @@ pub fn node_selector_term(value: &NodeSelectorTerm, path: &Path<'_>, cx: &mut Va
     }
 }
 
-/// What is only preferred may name values that no label can have.
+/// Preferred terms may contain values that no label can have: the errors for them are removed.
 pub fn preferred_term(value: &PreferredSchedulingTerm, path: &Path<'_>, cx: &mut Validation<'_>) {
     let preference = path.field("preference");
     let expressions = preference.field("matchExpressions");

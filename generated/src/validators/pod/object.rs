@@ -1,4 +1,4 @@
-//! Pods as objects of their own: what templates may say and pods may not, and what never changes.
+//! Pods as objects: rules that templates do not have, and what an update can change.
 
 use orch_runtime::{
     constraint,
@@ -9,26 +9,28 @@ use orch_runtime::{
 use super::{
     annotations::{annotations, annotations_update, matching_profiles},
     container::image,
-    doubts,
     scheduling::toleration,
     status::pod_status_update,
+    warnings,
 };
 use crate::core::v1::{Affinity, Container, Pod, PodSpec, Toleration, Volume};
 
-/// What may change in a running pod, for people.
-pub const MAY_CHANGE: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
-    `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing \
-    tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+/// The error for a change that is not allowed in a pod.
+pub const POD_MAY_CHANGE: &str = "pod updates may not change fields other than \
+    `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,\
+    `spec.tolerations` (only additions to existing tolerations),\
+    `spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
-/// Annotations have values that they can have.
+/// Known annotations have valid values.
 pub fn pod_annotations(value: &Pod, path: &Path<'_>, cx: &mut Validation<'_>) {
     let metadata = path.field("metadata");
     annotations(&value.metadata.annotations, &value.spec, &metadata.field("annotations"), cx);
 }
 
-/// An image is named at last, and a token needs an account that it is for; what is accepted may be doubtful.
+/// Rules that templates do not have: images are named, and volumes with service account tokens need a service
+/// account. Also warns of likely mistakes.
 pub fn pod(value: &Pod, path: &Path<'_>, cx: &mut Validation<'_>) {
-    doubts::warn(&value.spec, &value.metadata.annotations, false, path, cx);
+    warnings::warn(&value.spec, &value.metadata.annotations, false, path, cx);
     let spec = path.field("spec");
     let volumes = spec.field("volumes");
     for (index, volume) in value.spec.volumes.iter().enumerate() {
@@ -56,7 +58,7 @@ pub fn pod(value: &Pod, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
 }
 
-/// Names of images have no blanks around them; in templates they may.
+/// Image names have no whitespace around them; templates may have it.
 fn images(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     for (list, containers) in [("containers", &value.containers), ("initContainers", &value.init_containers)]
     {
@@ -71,7 +73,8 @@ fn images(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
 }
 
-/// Claims that are made for the pod have names that a claim can have, and no volume uses one of them by its name.
+/// The names of claims that are made for ephemeral volumes are valid, and no other volume refers to such a
+/// claim.
 fn claims_of_ephemeral_volumes(value: &Pod, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.metadata.name.is_empty() {
         return;
@@ -97,7 +100,8 @@ fn claims_of_ephemeral_volumes(value: &Pod, path: &Path<'_>, cx: &mut Validation
     }
 }
 
-/// A pod keeps what it is, but for images, a deadline that comes closer, and more tolerations.
+/// Only some fields of a pod can change: images, the deadline (to an earlier one), tolerations (additions),
+/// and the scheduling of a pod that still has scheduling gates.
 pub fn pod_update(new: &Pod, old: &Pod, path: &Path<'_>, cx: &mut Validation<'_>) {
     let metadata = path.field("metadata");
     let at = metadata.field("annotations");
@@ -116,7 +120,7 @@ pub fn pod_update(new: &Pod, old: &Pod, path: &Path<'_>, cx: &mut Validation<'_>
         if new.len() != old.len() {
             return cx.push(FieldError::forbidden(&at, "pod updates may not add or remove containers"));
         }
-        // What is wrong with an image is told once more.
+        // An update reports errors of images a second time.
         for (index, container) in new.iter().enumerate() {
             let container_at = at.index(index);
             if container.image.is_empty() {
@@ -126,14 +130,14 @@ pub fn pod_update(new: &Pod, old: &Pod, path: &Path<'_>, cx: &mut Validation<'_>
         }
     }
     let at = spec.field("activeDeadlineSeconds");
-    if !deadline(new.active_deadline_seconds, old.active_deadline_seconds, &at, cx) {
+    if !deadline_update(new.active_deadline_seconds, old.active_deadline_seconds, &at, cx) {
         return;
     }
-    only_added(&new.tolerations, &old.tolerations, &spec.field("tolerations"), cx);
-    scheduling_gates(new, old, &spec.field("schedulingGates"), cx);
-    let mut same = same_besides(new, old);
+    tolerations_update(&new.tolerations, &old.tolerations, &spec.field("tolerations"), cx);
+    scheduling_gates_update(new, old, &spec.field("schedulingGates"), cx);
+    let mut same = with_old_mutable_fields(new, old);
     if !old.scheduling_gates.is_empty() {
-        placed_closer(new, old, &spec, cx);
+        narrower_scheduling(new, old, &spec, cx);
         same.node_selector.clone_from(&old.node_selector);
         let affinity = |spec: &PodSpec| spec.affinity.as_ref().and_then(|it| it.node_affinity.clone());
         match (&mut same.affinity, affinity(old)) {
@@ -148,12 +152,12 @@ pub fn pod_update(new: &Pod, old: &Pod, path: &Path<'_>, cx: &mut Validation<'_>
         }
     }
     if same != *old {
-        cx.push(FieldError::forbidden(&spec, MAY_CHANGE));
+        cx.push(FieldError::forbidden(&spec, POD_MAY_CHANGE));
     }
 }
 
-/// Where a pod that waits may run can be narrowed.
-fn placed_closer(new: &PodSpec, old: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+/// The node selection of a pod with scheduling gates can only become narrower.
+fn narrower_scheduling(new: &PodSpec, old: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     if old.node_selector.iter().any(|(key, value)| new.node_selector.get(key) != Some(value)) {
         let detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)";
         let shown = Rendered(json(&new.node_selector));
@@ -185,8 +189,8 @@ fn placed_closer(new: &PodSpec, old: &PodSpec, path: &Path<'_>, cx: &mut Validat
     }
 }
 
-/// Whether the rest of the pod needs to be looked at.
-fn deadline(new: Option<i64>, old: Option<i64>, path: &Path<'_>, cx: &mut Validation<'_>) -> bool {
+/// Checks a change of the deadline. Returns whether the checks after this one are needed.
+fn deadline_update(new: Option<i64>, old: Option<i64>, path: &Path<'_>, cx: &mut Validation<'_>) -> bool {
     let (shown, detail, goes_on) = match (new, old) {
         (Some(new), _) if !(0..=i64::from(i32::MAX)).contains(&new) => {
             (Some(new), "must be between 0 and 2147483647, inclusive", false)
@@ -201,10 +205,11 @@ fn deadline(new: Option<i64>, old: Option<i64>, path: &Path<'_>, cx: &mut Valida
     goes_on
 }
 
-/// Old tolerations stay, though their time may change.
-fn only_added(new: &[Toleration], old: &[Toleration], path: &Path<'_>, cx: &mut Validation<'_>) {
-    let timeless = |toleration: &Toleration| Toleration { toleration_seconds: None, ..toleration.clone() };
-    let stays = |old: &Toleration| new.iter().any(|new| timeless(new) == timeless(old));
+/// Existing tolerations stay; only their seconds can change.
+fn tolerations_update(new: &[Toleration], old: &[Toleration], path: &Path<'_>, cx: &mut Validation<'_>) {
+    let without_seconds =
+        |toleration: &Toleration| Toleration { toleration_seconds: None, ..toleration.clone() };
+    let stays = |old: &Toleration| new.iter().any(|new| without_seconds(new) == without_seconds(old));
     if !old.iter().all(stays) {
         let detail = "existing toleration can not be modified except its tolerationSeconds";
         return cx.push(FieldError::forbidden(path, detail));
@@ -214,7 +219,7 @@ fn only_added(new: &[Toleration], old: &[Toleration], path: &Path<'_>, cx: &mut 
     }
 }
 
-fn scheduling_gates(new: &PodSpec, old: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+fn scheduling_gates_update(new: &PodSpec, old: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let gates = new.scheduling_gates.iter().enumerate();
     for (index, gate) in gates.filter(|(_, gate)| !old.scheduling_gates.contains(gate)) {
         let detail = format!("only deletion is allowed, but found new scheduling gate '{}'", gate.name);
@@ -222,10 +227,10 @@ fn scheduling_gates(new: &PodSpec, old: &PodSpec, path: &Path<'_>, cx: &mut Vali
     }
 }
 
-/// The new pod, but with the old values of what may change.
-fn same_besides(new: &PodSpec, old: &PodSpec) -> PodSpec {
+/// The new pod with the old values of all fields that can change.
+fn with_old_mutable_fields(new: &PodSpec, old: &PodSpec) -> PodSpec {
     let was_negative = old.termination_grace_period_seconds.is_some_and(|seconds| seconds < 0);
-    let grace_is_mended = was_negative && new.termination_grace_period_seconds == Some(1);
+    let corrects_grace_period = was_negative && new.termination_grace_period_seconds == Some(1);
     PodSpec {
         containers: with_images(&new.containers, &old.containers),
         init_containers: with_images(&new.init_containers, &old.init_containers),
@@ -233,7 +238,7 @@ fn same_besides(new: &PodSpec, old: &PodSpec) -> PodSpec {
         active_deadline_seconds: old.active_deadline_seconds,
         tolerations: old.tolerations.clone(),
         scheduling_gates: old.scheduling_gates.clone(),
-        termination_grace_period_seconds: if grace_is_mended {
+        termination_grace_period_seconds: if corrects_grace_period {
             old.termination_grace_period_seconds
         } else {
             new.termination_grace_period_seconds

@@ -1,8 +1,8 @@
-//! The order in which clients know the errors of a pod.
+//! The order in which errors of a pod are reported.
 
 use orch_runtime::field_error::Order;
 
-/// A pod's own fields, its volumes and containers first.
+/// The fields of a pod spec; volumes and containers come first.
 pub(super) const POD_SPEC: &[Order] = &[
     Order::with("volumes", VOLUME),
     Order::of("resourceClaims"),
@@ -36,7 +36,7 @@ pub(super) const POD_SPEC: &[Order] = &[
     Order::of("overhead"),
 ];
 
-/// Items by their index.
+/// Items of a list in the order of their index.
 const IN_PLACE: &[Order] = &[Order::of("*")];
 
 const VOLUME: &[Order] = &[

@@ -1,4 +1,4 @@
-//! Paths of files and keys of data, as volumes and variables name them.
+//! Paths and permission bits of files in volumes.
 
 use orch_runtime::{
     field_error::{FieldError, Validation},
@@ -7,10 +7,10 @@ use orch_runtime::{
 
 use crate::validators::path_without_backsteps;
 
-/// The permission bits that a file may have: 0777 in octal notation.
+/// All permission bits that a file can have: 0777 in octal notation.
 const MODE_MAX: i32 = 0o777;
 
-/// A relative path that leads nowhere up.
+/// A relative path without `..`.
 pub fn path_below(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.starts_with('/') {
         cx.push(FieldError::invalid(path, value, "must be a relative path"));
@@ -18,7 +18,7 @@ pub fn path_below(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
     path_without_backsteps(value, path, cx);
 }
 
-/// A relative path that leads nowhere up, and whose name is not reserved for the volume's own use.
+/// A relative path without `..`, whose first name does not begin with two dots: volumes use such names.
 pub fn file_path(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
     path_below(value, path, cx);
     let has_steps_up = value.split('/').any(|step| step == "..");
@@ -27,7 +27,7 @@ pub fn file_path(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
 }
 
-/// Permission bits of a file.
+/// Permission bits of a file: from 0 to 0777.
 pub fn file_mode(value: &i32, path: &Path<'_>, cx: &mut Validation<'_>) {
     if !(0..=MODE_MAX).contains(value) {
         let detail = "must be a number between 0 and 0777 (octal), both inclusive";

@@ -9,12 +9,12 @@ use orch_runtime::{
 
 use crate::core::v1::ContainerPort;
 
-/// The greatest number of a port.
+/// The highest port number.
 const PORT_MAX: i32 = 65535;
-/// The longest name of a port, in bytes.
+/// The maximum length of a port name, in bytes.
 const NAME_MAX: usize = 15;
 
-/// Numbers and names are those of ports.
+/// Numbers are in range, and the name is valid.
 pub fn container_port(value: &ContainerPort, path: &Path<'_>, cx: &mut Validation<'_>) {
     if !value.name.is_empty() {
         cx.invalid_all(&path.field("name"), &value.name, &name_faults(&value.name));
@@ -30,7 +30,7 @@ pub fn container_port(value: &ContainerPort, path: &Path<'_>, cx: &mut Validatio
     }
 }
 
-/// A port's number or name.
+/// The number or name of a port is valid.
 pub fn port_number_or_name(value: &IntOrString, path: &Path<'_>, cx: &mut Validation<'_>) {
     match value {
         IntOrString::Int(number) => rule::between(*number, 1, PORT_MAX, path, cx),
@@ -38,7 +38,7 @@ pub fn port_number_or_name(value: &IntOrString, path: &Path<'_>, cx: &mut Valida
     }
 }
 
-/// What is wrong with a port's name.
+/// What is wrong with the name of a port.
 fn name_faults(name: &str) -> Vec<String> {
     let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     [

@@ -1,4 +1,4 @@
-//! Probes and what is run at the start and the end of containers: one way each.
+//! Probes and lifecycle handlers: exactly one action each.
 
 use orch_runtime::{
     field_error::{FieldError, Validation},
@@ -7,7 +7,7 @@ use orch_runtime::{
 
 use crate::core::v1::{Container, HTTPHeader, LifecycleHandler, Probe};
 
-/// There is exactly one way to check.
+/// There is exactly one action.
 pub fn probe(value: &Probe, path: &Path<'_>, cx: &mut Validation<'_>) {
     let given = [
         ("exec", value.exec.is_some()),
@@ -15,10 +15,10 @@ pub fn probe(value: &Probe, path: &Path<'_>, cx: &mut Validation<'_>) {
         ("tcpSocket", value.tcp_socket.is_some()),
         ("grpc", value.grpc.is_some()),
     ];
-    one_handler(&given, path, cx);
+    one_action(&given, path, cx);
 }
 
-/// There is exactly one way to run something.
+/// There is exactly one action.
 pub fn lifecycle_handler(value: &LifecycleHandler, path: &Path<'_>, cx: &mut Validation<'_>) {
     let given = [
         ("exec", value.exec.is_some()),
@@ -26,10 +26,10 @@ pub fn lifecycle_handler(value: &LifecycleHandler, path: &Path<'_>, cx: &mut Val
         ("tcpSocket", value.tcp_socket.is_some()),
         ("sleep", value.sleep.is_some()),
     ];
-    one_handler(&given, path, cx);
+    one_action(&given, path, cx);
 }
 
-fn one_handler(handlers: &[(&str, bool)], path: &Path<'_>, cx: &mut Validation<'_>) {
+fn one_action(handlers: &[(&str, bool)], path: &Path<'_>, cx: &mut Validation<'_>) {
     let mut given = handlers.iter().filter(|(_, given)| *given);
     if given.next().is_none() {
         cx.push(FieldError::required(path, "must specify a handler type"));
@@ -41,19 +41,19 @@ fn one_handler(handlers: &[(&str, bool)], path: &Path<'_>, cx: &mut Validation<'
     }
 }
 
-/// Headers have names. Clients know the errors at the list.
+/// The names of headers are valid. Errors are reported at the list, without the index.
 pub fn http_headers(value: &[HTTPHeader], path: &Path<'_>, cx: &mut Validation<'_>) {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     for name in value.iter().map(|header| header.name.as_str()) {
         if name.is_empty() || !name.bytes().all(is_allowed) {
-            let detail = "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', \
-                          regex used for validation is '[-A-Za-z0-9]+')";
+            let detail = "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. \
+                          'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')";
             cx.push(FieldError::invalid(path, name, detail));
         }
     }
 }
 
-/// A container waits no longer than the pod may take to end.
+/// A sleep is not longer than the termination grace period of the pod.
 pub(super) fn sleeps(value: &Container, grace: Option<i64>, path: &Path<'_>, cx: &mut Validation<'_>) {
     let (Some(lifecycle), Some(grace)) = (&value.lifecycle, grace) else { return };
     let path = path.field("lifecycle");

@@ -1,6 +1,6 @@
-//! Files that are made of facts about the pod, and of several sources.
+//! Volumes whose files come from the downward API or from several sources.
 //!
-//! Some faults are reported at the volume instead of at the file that has them: that is where clients expect them.
+//! Some errors about a file are reported at the volume, without the index.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use orch_runtime::{
 };
 
 use super::{
-    env::{FieldsOf, field_selector, resource_selector},
+    env::{DownwardApi, field_selector, resource_selector},
     paths::{file_mode, file_path},
 };
 use crate::core::v1::{
@@ -18,10 +18,10 @@ use crate::core::v1::{
     ProjectedVolumeSource, ServiceAccountTokenProjection, VolumeProjection,
 };
 
-/// The shortest and the longest life of a token, in seconds.
+/// The shortest and the longest lifetime of a token, in seconds.
 const TOKEN_SECONDS: (i64, i64) = (10 * 60, 1 << 32);
 
-/// Each file comes from a field or from an amount.
+/// Each file has exactly one source: a field or a resource.
 pub fn downward_api(value: &DownwardAPIVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
     for file in &value.items {
         downward_api_file(file, path, cx);
@@ -36,14 +36,14 @@ fn downward_api_file(file: &DownwardAPIVolumeFile, path: &Path<'_>, cx: &mut Val
     file_path(&file.path, &at, cx);
     match (&file.field_ref, &file.resource_field_ref) {
         (Some(field), resource) => {
-            field_selector(field, FieldsOf::Files, &path.field("fieldRef"), cx);
+            field_selector(field, DownwardApi::Files, &path.field("fieldRef"), cx);
             if resource.is_some() {
                 let detail = "fieldRef and resourceFieldRef can not be specified simultaneously";
                 cx.push(FieldError::invalid(path, "resource", detail));
             }
         }
         (None, Some(resource)) => {
-            resource_selector(resource, FieldsOf::Files, &path.field("resourceFieldRef"), cx);
+            resource_selector(resource, DownwardApi::Files, &path.field("resourceFieldRef"), cx);
         }
         (None, None) => {
             cx.push(FieldError::required(path, "one of fieldRef and resourceFieldRef is required"));
@@ -54,7 +54,7 @@ fn downward_api_file(file: &DownwardAPIVolumeFile, path: &Path<'_>, cx: &mut Val
     }
 }
 
-/// Each source is of one type, and no two files have the same path.
+/// Each source has one type, and the paths of files are unique.
 pub fn projected(value: &ProjectedVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
     let sources = path.field("sources");
     let mut files = BTreeSet::new();
@@ -86,9 +86,9 @@ fn projection<'v>(
             add(file, &config_map.name, cx);
         }
     }
-    if let Some(facts) = &source.downward_api {
+    if let Some(downward) = &source.downward_api {
         let at = path.field("downwardAPI");
-        for file in &facts.items {
+        for file in &downward.items {
             downward_api_file(file, &at, cx);
             add(&file.path, &file.path, cx);
         }

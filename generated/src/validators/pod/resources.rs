@@ -1,4 +1,4 @@
-//! What containers request and are limited to.
+//! Resource requests and limits of containers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use orch_runtime::{
 
 use crate::core::v1::ResourceRequirements;
 
-/// Resources that need no prefix, though containers do not have them.
+/// Resources of quotas: they need no prefix, but containers cannot have them.
 const QUOTAS: &[&str] = &[
     "configmaps",
     "limits.cpu",
@@ -35,7 +35,7 @@ const QUOTAS: &[&str] = &[
 const STANDARD: &[&str] = &["cpu", "memory", "ephemeral-storage"];
 const HUGE_PAGES: &str = "hugepages-";
 
-/// Names and amounts are those of container resources, and no request exceeds its limit.
+/// Names and amounts are valid, and no request exceeds its limit.
 pub(super) fn container_resources(value: &ResourceRequirements, path: &Path<'_>, cx: &mut Validation<'_>) {
     let limits = path.field("limits");
     for (name, amount) in &value.limits {
@@ -53,13 +53,13 @@ pub(super) fn container_resources(value: &ResourceRequirements, path: &Path<'_>,
     }
 }
 
-/// What the pod itself costs, as a limit.
+/// The overhead of a pod has the same rules as limits of a container.
 pub(super) fn overhead(amounts: &BTreeMap<String, Quantity>, path: &Path<'_>, cx: &mut Validation<'_>) {
     let limits = amounts.clone();
     container_resources(&ResourceRequirements { limits, ..ResourceRequirements::default() }, path, cx);
 }
 
-/// A container uses claims of its pod.
+/// The claims that a container uses exist in its pod.
 pub(super) fn claims(
     value: &ResourceRequirements,
     of_pod: &BTreeSet<&str>,
@@ -130,18 +130,18 @@ fn resource(name: &str, amount: &Quantity, path: &Path<'_>, cx: &mut Validation<
     }
 }
 
-/// Whether an amount is some pages, and no part of one.
+/// Whether an amount is a positive multiple of the page size.
 fn is_multiple(amount: &Quantity, page: &Quantity) -> bool {
     let (amount, page) = (amount.milli_value(), page.milli_value());
     page > 0 && amount > 0 && amount % page == 0
 }
 
-/// Resources without a prefix, and those of the product.
+/// Whether a resource has no prefix, or one of the product.
 fn is_native(name: &str, domain: &str) -> bool {
     !name.contains('/') || name.contains(&format!("{domain}/"))
 }
 
-/// Resources that somebody else defines.
+/// Whether a name is valid for an extended resource.
 fn is_extended(name: &str) -> bool {
     !name.starts_with("requests.") && constraint::qualified_name(&format!("requests.{name}")).is_empty()
 }

@@ -1,4 +1,4 @@
-//! Where pods may run: labels, tolerations, pods nearby, and how pods are spread.
+//! Scheduling: node labels, tolerations, pod affinity, and topology spread.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,11 @@ use crate::{
     validators::label_selector,
 };
 
-/// The effect that ends pods that are running already.
+/// The effect that also evicts running pods.
 const NO_EXECUTE: &str = "NoExecute";
 const EFFECTS: &[&str] = &["NoSchedule", "PreferNoSchedule", NO_EXECUTE];
 
-/// Labels; faults are reported at the map.
+/// Labels of nodes. Errors are reported at the map, without the key.
 pub fn node_labels(value: &BTreeMap<String, String>, path: &Path<'_>, cx: &mut Validation<'_>) {
     for (key, value) in value {
         cx.invalid_all(path, key, &constraint::qualified_name(key));
@@ -26,14 +26,14 @@ pub fn node_labels(value: &BTreeMap<String, String>, path: &Path<'_>, cx: &mut V
     }
 }
 
-/// How much a wish counts.
+/// The weight of a preferred term.
 pub fn weight(value: &i32, path: &Path<'_>, cx: &mut Validation<'_>) {
     if !(1..=100).contains(value) {
         cx.push(FieldError::invalid(path, value, "must be in the range 1-100"));
     }
 }
 
-/// Operator, value, effect and time fit each other.
+/// Operator, value, effect and seconds are valid and fit together.
 pub fn toleration(value: &Toleration, path: &Path<'_>, cx: &mut Validation<'_>) {
     let operator = path.field("operator");
     if !value.key.is_empty() {
@@ -67,7 +67,7 @@ pub fn toleration(value: &Toleration, path: &Path<'_>, cx: &mut Validation<'_>) 
     }
 }
 
-/// Selectors and names are correct, and keys to compare need a selector to add to.
+/// Selectors, namespaces and the topology key are valid; label keys need a label selector.
 pub fn pod_affinity_term(value: &PodAffinityTerm, path: &Path<'_>, cx: &mut Validation<'_>) {
     for (field, selector) in
         [("labelSelector", &value.label_selector), ("namespaceSelector", &value.namespace_selector)]
@@ -97,7 +97,7 @@ pub fn pod_affinity_term(value: &PodAffinityTerm, path: &Path<'_>, cx: &mut Vali
     cx.invalid_all(&at, &value.topology_key, &constraint::qualified_name(&value.topology_key));
 }
 
-/// Numbers are positive, and what counts is correct.
+/// Numbers are positive; the selector and label keys are valid.
 pub fn topology_spread(value: &TopologySpreadConstraint, path: &Path<'_>, cx: &mut Validation<'_>) {
     const NOT_POSITIVE: &str = "must be greater than zero";
     if value.max_skew <= 0 {
@@ -130,7 +130,7 @@ pub fn topology_spread(value: &TopologySpreadConstraint, path: &Path<'_>, cx: &m
     }
 }
 
-/// No two constraints spread over the same parts in the same way.
+/// No two constraints have the same topology key and the same `whenUnsatisfiable`.
 pub(super) fn topology_spreads(value: &[TopologySpreadConstraint], path: &Path<'_>, cx: &mut Validation<'_>) {
     for (index, constraint) in value.iter().enumerate() {
         let key = |it: &TopologySpreadConstraint| (it.topology_key.clone(), it.when_unsatisfiable.clone());

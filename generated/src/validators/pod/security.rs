@@ -1,4 +1,4 @@
-//! What processes may do: settings that exclude or need each other.
+//! Security contexts: settings that exclude or need each other.
 
 use std::{collections::BTreeSet, sync::LazyLock};
 
@@ -11,15 +11,15 @@ use orch_runtime::{
 use super::paths::path_below;
 use crate::core::v1::{AppArmorProfile, PodSecurityContext, SeccompProfile, SecurityContext};
 
-/// The longest name of a parameter of the kernel, in bytes.
+/// The maximum length of a sysctl name, in bytes.
 const SYSCTL_NAME_MAX: usize = 253;
-/// The profile type that names a profile of the node.
+/// The profile type for profiles in a file of the node.
 const LOCALHOST: &str = "Localhost";
 
 static SYSCTL_NAME: LazyLock<Pattern> =
     LazyLock::new(|| Pattern::new(r"^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$"));
 
-/// A container that may do everything, or administer the system, can always gain rights.
+/// Privileged containers and those with `CAP_SYS_ADMIN` cannot forbid privilege escalation.
 pub fn security_context(value: &SecurityContext, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.allow_privilege_escalation != Some(false) {
         return;
@@ -35,7 +35,7 @@ pub fn security_context(value: &SecurityContext, path: &Path<'_>, cx: &mut Valid
     }
 }
 
-/// No parameter of the kernel is set twice.
+/// No sysctl is set twice.
 pub fn pod_security_context(value: &PodSecurityContext, path: &Path<'_>, cx: &mut Validation<'_>) {
     let sysctls = path.field("sysctls");
     let mut seen = BTreeSet::new();
@@ -47,7 +47,7 @@ pub fn pod_security_context(value: &PodSecurityContext, path: &Path<'_>, cx: &mu
     }
 }
 
-/// The name of a parameter of the kernel.
+/// The name of a sysctl is valid.
 pub fn sysctl_name(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.len() > SYSCTL_NAME_MAX || !SYSCTL_NAME.is_match(value) {
         let detail = "must have at most 253 characters and match regex \
@@ -56,7 +56,7 @@ pub fn sysctl_name(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
 }
 
-/// A profile of the node has a path, others have none.
+/// A profile of type `Localhost` has a path; others have none.
 pub fn seccomp_profile(value: &SeccompProfile, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.type_.is_empty() {
         type_missing("type is required when seccompProfile is set", path, cx);
@@ -75,7 +75,7 @@ pub fn seccomp_profile(value: &SeccompProfile, path: &Path<'_>, cx: &mut Validat
     }
 }
 
-/// A profile of the node has a name, others have none.
+/// A profile of type `Localhost` has a name; others have none.
 pub fn app_armor_profile(value: &AppArmorProfile, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.type_.is_empty() {
         return type_missing("type is required when appArmorProfile is set", path, cx);
@@ -100,7 +100,7 @@ pub fn app_armor_profile(value: &AppArmorProfile, path: &Path<'_>, cx: &mut Vali
     }
 }
 
-/// Says more than that the type is required.
+/// Replaces the error for a missing type by one with more detail.
 fn type_missing(detail: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
     let at = path.field("type");
     cx.retract(&at);

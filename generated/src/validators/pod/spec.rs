@@ -1,4 +1,4 @@
-//! What concerns more than one part of a pod.
+//! Rules about several parts of a pod.
 
 use std::collections::BTreeSet;
 
@@ -11,21 +11,21 @@ use orch_runtime::{
 use super::{
     annotations::{annotations, matching_profiles},
     container::{ephemeral_container, init_container, main_container},
-    doubts,
     order::POD_SPEC,
     resources::{claims, container_resources, overhead},
     scheduling::topology_spreads,
+    warnings,
     windows::{host_process, operating_system},
 };
 use crate::core::v1::{ContainerPort, PodDNSConfig, PodResourceClaim, PodSpec, PodTemplateSpec, Volume};
 
-/// The most name servers, and domains to search, that resolvers look at.
+/// The maximum number of name servers, and of search domains.
 const NAMESERVERS_MAX: usize = 3;
 const SEARCHES_MAX: usize = 32;
-/// The most bytes that the domains to search may have together, with a blank after each but the last.
+/// The maximum length of all search domains together, with a space between each two, in bytes.
 const SEARCHES_BYTES_MAX: usize = 2048;
 
-/// Containers get along with each other, with the volumes and with the host.
+/// Containers do not conflict with each other, with the volumes or with the host.
 pub fn pod_spec(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     containers(value, path, cx);
     container_names(value, path, cx);
@@ -46,7 +46,7 @@ pub fn pod_spec(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
     if value.host_pid && value.share_process_namespace == Some(true) {
         let detail = "ShareProcessNamespace and HostPID cannot both be enabled";
-        // Clients know it among the settings of security.
+        // The path of this error is in the security context, though the field is not.
         let security = path.field("securityContext");
         cx.push(FieldError::invalid(&security.field("shareProcessNamespace"), &true, detail));
     }
@@ -59,14 +59,14 @@ pub fn pod_spec(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
             }
         }
     }
-    unmasked(value, path, cx);
+    proc_mounts(value, path, cx);
     topology_spreads(&value.topology_spread_constraints, &path.field("topologySpreadConstraints"), cx);
     overhead(&value.overhead, &path.field("overhead"), cx);
     if let Some(resources) = &value.resources {
         container_resources(resources, &path.field("resources"), cx);
     }
     host_sysctls(value, path, cx);
-    // Clients know the name of a gate at its place in the list.
+    // Errors about the name of a gate are reported at the gate.
     let gates = path.field("schedulingGates");
     for index in 0..value.scheduling_gates.len() {
         cx.relocate(&gates.index(index).field("name"), &gates.index(index));
@@ -83,14 +83,14 @@ pub fn pod_spec(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
         cx.retract(&os);
         cx.push(FieldError::required(&os.field("name"), "cannot be empty"));
     } else if is_unknown && cx.has_error_at(&os) {
-        // Clients know an unknown word at the object.
+        // An unknown name is reported at the object.
         cx.relocate(&os.field("name"), &os);
     } else {
         operating_system(value, path, cx);
     }
 }
 
-/// Parameters of the kernel that each network, or each space of messages, has for itself are not set for the node's own.
+/// Sysctls of the network and IPC namespaces cannot be set when the pod uses the namespace of the host.
 fn host_sysctls(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     const MESSAGES: &[&str] = &["kernel.shm", "kernel.msg", "kernel.sem", "fs.mqueue."];
     let security = path.field("securityContext");
@@ -110,8 +110,8 @@ fn host_sysctls(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
 }
 
-/// All of `/proc` is shown to users only who are not the node's.
-fn unmasked(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+/// `procMount: Unmasked` needs a user namespace (`hostUsers: false`).
+fn proc_mounts(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.host_users == Some(false) {
         return;
     }
@@ -132,7 +132,7 @@ fn unmasked(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
 }
 
 fn containers(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
-    // What is wrong with a volume hides it from those who mount it.
+    // A volume with errors counts as missing, so mounts of it are reported too.
     let list = path.field("volumes");
     let correct = value.volumes.iter().enumerate().filter(|(index, _)| !cx.has_error_at(&list.index(*index)));
     let volumes: &[&Volume] = &correct.map(|(_, volume)| volume).collect::<Vec<_>>();
@@ -164,7 +164,7 @@ fn containers(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
 }
 
-/// Names are unique over all lists; within one list, the list itself sees to that.
+/// Names are unique over all lists; within one list the schema checks it.
 fn container_names(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let mut others: BTreeSet<&str> =
         value.containers.iter().map(|container| container.name.as_str()).collect();
@@ -183,17 +183,17 @@ fn container_names(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
 }
 
-/// A port of the host leads to one container only, and is the container's own on the host's network. Containers that run
-/// one after the other do not get into each other's way.
+/// Main containers do not share a host port. Init containers run one after the other, so several of them can
+/// use the same port. With `hostNetwork`, the host port is the container port.
 fn host_ports(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let mut seen = BTreeSet::new();
     let list = path.field("containers");
     for (index, container) in value.containers.iter().enumerate() {
-        taken_ports(&container.ports, &mut seen, &list.index(index).field("ports"), cx);
+        unique_host_ports(&container.ports, &mut seen, &list.index(index).field("ports"), cx);
     }
     let list = path.field("initContainers");
     for (index, container) in value.init_containers.iter().enumerate() {
-        taken_ports(&container.ports, &mut BTreeSet::new(), &list.index(index).field("ports"), cx);
+        unique_host_ports(&container.ports, &mut BTreeSet::new(), &list.index(index).field("ports"), cx);
     }
     if !value.host_network {
         return;
@@ -211,7 +211,7 @@ fn host_ports(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
 }
 
-fn taken_ports(
+fn unique_host_ports(
     ports: &[ContainerPort],
     seen: &mut BTreeSet<String>,
     path: &Path<'_>,
@@ -230,20 +230,20 @@ fn host_port_key(port: &ContainerPort) -> String {
     format!("{protocol}/{host_ip}/{host_port}")
 }
 
-/// Annotations have values that they can have. Clients know them beside the metadata, not in it.
+/// Known annotations have valid values. The path of errors leaves out `metadata`.
 pub fn pod_template_annotations(value: &PodTemplateSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     annotations(&value.metadata.annotations, &value.spec, &path.field("annotations"), cx);
 }
 
-/// Containers are added to running pods only; and what is accepted may be doubtful.
+/// A template has no ephemeral containers, and its profiles agree. Also warns of likely mistakes.
 pub fn pod_template(value: &PodTemplateSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
-    // Clients know them beside the metadata, not in it.
+    // The path of these errors leaves out `metadata`.
     let metadata = path.field("metadata");
     for field in ["labels", "annotations"] {
         cx.relocate(&metadata.field(field), &path.field(field));
     }
     matching_profiles(&value.metadata.annotations, &value.spec, &path.field("spec"), cx);
-    doubts::warn(&value.spec, &value.metadata.annotations, true, path, cx);
+    warnings::warn(&value.spec, &value.metadata.annotations, true, path, cx);
     if !value.spec.ephemeral_containers.is_empty() {
         let spec = path.field("spec");
         let detail = "ephemeral containers not allowed in pod template";
@@ -251,7 +251,7 @@ pub fn pod_template(value: &PodTemplateSpec, path: &Path<'_>, cx: &mut Validatio
     }
 }
 
-/// There is not more than resolvers look at.
+/// The configuration stays within the limits of resolvers.
 pub fn dns_config(value: &PodDNSConfig, path: &Path<'_>, cx: &mut Validation<'_>) {
     let shown = |list: &Vec<String>| Rendered(json(list));
     if value.nameservers.len() > NAMESERVERS_MAX {
@@ -280,7 +280,7 @@ pub fn dns_config(value: &PodDNSConfig, path: &Path<'_>, cx: &mut Validation<'_>
     }
 }
 
-/// A claim is named in exactly one of two ways.
+/// Exactly one of the two names is given.
 pub fn pod_resource_claim(value: &PodResourceClaim, path: &Path<'_>, cx: &mut Validation<'_>) {
     match (&value.resource_claim_name, &value.resource_claim_template_name) {
         (Some(_), Some(_)) => {

@@ -1,4 +1,4 @@
-//! What is told about a pod: what never changes, what never happens, and what addresses look like.
+//! Pod status: fields that cannot change, containers that cannot restart, and addresses.
 
 use std::net::IpAddr;
 
@@ -11,13 +11,13 @@ use orch_runtime::{
 
 use crate::core::v1::{ContainerStatus, Pod};
 
-/// Conditions that need no name of their own kind.
+/// Standard types of conditions; other types are qualified names.
 const OWN_CONDITIONS: &[&str] = &["PodScheduled", "Ready", "Initialized"];
 
-/// The class of a pod stays, containers that have ended for good stay ended, and addresses are such.
+/// `qosClass` does not change, terminated containers do not restart, and addresses are valid.
 pub(super) fn pod_status_update(new: &Pod, old: &Pod, path: &Path<'_>, cx: &mut Validation<'_>) {
     let (spec, new, old) = (&old.spec, &new.status, &old.status);
-    // Clients know them at the metadata.
+    // The path of these errors is `metadata.conditions`, though conditions are in the status.
     let metadata = path.field("metadata");
     let conditions = metadata.field("conditions");
     for (index, condition) in new.conditions.iter().enumerate() {
@@ -42,12 +42,12 @@ pub(super) fn pod_status_update(new: &Pod, old: &Pod, path: &Path<'_>, cx: &mut 
         init.is_some_and(|container| container.restart_policy.as_deref() == Some("Always"))
     };
     let at = status.field("containerStatuses");
-    stays_ended(&new.container_statuses, &old.container_statuses, policy, &|_| false, &at, cx);
+    no_restart(&new.container_statuses, &old.container_statuses, policy, &|_| false, &at, cx);
     let at = status.field("initContainerStatuses");
-    stays_ended(&new.init_container_statuses, &old.init_container_statuses, policy, &is_sidecar, &at, cx);
+    no_restart(&new.init_container_statuses, &old.init_container_statuses, policy, &is_sidecar, &at, cx);
     let (new_ones, old_ones) = (&new.ephemeral_container_statuses, &old.ephemeral_container_statuses);
     let at = status.field("ephemeralContainerStatuses");
-    stays_ended(new_ones, old_ones, "Never", &|_| false, &at, cx);
+    no_restart(new_ones, old_ones, "Never", &|_| false, &at, cx);
     let ips: Vec<&str> = new.pod_ips.iter().map(|ip| ip.ip.as_str()).collect();
     addresses(&ips, &status.field("podIPs"), cx);
     let ips: Vec<&str> = new.host_ips.iter().map(|ip| ip.ip.as_str()).collect();
@@ -59,7 +59,7 @@ pub(super) fn pod_status_update(new: &Pod, old: &Pod, path: &Path<'_>, cx: &mut 
     addresses(&ips, &hosts, cx);
 }
 
-fn stays_ended(
+fn no_restart(
     new: &[ContainerStatus],
     old: &[ContainerStatus],
     policy: &str,
@@ -81,7 +81,7 @@ fn stays_ended(
     }
 }
 
-/// Addresses, one of each family at most.
+/// Addresses are valid, with at most one for each IP family.
 fn addresses(ips: &[&str], path: &Path<'_>, cx: &mut Validation<'_>) {
     for (index, ip) in ips.iter().enumerate() {
         cx.invalid_all(&path.index(index), *ip, &constraint::ip(ip));

@@ -1,4 +1,4 @@
-//! Volumes: one source each, and what single sources require.
+//! Volumes of pods: one source each, and rules of single sources.
 
 use orch_runtime::{
     constraint,
@@ -24,7 +24,7 @@ pub fn volume(value: &Volume, path: &Path<'_>, cx: &mut Validation<'_>) {
     for (source, _) in given {
         let detail = "may not specify more than 1 volume type";
         cx.retract(&path.field(source));
-        // Clients know some of them by other spellings.
+        // Two sources have another spelling in this error.
         let known = match source {
             "cephfs" => "cephFS",
             "downwardAPI" => "downwarAPI",
@@ -33,7 +33,7 @@ pub fn volume(value: &Volume, path: &Path<'_>, cx: &mut Validation<'_>) {
         cx.push(FieldError::forbidden(&path.field(known), detail));
     }
     if !cx.is_empty() {
-        renamed(path, cx);
+        relocate_renamed(path, cx);
     }
     let iscsi = value.iscsi.as_ref().filter(|iscsi| iscsi.initiator_name.is_some());
     if iscsi.is_some_and(|iscsi| value.name.len() + 1 + iscsi.target_portal.len() > 64) {
@@ -43,7 +43,7 @@ pub fn volume(value: &Volume, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
 }
 
-/// The sources and whether they are given, in the order in which a second one is blamed.
+/// All sources and whether they are given, in the order of the check: each one after the first is an error.
 fn sources(value: &Volume) -> [(&'static str, bool); 30] {
     [
         ("emptyDir", value.empty_dir.is_some()),
@@ -79,8 +79,8 @@ fn sources(value: &Volume) -> [(&'static str, bool); 30] {
     ]
 }
 
-/// Clients know these fields by other names.
-fn renamed(path: &Path<'_>, cx: &mut Validation<'_>) {
+/// Errors about these fields have another path than the field.
+fn relocate_renamed(path: &Path<'_>, cx: &mut Validation<'_>) {
     let disk = path.field("gcePersistentDisk");
     for field in ["pdName", "partition"] {
         cx.relocate(&disk.field(field), &path.field("persistentDisk").field(field));
@@ -89,31 +89,31 @@ fn renamed(path: &Path<'_>, cx: &mut Validation<'_>) {
     cx.relocate(&iscsi.field("initiatorName"), &iscsi.field("initiatorname"));
 }
 
-/// An amount that is not negative.
+/// A size limit is not negative.
 pub fn size_limit(value: &Quantity, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.sign() < 0 {
         cx.push(FieldError::forbidden(path, "SizeLimit field must be a valid resource quantity"));
     }
 }
 
-/// The driver's name is one, and the secret has a name.
+/// The driver name is valid, and the reference to the secret has a name.
 pub fn csi_volume(value: &CSIVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
     csi_driver_name(&value.driver, &path.field("driver"), cx);
-    named(value.node_publish_secret_ref.as_ref(), &path.field("nodePublishSecretRef"), cx);
+    named_reference(value.node_publish_secret_ref.as_ref(), &path.field("nodePublishSecretRef"), cx);
     if let Some(secret) = value.node_publish_secret_ref.as_ref().filter(|secret| !secret.name.is_empty()) {
-        // Clients know a name that is none at the source itself.
+        // An invalid name of the secret is reported at `name` of the source.
         cx.invalid_all(&path.field("name"), &secret.name, &constraint::dns_subdomain(&secret.name));
     }
 }
 
-/// There is a template of the claim.
+/// The claim template is required.
 pub fn ephemeral_volume(value: &EphemeralVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.volume_claim_template.is_none() {
         cx.push(FieldError::required(&path.field("volumeClaimTemplate"), ""));
     }
 }
 
-/// Nothing but labels and annotations is set in the metadata of a claim that is made later.
+/// The metadata of a claim template has only labels and annotations.
 pub fn claim_template(value: &PersistentVolumeClaimTemplate, path: &Path<'_>, cx: &mut Validation<'_>) {
     let metadata = path.field("metadata");
     let given = &value.metadata;
@@ -132,13 +132,17 @@ pub fn claim_template(value: &PersistentVolumeClaimTemplate, path: &Path<'_>, cx
     }
 }
 
-/// The secret has a name.
+/// The reference to the secret has a name.
 pub fn cinder(value: &CinderVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
-    named(value.secret_ref.as_ref(), &path.field("secretRef"), cx);
+    named_reference(value.secret_ref.as_ref(), &path.field("secretRef"), cx);
 }
 
-/// A reference that is given has a name.
-pub(super) fn named(reference: Option<&LocalObjectReference>, path: &Path<'_>, cx: &mut Validation<'_>) {
+/// A reference, if given, has a name.
+pub(super) fn named_reference(
+    reference: Option<&LocalObjectReference>,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
     if reference.is_some_and(|reference| reference.name.is_empty()) {
         cx.push(FieldError::required(&path.field("name"), ""));
     }

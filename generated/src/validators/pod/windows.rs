@@ -1,4 +1,5 @@
-//! Windows: its own options, containers that run on the host, and what pods of one system may not ask of another.
+//! Windows: security options, host process containers, and fields that a pod of another operating system
+//! cannot have.
 
 use std::sync::LazyLock;
 
@@ -14,12 +15,12 @@ use crate::core::v1::{
     WindowsSecurityContextOptions,
 };
 
-/// A credential spec is smaller than this, in bytes.
+/// The maximum size of a credential spec, in bytes.
 const CREDENTIAL_MAX: usize = 64 * 1024;
-/// A domain is shorter than this, a user at most so long, in bytes.
+/// A domain is shorter than this, and a user name at most as long, in bytes.
 const DOMAIN_MAX: usize = 256;
 const USER_MAX: usize = 104;
-/// Characters that no user has in its name.
+/// Characters that user names cannot contain.
 const NOT_IN_USERS: &str = "\"/\\:;|=,+*?<>@[]";
 
 const NOT_FOR_LINUX: &str = "windows options cannot be set for a linux pod";
@@ -28,12 +29,13 @@ const NOT_FOR_WINDOWS: &str = "cannot be set for a windows pod";
 static NETBIOS_DOMAIN: LazyLock<Pattern> =
     LazyLock::new(|| Pattern::new(r#"^[^\\/:\*\?"<>|\.][^\\/:\*\?"<>|]{0,14}$"#));
 static DNS_DOMAIN: LazyLock<Pattern> = LazyLock::new(|| {
-    Pattern::new(
-        r"^[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$",
-    )
+    Pattern::new(concat!(
+        "^[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?",
+        r"(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$",
+    ))
 });
 
-/// Credentials have names, and users are written as Windows writes them.
+/// The credential spec and the user name are valid.
 pub fn windows_options(value: &WindowsSecurityContextOptions, path: &Path<'_>, cx: &mut Validation<'_>) {
     if let Some(name) = &value.gmsa_credential_spec_name {
         cx.invalid_all(&path.field("gmsaCredentialSpecName"), name, &constraint::dns_subdomain(name));
@@ -91,7 +93,7 @@ fn user_faults(name: &str) -> Vec<String> {
     broken.map(|(_, fault)| format!("runAsUserName's {fault}")).collect()
 }
 
-/// Containers run on the host all or none, and then on its network.
+/// All containers are host process containers, or none. If all are, the pod uses the network of the host.
 pub(super) fn host_process(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let of_pod = value.security_context.as_ref().and_then(|security| security.windows_options.as_ref());
     let of_pod = of_pod.and_then(|options| options.host_process);
@@ -128,17 +130,17 @@ pub(super) fn host_process(value: &PodSpec, path: &Path<'_>, cx: &mut Validation
     }
 }
 
-/// A pod of one operating system has no options of another.
+/// A pod with an operating system has no options of another system.
 pub(super) fn operating_system(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let refused: fn(&SecurityContext) -> Vec<(&'static str, bool)> =
         match value.os.as_ref().map(|os| os.name.as_str()) {
             Some("linux") => |security| vec![("windowsOptions", security.windows_options.is_some())],
-            Some("windows") => not_on_windows,
+            Some("windows") => forbidden_in_windows_containers,
             _ => return,
         };
     let is_linux = value.os.as_ref().is_some_and(|os| os.name == "linux");
     let detail = if is_linux { NOT_FOR_LINUX } else { NOT_FOR_WINDOWS };
-    let of_pod = if is_linux { of_linux_pod(value) } else { of_windows_pod(value) };
+    let of_pod = if is_linux { forbidden_on_linux(value) } else { forbidden_on_windows(value) };
     for (parent, field, _) in of_pod.into_iter().filter(|(_, _, is_given)| *is_given) {
         let security = path.field(parent);
         let parent = if parent.is_empty() { path } else { &security };
@@ -154,17 +156,17 @@ pub(super) fn operating_system(value: &PodSpec, path: &Path<'_>, cx: &mut Valida
     });
 }
 
-/// Where a field stands (in the spec itself if empty), its name, and whether it is given.
+/// The parent of a field (empty: the spec itself), the name of the field, and whether it is given.
 type Given = (&'static str, &'static str, bool);
 
 const SECURITY: &str = "securityContext";
 
-fn of_linux_pod(value: &PodSpec) -> Vec<Given> {
+fn forbidden_on_linux(value: &PodSpec) -> Vec<Given> {
     let security = value.security_context.as_ref();
     vec![(SECURITY, "windowsOptions", security.is_some_and(|security| security.windows_options.is_some()))]
 }
 
-fn of_windows_pod(value: &PodSpec) -> Vec<Given> {
+fn forbidden_on_windows(value: &PodSpec) -> Vec<Given> {
     let absent = PodSecurityContext::default();
     let security = value.security_context.as_ref().unwrap_or(&absent);
     vec![
@@ -185,7 +187,7 @@ fn of_windows_pod(value: &PodSpec) -> Vec<Given> {
     ]
 }
 
-fn not_on_windows(security: &SecurityContext) -> Vec<(&'static str, bool)> {
+fn forbidden_in_windows_containers(security: &SecurityContext) -> Vec<(&'static str, bool)> {
     vec![
         ("appArmorProfile", security.app_armor_profile.is_some()),
         ("seLinuxOptions", security.se_linux_options.is_some()),
@@ -200,7 +202,7 @@ fn not_on_windows(security: &SecurityContext) -> Vec<(&'static str, bool)> {
     ]
 }
 
-/// Calls a function with the list, place and settings of each container, in the order in which clients know the errors.
+/// Calls `each` with the list, index and security context of each container, in the order of errors.
 fn each_container<'s>(
     value: &'s PodSpec,
     mut each: impl FnMut(&'static str, usize, Option<&'s SecurityContext>),

@@ -11,7 +11,7 @@ use orch_runtime::{
 use super::{NONE, traffic::SOURCE_RANGES};
 use crate::core::v1::ServiceSpec;
 
-/// Addresses are such, of the families that the service has; those outside lead outside.
+/// Addresses are valid and fit the IP families; external addresses are reachable from outside.
 pub(super) fn addresses(value: &ServiceSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let at = path.field("clusterIPs");
     if value.type_ == "ExternalName" {
@@ -29,10 +29,10 @@ pub(super) fn addresses(value: &ServiceSpec, path: &Path<'_>, cx: &mut Validatio
             }
         }
     } else {
-        inside(value, &at, cx);
+        cluster_ips(value, &at, cx);
     }
     for (index, ip) in value.external_ips.iter().enumerate() {
-        outside(ip, &path.field("externalIPs").index(index), cx);
+        external_ip(ip, &path.field("externalIPs").index(index), cx);
     }
     for (index, range) in value.load_balancer_source_ranges.iter().enumerate() {
         let at = path.field(SOURCE_RANGES);
@@ -40,7 +40,7 @@ pub(super) fn addresses(value: &ServiceSpec, path: &Path<'_>, cx: &mut Validatio
     }
 }
 
-fn inside(value: &ServiceSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+fn cluster_ips(value: &ServiceSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let shown = Rendered(json(&value.cluster_ips));
     let ips = &value.cluster_ips;
     match ips.first() {
@@ -81,8 +81,8 @@ fn inside(value: &ServiceSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
 }
 
-/// Addresses by which nobody outside is reached.
-fn outside(ip: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
+/// An external address is not unspecified, loopback or link-local.
+fn external_ip(ip: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
     let Ok(address) = ip.parse::<IpAddr>() else {
         return cx.invalid_all(path, ip, &constraint::ip(ip));
     };

@@ -14,13 +14,14 @@ use crate::{
     validators::port_number_or_name,
 };
 
-/// The greatest number of a port.
+/// The highest port number.
 const PORT_MAX: i32 = 65535;
 
-/// Several ports have names of their own, and nodes have one port for each at most.
+/// If there are several ports, each has a unique name. Node ports are unique, and only for types that have
+/// them.
 pub(super) fn ports(value: &ServiceSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let (mut names, mut node_ports) = (BTreeSet::new(), BTreeSet::new());
-    let is_outside = matches!(value.type_.as_str(), "NodePort" | "LoadBalancer");
+    let has_node_ports = matches!(value.type_.as_str(), "NodePort" | "LoadBalancer");
     for (index, port) in value.ports.iter().enumerate() {
         let at = path.index(index);
         if port.name.is_empty() {
@@ -36,7 +37,7 @@ pub(super) fn ports(value: &ServiceSpec, path: &Path<'_>, cx: &mut Validation<'_
         numbers(port, &at, cx);
         if port.node_port != 0 {
             let at = at.field("nodePort");
-            if !is_outside {
+            if !has_node_ports {
                 let detail = format!("may not be used when `type` is '{}'", value.type_);
                 cx.push(FieldError::forbidden(&at, &detail));
             } else if !node_ports.insert((&port.protocol, port.node_port)) {

@@ -1,4 +1,4 @@
-//! The ways in which volumes are used.
+//! Access modes of volumes.
 
 use orch_runtime::{
     field_error::{FieldError, Validation},
@@ -6,10 +6,11 @@ use orch_runtime::{
 };
 
 const ACCESS_MODES: &[&str] = &["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", SINGLE_POD];
-/// Excludes all other modes.
+/// This mode excludes all others.
 const SINGLE_POD: &str = "ReadWriteOncePod";
 
-/// Modes are known ones, each unknown one reported at the list; that of a single pod stands alone.
+/// Modes are known, and `ReadWriteOncePod` is the only mode. Errors are reported at the list, without the
+/// index.
 pub(super) fn access_modes(modes: &[String], path: &Path<'_>, cx: &mut Validation<'_>) {
     for mode in modes.iter().filter(|mode| !ACCESS_MODES.contains(&mode.as_str())) {
         cx.push(FieldError::not_supported(path, mode, ACCESS_MODES));

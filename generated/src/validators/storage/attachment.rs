@@ -1,4 +1,4 @@
-//! Attachments: which volume, by which driver, to which node.
+//! Volume attachments: the volume, the driver, and the node.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use orch_runtime::{
 use super::driver_name;
 use crate::storage::v1::VolumeAttachmentSource;
 
-/// The most bytes in the keys and values of what a driver says of an attachment.
+/// The limit for all keys and values of the metadata of an attachment, in bytes.
 const MAX_METADATA_BYTES: usize = 256 * 1024;
 
-/// A volume that exists as an object, or one that only a pod describes.
+/// Exactly one of the name of a volume and an inline volume is given.
 pub fn volume_attachment_source(value: &VolumeAttachmentSource, path: &Path<'_>, cx: &mut Validation<'_>) {
     const ONE: &str = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
     match (value.persistent_volume_name.as_deref(), &value.inline_volume_spec) {
@@ -35,17 +35,17 @@ pub fn volume_attachment_source(value: &VolumeAttachmentSource, path: &Path<'_>,
     }
 }
 
-/// The name of a driver, as a field.
+/// A field with the name of a driver.
 pub fn csi_driver_name(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
     driver_name(value, path, cx);
 }
 
-/// The name of a node, which is a DNS subdomain.
+/// A field with the name of a node, which is a DNS subdomain.
 pub fn node_name(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
     cx.invalid_all(path, value, &constraint::dns_subdomain(value));
 }
 
-/// Keys are not empty, and all is not too large.
+/// Keys are not empty, and the total size is limited.
 pub fn attachment_metadata(value: &BTreeMap<String, String>, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.contains_key("") {
         cx.push(FieldError::invalid(path, "", "field can not be empty."));

@@ -1,4 +1,4 @@
-//! Amounts and names of classes, as capacities, claims and volumes give them.
+//! Quantities and class names, as volumes, claims and capacities have them.
 
 use orch_runtime::{
     constraint,
@@ -12,7 +12,7 @@ pub fn class_name(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
     cx.invalid_all(path, value, &constraint::dns_subdomain(value));
 }
 
-/// An amount that is not less than nothing.
+/// A quantity of at least zero.
 pub fn quantity_not_negative(value: &Quantity, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.sign() < 0 {
         let shown = Rendered(value.to_string().shown());
@@ -20,7 +20,7 @@ pub fn quantity_not_negative(value: &Quantity, path: &Path<'_>, cx: &mut Validat
     }
 }
 
-/// An amount that is more than nothing.
+/// A quantity of more than zero.
 pub(super) fn quantity_positive(value: &Quantity, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.sign() <= 0 {
         let shown = Rendered(value.to_string().shown());
@@ -28,9 +28,9 @@ pub(super) fn quantity_positive(value: &Quantity, path: &Path<'_>, cx: &mut Vali
     }
 }
 
-/// An amount of whole units that is not less than nothing, in the words of capacities.
+/// A quantity that is at least zero after rounding up to whole units, with the error text of capacities.
 pub(super) fn basic_quantity(value: &Quantity, path: &Path<'_>, cx: &mut Validation<'_>) {
-    // Parts of a unit count as a whole one, so that what is less than nothing by a part counts as nothing.
+    // -0.5 is rounded up to 0, and so is accepted.
     let units = value.milli_value().div_euclid(1000) + i64::from(value.milli_value().rem_euclid(1000) != 0);
     if units < 0 {
         cx.push(FieldError::invalid(path, &units, "must be a valid resource quantity"));

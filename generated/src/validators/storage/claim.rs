@@ -1,4 +1,4 @@
-//! Claims: what they ask for, what they are filled from, and how little of it may change.
+//! Claims: requests, data sources, and what an update can change.
 
 use orch_runtime::{
     constraint,
@@ -17,9 +17,9 @@ use crate::core::v1::{
     PersistentVolumeClaim, PersistentVolumeClaimPhase, PersistentVolumeClaimSpec,
     PersistentVolumeClaimStatus, TypedLocalObjectReference, TypedObjectReference,
 };
-use crate::validators::pod::fraction;
+use crate::validators::pod::warn_of_fractional_bytes;
 
-/// Access modes, an amount of storage, and one thing at most to be filled from.
+/// Access modes and a storage request are required; data sources agree.
 pub fn persistent_volume_claim_spec(
     value: &PersistentVolumeClaimSpec,
     path: &Path<'_>,
@@ -30,7 +30,7 @@ pub fn persistent_volume_claim_spec(
         cx.push(FieldError::required(&modes, "at least 1 access mode is required"));
     }
     access_modes(&value.access_modes, &modes, cx);
-    // The path leaves out `requests`: that is where clients expect it.
+    // The path leaves out `requests`.
     let storage = path.field("resources");
     let storage = storage.key(STORAGE);
     match value.resources.requests.get(STORAGE) {
@@ -44,7 +44,7 @@ pub fn persistent_volume_claim_spec(
     cx.arrange(path, ORDER);
 }
 
-/// The order in which clients know the errors of a claim.
+/// The order in which errors of a claim are reported.
 const ORDER: &[Order] = &[
     Order::of("accessModes"),
     Order::of("selector"),
@@ -56,7 +56,7 @@ const ORDER: &[Order] = &[
 ];
 const SOURCE: &[Order] = &[Order::of("name"), Order::of("kind"), Order::of(""), Order::of("apiGroup")];
 
-/// Warns of an annotation that a field has taken the place of, and of parts of bytes.
+/// Warns of a deprecated annotation, and of fractional bytes.
 pub fn persistent_volume_claim(value: &PersistentVolumeClaim, path: &Path<'_>, cx: &mut Validation<'_>) {
     let key = format!("volume.beta.{}/storage-class", cx.vocabulary.label_domain);
     if value.metadata.annotations.contains_key(&key) {
@@ -68,7 +68,7 @@ pub fn persistent_volume_claim(value: &PersistentVolumeClaim, path: &Path<'_>, c
     warn_of_claim_spec(&value.spec, &path.field("spec"), cx);
 }
 
-/// Warns of parts of bytes.
+/// Warns of fractional bytes.
 pub(in crate::validators) fn warn_of_claim_spec(
     value: &PersistentVolumeClaimSpec,
     path: &Path<'_>,
@@ -77,12 +77,13 @@ pub(in crate::validators) fn warn_of_claim_spec(
     let resources = path.field("resources");
     for (list, amounts) in [("requests", &value.resources.requests), ("limits", &value.resources.limits)] {
         if let Some(amount) = amounts.get(STORAGE) {
-            fraction(amount, &resources.field(list).key(STORAGE), cx);
+            warn_of_fractional_bytes(amount, &resources.field(list).key(STORAGE), cx);
         }
     }
 }
 
-/// The spec stays, but for the volume and the class where there was none, and for what a bound claim may ask for anew.
+/// The spec does not change, with these exceptions: the volume and the class can be set once; a bound claim
+/// can change its requested size and its attributes class.
 pub fn persistent_volume_claim_update(
     new: &PersistentVolumeClaim,
     old: &PersistentVolumeClaim,
@@ -99,7 +100,7 @@ pub fn persistent_volume_claim_update(
     let key = format!("volume.beta.{}/storage-class", cx.vocabulary.label_domain);
     let class = |claim: &PersistentVolumeClaim| claim.metadata.annotations.get(&key).cloned();
     let (new_class, old_class) = (class(new), class(old));
-    // The field may take over what the annotation says.
+    // The class can move from the annotation to the field.
     let takes_over = old.spec.storage_class_name.is_none()
         && old_class.is_some()
         && new.spec.storage_class_name == old_class
@@ -119,8 +120,8 @@ pub fn persistent_volume_claim_update(
     }
     let spec = path.field("spec");
     if same != new.spec {
-        let detail = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound \
-                      claims";
+        let detail = "spec is immutable after creation except resources.requests and \
+                      volumeAttributesClassName for bound claims";
         cx.push(FieldError::forbidden(&spec, detail));
     }
     let amount = |claim: &PersistentVolumeClaim| claim.spec.resources.requests.get(STORAGE).cloned();
@@ -137,7 +138,7 @@ pub fn persistent_volume_claim_update(
     rule::immutable(&new.spec.volume_mode, &old.spec.volume_mode, &path.field("volumeMode"), cx);
 }
 
-/// Amounts are such, and what is told about growing is about storage and in words that are known.
+/// Quantities are valid, and resize states are known and only about storage.
 pub fn persistent_volume_claim_status(
     value: &PersistentVolumeClaimStatus,
     path: &Path<'_>,
@@ -154,7 +155,7 @@ pub fn persistent_volume_claim_status(
     for (resource, amount) in &value.capacity {
         basic_quantity(amount, &capacity.key(resource), cx);
     }
-    // Clients know this field by another name.
+    // The path of these errors is `allocatedResourceStatus`, though the field is `allocatedResourceStatuses`.
     let at = path.field("allocatedResourceStatus");
     for (resource, status) in &value.allocated_resource_statuses {
         claim_resource(resource, &at, cx);
@@ -170,7 +171,7 @@ pub fn persistent_volume_claim_status(
     }
 }
 
-/// Claims are for storage, and for what somebody else defines.
+/// Claims have storage, and resources with a prefix of somebody else. Returns whether the name is valid.
 fn claim_resource(resource: &str, path: &Path<'_>, cx: &mut Validation<'_>) -> bool {
     let faults = constraint::qualified_name(resource);
     cx.invalid_all(path, resource, &faults);
@@ -202,7 +203,7 @@ fn data_sources(value: &PersistentVolumeClaimSpec, path: &Path<'_>, cx: &mut Val
     cx.push(FieldError::invalid(path, &path.field("dataSource").to_string(), fault));
 }
 
-/// What both forms of a reference say.
+/// The members that both types of reference have.
 #[derive(PartialEq)]
 struct Source<'s> {
     group: &'s str,
@@ -222,10 +223,10 @@ impl<'s> From<&'s TypedObjectReference> for Source<'s> {
     }
 }
 
-/// Of the core group only claims can be filled from.
+/// In the core group, only a claim can be a data source.
 fn data_source(source: &Source<'_>, path: &Path<'_>, cx: &mut Validation<'_>) {
     if source.group.is_empty() && source.kind != "PersistentVolumeClaim" {
-        // Clients know this error by a text without a reason.
+        // This error has no detail after the value.
         let body = format!("Invalid value: {}", source.kind.shown());
         cx.push(FieldError { field: path.to_string(), reason: Reason::Invalid, body });
     }

@@ -1,4 +1,4 @@
-//! Storage classes: who makes volumes, with which parameters, where; most of it stays.
+//! Storage classes: parameters, topology, and what an update can change.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -14,11 +14,11 @@ use crate::{
     validators::node_label,
 };
 
-/// The most parameters of a class, and the most bytes in their keys and values.
+/// The maximum number of parameters, and of bytes in all their keys and values.
 const MAX_PARAMETERS: usize = 512;
 const MAX_PARAMETER_BYTES: usize = 256 * 1024;
 
-/// Parameters are not too many or too large, and no place is described twice.
+/// Parameters stay within their limits, and topology terms are unique.
 pub fn storage_class(value: &StorageClass, path: &Path<'_>, cx: &mut Validation<'_>) {
     parameters(&value.parameters, &path.field("parameters"), cx);
     let topologies = path.field("allowedTopologies");
@@ -31,12 +31,12 @@ pub fn storage_class(value: &StorageClass, path: &Path<'_>, cx: &mut Validation<
     }
 }
 
-/// A provisioner's name is a qualified name in letters of either case.
+/// A provisioner is a qualified name in letters of either case.
 pub fn storage_class_provisioner(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
     cx.invalid_all(path, value, &constraint::qualified_name(&value.to_lowercase()));
 }
 
-/// Volumes of a class are alike, so it stays what makes them alike.
+/// Parameters, provisioner and reclaim policy do not change, so that all volumes of a class are alike.
 pub fn storage_class_update(
     new: &StorageClass,
     old: &StorageClass,
@@ -68,24 +68,24 @@ fn parameters(value: &BTreeMap<String, String>, path: &Path<'_>, cx: &mut Valida
     }
 }
 
-/// What a term says, whatever the order in which it says it.
-type Meaning<'t> = BTreeMap<&'t str, BTreeSet<&'t str>>;
+/// The values of a term by key, whatever their order in the term.
+type TermValues<'t> = BTreeMap<&'t str, BTreeSet<&'t str>>;
 
 fn topology_term<'t>(
     term: &'t TopologySelectorTerm,
     path: &Path<'_>,
     cx: &mut Validation<'_>,
-) -> Meaning<'t> {
+) -> TermValues<'t> {
     let path = path.field("matchLabelExpressions");
-    let mut meaning = Meaning::new();
+    let mut term_values = TermValues::new();
     for (index, requirement) in term.match_label_expressions.iter().enumerate() {
         let at = path.index(index);
         let values = topology_requirement(requirement, &at, cx);
-        if meaning.insert(&requirement.key, values).is_some() {
+        if term_values.insert(&requirement.key, values).is_some() {
             cx.push(FieldError::duplicate(&at.field("key"), &requirement.key));
         }
     }
-    meaning
+    term_values
 }
 
 fn topology_requirement<'r>(

@@ -1,4 +1,4 @@
-//! CSI drivers: their names, life cycles and token requests, and what stays.
+//! CSI drivers: names, lifecycle modes, token requests, and what an update can change.
 
 use std::collections::HashSet;
 
@@ -16,15 +16,15 @@ use crate::{
 
 const LIFECYCLE_MODES: &[&str] = &["Persistent", "Ephemeral"];
 
-/// The object's name is the driver's, which has a rule of its own.
+/// The name of the object is the name of the driver.
 pub fn csi_driver(value: &CSIDriver, path: &Path<'_>, cx: &mut Validation<'_>) {
-    // That an object has a name at all is said elsewhere.
+    // A missing name is reported by the rules for metadata.
     if !value.metadata.name.is_empty() {
         driver_name(&value.metadata.name, &path.field("metadata").field("name"), cx);
     }
 }
 
-/// Life cycle modes are known ones; each unknown one is reported at the list, where clients expect it.
+/// Lifecycle modes are known. Errors are reported at the list, without the index.
 pub fn csi_driver_spec(value: &CSIDriverSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let modes = path.field("volumeLifecycleModes");
     for mode in value.volume_lifecycle_modes.iter().filter(|mode| !LIFECYCLE_MODES.contains(&mode.as_str())) {
@@ -32,7 +32,7 @@ pub fn csi_driver_spec(value: &CSIDriverSpec, path: &Path<'_>, cx: &mut Validati
     }
 }
 
-/// Whether volumes are attached, and how they live, stays. The first path's odd spelling is what clients know.
+/// `attachRequired` and the lifecycle modes do not change. Errors spell the first field `attachedRequired`.
 pub fn csi_driver_spec_update(
     new: &CSIDriverSpec,
     old: &CSIDriverSpec,
@@ -44,7 +44,7 @@ pub fn csi_driver_spec_update(
     rule::immutable_shown(modes.0 != modes.1, || json(modes.0), &path.field("volumeLifecycleModes"), cx);
 }
 
-/// No audience occurs twice, and no token lives too short or too long.
+/// Audiences are unique, and the lifetimes of tokens are in range.
 pub fn csi_driver_token_requests(value: &[TokenRequest], path: &Path<'_>, cx: &mut Validation<'_>) {
     let mut audiences = HashSet::new();
     for (index, request) in value.iter().enumerate() {

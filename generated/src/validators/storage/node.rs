@@ -1,4 +1,4 @@
-//! CSI nodes: the drivers on a node. Entries come and go, but do not change.
+//! CSI nodes: the drivers on a node. Entries can be added and removed, but not changed.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,10 +12,10 @@ use orch_runtime::{
 use super::driver_name;
 use crate::storage::v1::{CSINodeDriver, CSINodeSpec};
 
-/// The longest name that a driver may give a node, in bytes.
+/// The maximum length of the ID that a driver gives a node, in bytes.
 const MAX_NODE_ID: usize = 256;
 
-/// Every driver has a name that no other has, and calls the node something.
+/// Driver names are unique, and every driver has an ID for the node.
 pub fn csi_node_spec(value: &CSINodeSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let path = path.field("drivers");
     let mut names = HashSet::new();
@@ -29,7 +29,7 @@ pub fn csi_node_spec(value: &CSINodeSpec, path: &Path<'_>, cx: &mut Validation<'
     }
 }
 
-/// An entry that stays, stays as it is: a driver that comes back with other words is removed first.
+/// The entry of a driver does not change. To replace it, it has to be removed first.
 pub fn csi_node_spec_update(new: &CSINodeSpec, old: &CSINodeSpec, _path: &Path<'_>, cx: &mut Validation<'_>) {
     let drivers: HashMap<&str, &CSINodeDriver> =
         new.drivers.iter().flatten().map(|driver| (driver.name.as_str(), driver)).collect();
@@ -55,7 +55,7 @@ fn node_driver(driver: &CSINodeDriver, path: &Path<'_>, cx: &mut Validation<'_>)
     }
 }
 
-/// Faults of keys are reported at the driver: that is where clients expect them.
+/// Errors about topology keys are reported at the driver.
 fn topology_keys(driver: &CSINodeDriver, path: &Path<'_>, cx: &mut Validation<'_>) {
     let mut keys = HashSet::new();
     for key in driver.topology_keys.iter().flatten() {

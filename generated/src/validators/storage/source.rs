@@ -1,6 +1,7 @@
-//! Sources of storage: what names a disk, a folder or a volume of some system.
+//! Sources of persistent volumes.
 //!
-//! That a text is given is said in the schema; here is what the texts must look like, and which belong together.
+//! The schema says which fields are required. The rules here are about the format of values, and about fields
+//! that belong together.
 
 mod network;
 
@@ -24,17 +25,17 @@ use crate::core::v1::{
 const HOST_PATH_TYPES: &[&str] =
     &["", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
 
-/// How the addresses of Azure's disks begin, and what they look like as a whole.
+/// The prefix and the format of addresses, for managed disks and for disks in blob storage.
 const MANAGED_DISK: &str = "/subscriptions/";
 const MANAGED_DISK_FORM: &str =
     "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}";
 const BLOB_DISK: &str = "https://";
 const BLOB_DISK_FORM: &str = "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd";
 
-/// The path does not lead upwards, and the type is a known one.
+/// The path has no `..`, and the type is known.
 pub fn host_path_source(value: &HostPathVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.path.is_empty() {
-        // Without a path, its type says nothing.
+        // The type of an empty path is not checked.
         return;
     }
     path_without_backsteps(&value.path, &path.field("path"), cx);
@@ -51,7 +52,7 @@ pub fn path_without_backsteps(value: &str, path: &Path<'_>, cx: &mut Validation<
     }
 }
 
-/// The address of a disk fits the way in which the disk is kept.
+/// The address of the disk fits its kind.
 pub fn azure_disk_source(value: &AzureDiskVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.disk_uri.is_empty() {
         return;
@@ -64,7 +65,7 @@ pub fn azure_disk_source(value: &AzureDiskVolumeSource, path: &Path<'_>, cx: &mu
     }
 }
 
-/// A namespace that is given has a name.
+/// The namespace, if given, is not empty.
 pub fn azure_file_persistent_source(
     value: &AzureFilePersistentVolumeSource,
     path: &Path<'_>,
@@ -75,7 +76,7 @@ pub fn azure_file_persistent_source(
     }
 }
 
-/// A secret that is given is given in full.
+/// The reference to the secret, if given, is complete.
 pub fn cinder_persistent_source(
     value: &CinderPersistentVolumeSource,
     path: &Path<'_>,
@@ -84,7 +85,7 @@ pub fn cinder_persistent_source(
     secret_reference(value.secret_ref.as_ref(), &path.field("secretRef"), cx);
 }
 
-/// Names are DNS labels, and a secret that is given is given in full.
+/// Names are DNS labels, and the reference to the secret is complete.
 pub fn storageos_persistent_source(
     value: &StorageOSPersistentVolumeSource,
     path: &Path<'_>,
@@ -96,12 +97,11 @@ pub fn storageos_persistent_source(
         }
     }
     if let Some(secret) = &value.secret_ref {
-        named(&secret.name, &secret.namespace, &path.field("secretRef"), cx);
+        name_and_namespace(&secret.name, &secret.namespace, &path.field("secretRef"), cx);
     }
 }
 
-/// The driver's name is one, and secrets are given in full. That of staging has never been judged, and clients rely on
-/// it.
+/// The driver name is valid, and references to secrets are complete. `nodeStageSecretRef` is not checked.
 pub fn csi_persistent_source(value: &CSIPersistentVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
     driver_name(&value.driver, &path.field("driver"), cx);
     cx.arrange(path, &[Order::of("driver"), Order::of("volumeHandle")]);
@@ -113,7 +113,7 @@ pub fn csi_persistent_source(value: &CSIPersistentVolumeSource, path: &Path<'_>,
     ] {
         let Some(secret) = secret else { continue };
         let at = path.field(field);
-        named(&secret.name, &secret.namespace, &at, cx);
+        name_and_namespace(&secret.name, &secret.namespace, &at, cx);
         if !secret.name.is_empty() {
             cx.invalid_all(&at.field("name"), &secret.name, &constraint::dns_subdomain(&secret.name));
         }
@@ -127,11 +127,11 @@ pub fn csi_persistent_source(value: &CSIPersistentVolumeSource, path: &Path<'_>,
 
 fn secret_reference(secret: Option<&SecretReference>, path: &Path<'_>, cx: &mut Validation<'_>) {
     if let Some(secret) = secret {
-        named(&secret.name, &secret.namespace, path, cx);
+        name_and_namespace(&secret.name, &secret.namespace, path, cx);
     }
 }
 
-fn named(name: &str, namespace: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
+fn name_and_namespace(name: &str, namespace: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
     for (field, text) in [("name", name), ("namespace", namespace)] {
         if text.is_empty() {
             cx.push(FieldError::required(&path.field(field), ""));

@@ -1,4 +1,4 @@
-//! Persistent volumes: one source, a capacity, and what stays once they exist.
+//! Persistent volumes: one source, the capacity, and what an update can change.
 
 use orch_runtime::{
     Tree, TreeMap,
@@ -18,11 +18,11 @@ use crate::core::v1::{
 };
 use crate::validators::node_label;
 
-/// The only resource of which a volume has a capacity.
+/// The only resource in the capacity of a volume.
 pub(super) const STORAGE: &str = "storage";
 const INLINE: &str = "may not be specified in the context of inline volumes";
 
-/// A volume of its own: access modes, a capacity, one source, and what follows from the source.
+/// A volume that is an object: access modes, a capacity, one source, and rules that depend on the source.
 pub fn persistent_volume_spec(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.access_modes.is_empty() {
         cx.push(FieldError::required(&path.field("accessModes"), ""));
@@ -47,7 +47,7 @@ pub fn persistent_volume_spec(value: &PersistentVolumeSpec, path: &Path<'_>, cx:
     warn_of_volume(value, path, cx);
 }
 
-/// The order in which clients know the errors of a volume, its source in the middle.
+/// The order in which errors of a volume are reported; `*` is the source.
 const ORDER: &[Order] = &[
     Order::of("accessModes"),
     Order::of("capacity"),
@@ -60,11 +60,11 @@ const ORDER: &[Order] = &[
     Order::of("volumeAttributesClassName"),
 ];
 
-/// Policies, labels and sources that are going out of use.
+/// Warns of deprecated policies, labels and sources.
 fn warn_of_volume(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.persistent_volume_reclaim_policy == Some(PersistentVolumeReclaimPolicy::Recycle) {
-        let text = "The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic \
-            provisioning.";
+        let text = "The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use \
+                    dynamic provisioning.";
         cx.warn(&path.field("persistentVolumeReclaimPolicy"), text);
     }
     let affinity = path.field("nodeAffinity");
@@ -75,12 +75,12 @@ fn warn_of_volume(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mut Valida
         node_label::warn_of_term(term, &terms.index(index), cx);
     }
     if value.storageos.is_some() {
-        // Clients know the field by another spelling than its own.
+        // The path of this warning is `storageOS`, though the field is `storageos`.
         cx.warn(&path.field("storageOS"), "deprecated in v1.22, non-functional in v1.25+");
     }
 }
 
-/// Warns of annotations that fields have taken the place of.
+/// Warns of annotations that fields have replaced.
 pub fn persistent_volume(value: &PersistentVolume, path: &Path<'_>, cx: &mut Validation<'_>) {
     let domain = cx.vocabulary.label_domain;
     let metadata = path.field("metadata");
@@ -96,8 +96,8 @@ pub fn persistent_volume(value: &PersistentVolume, path: &Path<'_>, cx: &mut Val
     }
 }
 
-/// A volume that only a pod describes, as an attachment of it repeats it: a CSI source, and nothing that makes it an
-/// object.
+/// An inline volume, which an attachment copies from a pod: it has a CSI source, and no field that only
+/// volume objects have.
 pub fn inline_volume_spec(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     for (field, is_given) in [
         ("claimRef", value.claim_ref.is_some()),
@@ -133,7 +133,7 @@ pub fn inline_volume_spec(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mu
     cx.arrange(path, INLINE_ORDER);
 }
 
-/// As [`ORDER`], after what makes a volume an object.
+/// As [`ORDER`], but fields that inline volumes cannot have come first.
 const INLINE_ORDER: &[Order] = &[
     Order::of("claimRef"),
     Order::of("capacity"),
@@ -146,7 +146,7 @@ const INLINE_ORDER: &[Order] = &[
     Order::of("volumeMode"),
 ];
 
-/// Affinity to nodes says which.
+/// Required node affinity is given.
 pub fn volume_node_affinity(value: &VolumeNodeAffinity, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.required.is_none() {
         let detail = "must specify required node constraints";
@@ -154,7 +154,7 @@ pub fn volume_node_affinity(value: &VolumeNodeAffinity, path: &Path<'_>, cx: &mu
     }
 }
 
-/// A class of settings has a name.
+/// The name of an attributes class is not empty, and is valid.
 pub fn volume_attributes_class_name(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.is_empty() {
         cx.push(FieldError::required(path, "an empty string is disallowed"));
@@ -163,8 +163,8 @@ pub fn volume_attributes_class_name(value: &str, path: &Path<'_>, cx: &mut Valid
     }
 }
 
-/// The source, its mode and, once given, the nodes stay. Only the secret for enlarging it may come later. The paths are
-/// those that clients know.
+/// The source and the mode do not change, nor does the node affinity once it is set. Only the secret for
+/// expansion can be added later. The paths of these errors leave out `spec`, or name no field.
 pub fn persistent_volume_update(
     new: &PersistentVolume,
     old: &PersistentVolume,
@@ -202,7 +202,7 @@ fn capacity(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mut Validation<'
     }
 }
 
-/// Exactly one source; those after the first are reported where they stand.
+/// Exactly one source is given; each one after the first is an error at its field.
 fn one_source(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let given = sources(value);
     let mut given = SOURCES.iter().filter(|field| given.contains_key(**field));
@@ -211,7 +211,7 @@ fn one_source(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mut Validation
     }
     for field in given.filter(|field| **field != "flexVolume") {
         cx.retract(&path.field(field));
-        // Clients know one of them by another spelling.
+        // The error spells this source `cephFS`.
         let known = if *field == "cephfs" { "cephFS" } else { field };
         cx.push(FieldError::forbidden(&path.field(known), "may not specify more than 1 volume type"));
     }
@@ -221,7 +221,7 @@ fn one_source(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mut Validation
     }
 }
 
-/// The sources, in the order in which a second one is blamed. That of executables never is.
+/// All sources, in the order of the check: each one after the first is an error, except `flexVolume`.
 const SOURCES: &[&str] = &[
     "hostPath",
     "gcePersistentDisk",
@@ -247,7 +247,7 @@ const SOURCES: &[&str] = &[
     "csi",
 ];
 
-/// The names of all sources: they are what protobuf nests in a message of its own.
+/// The names of all sources: the fields that protobuf nests in a message of their own.
 fn source_fields() -> impl Iterator<Item = &'static str> {
     PERSISTENT_VOLUME_SPEC_TYPE
         .fields
@@ -256,7 +256,7 @@ fn source_fields() -> impl Iterator<Item = &'static str> {
         .map(|field| field.name)
 }
 
-/// The sources that are given, in their structural form.
+/// The given sources, as trees.
 fn sources(value: &PersistentVolumeSpec) -> TreeMap {
     let mut fields = match serde_json::to_value(value) {
         Ok(Tree::Object(fields)) => fields,
@@ -266,7 +266,7 @@ fn sources(value: &PersistentVolumeSpec) -> TreeMap {
     fields
 }
 
-/// Whether a path is another word for `/`.
+/// Whether a path is equivalent to `/`.
 fn is_root(path: &str) -> bool {
     let mut depth = 0_usize;
     for part in path.split('/').filter(|part| !matches!(*part, "" | ".")) {

@@ -1,4 +1,4 @@
-//! Storage behind a network: NFS, iSCSI, Fibre Channel and file systems of clusters.
+//! Network storage: NFS, iSCSI, Fibre Channel, and cluster file systems.
 
 use orch_runtime::{
     constraint,
@@ -12,22 +12,22 @@ use crate::{
         FCVolumeSource, FlexPersistentVolumeSource, FlockerVolumeSource, GlusterfsPersistentVolumeSource,
         ISCSIPersistentVolumeSource, NFSVolumeSource, QuobyteVolumeSource,
     },
-    validators::{iqn, pod::uses_names_of},
+    validators::{iqn, pod::is_in_domain},
 };
 
-/// The greatest number of a unit.
+/// The highest logical unit number.
 const MAX_LUN: i32 = 255;
-/// The longest tenant of Quobyte, in bytes.
+/// The maximum length of a Quobyte tenant, in bytes.
 const MAX_TENANT: usize = 64;
 
-/// The exported folder is named from the root.
+/// The path is absolute.
 pub fn nfs_source(value: &NFSVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
     if !value.path.starts_with('/') {
         cx.push(FieldError::invalid(&path.field("path"), &value.path, "must be an absolute path"));
     }
 }
 
-/// Targets with a unit, or world wide identifiers.
+/// Either target WWNs with a LUN, or WWIDs.
 pub fn fc_source(value: &FCVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
     let targets = path.field("targetWWNs");
     match (value.target_wwns.is_empty(), value.wwids.is_empty()) {
@@ -54,7 +54,7 @@ pub fn fc_source(value: &FCVolumeSource, path: &Path<'_>, cx: &mut Validation<'_
     }
 }
 
-/// A name or a UUID, and the name is no path.
+/// Either a name or a UUID; the name has no slash.
 pub fn flocker_source(value: &FlockerVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
     match (value.dataset_name.is_empty(), value.dataset_uuid.is_empty()) {
         (true, true) => {
@@ -72,7 +72,7 @@ pub fn flocker_source(value: &FlockerVolumeSource, path: &Path<'_>, cx: &mut Val
     }
 }
 
-/// Every registry service has a port.
+/// The registry is a list of `host:port` pairs, and the tenant is not too long.
 pub fn quobyte_source(value: &QuobyteVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
     const PAIRS: &str = "must be a host:port pair or multiple pairs separated by commas";
     let registry = path.field("registry");
@@ -82,7 +82,7 @@ pub fn quobyte_source(value: &QuobyteVolumeSource, path: &Path<'_>, cx: &mut Val
         let detail = "must be a UUID and may not exceed a length of 64 characters";
         cx.push(FieldError::required(&path.field("tenant"), detail));
     } else {
-        // Each is told, though by the same words.
+        // Each invalid pair is an error of its own, though all have the same text.
         for _ in value.registry.split(',').filter(|pair| !is_host_and_port(pair)) {
             cx.push(FieldError::invalid(&registry, &value.registry, PAIRS));
         }
@@ -90,7 +90,7 @@ pub fn quobyte_source(value: &QuobyteVolumeSource, path: &Path<'_>, cx: &mut Val
     cx.arrange(path, &[Order::of("registry"), Order::of("tenant"), Order::of("volume")]);
 }
 
-/// Host and port with one colon between them; an IPv6 address stands in brackets.
+/// Host and port with one colon between them; an IPv6 address is in brackets.
 fn is_host_and_port(pair: &str) -> bool {
     match pair.strip_prefix('[') {
         Some(rest) => rest.split_once("]:").is_some_and(|(_, port)| !port.contains([':', ']'])),
@@ -100,7 +100,7 @@ fn is_host_and_port(pair: &str) -> bool {
     }
 }
 
-/// A namespace that is given is one.
+/// The namespace, if given, is valid.
 pub fn glusterfs_persistent_source(
     value: &GlusterfsPersistentVolumeSource,
     path: &Path<'_>,
@@ -117,14 +117,14 @@ pub fn glusterfs_persistent_source(
     }
 }
 
-/// Names are qualified as iSCSI does it, and authentication has a secret.
+/// iSCSI names are valid, and CHAP authentication has a secret.
 pub fn iscsi_persistent_source(
     value: &ISCSIPersistentVolumeSource,
     path: &Path<'_>,
     cx: &mut Validation<'_>,
 ) {
     if !value.iqn.is_empty() {
-        qualified(&value.iqn, &path.field("iqn"), cx);
+        iscsi_name(&value.iqn, &path.field("iqn"), cx);
     }
     let secret = path.field("secretRef");
     match &value.secret_ref {
@@ -137,7 +137,7 @@ pub fn iscsi_persistent_source(
         _ => {}
     }
     if let Some(initiator) = &value.initiator_name {
-        qualified(initiator, &path.field("initiatorname"), cx);
+        iscsi_name(initiator, &path.field("initiatorname"), cx);
     }
     cx.arrange(path, ISCSI);
 }
@@ -151,8 +151,8 @@ const ISCSI: &[Order] = &[
     Order::of("initiatorname"),
 ];
 
-/// A qualified name; whatever is wrong with it, here it is told in the same words.
-fn qualified(name: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
+/// An iSCSI name; here all errors about it have the same text.
+fn iscsi_name(name: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
     let had_error = cx.has_error_at(path);
     iqn(name, path, cx);
     if !had_error && cx.has_error_at(path) {
@@ -161,12 +161,12 @@ fn qualified(name: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
 }
 
-/// The product's own names are not for options.
+/// The keys of options are not in the domains of the product.
 pub fn flex_persistent_source(value: &FlexPersistentVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
     let options = path.field("options");
     let own = [cx.vocabulary.label_domain, cx.vocabulary.group_suffix];
     for key in value.options.keys() {
-        if uses_names_of(&own, key) {
+        if is_in_domain(&own, key) {
             let detail = format!("{} and {} namespaces are reserved", own[0], own[1]);
             cx.push(FieldError::invalid(&options.key(key), key, &detail));
         }

@@ -1,4 +1,4 @@
-//! Doubts about containers of every kind: variables and ports that are told twice, parts of bytes, old annotations.
+//! Warnings for containers of all lists: repeated variables and ports, fractional bytes, old annotations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,12 +7,12 @@ use orch_runtime::{
     path::Path,
 };
 
-use super::{Annotated, USE_SECCOMP_FIELD, fractions};
+use super::{Annotated, USE_SECCOMP_FIELD, warn_of_fractional_resources};
 use crate::core::v1::{ContainerPort, EnvVar, PodSpec, ResourceRequirements, SecurityContext};
 
-/// What containers of every kind have.
-struct Part<'a> {
-    /// The list in which the container stands, and its place there.
+/// The fields that containers of all lists have.
+struct AnyContainer<'a> {
+    /// The list of the container, and its index there.
     list: &'static str,
     index: usize,
     name: &'a str,
@@ -22,7 +22,7 @@ struct Part<'a> {
     security: Option<&'a SecurityContext>,
 }
 
-/// Warns of what concerns one container. `needs_app_armor_field` says that an annotation is no longer enough.
+/// Warns about each container. `needs_app_armor_field`: an annotation about `AppArmor` is not enough.
 pub(super) fn warn(
     spec: &PodSpec,
     annotated: &Annotated<'_>,
@@ -31,41 +31,42 @@ pub(super) fn warn(
     cx: &mut Validation<'_>,
 ) {
     let domain = cx.vocabulary.label_domain;
-    for part in parts(spec) {
-        let list = path.field(part.list);
-        let at = list.index(part.index);
-        if part.security.is_none_or(|security| security.seccomp_profile.is_none()) {
-            let key = format!("container.seccomp.security.alpha.{domain}/{}", part.name);
+    for container in containers(spec) {
+        let list = path.field(container.list);
+        let at = list.index(container.index);
+        if container.security.is_none_or(|security| security.seccomp_profile.is_none()) {
+            let key = format!("container.seccomp.security.alpha.{domain}/{}", container.name);
             annotated.warn(&key, USE_SECCOMP_FIELD, cx);
         }
-        if needs_app_armor_field && part.security.is_none_or(|security| security.app_armor_profile.is_none())
+        if needs_app_armor_field
+            && container.security.is_none_or(|security| security.app_armor_profile.is_none())
         {
-            let key = format!("container.apparmor.security.beta.{domain}/{}", part.name);
+            let key = format!("container.apparmor.security.beta.{domain}/{}", container.name);
             annotated.warn(&key, r#"deprecated since v1.30; use the "appArmorProfile" field instead"#, cx);
         }
         let resources = at.field("resources");
-        fractions(&part.resources.limits, &resources.field("limits"), cx);
-        fractions(&part.resources.requests, &resources.field("requests"), cx);
-        variables(part.env, &at.field("env"), cx);
+        warn_of_fractional_resources(&container.resources.limits, &resources.field("limits"), cx);
+        warn_of_fractional_resources(&container.resources.requests, &resources.field("requests"), cx);
+        warn_of_variables(container.env, &at.field("env"), cx);
     }
 }
 
-/// Warns of ports that are told twice, in one container or several.
+/// Warns of ports that conflict, within one container or between several.
 pub(super) fn warn_of_ports(spec: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let mut known: BTreeMap<(i32, &str), Vec<(String, &ContainerPort)>> = BTreeMap::new();
-    for part in parts(spec) {
-        let list = path.field(part.list);
-        let at = list.index(part.index);
+    for container in containers(spec) {
+        let list = path.field(container.list);
+        let at = list.index(container.index);
         let ports = at.field("ports");
-        for (index, port) in part.ports.iter().enumerate() {
+        for (index, port) in container.ports.iter().enumerate() {
             let at = ports.index(index);
             if !port.host_ip.is_empty() && port.host_port == 0 {
-                cx.warn(&at, format_args!("hostIP set without hostPort: {}", listing(port)));
+                cx.warn(&at, format_args!("hostIP set without hostPort: {}", port_text(port)));
             }
             let same = known.entry((port.container_port, &port.protocol)).or_default();
-            for (place, other) in same.iter() {
-                if let Some(relation) = relation(port, other) {
-                    cx.warn(&at, format_args!("{relation} port definition with {place}"));
+            for (other_path, other) in same.iter() {
+                if let Some(conflict) = port_conflict(port, other) {
+                    cx.warn(&at, format_args!("{conflict} port definition with {other_path}"));
                 }
             }
             same.push((at.to_string(), port));
@@ -73,10 +74,10 @@ pub(super) fn warn_of_ports(spec: &PodSpec, path: &Path<'_>, cx: &mut Validation
     }
 }
 
-fn parts(spec: &PodSpec) -> impl Iterator<Item = Part<'_>> {
-    macro_rules! of {
+fn containers(spec: &PodSpec) -> impl Iterator<Item = AnyContainer<'_>> {
+    macro_rules! containers_of {
         ($list:literal, $containers:expr) => {
-            $containers.iter().enumerate().map(|(index, container)| Part {
+            $containers.iter().enumerate().map(|(index, container)| AnyContainer {
                 list: $list,
                 index,
                 name: &container.name,
@@ -87,13 +88,14 @@ fn parts(spec: &PodSpec) -> impl Iterator<Item = Part<'_>> {
             })
         };
     }
-    of!("initContainers", spec.init_containers)
-        .chain(of!("containers", spec.containers))
-        .chain(of!("ephemeralContainers", spec.ephemeral_containers))
+    containers_of!("initContainers", spec.init_containers)
+        .chain(containers_of!("containers", spec.containers))
+        .chain(containers_of!("ephemeralContainers", spec.ephemeral_containers))
 }
 
-/// A later variable may build on an earlier one of its name; otherwise it hides it, and merges know one of them only.
-fn variables(env: &[EnvVar], path: &Path<'_>, cx: &mut Validation<'_>) {
+/// A variable may refer to an earlier one of the same name. Otherwise it hides the earlier one, and a merge
+/// by name keeps only one of them.
+fn warn_of_variables(env: &[EnvVar], path: &Path<'_>, cx: &mut Validation<'_>) {
     let mut seen = BTreeSet::new();
     for (index, variable) in env.iter().enumerate() {
         if seen.insert(&variable.name) {
@@ -110,8 +112,8 @@ fn variables(env: &[EnvVar], path: &Path<'_>, cx: &mut Validation<'_>) {
     }
 }
 
-/// How two ports of the same number and protocol get in each other's way.
-fn relation(port: &ContainerPort, other: &ContainerPort) -> Option<&'static str> {
+/// How two ports of the same number and protocol conflict; none if they do not.
+fn port_conflict(port: &ContainerPort, other: &ContainerPort) -> Option<&'static str> {
     if port.host_ip == other.host_ip && port.host_port == other.host_port {
         Some("duplicate")
     } else if port.host_port == 0 || other.host_port == 0 {
@@ -123,10 +125,11 @@ fn relation(port: &ContainerPort, other: &ContainerPort) -> Option<&'static str>
     }
 }
 
-/// A port in the form in which clients are shown it.
-fn listing(port: &ContainerPort) -> String {
+/// A port as warnings show it.
+fn port_text(port: &ContainerPort) -> String {
     let ContainerPort { name, host_port, container_port, protocol, host_ip } = port;
     format!(
-        "{{Name:{name} HostPort:{host_port} ContainerPort:{container_port} Protocol:{protocol} HostIP:{host_ip}}}"
+        "{{Name:{name} HostPort:{host_port} ContainerPort:{container_port} Protocol:{protocol} \
+         HostIP:{host_ip}}}"
     )
 }

@@ -1,9 +1,9 @@
-//! The tables of all types against what existing clients compiled in: names, order, protobuf numbers, shapes, merge
-//! rules, what is written when, and which texts are allowed.
+//! Compares the type tables with the types of existing client libraries: names, order, protobuf numbers,
+//! shapes, merge rules, omitted fields, and values of enums.
 
 #![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
 
-#[path = "facts/reference.rs"]
+#[path = "client_types/reference.rs"]
 mod reference;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,14 +17,16 @@ use orch_runtime::{
 use reference::{Field, Object, Type, types};
 use serde_json::json;
 
-/// Types that are answers or parameters, not kinds.
-static BESIDE_KINDS: &[&TypeDef] = &[&DELETE_OPTIONS_TYPE, &LIST_META_TYPE, &STATUS_TYPE];
+/// Types that are not kinds: answers and parameters.
+static OTHER_TYPES: &[&TypeDef] = &[&DELETE_OPTIONS_TYPE, &LIST_META_TYPE, &STATUS_TYPE];
 
-/// Fields whose line in the table is another one on purpose, and why.
+/// Fields that differ from the client types on purpose: type, field, the line that is expected instead,
+/// reason.
 const DIFFERENT: &[(&str, &str, &str, &str)] =
     &[("meta.v1.Status", "details", "details 5 meta.v1.StatusDetails", "nobody merges an answer")];
 
-/// Fields that clients can leave out as far as their types go, but no rule lets them: documents say so.
+/// Fields that are optional in the client types but required by a rule; the published schemas say that they
+/// are required.
 const REQUIRED_BY_RULES: &[(&str, &str)] = &[
     ("core.v1.ConfigMapEnvSource", "name"),
     ("core.v1.ConfigMapKeySelector", "name"),
@@ -45,18 +47,18 @@ const REQUIRED_BY_RULES: &[(&str, &str)] = &[
     ("flowcontrol.apiserver.orch.io.v1.PriorityLevelConfigurationCondition", "type"),
 ];
 
-/// Fields that clients expect even when they are empty, and which are left out here.
+/// Fields that client libraries write even if they are empty, but this server leaves out.
 const LEFT_OUT_WHEN_EMPTY: &[(&str, &str)] = &[
-    // No object is without it.
+    // The value is required, so it is never empty.
     ("apps.v1.ControllerRevision", "data"),
     // It has a default, so it is never empty.
     ("core.v1.ServicePort", "targetPort"),
-    // Newer clients leave it out too, and only templates have none.
+    // Newer client libraries leave it out too, and only templates have no timestamp.
     ("meta.v1.ObjectMeta", "creationTimestamp"),
 ];
 
-/// Fields of which documents say something else.
-const DIFFERENT_IN_DOCUMENTS: &[(&str, &str)] = &[
+/// Fields that the published schemas describe differently.
+const DIFFERENT_IN_SCHEMAS: &[(&str, &str)] = &[
     // A rule requires it.
     ("flowcontrol.apiserver.orch.io.v1.LimitedPriorityLevelConfiguration", "limitResponse"),
     // Absence is written as null.
@@ -64,43 +66,44 @@ const DIFFERENT_IN_DOCUMENTS: &[(&str, &str)] = &[
     ("core.v1.ScaleIOPersistentVolumeSource", "secretRef"),
     ("core.v1.ScaleIOVolumeSource", "secretRef"),
     ("storage.orch.io.v1.CSINodeSpec", "drivers"),
-    // Metadata is the same for all kinds.
+    // All kinds have the same type of metadata.
     ("core.v1.Event", "metadata"),
-    // It is always written, empty or not.
+    // The field is always written, empty or not.
     ("core.v1.Event", "reportingComponent"),
     ("core.v1.Event", "reportingInstance"),
     ("core.v1.NodeRuntimeHandler", "name"),
     ("core.v1.NodeStatus", "nodeInfo"),
-    // Of the known texts, the rules allow only some.
+    // The rules allow only some of the known values.
     ("core.v1.ContainerResizePolicy", "resourceName"),
     ("storage.orch.io.v1.StorageClass", "reclaimPolicy"),
 ];
 
-/// What was found wrong with fields: type, field, fault.
-type Faults = BTreeSet<(&'static str, String, String)>;
+/// The differences that were found: type, field, description.
+type Differences = BTreeSet<(&'static str, String, String)>;
 
-/// Fails for a fault of a field that is not excepted, and for an exception without a fault.
-fn judge(faults: &Faults, excepted: &[&[(&str, &str)]]) {
+/// Fails for a difference that is not an exception, and for an exception without a difference.
+fn check_exceptions(differences: &Differences, excepted: &[&[(&str, &str)]]) {
     let excepted: BTreeSet<(&str, &str)> = excepted.concat().into_iter().collect();
-    let found: BTreeSet<(&str, &str)> = faults.iter().map(|(ty, field, _)| (*ty, field.as_str())).collect();
-    let unexpected: Vec<String> = faults
+    let found: BTreeSet<(&str, &str)> =
+        differences.iter().map(|(ty, field, _)| (*ty, field.as_str())).collect();
+    let unexpected: Vec<String> = differences
         .iter()
         .filter(|(ty, field, _)| !excepted.contains(&(*ty, field)))
-        .map(|(ty, field, fault)| format!("{ty}.{field} {fault}"))
+        .map(|(ty, field, difference)| format!("{ty}.{field} {difference}"))
         .collect();
     assert!(unexpected.is_empty(), "{}", unexpected.join("\n"));
-    let idle: Vec<_> = excepted.difference(&found).collect();
-    assert!(idle.is_empty(), "no exceptions any more: {idle:?}");
+    let unused: Vec<_> = excepted.difference(&found).collect();
+    assert!(unused.is_empty(), "unused exceptions: {unused:?}");
 }
 
 fn resources() -> impl Iterator<Item = &'static ResourceDef> {
     orch_api::registry().iter().flat_map(|group_version| group_version.resources).copied()
 }
 
-/// Every type that a kind holds, and those beside kinds.
+/// All types that kinds contain, and the types that are not kinds.
 fn tables() -> BTreeMap<&'static str, &'static TypeDef> {
     fn visit(def: &'static TypeDef, seen: &mut BTreeMap<&'static str, &'static TypeDef>) {
-        // Where a field makes an exception, its table is a copy that is not atomic.
+        // A field that makes an exception has a copy of the table that is not atomic.
         let known = seen.get(def.name).copied();
         if known.is_none_or(|known| def.atomic && !known.atomic) {
             seen.insert(def.name, def);
@@ -114,7 +117,7 @@ fn tables() -> BTreeMap<&'static str, &'static TypeDef> {
         }
     }
     let mut seen = BTreeMap::new();
-    for def in resources().map(|resource| resource.type_def).chain(BESIDE_KINDS.iter().copied()) {
+    for def in resources().map(|resource| resource.type_def).chain(OTHER_TYPES.iter().copied()) {
         visit(def, &mut seen);
     }
     seen
@@ -130,12 +133,12 @@ fn object_in(shape: &'static Shape) -> Option<&'static TypeDef> {
 }
 
 #[test]
-fn tables_say_what_clients_compiled_in() {
+fn type_tables_match_client_types() {
     let reference = types();
     let mut wrong = Vec::new();
     for (name, def) in tables() {
         let Some(Type::Object(expected)) = reference.get(name) else {
-            wrong.push(format!("{name} is no object that clients know"));
+            wrong.push(format!("{name} is not an object type of the client libraries"));
             continue;
         };
         if expected.atomic != def.atomic {
@@ -157,7 +160,7 @@ fn tables_say_what_clients_compiled_in() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What a table says of a field, in the words of the reference.
+/// A field of a table, in the format of the reference.
 fn line(field: &FieldDef, reference: &BTreeMap<String, Type>) -> String {
     let number = match (field.inline_tag, field.tag) {
         (Some(outer), Some(tag)) => format!("{outer}/{tag}"),
@@ -209,8 +212,8 @@ fn patch(patch: &PatchStrategy) -> String {
     format!(" patch={}{key}", strategies.join(","))
 }
 
-/// What the reference says of a field. Lists that nothing is said about are atomic; `replace` is what lists and
-/// objects do anyway where a patch strategy is read.
+/// The line that the reference expects for a field. Lists without a list type are atomic. The patch strategy
+/// `replace` is left out, because lists and objects are replaced anyway.
 fn expected_line(ty: &str, field: &Field, reference: &BTreeMap<String, Type>) -> String {
     if let Some((.., line, _)) = DIFFERENT.iter().find(|(of, name, ..)| (*of, *name) == (ty, &field.name)) {
         return (*line).to_owned();
@@ -234,10 +237,12 @@ fn expected_line(ty: &str, field: &Field, reference: &BTreeMap<String, Type>) ->
     line
 }
 
-/// What is written of objects whose fields hold nothing but zeros, nothing but empty lists, and nothing at all.
+/// Checks which fields are written when all values are zero, when all lists are empty, and when nothing is
+/// set.
 #[test]
-fn fields_are_written_when_clients_expect_them() {
-    let mut presence = Presence { reference: types(), content: Content::Zeros, faults: Faults::new() };
+fn fields_are_written_as_by_client_libraries() {
+    let mut presence =
+        Presence { reference: types(), content: Content::Zeros, differences: Differences::new() };
     for resource in resources() {
         for content in [Content::Zeros, Content::EmptyLists] {
             presence.content = content;
@@ -251,19 +256,19 @@ fn fields_are_written_when_clients_expect_them() {
             presence.fields(def, written.unwrap_or_else(|| panic!("{} is not kept", def.name)));
         }
     }
-    judge(&presence.faults, &[REQUIRED_BY_RULES, LEFT_OUT_WHEN_EMPTY]);
+    check_exceptions(&presence.differences, &[REQUIRED_BY_RULES, LEFT_OUT_WHEN_EMPTY]);
 }
 
 fn typed(resource: &ResourceDef, tree: Tree) -> Tree {
     (resource.from_tree)(tree).unwrap().to_tree().unwrap()
 }
 
-/// What stands in the fields of an object.
+/// What the fields of an object contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
-    /// The zero of each single value; lists and maps of one item.
+    /// Zero for each single value; lists and maps with one item.
     Zeros,
-    /// Lists and maps without items, objects, and no single values.
+    /// Empty lists and maps; objects, but no single values.
     EmptyLists,
     /// Nothing.
     Nothing,
@@ -294,7 +299,7 @@ fn value(shape: &'static Shape, content: Content) -> Option<Tree> {
     })
 }
 
-/// A way into an object.
+/// A step on the path into an object.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Field(&'static str),
@@ -320,7 +325,7 @@ impl Step {
     }
 }
 
-/// One way to every object type below a kind.
+/// One path to each object type below a kind.
 fn paths(root: &'static TypeDef) -> Vec<(Vec<Step>, &'static TypeDef)> {
     let mut found = vec![(Vec::new(), root)];
     let mut next = 0;
@@ -355,7 +360,7 @@ fn paths(root: &'static TypeDef) -> Vec<(Vec<Step>, &'static TypeDef)> {
 struct Presence {
     reference: BTreeMap<String, Type>,
     content: Content,
-    faults: Faults,
+    differences: Differences,
 }
 
 impl Presence {
@@ -391,18 +396,18 @@ impl Presence {
             let Some(own) = def.field(&field.name) else { continue };
             let is_written = written.get(&field.name).is_some();
             let should_be = is_written_by_clients(field, &own.shape, self.content);
-            // A default takes the place of what is left out.
+            // A default replaces a value that is left out.
             if is_written != should_be && (is_written || own.default.is_none()) {
-                let fault =
+                let difference =
                     format!("is {} with {:?}", if is_written { "written" } else { "left out" }, self.content);
-                self.faults.insert((def.name, field.name.clone(), fault));
+                self.differences.insert((def.name, field.name.clone(), difference));
             }
         }
     }
 }
 
-/// What says that it is left out when empty is always written all the same if it is a structure and no pointer. A
-/// pointer is written when it is given, whatever it points to; a list or map when it has items.
+/// Whether client libraries write the field. A struct that is not a pointer is always written, even if the
+/// type says to omit it when empty. A pointer is written when it is set; a list or map when it has items.
 fn is_written_by_clients(field: &Field, shape: &'static Shape, content: Content) -> bool {
     let is_structure = match shape {
         Shape::Object(_) | Shape::Any => true,
@@ -416,13 +421,13 @@ fn is_written_by_clients(field: &Field, shape: &'static Shape, content: Content)
     !field.omit_empty || (is_structure && !field.pointer) || (is_given && (field.pointer || has_items))
 }
 
-/// The published schemas: what must be given, and which texts are allowed.
+/// The published schemas: required fields, and values of enums.
 #[test]
-fn documents_say_what_clients_compiled_in() {
+fn published_schemas_match_client_types() {
     let reference = types();
     let documents: Vec<Tree> =
         orch_api::registry().iter().map(|own| serde_json::from_str(own.schemas).unwrap()).collect();
-    let mut faults = Faults::new();
+    let mut differences = Differences::new();
     for name in tables().into_keys() {
         let Some(Type::Object(expected)) = reference.get(name) else { continue };
         let schema =
@@ -432,7 +437,7 @@ fn documents_say_what_clients_compiled_in() {
             let is_required =
                 schema["required"].as_array().is_some_and(|names| names.contains(&json!(field.name)));
             if is_required != field.required {
-                faults.insert((name, field.name.clone(), format!("is required: {is_required}")));
+                differences.insert((name, field.name.clone(), format!("is required: {is_required}")));
             }
             let Some(allowed) = property.get("enum").or_else(|| property.pointer("/items/enum")) else {
                 continue;
@@ -444,9 +449,9 @@ fn documents_say_what_clients_compiled_in() {
                 _ => BTreeSet::new(),
             };
             if allowed != known {
-                faults.insert((name, field.name.clone(), format!("allows {allowed:?}, not {known:?}")));
+                differences.insert((name, field.name.clone(), format!("allows {allowed:?}, not {known:?}")));
             }
         }
     }
-    judge(&faults, &[REQUIRED_BY_RULES, DIFFERENT_IN_DOCUMENTS]);
+    check_exceptions(&differences, &[REQUIRED_BY_RULES, DIFFERENT_IN_SCHEMAS]);
 }

@@ -1,4 +1,4 @@
-//! Doubts about volumes: sources that no node knows any more, and files that hide each other.
+//! Warnings for volumes: deprecated sources, and files with overlapping paths.
 
 use std::collections::BTreeSet;
 
@@ -12,10 +12,11 @@ use crate::{
     validators::storage::warn_of_claim_spec,
 };
 
-/// Warns of what the schema of the volume cannot: its other old sources draw a warning there.
+/// Warns of a deprecated source, and of fractional bytes in a claim template. Warnings for other deprecated
+/// sources come from the schema.
 pub(super) fn warn(volume: &Volume, path: &Path<'_>, cx: &mut Validation<'_>) {
     if volume.storageos.is_some() {
-        // Clients know the field by another spelling than its own.
+        // The path of this warning is `storageOS`, though the field is `storageos`.
         cx.warn(&path.field("storageOS"), "deprecated in v1.22, non-functional in v1.25+");
     }
     let template = volume.ephemeral.as_ref().and_then(|ephemeral| ephemeral.volume_claim_template.as_ref());
@@ -26,38 +27,42 @@ pub(super) fn warn(volume: &Volume, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
 }
 
-/// Warns of files in one volume that come to the same place, or one below the other.
+/// Warns of two files in a volume with the same path, or with one path below the other.
 pub(super) fn warn_of_overlaps(volumes: &[Volume], cx: &mut Validation<'_>) {
     for volume in volumes {
         let name = volume.name.shown();
         if let Some(source) = &volume.config_map {
             let what = format!("volume {name} (ConfigMap {})", source.name.shown());
-            overlaps(&paths(&source.items), &what, cx);
+            warn_of_overlapping_paths(&paths(&source.items), &what, cx);
         }
         if let Some(source) = &volume.secret {
             let what = format!("volume {name} (Secret {})", source.secret_name.shown());
-            overlaps(&paths(&source.items), &what, cx);
+            warn_of_overlapping_paths(&paths(&source.items), &what, cx);
         }
         if let Some(source) = &volume.downward_api {
-            overlaps(&file_paths(&source.items), &format!("volume {name} (DownwardAPI)"), cx);
+            warn_of_overlapping_paths(
+                &file_paths(&source.items),
+                &format!("volume {name} (DownwardAPI)"),
+                cx,
+            );
         }
         let sources = volume.projected.iter().flat_map(|projected| projected.sources.iter().flatten());
         let mut all = BTreeSet::new();
         for source in sources {
             let (paths, what) = projection(source);
             let what = format!("volume {name} (Projected {what})");
-            overlaps(&paths, &what, cx);
+            warn_of_overlapping_paths(&paths, &what, cx);
             let together: BTreeSet<&str> = paths.iter().chain(&all).copied().collect();
             let repeated = paths.iter().filter(|path| all.contains(*path)).copied();
             let mut together: Vec<&str> = together.into_iter().chain(repeated).collect();
             together.sort_unstable();
-            overlaps(&together, &what, cx);
+            warn_of_overlapping_paths(&together, &what, cx);
             all.extend(paths);
         }
     }
 }
 
-/// The files of a source in a projected volume, and what the source is called.
+/// The paths of the files of a projected source, and the name of the source in warnings.
 fn projection(source: &VolumeProjection) -> (Vec<&str>, String) {
     if let Some(source) = &source.config_map {
         (paths(&source.items), format!("ConfigMap {}", source.name.shown()))
@@ -84,7 +89,7 @@ fn file_paths(items: &[DownwardAPIVolumeFile]) -> Vec<&str> {
     items.iter().map(|item| item.path.as_str()).collect()
 }
 
-fn overlaps(paths: &[&str], what: &str, cx: &mut Validation<'_>) {
+fn warn_of_overlapping_paths(paths: &[&str], what: &str, cx: &mut Validation<'_>) {
     let mut seen: BTreeSet<&str> = BTreeSet::new();
     for path in paths.iter().map(|path| path.trim_end_matches('/')) {
         let hides = |other: &&&str| {

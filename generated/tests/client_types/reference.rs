@@ -1,14 +1,14 @@
-//! What clients compiled in about the types of this API: the text files beside this one, read.
+//! The types of existing client libraries, read from the text files beside this one.
 //!
-//! A file is a group and version. A block is a type; blocks are parted by empty lines. `Name = a b` is an enumeration;
-//! otherwise the first line is the name (and `atomic`, if merges replace the type as a whole) and each further line a
-//! field: its name (`?` after it: left out when empty; `!`: required), its protobuf number (`2/1`: number 1 in a
-//! message that only protobuf nests, under 2), what it holds (`*`: absent and empty differ), and then what else is
-//! said: how lists merge, how strategic patches treat it, its constant default.
+//! There is one file for each group and version, and one block for each type; empty lines separate blocks.
+//! `Name = a b` is an enum. Otherwise the first line is the name (and `atomic` if merges replace the type as
+//! a whole), and each further line is a field: its name (`?`: left out when empty; `!`: required), its
+//! protobuf number (`2/1`: number 1 in a message that only protobuf nests, under number 2), its type (`*`:
+//! absent and empty differ), and then list type, patch strategy and constant default.
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
-/// Shapes that are no types of their own.
+/// Shapes that are not types of their own.
 const SCALARS: &[&str] = &[
     "string",
     "bool",
@@ -26,9 +26,9 @@ const SCALARS: &[&str] = &[
 /// A type.
 #[derive(Debug)]
 pub enum Type {
-    /// A text out of these.
+    /// One of these values.
     Enum(Vec<String>),
-    /// An object.
+    /// An object type.
     Object(Object),
 }
 
@@ -48,13 +48,13 @@ pub struct Field {
     pub name: String,
     /// Whether an empty value is left out.
     pub omit_empty: bool,
-    /// Whether documents say that it must be given.
+    /// Whether the published schema says that it is required.
     pub required: bool,
     /// Its protobuf number, as written.
     pub number: String,
     /// Whether absent and empty differ.
     pub pointer: bool,
-    /// What it holds; types by their qualified names.
+    /// Its type; object types by their qualified names.
     pub holds: String,
     /// Everything else, as written.
     pub marks: Vec<String>,
@@ -66,7 +66,7 @@ impl Field {
         self.holds.starts_with("[]") || self.holds.starts_with("map[")
     }
 
-    /// What it holds, without the brackets around it.
+    /// The type without the brackets around it.
     pub fn base(&self) -> &str {
         base(&self.holds)
     }
@@ -74,7 +74,7 @@ impl Field {
 
 /// All types, by qualified name: `core.v1.ConfigMap`.
 pub fn types() -> BTreeMap<String, Type> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/facts");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/client_types");
     let mut types = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

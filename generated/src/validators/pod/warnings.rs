@@ -1,6 +1,7 @@
-//! What is accepted in pods and templates of pods, and most likely not what their author means.
+//! Warnings for pods and pod templates: values that are accepted, but are most likely mistakes.
 //!
-//! Clients know the texts and their order: where the pod runs, annotations, volumes, containers, ports, affinity.
+//! Texts and order are part of the API contract: selection of nodes, annotations, volumes, containers, ports,
+//! affinity.
 
 mod container;
 mod volume;
@@ -18,12 +19,12 @@ use crate::{
     validators::node_label,
 };
 
-/// Amounts of bytes; a part of a byte is none.
-const BYTES: &[&str] = &["memory", "ephemeral-storage"];
-const MATCHES_NOTHING: &str = "a null labelSelector results in matching no pod";
+/// Resources that are counted in bytes, and so cannot be fractional.
+const BYTE_RESOURCES: &[&str] = &["memory", "ephemeral-storage"];
+const MATCHES_NO_POD: &str = "a null labelSelector results in matching no pod";
 const USE_SECCOMP_FIELD: &str = r#"non-functional in v1.27+; use the "seccompProfile" field instead"#;
 
-/// Warns of what is doubtful in a pod, or in a template where `is_template` says so, that stands at `path`.
+/// Warns about the pod at `path`, or about the pod template if `is_template` is set.
 pub(super) fn warn(
     spec: &PodSpec,
     annotations: &BTreeMap<String, String>,
@@ -33,14 +34,14 @@ pub(super) fn warn(
 ) {
     let (at, metadata) = (path.field("spec"), path.field("metadata"));
     let annotated = Annotated { annotations, path: &metadata.field("annotations") };
-    nodes(spec, &at, cx);
+    warn_of_node_selection(spec, &at, cx);
     annotated.deprecated(cx);
     for (index, item) in spec.volumes.iter().enumerate() {
         volume::warn(item, &at.field("volumes").index(index), cx);
     }
     volume::warn_of_overlaps(&spec.volumes, cx);
-    repeated(spec, &at, cx);
-    fractions(&spec.overhead, &at.field("overhead"), cx);
+    warn_of_duplicates(spec, &at, cx);
+    warn_of_fractional_resources(&spec.overhead, &at.field("overhead"), cx);
     let security = spec.security_context.as_ref();
     if security.is_none_or(|security| security.seccomp_profile.is_none()) {
         annotated.warn(
@@ -57,35 +58,43 @@ pub(super) fn warn(
         cx.warn(&at.field("terminationGracePeriodSeconds"), text);
     }
     if let Some(affinity) = &spec.affinity {
-        others(affinity, &at.field("affinity"), cx);
+        warn_of_affinity(affinity, &at.field("affinity"), cx);
     }
 }
 
-/// Warns of a part of a byte in amounts of bytes.
-pub(super) fn fractions(amounts: &BTreeMap<String, Quantity>, path: &Path<'_>, cx: &mut Validation<'_>) {
-    for name in BYTES {
+/// Warns of fractional amounts of resources that are counted in bytes.
+pub(super) fn warn_of_fractional_resources(
+    amounts: &BTreeMap<String, Quantity>,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    for name in BYTE_RESOURCES {
         if let Some(amount) = amounts.get(*name) {
-            fraction(amount, &path.key(name), cx);
+            warn_of_fractional_bytes(amount, &path.key(name), cx);
         }
     }
 }
 
-/// Warns of a part of a byte.
-pub(in crate::validators) fn fraction(amount: &Quantity, path: &Path<'_>, cx: &mut Validation<'_>) {
+/// Warns of a fractional number of bytes.
+pub(in crate::validators) fn warn_of_fractional_bytes(
+    amount: &Quantity,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
     if amount.milli_value() % 1000 != 0 {
         let shown = amount.to_string();
         cx.warn(path, format_args!("fractional byte value {} is invalid, must be an integer", shown.shown()));
     }
 }
 
-/// The annotations of a pod, and where they stand.
+/// The annotations of a pod, and their path.
 struct Annotated<'a> {
     annotations: &'a BTreeMap<String, String>,
     path: &'a Path<'a>,
 }
 
 impl Annotated<'_> {
-    /// Warns of an annotation, if it is there.
+    /// Warns of an annotation if it exists.
     fn warn(&self, key: &str, text: &str, cx: &mut Validation<'_>) {
         if self.annotations.contains_key(key) {
             cx.warn(&self.path.key(key), text);
@@ -105,8 +114,9 @@ impl Annotated<'_> {
     }
 }
 
-/// Labels by which nodes are chosen.
-fn nodes(spec: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+/// Warns of deprecated labels by which nodes are selected, and of spread constraints without a label
+/// selector.
+fn warn_of_node_selection(spec: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let selector = path.field("nodeSelector");
     for label in spec.node_selector.keys() {
         if let Some(text) = node_label::deprecation(label, cx.vocabulary) {
@@ -137,13 +147,13 @@ fn nodes(spec: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
             cx.warn(&at.field("topologyKey"), format_args!("{} is {text}", spread.topology_key));
         }
         if spread.label_selector.is_none() {
-            cx.warn(&at.field("labelSelector"), MATCHES_NOTHING);
+            cx.warn(&at.field("labelSelector"), MATCHES_NO_POD);
         }
     }
 }
 
-/// What is said twice, and secrets without a name.
-fn repeated(spec: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+/// Warns of duplicates, and of pull secrets without a name.
+fn warn_of_duplicates(spec: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let mut seen = BTreeSet::new();
     for (index, alias) in spec.host_aliases.iter().enumerate() {
         if !seen.insert(&alias.ip) {
@@ -165,32 +175,32 @@ fn repeated(spec: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
 }
 
-/// Selections of other pods that select nothing.
-fn others(affinity: &Affinity, path: &Path<'_>, cx: &mut Validation<'_>) {
+/// Warns of affinity terms without a label selector, which match no pod.
+fn warn_of_affinity(affinity: &Affinity, path: &Path<'_>, cx: &mut Validation<'_>) {
     if let Some(near) = &affinity.pod_affinity {
         let at = path.field("podAffinity");
-        required(&near.required_during_scheduling_ignored_during_execution, &at, cx);
-        preferred(&near.preferred_during_scheduling_ignored_during_execution, &at, cx);
+        required_terms(&near.required_during_scheduling_ignored_during_execution, &at, cx);
+        preferred_terms(&near.preferred_during_scheduling_ignored_during_execution, &at, cx);
     }
     if let Some(apart) = &affinity.pod_anti_affinity {
         let at = path.field("podAntiAffinity");
-        required(&apart.required_during_scheduling_ignored_during_execution, &at, cx);
-        preferred(&apart.preferred_during_scheduling_ignored_during_execution, &at, cx);
+        required_terms(&apart.required_during_scheduling_ignored_during_execution, &at, cx);
+        preferred_terms(&apart.preferred_during_scheduling_ignored_during_execution, &at, cx);
     }
 }
 
-fn required(terms: &[PodAffinityTerm], path: &Path<'_>, cx: &mut Validation<'_>) {
+fn required_terms(terms: &[PodAffinityTerm], path: &Path<'_>, cx: &mut Validation<'_>) {
     let list = path.field("requiredDuringSchedulingIgnoredDuringExecution");
     for (index, _) in terms.iter().enumerate().filter(|(_, term)| term.label_selector.is_none()) {
-        cx.warn(&list.index(index).field("labelSelector"), MATCHES_NOTHING);
+        cx.warn(&list.index(index).field("labelSelector"), MATCHES_NO_POD);
     }
 }
 
-fn preferred(terms: &[WeightedPodAffinityTerm], path: &Path<'_>, cx: &mut Validation<'_>) {
+fn preferred_terms(terms: &[WeightedPodAffinityTerm], path: &Path<'_>, cx: &mut Validation<'_>) {
     let list = path.field("preferredDuringSchedulingIgnoredDuringExecution");
     let is_null = |term: &WeightedPodAffinityTerm| term.pod_affinity_term.label_selector.is_none();
     for (index, _) in terms.iter().enumerate().filter(|(_, term)| is_null(term)) {
         let at = list.index(index);
-        cx.warn(&at.field("podAffinityTerm").field("labelSelector"), MATCHES_NOTHING);
+        cx.warn(&at.field("podAffinityTerm").field("labelSelector"), MATCHES_NO_POD);
     }
 }
