@@ -64,7 +64,7 @@ fn addresses(addresses: &[NodeAddress], path: &Path<'_>, cx: &mut Validation<'_>
     }
 }
 
-/// Whether amounts are whole numbers: pods, and resources with a prefix of somebody else.
+/// Whether amounts are whole numbers: pods, and resources with a prefix outside the product.
 fn is_whole_number(resource: &str, domain: &str) -> bool {
     resource == "pods" || (resource.contains('/') && !resource.contains(&format!("{domain}/")))
 }

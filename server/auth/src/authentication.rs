@@ -67,7 +67,8 @@ impl Authentication {
         self
     }
 
-    /// The caller of a request. An error becomes a 401 answer; its text is for the log only.
+    /// The caller of a request. The 401 answer for an error leaves out its text, which is logged; token reviews
+    /// show it.
     pub fn authenticate<'a>(
         &'a self,
         credentials: &'a Credentials<'a>,

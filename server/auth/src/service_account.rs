@@ -10,7 +10,7 @@ use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use orch_runtime::vocabulary::Vocabulary;
 use serde_json::{Value, json};
 
-pub(crate) use self::claims::{Claims, Private};
+pub(crate) use self::claims::{Claims, PrivateClaims};
 pub use self::{
     claims::{Grant, Named},
     key::SigningKey,
@@ -94,7 +94,7 @@ impl TokenIssuer {
     ///
     /// # Errors
     /// If a token of this issuer is not valid.
-    pub(crate) fn read(&self, token: &[u8]) -> Result<Option<(Claims, Private)>, AuthError> {
+    pub(crate) fn read(&self, token: &[u8]) -> Result<Option<(Claims, PrivateClaims)>, AuthError> {
         let Some((signed, [header, claims], signature)) = split(token) else { return Ok(None) };
         if claims.get("iss").and_then(Value::as_str) != Some(&self.issuer) {
             return Ok(None);
@@ -113,7 +113,7 @@ impl TokenIssuer {
     }
 }
 
-/// The error for a refused token; `problem` is for the log.
+/// The error for a refused token. `problem` is logged, and shown in token reviews.
 pub(crate) fn invalid(problem: impl Into<String>) -> AuthError {
     AuthError::ServiceAccountToken { problem: problem.into() }
 }

@@ -171,7 +171,7 @@ pub fn persistent_volume_claim_status(
     }
 }
 
-/// Claims have storage, and resources with a prefix of somebody else. Returns whether the name is valid.
+/// Claims have storage, and resources with a prefix outside the product. Returns whether the name is valid.
 fn claim_resource(resource: &str, path: &Path<'_>, cx: &mut Validation<'_>) -> bool {
     let faults = constraint::qualified_name(resource);
     cx.invalid_all(path, resource, &faults);

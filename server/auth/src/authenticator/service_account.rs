@@ -12,7 +12,8 @@ use crate::{
     authenticator::{Authenticated, Authenticator, Credentials},
     error::AuthError,
     service_account::{
-        Claims, Directory, GROUP_SERVICE_ACCOUNTS, Kind, Named, Private, TokenIssuer, invalid, user_name,
+        Claims, Directory, GROUP_SERVICE_ACCOUNTS, Kind, Named, PrivateClaims, TokenIssuer, invalid,
+        user_name,
     },
     user::UserInfo,
 };
@@ -59,7 +60,7 @@ impl ServiceAccountAuthenticator {
         Ok(Some(Authenticated::new(user, "service-account").with_audiences(audiences)))
     }
 
-    fn check_bound(&self, private: &Private, now: i64) -> Result<(), AuthError> {
+    fn check_bound(&self, private: &PrivateClaims, now: i64) -> Result<(), AuthError> {
         let namespace = private.namespace.as_str();
         self.check(Kind::ServiceAccount, namespace, &private.serviceaccount, now)?;
         // A token that names a pod and its node is bound to the pod.
@@ -84,8 +85,8 @@ impl ServiceAccountAuthenticator {
         Ok(())
     }
 
-    fn user(&self, claims: &Claims, private: Private) -> Result<UserInfo, AuthError> {
-        let Private { namespace, serviceaccount, pod, node, .. } = private;
+    fn user(&self, claims: &Claims, private: PrivateClaims) -> Result<UserInfo, AuthError> {
+        let PrivateClaims { namespace, serviceaccount, pod, node, .. } = private;
         let name = user_name(&namespace, &serviceaccount.name);
         if claims.sub != name {
             return Err(invalid("the subject is not the account"));

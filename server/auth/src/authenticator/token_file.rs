@@ -36,8 +36,7 @@ impl TokenFileAuthenticator {
         })? {
             let Entry { token, user } = entry;
             if users.insert(token, Authenticated::new(user, "token-file")).is_some() {
-                tracing::warn!(file = %file.display(), line, "a token stands in two lines; the last one \
-                                                              counts");
+                tracing::warn!(file = %file.display(), line, "a token is in two lines; the last one counts");
             }
         }
         Ok(Self { users })

@@ -37,7 +37,7 @@ pub struct Grant {
 impl Grant {
     pub(super) fn claims(&self, issuer: &str, private_claim: &str) -> Value {
         let bound = |kind| self.bound.as_ref().filter(|(of, _)| *of == kind).map(|(_, named)| named.clone());
-        let private = Private {
+        let private = PrivateClaims {
             namespace: self.namespace.clone(),
             serviceaccount: self.account.clone(),
             pod: bound(Kind::Pod),
@@ -70,7 +70,7 @@ pub(crate) struct Claims {
 
 /// The claims about objects.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Private {
+pub(crate) struct PrivateClaims {
     pub(crate) namespace: String,
     pub(crate) serviceaccount: Named,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,7 +82,7 @@ pub(crate) struct Private {
 }
 
 /// The claims of a token; none if one is missing or has a wrong type.
-pub(super) fn read(mut claims: Value, private_claim: &str) -> Option<(Claims, Private)> {
+pub(super) fn read(mut claims: Value, private_claim: &str) -> Option<(Claims, PrivateClaims)> {
     let private = claims.get_mut(private_claim)?.take();
     Some((serde_json::from_value(claims).ok()?, serde_json::from_value(private).ok()?))
 }
