@@ -67,8 +67,8 @@ impl Authentication {
         self
     }
 
-    /// The caller of a request. The 401 answer for an error leaves out its text, which is logged; token reviews
-    /// show it.
+    /// The caller of a request. An error becomes a 401 answer without its text, which is logged. Token
+    /// reviews show the text.
     pub fn authenticate<'a>(
         &'a self,
         credentials: &'a Credentials<'a>,
