@@ -34,9 +34,7 @@ pub fn run(vocabularies: &[&'static Vocabulary], complete: impl FnOnce(Server) -
             let _ = io::stdout().write_all(text.as_bytes());
             Ok(())
         }
-        Ok(Invocation::Serve(config)) if config.storage.self_check => {
-            bootstrap::self_check(&config.storage)
-        }
+        Ok(Invocation::Serve(config)) if config.storage.self_check => bootstrap::self_check(&config.storage),
         Ok(Invocation::Serve(config)) => serve(*config, complete),
         Err(error) => Err(error),
     };

@@ -119,7 +119,13 @@ struct ApiFlags {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     disable_admission_plugins: Vec<String>,
     /// Controllers to run: * for all that run by default, NAME for one more, -NAME for one less.
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', default_value = "*", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "NAME,...",
+        value_delimiter = ',',
+        default_value = "*",
+        allow_hyphen_values = true
+    )]
     controllers: Vec<String>,
     /// The network of which services get their addresses: an address, a slash and the number of leading bits.
     #[arg(long, value_name = "CIDR", default_value = "10.0.0.0/24")]

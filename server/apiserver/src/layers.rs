@@ -50,7 +50,11 @@ use crate::{
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
 /// Answers one request.
-pub async fn handle(app: Arc<App>, connection: Arc<Connection<PeerCertificates>>, request: Request<Incoming>) -> Response {
+pub async fn handle(
+    app: Arc<App>,
+    connection: Arc<Connection<PeerCertificates>>,
+    request: Request<Incoming>,
+) -> Response {
     let started = Instant::now();
     let (parts, body) = request.into_parts();
     let audit_id = audit_id(&parts);

@@ -12,6 +12,7 @@ use std::{
 };
 
 use http::StatusCode;
+use orch_controllers::Monitor;
 use orch_runtime::vocabulary::Vocabulary;
 use prometheus::{
     Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
@@ -20,8 +21,10 @@ use prometheus::{
     proto::MetricFamily,
 };
 
+mod controllers;
 mod labels;
 
+use controllers::ControllerMetrics;
 pub use labels::{DryRun, RequestLabels};
 
 /// Upper bounds of the duration histogram, in seconds.
@@ -167,6 +170,14 @@ impl Metrics {
         let gauge = Opts::new("apiserver_storage_objects", "Objects in the store, by resource.");
         let gauge = IntGaugeVec::new(gauge, &["resource"]).expect("the description is well-formed");
         register(&self.0.registry, ObjectCounts { gauge, count: Box::new(count) });
+    }
+
+    /// Publishes what controllers do.
+    ///
+    /// # Panics
+    /// If it is called twice: there is one runner.
+    pub fn show_controllers(&self, monitor: Monitor) {
+        register(&self.0.registry, ControllerMetrics::new(monitor));
     }
 
     /// What `GET /metrics` shows.

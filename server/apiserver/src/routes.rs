@@ -58,8 +58,7 @@ async fn resource(
     (verb, target): (Verb, &Target<'_>),
     body: &mut RequestBody,
 ) -> Result<Response> {
-    let representation =
-        Representation::negotiate(&head, verb, target, &app.media_types, &app.meta_groups)?;
+    let representation = Representation::negotiate(&head, verb, target, &app.media_types, &app.meta_groups)?;
     let answer = perform(app, cx, head, verb, target.clone(), body).await?;
     let open = || {
         let labels =
@@ -163,12 +162,7 @@ async fn optional_object(
 }
 
 /// Everything that is no resource.
-async fn documents(
-    app: &App,
-    caller: &Authenticated,
-    parts: &Parts,
-    body: &mut RequestBody,
-) -> Response {
+async fn documents(app: &App, caller: &Authenticated, parts: &Parts, body: &mut RequestBody) -> Response {
     let mut request = Request::from_parts(parts.clone(), body.hand_on());
     request.extensions_mut().insert(RouteCaller(Arc::clone(caller.user())));
     match app.documents.clone().call(request).await {

@@ -10,11 +10,13 @@ use arc_swap::ArcSwap;
 use axum::Router;
 use futures_util::FutureExt;
 use orch_auth::{
-    authenticator::{Authenticator, certificate::PeerCertificates, service_account::ServiceAccountAuthenticator},
+    authenticator::{
+        Authenticator, certificate::PeerCertificates, service_account::ServiceAccountAuthenticator,
+    },
     authorization::Authorization,
     authorizer::Authorizer,
 };
-use orch_controllers::{AnyController, Controller, Controllers, system_namespaces};
+use orch_controllers::{AnyController, Controller, Monitor, Runner, system_namespaces};
 use orch_kinds::{Services, sources::AccountDirectory};
 use orch_listener::{ListenError, Listener};
 use orch_machinery::media_type::MediaTypes;
@@ -70,7 +72,7 @@ pub struct Running {
     app: Arc<App>,
     site: Site,
     listener: Listener,
-    controllers: Controllers,
+    controllers: Runner,
     /// Reads files again.
     following: Pin<Box<dyn Future<Output = ()> + Send>>,
     stopping: watch::Receiver<bool>,
@@ -131,7 +133,7 @@ impl Server {
     /// Runs this controller too, unless `--controllers` says otherwise.
     #[must_use]
     pub fn controller(mut self, controller: impl Controller) -> Self {
-        self.controllers.push(orch_controllers::boxed(controller));
+        self.controllers.push(Box::new(controller));
         self
     }
 
@@ -170,13 +172,15 @@ impl Server {
         self.check()?;
         let admission = AdmissionChain::new(std::mem::take(&mut self.admission), &self.config.admission)
             .map_err(|(flag, problem)| StartError::configuration(flag, problem))?;
-        let chosen = orch_controllers::select(std::mem::take(&mut self.controllers), &self.config.controllers)
-            .map_err(|problem| StartError::configuration("--controllers", problem))?;
+        let chosen =
+            orch_controllers::select(std::mem::take(&mut self.controllers), &self.config.controllers)
+                .map_err(|problem| StartError::configuration("--controllers", problem))?;
         let Prepared { authentication, tokens, continue_key, tls, sources, site } =
             bootstrap::prepare(&self.config)?;
         // Before the store is opened: a port in use is found out at no cost.
-        let listener =
-            Listener::bind(self.config.serving.listener(), tls).await.map_err(|error| cannot_listen(&error))?;
+        let listener = Listener::bind(self.config.serving.listener(), tls)
+            .await
+            .map_err(|error| cannot_listen(&error))?;
         let storage = bootstrap::open_storage(&self.config).await?;
         let created = storage.current_revision() == Revision::FIRST;
 
@@ -227,15 +231,13 @@ impl Server {
         if created {
             forget_creation(&storage).await?;
         }
-        let controllers = Controllers::new(&core, chosen);
+        let controllers = Runner::new(chosen);
 
         let metrics = Metrics::new(vocabulary, started);
         count_objects(&metrics, &catalog, &storage);
-        metrics.watch_controllers(controllers.stats());
+        metrics.show_controllers(controllers.monitor());
         let health = checks(&storage, &stopping);
-        for stats in controllers.stats() {
-            health.register(format!("controller/{}", stats.name()), &[Probe::Ready], move || stats.health());
-        }
+        check_controllers(&health, &controllers.monitor());
         let documents = Documents {
             discovery: Discovery::new(&catalog, listener.local_address().to_string()),
             openapi: OpenApi::new(Arc::clone(&catalog), Arc::clone(&media_types)),
@@ -293,7 +295,7 @@ impl Running {
         let Running { app, site, listener, controllers, following, stopping } = self;
         let mut tasks = JoinSet::new();
         tasks.spawn(following);
-        tasks.spawn(controllers.run());
+        tasks.spawn(controllers.start(&app.core).ended());
         let handler = {
             let app = Arc::clone(&app);
             move |request, connection| layers::handle(Arc::clone(&app), connection, request)
@@ -304,6 +306,14 @@ impl Running {
         // The data directory is another process's from here on.
         drop(site);
         closed.map_err(|error| StartError::Runtime(format!("cannot close the store: {error}")))
+    }
+}
+
+/// A check for each controller: whether it runs, and whether what it does succeeds.
+fn check_controllers(checks: &Checks, monitor: &Monitor) {
+    for name in monitor.names() {
+        let monitor = monitor.clone();
+        checks.register(format!("controller/{name}"), &[Probe::Ready], move || monitor.health(name));
     }
 }
 

@@ -13,7 +13,6 @@ use orch_runtime::{
 };
 use serde::de::Error as _;
 
-
 /// The tables of the product under the words of `vocabulary`.
 pub fn product(vocabulary: &'static Vocabulary) -> Catalog {
     Catalog::new(vocabulary, orch_api::registry().iter().copied())

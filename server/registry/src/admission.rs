@@ -160,8 +160,11 @@ mod tests {
     fn chain(enabled: &[&str], disabled: &[&str]) -> Result<Vec<&'static str>, (&'static str, String)> {
         let names = |names: &[&str]| names.iter().map(ToString::to_string).collect();
         let config = AdmissionConfig { enabled: names(enabled), disabled: names(disabled) };
-        let plugins: Vec<Box<dyn AdmissionPlugin>> =
-            vec![Box::new(Named("First", true)), Box::new(Named("Rare", false)), Box::new(Named("Last", true))];
+        let plugins: Vec<Box<dyn AdmissionPlugin>> = vec![
+            Box::new(Named("First", true)),
+            Box::new(Named("Rare", false)),
+            Box::new(Named("Last", true)),
+        ];
         let chain = AdmissionChain::new(plugins, &config)?;
         Ok(chain.plugins.iter().map(|plugin| plugin.name()).collect())
     }

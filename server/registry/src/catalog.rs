@@ -143,7 +143,8 @@ impl Catalog {
 
     /// The groups of metadata-only forms and tables, in the spelling of each vocabulary: clients name either.
     pub fn meta_groups(&self) -> Vec<String> {
-        let mut groups: Vec<String> = orch_meta::VOCABULARIES.iter().map(|words| words.meta_group()).collect();
+        let mut groups: Vec<String> =
+            orch_meta::VOCABULARIES.iter().map(|words| words.meta_group()).collect();
         groups.dedup();
         groups
     }

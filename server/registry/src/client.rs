@@ -90,7 +90,11 @@ impl Client {
     ///
     /// # Errors
     /// Where history does not reach back that far.
-    pub fn watch(&self, resource: &ServedResource, after: Revision) -> std::result::Result<Watch, StoreError> {
+    pub fn watch(
+        &self,
+        resource: &ServedResource,
+        after: Revision,
+    ) -> std::result::Result<Watch, StoreError> {
         self.core.storage().watch(&resource.storage_name, Scope::All, after)
     }
 
@@ -98,7 +102,12 @@ impl Client {
     ///
     /// # Errors
     /// As of POST.
-    pub async fn create(&self, resource: &Arc<ServedResource>, namespace: &str, tree: Tree) -> Result<Arc<Object>> {
+    pub async fn create(
+        &self,
+        resource: &Arc<ServedResource>,
+        namespace: &str,
+        tree: Tree,
+    ) -> Result<Arc<Object>> {
         let target = Target::collection(resource, namespace);
         self.write(&target, Proposal::New(Sent::tree(tree))).await
     }

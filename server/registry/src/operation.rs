@@ -38,7 +38,11 @@ pub trait Operation: Send + Sync + 'static {
     type Body: DeserializeOwned + Send;
 
     /// Does what the body asks for.
-    fn perform<'a>(&'a self, context: OperationContext<'a>, body: Self::Body) -> BoxFuture<'a, Result<Answer>>;
+    fn perform<'a>(
+        &'a self,
+        context: OperationContext<'a>,
+        body: Self::Body,
+    ) -> BoxFuture<'a, Result<Answer>>;
 }
 
 /// Answers the questions of one kind.
@@ -102,7 +106,11 @@ impl Operations {
     }
 
     /// Who performs the operations of a sub-resource.
-    pub fn operation(&self, def: &'static ResourceDef, subresource: &'static str) -> Option<&dyn AnyOperation> {
+    pub fn operation(
+        &self,
+        def: &'static ResourceDef,
+        subresource: &'static str,
+    ) -> Option<&dyn AnyOperation> {
         self.operations.get(&(name_of(def), subresource)).map(|operation| &**operation)
     }
 
@@ -118,7 +126,8 @@ fn name_of(def: &'static ResourceDef) -> KindName {
 
 impl<O: Operation> AnyOperation for O {
     fn perform<'a>(&'a self, context: OperationContext<'a>, body: Tree) -> BoxFuture<'a, Result<Answer>> {
-        let kind = context.target.subresource.and_then(|subresource| subresource.body).map_or("", |body| body.kind);
+        let kind =
+            context.target.subresource.and_then(|subresource| subresource.body).map_or("", |body| body.kind);
         match serde_json::from_value(body) {
             Ok(body) => Operation::perform(self, context, body),
             Err(error) => {
@@ -135,7 +144,10 @@ struct TypedReview<T, R> {
 }
 
 fn typed<T: Kind>(question: &mut dyn ApiObject) -> &mut T {
-    question.as_any_mut().downcast_mut().expect("a review is asked questions of the kind that it was registered for")
+    question
+        .as_any_mut()
+        .downcast_mut()
+        .expect("a review is asked questions of the kind that it was registered for")
 }
 
 impl<T: Kind, R: Review<T>> AnyReview for TypedReview<T, R> {

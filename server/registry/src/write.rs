@@ -25,9 +25,7 @@ pub mod races;
 pub mod server_change;
 mod validate;
 
-use crate::{
-    answer::Answer, context::RequestContext, error::Result, options::WriteOptions, request::Target,
-};
+use crate::{answer::Answer, context::RequestContext, error::Result, options::WriteOptions, request::Target};
 
 use self::{propose::Proposal, races::Races};
 

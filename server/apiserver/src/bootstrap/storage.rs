@@ -44,8 +44,9 @@ pub fn self_check(config: &StorageConfig) -> Result<(), StartError> {
         .enable_all()
         .build()
         .map_err(|error| StartError::Runtime(format!("cannot start: {error}")))?;
-    let report =
-        runtime.block_on(orch_storage_sqlite::check(&database)).map_err(|error| StartError::Runtime(error.to_string()))?;
+    let report = runtime
+        .block_on(orch_storage_sqlite::check(&database))
+        .map_err(|error| StartError::Runtime(error.to_string()))?;
     // Whoever closed the pipe does not want to read it; the exit code says the same.
     let _ = write_report(&report, &mut io::stdout());
     if report.is_clean() {

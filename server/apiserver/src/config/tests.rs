@@ -86,7 +86,9 @@ fn every_flag_reaches_the_configuration() {
         (&["-v4"], |c| c.logging.filter == "debug"),
         (&["-v", "9"], |c| c.logging.filter == "trace"),
         (&["--log-level=info,hyper=debug"], |c| c.logging.filter == "info,hyper=debug"),
-        (&["--service-cluster-ip-range=10.96.1.0/12"], |c| c.kinds.service_network.to_string() == "10.96.0.0/12"),
+        (&["--service-cluster-ip-range=10.96.1.0/12"], |c| {
+            c.kinds.service_network.to_string() == "10.96.0.0/12"
+        }),
         (&["--service-node-port-range=40000-40010"], |c| c.kinds.node_ports.to_string() == "40000-40010"),
         (&["--vocabulary=kubernetes"], |c| c.vocabulary.name == "kubernetes"),
     ];

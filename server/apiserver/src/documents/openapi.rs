@@ -101,9 +101,9 @@ impl OpenApi {
                 self.document(entry).map(|document| respond(entry, document, request, query, now))
             }
         };
-        Some(answer.unwrap_or_else(|error| {
-            refusal(ApiError::internal("the document cannot be built", error))
-        }))
+        Some(
+            answer.unwrap_or_else(|error| refusal(ApiError::internal("the document cannot be built", error))),
+        )
     }
 
     fn find(&self, path: &str) -> Option<Found<'_>> {

@@ -179,8 +179,7 @@ fn resolve<'r>(
         Some(verb)
             if verbs.contains(&verb) && (!all_namespaces || matches!(verb, Verb::List | Verb::Watch)) =>
         {
-            let target =
-                Target { resource, subresource, namespace: path.namespace, name: path.name };
+            let target = Target { resource, subresource, namespace: path.namespace, name: path.name };
             Route::Resource(verb, target)
         }
         _ => {

@@ -129,7 +129,13 @@ fn check_versions(query: &Query, vocabulary: &Vocabulary, watch: bool) -> Result
     })
 }
 
-fn check_list_match(text: &str, version: &str, continued: bool, path: &Path<'_>, violations: &mut Validation<'_>) {
+fn check_list_match(
+    text: &str,
+    version: &str,
+    continued: bool,
+    path: &Path<'_>,
+    violations: &mut Validation<'_>,
+) {
     if version.is_empty() {
         let detail = "resourceVersionMatch is forbidden unless resourceVersion is provided";
         violations.push(FieldError::forbidden(path, detail));

@@ -23,11 +23,7 @@ const MAX_MANAGER: usize = 128;
 ///
 /// # Errors
 /// 422 naming every wrong option.
-pub fn create<'r>(
-    head: &RequestHead<'_>,
-    target: Target<'r>,
-    body: Body,
-) -> Result<CreateRequest<'r>> {
+pub fn create<'r>(head: &RequestHead<'_>, target: Target<'r>, body: Body) -> Result<CreateRequest<'r>> {
     let vocabulary = target.resource.vocabulary;
     let options = options(head, vocabulary, "CreateOptions", Validation::new(vocabulary))?;
     Ok(CreateRequest { target, body, options })
@@ -37,11 +33,7 @@ pub fn create<'r>(
 ///
 /// # Errors
 /// As [`create`].
-pub fn update<'r>(
-    head: &RequestHead<'_>,
-    target: Target<'r>,
-    body: Body,
-) -> Result<UpdateRequest<'r>> {
+pub fn update<'r>(head: &RequestHead<'_>, target: Target<'r>, body: Body) -> Result<UpdateRequest<'r>> {
     let vocabulary = target.resource.vocabulary;
     let options = options(head, vocabulary, "UpdateOptions", Validation::new(vocabulary))?;
     Ok(UpdateRequest { target, body, options })

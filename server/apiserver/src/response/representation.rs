@@ -139,8 +139,7 @@ fn not_acceptable(accept: &str, offers: &[Offer<'_>], vocabulary: &Vocabulary) -
     };
     let told = offers.iter().filter(is_own);
     let accepted = told.map(|offer| format!("{}{}", offer.media_type.name, streams(offer))).collect();
-    let is_known =
-        |clause| offers.iter().any(|offer| without_parameters(clause) == offer.media_type.name);
+    let is_known = |clause| offers.iter().any(|offer| without_parameters(clause) == offer.media_type.name);
     if accept.split(',').any(is_known) {
         ApiError::NotAcceptable(accepted)
     } else {

@@ -115,7 +115,8 @@ impl Framer {
             self.columns_told = true;
             return Ok(frame);
         }
-        let frame = self.object(change.as_str(), &watch_stream::state(&self.resource, change, event)?, now)?;
+        let frame =
+            self.object(change.as_str(), &watch_stream::state(&self.resource, change, event)?, now)?;
         frames.keep(key, &frame);
         Ok(frame)
     }

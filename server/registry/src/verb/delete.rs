@@ -70,8 +70,7 @@ pub async fn delete(cx: &RequestContext<'_>, request: &DeleteRequest<'_>) -> Res
                 uid: meta.uid().to_owned(),
                 ..StatusDetails::default()
             };
-            let status =
-                Status { status: "Success".to_owned(), details: Some(details), ..Status::default() };
+            let status = Status { status: "Success".to_owned(), details: Some(details), ..Status::default() };
             Answer::Status(Box::new(status))
         }
     })
@@ -197,11 +196,7 @@ fn set_propagation_finalizers(tree: &mut Tree, propagation: Option<Propagation>)
 ///
 /// # Errors
 /// 409 where it is another one.
-pub fn check_preconditions(
-    target: &Target<'_>,
-    current: &Current,
-    options: &DeletionOptions,
-) -> Result<()> {
+pub fn check_preconditions(target: &Target<'_>, current: &Current, options: &DeletionOptions) -> Result<()> {
     let uid = Meta::of(&current.tree).uid();
     let version = current.revision().to_string();
     let cause = if let Some(wanted) = options.uid.as_deref().filter(|wanted| *wanted != uid) {

@@ -85,10 +85,8 @@ fn encode_changed(attempt: Attempt<'_>, owned: Owned) -> Result<Encoded> {
     if !completes_deletion && !differs {
         return Ok(Encoded::Answer(Answer::Object(current.object)));
     }
-    let transient = || Answer::Transient {
-        json: stored::transient(resource.def.type_def, &tree, None),
-        created: false,
-    };
+    let transient =
+        || Answer::Transient { json: stored::transient(resource.def.type_def, &tree, None), created: false };
     if options.dry_run {
         return Ok(Encoded::Answer(transient()));
     }

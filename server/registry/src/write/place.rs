@@ -43,14 +43,14 @@ const FILLED_ON_UPDATE: &[&str] = &[field::UID, field::DELETION_GRACE_PERIOD_SEC
 ///
 /// # Errors
 /// 400 where the object names another namespace, 409 and 422 for a version that does not fit.
-pub fn place<'w>(attempt: Attempt<'w>, mut proposed: Proposed) -> Result<Placed<'w>> {
+pub fn place(attempt: Attempt<'_>, mut proposed: Proposed) -> Result<Placed<'_>> {
     match proposed.current.take() {
         None => place_new(attempt, proposed),
         Some(current) => place_changed(attempt, proposed, current),
     }
 }
 
-fn place_new<'w>(attempt: Attempt<'w>, mut proposed: Proposed) -> Result<Placed<'w>> {
+fn place_new(attempt: Attempt<'_>, mut proposed: Proposed) -> Result<Placed<'_>> {
     let Attempt { cx, target, .. } = attempt;
     let resource = target.resource;
     let tree = &mut proposed.tree;
@@ -70,7 +70,7 @@ fn place_new<'w>(attempt: Attempt<'w>, mut proposed: Proposed) -> Result<Placed<
     Ok(Placed { proposed, name, base, is_generated, sent_version, violations })
 }
 
-fn place_changed<'w>(attempt: Attempt<'w>, mut proposed: Proposed, current: Current) -> Result<Placed<'w>> {
+fn place_changed(attempt: Attempt<'_>, mut proposed: Proposed, current: Current) -> Result<Placed<'_>> {
     let target = attempt.target;
     let tree = &mut proposed.tree;
     check_version(attempt, &current, tree)?;
@@ -83,14 +83,7 @@ fn place_changed<'w>(attempt: Attempt<'w>, mut proposed: Proposed, current: Curr
     validate_update(&current.tree, tree, &mut violations)?;
     proposed.current = Some(current);
     let name = target.name.to_string();
-    Ok(Placed {
-        proposed,
-        name,
-        base: String::new(),
-        is_generated: false,
-        sent_version: 0,
-        violations,
-    })
+    Ok(Placed { proposed, name, base: String::new(), is_generated: false, sent_version: 0, violations })
 }
 
 /// Gives a new object its identity: uid, creation time, first generation, and a name where one is to be generated.
@@ -272,4 +265,3 @@ pub fn check_times(tree: &Tree) -> Result<(), String> {
     }
     Ok(())
 }
-

@@ -216,8 +216,7 @@ fn answer(subject: Subject<'_>, code: &str, content: Content) -> Answer {
     let names = media_types(subject).map(|named| named.name.to_owned());
     let mut content_types = media(subject, names, &schema);
     if matches!(content, Content::List | Content::Events) {
-        let is_streamed =
-            |named: &Named| named.media_type.stream.is_some_and(|stream| stream.is_published);
+        let is_streamed = |named: &Named| named.media_type.stream.is_some_and(|stream| stream.is_published);
         let streams = media_types(subject).filter(is_streamed);
         content_types.extend(media(subject, streams.map(|named| format!("{}{WATCH}", named.name)), &schema));
     }
@@ -234,11 +233,7 @@ fn media_types(subject: Subject<'_>) -> impl Iterator<Item = Named> {
     subject.media_types.in_vocabulary(subject.vocabulary).filter(fits)
 }
 
-fn media(
-    subject: Subject<'_>,
-    names: impl Iterator<Item = String>,
-    schema: &str,
-) -> BTreeMap<String, Media> {
+fn media(subject: Subject<'_>, names: impl Iterator<Item = String>, schema: &str) -> BTreeMap<String, Media> {
     let media = || Media { schema: Reference { target: reference(subject.vocabulary, schema) } };
     names.map(|name| (name, media())).collect()
 }
