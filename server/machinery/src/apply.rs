@@ -1,8 +1,9 @@
-//! Server-side apply: merges what a manager wants into the object as it is.
+//! Server-side apply: merges the configuration of a manager into the live object.
 //!
-//! The applied configuration is a partial object. Its fields become the manager's, those that it applied before and
-//! no longer lists go unless somebody else owns them, and changing what somebody else owns is a conflict unless the
-//! apply is forced. Everything is a function from the live object to a new one; nothing is changed in place.
+//! The configuration is a partial object. The manager becomes owner of its fields. Fields that the manager
+//! applied before and no longer lists are removed, unless another manager owns them. A change of a field that
+//! another manager owns is a conflict, unless the apply is forced. Apply is a function from the live object
+//! to a new one; nothing is changed in place.
 
 mod check;
 mod conflict;
@@ -23,7 +24,7 @@ pub enum ApplyError {
     /// The configuration does not fit the type: which field and why.
     #[error("{0}")]
     Schema(String),
-    /// Others own what it changes.
+    /// Other managers own fields that the configuration changes.
     #[error("{0}")]
     Conflicts(Conflicts),
 }

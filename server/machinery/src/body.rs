@@ -1,5 +1,5 @@
-//! Reads the object in a request body. There is one reader per syntax; all have the signature of [`Reader`], so that
-//! the table of [media types](crate::media_type) can name them.
+//! Reads the object in a request body. There is one reader per syntax; all have the signature of [`Reader`],
+//! so that the table of [media types](crate::media_type) can name them.
 
 use orch_runtime::{Tree, TreeMap, type_def::TypeDef};
 
@@ -12,8 +12,8 @@ use crate::{
     yaml,
 };
 
-/// Reads a body as an object of a type: the fields of the type, `apiVersion` and `kind`. An absent `apiVersion` or
-/// `kind` stays absent or is empty; no reader compares them with anything.
+/// Reads a body as an object of a type: the fields of the type, `apiVersion` and `kind`. An absent
+/// `apiVersion` or `kind` stays absent or is empty; no reader compares them with anything.
 ///
 /// # Errors
 /// Why the body cannot be read. What [`Body::strict`] lists is no error.
@@ -56,8 +56,8 @@ pub fn read_json(bytes: &[u8], def: &'static TypeDef, limits: &Limits) -> Result
     Ok(Body::of(decode::decode(bytes, def, limits)?))
 }
 
-/// The [`Reader`] of YAML. Duplicate names are listed before unknown fields. A document that is `null` is an object
-/// without fields.
+/// The [`Reader`] of YAML. Duplicate names are listed before unknown fields. A document that is `null` is an
+/// object without fields.
 ///
 /// # Errors
 /// [`BodyError::Text`].
@@ -68,8 +68,8 @@ pub fn read_yaml(bytes: &[u8], def: &'static TypeDef, limits: &Limits) -> Result
     Ok(Body { tree, strict: [document.duplicates, unknown].concat() })
 }
 
-/// The [`Reader`] of protobuf. Unknown fields are skipped and never listed: the protobuf specification lets senders
-/// have fields that receivers do not know.
+/// The [`Reader`] of protobuf. Unknown fields are skipped and never listed: the protobuf specification lets
+/// senders have fields that receivers do not know.
 ///
 /// # Errors
 /// [`BodyError::Protobuf`].
@@ -101,14 +101,14 @@ mod tests {
 
     #[test]
     fn unknown_and_duplicate_fields_are_listed() {
-        let body = r#"{"kind": "Bag", "data": {"a": "1", "a": "2"}, "odd": 1}"#;
+        let body = r#"{"kind": "Bag", "data": {"a": "1", "a": "2"}, "other": 1}"#;
         let (tree, strict) = read(read_json, body).unwrap();
         assert_eq!(tree, json!({"kind": "Bag", "data": {"a": "2"}}));
-        assert_eq!(strict, [r#"duplicate field "data.a""#, r#"unknown field "odd""#]);
+        assert_eq!(strict, [r#"duplicate field "data.a""#, r#"unknown field "other""#]);
 
-        let (tree, strict) = read(read_yaml, "kind: Bag\nodd: 1\ndata:\n  a: \"1\"\n  a: \"2\"\n").unwrap();
+        let (tree, strict) = read(read_yaml, "kind: Bag\nother: 1\ndata:\n  a: \"1\"\n  a: \"2\"\n").unwrap();
         assert_eq!(tree, json!({"kind": "Bag", "data": {"a": "2"}}));
-        assert_eq!(strict, [r#"line 5: key "a" already set in map"#, r#"unknown field "odd""#]);
+        assert_eq!(strict, [r#"line 5: key "a" already set in map"#, r#"unknown field "other""#]);
     }
 
     #[test]

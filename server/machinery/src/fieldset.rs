@@ -1,8 +1,8 @@
-//! Sets of fields of an object, as `managedFields` keeps them (`FieldsV1`).
+//! Sets of fields of an object, in the form of `managedFields` (`FieldsV1`).
 //!
-//! A set is a tree of path elements. A node of the tree can be in the set itself (written as `.`, or as `{}` where nothing
-//! is below it), lead to others, or both. The nodes of a level are a vector in the order of their elements: sets are made in
-//! that order, and mostly read from one end to the other.
+//! A set is a tree of path elements. A node may be a member of the set (written as `.`, or as `{}` if nothing
+//! is below it), lead to other members, or both. The nodes of a level are a sorted vector: sets are made in
+//! this order, and are mostly read from one end to the other.
 
 mod element;
 
@@ -13,14 +13,14 @@ use orch_runtime::{Tree, TreeMap, resource_def::FieldPath};
 pub use self::element::{Element, Step};
 use crate::json::encode::ObjectWriter;
 
-/// A set of fields. Names that it took from somewhere are borrowed.
+/// A set of fields. Names are borrowed from the tree that they were read from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldSet<'t> {
-    /// In the order of their elements, each once.
+    /// Sorted by element, without duplicates.
     nodes: Vec<Node<'t>>,
 }
 
-/// An element that is in the set itself, or has members below it, or both.
+/// An element that is a member itself, or has members below it, or both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Node<'t> {
     element: Element<'t>,
@@ -28,7 +28,7 @@ struct Node<'t> {
     below: FieldSet<'t>,
 }
 
-/// A text that is no set of fields.
+/// A value that is not a set of fields.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct FieldSetError(String);
@@ -44,17 +44,18 @@ impl<'t> FieldSet<'t> {
         FieldSet::EMPTY
     }
 
-    /// Whether nothing is in it.
+    /// Whether the set has no members.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// Adds an element: as a member where `itself` says so, with what is below it, which takes the place of what was there.
+    /// Adds an element: as a member if `itself` is true, with the members below it. These replace those that
+    /// were below it before.
     pub fn put(&mut self, element: Element<'t>, itself: bool, below: FieldSet<'t>) {
         if !itself && below.is_empty() {
             return;
         }
-        match self.place(&element) {
+        match self.position(&element) {
             Ok(at) => {
                 let node = &mut self.nodes[at];
                 node.itself |= itself;
@@ -66,10 +67,10 @@ impl<'t> FieldSet<'t> {
         }
     }
 
-    /// Adds an item of a list. One that is there already counts as a whole: nobody can tell the parts of one from those of
-    /// the other.
+    /// Adds an item of a list. If the element is there already, it counts as a whole, because the parts of
+    /// two items with one element cannot be told apart.
     pub fn put_item(&mut self, element: Element<'t>, below: FieldSet<'t>) {
-        match self.place(&element) {
+        match self.position(&element) {
             Ok(at) => self.nodes[at].below = FieldSet::EMPTY,
             Err(at) => self.nodes.insert(at, Node { element, itself: true, below }),
         }
@@ -77,16 +78,17 @@ impl<'t> FieldSet<'t> {
 
     /// Whether an element is a member.
     pub fn has(&self, element: &Element<'_>) -> bool {
-        self.place(element).is_ok_and(|at| self.nodes[at].itself)
+        self.position(element).is_ok_and(|at| self.nodes[at].itself)
     }
 
-    /// The fields below an element; none where there are none.
+    /// The members below an element, if there are any.
     pub fn below(&self, element: &Element<'_>) -> Option<&FieldSet<'t>> {
-        let below = &self.nodes[self.place(element).ok()?].below;
+        let below = &self.nodes[self.position(element).ok()?].below;
         (!below.is_empty()).then_some(below)
     }
 
-    /// Rewrites the elements that lead to others: whether each is a member itself, and what is below it.
+    /// Changes the elements with members below: `change` gets the element, the members below it and whether
+    /// it is a member, and returns the new values of the last two.
     #[must_use]
     pub fn map_children(
         mut self,
@@ -100,7 +102,7 @@ impl<'t> FieldSet<'t> {
         self
     }
 
-    /// What is in either.
+    /// The members of one or both sets.
     #[must_use]
     pub fn union(self, other: FieldSet<'t>) -> Self {
         if self.is_empty() {
@@ -125,7 +127,7 @@ impl<'t> FieldSet<'t> {
         FieldSet { nodes }
     }
 
-    /// What is in this one and not in the other. What is below a field that leaves stays.
+    /// The members of this set that the other does not have. Members below a removed one stay.
     #[must_use]
     pub fn difference(mut self, other: &FieldSet<'_>) -> Self {
         let mut others = &other.nodes[..];
@@ -140,7 +142,7 @@ impl<'t> FieldSet<'t> {
         self
     }
 
-    /// Whether everything in this one is in the other.
+    /// Whether the other set has all members of this one.
     pub fn is_subset(&self, other: &FieldSet<'_>) -> bool {
         let mut others = &other.nodes[..];
         self.nodes.iter().all(|node| {
@@ -149,7 +151,7 @@ impl<'t> FieldSet<'t> {
         })
     }
 
-    /// What is in both.
+    /// The members of both sets.
     #[must_use]
     pub fn intersection(&self, other: &FieldSet<'_>) -> Self {
         let mut others = &other.nodes[..];
@@ -165,8 +167,8 @@ impl<'t> FieldSet<'t> {
         common
     }
 
-    /// Removes the fields with these names and, below each, the fields with the names beside it. What else is below
-    /// them stays.
+    /// Removes the fields with these names and, below each, the fields with the names beside it. Other
+    /// members below them stay.
     #[must_use]
     pub fn without_named(mut self, names: &[(&str, &[&str])]) -> Self {
         self.nodes.retain_mut(|node| {
@@ -183,11 +185,11 @@ impl<'t> FieldSet<'t> {
         self
     }
 
-    /// Removes the field at a path of names, and everything below it.
+    /// Removes the field at a path of names, and all members below it.
     #[must_use]
     pub fn without(mut self, path: FieldPath) -> Self {
         let Some((first, rest)) = path.split_first() else { return self };
-        let Ok(at) = self.place(&Element::field(first)) else { return self };
+        let Ok(at) = self.position(&Element::field(first)) else { return self };
         let node = &mut self.nodes[at];
         if rest.is_empty() {
             node.itself = false;
@@ -201,14 +203,16 @@ impl<'t> FieldSet<'t> {
         self
     }
 
-    /// The paths of all fields in the set: of each level the fields, then what is below them, as conflicts are told.
+    /// The paths of all members: on each level first the fields of the level, then those below them. This is
+    /// the order in conflict messages.
     pub fn paths(&self) -> Vec<Vec<&Element<'t>>> {
         let mut paths = Vec::new();
         self.collect_paths(&mut Vec::new(), &mut paths);
         paths
     }
 
-    /// Whether something in it is in a set in its written form, as this server writes it.
+    /// Whether a set in its written form has a member of this one. The set must have been written by this
+    /// server.
     pub fn meets(&self, written: &Tree) -> bool {
         self.nodes.iter().any(|node| {
             let there = written.get(node.element.written());
@@ -216,7 +220,8 @@ impl<'t> FieldSet<'t> {
         })
     }
 
-    /// Whether everything in it is in a set in its written form, as this server writes it.
+    /// Whether a set in its written form has all members of this one. The set must have been written by this
+    /// server.
     pub fn is_within(&self, written: &Tree) -> bool {
         self.nodes.iter().all(|node| {
             let there = written.get(node.element.written());
@@ -242,7 +247,7 @@ impl<'t> FieldSet<'t> {
         }
     }
 
-    /// The same set with names of its own.
+    /// The same set with owned names.
     pub fn into_owned(self) -> FieldSet<'static> {
         let nodes = self.nodes.into_iter().map(|node| Node {
             element: node.element.into_owned(),
@@ -258,10 +263,10 @@ impl<'t> FieldSet<'t> {
         Tree::Object(nodes.collect())
     }
 
-    /// Reads the written form. Key fields and values are brought into the one form that this server writes.
+    /// Reads the written form. Keys and values are brought into the form that this server writes.
     ///
     /// # Errors
-    /// Where it is none.
+    /// If it is not a set of fields.
     pub fn parse(tree: &'t Tree) -> Result<Self, FieldSetError> {
         FieldSet::read(tree, Element::parse)
     }
@@ -269,7 +274,7 @@ impl<'t> FieldSet<'t> {
     /// Reads the written form of a set that this server wrote.
     ///
     /// # Errors
-    /// Where it is none.
+    /// If it is not a set of fields.
     pub fn of_stored(tree: &'t Tree) -> Result<Self, FieldSetError> {
         FieldSet::read(tree, Element::of_stored)
     }
@@ -287,8 +292,8 @@ impl<'t> FieldSet<'t> {
         Ok(set)
     }
 
-    /// Where an element is, or would be. Sets grow at their end, mostly.
-    fn place(&self, element: &Element<'_>) -> Result<usize, usize> {
+    /// The index of an element, or the index at which it belongs. Mostly elements are added at the end.
+    fn position(&self, element: &Element<'_>) -> Result<usize, usize> {
         match self.nodes.last().map(|last| last.element.cmp(element)) {
             None | Some(Ordering::Less) => Err(self.nodes.len()),
             Some(Ordering::Equal) => Ok(self.nodes.len() - 1),
@@ -323,7 +328,7 @@ impl Node<'_> {
     }
 }
 
-/// The node of an element among nodes of which smaller ones are not looked for any more.
+/// Finds the node of an element, and drops the smaller nodes: the next search is for a greater element.
 fn find<'n, 't>(nodes: &mut &'n [Node<'t>], element: &Element<'_>) -> Option<&'n Node<'t>> {
     while let [first, rest @ ..] = *nodes {
         match first.element.cmp(element) {
@@ -335,7 +340,7 @@ fn find<'n, 't>(nodes: &mut &'n [Node<'t>], element: &Element<'_>) -> Option<&'n
     None
 }
 
-/// Whether what is written below an element says that the element is in the set itself.
+/// Whether the value that is written for an element says that it is a member itself.
 fn is_member(below: &Tree) -> bool {
     below.as_object().is_none_or(|below| below.is_empty() || below.contains_key("."))
 }
@@ -381,7 +386,7 @@ mod tests {
     use crate::tree::arbitrary;
 
     #[test]
-    fn the_written_form_tells_members_from_ways() {
+    fn the_written_form_marks_members() {
         let mut set = FieldSet::new();
         add(&mut set, &["f:data"]);
         add(&mut set, &["f:data", "f:a"]);
@@ -403,7 +408,11 @@ mod tests {
             .iter()
             .map(|path| path.iter().map(ToString::to_string).collect::<Vec<_>>().join("."))
             .collect();
-        assert_eq!(paths[..3], ["f:data", "f:type", "f:data.f:a"], "a level is told before what is below it");
+        assert_eq!(
+            paths[..3],
+            ["f:data", "f:type", "f:data.f:a"],
+            "a level comes before the levels below it"
+        );
         assert!(set.without(&["data"]).without(&["spec", "containers"]).without(&["spec"]).is_empty());
     }
 
@@ -437,8 +446,8 @@ mod tests {
 
     #[test]
     fn elements_are_read_into_one_form() {
-        let odd = json!({"k:{ \"b\": 1, \"a\": 2 }": {}, "v: \"x\"": {}, "i:3": {}});
-        let set = FieldSet::parse(&odd).unwrap();
+        let loose = json!({"k:{ \"b\": 1, \"a\": 2 }": {}, "v: \"x\"": {}, "i:3": {}});
+        let set = FieldSet::parse(&loose).unwrap();
         assert_eq!(set.to_tree(), json!({"k:{\"a\":2,\"b\":1}": {}, "v:\"x\"": {}, "i:3": {}}));
         for bad in [
             json!({"x": {}}),

@@ -1,5 +1,4 @@
-//! Small types written by hand that the tests of all engines share: a bag of data and a workload with lists of
-//! every sort.
+//! Small types for the tests of this crate: a bag of data, and a workload with lists of all kinds.
 
 use orch_runtime::{
     resource_def::CellContext,
@@ -8,7 +7,7 @@ use orch_runtime::{
     vocabulary::Vocabulary,
 };
 
-/// Some vocabulary.
+/// A vocabulary.
 pub(crate) const VOCABULARY: Vocabulary = Vocabulary {
     name: "test",
     group_suffix: "example.io",
@@ -25,7 +24,7 @@ pub(crate) const VOCABULARY: Vocabulary = Vocabulary {
     exec_info_variable: "",
 };
 
-/// What cells of tables may look at, at this time.
+/// The context of table cells at this time.
 pub fn context(now: Time) -> CellContext<'static> {
     CellContext { vocabulary: &VOCABULARY, now }
 }
@@ -33,7 +32,7 @@ pub fn context(now: Time) -> CellContext<'static> {
 const STRING: Shape = Shape::Scalar(Scalar::String);
 const STRING_ITEM: &Shape = &STRING;
 
-/// An optional field that is left out when empty.
+/// An optional field that is left out if it is empty.
 const fn field(name: &'static str, shape: Shape) -> FieldDef {
     FieldDef { name, shape, omit_empty: true, ..FieldDef::PLAIN }
 }
@@ -113,7 +112,7 @@ pub(crate) static OBJECT_META: TypeDef = TypeDef {
     atomic: false,
 };
 
-/// A bag of data: strings, bytes, and strings that are only taken in.
+/// A bag of data: strings, bytes, and write-only strings.
 pub(crate) static BAG: TypeDef = TypeDef {
     name: "core.v1.Bag",
     short_name: "Bag",
@@ -239,7 +238,7 @@ static STATUS: TypeDef = TypeDef {
     atomic: false,
 };
 
-/// A workload: lists that merge by key, as sets, or not at all.
+/// A workload: keyed lists, sets and atomic lists.
 pub(crate) static WORKLOAD: TypeDef = TypeDef {
     name: "apps.v1.Workload",
     short_name: "Workload",

@@ -1,7 +1,8 @@
-//! Fields behind feature gates: without its gate a field is dropped from what clients send, unless the stored object uses it.
+//! Fields behind feature gates: while its gate is off, a field is dropped from what clients send, unless the
+//! stored object uses it.
 //!
-//! "Uses" is asked by the field's path: where the stored object has the field in any item of the lists on the way, items
-//! that are written keep it too.
+//! An object uses a field if it has a value at the path of the field. If any item of a list has the field,
+//! all items that are written keep it.
 
 use orch_runtime::{
     Tree,
@@ -13,12 +14,12 @@ use orch_runtime::{
 pub struct GatedFields {
     /// Names of the gates that are off.
     off: Vec<&'static str>,
-    /// The types in which such a field stands, directly or further down.
+    /// The types that have such a field, directly or further down.
     types: Vec<&'static TypeDef>,
 }
 
 impl GatedFields {
-    /// Looks through a type.
+    /// Finds the fields of a type.
     pub fn of(def: &'static TypeDef, is_on: impl Fn(&FeatureGate) -> bool) -> Self {
         let mut reachable = Vec::new();
         reach(def, &mut reachable);
@@ -35,7 +36,7 @@ impl GatedFields {
         if gated.off.is_empty() {
             return gated;
         }
-        // Each round finds the types one step further up.
+        // Each round finds the types one level further up.
         loop {
             let more: Vec<_> = reachable
                 .iter()
@@ -55,7 +56,7 @@ impl GatedFields {
         }
     }
 
-    /// Drops from an object of the type what is behind gates that are off, and not in use in the stored object.
+    /// Drops the fields whose gates are off from an object of the type, unless the stored object uses them.
     pub fn drop_from(&self, tree: &mut Tree, old: Option<&Tree>, def: &'static TypeDef) {
         if !self.off.is_empty() {
             self.object(tree, &old.into_iter().collect::<Vec<_>>(), def);
@@ -109,7 +110,7 @@ impl GatedFields {
     }
 }
 
-/// The type itself and all below it, each once.
+/// Adds the type itself and all types below it, each once.
 fn reach(def: &'static TypeDef, reached: &mut Vec<&'static TypeDef>) {
     if reached.iter().any(|known| std::ptr::eq(*known, def)) {
         return;
@@ -120,7 +121,7 @@ fn reach(def: &'static TypeDef, reached: &mut Vec<&'static TypeDef>) {
     }
 }
 
-/// The type of objects that a value is, or holds as items.
+/// The type of an object, or of the objects in a list or map.
 fn object_in(shape: &Shape) -> Option<&'static TypeDef> {
     match shape {
         Shape::Object(def) => Some(def),
@@ -176,7 +177,7 @@ mod tests {
     };
 
     #[test]
-    fn what_is_off_is_dropped_wherever_it_stands() {
+    fn fields_behind_closed_gates_are_dropped_everywhere() {
         let given = json!({
             "part": {"colour": "red", "name": "a", "parts": [{"colour": "red", "parts": [{"colour": "red", "name": "b"}]}]},
             "other": {"colour": "red"},
@@ -202,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_use_stays() {
+    fn fields_in_use_stay() {
         let given = json!({"part": {"colour": "red", "parts": [{"colour": "red"}, {"colour": "green"}]}});
         for (old, expected) in [
             (json!({}), json!({"part": {"parts": [{}, {}]}})),

@@ -1,24 +1,23 @@
-//! JSON, guided by type tables: [`decode`] reads request bodies, [`encode`] writes answers and the stored form,
-//! [`pretty`] indents for people.
+//! JSON, guided by type tables: [`decode`] reads request bodies, [`encode`] writes answers and the stored
+//! form, [`pretty`] indents for people.
 
 pub mod decode;
 pub mod encode;
 pub mod pretty;
 
-/// The deepest nesting that any reader accepts, whatever its [`Limits`] say: a tree's list or object at this
-/// depth is refused (the document itself is at depth 1).
+/// The deepest nesting that any reader accepts, whatever its [`Limits`] say. A list or object at this depth
+/// is refused; the document itself is at depth 1.
 pub const MAX_DEPTH: usize = 128;
 
-/// How many values a document may hold unless the reader says otherwise: more than an object of the largest size that
-/// is stored can use.
+/// How many values a document may hold unless the caller says otherwise. The largest stored object has fewer.
 const MAX_VALUES: usize = 200_000;
 
-/// Bounds on what a document may look like. Its size is bounded by whoever reads the bytes.
+/// Limits of a document. Its size is limited by the code that reads the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Lists and objects nested this deep are refused. Values above [`MAX_DEPTH`] act like it.
+    /// Lists and objects at this depth are refused. Values above [`MAX_DEPTH`] mean [`MAX_DEPTH`].
     pub max_depth: usize,
-    /// A document with more values than this is refused: each costs many times its text in memory.
+    /// A document with more values is refused: a value takes many times the memory of its text.
     pub max_values: usize,
 }
 
@@ -29,7 +28,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The bound in force.
+    /// The depth limit that applies.
     pub(crate) fn effective_depth(self) -> usize {
         self.max_depth.min(MAX_DEPTH)
     }

@@ -1,11 +1,12 @@
-//! Pure algorithms over (tree, type table): codecs, selectors, patches, content negotiation, tables.
+//! Pure algorithms over a tree and a type table: media types, codecs, selectors, patches, field ownership,
+//! content negotiation, tables.
 //!
-//! An object is a [`Tree`](orch_runtime::Tree); what is known about its kind is a static
-//! [`TypeDef`](orch_runtime::type_def::TypeDef). Each engine here is written once over the two and serves every
-//! kind. Nothing in this crate does IO, names a kind, or spells a product word.
+//! An object is a [`Tree`](orch_runtime::Tree); its type is a static
+//! [`TypeDef`](orch_runtime::type_def::TypeDef). Each algorithm is written once and serves all kinds. Nothing
+//! in this crate does IO, names a kind or spells a product word.
 //!
-//! Every tree that this crate makes is at most [`json::MAX_DEPTH`] levels deep, however it came about (decoded,
-//! patched, merged). The engines that walk trees recursively rely on that.
+//! Every tree that this crate makes is at most [`json::MAX_DEPTH`] levels deep, whether it was decoded,
+//! patched or merged. The recursive functions rely on that.
 
 pub mod apply;
 pub mod body;

@@ -1,4 +1,4 @@
-//! How the items of a list are told apart: by their key fields, or by their values.
+//! What identifies an item of a list: its key fields, or its value.
 
 use std::borrow::Cow;
 
@@ -13,10 +13,11 @@ use crate::{
     json::encode::{ObjectWriter, encode_any},
 };
 
-/// The path element of an item of a keyed list or a set. A key field that is left out counts with its default.
+/// The path element of an item of a keyed list or a set. The default of a key field counts if the field is
+/// absent.
 ///
 /// # Errors
-/// Why the item has none, as text: no object, or a key field is missing.
+/// Why the item has no element, as text: it is not an object, or a key field is missing.
 pub fn item_element(
     item: &Tree,
     shape: &'static Shape,
@@ -45,7 +46,10 @@ fn key_element(item: &Tree, shape: &'static Shape, keys: &[&str]) -> Result<Elem
         let value = fields.get(*key).map(Cow::Borrowed).or_else(|| key_default(shape, key).map(Cow::Owned));
         let value = value.ok_or_else(|| {
             let key = key.shown();
-            format!("associative list with keys has an element that omits key field {key} (and doesn't have default value)")
+            format!(
+                "associative list with keys has an element that omits key field {key} \
+                 (and doesn't have default value)"
+            )
         })?;
         values.push((*key, value));
     }
@@ -59,7 +63,7 @@ fn key_element(item: &Tree, shape: &'static Shape, keys: &[&str]) -> Result<Elem
     Ok(Element::key(String::from_utf8(json).expect("JSON is made of texts")))
 }
 
-/// What a key field counts as where it is left out: its default, or the empty value where it is required.
+/// The value of a key field that is absent: its default, or the empty value if the field is required.
 fn key_default(shape: &'static Shape, key: &str) -> Option<Tree> {
     let Shape::Object(def) = shape else { return None };
     let field = def.field(key)?;

@@ -1,8 +1,9 @@
-//! Who set which field: keeps `metadata.managedFields` true through creates and updates.
+//! Field ownership: keeps `metadata.managedFields` up to date in creates and updates.
 //!
-//! A create makes its manager the owner of every field that it gave. An update makes its manager the owner of the
-//! fields that it changed or added, and takes those, and what it removed, from everybody else; what it wrote without
-//! changing it stays with its owners. An object that nobody tracks stays untracked through updates.
+//! A create makes its manager the owner of all fields of the object. An update makes its manager the owner of
+//! the fields that it changed or added, and takes these and the removed ones from all other managers. Fields
+//! that it wrote without a change stay with their owners. An object without entries is not tracked, and an
+//! update does not begin to track it.
 
 mod compare;
 mod entry;
@@ -19,17 +20,17 @@ use crate::{
     meta::{Meta, MetaMut, field},
 };
 
-/// More entries of updates than these are merged, the oldest first.
+/// If there are more entries of updates than this, the oldest are merged.
 const MAX_UPDATE_ENTRIES: usize = 10;
 
-/// The manager of what was set before anybody was recorded.
+/// The manager of fields that were set before the object was tracked.
 const UNTRACKED_MANAGER: &str = "before-first-apply";
 
 /// The manager of merged entries.
 const MERGED_MANAGER: &str = "ancient-changes";
 
-/// Fields that belong to the server or name the object: no manager owns them. Each name stands with the names of the
-/// fields below it.
+/// Fields that belong to the server or name the object: no manager owns them. Each name stands with the names
+/// of the fields below it.
 const NEVER_OWNED: &[(&str, &[&str])] = &[
     ("apiVersion", &[]),
     ("kind", &[]),
@@ -49,38 +50,38 @@ const NEVER_OWNED: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// A write that is not an apply.
+/// A write, as field ownership sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Write<'a> {
-    /// Who writes; an empty name counts as `unknown`.
+    /// The manager; an empty name counts as `unknown`.
     pub manager: &'a str,
-    /// The version of the object as written.
+    /// The API version of the written object.
     pub api_version: &'a str,
-    /// The sub-resource written to; empty for the object itself.
+    /// The subresource of the endpoint; empty for the object itself.
     pub subresource: &'a str,
-    /// Now, RFC 3339 in whole seconds.
+    /// The current time, RFC 3339 in whole seconds.
     pub time: &'a str,
-    /// Fields that this path of the API does not set, whatever the object holds: `status` on the main path.
+    /// Fields that the endpoint does not set, even if the object has them: `status` at the main endpoint.
     pub reset: &'a [FieldPath],
 }
 
 impl Write<'_> {
-    /// A set without the fields that this path of the API does not set.
+    /// The set without the fields that the endpoint does not set.
     pub(crate) fn without_reset<'t>(&self, set: FieldSet<'t>) -> FieldSet<'t> {
         self.reset.iter().fold(set, |set, path| set.without(path))
     }
 }
 
-/// The `metadata.managedFields` of a new object, as JSON; empty where nobody owns anything. What the client gave there is
-/// ignored.
+/// The `metadata.managedFields` of a new object, as JSON; empty if there is no owned field. The value in
+/// `new` is ignored.
 ///
-/// `empty` is the object of the kind with nothing set, as the typed form writes it: objects and lists that are always
-/// written are in it, and are therefore nobody's.
+/// `empty` is the typed form of an object with nothing set, as a tree. It has the objects and lists that are
+/// always written; these have no owner.
 pub fn owners_of_new(write: &Write<'_>, empty: &Tree, new: &Tree, def: &'static TypeDef) -> String {
     entry::write_json(&created(write, empty, new, def))
 }
 
-/// Tracks a create: sets the `metadata.managedFields` of the new object to what [`owners_of_new`] says.
+/// Tracks a create: sets the `metadata.managedFields` of the new object to the value of [`owners_of_new`].
 pub fn track_create(write: &Write<'_>, empty: &Tree, new: &mut Tree, def: &'static TypeDef) {
     let entries = written(created(write, empty, new, def));
     store(new, entries);
@@ -90,12 +91,12 @@ fn created<'t>(write: &Write<'_>, empty: &'t Tree, new: &'t Tree, def: &'static 
     take_over(Vec::new(), Change::of(write, compare(empty, new, def)), write)
 }
 
-/// Tracks an update: sets `metadata.managedFields` of the new object, and takes them out of the old one. Returns whether
-/// they differ in anything but times.
+/// Tracks an update: sets `metadata.managedFields` of the new object, and removes them from the old one.
+/// Returns whether they differ in more than their times.
 ///
-/// `given` is what the client gave as `metadata.managedFields`. Entries of its own replace the stored ones; `[]` or
-/// `[{}]` ends the tracking; nothing, or what cannot be read, leaves the stored ones. Writes to a sub-resource never
-/// replace them.
+/// `given` is the `metadata.managedFields` that the client sent. Its entries replace the stored ones; `[]` or
+/// `[{}]` ends the tracking; if it is absent or cannot be read, the stored ones stay. Writes to a subresource
+/// never replace them.
 pub fn track_update(
     write: &Write<'_>,
     old: &mut Tree,
@@ -107,7 +108,7 @@ pub fn track_update(
     let given = given.and_then(Tree::as_array).filter(|_| write.subresource.is_empty());
     let entries = match given {
         Some(given) if ends_tracking(given) => Vec::new(),
-        // As they were read.
+        // The client sent back what it had read.
         Some(given) if *given == stored => return track_stored(write, stored, old, new, def),
         Some(given) => match parse_entries(given) {
             Ok(entries) => entries,
@@ -125,7 +126,7 @@ pub fn track_update(
     owners_differ(&stored, Meta::of(new).managed_fields())
 }
 
-/// Tracks an update of an object whose entries were `stored`.
+/// Tracks an update of an object whose stored entries are `stored`.
 fn track_stored(
     write: &Write<'_>,
     stored: Vec<Tree>,
@@ -149,7 +150,7 @@ fn track_stored(
     differ
 }
 
-/// Takes `metadata.managedFields` out of an object.
+/// Removes `metadata.managedFields` from an object and returns its entries.
 pub fn take_entries(tree: &mut Tree) -> Vec<Tree> {
     match tree
         .get_mut("metadata")
@@ -160,17 +161,17 @@ pub fn take_entries(tree: &mut Tree) -> Vec<Tree> {
     }
 }
 
-/// Whether two lists of entries differ in anything but times, which alone are no change.
+/// Whether two lists of entries differ in more than their times. A new time alone is no change.
 pub fn owners_differ(old: &[Tree], new: &[Tree]) -> bool {
     old.len() != new.len() || old.iter().zip(new).any(|(old, new)| !same_but(old, new, "time"))
 }
 
-/// Whether two states of an object are the same besides `metadata.managedFields`.
+/// Whether two states of an object are the same except for `metadata.managedFields`.
 pub fn same_but_owners(old: &Tree, new: &Tree) -> bool {
     same_but(old, new, "metadata") && same_but(&old["metadata"], &new["metadata"], field::MANAGED_FIELDS)
 }
 
-/// Whether two objects are the same in all fields but one.
+/// Whether two objects are the same except for one field.
 fn same_but(one: &Tree, other: &Tree, ignored: &str) -> bool {
     let (Tree::Object(one), Tree::Object(other)) = (one, other) else { return one == other };
     let others = |map: &TreeMap| map.len() - usize::from(map.contains_key(ignored));
@@ -178,8 +179,8 @@ fn same_but(one: &Tree, other: &Tree, ignored: &str) -> bool {
         && one.iter().all(|(name, value)| name == ignored || other.get(name) == Some(value))
 }
 
-/// The entries of an object that nobody tracked so far, for its first apply: everything there is belongs to nobody in
-/// particular, and conflicts.
+/// The entries of an object that is not tracked, at its first apply: one manager owns all fields, so that
+/// they are conflicts.
 pub(crate) fn begin_tracking<'t>(
     write: &Write<'_>,
     empty: &'t Tree,
@@ -198,11 +199,11 @@ fn ends_tracking(given: &[Tree]) -> bool {
     }
 }
 
-/// What a write does to ownership.
+/// How a write changes ownership.
 struct Change<'t> {
-    /// What its manager owns from now on.
+    /// The fields that its manager gets.
     taken: FieldSet<'t>,
-    /// What nobody owns any more.
+    /// The fields that all managers lose.
     removed: FieldSet<'t>,
 }
 
@@ -214,7 +215,7 @@ impl<'t> Change<'t> {
     }
 }
 
-/// The entry of a write's manager.
+/// The entry of the manager of a write.
 fn own_entry<'t>(write: &Write<'_>, fields: FieldSet<'t>) -> Entry<'t> {
     Entry {
         manager: if write.manager.is_empty() { "unknown" } else { write.manager }.to_owned(),
@@ -226,7 +227,7 @@ fn own_entry<'t>(write: &Write<'_>, fields: FieldSet<'t>) -> Entry<'t> {
     }
 }
 
-/// The entries after a write that made this change.
+/// The entries after a write with this change.
 fn take_over<'t>(mut entries: Vec<Entry<'t>>, change: Change<'t>, write: &Write<'_>) -> Vec<Entry<'t>> {
     for entry in &mut entries {
         let fields = std::mem::take(&mut entry.fields);
@@ -246,19 +247,19 @@ fn take_over<'t>(mut entries: Vec<Entry<'t>>, change: Change<'t>, write: &Write<
     merge_oldest(entries)
 }
 
-/// What becomes of a stored entry.
+/// The fate of a stored entry.
 enum Settled {
-    /// It stays as it is.
+    /// It does not change.
     Kept,
-    /// It stays, and gets the time of the write.
+    /// Only its time changes.
     Renewed,
-    /// It is another one, in its written form; none where it has no fields left.
+    /// It has other fields now, and is written anew; none if it has no fields left.
     Changed(Option<Tree>),
 }
 
-/// What becomes of the stored entries, then the write's own where it is new. Of stored ones only those are read that the
-/// change concerns: reading and writing all of them costs more than the rest of a write. None where entries have to be
-/// merged.
+/// The fate of every stored entry, and after them the write's own entry if it is new. Only the entries that
+/// the change concerns are read, because reading and writing all of them costs more than the rest of a write.
+/// None if entries have to be merged.
 fn settle_written(stored: &[Tree], change: &Change<'_>, write: &Write<'_>) -> Option<Vec<Settled>> {
     let own = own_entry(write, FieldSet::new());
     let mut is_new = !change.taken.is_empty();
@@ -314,7 +315,7 @@ pub(crate) fn without_never_owned(set: FieldSet<'_>) -> FieldSet<'_> {
     set.without_named(NEVER_OWNED)
 }
 
-/// Merges the oldest entries of updates, one per version, until no more than the allowed number remain.
+/// Merges the oldest entries of updates, one per version, until no more than [`MAX_UPDATE_ENTRIES`] are left.
 fn merge_oldest(mut entries: Vec<Entry<'_>>) -> Vec<Entry<'_>> {
     entry::sort(&mut entries);
     let (applied, mut updates): (Vec<_>, Vec<_>) =
@@ -336,7 +337,7 @@ fn merge_oldest(mut entries: Vec<Entry<'_>>) -> Vec<Entry<'_>> {
     applied.into_iter().chain(merged).chain(rest).collect()
 }
 
-/// The written form of the entries, in their order.
+/// The entries in their written form, sorted.
 pub(crate) fn written(mut entries: Vec<Entry<'_>>) -> Vec<Tree> {
     entry::sort(&mut entries);
     write_entries(entries)

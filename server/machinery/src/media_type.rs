@@ -1,10 +1,11 @@
-//! The media types of the API: which there are, and what can be done with each.
+//! The media types of the API, and what can be done with each.
 //!
-//! [`TABLE`] has one row per media type. Negotiation, request bodies, answers, watches and the published OpenAPI read
-//! it; none of them spells a media type of its own. [`PATCHES`] is the same for the bodies of PATCH.
+//! [`TABLE`] has one row per media type. Negotiation, request bodies, answers, watches and the published
+//! OpenAPI read it; none of them spells a media type of its own. [`PATCHES`] is the same for the bodies of
+//! PATCH.
 //!
-//! Protobuf has a name of its own in every vocabulary. All of them are accepted, and an answer bears the name that the
-//! client used. [`MediaTypes`] lists every row under every name.
+//! Protobuf has a name of its own in every vocabulary. All of them are accepted, and an answer bears the name
+//! that the client used. [`MediaTypes`] lists every row under every name.
 
 use std::borrow::Cow;
 
@@ -15,7 +16,7 @@ use orch_runtime::{
 
 use crate::body::{self, Reader};
 
-/// How bytes are read and written. Code that has to branch by media type branches by this.
+/// How bytes are read and written. Code that must branch by media type branches by this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syntax {
     /// RFC 8259.
@@ -57,7 +58,7 @@ pub enum Name {
 /// How the events of a watch are written one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stream {
-    /// How an event is told from the next.
+    /// How the events are separated.
     pub framing: Framing,
     /// What follows the name in the `Content-Type` of a watch: `;stream=watch`, or nothing.
     pub parameter: &'static str,
@@ -65,12 +66,12 @@ pub struct Stream {
     pub is_published: bool,
 }
 
-/// How an event of a watch is told from the next.
+/// How the events of a watch are separated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
-    /// Each is a line.
+    /// Each event is a line.
     Lines,
-    /// Before each stands its length: 4 bytes, the highest first.
+    /// Each event follows its length: 4 bytes, big-endian.
     Lengths,
 }
 
@@ -80,7 +81,7 @@ pub const JSON: &str = "application/json";
 /// The media type of YAML.
 const YAML: &str = "application/yaml";
 
-/// All media types; where a client takes several alike, the first is used.
+/// All media types. If a client accepts several with the same quality, the first is used.
 pub const TABLE: &[MediaType] = &[
     MediaType {
         name: Name::Fixed(JSON),
@@ -111,19 +112,19 @@ pub const TABLE: &[MediaType] = &[
     },
 ];
 
-/// The parameter by which a client asks for a watch, and by which some answers say that they are one.
+/// The parameter with which a client asks for a watch. Some watches have it in their `Content-Type`.
 pub const WATCH: &str = ";stream=watch";
 
 /// What a patch is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PatchKind {
-    /// Server-side apply: what a manager wants, in YAML or JSON.
+    /// Server-side apply: a configuration in YAML or JSON.
     Apply,
     /// RFC 6902.
     Json,
     /// RFC 7386.
     Merge,
-    /// A merge that knows how the items of each list are told apart.
+    /// A partial object that is merged by the list rules of the type.
     Strategic,
 }
 
@@ -327,14 +328,14 @@ mod tests {
     }
 
     #[test]
-    fn watches_say_what_they_are() {
-        let told: Vec<_> = all()
+    fn the_content_type_of_a_watch_has_its_parameter() {
+        let content_types: Vec<_> = all()
             .iter()
             .filter(|named| named.media_type.stream.is_some())
             .map(Named::stream_content_type)
             .collect();
         assert_eq!(
-            told,
+            content_types,
             ["application/json", "application/vnd.test;stream=watch", "application/vnd.other;stream=watch"]
         );
     }
@@ -347,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn patches_are_told_apart_by_their_media_type() {
+    fn a_content_type_names_a_kind_of_patch() {
         assert_eq!(patch_kind("application/apply-patch+yaml"), Some(PatchKind::Apply));
         assert_eq!(patch_kind("application/merge-patch+json; charset=utf-8"), Some(PatchKind::Merge));
         assert_eq!(patch_kind("application/json"), None);

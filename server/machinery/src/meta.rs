@@ -1,5 +1,5 @@
-//! Typed access to `kind`, `apiVersion` and `metadata` of an object's tree. No function here panics or fails on a
-//! malformed tree: a value of the wrong type reads as absent, and writing replaces it.
+//! Typed access to `kind`, `apiVersion` and `metadata` of an object's tree. No function here panics or fails
+//! on a malformed tree: a value of the wrong type reads as absent, and writing replaces it.
 
 use orch_runtime::{Tree, TreeMap, scalar::Time};
 
@@ -188,7 +188,8 @@ impl<'t> MetaMut<'t> {
         self.set_text(field::CREATION_TIMESTAMP, &time.to_string());
     }
 
-    /// Sets `metadata.deletionTimestamp`, which is when the grace period ends, and the grace period in seconds.
+    /// Sets `metadata.deletionTimestamp`, which is when the grace period ends, and the grace period in
+    /// seconds.
     pub fn set_deletion(&mut self, ends: Time, grace_seconds: i64) {
         self.set_text(field::DELETION_TIMESTAMP, &ends.to_string());
         self.set(field::DELETION_GRACE_PERIOD_SECONDS, Some(grace_seconds.into()));
@@ -241,7 +242,8 @@ impl<'t> MetaMut<'t> {
     }
 }
 
-/// The metadata of a top-level object; it is added where the object has none. A tree that is not an object becomes one.
+/// The metadata of a top-level object; it is added where the object has none. A tree that is not an object
+/// becomes one.
 pub fn metadata_mut(tree: &mut Tree) -> &mut TreeMap {
     object_in(object_in(tree).entry("metadata").or_insert(Tree::Null))
 }

@@ -1,56 +1,56 @@
-//! Which representation of an answer a client gets: reading `Accept` against what can be offered.
+//! Content negotiation: chooses the representation of an answer by the `Accept` header.
 //!
-//! The clause with the highest quality wins, among equals the one without wildcards, then the first. Besides a
-//! media type a clause may ask for another form of the object (`as`, `g`, `v`: a table, metadata only), for the
-//! framing of a watch (`stream`) and for indentation (`pretty`); other parameters are ignored. A clause that asks
-//! for something that an offer does not have is passed over, and the next clause is tried. Only `*/*` is a
-//! wildcard: the reference answers `application/*` with 406.
+//! The clause with the highest quality wins; among equals one without wildcards, then the first. Besides a
+//! media type a clause may ask for another form of the object (`as`, `g`, `v`: a table, or metadata only),
+//! for a watch (`stream`) and for indentation (`pretty`). Other parameters are ignored. A clause that asks
+//! for something that no offer has is skipped. Only `*/*` is a wildcard: the reference server answers
+//! `application/*` with 406.
 
 use std::cmp::Reverse;
 
 use crate::media_type::Named;
 
-/// One representation that can be made.
+/// A representation that the server can make.
 #[derive(Clone, Copy, Debug)]
 pub struct Offer<'o> {
     /// The media type, under the name that clients ask for it by.
     pub media_type: Named,
-    /// Whether the answer can be framed as a watch in this representation.
+    /// Whether `stream=watch` may be asked for.
     pub streams: bool,
-    /// The forms that objects can take in this representation, besides their own.
+    /// The other forms of objects in this representation.
     pub forms: &'o [Form<'o>],
 }
 
-/// A form that objects can take: `as=Table;g=meta.<suffix>;v=v1`.
+/// A form of an object: `as=Table;g=meta.<suffix>;v=v1`.
 #[derive(Clone, Copy, Debug)]
 pub struct Form<'o> {
     /// `as`: the kind of the answer.
     pub kind: &'o str,
-    /// `g`: all spellings of its group.
+    /// `g`: the names of its group, one per vocabulary.
     pub groups: &'o [&'o str],
     /// `v`: its versions.
     pub versions: &'o [&'o str],
 }
 
-/// What the client is to get.
+/// The chosen representation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Negotiated<'o> {
     /// The offer's media type.
     pub media_type: Named,
-    /// The form that was asked for, in the spelling in which it was asked.
+    /// The form that the client asks for, with the client's spelling of its group. None is the object itself.
     pub form: Option<AskedForm<'o>>,
-    /// Whether the watch framing was asked for.
+    /// Whether the client asks for a watch with `stream=watch`.
     pub stream: bool,
-    /// Whether indentation was asked for; no wish is `None`.
+    /// Whether the client asks for indentation; none if the clause does not say.
     pub pretty: Option<bool>,
 }
 
-/// The kind, group and version of the answer, where it is not the object itself.
+/// The kind, group and version of an answer that is not the object itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AskedForm<'o> {
     /// `Table`.
     pub kind: &'o str,
-    /// In the client's spelling.
+    /// The group in the client's spelling.
     pub group: &'o str,
     /// `v1`.
     pub version: &'o str,
@@ -63,8 +63,8 @@ impl AskedForm<'_> {
     }
 }
 
-/// The best offer for an `Accept` header; none is a 406. Without a header, or with an empty one, it is the first
-/// offer.
+/// The best offer for an `Accept` header; none means 406. Without a header, or for an empty one, it is the
+/// first offer.
 pub fn negotiate<'o>(accept: Option<&str>, offers: &'o [Offer<'o>]) -> Option<Negotiated<'o>> {
     let accept = accept.unwrap_or_default();
     if accept.is_empty() {
@@ -84,7 +84,7 @@ struct Clause<'a> {
 }
 
 impl<'a> Clause<'a> {
-    /// None for a clause that accepts nothing: empty, or of no quality.
+    /// None for a clause that accepts nothing: it is empty, or its quality is 0.
     fn parse(clause: &'a str) -> Option<Self> {
         let mut parts = clause.split(';').map(str::trim);
         let media_type = parts.next().filter(|media_type| !media_type.is_empty())?;
@@ -122,7 +122,7 @@ impl<'a> Clause<'a> {
         Some(Negotiated { media_type: offer.media_type, form, stream, pretty })
     }
 
-    /// `as`, `g` and `v`, where any of them is given.
+    /// `as`, `g` and `v`, if any of them is given.
     fn asked_form(&self) -> Option<[&'a str; 3]> {
         let asked = ["as", "g", "v"].map(|name| self.parameter(name));
         asked.iter().any(Option::is_some).then(|| asked.map(Option::unwrap_or_default))
@@ -141,7 +141,7 @@ impl<'o> Form<'o> {
     }
 }
 
-/// A quality value; what is not a number from 0 to 1 counts as 0 or 1.
+/// A quality in thousandths. A value outside 0 to 1 is brought into the range; no number is 0.
 fn thousandths(quality: &str) -> u16 {
     let quality: f64 = quality.parse().unwrap_or(0.0);
     (quality.clamp(0.0, 1.0) * 1000.0) as u16
@@ -163,7 +163,7 @@ mod tests {
         Offer { media_type: BINARY, streams: true, forms: &[PARTIAL] },
     ];
 
-    /// The outcome in one line: media type, form, marks.
+    /// The result in one line: media type, form, parameters.
     fn answer(accept: &str) -> String {
         let Some(found) = negotiate(Some(accept), OFFERS) else { return "406".to_owned() };
         let mut line = found.media_type.name.trim_start_matches("application/").to_owned();

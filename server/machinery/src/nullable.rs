@@ -1,17 +1,17 @@
-//! Lists and maps that are `null` when they are empty.
+//! Lists and maps that are stored as `null` when they are empty.
 //!
-//! Where a field is required and nullable, an empty list is a value of its own only on its way in: whoever sends it sets
-//! the field. What is stored and answered is `null`.
+//! If a field is required and nullable, a client may set it to an empty list. It is stored and answered as
+//! `null`.
 
 use orch_runtime::{
     Tree,
     type_def::{FieldDef, Shape, TypeDef},
 };
 
-/// Turns what is empty into `null` wherever the type writes it so.
+/// Turns empty lists and maps into `null` where the type has them so.
 pub fn empty_to_null(tree: &mut Tree, def: &'static TypeDef) {
     let Some(fields) = tree.as_object_mut() else { return };
-    // What is in the object is less than what its type knows, and most of it is single values.
+    // Objects have fewer fields than their types, and most fields hold single values.
     for (name, value) in fields.iter_mut().filter(|(_, value)| value.is_array() || value.is_object()) {
         match def.field(name) {
             Some(field) if can_be_null(field) && is_empty(value) => *value = Tree::Null,
@@ -42,7 +42,7 @@ fn can_be_null(field: &FieldDef) -> bool {
     field.required && field.nullable && matches!(field.shape, Shape::List { .. } | Shape::Map { .. })
 }
 
-/// Whether there are objects in it: only they have fields.
+/// Whether its values have fields: they are objects, or hold objects.
 fn has_fields(shape: &Shape) -> bool {
     match shape {
         Shape::Object(_) => true,

@@ -1,22 +1,22 @@
-//! Forms of objects and lists that hold less than the whole: an object's metadata alone, a list's head.
+//! Parts of objects and lists that are answers themselves: the metadata of an object, the metadata of a list.
 
 use orch_runtime::{Tree, type_def::TypeDef};
 
 use crate::json::encode::encode_part;
 
-/// What a list or a table says about itself.
+/// The metadata of a list or a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListMeta<'a> {
-    /// The state of the store that the list shows.
+    /// The revision of the store at which the list was made.
     pub resource_version: &'a str,
-    /// Where the next page begins; empty on the last one.
+    /// The token with which a client asks for the next page; empty on the last page.
     pub continue_token: &'a str,
-    /// How many items the following pages hold, where that is known.
+    /// The number of items on the following pages, if it is known.
     pub remaining_item_count: Option<u64>,
 }
 
 impl ListMeta<'_> {
-    /// Writes the metadata as a JSON object; what is empty is left out.
+    /// Writes the metadata as a JSON object without empty fields.
     pub fn write(&self, out: &mut Vec<u8>) {
         let mut separator = b'{';
         for (name, text) in [("resourceVersion", self.resource_version), ("continue", self.continue_token)] {
@@ -40,7 +40,7 @@ impl ListMeta<'_> {
     }
 }
 
-/// Writes the metadata of an object as an object of its own: kind `PartialObjectMetadata`, in the given version.
+/// Writes the metadata of an object as an object of kind `PartialObjectMetadata` in the given version.
 pub fn write_partial_object(tree: &Tree, def: &'static TypeDef, api_version: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(br#"{"kind":"PartialObjectMetadata","apiVersion":"#);
     write_json(api_version, out);

@@ -1,8 +1,8 @@
-//! The protobuf form of objects, read and written by the type tables.
+//! The protobuf form of objects, read and written by type tables.
 //!
-//! A document is four magic bytes and an envelope (`Unknown`: type in 1, object in 2) around the object's own
-//! message. Field numbers are the tags of the tables; fields that a table does not know are skipped, as the format
-//! intends. The result is the same tree that the JSON form decodes to.
+//! A document is four magic bytes and an envelope (the message `Unknown`: the type in field 1, the object in
+//! field 2) around the message of the object. Field numbers are the tags of the type table. Unknown fields
+//! are skipped. The result is the same tree as from the JSON form.
 
 mod backward;
 mod encode;
@@ -21,24 +21,24 @@ use crate::{
     meta,
 };
 
-/// What every document begins with.
+/// The first bytes of every document.
 const MAGIC: &[u8] = b"k8s\0";
 
-/// Why a document cannot be read or written. The text is meant for the person who sent it.
+/// Why a document cannot be read or written. The text is meant for the client.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProtobufError {
     /// The magic bytes are missing.
     #[error("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")]
     NoMagic,
-    /// The bytes break off or are no protobuf.
+    /// The bytes end too early, or are not protobuf.
     #[error("the protobuf message is malformed: {0}")]
     Malformed(&'static str),
-    /// A field that does not hold what its table says.
+    /// A field with a value of the wrong type.
     #[error("the protobuf message does not hold a {expected} in field {field}")]
     WrongType {
         /// The field's name.
         field: &'static str,
-        /// What belongs there.
+        /// The right type.
         expected: &'static str,
     },
     /// Messages are nested deeper than allowed.
@@ -91,8 +91,8 @@ impl Reader<'_> {
         Ok(fields)
     }
 
-    /// The entries of a message. `inline` is the field number of a message that only this form nests: its fields
-    /// become fields of the object around it.
+    /// Reads the fields of a message. `inline` is the field number of a message that is nested only in
+    /// protobuf: its fields become fields of the object around it.
     fn entries(
         &self,
         bytes: &[u8],
@@ -148,7 +148,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A single value; `None` for what stands for absence (the zero time).
+    /// Reads a single value; none for the zero time, which means that it is absent.
     fn value(
         &self,
         field: &'static FieldDef,
@@ -163,7 +163,7 @@ impl Reader<'_> {
                 self.message(bytes, def, depth + 1).map(|fields| Some(Tree::Object(fields)))
             }
             Shape::Any => self.embedded(value.bytes(field.name)?),
-            // A list inside a list or map is a message of its own, with the items under number 1.
+            // A list inside a list or map is a message with the items in field 1.
             Shape::List { item, .. } => {
                 let mut items = Vec::new();
                 for entry in Fields::of(value.bytes(field.name)?) {
@@ -173,7 +173,7 @@ impl Reader<'_> {
                 }
                 Ok(Some(Tree::Array(items)))
             }
-            // No message of this API holds a map inside a list or map.
+            // No message has a map inside a list or map.
             Shape::Map { .. } => {
                 Err(ProtobufError::WrongType { field: field.name, expected: "single value" })
             }
@@ -198,7 +198,7 @@ impl Reader<'_> {
         Ok((key, value.unwrap_or_else(|| empty(shape))))
     }
 
-    /// Free-form content travels as JSON text inside a message.
+    /// A value of any type is JSON text inside a message.
     fn embedded(&self, bytes: &[u8]) -> Result<Option<Tree>, ProtobufError> {
         for field in Fields::of(bytes) {
             if let (1, Value::Bytes(json)) = field? {
@@ -211,7 +211,7 @@ impl Reader<'_> {
     }
 }
 
-/// What an absent map value is.
+/// The value of a map entry without a value.
 fn empty(shape: &Shape) -> Tree {
     match shape {
         Shape::Scalar(scalar) => scalar::zero(*scalar),

@@ -1,6 +1,6 @@
-//! The table form of objects, as command line tools print it: columns from the kind's definition, a row per object.
+//! Objects as a table, which command line tools print: the columns of the kind, and a row for each object.
 //!
-//! A table is written row by row into bytes; nothing is kept of the rows before.
+//! A table is written row by row; no row is kept in memory.
 
 mod cell;
 
@@ -16,7 +16,7 @@ use crate::{
     partial::{ListMeta, write_partial_object},
 };
 
-/// The columns of a kind that defines none.
+/// The columns of kinds that define none.
 static DEFAULT_COLUMNS: &[ColumnDef] = &[
     ColumnDef {
         name: "Name",
@@ -38,12 +38,12 @@ static DEFAULT_COLUMNS: &[ColumnDef] = &[
     },
 ];
 
-/// The columns to show for a kind.
+/// The columns of a kind, or the default ones.
 pub fn columns_of(columns: &'static [ColumnDef]) -> &'static [ColumnDef] {
     if columns.is_empty() { DEFAULT_COLUMNS } else { columns }
 }
 
-/// `includeObject`: what a row holds besides its cells.
+/// The query parameter `includeObject`: what a row holds besides its cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IncludeObject {
     /// The object's metadata.
@@ -56,7 +56,7 @@ pub enum IncludeObject {
 }
 
 impl IncludeObject {
-    /// Reads the query parameter; none for a word that is not known.
+    /// Reads the query parameter; none for an unknown value.
     pub fn parse(text: &str) -> Option<Self> {
         match text {
             "" | "Metadata" => Some(IncludeObject::Metadata),
@@ -67,14 +67,14 @@ impl IncludeObject {
     }
 }
 
-/// One object of a table.
+/// One row of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
-    /// One value per column: [`cells`], or what the kind computes itself.
+    /// One value per column, from [`cells`].
     pub cells: &'a [Tree],
     /// The object.
     pub tree: &'a Tree,
-    /// The object as JSON, as it is stored.
+    /// The object in its stored form.
     pub bytes: &'a [u8],
     /// The object's type.
     pub def: &'static TypeDef,
@@ -89,8 +89,8 @@ pub struct TableWriter<'a> {
 }
 
 impl<'a> TableWriter<'a> {
-    /// Begins the table. `api_version` is that of the table, and of the metadata in its rows. Without `columns`
-    /// their definitions are `null`: a watch gives them with its first event only.
+    /// Begins a table. `api_version` is the version of the table, and of the metadata in its rows. Without
+    /// `columns` the column definitions are `null`: a watch sends them only with its first event.
     pub fn start(
         api_version: &'a str,
         include: IncludeObject,
@@ -111,7 +111,7 @@ impl<'a> TableWriter<'a> {
         TableWriter { api_version, include, rows: 0 }
     }
 
-    /// Goes on with a table that has this many rows and is written in pieces.
+    /// Continues a table that has this many rows: a long table is written in several pieces.
     pub fn resume(api_version: &'a str, include: IncludeObject, rows: usize) -> Self {
         TableWriter { api_version, include, rows }
     }

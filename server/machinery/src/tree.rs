@@ -1,8 +1,9 @@
-//! Looking into trees by path.
+//! Values in trees by path, and the size of trees.
 
 use orch_runtime::Tree;
 
-/// The value at a path of names from the root; none where a step is missing or is not an object.
+/// The value at a path of names from the root. None if a name is missing, or leads into a value that is not
+/// an object.
 pub fn at<'t>(tree: &'t Tree, path: &[&str]) -> Option<&'t Tree> {
     path.iter().try_fold(tree, |value, name| value.get(name))
 }
@@ -16,7 +17,7 @@ pub fn depth(tree: &Tree) -> usize {
     }
 }
 
-/// About how many bytes a tree takes as JSON. Never 0.
+/// The approximate length of a tree as JSON, in bytes. Never 0.
 pub fn weight(tree: &Tree) -> usize {
     match tree {
         Tree::Null | Tree::Bool(_) => 5,
@@ -41,7 +42,7 @@ mod strategies {
     };
     use proptest::{collection, prelude::*, sample};
 
-    /// Names that occur in the types of the tests, so that arbitrary documents hit them.
+    /// Names of the types in the tests, so that arbitrary documents have fields that the types know.
     const NAMES: &[&str] = &[
         "metadata",
         "name",

@@ -1,8 +1,8 @@
-//! YAML bodies: read into trees, written from them.
+//! YAML: read into trees, written from trees.
 //!
-//! Plain scalars mean what they mean to the readers that clients use (YAML 1.1: `yes` and `y` are booleans, `0755` is
-//! octal). Of several documents the first counts. Of duplicate names the last one wins and each is reported. Aliases,
-//! nesting and size are bounded.
+//! Plain scalars are read as in YAML 1.1: `yes` and `y` are booleans, `0755` is octal. The first of several
+//! documents is read. If a name occurs twice in a map, it is reported and the last one wins. Aliases, depth
+//! and size are limited.
 
 use std::{borrow::Cow, cell::RefCell, fmt};
 
@@ -22,39 +22,39 @@ mod scalar;
 
 pub use encode::{encode, encode_item};
 
-/// YAML may be nested this deep; its reader takes more of the stack per level than that of JSON.
+/// The depth limit of YAML. Its parser needs more of the stack per level than that of JSON.
 const MAX_YAML_DEPTH: usize = 64;
 
 /// At most this many duplicate names are reported.
 const MAX_DUPLICATES: usize = 100;
 
-/// Aliases may stand for this many events in all.
+/// The number of parser events that all aliases together may stand for.
 const MAX_REPLAYED_EVENTS: usize = 100_000;
 
-/// Integers beyond this are not exact as floating point numbers.
+/// Greater integers are not exact as floating point numbers.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// A document that was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
-    /// What it says.
+    /// The content.
     pub tree: Tree,
-    /// Names that occur more than once in their map, as people are told: `line 8: key "k" already set in map`.
+    /// Reports of names that occur twice in a map: `line 8: key "k" already set in map`.
     pub duplicates: Vec<String>,
 }
 
-/// Reads the first document. JSON is YAML.
+/// Reads the first document. JSON is read as YAML too.
 ///
 /// # Errors
-/// [`DecodeError::Empty`] for no document, [`DecodeError::Syntax`] for what is no YAML or has no JSON form, and
-/// [`DecodeError::TooDeep`].
+/// [`DecodeError::Empty`] if there is no document, [`DecodeError::Syntax`] for text that is not YAML or has
+/// no JSON form, and [`DecodeError::TooDeep`].
 pub fn decode(bytes: &[u8], limits: &Limits) -> Result<Document, DecodeError> {
     if bytes.trim_ascii_start().starts_with(b"{")
         && let Ok(json) = decode_any_strict(bytes, limits)
     {
         let duplicates: Vec<String> = json.strict.iter().map(ToString::to_string).collect();
         let document = Document { tree: json.tree, duplicates };
-        // Names that occur twice are told in the words of YAML, with their lines, where it can be read as such.
+        // If the text can be read as YAML, its reports with line numbers are used.
         let has_duplicates = !document.duplicates.is_empty();
         return Ok(if has_duplicates { read(bytes, limits).unwrap_or(document) } else { document });
     }
@@ -90,8 +90,8 @@ fn options(depth: usize) -> serde_saphyr::Options {
     }
 }
 
-/// The text up to the marker that ends the first document: `---` or `...` at the beginning of a line, wherever it
-/// stands. A marker before any content begins the first document instead.
+/// The text of the first document. A line that begins with `---` or `...` ends it. Such a line before any
+/// content begins it instead.
 fn first_document(text: &str) -> &str {
     let mut offset = 0;
     let mut has_content = false;
@@ -201,7 +201,7 @@ impl<'de> Visitor<'de> for Value<'_> {
     }
 }
 
-/// Whole numbers are integers, as in the JSON form of the reference.
+/// Whole numbers become integers, as in the reference server.
 fn number(value: f64) -> Option<Number> {
     if value.fract() == 0.0 && value.abs() < MAX_EXACT {
         #[expect(clippy::cast_possible_truncation, reason = "it is whole and within 53 bits")]
@@ -210,7 +210,7 @@ fn number(value: f64) -> Option<Number> {
     Number::from_f64(value)
 }
 
-/// A name: any single value, as text.
+/// A name in a map: any single value, as text.
 struct Key<'de>(Cow<'de, str>);
 
 impl<'de> Deserialize<'de> for Key<'de> {

@@ -1,4 +1,5 @@
-//! Whether a configuration fits its type: every name declared, every value of its type, every list item told apart.
+//! Checks a configuration against its type: every field is declared, every value has the right type, and no
+//! two items of a list have the same key.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -11,18 +12,18 @@ use orch_runtime::{
 use super::conflict::element_text;
 use crate::{fieldset::Element, list_item::item_element};
 
-/// At most this many problems are told.
+/// At most this many problems are reported.
 const MAX_PROBLEMS: usize = 100;
 
-/// Checks a top-level configuration. `null` fits everywhere: it says that the applier wants the field empty.
+/// Checks a top-level configuration. `null` fits every field: the manager wants it to be empty.
 ///
 /// # Errors
-/// `.foo: field not declared in schema`, or all problems in lines of their own.
+/// One problem, such as `.foo: field not declared in schema`, or all problems, one per line.
 pub fn check(config: &Tree, def: &'static TypeDef) -> Result<(), String> {
     let mut walk = Walk { problems: Vec::new() };
     match config {
-        Tree::Object(fields) => walk.fields(&Place::Root, fields, def, &["kind", "apiVersion"]),
-        other => walk.problem(&Place::Root, format!("expected map, got {other}")),
+        Tree::Object(fields) => walk.fields(&Location::Root, fields, def, &["kind", "apiVersion"]),
+        other => walk.problem(&Location::Root, format!("expected map, got {other}")),
     }
     match &*walk.problems {
         [] => Ok(()),
@@ -31,21 +32,21 @@ pub fn check(config: &Tree, def: &'static TypeDef) -> Result<(), String> {
     }
 }
 
-/// Where the walk is. It is put into words only where something is wrong.
-enum Place<'p> {
+/// The path to the current value. It becomes text only for a problem.
+enum Location<'p> {
     Root,
-    Field(&'p Place<'p>, &'p str),
-    Item(&'p Place<'p>, usize),
-    Element(&'p Place<'p>, &'p Element<'p>),
+    Field(&'p Location<'p>, &'p str),
+    Item(&'p Location<'p>, usize),
+    Element(&'p Location<'p>, &'p Element<'p>),
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for Location<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Root => Ok(()),
-            Place::Field(parent, name) => write!(out, "{parent}.{name}"),
-            Place::Item(parent, index) => write!(out, "{parent}[{index}]"),
-            Place::Element(parent, element) => write!(out, "{parent}{}", element_text(element)),
+            Location::Root => Ok(()),
+            Location::Field(parent, name) => write!(out, "{parent}.{name}"),
+            Location::Item(parent, index) => write!(out, "{parent}[{index}]"),
+            Location::Element(parent, element) => write!(out, "{parent}{}", element_text(element)),
         }
     }
 }
@@ -55,21 +56,21 @@ struct Walk {
 }
 
 impl Walk {
-    fn problem(&mut self, at: &Place<'_>, text: String) {
+    fn problem(&mut self, at: &Location<'_>, text: String) {
         if self.problems.len() < MAX_PROBLEMS {
-            let text = if let Place::Root = at { text } else { format!("{at}: {text}") };
+            let text = if let Location::Root = at { text } else { format!("{at}: {text}") };
             self.problems.push(text);
         }
     }
 
-    fn value(&mut self, at: &Place<'_>, value: &Tree, shape: &'static Shape) {
+    fn value(&mut self, at: &Location<'_>, value: &Tree, shape: &'static Shape) {
         match (shape, value) {
             (Shape::Any, _) | (_, Tree::Null) => {}
             (Shape::Scalar(scalar), value) => self.scalar(at, value, *scalar),
             (Shape::Object(def), Tree::Object(fields)) => self.fields(at, fields, def, &[]),
             (Shape::Map { value: shape, .. }, Tree::Object(map)) => {
                 for (key, value) in map {
-                    self.value(&Place::Field(at, key), value, shape);
+                    self.value(&Location::Field(at, key), value, shape);
                 }
             }
             (Shape::List { item, semantics }, Tree::Array(items)) => self.items(at, items, item, *semantics),
@@ -80,9 +81,9 @@ impl Walk {
         }
     }
 
-    fn fields(&mut self, at: &Place<'_>, fields: &TreeMap, def: &'static TypeDef, also: &[&str]) {
+    fn fields(&mut self, at: &Location<'_>, fields: &TreeMap, def: &'static TypeDef, also: &[&str]) {
         for (name, value) in fields {
-            let at = Place::Field(at, name);
+            let at = Location::Field(at, name);
             match def.field(name) {
                 Some(field) => self.value(&at, value, &field.shape),
                 None if also.contains(&name.as_str()) => {}
@@ -91,10 +92,10 @@ impl Walk {
         }
     }
 
-    fn items(&mut self, at: &Place<'_>, items: &[Tree], shape: &'static Shape, semantics: ListSemantics) {
+    fn items(&mut self, at: &Location<'_>, items: &[Tree], shape: &'static Shape, semantics: ListSemantics) {
         if semantics == ListSemantics::Atomic {
             for (index, item) in items.iter().enumerate() {
-                self.value(&Place::Item(at, index), item, shape);
+                self.value(&Location::Item(at, index), item, shape);
             }
             return;
         }
@@ -103,7 +104,7 @@ impl Walk {
             match item_element(item, shape, semantics) {
                 Err(why) => self.problem(at, format!("element {index}: {why}")),
                 Ok(element) => {
-                    self.value(&Place::Element(at, &element), item, shape);
+                    self.value(&Location::Element(at, &element), item, shape);
                     if seen.contains(&element) {
                         let text = element_text(&element);
                         self.problem(at, format!("duplicate entries for key {text}"));
@@ -114,7 +115,7 @@ impl Walk {
         }
     }
 
-    fn scalar(&mut self, at: &Place<'_>, value: &Tree, scalar: Scalar) {
+    fn scalar(&mut self, at: &Location<'_>, value: &Tree, scalar: Scalar) {
         let (wanted, fits) = match scalar {
             Scalar::Boolean => ("boolean", value.is_boolean()),
             Scalar::Int32 | Scalar::Int64 | Scalar::Double => ("numeric (int or float)", value.is_number()),

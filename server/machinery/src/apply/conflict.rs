@@ -1,4 +1,4 @@
-//! What stands against an apply: fields that others own and that it would change.
+//! Conflicts of an apply: fields that it would change and that other managers own.
 
 use std::fmt;
 
@@ -9,21 +9,22 @@ use crate::{
     managed_fields::{Entry, Operation},
 };
 
-/// One field of one manager.
+/// A field that another manager owns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// Who owns the field: `"tool" using v1`, `"node" with subresource "status"`.
+    /// The owner: `"tool" using v1`, `"node" with subresource "status"`.
     pub manager: String,
     /// The field: `.spec.containers[name="c"].image`.
     pub field: String,
 }
 
-/// All conflicts of an apply, by manager, then by field; never none. Prints as the message that clients know.
+/// All conflicts of an apply, by manager, then by field. Never empty. `Display` writes the message of the
+/// response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflicts(pub Vec<Conflict>);
 
 impl Conflict {
-    /// What a machine-readable cause says besides the field.
+    /// The message of a cause in the details of a `Status`; the field stands beside it.
     pub fn message(&self) -> String {
         format!("conflict with {}", self.manager)
     }
@@ -48,7 +49,7 @@ impl fmt::Display for Conflicts {
     }
 }
 
-/// How a manager is called in messages.
+/// The name of a manager in messages.
 pub(super) fn manager_text(entry: &Entry<'_>) -> String {
     let mut text = entry.manager.shown();
     if !entry.subresource.is_empty() {
@@ -60,12 +61,12 @@ pub(super) fn manager_text(entry: &Entry<'_>) -> String {
     text
 }
 
-/// A path as people read it: `.spec.ports[containerPort=80,protocol="TCP"]`.
+/// The path in messages: `.spec.ports[containerPort=80,protocol="TCP"]`.
 pub(super) fn path_text(path: &[&Element<'_>]) -> String {
     path.iter().map(|element| element_text(element)).collect()
 }
 
-/// One element of a path as people read it.
+/// One element of such a path.
 pub(super) fn element_text(element: &Element<'_>) -> String {
     match element.step() {
         Step::Field(name) => format!(".{name}"),

@@ -1,7 +1,8 @@
-//! The fields that a configuration lists, as the type divides it.
+//! The set of fields that a configuration lists.
 //!
-//! Single values, atomic lists and atomic objects are fields as a whole. Items of keyed lists, members of sets and
-//! entries of maps are fields besides what is in them. An object of a type is a field only where it is empty.
+//! Single values, atomic lists and atomic objects are one field. Items of keyed lists, members of sets and
+//! entries of maps are fields, and so are the fields inside them. An object of a type is a field only if it
+//! is empty.
 
 use orch_runtime::{
     Tree, TreeMap,
@@ -18,7 +19,7 @@ pub fn fields_of<'t>(config: &'t Tree, def: &'static TypeDef) -> FieldSet<'t> {
     config.as_object().map(|fields| of_fields(fields, def)).unwrap_or_default()
 }
 
-/// What a value contributes: whether its place is a field itself, and the fields below it.
+/// What a value adds to the set: whether it is a field itself, and the fields below it.
 struct Found<'t> {
     itself: bool,
     below: FieldSet<'t>,
@@ -53,7 +54,7 @@ fn of_value<'t>(value: &'t Tree, shape: &'static Shape) -> Found<'t> {
         (Shape::List { item, semantics }, Tree::Array(items)) => {
             Found::part(of_items(items, item, *semantics))
         }
-        // Does not fit its type; a leaf, so that it is compared as a whole.
+        // It does not fit its type. It is a leaf, so that it is compared as a whole.
         (Shape::Object(_) | Shape::Map { .. } | Shape::List { .. }, _) => Found::leaf(),
     }
 }

@@ -1,4 +1,5 @@
-//! Merging a configuration into an object: objects, maps, keyed lists and sets part by part, everything else whole.
+//! Merges a configuration into the live object: objects, maps, keyed lists and sets part by part, all other
+//! values as a whole.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ use orch_runtime::{
 
 use crate::list_item::item_element;
 
-/// The live object with everything that the configuration says. The configuration fits its type.
+/// The live object with all values of the configuration. The configuration must fit the type.
 pub fn merge(live: Tree, config: &Tree, def: &'static TypeDef) -> Tree {
     let Tree::Object(mut merged) = live else { return merge(Tree::Object(TreeMap::new()), config, def) };
     for (name, value) in config.as_object().into_iter().flatten() {
@@ -22,7 +23,7 @@ pub fn merge(live: Tree, config: &Tree, def: &'static TypeDef) -> Tree {
     Tree::Object(merged)
 }
 
-/// `live` is absent, or is what is there.
+/// `live` is the value of the live object, if it has one.
 fn merge_value(live: Option<Tree>, config: &Tree, shape: &'static Shape) -> Tree {
     let whole = match shape {
         Shape::Scalar(_) | Shape::Any | Shape::List { semantics: ListSemantics::Atomic, .. } => true,
@@ -42,7 +43,7 @@ fn merge_value(live: Option<Tree>, config: &Tree, shape: &'static Shape) -> Tree
         (Tree::Array(live), Tree::Array(config), Shape::List { item, semantics }) => {
             Tree::Array(merge_items(live, config, item, *semantics))
         }
-        // An empty or null configuration wants nothing in particular of what is there.
+        // An empty or null configuration keeps the live value.
         (live, Tree::Null, _) => live,
         (_, config, _) => config.clone(),
     }
@@ -71,8 +72,9 @@ fn merge_entries(
     live
 }
 
-/// The items of the configuration in its order. Items that only the live list has keep their places relative to the
-/// items that both have; items that are new follow those of the live list that stand before the next shared one.
+/// The items of the configuration, in its order. Items that only the live list has keep their positions
+/// relative to the items that both lists have. New items come after the live items that stand before the next
+/// common item.
 fn merge_items(
     live: Vec<Tree>,
     config: &[Tree],
@@ -80,27 +82,27 @@ fn merge_items(
     semantics: ListSemantics,
 ) -> Vec<Tree> {
     let element_of = |item: &Tree| item_element(item, shape, semantics).ok();
-    let mut places = BTreeMap::new();
-    // Of items that occur twice in the live list, each is known by the place of the first.
+    let mut first_positions = BTreeMap::new();
+    // If an item occurs twice in the live list, its first position counts.
     let identity: Vec<usize> = live
         .iter()
         .enumerate()
         .map(|(index, item)| {
-            element_of(item).map_or(index, |element| *places.entry(element).or_insert(index))
+            element_of(item).map_or(index, |element| *first_positions.entry(element).or_insert(index))
         })
         .collect();
-    let place: Vec<Option<usize>> = config
+    let positions: Vec<Option<usize>> = config
         .iter()
-        .map(|item| element_of(item).and_then(|element| places.get(&element).copied()))
+        .map(|item| element_of(item).and_then(|element| first_positions.get(&element).copied()))
         .collect();
     let mut shared = vec![false; live.len()];
-    for index in place.iter().flatten() {
+    for index in positions.iter().flatten() {
         shared[*index] = true;
     }
-    // From each item of the configuration on: the next one that the live list has too.
+    // For each item of the configuration: the next item from there on that the live list has too.
     let mut next_shared = vec![None; config.len() + 1];
-    for (index, place) in place.iter().enumerate().rev() {
-        next_shared[index] = place.or(next_shared[index + 1]);
+    for (index, position) in positions.iter().enumerate().rev() {
+        next_shared[index] = position.or(next_shared[index + 1]);
     }
     let mut live: Vec<Option<Tree>> = live.into_iter().map(Some).collect();
     let mut out = Vec::with_capacity(live.len().max(config.len()));
@@ -109,17 +111,17 @@ fn merge_items(
         let candidate = identity.get(at_live).copied();
         let is_shared = candidate.is_some_and(|index| shared[index]);
         match candidate {
-            // Only the live list has it.
+            // Only the live list has this item.
             Some(_) if !is_shared => {
                 out.extend(live[at_live].take());
                 at_live += 1;
             }
-            // It has its place already, or comes later in the configuration.
+            // It is written already, or comes later in the configuration.
             Some(index) if next_shared[at_config] != Some(index) => at_live += 1,
             _ if at_config < config.len() => {
-                let current = place[at_config].and_then(|index| live[index].take());
+                let current = positions[at_config].and_then(|index| live[index].take());
                 out.push(merge_value(current, &config[at_config], shape));
-                at_live += usize::from(candidate.is_some() && place[at_config] == candidate);
+                at_live += usize::from(candidate.is_some() && positions[at_config] == candidate);
                 at_config += 1;
             }
             _ => return out,

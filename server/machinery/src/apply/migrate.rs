@@ -1,4 +1,5 @@
-//! The way from applying on the client's side, which keeps its last configuration in an annotation, to applying here.
+//! Migration from client-side apply, which keeps the last configuration in an annotation, to server-side
+//! apply.
 
 use orch_runtime::{Tree, type_def::TypeDef};
 
@@ -10,17 +11,17 @@ use crate::{
     meta::{Meta, metadata_mut},
 };
 
-/// The manager whose applies migrate: the well-known command line client under its default name.
+/// The manager whose applies migrate: the default manager of the command line client.
 pub(super) const MIGRATING_MANAGER: &str = "kubectl";
 
-/// The annotation with the last configuration, as JSON text.
+/// The annotation that holds the last configuration, as JSON text.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// All annotations together may be this long, keys and values, in bytes.
+/// Limit of the keys and values of all annotations together, in bytes.
 const MAX_ANNOTATIONS: usize = 256 * 1024;
 
-/// The fields that the client applied on its side and that still hold what it applied: taking them over is no
-/// conflict. None where there is no last configuration of this version.
+/// The fields that client-side apply set and that still have the value that it set. They are taken over
+/// without a conflict. None if there is no last configuration in this version.
 pub(super) fn taken_over(live: &Tree, api_version: &str, def: &'static TypeDef) -> Option<FieldSet<'static>> {
     let text = Meta::of(live).annotation(LAST_APPLIED).filter(|text| !text.is_empty())?;
     let last = decode_any(text.as_bytes(), &Limits::default()).ok()?;
@@ -35,8 +36,8 @@ pub(super) fn taken_over(live: &Tree, api_version: &str, def: &'static TypeDef) 
     Some(kept.into_owned())
 }
 
-/// Puts the applied configuration into the annotation, where the object has one: the client's own applies go on
-/// working. Without the annotation nothing is done; where there is no room it is removed.
+/// Writes the applied configuration into the annotation, if the object has one, so that client-side apply
+/// goes on working. The annotation is removed if it would be too long.
 pub(super) fn refresh_annotation(object: &mut Tree, config: &Tree) {
     if Meta::of(object).annotation(LAST_APPLIED).is_none_or(str::is_empty) {
         return;

@@ -1,4 +1,4 @@
-//! Taking out what a manager applied before and no longer lists.
+//! Removes what a manager applied before and no longer lists.
 
 use orch_runtime::{
     Tree, TreeMap,
@@ -11,10 +11,10 @@ use crate::{
     list_item::item_element,
 };
 
-/// The merged object without the fields of `last` that nobody owns.
+/// The merged object without the fields of `last` that no manager owns.
 ///
-/// `owned` is what all managers own now, the applier with its new configuration included. A field stays if somebody
-/// owns it or something below it, and so does what was never in `last`.
+/// `owned` has the fields of all managers, and of the new configuration. A field stays if a manager owns it
+/// or a field below it. Fields that are not in `last` stay.
 pub fn prune(merged: Tree, last: &FieldSet<'_>, owned: &FieldSet<'_>, def: &'static TypeDef) -> Tree {
     if last.is_subset(owned) {
         return merged;
@@ -22,7 +22,8 @@ pub fn prune(merged: Tree, last: &FieldSet<'_>, owned: &FieldSet<'_>, def: &'sta
     let [last, owned] = [last, owned].map(|set| with_parents(set.clone(), def));
     let all = with_parents(fields_of(&merged, def), def);
     let left_of = |tree| with_parents(fields_of(tree, def), def);
-    // Everything of `last` goes at first; then what is owned comes back; then what had to go with its parents only.
+    // First all fields of `last` are removed. Then the owned ones are put back. Then those go that are left
+    // only because their parents were put back.
     let bare = without(&merged, &last, def);
     let gone = all.clone().difference(&left_of(&bare).union(owned));
     let kept = without(&merged, &gone, def);
@@ -30,7 +31,7 @@ pub fn prune(merged: Tree, last: &FieldSet<'_>, owned: &FieldSet<'_>, def: &'sta
     without(&merged, &dangling, def)
 }
 
-/// The set, with every declared field that something in the set is below of.
+/// The set, with all declared parents of its members.
 fn with_parents<'t>(set: FieldSet<'t>, def: &'static TypeDef) -> FieldSet<'t> {
     set.map_children(|element, child, is_member| {
         let field = match element.step() {
@@ -55,7 +56,8 @@ fn parents_below<'t>(set: FieldSet<'t>, shape: &'static Shape) -> FieldSet<'t> {
     }
 }
 
-/// The object without these fields. A container that loses everything becomes null, as an absent one.
+/// The object without these fields. A list or object that becomes empty becomes null, which is the same as
+/// absent.
 fn without(tree: &Tree, fields: &FieldSet<'_>, def: &'static TypeDef) -> Tree {
     match tree {
         Tree::Object(map) => Tree::Object(without_fields(map, fields, def)),
@@ -87,7 +89,7 @@ fn without_entries(
     left
 }
 
-/// `fields` is not empty.
+/// The value without these fields. `fields` must not be empty.
 fn without_parts(value: &Tree, fields: &FieldSet<'_>, shape: &'static Shape) -> Tree {
     let left = match (value, shape) {
         (Tree::Object(map), Shape::Object(def)) if !def.atomic => {

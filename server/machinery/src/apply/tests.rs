@@ -1,4 +1,4 @@
-//! Tests of applying. The cases follow recorded answers.
+//! Tests of apply. The cases follow recorded answers of the reference server.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -22,7 +22,7 @@ fn empty() -> Tree {
     json!({"metadata": {}})
 }
 
-/// What applying gives, with the merged tree read by its type as the server does.
+/// The result of an apply, with the merged tree read by its type as the server does.
 fn applied(
     live: &Tree,
     manager: &str,
@@ -61,7 +61,7 @@ fn conflict_text(result: Result<Tree, ApplyError>) -> String {
 }
 
 #[test]
-fn fields_are_shared_taken_and_let_go() {
+fn fields_are_shared_taken_over_and_given_up() {
     let one = applied(&new(&BAG), "one", false, &bag(&json!({"k": "1", "l": "1"})), &BAG).unwrap();
     assert_eq!(owners(&one), [("one", json!({"f:data": {"f:k": {}, "f:l": {}}}))]);
     let one = applied(&one, "one", false, &bag(&json!({"k": "2"})), &BAG).unwrap();
@@ -74,7 +74,8 @@ fn fields_are_shared_taken_and_let_go() {
     let three = bag(&json!({"k": "3"}));
     assert_eq!(
         conflict_text(applied(&two, "three", false, &three, &BAG)),
-        "Apply failed with 2 conflicts: conflicts with \"one\":\n- .data.k\nconflicts with \"two\":\n- .data.k"
+        "Apply failed with 2 conflicts: conflicts with \"one\":\n- .data.k\n\
+         conflicts with \"two\":\n- .data.k"
     );
     assert_eq!(
         conflict_text(applied(&two, "one", false, &three, &BAG)),
@@ -93,7 +94,7 @@ fn fields_are_shared_taken_and_let_go() {
 }
 
 #[test]
-fn what_nobody_tracked_conflicts() {
+fn an_untracked_object_conflicts() {
     let live = bag(&json!({"u": "1"}));
     let config = bag(&json!({"u": "2"}));
     assert_eq!(
@@ -109,7 +110,10 @@ fn what_nobody_tracked_conflicts() {
 
 #[test]
 fn lists_merge_by_their_semantics() {
-    let config = |finalizers: Tree| json!({"kind": "Workload", "apiVersion": "v1", "metadata": {"name": "w", "finalizers": finalizers}});
+    let config = |finalizers: Tree| {
+        let metadata = json!({"name": "w", "finalizers": finalizers});
+        json!({"kind": "Workload", "apiVersion": "v1", "metadata": metadata})
+    };
     let one = applied(&new(&WORKLOAD), "one", false, &config(json!(["a"])), &WORKLOAD).unwrap();
     let two = applied(&one, "two", false, &config(json!(["b"])), &WORKLOAD).unwrap();
     assert_eq!(two["metadata"]["finalizers"], json!(["a", "b"]));
@@ -190,7 +194,7 @@ fn merged_lists_keep_the_order_of_both() {
 }
 
 #[test]
-fn what_does_not_fit_the_type_is_told() {
+fn what_does_not_fit_the_type_is_reported() {
     let cases = [
         (json!({"foo": 1}), ".foo: field not declared in schema"),
         (json!({"data": {"k": 5}}), ".data.k: expected string, got 5"),
@@ -220,7 +224,7 @@ fn what_does_not_fit_the_type_is_told() {
 }
 
 #[test]
-fn updates_and_applies_of_one_manager_are_apart() {
+fn updates_and_applies_of_one_manager_have_separate_entries() {
     let mut live = bag(&json!({"k": "1", "l": "1"}));
     track_create(&write("tool", "1"), &empty(), &mut live, &BAG);
     let live = applied(&live, "tool", false, &bag(&json!({"k": "1"})), &BAG).unwrap();
@@ -240,7 +244,7 @@ fn updates_and_applies_of_one_manager_are_apart() {
 }
 
 #[test]
-fn times_change_with_what_they_are_about() {
+fn times_change_only_with_their_entry() {
     let at = |live: &Tree, manager: &str, time: &str, data: Tree| {
         let config = bag(&data);
         let application = Application { write: write(manager, time), force: true, config: &config };
@@ -258,7 +262,7 @@ fn times_change_with_what_they_are_about() {
 }
 
 #[test]
-fn applies_of_the_client_side_migrate() {
+fn client_side_apply_migrates() {
     let last =
         json!({"kind": "Bag", "apiVersion": "v1", "metadata": {"name": "a"}, "data": {"k": "1", "l": "1"}});
     let mut live = bag(&json!({"k": "1", "l": "edited"}));
@@ -281,8 +285,9 @@ fn applies_of_the_client_side_migrate() {
 }
 
 #[test]
-fn paths_of_the_api_own_their_part() {
-    let config = json!({"kind": "Workload", "apiVersion": "v1", "metadata": {"name": "w", "labels": {"a": "b"}},
+fn each_endpoint_owns_its_fields() {
+    let config = json!({
+        "kind": "Workload", "apiVersion": "v1", "metadata": {"name": "w", "labels": {"a": "b"}},
         "spec": {"replicas": 1}, "status": {"phase": "x"}});
     let status = Write { subresource: "status", reset: &[&["spec"]], ..write("node", "1") };
     let application = Application { write: status, force: false, config: &config };
@@ -300,7 +305,7 @@ fn paths_of_the_api_own_their_part() {
     );
 }
 
-/// A configuration that fits the type, without what nobody owns.
+/// A configuration that fits the type, without fields that no manager may own.
 fn configuration() -> impl Strategy<Value = Tree> {
     arbitrary_of(&WORKLOAD).prop_filter_map("it fits the type", |tree| {
         let mut tree = decode_tree(tree, &WORKLOAD, &Limits::default()).ok()?.tree;
@@ -354,7 +359,7 @@ proptest! {
     fn two_managers_keep_out_of_each_others_way(first in configuration(), second in configuration()) {
         let one = applied(&new(&WORKLOAD), "one", false, &first, &WORKLOAD).unwrap();
         let both = applied(&one, "two", false, &second, &WORKLOAD);
-        // Where nobody owns anything, the next apply begins the tracking.
+        // If no manager owns a field, the next apply begins to track the object.
         if let Some(both) = both.ok().filter(|both| !Meta::of(both).managed_fields().is_empty()) {
             let again = applied(&both, "one", false, &first, &WORKLOAD).unwrap();
             prop_assert_eq!(&again, &both);

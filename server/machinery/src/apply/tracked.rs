@@ -1,4 +1,4 @@
-//! Applying with ownership: the new object together with its `managedFields`.
+//! Apply with field ownership: makes the new object with its `managedFields`.
 
 use orch_runtime::{Tree, type_def::TypeDef};
 
@@ -18,25 +18,25 @@ use crate::{
     meta::{Meta, without_managed_fields},
 };
 
-/// A configuration that a manager wants.
+/// A request to apply a configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Application<'a> {
-    /// Who applies, in which version, through which sub-resource, when.
+    /// Who applies, in which version, through which subresource, and when.
     pub write: Write<'a>,
-    /// Whether fields of others are taken instead of being a conflict.
+    /// Whether fields of other managers are taken over instead of being a conflict.
     pub force: bool,
     /// The configuration, with `apiVersion` and `kind`.
     pub config: &'a Tree,
 }
 
-/// Applies a configuration to the live object; for an object that does not exist yet, `live` is one without fields.
-/// `empty` is the object of the kind with nothing set, as for
-/// [`track_create`](crate::managed_fields::track_create).
+/// Applies a configuration to the live object. To create an object, `live` is an object without fields.
+/// `empty` is as in [`track_create`](crate::managed_fields::track_create).
 ///
-/// The result has its `metadata.managedFields`; values are merged but neither defaulted nor read by their type.
+/// The result has its `metadata.managedFields`. Its values are merged, but no defaults are set and no types
+/// are checked.
 ///
 /// # Errors
-/// [`ApplyError`]; the live object is as it was.
+/// [`ApplyError`]. The live object is not changed.
 pub fn apply(
     application: &Application<'_>,
     empty: &Tree,
@@ -52,9 +52,9 @@ pub fn apply(
     let own = entries.iter().position(|entry| is_own(entry, write)).map(|at| entries.remove(at));
     let (last, time) = own.map(|entry| (entry.fields, entry.time)).unwrap_or_default();
     let fields = write.without_reset(fields_of(config, def));
-    // The entries are as large as the rest, and are written anew.
+    // The entries may be as large as the rest of the object, and are written anew anyway.
     let mut merged = merge(without_managed_fields(live), config, def);
-    // What lists all that it listed before gives nothing up; so it is with most.
+    // Mostly a configuration lists all fields that the last one listed; then there is nothing to remove.
     if !last.is_subset(&fields) {
         let owned = entries.iter().fold(fields.clone(), |all, entry| all.union(entry.fields.clone()));
         merged = prune(merged, &last, &owned, def);
@@ -67,7 +67,7 @@ pub fn apply(
     if !fields.is_empty() {
         entries.push(Entry { time, ..entry_of(write, fields) });
     }
-    // Ownership alone does not count as a change: clients see no time where nothing else changed.
+    // A change of ownership alone is no change of the object: the time stays.
     if !same_but_owners(live, &merged)
         && let Some(entry) = entries.iter_mut().find(|entry| is_own(entry, write))
     {
@@ -80,11 +80,11 @@ pub fn apply(
     Ok(merged)
 }
 
-/// What the apply does to the object, without what its path of the API does not set.
+/// The changes of an apply, without the fields that its endpoint does not set.
 struct Changes<'t> {
-    /// Changed or new.
+    /// Changed or added fields.
     set: FieldSet<'t>,
-    /// Gone.
+    /// Removed fields.
     removed: FieldSet<'t>,
 }
 
@@ -95,7 +95,8 @@ impl<'t> Changes<'t> {
     }
 }
 
-/// Takes what changes away from the other managers, if that is allowed. What is gone is nobody's without a conflict.
+/// Takes the changed fields from the other managers, unless that is a conflict. Removed fields are taken
+/// without a conflict.
 fn settle(
     application: &Application<'_>,
     live: &Tree,
@@ -124,7 +125,7 @@ fn settle(
     Ok(())
 }
 
-/// In the order of the managers' names, updates after applies.
+/// Sorted by the name of the manager, applies before updates.
 fn conflicts<'t>(others: &[Entry<'_>], contested: impl Iterator<Item = FieldSet<'t>>) -> Vec<Conflict> {
     let mut by_manager: Vec<(&Entry<'_>, FieldSet<'t>)> = others.iter().zip(contested).collect();
     by_manager.sort_by(|(left, _), (right, _)| identity(left).cmp(&identity(right)));

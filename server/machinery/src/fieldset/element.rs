@@ -1,5 +1,5 @@
-//! One step of the path to a field, in the form that `managedFields` writes: `f:<field>`, `k:<key fields of a list item>`,
-//! `v:<value of a set>`, `i:<position>`.
+//! One element of the path to a field, in the form of `managedFields`: `f:<field>`, `k:<key fields of a list
+//! item>`, `v:<value of a set>`, `i:<position>`.
 
 use std::{borrow::Cow, fmt};
 
@@ -8,7 +8,7 @@ use orch_runtime::Tree;
 use super::FieldSetError;
 use crate::json::encode::text_of;
 
-/// A step. Steps are in the order of their written forms. Names that somebody else keeps are borrowed.
+/// An element. Elements are sorted by their written forms. Names may be borrowed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Element<'t> {
     kind: Kind,
@@ -23,7 +23,7 @@ enum Kind {
     Value,
 }
 
-/// What a step leads to.
+/// What an element leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step<'e> {
     /// A field of an object, or an entry of a map.
@@ -55,17 +55,17 @@ impl<'t> Element<'t> {
         Element { kind: Kind::Field, text: Cow::Borrowed(name) }
     }
 
-    /// The item of a list whose key fields these are: a JSON object with its names in order.
+    /// The item of a list with these key fields: a JSON object with sorted names.
     pub fn key(json: String) -> Self {
         Element { kind: Kind::Key, text: Cow::Owned(json) }
     }
 
-    /// The item of a set.
+    /// The item of a set with this value.
     pub fn value(value: &Tree) -> Self {
         Element { kind: Kind::Value, text: Cow::Owned(text_of(value)) }
     }
 
-    /// Reads a written form. Key fields and values are brought into the one form that this server writes.
+    /// Reads a written form. Keys and values are brought into the form that this server writes.
     pub fn parse(written: &'t str) -> Result<Self, FieldSetError> {
         let bad = || FieldSetError(format!("{written:?} is not an element of a field's path"));
         let element = Self::of_stored(written)?;
@@ -92,7 +92,7 @@ impl<'t> Element<'t> {
         }
     }
 
-    /// The same step with a name of its own.
+    /// The same element with an owned name.
     pub fn into_owned(self) -> Element<'static> {
         Element { kind: self.kind, text: Cow::Owned(self.text.into_owned()) }
     }
@@ -112,12 +112,12 @@ impl<'t> Element<'t> {
         }
     }
 
-    /// What the written form begins with: the kind of step and a colon.
+    /// The prefix of the written form: the kind of element and a colon.
     pub fn prefix(&self) -> &'static str {
         self.kind.prefix()
     }
 
-    /// What follows that.
+    /// The written form after the prefix.
     pub fn text(&self) -> &str {
         &self.text
     }

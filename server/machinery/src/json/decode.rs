@@ -1,13 +1,13 @@
 //! Reads a document as a tree of a known type.
 //!
-//! One walk over the input does everything that reading has to do: names that the type does not have are dropped
-//! and reported, duplicate names are reported and the last one wins, JSON types are checked, nesting is bounded,
-//! and `null` is given its meaning (an absent field, an empty map value). What a string means (a time, a quantity)
-//! is the business of the typed form; here it only has to be a string.
+//! One pass over the input does all of the reading: fields that the type does not have are dropped and
+//! reported, duplicate names are reported and the last one wins, JSON types are checked, the depth is
+//! limited, and `null` gets its meaning (an absent field, an empty map value). Whether a string is a valid
+//! time or quantity is checked by the typed form; here it must only be a string.
 //!
-//! Names are case-sensitive. Errors and reports read as the recorded ones of the reference server.
+//! Names are case-sensitive. Errors and reports have the words of the reference server.
 
-mod place;
+mod location;
 mod seed;
 
 use std::fmt;
@@ -16,12 +16,12 @@ use orch_runtime::{Tree, field_error::Shown as _, type_def::TypeDef};
 use serde::de::{DeserializeSeed as _, Deserializer};
 
 use self::{
-    place::Place,
+    location::Location,
     seed::{Context, Target, TreeSeed},
 };
 use super::Limits;
 
-/// At most this many strict errors are kept for one document; the rest would only fill logs.
+/// At most this many strict errors are kept for one document; more would only fill logs.
 const MAX_STRICT_ERRORS: usize = 100;
 
 /// A document that was read.
@@ -29,17 +29,17 @@ const MAX_STRICT_ERRORS: usize = 100;
 pub struct Decoded {
     /// The document without the fields that its type does not have.
     pub tree: Tree,
-    /// What a strict reader would refuse, in the order of the document, each once, at most 100.
+    /// What strict field validation refuses, in the order of the document, without duplicates, at most 100.
     pub strict: Vec<StrictError>,
 }
 
-/// Something in a document that is tolerated unless the client asked for strictness. Prints as
-/// `unknown field "spec.foo"` or `duplicate field "metadata.name"`.
+/// A fault that is tolerated unless the client asks for strict field validation. `Display` writes `unknown
+/// field "spec.foo"` or `duplicate field "metadata.name"`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StrictError {
-    /// The type has no field at that path.
+    /// The type has no field at this path.
     Unknown(String),
-    /// The name at that path occurs more than once in its object.
+    /// The name at this path occurs more than once in its object.
     Duplicate(String),
 }
 
@@ -52,10 +52,10 @@ impl fmt::Display for StrictError {
     }
 }
 
-/// Why a document cannot be read. The text is meant for the person who sent it.
+/// Why a document cannot be read. The text is meant for the client.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// There is nothing but white space.
+    /// There is only white space.
     #[error("unexpected end of JSON input")]
     Empty,
     /// The text is not JSON, or is not UTF-8.
@@ -70,28 +70,28 @@ pub enum DecodeError {
     /// There are more values than a document may hold.
     #[error("the document holds more than {0} values")]
     TooManyValues(usize),
-    /// A value of a wrong JSON type, with the text that says which and where.
+    /// A value of the wrong JSON type. The text says which value, and where.
     #[error("json: cannot unmarshal {0}")]
     Type(String),
 }
 
-/// Reads a top-level object of type `def`: `apiVersion` and `kind` are kept besides the fields of the type.
+/// Reads a top-level object of type `def`. `apiVersion` and `kind` are kept besides the fields of the type.
 pub fn decode(bytes: &[u8], def: &'static TypeDef, limits: &Limits) -> Result<Decoded, DecodeError> {
     read(bytes, Target::Root(def), *limits)
 }
 
-/// Reads a document that no type describes, such as a patch.
+/// Reads a document without a type, such as a patch.
 pub fn decode_any(bytes: &[u8], limits: &Limits) -> Result<Tree, DecodeError> {
     decode_any_strict(bytes, limits).map(|decoded| decoded.tree)
 }
 
-/// Like [`decode_any`], with a report of duplicate names.
+/// Like [`decode_any`], and reports duplicate names.
 pub fn decode_any_strict(bytes: &[u8], limits: &Limits) -> Result<Decoded, DecodeError> {
     read(bytes, Target::Any, *limits)
 }
 
-/// Checks a tree, such as the result of a patch, as if it had been read: unknown fields are dropped and reported
-/// (in name order), types are checked, `null` gets its meaning.
+/// Reads a tree, such as the result of a patch, as if it were a document: unknown fields are dropped and
+/// reported (in the order of names), types are checked, `null` gets its meaning.
 pub fn decode_tree(tree: Tree, def: &'static TypeDef, limits: &Limits) -> Result<Decoded, DecodeError> {
     walk(tree, Target::Root(def), *limits)
 }
@@ -106,7 +106,7 @@ fn read(bytes: &[u8], target: Target, limits: Limits) -> Result<Decoded, DecodeE
     }
 }
 
-/// The text of a body. It is checked as a whole, because skipped values are otherwise not looked at.
+/// The text of a document. All of it is checked, because skipped values are not checked otherwise.
 fn document(bytes: &[u8]) -> Result<&str, DecodeError> {
     if bytes.trim_ascii().is_empty() {
         return Err(DecodeError::Empty);
@@ -120,7 +120,7 @@ where
     D: Deserializer<'de>,
 {
     let mut cx = Context::new(limits);
-    let result = TreeSeed { target, cx: &mut cx, at: &Place::ROOT }.deserialize(source);
+    let result = TreeSeed { target, cx: &mut cx, at: &Location::ROOT }.deserialize(source);
     match (result, cx.error) {
         (_, Some(error)) => Err(error),
         (Ok(tree), None) => Ok(Decoded { tree, strict: cx.strict }),
@@ -129,7 +129,8 @@ where
 }
 
 fn syntax(message: &str, limits: Limits) -> DecodeError {
-    // The JSON reader has a bound of its own for values that are skipped or read untyped; same meaning.
+    // The JSON parser has its own depth limit for values that are skipped or read without a type. It means
+    // the same.
     if message.starts_with("recursion limit exceeded") {
         return DecodeError::TooDeep(limits.effective_depth());
     }

@@ -1,8 +1,8 @@
-//! Writes a tree as JSON in the field order of its type: `kind`, `apiVersion`, then the fields as the table lists
-//! them (`metadata` first). Free maps are written in key order. Write-only fields are left out.
+//! Writes a tree as JSON in the field order of its type: `kind`, `apiVersion`, then the fields in the order
+//! of the type table (`metadata` first). Maps are written in key order. Write-only fields are left out.
 //!
-//! A tree that came from decoding, or from the typed form, holds no names that its table lacks; should one occur
-//! it is written last, in name order, rather than lost.
+//! A tree that was decoded, or made from the typed form, has only fields that its type has. Other names would
+//! be written last, in name order.
 
 use orch_runtime::{
     Tree, TreeMap,
@@ -14,15 +14,15 @@ pub fn encode(tree: &Tree, def: &'static TypeDef, out: &mut Vec<u8>) {
     write_root(tree, def, Instead::default(), out);
 }
 
-/// Writes a top-level object, compact, with these `metadata.managedFields` (JSON; none where it is empty) instead of the
-/// tree's.
+/// Writes a top-level object, compact, with `owners` (JSON; empty for none) as its `metadata.managedFields`
+/// instead of those of the tree.
 pub fn encode_owned(tree: &Tree, def: &'static TypeDef, owners: &str, out: &mut Vec<u8>) {
     write_root(tree, def, Instead { owners: Some(owners), revision_at: None }, out);
 }
 
-/// Writes a top-level object for the store: like [`encode`], with an empty `metadata.resourceVersion` whatever the
-/// tree has there. The second value is the offset between its quotes, where the digits of the revision belong. `owners` is
-/// what [`encode_owned`] takes; the tree's own where it is absent.
+/// Writes a top-level object in its stored form: like [`encode`], with an empty `metadata.resourceVersion`.
+/// The second value is the offset between its quotes, where the digits of the revision belong. `owners` is
+/// that of [`encode_owned`]; if it is absent, those of the tree are written.
 pub fn encode_for_store(tree: &Tree, def: &'static TypeDef, owners: Option<&str>) -> (Vec<u8>, usize) {
     let mut out = Vec::with_capacity(1024);
     let mut revision_at = 0;
@@ -30,7 +30,7 @@ pub fn encode_for_store(tree: &Tree, def: &'static TypeDef, owners: Option<&str>
     (out, revision_at)
 }
 
-/// Writes a part of an object, compact: its metadata alone, a status.
+/// Writes a part of an object, compact: its metadata, or its status.
 pub fn encode_part(tree: &Tree, shape: &'static Shape, out: &mut Vec<u8>) {
     match (tree, shape) {
         (Tree::Object(map), Shape::Object(def)) => {
@@ -59,7 +59,7 @@ pub fn encode_part(tree: &Tree, shape: &'static Shape, out: &mut Vec<u8>) {
     }
 }
 
-/// Writes any tree, compact, names in byte order.
+/// Writes any tree, compact, with names in byte order.
 pub fn encode_any(tree: &Tree, out: &mut Vec<u8>) {
     match tree {
         Tree::String(text) => write_string(text, out),
@@ -84,7 +84,7 @@ pub fn encode_any(tree: &Tree, out: &mut Vec<u8>) {
     }
 }
 
-/// Any tree as text, compact.
+/// Any tree as compact text.
 pub fn text_of(tree: &Tree) -> String {
     let mut out = Vec::new();
     encode_any(tree, &mut out);
@@ -95,11 +95,11 @@ pub(crate) fn write_string(text: &str, out: &mut Vec<u8>) {
     write_prefixed("", text, out);
 }
 
-/// Writes a string in two pieces, of which the first has nothing to escape. Most strings have nothing, which is found
-/// out many bytes at a time; only the others go byte by byte.
+/// Writes a string in two pieces. `prefix` needs no escapes. Most strings need none, which is found many bytes
+/// at a time; only the others are written byte by byte.
 fn write_prefixed(prefix: &str, text: &str, out: &mut Vec<u8>) {
     let is_special = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
-    // No early end: that is what lets the compiler look at many bytes at once.
+    // There is no early exit, so that the compiler can look at many bytes at once.
     if text.as_bytes().iter().fold(false, |found, byte| found | is_special(byte)) {
         let begin = out.len() + 1;
         write_serialized(text, out);
@@ -120,12 +120,12 @@ fn write_serialized<T: serde::Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) 
 /// The names that a top-level object has besides its fields, in the order in which they are written.
 const TYPE_NAMES: &[&str] = &["kind", "apiVersion"];
 
-/// What is written in the metadata instead of what the tree has there.
+/// What is written in the metadata instead of the values of the tree.
 #[derive(Default)]
 struct Instead<'a> {
-    /// `managedFields`, as JSON; none where it is empty.
+    /// `managedFields`, as JSON; empty for none.
     owners: Option<&'a str>,
-    /// `resourceVersion` is empty; this becomes the offset between its quotes.
+    /// `resourceVersion` is written empty, and this is set to the offset between its quotes.
     revision_at: Option<&'a mut usize>,
 }
 
@@ -147,20 +147,20 @@ fn write_root(tree: &Tree, def: &'static TypeDef, instead: Instead<'_>, out: &mu
     object.close();
 }
 
-/// Writes the fields of `def`, then what else is there besides `done`. What is in the object is mostly less than what its
-/// type knows: it is put in the order of the type.
+/// Writes the fields of `def`, then the other names in the object except `done`. Mostly an object has fewer
+/// fields than its type, so that its own fields are sorted in the order of the type.
 fn write_fields(map: &TreeMap, def: &'static TypeDef, done: &[&str], object: &mut ObjectWriter<'_>) {
     let mut known = Vec::with_capacity(map.len());
     let mut others = 0;
     for (name, value) in map {
         match def.fields.iter().position(|field| field.name == name) {
-            Some(place) => known.push((place, value)),
+            Some(index) => known.push((index, value)),
             None => others += usize::from(!done.contains(&name.as_str())),
         }
     }
-    known.sort_unstable_by_key(|(place, _)| *place);
-    for (place, value) in known {
-        let field = &def.fields[place];
+    known.sort_unstable_by_key(|(index, _)| *index);
+    for (index, value) in known {
+        let field = &def.fields[index];
         if !field.write_only {
             encode_part(value, &field.shape, object.value_of(field.name));
         }
@@ -226,7 +226,7 @@ fn write_metadata(metadata: Option<&Tree>, def: &'static TypeDef, instead: Inste
     object.close();
 }
 
-/// One JSON object in the making: puts the commas.
+/// Writes a JSON object and puts its commas.
 pub(crate) struct ObjectWriter<'o> {
     out: &'o mut Vec<u8>,
     empty: bool,
@@ -238,12 +238,12 @@ impl<'o> ObjectWriter<'o> {
         ObjectWriter { out, empty: true }
     }
 
-    /// Writes the name; the caller writes the value into what is returned.
+    /// Writes a name. The caller writes the value into the result.
     pub(crate) fn value_of(&mut self, name: &str) -> &mut Vec<u8> {
         self.value_of_prefixed("", name)
     }
 
-    /// The same for a name in two pieces, of which the first has nothing to escape.
+    /// The same for a name in two pieces, of which the first needs no escapes.
     pub(crate) fn value_of_prefixed(&mut self, prefix: &str, name: &str) -> &mut Vec<u8> {
         if !self.empty {
             self.out.push(b',');

@@ -1,25 +1,26 @@
-//! Indents JSON for people: two spaces a level, a space after each colon, empty lists and objects on one line.
+//! Indents JSON for people: two spaces per level, a space after each colon, empty lists and objects on one
+//! line.
 
-/// The same document, indented. Works on the text alone, so that the order of names stays. Expects JSON; anything
-/// else comes out as something else.
+/// The document, indented. It works on the text alone, so that the order of names stays. The text must be
+/// JSON; the result for other text is undefined.
 pub fn pretty(json: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(json.len() + json.len() / 2);
     Indenter::default().push(json, &mut out);
     out
 }
 
-/// Indents one document that comes in pieces, cut anywhere.
+/// Indents one document that comes in pieces. They may be cut at any byte.
 #[derive(Debug, Default)]
 pub struct Indenter {
     depth: usize,
-    /// Whether the last byte opened a list or an object, which may turn out to be empty.
+    /// Whether the last byte opened a list or an object that may be empty.
     opened: bool,
     in_string: bool,
     escaped: bool,
 }
 
 impl Indenter {
-    /// Writes the next piece.
+    /// Indents the next piece.
     pub fn push(&mut self, mut json: &[u8], out: &mut Vec<u8>) {
         while let Some((&byte, rest)) = json.split_first() {
             if self.in_string {
@@ -59,7 +60,7 @@ impl Indenter {
         }
     }
 
-    /// How much of `text` still belongs to the string that it begins in, with the closing quote.
+    /// The length of the part of `text` that belongs to the string that it begins in, with the closing quote.
     fn string_tail(&mut self, text: &[u8]) -> usize {
         for (index, byte) in text.iter().enumerate() {
             match byte {

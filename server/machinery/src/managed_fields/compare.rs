@@ -1,8 +1,8 @@
-//! What changed between two states of an object, field by field as the type divides it.
+//! Compares two states of an object, field by field.
 //!
-//! Fields of objects, entries of maps and items of keyed lists are compared one by one; single values, atomic lists
-//! and atomic objects as a whole. Empty objects and lists count as single values. An object, map or list that appears
-//! or vanishes is a change of its own, besides those of its parts.
+//! Fields of objects, entries of maps and items of keyed lists are compared one by one. Single values, atomic
+//! lists and atomic objects are compared as a whole, and so are empty objects and lists. An object, map or
+//! list that is added or removed is a change itself, besides the changes of its parts.
 
 use orch_runtime::{
     Tree, TreeMap,
@@ -14,32 +14,32 @@ use crate::{
     list_item::item_element,
 };
 
-/// Below this depth values are compared as a whole, so that the sets stay within the depth of trees.
+/// Below this depth values are compared as a whole, so that a set is never deeper than a tree may be.
 const MAX_COMPARED_DEPTH: usize = 100;
 
-/// The fields in which two states differ.
+/// The fields that differ between two states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Comparison<'t> {
-    /// Only in the new state.
+    /// Fields that only the new state has.
     pub added: FieldSet<'t>,
-    /// In both, with different values.
+    /// Fields with different values.
     pub modified: FieldSet<'t>,
-    /// Only in the old state.
+    /// Fields that only the old state has.
     pub removed: FieldSet<'t>,
 }
 
-/// Compares two states of a top-level object. `apiVersion` and `kind` are not looked at.
+/// Compares two states of a top-level object, without `apiVersion` and `kind`.
 pub fn compare<'t>(old: &'t Tree, new: &'t Tree, def: &'static TypeDef) -> Comparison<'t> {
     of_fields((old.as_object(), new.as_object()), def, 0)
 }
 
 impl<'t> Comparison<'t> {
-    /// What differs is all on one side.
+    /// One of the states is absent.
     fn one_sided(added: FieldSet<'t>, removed: FieldSet<'t>) -> Self {
         Comparison { added, modified: FieldSet::EMPTY, removed }
     }
 
-    /// Adds what differs below an element that is in both states.
+    /// Adds the differences below an element that both states have.
     fn put_below(&mut self, element: &Element<'t>, below: Comparison<'t>) {
         let Comparison { added, modified, removed } = below;
         for (set, below) in
@@ -51,7 +51,8 @@ impl<'t> Comparison<'t> {
         }
     }
 
-    /// Compares what an element leads to, which is known to differ; `depth` elements lead to it.
+    /// Compares the values of an element, which are known to differ. `depth` is the number of elements on the
+    /// path to it.
     fn step(
         &mut self,
         element: Element<'t>,
@@ -72,7 +73,7 @@ impl<'t> Comparison<'t> {
     }
 }
 
-/// Whether the type divides what a place of this shape holds.
+/// Whether values of this shape have fields of their own.
 fn is_divided(shape: &Shape, depth: usize) -> bool {
     let divided = match shape {
         Shape::Scalar(_) | Shape::Any => false,
@@ -92,7 +93,7 @@ fn is_leaf(old: &Tree, new: &Tree, shape: &Shape, depth: usize) -> bool {
     !is_divided(shape, depth) || (has_no_parts(old) && has_no_parts(new))
 }
 
-/// All that is below a value that appears or vanishes; `depth` elements lead to it.
+/// All fields below a value that is added or removed. `depth` is the number of elements on the path to it.
 fn parts_of<'t>(value: &'t Tree, shape: &'static Shape, depth: usize) -> FieldSet<'t> {
     if !is_divided(shape, depth) {
         return FieldSet::EMPTY;
@@ -127,7 +128,8 @@ fn fields<'t>(map: &'t TreeMap, def: &'static TypeDef, depth: usize) -> FieldSet
     set
 }
 
-/// What differs below a place of this shape that is in both states; `depth` elements lead to what is below.
+/// The differences below a value of this shape that both states have. `depth` is the number of elements on
+/// the path to its parts.
 fn of_parts<'t>(old: &'t Tree, new: &'t Tree, shape: &'static Shape, depth: usize) -> Comparison<'t> {
     let maps = (old.as_object(), new.as_object());
     match shape {
@@ -141,7 +143,7 @@ fn of_parts<'t>(old: &'t Tree, new: &'t Tree, shape: &'static Shape, depth: usiz
     }
 }
 
-/// An old and a new state.
+/// The old and the new state.
 type Maps<'t> = (Option<&'t TreeMap>, Option<&'t TreeMap>);
 
 fn of_fields<'t>(maps: Maps<'t>, def: &'static TypeDef, depth: usize) -> Comparison<'t> {
@@ -163,7 +165,7 @@ fn of_members<'t>(
     let mut found = Comparison::default();
     let mut new = new.into_iter().flatten().peekable();
     let mut step = |name: &'t String, old: Option<&'t Tree>, new: Option<&'t Tree>| {
-        // Mostly nothing differs, and that is seen faster than told.
+        // Mostly the values are equal, and comparing them is faster than looking up the field.
         if old != new
             && let Some((element, shape)) = named(name)
         {
@@ -183,8 +185,8 @@ fn of_members<'t>(
     found
 }
 
-/// The items of a list with their elements, in the order of these. An item without its key fields is refused elsewhere; it
-/// is known by its value.
+/// The items of a list with their elements, sorted by element. An item without its key fields is an error
+/// elsewhere; here its value identifies it.
 fn items_of<'t>(
     items: &'t [Tree],
     shape: &'static Shape,
@@ -213,7 +215,7 @@ fn of_items<'t>(
     found
 }
 
-/// The items of an element, which come first.
+/// Takes the items of an element from the front.
 fn split_off<'i, 't>(
     items: &mut &'i [(Element<'t>, &'t Tree)],
     element: &Element<'t>,
@@ -224,9 +226,9 @@ fn split_off<'i, 't>(
     same
 }
 
-/// Compares the items of one element: mostly one on each side. Some lists that merges know by key have a key twice all the
-/// same (the variables of a container). Several are compared as a whole, in which nobody owns parts: those of a single
-/// one go or come besides.
+/// Compares the items of one element. Mostly there is one on each side. Some lists with merge keys may have a
+/// key twice (the variables of a container). Such items are compared as a whole, and no manager owns parts of
+/// them; the parts of a single item that they replace, or that replaces them, are removed or added.
 fn same_items<'t>(
     element: Element<'t>,
     old: &[(Element<'t>, &'t Tree)],

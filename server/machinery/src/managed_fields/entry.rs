@@ -1,4 +1,4 @@
-//! Entries of `metadata.managedFields`: one manager's fields.
+//! Entries of `metadata.managedFields`. An entry has the fields of one manager.
 
 use orch_runtime::{Tree, TreeMap};
 
@@ -10,26 +10,26 @@ use crate::{
 /// The fields of one manager.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry<'t> {
-    /// Who.
+    /// The manager's name.
     pub manager: String,
-    /// How they were set.
+    /// The operation that set them.
     pub operation: Operation,
-    /// The version that the fields are named in.
+    /// The API version in which the fields are named.
     pub api_version: String,
-    /// When the set last changed, RFC 3339 in UTC; may be empty.
+    /// The time of the last change of the set, RFC 3339 in UTC; may be empty.
     pub time: String,
-    /// The sub-resource that they were set through; empty for the object itself.
+    /// The subresource through which they were set; empty for the object itself.
     pub subresource: String,
-    /// Which.
+    /// The fields.
     pub fields: FieldSet<'t>,
 }
 
-/// How fields were set. Applied ones come first in the list.
+/// How fields were set. Applies come first in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Operation {
-    /// By an apply: the set is what the manager wants.
+    /// By an apply: the set has the fields of the last configuration.
     Apply,
-    /// By any other write: the set is what the manager changed last.
+    /// By any other write: the set has the fields that the manager changed last.
     Update,
 }
 
@@ -48,7 +48,7 @@ impl Operation {
 pub struct ManagedFieldsError(String);
 
 impl Entry<'_> {
-    /// Whether both are of one manager. An applier is the same in all versions.
+    /// Whether both are entries of one manager. For an apply the version does not count.
     pub fn is_same_manager(&self, other: &Entry<'_>) -> bool {
         self.manager == other.manager
             && self.operation == other.operation
@@ -57,12 +57,12 @@ impl Entry<'_> {
     }
 }
 
-/// Reads all entries. Of two with one manager the later counts.
+/// Reads all entries. If two are of one manager, the later counts.
 pub fn parse_entries(list: &[Tree]) -> Result<Vec<Entry<'_>>, ManagedFieldsError> {
     read_entries(list, FieldSet::parse)
 }
 
-/// Reads all entries as this server wrote them.
+/// Reads all entries of a stored object, which this server has written.
 pub(crate) fn stored_entries(list: &[Tree]) -> Result<Vec<Entry<'_>>, ManagedFieldsError> {
     read_entries(list, FieldSet::of_stored)
 }
@@ -80,28 +80,28 @@ fn read_entries<'t>(list: &'t [Tree], fields: ReadFields<'t>) -> Result<Vec<Entr
     Ok(entries)
 }
 
-/// The written form of the entries, in the order given.
+/// The entries in their written form, in the given order.
 pub fn write_entries(entries: Vec<Entry<'_>>) -> Vec<Tree> {
     entries.into_iter().map(write_entry).collect()
 }
 
-/// The order of the list: operation, time, manager, version, sub-resource.
+/// Sorts by operation, time, manager, version and subresource.
 pub(super) fn sort(entries: &mut [Entry<'_>]) {
     entries.sort_by(|left, right| rank(left).cmp(&rank(right)));
 }
 
-/// The same order, of entries in their written form.
+/// The same order for entries in their written form.
 pub(super) fn sort_written(entries: &mut [Tree]) {
     entries.sort_by(|left, right| written_rank(left).cmp(&written_rank(right)));
 }
 
 fn written_rank(entry: &Tree) -> (&str, [&str; 4]) {
     let text = |name: &str| entry.get(name).and_then(Tree::as_str).unwrap_or_default();
-    // The names of the operations are in their order.
+    // The order of the operations is that of their names.
     (text("operation"), ["time", "manager", "apiVersion", "subresource"].map(text))
 }
 
-/// Times in their canonical form sort as texts.
+/// Canonical times sort as text.
 fn rank<'e>(entry: &'e Entry<'_>) -> (Operation, [&'e str; 4]) {
     (entry.operation, [&entry.time, &entry.manager, &entry.api_version, &entry.subresource])
 }
@@ -115,7 +115,7 @@ fn read_entry<'t>(item: &'t Tree, fields: ReadFields<'t>) -> Result<Entry<'t>, M
     Ok(Entry { fields, ..entry })
 }
 
-/// An entry without its fields.
+/// Reads an entry without its fields.
 pub(super) fn parse_head<'t>(item: &Tree) -> Result<Entry<'t>, ManagedFieldsError> {
     let text = |name: &str| item.get(name).and_then(Tree::as_str).unwrap_or_default();
     let operation = match text("operation") {
@@ -136,7 +136,7 @@ pub(super) fn parse_head<'t>(item: &Tree) -> Result<Entry<'t>, ManagedFieldsErro
     })
 }
 
-/// Writes the entries as JSON, in the order of the fields of their type. Nothing is written for none.
+/// Writes the entries as JSON, in the field order of their type. No entries give an empty text.
 pub(super) fn write_json(entries: &[Entry<'_>]) -> String {
     let mut out = Vec::new();
     for (index, entry) in entries.iter().enumerate() {

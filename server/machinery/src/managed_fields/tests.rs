@@ -1,4 +1,4 @@
-//! Tests of tracking. The cases follow recorded answers.
+//! Tests of field ownership. The cases follow recorded answers of the reference server.
 
 use proptest::{collection, prelude::*};
 use serde_json::json;
@@ -15,7 +15,7 @@ fn write<'a>(manager: &'a str, time: &'a str) -> Write<'a> {
     Write { manager, api_version: "v1", subresource: "", time, reset: &[] }
 }
 
-/// The managers of an object with what they own, in the order of the list.
+/// The managers of an object with their fields, in the order of the list.
 fn owners(tree: &Tree) -> Vec<(String, Tree)> {
     let entries = Meta::of(tree).managed_fields().iter();
     entries.map(|entry| (entry["manager"].as_str().unwrap().to_owned(), entry["fieldsV1"].clone())).collect()
@@ -31,7 +31,7 @@ fn created() -> Tree {
     new
 }
 
-/// An update that leaves `managedFields` alone.
+/// An update that does not send `managedFields`.
 fn updated(old: &Tree, manager: &str, time: &str, mut new: Tree) -> Tree {
     track_update(&write(manager, time), &mut old.clone(), None, &mut new, &BAG);
     new
@@ -54,7 +54,8 @@ fn a_create_owns_what_it_gives() {
         "{text}"
     );
     assert_eq!(text.parse::<Tree>().unwrap(), new["metadata"]["managedFields"]);
-    // What always is there belongs to nobody; lists and objects that appear belong to who made them.
+    // Objects and lists that are always written have no owner; one that is added belongs to the manager that
+    // adds it.
     let mut workload = json!({
         "metadata": {"name": "w", "finalizers": ["f"], "ownerReferences": [{"uid": "u", "name": "o"}]},
         "spec": {
@@ -174,13 +175,13 @@ fn tracking_can_be_ended_and_replaced() {
     assert_eq!(track(json!([{"manager": "m", "operation": "Sometimes"}]), ""), ["first", "second"]);
     let given = json!([{"manager": "m", "operation": "Update", "fieldsV1": {"f:data": {"f:a": {}}}}]);
     assert_eq!(track(given, ""), ["m", "second"]);
-    // Nobody tracks the object: an update does not begin to.
+    // The object is not tracked, and an update does not begin to track it.
     let untracked = updated(&bag(&json!({"a": "1"})), "second", "t", bag(&json!({"a": "2"})));
     assert_eq!(untracked["metadata"].get("managedFields"), None);
 }
 
 #[test]
-fn paths_of_the_api_have_entries_of_their_own() {
+fn each_subresource_has_its_entry() {
     let old = json!({"metadata": {}, "spec": {"replicas": 1}, "status": {"phase": "a"}});
     let mut old_tracked = old.clone();
     track_create(&write("m", "1"), &json!({}), &mut old_tracked, &WORKLOAD);
@@ -226,7 +227,7 @@ fn times_alone_are_no_change() {
     assert!(differ(&old, &new));
 }
 
-/// The entries after an update of an object with these, by reading all of them.
+/// The entries after an update of an object with these entries, found by reading all of them.
 fn read_through(write: &Write<'_>, old: &Tree, new: &Tree) -> Vec<Tree> {
     let change = Change::of(write, compare(old, new, &WORKLOAD));
     let entries = parse_entries(Meta::of(old).managed_fields()).unwrap();

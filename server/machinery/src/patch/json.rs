@@ -1,7 +1,8 @@
 //! JSON patch, RFC 6902: a list of operations that are applied in order, all or none.
 //!
-//! Where the reference is laxer than the RFC, so is this: `replace` of a missing map entry adds it, a `test` for
-//! `null` holds for a missing entry, and negative indexes count from the end. Work, copies and depth are bounded.
+//! Like the reference server it accepts more than the RFC: `replace` of a missing map entry adds it, a `test`
+//! for `null` succeeds for a missing entry, and negative indexes count from the end. The work, the copies and
+//! the depth of a patch are limited.
 
 mod pointer;
 
@@ -20,14 +21,15 @@ use crate::{
     tree::{depth, weight},
 };
 
-/// Bounds on one patch.
+/// Limits of one patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JsonPatchLimits {
-    /// How many operations there may be.
+    /// The number of operations.
     pub max_operations: usize,
-    /// How many bytes `copy` may add in all.
+    /// The number of bytes that `copy` may add in all.
     pub max_copied_bytes: usize,
-    /// How many list items may be shifted, and bytes be moved to deeper places, in all.
+    /// The number of list items that may be shifted, plus the number of bytes that may be moved to deeper
+    /// levels, in all.
     pub max_moved: usize,
 }
 
@@ -69,12 +71,12 @@ enum Operation {
         path: Pointer,
         value: Tree,
     },
-    /// Known to be wrong; it fails when its turn comes.
+    /// A malformed operation. It fails when its turn comes.
     Wrong(String),
 }
 
 impl JsonPatch {
-    /// Reads a patch document. What is wrong with single operations is only told when they are applied.
+    /// Reads a patch. Errors in single operations are reported only when they are applied.
     pub fn parse(bytes: &[u8], limits: &Limits, patch_limits: &JsonPatchLimits) -> Result<Self, PatchError> {
         let decoded = decode_any_strict(bytes, limits)
             .map_err(|error| PatchError::Malformed(format!("error decoding patch: {error}")))?;
@@ -87,7 +89,7 @@ impl JsonPatch {
             return Err(PatchError::TooManyOperations { max: patch_limits.max_operations, got: items.len() });
         }
         let mut strict = decoded.strict;
-        // Duplicates inside of values are not about the patch.
+        // Duplicate names inside a value do not concern the patch.
         strict
             .retain(|error| matches!(error, StrictError::Duplicate(path) if path.matches('.').count() == 1));
         let mut operations = Vec::with_capacity(items.len());
@@ -103,7 +105,8 @@ impl JsonPatch {
                 .find(|(_, value)| value.is_some_and(|value| !value.is_string() && !value.is_null()))
             {
                 return Err(PatchError::Malformed(format!(
-                    "error decoding patch: json: cannot unmarshal {} into Go struct field jsonPatchOp.{name} of type string",
+                    "error decoding patch: json: cannot unmarshal {} into Go struct field jsonPatchOp.{name} \
+                     of type string",
                     json_type(other)
                 )));
             }
@@ -117,7 +120,7 @@ impl JsonPatch {
         Ok(JsonPatch { operations, strict })
     }
 
-    /// What a strict reader would refuse: `json patch unknown field "[0].foo"`.
+    /// What strict field validation refuses: `json patch unknown field "[0].foo"`.
     pub fn strict(&self) -> impl Iterator<Item = String> {
         self.strict.iter().map(|error| format!("json patch {error}"))
     }
@@ -144,7 +147,7 @@ fn read_operation(fields: &mut TreeMap) -> Result<Operation, String> {
     let op = text(fields, "op")?;
     let path = Pointer::parse(&text(fields, "path")?)?;
     let from = |fields| Pointer::parse(&text(fields, "from")?);
-    // A value that is missing is null to existing clients.
+    // The reference server reads a missing value as null.
     let value = fields.get_mut("value").map(Tree::take).unwrap_or_default();
     Ok(match op.as_str() {
         "add" => Operation::Add { path, value },
@@ -165,7 +168,7 @@ fn text(fields: &TreeMap, name: &str) -> Result<String, String> {
     }
 }
 
-/// The object in the making, and what making it has cost so far.
+/// The patched object so far, and the cost of making it.
 struct Document<'l> {
     root: Tree,
     copied: usize,
@@ -212,7 +215,7 @@ impl Document<'_> {
     }
 
     fn add(&mut self, path: &Pointer, value: Tree, op: &str) -> Result<(), PatchError> {
-        // Existing clients know that the document itself can be replaced, but not added.
+        // The reference server lets `replace` change the whole document, but not `add`.
         let (parent, last) = path.parent(&mut self.root).ok_or_else(|| missing(op, path))?;
         match parent {
             Tree::Object(map) => {
@@ -269,7 +272,7 @@ impl Document<'_> {
     fn test(&self, path: &Pointer, expected: &Tree) -> Result<(), PatchError> {
         let found = match path.find(&self.root) {
             Some(found) => found,
-            // A missing entry of an object that exists tests equal to null.
+            // A missing entry of an object equals null.
             None if path.find_parent(&self.root).is_some_and(Tree::is_object) => &Tree::Null,
             None => return Err(missing("test", path)),
         };
@@ -289,7 +292,7 @@ impl Document<'_> {
     }
 }
 
-/// Refuses a value that would reach below the depth that every reader of objects allows.
+/// Refuses a value that would reach below [`MAX_DEPTH`](crate::json::MAX_DEPTH).
 fn check_depth(path: &Pointer, value: &Tree) -> Result<(), PatchError> {
     if path.len() + depth(value) < MAX_DEPTH {
         return Ok(());
@@ -308,7 +311,8 @@ fn missing(op: &str, path: &Pointer) -> PatchError {
 fn bad_index(op: &str, path: &Pointer, index: &str) -> PatchError {
     let path = path.to_string();
     PatchError::NotApplicable(format!(
-        "{op} operation does not apply: {}: Unable to access invalid index: {index}: invalid index referenced",
+        "{op} operation does not apply: {}: Unable to access invalid index: {index}: \
+         invalid index referenced",
         path.shown()
     ))
 }

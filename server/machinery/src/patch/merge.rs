@@ -1,13 +1,13 @@
-//! JSON merge patch, RFC 7386: objects are merged, `null` removes, everything else replaces.
+//! JSON merge patch, RFC 7386: objects are merged, `null` removes, all other values replace.
 //!
-//! In one point existing clients know another algorithm: members that are `null` of objects in lists are left out, where the
-//! RFC takes lists as they are. Items that are `null` stay.
+//! There is one difference from the RFC, as in the reference server: in lists of the patch, members of
+//! objects that are `null` are left out. Items that are `null` stay.
 
 use orch_runtime::{Tree, TreeMap};
 
 use super::{PatchError, shown::cannot_unmarshal};
 
-/// The object after the patch. The patch has to be an object: anything else would replace the object as a whole.
+/// The object after the patch. The patch must be an object: any other value would replace the whole object.
 pub fn apply(current: &Tree, patch: &Tree) -> Result<Tree, PatchError> {
     if patch.is_null() {
         return Err(PatchError::Malformed("Invalid JSON Patch".to_owned()));
@@ -21,7 +21,7 @@ pub fn apply(current: &Tree, patch: &Tree) -> Result<Tree, PatchError> {
     Ok(target)
 }
 
-/// The RFC's algorithm. Recursion is as deep as the patch, which its reader has bounded.
+/// The algorithm of the RFC. It recurses as deep as the patch, whose depth its reader has limited.
 fn merge(target: &mut Tree, patch: &Tree) {
     let changes = match patch {
         Tree::Object(changes) => changes,
@@ -43,7 +43,7 @@ fn merge(target: &mut Tree, patch: &Tree) {
     }
 }
 
-/// A value that replaces another one.
+/// The new value where a value is replaced.
 fn without_null_members(value: &Tree) -> Tree {
     match value {
         Tree::Array(items) => Tree::Array(items.iter().map(without_null_members).collect()),
@@ -82,7 +82,7 @@ mod tests {
             (r#"{"e":null}"#, r#"{"a":1}"#, r#"{"e":null,"a":1}"#),
             ("[1,2]", r#"{"a":"b","c":null}"#, r#"{"a":"b"}"#),
             ("{}", r#"{"a":{"bb":{"ccc":null}}}"#, r#"{"a":{"bb":{}}}"#),
-            // Not of the RFC.
+            // These are not examples of the RFC.
             (
                 r#"{"a":[1]}"#,
                 r#"{"a":[null,{"b":null,"c":[{"d":null},null]}]}"#,

@@ -1,4 +1,4 @@
-//! Values as existing clients are shown them in the messages about patches.
+//! Values in messages about patches, in the notation of the reference server.
 
 use orch_runtime::Tree;
 
@@ -17,7 +17,7 @@ pub fn listing(tree: &Tree) -> String {
     }
 }
 
-/// What readers of JSON call the type of a value.
+/// The name of a value's type in errors of JSON readers.
 pub(super) fn json_type(tree: &Tree) -> &'static str {
     match tree {
         Tree::Null => "null",
@@ -29,12 +29,12 @@ pub(super) fn json_type(tree: &Tree) -> &'static str {
     }
 }
 
-/// A document, or a part of it, is of another type than wanted, which is named as the reference names it.
+/// The error for a value of the wrong type. `wanted` is the name of the right type in the reference server.
 pub(super) fn cannot_unmarshal(tree: &Tree, wanted: &str) -> String {
     format!("json: cannot unmarshal {} into Go value of type {wanted}", json_type(tree))
 }
 
-/// What a value is called that is of another type than wanted.
+/// The name of a value's type in errors about wrong types.
 pub(super) fn type_name(tree: &Tree) -> &'static str {
     match tree {
         Tree::Null => "%!s(<nil>)",
@@ -47,7 +47,7 @@ pub(super) fn type_name(tree: &Tree) -> &'static str {
     }
 }
 
-/// A value where text was wanted: anything else is marked.
+/// A value where text is expected; values of other types are marked.
 pub(super) fn as_text(tree: &Tree) -> String {
     match tree {
         Tree::String(text) => text.clone(),

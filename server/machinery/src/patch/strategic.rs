@@ -1,20 +1,21 @@
 //! Strategic merge patch: a partial document that is merged by the rules of the type.
 //!
-//! Objects and maps are merged and `null` removes, as in a merge patch. Lists are replaced, unless their field says
-//! that they merge: then lists of single values are united and lists of objects are merged item by item, matched
-//! by the field's merge key. Directives in the patch say more:
+//! Objects and maps are merged and `null` removes, as in a merge patch. A list is replaced, unless its field
+//! says that it merges. Then lists of single values are united, and lists of objects are merged item by item;
+//! the merge key of the field identifies an item. Directives in the patch can change that:
 //!
-//! - `$patch` in an object: `replace` it by the rest, `delete` what is in it. As an item of a merged list: `delete`
-//!   removes the item of the same key, `replace` replaces the list by the other items.
+//! - `$patch` in an object: `replace` replaces it by the rest of the patch, `delete` removes its content. As
+//!   an item of a merged list: `delete` removes the item with the same key, `replace` replaces the list by
+//!   the other items.
 //! - `$retainKeys`: fields of the object that it does not name are removed.
 //! - `$deleteFromPrimitiveList/<field>`: values to remove from a merged list of single values.
-//! - `$setElementOrder/<field>`: the order of a merged list; every item of the patch has to be in it.
+//! - `$setElementOrder/<field>`: the order of a merged list; it must name every item of the patch.
 //!
-//! What the object does not have, or has with another type, is taken from the patch as it is. Where the rules are odd, they are
-//! those that clients know.
+//! A value that the object does not have, or has with another type, is copied from the patch. The rules are
+//! those of the reference server, also where they are surprising.
 //!
-//! Items that only the object has keep their places relative to the items that the patch has too; items that are
-//! new come before them. Recursion is as deep as the patch, which its reader has bounded.
+//! Items that only the object has keep their positions relative to the items that the patch has too. New
+//! items come before them. Recursion is as deep as the patch, whose depth its reader has limited.
 
 mod directive;
 mod list;
@@ -39,18 +40,18 @@ pub fn apply(current: &Tree, patch: &Tree, def: &'static TypeDef) -> Result<Tree
     merge_object(current, patch, Members::Fields(def)).map(Tree::Object)
 }
 
-/// What is known about the entries of an object.
+/// The rules for the entries of an object.
 #[derive(Clone, Copy)]
 enum Members {
-    /// They are the fields of a type.
+    /// The fields of a type.
     Fields(&'static TypeDef),
-    /// They all hold the same.
+    /// All entries have this shape.
     Values(&'static Shape),
-    /// Nothing.
+    /// There are no rules.
     Unknown,
 }
 
-/// What is known about one value.
+/// The rules for one value.
 #[derive(Clone, Copy)]
 struct Slot {
     shape: Option<&'static Shape>,
@@ -62,7 +63,7 @@ impl Slot {
         Slot { shape: Some(shape), strategy: PatchStrategy::DEFAULT }
     }
 
-    /// The entries of the object in this place.
+    /// The rules for the entries of this value, which is an object.
     fn members(self) -> Members {
         match self.shape {
             Some(Shape::Object(def)) => Members::Fields(def),
@@ -71,12 +72,12 @@ impl Slot {
         }
     }
 
-    /// Whether the list in this place is one of objects.
+    /// Whether this value is a list of objects.
     fn holds_objects(self) -> bool {
         matches!(self.shape, Some(Shape::List { item: Shape::Object(_), .. }))
     }
 
-    /// The entries of the objects in the list in this place.
+    /// The rules for the entries of the objects in this list.
     fn item_members(self) -> Members {
         match self.shape {
             Some(Shape::List { item, .. }) => Slot::of(item).members(),
@@ -121,7 +122,7 @@ fn merge_object(mut object: TreeMap, mut patch: TreeMap, members: Members) -> Re
     Ok(object)
 }
 
-/// Merges the patch of one field. What is absent, or of another type, gets the value of the patch.
+/// Merges the patch of one field. An absent value, or one of another type, gets the value of the patch.
 fn merge_field(object: &mut TreeMap, name: &str, change: Tree, slot: Slot) -> Result<(), PatchError> {
     if change.is_null() {
         object.remove(name);
@@ -142,7 +143,7 @@ fn merge_field(object: &mut TreeMap, name: &str, change: Tree, slot: Slot) -> Re
     Ok(())
 }
 
-/// Removes values from a list, where there is one; `null` removes the list.
+/// Removes values from a list, if there is one; `null` removes the list.
 fn delete_values(object: &mut TreeMap, name: &str, deleted: Tree, slot: Slot) -> Result<(), PatchError> {
     match (object.get_mut(name), deleted) {
         (_, Tree::Null) => drop(object.remove(name)),

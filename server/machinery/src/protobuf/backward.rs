@@ -1,45 +1,45 @@
-//! Messages written from their end to their beginning: a length stands before what it measures, and is known only when
-//! that is written.
+//! Writes messages from their end to their beginning: a length stands before its content, and is known only
+//! after the content is written.
 
 use super::ProtobufError;
 
-/// Bytes in reverse order. Whatever comes first in the message is written last.
+/// Bytes in reverse order. The first part of a message is written last.
 #[derive(Default)]
 pub struct Backward {
     reversed: Vec<u8>,
 }
 
 impl Backward {
-    /// The bytes in the order in which they are sent.
+    /// The bytes in the right order.
     pub fn finish(mut self) -> Vec<u8> {
         self.reversed.reverse();
         self.reversed
     }
 
-    /// Bytes as they are.
+    /// Writes bytes.
     pub fn raw(&mut self, bytes: &[u8]) {
         self.reversed.extend(bytes.iter().rev());
     }
 
-    /// A field that holds a number.
+    /// Writes a field with a number.
     pub fn number(&mut self, tag: u32, number: u64) {
         self.varint(number);
         self.key(tag, 0);
     }
 
-    /// A field that holds eight bytes.
+    /// Writes a field with eight bytes.
     pub fn fixed64(&mut self, tag: u32, bits: u64) {
         self.raw(&bits.to_le_bytes());
         self.key(tag, 1);
     }
 
-    /// A field that holds text or bytes.
+    /// Writes a field with text or bytes.
     pub fn bytes(&mut self, tag: u32, bytes: &[u8]) {
         self.raw(bytes);
         self.head(tag, bytes.len());
     }
 
-    /// A field that holds the message that `write` writes.
+    /// Writes a field with the message that `write` writes.
     pub fn message(
         &mut self,
         tag: u32,
@@ -51,7 +51,7 @@ impl Backward {
         Ok(())
     }
 
-    /// What stands before a message, text or bytes of this length.
+    /// Writes the head of a message, text or bytes of this length.
     pub fn head(&mut self, tag: u32, length: usize) {
         self.varint(length as u64);
         self.key(tag, 2);

@@ -1,8 +1,8 @@
-//! Objects written as protobuf by the type tables: to the byte what existing clients and servers write.
+//! Writes objects as protobuf by type tables, byte for byte like the reference server.
 //!
-//! Fields stand in the order of their numbers, entries of maps in the order of their keys. A field that cannot tell
-//! absent from empty is written whether it is empty or not, unless it is a list or map; so is a message that only this
-//! form nests. Numbers of a list are written one by one.
+//! Fields are written in the order of their numbers, entries of maps in the order of their keys. A field that
+//! cannot be absent is written even if it is empty, unless it is a list or map. So is a message that is
+//! nested only in protobuf. Numbers of a list are written one by one.
 
 use orch_runtime::{
     Tree, TreeMap,
@@ -11,7 +11,7 @@ use orch_runtime::{
 
 use super::{MAGIC, ProtobufError, backward::Backward, scalar};
 
-/// Writes an object of type `def` as a document. What its table does not know is left out.
+/// Writes an object of type `def` as a document. Fields that the type does not have are left out.
 pub fn encode(
     tree: &Tree,
     def: &'static TypeDef,
@@ -25,24 +25,24 @@ pub fn encode(
     Ok(out.finish())
 }
 
-/// Writes an object without its envelope, as lists hold it.
+/// Writes an object without its envelope, as an item of a list.
 pub fn encode_message(tree: &Tree, def: &'static TypeDef) -> Result<Vec<u8>, ProtobufError> {
     let mut out = Backward::default();
     object(tree, def, &mut out)?;
     Ok(out.finish())
 }
 
-/// What comes before and after the items of a list. Between them stands each item, after its [`item_head`].
+/// The bytes before and after the items of a list. Each item follows its [`item_head`].
 #[derive(Debug)]
 pub struct ListFrame {
-    /// What opens the list.
+    /// The bytes before the first item.
     pub start: Vec<u8>,
-    /// What closes it.
+    /// The bytes after the last item.
     pub end: Vec<u8>,
 }
 
-/// The frame of a list of which the items take `items` bytes, their heads included. `meta` is its metadata, of type
-/// `meta_def`.
+/// The frame of a list whose items take `items` bytes, their heads included. `meta` is the metadata of the
+/// list, of type `meta_def`.
 pub fn list_frame(
     meta: &Tree,
     meta_def: &'static TypeDef,
@@ -61,14 +61,15 @@ pub fn list_frame(
     Ok(ListFrame { start: start.finish(), end: end.finish() })
 }
 
-/// What stands before an item of a list.
+/// The bytes before an item of a list with this length.
 pub fn item_head(length: usize) -> Vec<u8> {
     let mut head = Backward::default();
     head.head(ITEMS, length);
     head.finish()
 }
 
-/// An event of a watch: its length in four bytes, then its type and its object, which is a whole document.
+/// Writes an event of a watch: its length in four bytes, then its type and its object. `document` is a whole
+/// document.
 pub fn watch_event(event_type: &str, document: &[u8]) -> Vec<u8> {
     let mut object = Backward::default();
     object.bytes(1, document);
@@ -80,13 +81,13 @@ pub fn watch_event(event_type: &str, document: &[u8]) -> Vec<u8> {
     [&length.to_be_bytes()[..], &event].concat()
 }
 
-/// Numbers of the envelope's fields.
+/// The field numbers of the envelope.
 const TYPE_META: u32 = 1;
 const RAW: u32 = 2;
 const CONTENT_ENCODING: u32 = 3;
 const CONTENT_TYPE: u32 = 4;
 
-/// Numbers of the fields that every list has.
+/// The field numbers of lists.
 const METADATA: u32 = 1;
 const ITEMS: u32 = 2;
 
@@ -112,7 +113,7 @@ fn object(tree: &Tree, def: &'static TypeDef, out: &mut Backward) -> Result<(), 
     message(fields, def, None, out)
 }
 
-/// The fields of a message. `inline` is the number of a message that only this form nests.
+/// Writes the fields of a message. `inline` is the number of a message that is nested only in protobuf.
 fn message(
     fields: &TreeMap,
     def: &'static TypeDef,
@@ -163,7 +164,7 @@ fn field(
     }
 }
 
-/// A field without a value. What may be absent is; bytes, lists and maps are then empty as well.
+/// Writes a field without a value. A field that may be absent is left out, and so are bytes, lists and maps.
 fn empty(
     field: &'static FieldDef,
     shape: &'static Shape,
@@ -172,7 +173,7 @@ fn empty(
 ) -> Result<(), ProtobufError> {
     let cannot_be_absent = (field.required && !field.nullable) || field.omit_empty;
     match shape {
-        // No pointers to times are required: null is the zero time.
+        // Null is the zero time: no required field holds a time that may be absent.
         Shape::Scalar(Scalar::Time | Scalar::MicroTime) if field.required => out.message(tag, |_| Ok(())),
         Shape::Any if field.required => out.message(tag, |_| Ok(())),
         Shape::Object(def) if cannot_be_absent => {
@@ -186,7 +187,7 @@ fn empty(
     }
 }
 
-/// A single value, an item of a list or a value of a map.
+/// Writes a single value, an item of a list or a value of a map.
 fn value(
     field: &'static FieldDef,
     shape: &'static Shape,
@@ -202,13 +203,13 @@ fn value(
             out.bytes(1, &json);
             Ok(())
         }),
-        // A list inside a list or map is a message of its own, with the items under number 1.
+        // A list inside a list or map is a message with the items in field 1.
         Shape::List { item, .. } => {
             let wrong = ProtobufError::WrongType { field: field.name, expected: "list" };
             let items = tree.as_array().ok_or(wrong)?;
             out.message(tag, |out| items.iter().rev().try_for_each(|inner| value(field, item, inner, 1, out)))
         }
-        // No message of this API holds a map inside a list or map.
+        // No message has a map inside a list or map.
         Shape::Map { .. } => Err(ProtobufError::WrongType { field: field.name, expected: "single value" }),
     }
 }

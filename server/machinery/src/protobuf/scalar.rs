@@ -1,4 +1,4 @@
-//! Single values: what each kind is on the wire, as the JSON form has it.
+//! Single values on the wire, in the form that JSON has.
 
 use std::str::FromStr;
 
@@ -14,12 +14,12 @@ use super::{
     wire::{Fields, Value, text},
 };
 
-/// Reads a value; `None` for the zero time, which is how absence is written.
+/// Reads a value; none for the zero time, which means that it is absent.
 pub fn read(scalar: Scalar, value: &Value<'_>, field: &'static str) -> Result<Option<Tree>, ProtobufError> {
     let wrong = |expected| ProtobufError::WrongType { field, expected };
     let tree = match (scalar, *value) {
         (Scalar::Boolean, Value::Varint(number)) => Tree::Bool(number != 0),
-        // Negative numbers of 32 bits are written in 64.
+        // Negative 32-bit numbers are written with 64 bits.
         (Scalar::Int32, Value::Varint(number)) => Tree::from(number as i32),
         (Scalar::Int64, Value::Varint(number)) => Tree::from(number.cast_signed()),
         (Scalar::Double, Value::Fixed64(bits)) => Tree::from(f64::from_bits(bits)),
@@ -53,7 +53,7 @@ pub fn read(scalar: Scalar, value: &Value<'_>, field: &'static str) -> Result<Op
     Ok(Some(tree))
 }
 
-/// Writes a value as a field of this number; `null` is the zero time.
+/// Writes a value as a field with this number. `null` is the zero time.
 pub fn write(
     scalar: Scalar,
     value: &Tree,
@@ -122,12 +122,12 @@ fn parsed<T: FromStr>(text: &str, wrong: ProtobufError) -> Result<T, ProtobufErr
     text.parse().map_err(|_| wrong)
 }
 
-/// Whether lists of it may be written without their field numbers.
+/// Whether lists of such values may be packed: written without field numbers.
 pub fn is_packable(scalar: Scalar) -> bool {
     matches!(scalar, Scalar::Boolean | Scalar::Int32 | Scalar::Int64)
 }
 
-/// What a value is that was not written.
+/// The value of a field that was not written.
 pub fn zero(scalar: Scalar) -> Tree {
     match scalar {
         Scalar::Boolean => Tree::Bool(false),
@@ -139,7 +139,7 @@ pub fn zero(scalar: Scalar) -> Tree {
     }
 }
 
-/// Seconds and nanoseconds; an empty message is the zero time.
+/// Reads seconds and nanoseconds; an empty message is the zero time.
 fn time(message: &[u8]) -> Result<Option<(i64, i64)>, ProtobufError> {
     if message.is_empty() {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Documents written byte by byte, and bytes that are no documents.
+//! Tests of protobuf: documents written byte by byte, and malformed ones.
 
 use orch_runtime::{
     Tree,
@@ -129,7 +129,7 @@ fn every_shape_becomes_its_json_form() {
 static UNTAGGED: TypeDef = TypeDef { name: "test.v1.None", short_name: "None", fields: &[], atomic: false };
 
 #[test]
-fn what_is_no_document_is_refused() {
+fn malformed_documents_are_refused() {
     let limits = Limits::default();
     assert_eq!(decode(b"{}", &THING, &limits), Err(ProtobufError::NoMagic));
     assert!(matches!(read(&[0x0a, 0x7f, 1]), Err(ProtobufError::Malformed(_))));
@@ -156,7 +156,7 @@ static LEAN: TypeDef = TypeDef {
 };
 
 #[test]
-fn what_cannot_be_absent_is_written_as_its_zero() {
+fn fields_that_cannot_be_absent_are_written_as_zero() {
     let int_or_string = bytes(4, &[number(1, 0), number(2, 0), bytes(3, b"")].concat());
     let zeros = [
         bytes(1, &[bytes(1, b""), bytes(8, b"")].concat()),

@@ -1,8 +1,8 @@
-//! The wire format: varints, fixed-width numbers and lengths, in whatever order they come.
+//! The wire format: varints, fixed-width numbers and values with lengths, in any order.
 
 use super::ProtobufError;
 
-/// One value, as far as the wire knows it.
+/// A value on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value<'b> {
     /// Integers, booleans.
@@ -25,7 +25,7 @@ impl<'b> Value<'b> {
     }
 }
 
-/// The fields of a message, by number, in the order of the bytes. Ends after the first error.
+/// The fields of a message with their numbers, in the order of the bytes. Ends after the first error.
 pub struct Fields<'b> {
     rest: &'b [u8],
 }
@@ -95,7 +95,7 @@ pub fn varints(mut packed: &[u8]) -> impl Iterator<Item = Result<u64, ProtobufEr
     })
 }
 
-/// Text is UTF-8.
+/// Text, which must be UTF-8.
 pub fn text(bytes: &[u8]) -> Result<String, ProtobufError> {
     std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| ProtobufError::Malformed("a text is not UTF-8"))
 }

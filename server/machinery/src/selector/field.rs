@@ -1,6 +1,7 @@
-//! Field selectors: `path=value`, `path==value` and `path!=value`, joined by commas; all terms have to hold.
+//! Field selectors: `path=value`, `path==value` and `path!=value`, joined by commas. All terms must hold.
 //!
-//! In values a backslash escapes a comma, an equals sign and itself. An absent field compares as the empty text.
+//! In values a backslash escapes a comma, an equals sign and a backslash. An absent field is compared as an
+//! empty text.
 
 use std::{borrow::Cow, fmt};
 
@@ -30,7 +31,7 @@ impl FieldSelector {
     /// Reads the text form.
     pub fn parse(text: &str) -> Result<Self, SelectorError> {
         let mut parts = split_terms(text);
-        // Which of several errors is told depends on this order.
+        // If there are several errors, this order decides which one is reported.
         parts.sort_unstable();
         let mut terms = Vec::new();
         for part in parts.into_iter().filter(|part| !part.is_empty()) {
@@ -43,7 +44,7 @@ impl FieldSelector {
         Ok(FieldSelector { terms })
     }
 
-    /// Whether an object with these field values is selected. No value is the same as an empty one.
+    /// Whether an object with these field values is selected. An absent value is the same as an empty one.
     pub fn matches<'v>(&self, value_of: impl Fn(&str) -> Option<Cow<'v, str>>) -> bool {
         self.terms.iter().all(|term| {
             let equal = value_of(&term.path).as_deref().unwrap_or_default() == term.value;
@@ -61,15 +62,16 @@ impl FieldSelector {
         &self.terms
     }
 
-    /// The only value that the field may have, where the selector pins it to one. A selector that pins it to two
-    /// selects nothing; either is returned.
+    /// The value that the selector requires of a field, if it requires one. A selector that requires two
+    /// selects nothing; then either is returned.
     pub fn requires_exact(&self, path: &str) -> Option<&str> {
         self.terms.iter().find(|term| !term.negated && term.path == path).map(|term| term.value.as_str())
     }
 
-    /// Refuses fields that cannot be selected by. `selectable` are the kind's own fields. Every kind has its name, and
-    /// its namespace if it is in one; a kind without fields of its own takes a namespace even where there is none, and
-    /// words the refusal differently.
+    /// Refuses fields that the kind cannot be selected by. `selectable` are the kind's own fields. Every kind
+    /// has `metadata.name`, and namespaced kinds have `metadata.namespace`. A kind without own fields accepts
+    /// the namespace even if it is not namespaced, and its error has other words; so it is in the reference
+    /// server.
     pub fn check(&self, selectable: &[&str], namespaced: bool) -> Result<(), SelectorError> {
         let known = |path: &str| match path {
             "metadata.name" => true,
@@ -110,7 +112,7 @@ fn split_terms(text: &str) -> Vec<&str> {
     .collect()
 }
 
-/// Path, whether it is negated, and the value with its escapes.
+/// The path, whether the term is negated, and the value with its escapes.
 fn split_term(term: &str) -> Option<(&str, bool, &str)> {
     let equals = term.find('=')?;
     let (left, right) = (&term[..equals], &term[equals + 1..]);
@@ -191,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_have_the_known_words() {
+    fn errors_have_the_words_of_the_reference() {
         let cases = [
             ("metadata.name", "invalid selector: 'metadata.name'; can't understand 'metadata.name'"),
             ("metadata.name in (a,b)", "invalid selector: 'metadata.name in (a,b)'; can't understand 'b)'"),
@@ -226,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn equality_pins_a_field() {
+    fn equality_requires_a_value_exactly() {
         let parse = |text| FieldSelector::parse(text).unwrap();
         assert_eq!(parse("type=t,metadata.name=a").requires_exact("metadata.name"), Some("a"));
         assert_eq!(parse("metadata.name!=a").requires_exact("metadata.name"), None);

@@ -1,7 +1,7 @@
-//! Label selectors: requirements on single labels, all of which have to hold.
+//! Label selectors: requirements on single labels, all of which must hold.
 //!
-//! A requirement is `a`, `!a`, `a=x`, `a==x`, `a!=x`, `a in (x,y)`, `a notin (x,y)`, `a>1` or `a<1`; commas join
-//! them. `!=` and `notin` hold for objects without the label.
+//! A requirement is `a`, `!a`, `a=x`, `a==x`, `a!=x`, `a in (x,y)`, `a notin (x,y)`, `a>1` or `a<1`; commas
+//! join them. `!=` and `notin` hold for objects without the label.
 
 mod parse;
 
@@ -27,26 +27,26 @@ pub struct Requirement {
     values: Vec<String>,
 }
 
-/// How a label's value is compared.
+/// How the value of a label is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
-    /// Present with one of the values.
+    /// The label has one of the values.
     In,
-    /// Absent, or with none of the values.
+    /// The label is absent, or has none of the values.
     NotIn,
-    /// Present with the value; written `=`.
+    /// The label has the value; written `=`.
     Equals,
-    /// The same, written `==`.
+    /// The same as `Equals`; written `==`.
     DoubleEquals,
-    /// Absent, or with another value.
+    /// The label is absent, or has another value.
     NotEquals,
-    /// Present.
+    /// The label is present.
     Exists,
-    /// Absent.
+    /// The label is absent.
     DoesNotExist,
-    /// Present with an integer above the value.
+    /// The label has an integer above the value.
     GreaterThan,
-    /// Present with an integer below the value.
+    /// The label has an integer below the value.
     LessThan,
 }
 
@@ -71,7 +71,7 @@ impl LabelSelector {
         &self.requirements
     }
 
-    /// The only value that `key` may have, where the selector pins it to one.
+    /// The value that the selector requires of a label, if it requires one.
     pub fn requires_exact(&self, key: &str) -> Option<&str> {
         let requirement = self.requirements.iter().find(|requirement| requirement.key == key)?;
         match (requirement.operator, requirement.values.as_slice()) {
@@ -100,8 +100,8 @@ impl fmt::Display for LabelSelector {
 }
 
 impl Requirement {
-    /// A condition whose values obey the rules of labels and of its operator. The parser has checked the key, and
-    /// gives as many values as the operator takes.
+    /// Makes a requirement and checks its values. The parser has checked the key, and gives as many values as
+    /// the operator takes.
     fn new(key: String, operator: Operator, mut values: Vec<String>) -> Result<Self, SelectorError> {
         values.sort_unstable();
         values.dedup();
@@ -126,17 +126,17 @@ impl Requirement {
         }
     }
 
-    /// The label.
+    /// The key of the label.
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// The comparison.
+    /// How the value is compared.
     pub fn operator(&self) -> Operator {
         self.operator
     }
 
-    /// What the label is compared with, sorted, each once.
+    /// The values of the requirement, sorted, without duplicates.
     pub fn values(&self) -> &[String] {
         &self.values
     }
@@ -181,7 +181,7 @@ impl fmt::Display for Requirement {
     }
 }
 
-/// The text of a fault at a path.
+/// The text of an error at a path.
 fn invalid(at: &str, value: &str, detail: &str) -> String {
     format!("{at}: Invalid value: {}: {detail}", value.shown())
 }

@@ -1,4 +1,4 @@
-//! The cells of a row: values from the object, as people read them.
+//! The cells of a row: values of the object, in a form for people.
 
 use orch_runtime::{
     Tree,
@@ -9,8 +9,9 @@ use orch_runtime::{
 
 use crate::tree::at;
 
-/// The cells of one object. Single values stay what they are; lists and maps become `a,b` and `a=1,b=2`. What is
-/// absent is an empty text in columns of text and `null` in others, or what the column shows instead.
+/// The cells of one object. Single values are not changed; lists and maps become `a,b` and `a=1,b=2`. An
+/// absent value becomes the column's `empty` text if it has one. Otherwise it becomes an empty text in
+/// columns of text, and `null` in others.
 pub fn cells(columns: &[ColumnDef], tree: &Tree, context: &CellContext<'_>) -> Vec<Tree> {
     columns.iter().map(|column| or_empty(column, cell(column, tree, context))).collect()
 }
@@ -81,10 +82,12 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_what_the_columns_say() {
+    fn cells_follow_their_columns() {
         let tree = json!({
             "metadata": {"name": "a", "creationTimestamp": "2026-11-20T15:14:48Z"},
-            "spec": {"modes": ["A", "B"], "selector": {"b": "2", "a": "1"}, "on": true, "weight": 7, "odd": [{"x": 1}]},
+            "spec": {
+                "modes": ["A", "B"], "selector": {"b": "2", "a": "1"}, "on": true, "weight": 7, "objects": [{"x": 1}],
+            },
             "data": {"k": "1"}, "binaryData": {"x": "", "y": ""},
         });
         let now: Time = "2026-11-20T15:20:18Z".parse().unwrap();
@@ -95,7 +98,7 @@ mod tests {
             (column("boolean", ColumnValue::Path(&["spec", "on"])), json!(true)),
             (column("integer", ColumnValue::Path(&["spec", "weight"])), json!(7)),
             (column("string", ColumnValue::Path(&["spec", "weight"])), json!(7)),
-            (column("string", ColumnValue::Path(&["spec", "odd"])), json!("{\"x\":1}")),
+            (column("string", ColumnValue::Path(&["spec", "objects"])), json!("{\"x\":1}")),
             (column("string", ColumnValue::Path(&["spec", "none"])), json!("")),
             (column("date", ColumnValue::Path(&["spec", "none"])), json!("")),
             (column("integer", ColumnValue::Path(&["spec", "none", "deeper"])), json!(null)),

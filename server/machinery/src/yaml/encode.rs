@@ -1,6 +1,6 @@
-//! Trees written as YAML, to the byte as existing clients know it: blocks of two spaces, lists level with their name,
-//! names in natural order, scalars in the plainest style that reads back as the same text, lines folded after 80
-//! columns.
+//! Writes trees as YAML, byte for byte like the reference server: blocks indented by two spaces, lists on the
+//! level of their names, names in natural order, scalars in the plainest style that is read as the same text,
+//! lines folded after 80 columns.
 
 use std::cmp::Ordering;
 
@@ -8,20 +8,21 @@ use orch_runtime::{Tree, TreeMap};
 
 use super::scalar::{Style, style};
 
-/// Text is folded at the first space beyond this column.
+/// Text is folded at the first space after this column.
 const WIDTH: usize = 80;
 
-/// Names up to this many bytes stand before a colon; longer ones, and names of several lines, after a question mark.
+/// Names of up to this many bytes stand before a colon. Longer ones, and names with line breaks, stand after
+/// a question mark.
 const MAX_SIMPLE_NAME: usize = 128;
 
-/// A name that readers take for an order to merge maps, unless it is quoted.
+/// The name of a merge of maps in YAML 1.1. As a normal name it must be quoted.
 const MERGE: &str = "<<";
 const QUOTED_MERGE: &str = "\"<<\"";
 
-/// What ends a line to some reader.
+/// The characters that end a line in some reader.
 const LINE_ENDS: [char; 5] = ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
 
-/// How far an inner block is moved to the right.
+/// The indentation of an inner block.
 const STEP: usize = 2;
 
 /// Writes a tree as a document.
@@ -35,7 +36,7 @@ pub fn encode(tree: &Tree) -> String {
     writer.finish()
 }
 
-/// Writes a tree as one item of a list that begins at the left margin.
+/// Writes a tree as an item of a list at the left margin.
 pub fn encode_item(tree: &Tree) -> String {
     let mut writer = Writer::default();
     writer.put('-');
@@ -46,7 +47,7 @@ pub fn encode_item(tree: &Tree) -> String {
 #[derive(Default)]
 struct Writer {
     out: String,
-    /// How many characters the current line has.
+    /// The number of characters in the current line.
     column: usize,
 }
 
@@ -67,7 +68,7 @@ impl Writer {
         text.chars().for_each(|ch| self.put(ch));
     }
 
-    /// Goes to a line of this indentation.
+    /// Begins a line with this indentation.
     fn line(&mut self, indent: usize) {
         if self.column > 0 {
             self.put('\n');
@@ -75,7 +76,7 @@ impl Writer {
         (0..indent).for_each(|_| self.put(' '));
     }
 
-    /// Entries in lines of this indentation, the first of them where the writer is.
+    /// Writes entries in lines with this indentation. The first one begins at the current position.
     fn map(&mut self, map: &TreeMap, indent: usize) {
         let mut entries: Vec<(&String, &Tree)> = map.iter().collect();
         entries.sort_by(|(a, _), (b, _)| natural_order(a, b));
@@ -101,7 +102,7 @@ impl Writer {
         }
     }
 
-    /// Items in lines of this indentation, the first of them where the writer is.
+    /// Writes items in lines with this indentation. The first one begins at the current position.
     fn list(&mut self, items: &[Tree], indent: usize) {
         for (position, item) in items.iter().enumerate() {
             if position > 0 {
@@ -112,7 +113,7 @@ impl Writer {
         }
     }
 
-    /// The value of a name: blocks begin on the next line.
+    /// Writes the value of a name. Blocks begin on the next line.
     fn below(&mut self, value: &Tree, indent: usize) {
         match value {
             Tree::Object(map) if !map.is_empty() => {
@@ -130,7 +131,7 @@ impl Writer {
         }
     }
 
-    /// What stands after a mark of one character: blocks begin on the same line.
+    /// Writes the value after `-` or `?`. Blocks begin on the same line.
     fn beside(&mut self, value: &Tree, indent: usize) {
         self.put(' ');
         match value {
@@ -140,7 +141,7 @@ impl Writer {
         }
     }
 
-    /// A value without inner values; its further lines have this indentation.
+    /// Writes a single value. Its further lines have this indentation.
     fn leaf(&mut self, value: &Tree, indent: usize) {
         match value {
             Tree::Null => self.put_all("null"),
@@ -171,7 +172,8 @@ impl Writer {
         }
     }
 
-    /// Text in which a line may end at a single space of `inner`; the space is left out then.
+    /// Writes text that may be folded at single spaces of `inner`; a space at which a line is folded is left
+    /// out.
     fn spaced(
         &mut self,
         text: &str,
@@ -211,7 +213,8 @@ impl Writer {
         self.put('"');
     }
 
-    /// The text as it is, line by line. The marks say how it is indented where that cannot be seen, and how it ends.
+    /// Writes text line by line. The header says how it is indented, if its first line does not show that,
+    /// and how it ends.
     fn literal(&mut self, text: &str, indent: usize) {
         self.put('|');
         if text.starts_with([' ', '\n']) {
@@ -243,7 +246,7 @@ enum Width {
     Whatever,
 }
 
-/// A character between double quotes.
+/// Writes a character inside double quotes.
 fn escaped(ch: char) -> String {
     let short = match ch {
         '\0' => '0',
@@ -273,7 +276,7 @@ fn escaped(ch: char) -> String {
     format!("\\{short}")
 }
 
-/// Integers in full; others with an exponent where it is below -4 or above 5.
+/// Writes a number: integers in full, others with an exponent if it is below -4 or above 5.
 fn number_text(number: &serde_json::Number) -> String {
     let Some(value) = number.as_f64().filter(|_| number.is_f64()) else { return number.to_string() };
     let scientific = format!("{value:e}");
@@ -286,7 +289,7 @@ fn number_text(number: &serde_json::Number) -> String {
     format!("{digits}e{sign}{:02}", exponent.abs())
 }
 
-/// Numbers within names by their value, letters after everything else.
+/// Compares names in natural order: numbers by value, letters after all other characters.
 fn natural_order(a: &str, b: &str) -> Ordering {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let Some(at) = a.iter().zip(&b).position(|(a, b)| a != b) else { return a.len().cmp(&b.len()) };
@@ -294,7 +297,7 @@ fn natural_order(a: &str, b: &str) -> Ordering {
     if left.is_alphabetic() || right.is_alphabetic() {
         return left.is_alphabetic().cmp(&right.is_alphabetic()).then(left.cmp(&right));
     }
-    // A zero counts only after another digit: 10 is more than 9, and 01 is as good as 1.
+    // A zero counts only inside a number: `10` is greater than `9`, and `01` equals `1`.
     let digits_before = a[..at].iter().rev().take_while(|ch| ch.is_ascii_digit());
     let is_within_number = (left == '0' || right == '0') && digits_before.clone().any(|digit| *digit != '0');
     let (left_value, left_end) = number_at(&a, at, is_within_number);
@@ -302,7 +305,7 @@ fn natural_order(a: &str, b: &str) -> Ordering {
     left_value.cmp(&right_value).then(left_end.cmp(&right_end)).then(left.cmp(&right))
 }
 
-/// The digits from here on as a number, with a 1 before them where they are within one; and where they end.
+/// The number that begins at `start` and the index of its end. Inside a number it gets a leading 1.
 fn number_at(text: &[char], start: usize, is_within_number: bool) -> (u64, usize) {
     let digits = text[start..].iter().map_while(|ch| ch.to_digit(10));
     digits.fold((u64::from(is_within_number), start), |(value, end), digit| {

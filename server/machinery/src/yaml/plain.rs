@@ -1,13 +1,13 @@
-//! What a plain scalar means to the readers that clients use, as far as it is no text: words, numbers, times.
+//! Which plain scalars are read as something other than text in YAML 1.1 or 1.2: words, numbers, times.
 
-/// Words that are booleans, nothing, or special numbers.
+/// Words that are booleans, null or special numbers.
 const WORDS: &[&str] = &[
     "", "~", "null", "Null", "NULL", "y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON",
     "n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF", ".nan", ".NaN", ".NAN",
     ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF",
 ];
 
-/// Whether a text without quotes is read as anything but this text.
+/// Whether a text without quotes is read as something other than this text.
 pub(super) fn means_something_else(text: &str) -> bool {
     if WORDS.contains(&text) {
         return true;
@@ -22,7 +22,7 @@ pub(super) fn means_something_else(text: &str) -> bool {
     }
 }
 
-/// `12`, `0x1F`, `0o17`, `017`, `-0b101`, within 64 bits.
+/// An integer: `12`, `0x1F`, `0o17`, `017`, `-0b101`, within 64 bits.
 fn is_integer(text: &str) -> bool {
     let (is_signed, digits) = match text.strip_prefix(['+', '-']) {
         Some(digits) => (true, digits),
@@ -46,14 +46,15 @@ fn is_integer(text: &str) -> bool {
     }
 }
 
-/// `1.5`, `.5`, `1.`, `1e3`, `-1.5E-3`, as far as a number has room for it.
+/// A number with a fraction or an exponent: `1.5`, `.5`, `1.`, `1e3`, `-1.5E-3`, within the range of a
+/// double.
 fn is_decimal(text: &str) -> bool {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let is_made_of_digits = digits.starts_with(|ch: char| ch.is_ascii_digit() || ch == '.');
     is_made_of_digits && digits.parse::<f64>().is_ok_and(f64::is_finite)
 }
 
-/// `190:20:30`: minutes and seconds to older readers.
+/// A number with base 60 in YAML 1.1: `190:20:30`.
 fn is_base_60(text: &str) -> bool {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
@@ -73,7 +74,8 @@ fn is_base_60(text: &str) -> bool {
         && rest.into_iter().all(is_sixtieth)
 }
 
-/// `2026-11-20`, `2026-11-20 15:04:05.5`, `2026-11-20T15:04:05Z`; parts may have one digit.
+/// A date or time: `2026-11-20`, `2026-11-20 15:04:05.5`, `2026-11-20T15:04:05Z`. Its parts may have one
+/// digit.
 fn is_time(text: &str) -> bool {
     let (date, time) = match text.find(['T', 't', ' ']) {
         None => (text, None),
@@ -115,7 +117,7 @@ fn is_clock(text: &str) -> bool {
         && fraction.is_none_or(|fraction| digits(fraction).is_some())
 }
 
-/// A clock before `Z` or `+01:30`.
+/// The time of day, with `Z` or an offset such as `+01:30`.
 fn without_zone(text: &str) -> Option<&str> {
     if let Some(clock) = text.strip_suffix('Z') {
         return Some(clock);
@@ -131,7 +133,7 @@ fn short(text: &str) -> Option<u32> {
     digits(text).filter(|_| text.len() <= 2)
 }
 
-/// Digits and nothing else, by the value of the first nine.
+/// The value of the first nine digits of a text that has only digits.
 fn digits(text: &str) -> Option<u32> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.get(..text.len().min(9))?.parse().ok())?

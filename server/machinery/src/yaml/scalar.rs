@@ -1,21 +1,22 @@
-//! In which style a text is written: as it is, quoted, or as a block of lines.
+//! The style of a text in YAML: plain, quoted, or as a block of lines.
 
 use super::plain::means_something_else;
 
-/// How a text is written.
+/// The style of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
-    /// As it is.
+    /// Without quotes.
     Plain,
-    /// Between single quotes, which are doubled inside.
+    /// In single quotes, which are doubled inside.
     Single,
-    /// Between double quotes, with escapes.
+    /// In double quotes, with escapes.
     Double,
-    /// Line by line, after a mark.
+    /// Line by line, after `|`.
     Literal,
 }
 
-/// The style of a text: plain if it reads back as this text, and the least quoting otherwise.
+/// Chooses the style of a text: plain if it is read as the same text, otherwise the style with the least
+/// quoting.
 pub(super) fn style(text: &str) -> Style {
     if text.contains('\n') {
         return if fits_block(text) { Style::Literal } else { Style::Double };
@@ -29,25 +30,25 @@ pub(super) fn style(text: &str) -> Style {
     Style::Plain
 }
 
-/// Whether a character stands for itself in any style.
+/// Whether a character needs no escape in any style.
 pub(super) fn is_printable(ch: char) -> bool {
     matches!(ch, ' '..='~' | '\u{A0}'..='\u{FFFD}') && ch != '\u{FEFF}'
 }
 
-/// Lines can be written as a block unless a space would be lost at their end.
+/// Whether lines can be written as a block: no line may end with a space.
 fn fits_block(text: &str) -> bool {
     !text.ends_with(' ') && !text.contains(" \n") && text.chars().all(|ch| ch == '\n' || is_shown(ch))
 }
 
-/// Printable, and no end of a line to any reader.
+/// Whether a character is printable and ends no line in any reader.
 fn is_shown(ch: char) -> bool {
     is_printable(ch) && !matches!(ch, '\u{2028}' | '\u{2029}')
 }
 
-/// What begins something other than text.
+/// Characters that begin something other than text.
 const OPENERS: &str = ",[]{}&*!|>'\"%@`";
 
-/// Whether a character of the text would be read as syntax.
+/// Whether some character in the text would be read as syntax.
 fn has_indicators(text: &str) -> bool {
     if text.starts_with("---") || text.starts_with("...") {
         return true;

@@ -1,4 +1,4 @@
-//! Tests of YAML. What scalars mean follows recorded answers and the table of the readers that clients use.
+//! Tests of YAML. The meaning of scalars follows recorded answers and the rules of YAML 1.1.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -15,7 +15,7 @@ fn tree(text: &str) -> Tree {
 }
 
 #[test]
-fn scalars_mean_what_clients_mean() {
+fn plain_scalars_are_read_as_yaml_1_1() {
     for (text, expected) in [
         ("y", json!(true)),
         ("yes", json!(true)),
@@ -71,14 +71,14 @@ fn the_first_document_counts() {
 }
 
 #[test]
-fn duplicates_are_told_with_their_lines() {
+fn duplicates_are_reported_with_their_lines() {
     let document = read("a: 1\nb:\n  k: a\n  k: b\na: 2\n").unwrap();
     assert_eq!(document.tree, json!({"a": 2, "b": {"k": "b"}}));
     assert_eq!(
         document.duplicates,
         ["line 4: key \"k\" already set in map", "line 5: key \"a\" already set in map"]
     );
-    // JSON is YAML; what only JSON can be read as is told in its words.
+    // JSON is YAML. Text that can only be read as JSON is reported in the words of JSON.
     let document = read("{\"a\": {\"k\": \"y\",\n \"k\": \"no\"}}").unwrap();
     assert_eq!(document.tree, json!({"a": {"k": "no"}}));
     assert_eq!(document.duplicates, ["line 2: key \"k\" already set in map"]);
@@ -108,7 +108,7 @@ fn the_deepest_document_fits_a_small_stack() {
 }
 
 #[test]
-fn bombs_do_not_go_off() {
+fn aliases_are_limited() {
     let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for n in 1..10 {
         let items = vec![format!("*a{}", n - 1); 10].join(", ");
@@ -131,15 +131,15 @@ fn what_is_written_reads_plainly() {
 }
 
 #[test]
-fn a_name_is_no_order_to_merge() {
+fn a_merge_key_as_a_name_is_quoted() {
     let written = encode(&json!({"<<": {"a": "<<"}}));
     assert_eq!(written, "\"<<\":\n  a: <<\n");
     assert_eq!(tree(&written), json!({"<<": {"a": "<<"}}));
 }
 
-/// Pairs of a value and the text that the reference writer makes of it.
+/// Pairs of a value and the text that the reference server writes for it.
 #[test]
-fn it_is_written_as_clients_know_it() {
+fn yaml_is_written_like_the_reference() {
     let pairs: Vec<(Tree, String)> = serde_json::from_str(include_str!("written.json")).unwrap();
     assert!(pairs.len() > 100);
     for (value, expected) in pairs {
@@ -177,7 +177,7 @@ proptest! {
     }
 }
 
-/// Numbers by their value: whole ones come back as integers.
+/// Compares numbers by value: whole ones are read as integers.
 fn normal(tree: Tree) -> Tree {
     match tree {
         Tree::Number(value) => {

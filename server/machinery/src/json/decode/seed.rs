@@ -1,4 +1,4 @@
-//! The walk itself: a serde seed that follows a type table, independent of the format it reads from.
+//! The pass over the input: a serde seed that follows a type table, independent of the format of the input.
 
 use std::{borrow::Cow, collections::BTreeSet, fmt};
 
@@ -9,17 +9,17 @@ use orch_runtime::{
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Number;
 
-use super::{DecodeError, MAX_STRICT_ERRORS, StrictError, place::Place};
+use super::{DecodeError, MAX_STRICT_ERRORS, StrictError, location::Location};
 use crate::json::Limits;
 
-/// What is collected during one walk.
+/// What one pass collects.
 pub(super) struct Context {
     max_depth: usize,
     max_values: usize,
     values: usize,
-    /// What a strict reader would refuse.
+    /// What strict field validation refuses.
     pub(super) strict: Vec<StrictError>,
-    /// The error that ended the walk, where it is one of ours and not the format's.
+    /// The error that ended the pass, if it is one of this module and not of the format.
     pub(super) error: Option<DecodeError>,
 }
 
@@ -40,13 +40,13 @@ impl Context {
         }
     }
 
-    /// Ends the walk: the format's error only carries the fact, the reason is kept here.
+    /// Ends the pass. The error of the format says only that there is one; this error has the reason.
     fn fail<E: Error>(&mut self, error: DecodeError) -> E {
         self.error.get_or_insert(error);
         E::custom("refused")
     }
 
-    fn enter<E: Error>(&mut self, at: &Place<'_>) -> Result<(), E> {
+    fn enter<E: Error>(&mut self, at: &Location<'_>) -> Result<(), E> {
         if at.depth + 1 >= self.max_depth {
             Err(self.fail(DecodeError::TooDeep(self.max_depth)))
         } else {
@@ -55,19 +55,19 @@ impl Context {
     }
 }
 
-/// What is expected at a place.
+/// The type that a value must have.
 #[derive(Clone, Copy)]
 pub(super) enum Target {
     /// A top-level object: its type's fields, `apiVersion` and `kind`.
     Root(&'static TypeDef),
-    /// What a field, item or map value holds.
+    /// The value of a field, list item or map entry.
     Shape(&'static Shape),
     /// Anything.
     Any,
 }
 
 impl Target {
-    /// The name of the expected type in error texts.
+    /// The name of the type in error messages.
     fn type_name(self) -> Cow<'static, str> {
         match self {
             Target::Root(def) => object_type_name(def).into(),
@@ -85,7 +85,7 @@ impl Target {
     }
 }
 
-/// What a JSON object holds: the fields of a type, or values of one kind under free names.
+/// The members of a JSON object: the fields of a type, or values of one type under any names.
 enum MapOf {
     Fields(&'static TypeDef),
     Values(Target),
@@ -101,7 +101,7 @@ enum Expected {
 pub(super) struct TreeSeed<'c, 'p> {
     pub(super) target: Target,
     pub(super) cx: &'c mut Context,
-    pub(super) at: &'p Place<'p>,
+    pub(super) at: &'p Location<'p>,
 }
 
 impl<'de> DeserializeSeed<'de> for TreeSeed<'_, '_> {
@@ -199,7 +199,7 @@ impl<'de> Visitor<'de> for TreeSeed<'_, '_> {
 }
 
 impl TreeSeed<'_, '_> {
-    /// `integer` is the number's value, where it was written as a whole number and fits 64 bits.
+    /// `integer` is the value of a number that is written as a whole number and fits 64 bits.
     fn number<E: Error>(self, number: Number, integer: Option<i64>) -> Result<Tree, E> {
         let fits = match self.target.scalar() {
             Expected::Anything | Expected::Scalar(Scalar::Double | Scalar::Quantity) => true,
@@ -213,14 +213,14 @@ impl TreeSeed<'_, '_> {
     }
 
     fn mismatch<E: Error>(self, found: &str) -> E {
-        let place = match self.target {
-            // The reference reads these by functions of their own, to which the place is not known.
+        let location = match self.target {
+            // The reference server has readers for these types that do not know the location.
             Target::Shape(Shape::Scalar(
                 Scalar::Time | Scalar::MicroTime | Scalar::Duration | Scalar::Quantity | Scalar::IntOrString,
             )) => "value".to_owned(),
             _ => self.at.in_type_error(),
         };
-        let text = format!("{found} into Go {place} of type {}", self.target.type_name());
+        let text = format!("{found} into Go {location} of type {}", self.target.type_name());
         self.cx.fail(DecodeError::Type(text))
     }
 }
@@ -229,12 +229,12 @@ fn read_list<'de, A: SeqAccess<'de>>(
     mut items: A,
     item: Target,
     cx: &mut Context,
-    at: &Place<'_>,
+    at: &Location<'_>,
 ) -> Result<Tree, A::Error> {
     let mut list = Vec::new();
     loop {
-        let place = at.index(list.len());
-        let Some(value) = items.next_element_seed(TreeSeed { target: item, cx, at: &place })? else {
+        let location = at.index(list.len());
+        let Some(value) = items.next_element_seed(TreeSeed { target: item, cx, at: &location })? else {
             return Ok(Tree::Array(list));
         };
         list.push(or_zero(value, item));
@@ -245,17 +245,17 @@ fn read_map<'de, A: MapAccess<'de>>(
     mut entries: A,
     value: Target,
     cx: &mut Context,
-    at: &Place<'_>,
+    at: &Location<'_>,
 ) -> Result<Tree, A::Error> {
     let mut map = TreeMap::new();
     while let Some(key) = entries.next_key::<String>()? {
-        let place = at.key(&key);
-        // Mostly names come in their order: what comes after the last one is new.
+        let location = at.key(&key);
+        // Mostly names come in order: a name after the last one is new.
         let is_last = map.keys().next_back().is_none_or(|last| *last < key);
         if !is_last && map.contains_key(&key) {
-            cx.report(StrictError::Duplicate(place.path()));
+            cx.report(StrictError::Duplicate(location.path()));
         }
-        let read = entries.next_value_seed(TreeSeed { target: value, cx, at: &place })?;
+        let read = entries.next_value_seed(TreeSeed { target: value, cx, at: &location })?;
         map.insert(key, or_zero(read, value));
     }
     Ok(Tree::Object(map))
@@ -265,22 +265,22 @@ fn read_object<'de, A: MapAccess<'de>>(
     mut entries: A,
     def: &'static TypeDef,
     cx: &mut Context,
-    at: &Place<'_>,
+    at: &Location<'_>,
 ) -> Result<Tree, A::Error> {
     let mut map = TreeMap::new();
     let mut seen = Seen::default();
     while let Some(name) = entries.next_key::<String>()? {
-        let place = at.field(def, &name);
+        let location = at.field(def, &name);
         let Some(field) = known(def, at, &name) else {
-            cx.report(StrictError::Unknown(place.path()));
+            cx.report(StrictError::Unknown(location.path()));
             entries.next_value::<IgnoredAny>()?;
             continue;
         };
         if !seen.insert(field.index) {
-            cx.report(StrictError::Duplicate(place.path()));
+            cx.report(StrictError::Duplicate(location.path()));
         }
         let target = Target::Shape(field.shape);
-        let value = entries.next_value_seed(TreeSeed { target, cx, at: &place })?;
+        let value = entries.next_value_seed(TreeSeed { target, cx, at: &location })?;
         if value.is_null() && !field.nullable {
             map.remove(&name);
         } else {
@@ -296,8 +296,8 @@ struct Known {
     nullable: bool,
 }
 
-/// A field of `def`; at the root also the two that name the type.
-fn known(def: &'static TypeDef, at: &Place<'_>, name: &str) -> Option<Known> {
+/// A field of `def`; in the top-level object also `apiVersion` and `kind`.
+fn known(def: &'static TypeDef, at: &Location<'_>, name: &str) -> Option<Known> {
     static NAME_OF_TYPE: Shape = Shape::Scalar(Scalar::String);
     let found = def.fields.iter().enumerate().find(|(_, field)| field.name == name);
     if let Some((index, field)) = found {
@@ -311,7 +311,8 @@ fn known(def: &'static TypeDef, at: &Place<'_>, name: &str) -> Option<Known> {
     Some(Known { index, shape: &NAME_OF_TYPE, nullable: false })
 }
 
-/// The fields of one object that have been read: a bit each, and a set for the rest of very large types.
+/// The fields of one object that have been read: a bit for each, and a set for the later fields of very large
+/// types.
 #[derive(Default)]
 struct Seen {
     low: u128,
@@ -319,7 +320,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Whether the field had not been seen.
+    /// Adds a field. Returns whether it is new.
     fn insert(&mut self, index: usize) -> bool {
         let Some(bit) = u32::try_from(index).ok().and_then(|shift| 1_u128.checked_shl(shift)) else {
             return self.high.insert(index);
@@ -330,7 +331,7 @@ impl Seen {
     }
 }
 
-/// What `null` means as a list item or map value: the empty value of its type.
+/// The meaning of `null` as a list item or map value: the empty value of its type.
 fn or_zero(value: Tree, target: Target) -> Tree {
     let (Tree::Null, Target::Shape(shape)) = (&value, target) else { return value };
     match shape {

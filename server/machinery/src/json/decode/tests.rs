@@ -1,4 +1,4 @@
-//! Tests of reading: reports, types, nulls, bounds.
+//! Tests of reading: reports, types, nulls, limits.
 
 use proptest::prelude::*;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Tests of writing: order, what is left out, the place of the revision.
+//! Tests of writing: the order of fields, what is left out, the offset of the revision.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -43,7 +43,7 @@ fn write_only_fields_are_left_out_and_unknown_ones_come_last() {
 }
 
 #[test]
-fn the_revision_has_a_place_for_its_digits() {
+fn the_revision_can_be_spliced_in() {
     let trees = [
         json!({"kind": "Bag", "apiVersion": "v1", "metadata": {"name": "a", "labels": {"k": "v"}, "resourceVersion": "7"}}),
         json!({"kind": "Bag", "apiVersion": "v1", "metadata": {"name": "a", "labels": {"k": "v"}}}),

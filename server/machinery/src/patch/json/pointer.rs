@@ -4,7 +4,7 @@ use std::fmt;
 
 use orch_runtime::Tree;
 
-/// A place in a document, as a list of names and indexes from the root.
+/// A path in a document: names and indexes from the root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pointer {
     tokens: Vec<String>,
@@ -25,28 +25,28 @@ impl Pointer {
         })
     }
 
-    /// Whether the whole document is meant.
+    /// Whether it points to the whole document.
     pub(super) fn is_root(&self) -> bool {
         self.tokens.is_empty()
     }
 
-    /// How many steps lead to the place.
+    /// The number of names and indexes.
     pub(super) fn len(&self) -> usize {
         self.tokens.len()
     }
 
-    /// The value at the place.
+    /// The value that it points to.
     pub(super) fn find<'t>(&self, root: &'t Tree) -> Option<&'t Tree> {
         find(&self.tokens, root)
     }
 
-    /// The value that holds the place. None for the root.
+    /// The value that contains the target. None for the root.
     pub(super) fn find_parent<'t>(&self, root: &'t Tree) -> Option<&'t Tree> {
         let (_, steps) = self.tokens.split_last()?;
         find(steps, root)
     }
 
-    /// The value that holds the place, and the place's name or index in it. None for the root.
+    /// The value that contains the target, and the name or index of the target in it. None for the root.
     pub(super) fn parent<'t>(&self, root: &'t mut Tree) -> Option<(&'t mut Tree, &str)> {
         let (last, steps) = self.tokens.split_last()?;
         let parent = steps.iter().try_fold(root, |value, token| match value {
@@ -78,7 +78,7 @@ fn find<'t>(steps: &[String], root: &'t Tree) -> Option<&'t Tree> {
     })
 }
 
-/// The position that a token means in a list of `len` items; negative ones count from the end.
+/// The index that a token means in a list of `len` items; negative ones count from the end.
 pub(super) fn index(token: &str, len: usize) -> Option<usize> {
     let number: i64 = token.parse().ok()?;
     let position = if number < 0 { number.checked_add(i64::try_from(len).ok()?)? } else { number };

@@ -1,4 +1,4 @@
-//! Tests of JSON patches: the RFC's examples, the reference's liberties, the bounds.
+//! Tests of JSON patches: the examples of the RFC, what the reference server accepts besides, the limits.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -166,7 +166,7 @@ fn operations_and_copies_are_bounded() {
 fn depth_is_bounded_across_operations() {
     let nest = |levels: usize| (0..levels).fold(json!({}), |inner, _| json!({"a": inner}));
     let deep_path = "/a".repeat(100);
-    // Adding a deep value at a deep place, step by step.
+    // Adds a deep value at a deep level, step by step.
     let patch = json!([{"op": "add", "path": format!("{deep_path}/b"), "value": nest(100)}]);
     assert!(matches!(apply(&nest(100), &patch), Err(PatchError::NotApplicable(_))));
     let patch = json!([{"op": "move", "from": "/b", "path": format!("{deep_path}/b")}]);

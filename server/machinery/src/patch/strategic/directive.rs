@@ -1,4 +1,4 @@
-//! The directives of a patch: reading them, and those that concern one object.
+//! The directives of a patch: reads them, and applies those of one object.
 
 use std::collections::HashSet;
 
@@ -14,11 +14,11 @@ const RETAIN_KEYS: &str = "$retainKeys";
 const DELETE_FROM_LIST: &str = "$deleteFromPrimitiveList";
 const SET_ORDER: &str = "$setElementOrder";
 
-/// What an entry of the patch of an object is about.
+/// The meaning of an entry in the patch of an object.
 pub(super) enum Entry<'p> {
-    /// The field of this name.
+    /// The patch of the field with this name.
     Field(&'p str),
-    /// Values to remove from the list of this name.
+    /// Values to remove from the list with this name.
     Deletion(&'p str),
 }
 
@@ -35,12 +35,12 @@ impl<'p> Entry<'p> {
     }
 }
 
-/// What a `$patch` says.
+/// The value of a `$patch`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Directive {
     Replace,
     Delete,
-    /// Known, and of no use anywhere.
+    /// A known directive that does nothing.
     Merge,
 }
 
@@ -66,20 +66,21 @@ impl Directive {
         tree.get(PATCH).and_then(Tree::as_str) == Some("delete")
     }
 
-    /// Takes the directive out of an object.
+    /// Removes the directive from an object and returns it.
     pub(super) fn remove_from(patch: &mut TreeMap) {
         patch.remove(PATCH);
     }
 }
 
-/// The `$patch` of this object says what nobody knows.
+/// The error for an unknown `$patch` in this object.
 pub(super) fn unknown(patch: &TreeMap) -> PatchError {
     let directive = patch.get(PATCH).map(as_text).unwrap_or_default();
     let shown = listing(&Tree::Object(patch.clone()));
     PatchError::Contradiction(format!("unknown patch type: {directive} in map: {shown}"))
 }
 
-/// Carries out `$retainKeys`: removes what it does not name from the object. What the patch sets has to be named.
+/// Applies `$retainKeys`: removes the fields that it does not name from the object. It must name all fields
+/// that the patch sets.
 pub(super) fn retain_keys(object: &mut TreeMap, patch: &mut TreeMap) -> Result<(), PatchError> {
     let Some(directive) = patch.remove(RETAIN_KEYS) else { return Ok(()) };
     let bad = || PatchError::Malformed("invalid patch format of retainKeys".to_owned());
@@ -94,7 +95,8 @@ pub(super) fn retain_keys(object: &mut TreeMap, patch: &mut TreeMap) -> Result<(
     Ok(())
 }
 
-/// Takes the orders that lists are to have out of the patch of an object: the field of each, and its value.
+/// Removes the `$setElementOrder` entries from the patch of an object and returns them: the field of each,
+/// and its value.
 pub(super) fn take_orders(patch: &mut TreeMap) -> Result<Vec<(String, Tree)>, PatchError> {
     let names: Vec<String> = patch.keys().filter(|name| name.starts_with(SET_ORDER)).cloned().collect();
     let orders = names.into_iter().filter_map(|name| patch.remove_entry(&name));
@@ -106,7 +108,7 @@ pub(super) fn take_orders(patch: &mut TreeMap) -> Result<Vec<(String, Tree)>, Pa
         .collect()
 }
 
-/// A value without the objects in it that have a directive; none where it is such an object itself.
+/// A value without the objects in it that have a directive; none if it is such an object itself.
 pub(super) fn without_directives(change: Tree) -> Option<Tree> {
     if Directive::is_in(&change) {
         return None;

@@ -1,4 +1,4 @@
-//! Merging lists: of single values as sets, of objects item by item.
+//! Merges lists: of single values as sets, of objects item by item.
 
 use std::collections::HashSet;
 
@@ -29,7 +29,7 @@ pub(super) fn merge(items: Vec<Tree>, change: Vec<Tree>, slot: Slot) -> Result<V
     }
 }
 
-/// Removes values from a list, whether or not it merges. Objects are not removed by value; they are merged.
+/// Removes values from a list, even if it does not merge. Objects cannot be removed by value.
 pub(super) fn delete(items: Vec<Tree>, deleted: Vec<Tree>, slot: Slot) -> Result<Vec<Tree>, PatchError> {
     if items.is_empty() && deleted.is_empty() {
         return Ok(items);
@@ -46,7 +46,7 @@ pub(super) fn delete(items: Vec<Tree>, deleted: Vec<Tree>, slot: Slot) -> Result
     }
 }
 
-/// Merges one list of an object and puts it in the order that stands beside it in the patch.
+/// Merges one list of an object and puts it in the order that the patch gives for it.
 pub(super) fn merge_in_order(
     object: &mut TreeMap,
     patch: &mut TreeMap,
@@ -84,7 +84,7 @@ fn array(value: Tree) -> Result<Vec<Tree>, PatchError> {
     }
 }
 
-/// A value is of another type than its place in a list needs.
+/// The error for a list item of the wrong type.
 pub(super) fn bad_type(wanted: &str, value: &Tree) -> PatchError {
     PatchError::Contradiction(format!("expected a {wanted}, but received a {}", type_name(value)))
 }
@@ -94,7 +94,7 @@ enum Kind {
     Object,
 }
 
-/// What the lists hold: all items have to be of one type.
+/// The type of the items in these lists: all items must have the same type.
 fn kind(items: &[Tree], change: &[Tree]) -> Result<Kind, PatchError> {
     let mut all = items.iter().chain(change);
     let Some(first) = all.next() else {
@@ -115,7 +115,7 @@ fn no_key(slot: Slot) -> PatchError {
     PatchError::Contradiction(format!("cannot merge lists without merge key for {items}"))
 }
 
-/// The union of both.
+/// The union of both lists.
 fn merge_values(items: &[Tree], change: &[Tree], key: Option<&str>) -> Result<Vec<Tree>, PatchError> {
     let mut seen = HashSet::new();
     let mut merged = [items, change].concat();
@@ -157,7 +157,7 @@ fn merge_objects(
     order::arrange(items, &wanted, &server, Some(key))
 }
 
-/// Merges an item of the patch into the first item of the same key; where there is none it is taken as it is.
+/// Merges an item of the patch into the first item with the same key. If there is none, the item is added.
 fn merge_item(items: &mut Vec<Tree>, change: TreeMap, key: &str, slot: Slot) -> Result<(), PatchError> {
     let identity = change.get(key).ok_or_else(|| no_merge_key(&change, key))?;
     let found = items.iter_mut().find(|item| item.get(key) == Some(identity));
@@ -168,7 +168,7 @@ fn merge_item(items: &mut Vec<Tree>, change: TreeMap, key: &str, slot: Slot) -> 
     Ok(())
 }
 
-/// An item of a list of objects does not say which it is.
+/// The error for an item without the merge key.
 pub(super) fn no_merge_key(object: &TreeMap, key: &str) -> PatchError {
     let shown = listing(&Tree::Object(object.clone()));
     PatchError::Contradiction(format!("map: {shown} does not contain declared merge key: {key}"))

@@ -10,8 +10,8 @@ use super::{
 };
 use crate::patch::{PatchError, shown::listing};
 
-/// Checks the items of a patch against its `$setElementOrder`: each has to be named, in the same relative order.
-/// Items that carry a directive do not count.
+/// Checks the items of a patch against its `$setElementOrder`, which must name all of them, in the same
+/// relative order. Items with a directive do not count.
 pub(super) fn check(change: &[Tree], wanted: &[Tree], key: Option<&str>) -> Result<(), PatchError> {
     if change.is_empty() || wanted.is_empty() {
         return Ok(());
@@ -21,7 +21,7 @@ pub(super) fn check(change: &[Tree], wanted: &[Tree], key: Option<&str>) -> Resu
     }
     let mut rest = wanted.iter();
     for item in change.iter().filter(|item| !Directive::deletes(item)) {
-        // One with a directive stands for no item, but may not come after the last one that is named.
+        // An item with a directive has no position, but may not come after the last one that is named.
         let is_named =
             if Directive::is_in(item) { rest.len() > 0 } else { comes_next(item, &mut rest, key)? };
         if !is_named {
@@ -35,7 +35,7 @@ pub(super) fn check(change: &[Tree], wanted: &[Tree], key: Option<&str>) -> Resu
     Ok(())
 }
 
-/// Goes on to where an item is named; tells whether it is.
+/// Moves on to the position at which an item is named. Returns whether it is named.
 fn comes_next(
     item: &Tree,
     wanted: &mut slice::Iter<'_, Tree>,
@@ -50,8 +50,8 @@ fn comes_next(
     Ok(false)
 }
 
-/// Puts a merged list in order. The items that are `wanted` come in that order; the others in the order of the
-/// `server`. The two rows are then woven together: one of the others comes first where it stood before the next
+/// Sorts a merged list. The items in `wanted` come in that order, the others in the order of the list on the
+/// `server`. Then the two sequences are merged: an item of the others comes first if it stood before the next
 /// wanted item on the server.
 pub(super) fn arrange(
     merged: Vec<Tree>,
@@ -96,7 +96,7 @@ fn weave(others: Vec<Placed>, front: Vec<Placed>) -> Vec<Tree> {
     woven
 }
 
-/// Where each item stands first, by its identity.
+/// The first position of each item, by its identity.
 fn positions(items: &[Tree], key: Option<&str>) -> Result<HashMap<String, usize>, PatchError> {
     let mut positions = HashMap::with_capacity(items.len());
     for (position, item) in items.iter().enumerate() {
@@ -105,7 +105,7 @@ fn positions(items: &[Tree], key: Option<&str>) -> Result<HashMap<String, usize>
     Ok(positions)
 }
 
-/// What identifies an item of a merged list: the value itself, or that of its merge key, as text.
+/// The identity of an item of a merged list: the value itself, or the value of its merge key, as text.
 fn identity(item: &Tree, key: Option<&str>) -> Result<String, PatchError> {
     let object = match (item, key) {
         (Tree::Object(object), _) => object,

@@ -1,4 +1,5 @@
-//! Tests of strategic merge patches. The cases named after recorded answers use the same values.
+//! Tests of strategic merge patches. Cases that follow recorded answers of the reference server use the same
+//! values.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -120,7 +121,7 @@ fn retained_keys_replace_a_union() {
 
 #[test]
 fn lists_of_values_are_united_ordered_and_emptied() {
-    // One secret's finalizers, patch after patch, as recorded.
+    // The finalizers of one secret, patch after patch, as recorded.
     let mut object = json!({"metadata": {"finalizers": ["a", "b"]}});
     let steps = [
         (json!({"finalizers": ["c", "a"]}), json!(["c", "a", "b"])),
@@ -224,7 +225,7 @@ fn what_the_type_does_not_know_is_merged_like_plain_json() {
         apply(&current, &patch, &BAG).unwrap(),
         json!({"any": {"a": {"b": 1, "c": 2}, "l": [2]}, "foo": {"x": 1}})
     );
-    // A value of a wrong type is passed on; reading the result against the type refuses it.
+    // A value of a wrong type is copied; reading the result against the type refuses it.
     let result = apply(&current, &json!({"data": "text"}), &BAG).unwrap();
     assert!(decode_tree(result, &BAG, &Limits::default()).is_err());
 }

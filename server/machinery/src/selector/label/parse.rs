@@ -1,11 +1,11 @@
-//! The text form of label selectors: a lexer and a descent over its tokens. The words of the errors are those
-//! that clients know.
+//! Parses label selectors: a lexer, and recursive descent over its tokens. The errors have the words of the
+//! reference server.
 
 use orch_runtime::constraint;
 
 use super::{Operator, Requirement, SelectorError, invalid};
 
-/// Reads all requirements, in the order written.
+/// Reads all requirements, in the order of the text.
 pub(super) fn parse(text: &str) -> Result<Vec<Requirement>, SelectorError> {
     let mut parser = Parser { tokens: lex(text), next: 0 };
     let mut requirements = Vec::new();
@@ -37,7 +37,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Requirement>, SelectorError> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Token<'t> {
-    /// A key, a value, `in` or `notin`: which of them depends on where it stands.
+    /// A key, a value, `in` or `notin`, depending on its position.
     Word(&'t str),
     /// One of `( ) , ! = == != < >`.
     Symbol(&'static str),
@@ -45,7 +45,7 @@ enum Token<'t> {
 }
 
 impl Token<'_> {
-    /// `found '<token><rest>`: the rest begins with the closing quote.
+    /// The error `found '<token><rest>`. `rest` begins with the closing quote.
     fn unexpected(self, rest: &str) -> SelectorError {
         let literal = match self {
             Token::Word(word) => word,
@@ -56,7 +56,7 @@ impl Token<'_> {
     }
 }
 
-/// Longest first, so that `==` is not read as two signs.
+/// The longest come first, so that `==` is not read as two symbols.
 const SYMBOLS: &[&str] = &["==", "!=", "=", "!", "(", ")", ",", ">", "<"];
 
 fn lex(text: &str) -> Vec<Token<'_>> {
@@ -105,7 +105,7 @@ impl<'t> Parser<'t> {
         };
         let faults = constraint::qualified_name(key);
         if !faults.is_empty() {
-            // The reference server has no path here and prints that.
+            // The reference server has no path here, and prints `<nil>`.
             return Err(SelectorError(invalid("<nil>", key, &faults.join("; "))));
         }
         let key = key.to_owned();
@@ -146,11 +146,11 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `(a,b)`; blank values are allowed anywhere between the commas.
+    /// `(a,b)`. Values may be empty.
     fn value_set(&mut self) -> Result<Vec<String>, SelectorError> {
         match self.take() {
             Token::Symbol("(") => {}
-            // No comma before "expected": the words of the reference.
+            // The reference server has no comma before "expected".
             other => return Err(other.unexpected("' expected: '('")),
         }
         match self.peek() {

@@ -1,4 +1,4 @@
-//! Tests of label selectors: the grammar, the texts of errors, what is selected.
+//! Tests of label selectors: the grammar, the error messages, which labels are selected.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +46,7 @@ fn selects_by_every_operator() {
 }
 
 #[test]
-fn errors_have_the_known_words() {
+fn errors_have_the_words_of_the_reference() {
     let qualified = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with \
                      an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for \
                      validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
@@ -94,7 +94,7 @@ fn errors_have_the_known_words() {
 }
 
 #[test]
-fn one_value_pins_a_label() {
+fn a_single_value_is_required_exactly() {
     let pins = [
         ("a=x", Some("x")),
         ("a==x", Some("x")),
