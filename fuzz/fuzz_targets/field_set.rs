@@ -1,4 +1,4 @@
-//! Sets of fields (`FieldsV1`) of arbitrary bytes: what is read is written in a form that reads as the same.
+//! Sets of fields (`FieldsV1`) of arbitrary bytes: a set stays the same when it is written and read again.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! A JSON patch of arbitrary bytes: never a panic, and never a tree that is deeper than readers allow.
+//! A JSON patch of arbitrary bytes: never a panic, and no tree that is deeper than readers allow.
 
 #![no_main]
 
@@ -13,7 +13,8 @@ fuzz_target!(|bytes: &[u8]| {
     let limits = JsonPatchLimits::default();
     let Ok(patch) = JsonPatch::parse(bytes, &Limits::default(), &limits) else { return };
     let object = serde_json::json!({
-        "metadata": {"name": "a", "labels": {"x": "y"}}, "data": {"k": "v", "l": "w"}, "list": [1, [2], {"a": null}],
+        "metadata": {"name": "a", "labels": {"x": "y"}}, "data": {"k": "v", "l": "w"},
+        "list": [1, [2], {"a": null}],
     });
     if let Ok(patched) = patch.apply(&object, &limits) {
         assert!(depth(&patched) <= MAX_DEPTH);

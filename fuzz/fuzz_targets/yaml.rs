@@ -1,4 +1,4 @@
-//! YAML of arbitrary bytes: never a panic, and what is read survives being written.
+//! YAML of arbitrary bytes: never a panic, and what is read can be written and read again.
 
 #![no_main]
 

@@ -394,7 +394,8 @@ mod tests {
         add(&mut set, &["f:spec", "f:finalizers", "v:\"x\""]);
         let written = json!({
             "f:data": {".": {}, "f:a": {}},
-            "f:spec": {"f:containers": {"k:{\"name\":\"c\"}": {"f:image": {}}}, "f:finalizers": {"v:\"x\"": {}}},
+            "f:spec": {"f:containers": {"k:{\"name\":\"c\"}": {"f:image": {}}},
+                "f:finalizers": {"v:\"x\"": {}}},
         });
         assert_eq!(set.to_tree(), written);
         assert_eq!(FieldSet::parse(&written), Ok(set.clone()));
@@ -431,7 +432,8 @@ mod tests {
     fn named_fields_go_and_what_is_below_them_stays() {
         let written = json!({
             "f:kind": {}, "f:spec": {"f:kind": {}},
-            "f:metadata": {".": {}, "f:name": {}, "f:labels": {".": {}, "f:a": {}}, "f:uid": {".": {}, "f:b": {}}},
+            "f:metadata": {".": {}, "f:name": {}, "f:labels": {".": {}, "f:a": {}},
+                "f:uid": {".": {}, "f:b": {}}},
         });
         let set = FieldSet::parse(&written).unwrap();
         let left = set.without_named(&[("kind", &[]), ("metadata", &["name", "uid"]), ("none", &["a"])]);

@@ -179,7 +179,8 @@ mod tests {
     #[test]
     fn fields_behind_closed_gates_are_dropped_everywhere() {
         let given = json!({
-            "part": {"colour": "red", "name": "a", "parts": [{"colour": "red", "parts": [{"colour": "red", "name": "b"}]}]},
+            "part": {"colour": "red", "name": "a",
+                "parts": [{"colour": "red", "parts": [{"colour": "red", "name": "b"}]}]},
             "other": {"colour": "red"},
             "byName": {"x": {"colour": "red"}},
             "unknown": {"colour": "red"},

@@ -84,7 +84,10 @@ mod tests {
         write_partial_object(&tree, &BAG, "meta.example.io/v1", &mut out);
         assert_eq!(
             String::from_utf8(out).unwrap(),
-            r#"{"kind":"PartialObjectMetadata","apiVersion":"meta.example.io/v1","metadata":{"name":"a","uid":"u"}}"#
+            concat!(
+                r#"{"kind":"PartialObjectMetadata","apiVersion":"meta.example.io/v1","#,
+                r#""metadata":{"name":"a","uid":"u"}}"#,
+            )
         );
         let mut out = Vec::new();
         write_partial_object(&json!({}), &BAG, "v", &mut out);

@@ -217,10 +217,12 @@ mod tests {
             meta["rows"],
             json!([
                 {"cells": ["a", "2026-11-20T15:14:48Z"], "object": {
-                    "kind": "PartialObjectMetadata", "apiVersion": "meta.example.io/v1", "metadata": a["metadata"],
+                    "kind": "PartialObjectMetadata", "apiVersion": "meta.example.io/v1",
+                    "metadata": a["metadata"],
                 }},
                 {"cells": ["b", ""], "object": {
-                    "kind": "PartialObjectMetadata", "apiVersion": "meta.example.io/v1", "metadata": b["metadata"],
+                    "kind": "PartialObjectMetadata", "apiVersion": "meta.example.io/v1",
+                    "metadata": b["metadata"],
                 }},
             ])
         );

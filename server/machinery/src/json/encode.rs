@@ -95,8 +95,8 @@ pub(crate) fn write_string(text: &str, out: &mut Vec<u8>) {
     write_prefixed("", text, out);
 }
 
-/// Writes a string in two pieces. `prefix` needs no escapes. Most strings need none, which is found many bytes
-/// at a time; only the others are written byte by byte.
+/// Writes a string in two pieces. `prefix` needs no escapes. Most strings need none, which is found many
+/// bytes at a time; only the others are written byte by byte.
 fn write_prefixed(prefix: &str, text: &str, out: &mut Vec<u8>) {
     let is_special = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
     // There is no early exit, so that the compiler can look at many bytes at once.

@@ -110,7 +110,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_panics(bytes in prop::collection::vec(prop::sample::select(br#"{}[],:"\ a1"#.to_vec()), 0..64)) {
+        fn never_panics(
+            bytes in prop::collection::vec(prop::sample::select(br#"{}[],:"\ a1"#.to_vec()), 0..64),
+        ) {
             pretty(&bytes);
         }
     }

@@ -45,7 +45,8 @@ fn a_create_owns_what_it_gives() {
         json!([{
             "manager": "first", "operation": "Update", "apiVersion": "v1", "time": "2026-01-01T00:00:00Z",
             "fieldsType": "FieldsV1",
-            "fieldsV1": {"f:data": {".": {}, "f:a": {}, "f:b": {}}, "f:metadata": {"f:labels": {".": {}, "f:x": {}}}},
+            "fieldsV1": {"f:data": {".": {}, "f:a": {}, "f:b": {}},
+                "f:metadata": {"f:labels": {".": {}, "f:x": {}}}},
         }])
     );
     let text = owners_of_new(&write("first", "2026-01-01T00:00:00Z"), &json!({"metadata": {}}), &new, &BAG);
@@ -60,7 +61,8 @@ fn a_create_owns_what_it_gives() {
         "metadata": {"name": "w", "finalizers": ["f"], "ownerReferences": [{"uid": "u", "name": "o"}]},
         "spec": {
             "replicas": 1, "strategy": {}, "tolerations": [{"name": "t"}], "reference": {"kind": "K"},
-            "containers": [{"name": "c", "ports": [{"containerPort": 80, "protocol": "TCP"}], "resources": {}}],
+            "containers": [{"name": "c", "ports": [{"containerPort": 80, "protocol": "TCP"}],
+                "resources": {}}],
         },
     });
     let empty = json!({"metadata": {}, "spec": {"containers": []}});
@@ -70,7 +72,8 @@ fn a_create_owns_what_it_gives() {
         [(
             "unknown".to_owned(),
             json!({
-                "f:metadata": {"f:finalizers": {".": {}, "v:\"f\"": {}}, "f:ownerReferences": {".": {}, "k:{\"uid\":\"u\"}": {}}},
+                "f:metadata": {"f:finalizers": {".": {}, "v:\"f\"": {}},
+                    "f:ownerReferences": {".": {}, "k:{\"uid\":\"u\"}": {}}},
                 "f:spec": {
                     "f:replicas": {}, "f:strategy": {}, "f:tolerations": {}, "f:reference": {},
                     "f:containers": {"k:{\"name\":\"c\"}": {

@@ -86,7 +86,8 @@ mod tests {
         let tree = json!({
             "metadata": {"name": "a", "creationTimestamp": "2026-11-20T15:14:48Z"},
             "spec": {
-                "modes": ["A", "B"], "selector": {"b": "2", "a": "1"}, "on": true, "weight": 7, "objects": [{"x": 1}],
+                "modes": ["A", "B"], "selector": {"b": "2", "a": "1"}, "on": true, "weight": 7,
+                "objects": [{"x": 1}],
             },
             "data": {"k": "1"}, "binaryData": {"x": "", "y": ""},
         });

@@ -26,7 +26,8 @@ fn reports(decoded: &Decoded) -> Vec<String> {
 fn keeps_what_the_type_has() {
     let body = json!({
         "apiVersion": "apps/v1", "kind": "Workload", "metadata": {"name": "a", "labels": {"k": "v"}},
-        "spec": {"replicas": 3, "weight": 0.5, "containers": [{"name": "c", "ports": [{"containerPort": 80}]}]},
+        "spec": {"replicas": 3, "weight": 0.5,
+            "containers": [{"name": "c", "ports": [{"containerPort": 80}]}]},
     });
     let decoded = workload(&body.to_string()).unwrap();
     assert_eq!(decoded, Decoded { tree: body, strict: vec![] });
@@ -159,7 +160,8 @@ fn types_are_checked() {
     for fine in ["-2147483648", "2147483647", "0"] {
         assert!(workload(&format!(r#"{{"spec":{{"replicas":{fine}}}}}"#)).is_ok(), "{fine}");
     }
-    let loose = r#"{"spec":{"strategy":{"maxUnavailable":"10%"},"weight":1,"containers":[{"resources":{"cpu":1,"m":"2Gi"}}]}}"#;
+    let loose = r#"{"spec":{"strategy":{"maxUnavailable":"10%"},"weight":1,
+        "containers":[{"resources":{"cpu":1,"m":"2Gi"}}]}}"#;
     assert!(workload(loose).is_ok());
 }
 

@@ -24,12 +24,19 @@ fn fields_are_written_in_the_order_of_the_type() {
     let tree = json!({
         "apiVersion": "apps/v1", "kind": "Workload",
         "metadata": {"annotations": {"b": "2", "a": "1"}, "uid": "u", "name": "n"},
-        "spec": {"volumes": [{"emptyDir": {}, "name": "v"}], "containers": [{"image": "i", "name": "c"}], "replicas": 1},
+        "spec": {"volumes": [{"emptyDir": {}, "name": "v"}], "containers": [{"image": "i", "name": "c"}],
+            "replicas": 1},
         "status": {"phase": "x"},
     });
     assert_eq!(
         text(&tree, &WORKLOAD),
-        r#"{"kind":"Workload","apiVersion":"apps/v1","metadata":{"name":"n","uid":"u","annotations":{"a":"1","b":"2"}},"spec":{"replicas":1,"containers":[{"name":"c","image":"i"}],"volumes":[{"name":"v","emptyDir":{}}]},"status":{"phase":"x"}}"#
+        concat!(
+            r#"{"kind":"Workload","apiVersion":"apps/v1","#,
+            r#""metadata":{"name":"n","uid":"u","annotations":{"a":"1","b":"2"}},"#,
+            r#""spec":{"replicas":1,"containers":[{"name":"c","image":"i"}],"#,
+            r#""volumes":[{"name":"v","emptyDir":{}}]},"#,
+            r#""status":{"phase":"x"}}"#,
+        )
     );
 }
 
@@ -45,7 +52,8 @@ fn write_only_fields_are_left_out_and_unknown_ones_come_last() {
 #[test]
 fn the_revision_can_be_spliced_in() {
     let trees = [
-        json!({"kind": "Bag", "apiVersion": "v1", "metadata": {"name": "a", "labels": {"k": "v"}, "resourceVersion": "7"}}),
+        json!({"kind": "Bag", "apiVersion": "v1",
+            "metadata": {"name": "a", "labels": {"k": "v"}, "resourceVersion": "7"}}),
         json!({"kind": "Bag", "apiVersion": "v1", "metadata": {"name": "a", "labels": {"k": "v"}}}),
     ];
     for tree in &trees {
@@ -54,7 +62,10 @@ fn the_revision_can_be_spliced_in() {
         bytes.splice(at..at, *b"42");
         assert_eq!(
             String::from_utf8(bytes).unwrap(),
-            r#"{"kind":"Bag","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"42","labels":{"k":"v"}}}"#
+            concat!(
+                r#"{"kind":"Bag","apiVersion":"v1","#,
+                r#""metadata":{"name":"a","resourceVersion":"42","labels":{"k":"v"}}}"#,
+            )
         );
     }
     let (bytes, at) = encode_for_store(&json!({"data": {}}), &BAG, None);

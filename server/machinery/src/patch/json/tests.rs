@@ -59,7 +59,8 @@ fn operations_do_what_the_rfc_says() {
         (json!({"a": 1}), json!([{"op": "replace", "path": "", "value": {"b": 1}}]), json!({"b": 1})),
         (
             json!({"m": {}}),
-            json!([{"op": "add", "path": "/m/example.com~1k", "value": "v"}, {"op": "add", "path": "/m/t~0x", "value": 1}]),
+            json!([{"op": "add", "path": "/m/example.com~1k", "value": "v"},
+                {"op": "add", "path": "/m/t~0x", "value": 1}]),
             json!({"m": {"example.com/k": "v", "t~x": 1}}),
         ),
         (json!({"a": 1}), json!([]), json!({"a": 1})),
@@ -134,7 +135,8 @@ fn malformed_documents_are_told_apart() {
 
 #[test]
 fn strict_reports_name_the_operation() {
-    let patch = br#"[{"op":"add","op":"add","path":"/a","value":{"x":{"y":1,"y":2}}},{"op":"remove","path":"/a","foo":1}]"#;
+    let patch = br#"[{"op":"add","op":"add","path":"/a","value":{"x":{"y":1,"y":2}}},
+        {"op":"remove","path":"/a","foo":1}]"#;
     let patch = JsonPatch::parse(patch, &Limits::default(), &JsonPatchLimits::default()).unwrap();
     assert_eq!(
         patch.strict().collect::<Vec<_>>(),
@@ -181,7 +183,8 @@ proptest! {
     #[test]
     fn a_value_that_was_added_is_there(value in arbitrary(), name in "[a-c/~]{1,3}") {
         let path = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
-        let patch = json!([{"op": "add", "path": path, "value": value}, {"op": "test", "path": path, "value": value}]);
+        let patch = json!([{"op": "add", "path": path, "value": value},
+            {"op": "test", "path": path, "value": value}]);
         prop_assert_eq!(apply(&json!({}), &patch).unwrap(), json!({name: value}));
     }
 
@@ -197,7 +200,8 @@ proptest! {
     fn arbitrary_patches_never_panic(
         current in arbitrary(),
         operations in prop::collection::vec(
-            ("(add|remove|replace|move|copy|test|x)", "(/[ab0-9-]{0,2}){0,3}", "(/[ab0-9-]{0,2}){0,3}", arbitrary()),
+            ("(add|remove|replace|move|copy|test|x)", "(/[ab0-9-]{0,2}){0,3}", "(/[ab0-9-]{0,2}){0,3}",
+                arbitrary()),
             0..6,
         ),
     ) {

@@ -21,7 +21,8 @@ fn current() -> Tree {
              "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]},
             {"name": "two", "image": "i:2"},
         ],
-        "volumes": [{"name": "v", "emptyDir": {}}, {"name": "w", "configMap": {"name": "cfg", "defaultMode": 420}}],
+        "volumes": [{"name": "v", "emptyDir": {}},
+            {"name": "w", "configMap": {"name": "cfg", "defaultMode": 420}}],
         "strategy": {"type": "RollingUpdate", "maxUnavailable": 1},
     }})
 }
@@ -60,7 +61,8 @@ fn lists_of_objects_merge_by_key() {
     );
     assert_eq!(
         one(json!({"ports": [{"containerPort": 82, "protocol": "UDP"}]}))["ports"],
-        json!([{"containerPort": 82, "protocol": "UDP"}, {"containerPort": 80}, {"containerPort": 81, "name": "web"}])
+        json!([{"containerPort": 82, "protocol": "UDP"}, {"containerPort": 80},
+            {"containerPort": 81, "name": "web"}])
     );
     assert_eq!(one(json!({"args": ["z"]}))["args"], json!(["z"]));
     assert_eq!(one(json!({"args": null})).get("args"), None);
@@ -93,7 +95,8 @@ fn maps_are_merged_replaced_or_deleted() {
 fn what_was_absent_is_taken_without_directives_and_nulls() {
     let patch = json!({
         "nodeSelector": {"a": "b", "n": null},
-        "containers": [{"name": "c", "env": [{"name": "E", "value": null}]}, {"name": "d", "$patch": "delete"}],
+        "containers": [{"name": "c", "env": [{"name": "E", "value": null}]},
+            {"name": "d", "$patch": "delete"}],
         "strategy": {"$patch": "replace", "type": "T"},
         "reference": {"$patch": "delete"},
     });
@@ -157,7 +160,8 @@ fn an_order_is_set_for_lists_of_objects() {
     );
     assert_eq!(
         order(json!({
-            "$setElementOrder/containers": wanted(&["three", "one", "two"]), "containers": [{"name": "three"}],
+            "$setElementOrder/containers": wanted(&["three", "one", "two"]),
+            "containers": [{"name": "three"}],
         })),
         "three one two"
     );
@@ -245,11 +249,13 @@ proptest! {
 
     #[test]
     fn arranging_keeps_every_item_and_both_orders(
-        server in prop::collection::hash_set(0_u8..12, 0..8), wanted in prop::collection::hash_set(0_u8..12, 0..8),
+        server in prop::collection::hash_set(0_u8..12, 0..8),
+        wanted in prop::collection::hash_set(0_u8..12, 0..8),
     ) {
         let server: Vec<u8> = server.into_iter().collect();
         let wanted: Vec<u8> = wanted.into_iter().collect();
-        let current = json!({"metadata": {"finalizers": server.iter().map(u8::to_string).collect::<Vec<_>>()}});
+        let finalizers: Vec<_> = server.iter().map(u8::to_string).collect();
+        let current = json!({"metadata": {"finalizers": finalizers}});
         let patch = json!({"metadata": {"finalizers": wanted.iter().map(u8::to_string).collect::<Vec<_>>()}});
         let result = apply(&current, &patch, &BAG).unwrap();
         let result: Vec<u8> = at(&result, &["metadata", "finalizers"])

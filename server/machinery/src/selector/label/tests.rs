@@ -47,9 +47,9 @@ fn selects_by_every_operator() {
 
 #[test]
 fn errors_have_the_words_of_the_reference() {
-    let qualified = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with \
-                     an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for \
-                     validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+    let qualified = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and \
+                     end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex \
+                     used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
     let cases = [
         ("env=>x", "unable to parse requirement: found '>', expected: identifier"),
         ("env in prod", "unable to parse requirement: found 'prod' expected: '('"),
@@ -69,8 +69,8 @@ fn errors_have_the_words_of_the_reference() {
         ("a in (=)", "unable to parse requirement: found '=', expected: ',', ')' or identifier"),
         (
             "a>x",
-            "unable to parse requirement: values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the value must \
-             be an integer",
+            "unable to parse requirement: values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the \
+             value must be an integer",
         ),
     ];
     for (text, expected) in cases {
