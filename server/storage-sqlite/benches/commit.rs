@@ -1,8 +1,9 @@
-//! The store beside what it rests on, in the same run: durable commits of many writers against raw SQLite inserts of
-//! the same bytes in transactions of as many rows; and the start on a large database against a bare scan of it.
+//! The store beside what it rests on, in the same run: durable commits of many writers against raw SQLite
+//! inserts of the same bytes in transactions of as many rows; and the start on a large database against a
+//! bare scan of it.
 //!
-//! `cargo bench -p orch-storage --bench commit [-- DIRECTORY]`: the databases are made in DIRECTORY, which should be
-//! on the disk that is meant.
+//! `cargo bench -p orch-storage-sqlite --bench commit [-- DIRECTORY]`: the databases are made in DIRECTORY,
+//! which should be on the disk that is meant.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark ends at the first thing that goes wrong")]
 
@@ -144,7 +145,7 @@ async fn store_rate(storage: &Storage, writers: usize, prefix: &str) -> f64 {
     count.load(Ordering::Relaxed) as f64 / started.elapsed().as_secs_f64()
 }
 
-fn creation(name: &str) -> Write {
+fn creation(name: &str) -> Change {
     let key = Key::new(ResourceName::new("configmaps"), "default", name);
     Change::Create { key, body: Body::new(vec![b'x'; VALUE], VALUE / 8) }
 }

@@ -1,8 +1,9 @@
-//! Copies the write-ahead log into the database file, beside the commits.
+//! Copies the write-ahead log into the database file while commits go on.
 //!
-//! The log starts over at its beginning, on blocks that the disk has already given out, only if all of it has been
-//! copied before the next commit. That is worth a lot: a log that grows costs every commit about twice as much. So
-//! after the bulk has been copied here, the writer copies the rest, which is little by then, between two commits.
+//! The log starts over at its beginning, on blocks that the disk has already given out, only if all of it has
+//! been copied before the next commit. This matters: while the log grows, every commit costs about twice as
+//! much. So after the bulk has been copied here, the writer copies the rest, which is little by then, between
+//! two commits.
 
 use std::path::Path;
 

@@ -19,20 +19,23 @@ pub struct SqliteConfig {
     pub vocabulary: String,
     /// How long history is kept: older states for lists, events for watches.
     pub retention: Duration,
-    /// How much memory may be held for history alone, in bytes; beyond it, history is shorter than `retention`.
+    /// How much memory may be held for history alone, in bytes; beyond it, history is shorter than
+    /// `retention`.
     pub history_bytes: u64,
-    /// How many writes wait at most; the next callers wait for a place.
+    /// How many writes wait in the queue at most; more callers wait until they can enter it.
     pub queue: usize,
     /// How many writes one transaction holds at most.
     pub batch: usize,
     /// How many bytes of values one transaction holds at most, unless one write is larger.
     pub batch_bytes: usize,
-    /// How large the database file may become, in bytes; a write that does not fit gets [`StoreError::DiskFull`](orch_storage::StoreError::DiskFull).
-    /// Dropping history makes room. None leaves it to the disk.
+    /// How large the database file may become, in bytes; a write that does not fit gets
+    /// [`StoreError::DiskFull`](orch_storage::StoreError::DiskFull). Dropping history makes room. With none,
+    /// the disk is the limit.
     pub max_bytes: Option<u64>,
-    /// How much room is kept on the disk for deletions, in bytes. When the disk is full it is given back, and only
-    /// [`Write::Remove`] and [`Write::Retire`] are taken until there is as much room again. `max_bytes` may be exceeded by
-    /// as much.
+    /// How much room is reserved on the disk for deletions, in bytes. When the disk is full, the reserve is
+    /// released, and only [`Change::Remove`](orch_storage::Change::Remove) and
+    /// [`Change::Retire`](orch_storage::Change::Retire) are accepted until it can be taken again. `max_bytes`
+    /// may be exceeded by as much.
     pub reserve_bytes: u64,
     /// How large the write-ahead log grows before it is copied into the database, in bytes.
     pub checkpoint_bytes: u64,
@@ -40,7 +43,7 @@ pub struct SqliteConfig {
     pub busy_timeout: Duration,
     /// The time.
     pub clock: Arc<dyn Clock>,
-    /// Failures to play, for tests.
+    /// Failures to inject, for tests.
     pub faults: Faults,
 }
 

@@ -1,5 +1,5 @@
-//! Is there room? SQLite reports some forms of a full disk as plain input/output errors, so the question is put to
-//! the file system itself.
+//! Whether the disk is full. SQLite reports some forms of that as plain input/output errors, so the file
+//! system itself is asked.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};

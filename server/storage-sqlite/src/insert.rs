@@ -10,8 +10,8 @@ use sqlx::{AssertSqlSafe, SqliteConnection};
 
 use crate::row;
 
-/// The most rows of one statement. There is a statement, and a place in the cache of prepared ones, for each number
-/// up to it; a larger batch is several statements in a transaction.
+/// The most rows of one statement. There is a statement, and an entry in the cache of prepared ones, for each
+/// number up to it; a larger batch is several statements in a transaction.
 pub(crate) const ROWS: usize = 32;
 
 /// The texts of the insert statements.

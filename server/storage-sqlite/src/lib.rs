@@ -3,10 +3,10 @@
 //! The log is one table, one row per write, in order of revision; the state is the newest row of each object.
 //! There is no other index: memory knows where everything is, so a commit appends and touches nothing else.
 //!
-//! One task ([`writer`]) owns the connection that writes. It takes whatever requests have come in, checks them
-//! against memory, inserts all accepted ones in one transaction, publishes them to memory and then answers. The commit
-//! is the point of no return: with `synchronous=FULL` it is on the disk before anybody is told.
-//! Copying the write-ahead log into the database file happens on another connection ([`checkpoint`]).
+//! One task ([`writer`]) owns the connection that writes. It takes whatever requests have come in, checks
+//! them against memory, inserts all accepted ones in one transaction, publishes them to memory and then
+//! answers. The commit is the point of no return: with `synchronous=FULL` it is on the disk before anybody is
+//! told. Copying the write-ahead log into the database file happens on another connection ([`checkpoint`]).
 //!
 //! A lock file beside the database keeps a second process away.
 
@@ -44,8 +44,8 @@ use writer::Writer;
 /// How many damaged rows are reported one by one at the start.
 const DAMAGE_REPORTS: usize = 20;
 
-/// Opens or creates the database and starts to serve it. Everything that can be wrong with it is found here: see
-/// [`StoreError`]. Damaged values are not an error: their objects answer with [`orch_storage::Corrupt`].
+/// Opens or creates the database and starts to serve it. Everything that can be wrong with it is found here:
+/// see [`StoreError`]. Damaged values are not an error: their objects answer with [`orch_storage::Corrupt`].
 pub async fn open(config: SqliteConfig) -> Result<Storage, StoreError> {
     let lock = Lock::acquire(&config.path)?;
     let (mut log, meta) = Log::open(&config).await?;
@@ -84,8 +84,8 @@ pub async fn open(config: SqliteConfig) -> Result<Storage, StoreError> {
     Ok(Storage::new(memory, Arc::new(sqlite)))
 }
 
-/// Checks a database that no server needs to be running on: the file itself, the checksum of every row, the order
-/// of the log. Changes nothing.
+/// Checks a database that no server needs to be running on: the file itself, the checksum of every row, the
+/// order of the log. Changes nothing.
 pub async fn check(path: &Path) -> Result<Report, StoreError> {
     let mut reader = LogReader::open(path).await?;
     let integrity = reader.integrity(path).await?;

@@ -1,5 +1,5 @@
-//! One process per database: a locked file beside it, which the system unlocks when the process ends, however it
-//! ends.
+//! One process per database: a locked file beside it, which the system unlocks when the process ends, however
+//! it ends.
 
 use std::fs::{self, File, TryLockError};
 use std::io;

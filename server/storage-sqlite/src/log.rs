@@ -55,8 +55,8 @@ impl Log {
         self.inserts.insert(&mut self.connection, writes).await
     }
 
-    /// Takes back what a failed append may have left: an open transaction, or rows after `last` that nobody was
-    /// told of. Opens a new connection if this one does not work any more.
+    /// Takes back what a failed append may have left: an open transaction, or rows after `last` that were not
+    /// acknowledged. Opens a new connection if this one does not work any more.
     pub(crate) async fn restore(&mut self, last: Revision) -> Result<(), sqlx::Error> {
         // Fails if there is no transaction, which is the usual case.
         let _ = sqlx::query("ROLLBACK").execute(&mut self.connection).await;
@@ -64,7 +64,7 @@ impl Log {
             return Ok(());
         }
         let connection = self.options.connect().await?;
-        // The old one is of no use; whether it closes well does not matter.
+        // The old connection is broken, so whether it closes well does not matter.
         let _ = std::mem::replace(&mut self.connection, connection).close().await;
         self.drop_after(last).await
     }
@@ -76,7 +76,8 @@ impl Log {
         sqlx::query(
             "BEGIN IMMEDIATE;
              DELETE FROM log WHERE revision IN (SELECT value FROM json_each(?));
-             UPDATE meta SET value = ? WHERE name = 'compacted' AND CAST(value AS INTEGER) < CAST(?2 AS INTEGER);
+             UPDATE meta SET value = ?
+                WHERE name = 'compacted' AND CAST(value AS INTEGER) < CAST(?2 AS INTEGER);
              COMMIT",
         )
         .bind(format!("[{}]", rows.join(",")))
@@ -86,7 +87,7 @@ impl Log {
         Ok(())
     }
 
-    /// Gives up to `pages` unused pages back to the file system. Returns whether more should follow: at least a
+    /// Returns up to `pages` unused pages to the file system. Returns whether more should follow: at least a
     /// quarter of the file is unused.
     pub(crate) async fn vacuum(&mut self, pages: u32) -> Result<bool, sqlx::Error> {
         let (unused, all): (i64, i64) =
@@ -129,7 +130,7 @@ impl Log {
 }
 
 impl LogReader {
-    /// Opens the database at `path` for looking at it. Nothing is created or changed.
+    /// Opens the database at `path` for reading. Nothing is created or changed.
     pub(crate) async fn open(path: &Path) -> Result<Self, StoreError> {
         let connection = schema::read_only_options(path).row_buffer_size(READ_AHEAD).connect().await;
         Ok(Self { connection: connection.map_err(|error| schema::at_start(path, &error))? })
@@ -180,7 +181,8 @@ mod tests {
 
     use super::*;
 
-    /// What durability and speed rest on. A connection that forgets one of these works, until the power fails.
+    /// What durability and speed rest on. A connection that forgets one of these works, until the power
+    /// fails.
     #[tokio::test]
     async fn connections_are_set_up_for_durability() {
         let directory = tempfile::tempdir().unwrap();

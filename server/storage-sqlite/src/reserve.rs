@@ -1,6 +1,7 @@
-//! Room that is kept for deletions: a file beside the database that says nothing and is given back when the disk is
-//! full, one half for the deletions, the other for what is done when that is used up as well. Without it a full disk could
-//! not be helped from inside, because a log grows by every deletion too.
+//! Room that is reserved for deletions: a file of random bytes beside the database, which is released when
+//! the disk is full. The first half is for the deletions themselves, the second for dropping history when the
+//! first is used up. Without the reserve nothing could be deleted on a full disk, because a log grows by
+//! every deletion too.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -18,7 +19,8 @@ pub(crate) struct Reserve {
 }
 
 impl Reserve {
-    /// Of `bytes`, beside `database`. Of none there is no file, and it is always kept.
+    /// Of `bytes`, beside `database`. If that is zero, there is no file, and [`is_kept`](Reserve::is_kept) is
+    /// true.
     pub(crate) fn beside(database: &Path, bytes: u64) -> Self {
         let mut path = database.as_os_str().to_owned();
         path.push(".reserve");
@@ -35,7 +37,7 @@ impl Reserve {
         let this = self.clone();
         blocking(move || {
             let mut file = File::options().create(true).append(true).open(&this.path)?;
-            // Whoever may not read the one need not see the other.
+            // It may be read by the same users as the database.
             file.set_permissions(this.database.metadata()?.permissions())?;
             let had = file.metadata()?.len();
             let filled = fill(&mut file, this.bytes.saturating_sub(had));
@@ -47,8 +49,8 @@ impl Reserve {
         .await
     }
 
-    /// Gives the first half of the room back, or all of it.
-    pub(crate) async fn give_back(&self, all: bool) -> io::Result<()> {
+    /// Releases the first half of the room, or all of it.
+    pub(crate) async fn release(&self, all: bool) -> io::Result<()> {
         let this = self.clone();
         blocking(move || match File::options().write(true).open(&this.path) {
             Ok(file) => file.set_len(if all { 0 } else { file.metadata()?.len().min(this.bytes / 2) }),
@@ -100,7 +102,7 @@ mod tests {
         assert!(!Reserve::beside(&database, 100_001).is_kept());
         let length = || directory.path().join("store.db.reserve").metadata().unwrap().len();
         for (all, left) in [(false, 50_000), (false, 50_000), (true, 0), (true, 0)] {
-            reserve.give_back(all).await.unwrap();
+            reserve.release(all).await.unwrap();
             assert_eq!(length(), left);
             assert!(!reserve.is_kept());
         }

@@ -9,7 +9,9 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, ValueRef};
 
 /// The columns that [`read`] expects, in this order.
-pub(crate) const SELECT: &str = "SELECT revision, resource, namespace, name, op, time, checksum, value FROM log WHERE revision > 0 ORDER BY revision";
+pub(crate) const SELECT: &str =
+    "SELECT revision, resource, namespace, name, op, time, checksum, value FROM log
+    WHERE revision > 0 ORDER BY revision";
 
 /// The number that stands for `op`.
 pub(crate) fn op_number(op: Op) -> i64 {
@@ -34,8 +36,8 @@ pub(crate) fn checksum(revision: Revision, key: &Key, op: i64, time: i64, value:
     i64::from(hasher.finalize())
 }
 
-/// The record of a row. A row that is not what was written gives a record whose value says so; its other parts are
-/// what the row shows now, which is all there is to go by.
+/// The record of a row. A row that is not what was written gives a record whose value says so; its other
+/// parts are what the row shows now, which is all there is to go by.
 pub(crate) fn read(row: &SqliteRow) -> Record {
     let revision = Revision::new(number(row, 0) as u64);
     let key = Key { resource: ResourceName::new(text(row, 1)), namespace: text(row, 2), name: text(row, 3) };

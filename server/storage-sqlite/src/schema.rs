@@ -55,7 +55,7 @@ pub(crate) fn options(path: &Path, max_bytes: Option<u64>) -> SqliteConnectOptio
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(false)
-        // Checkpoints are the business of one task; no commit is to be held up by one.
+        // One task makes the checkpoints, so that no commit waits for one.
         .pragma("wal_autocheckpoint", "0")
         .pragma("max_page_count", max_pages(max_bytes).to_string())
         .disable_statement_logging()
@@ -66,19 +66,19 @@ pub(crate) fn max_pages(max_bytes: Option<u64>) -> u64 {
     max_bytes.map_or(u64::from(u32::MAX - 1), |bytes| bytes / PAGE as u64).max(1)
 }
 
-/// How the first connection to a database that does not exist yet is opened. These choices last for its life. To make
-/// them again on an existing one would write to it, which a full disk does not allow.
+/// How the first connection to a database that does not exist yet is opened. These choices last for its life.
+/// To make them again on an existing one would write to it, which a full disk does not allow.
 pub(crate) fn creating(options: SqliteConnectOptions) -> SqliteConnectOptions {
     options.create_if_missing(true).page_size(PAGE as u32).auto_vacuum(SqliteAutoVacuum::Incremental)
 }
 
-/// How a connection is opened that only looks.
+/// How a connection is opened that only reads.
 pub(crate) fn read_only_options(path: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new().filename(path).read_only(true).foreign_keys(false).disable_statement_logging()
 }
 
-/// Reads what the database at `path` is, or makes it one if it is empty. Refuses those that this store, with this
-/// vocabulary, must not touch.
+/// Reads what the database at `path` is, or makes it one if it is empty. Refuses those that this store, with
+/// this vocabulary, must not touch.
 pub(crate) async fn prepare(
     connection: &mut SqliteConnection,
     path: &Path,

@@ -1,8 +1,8 @@
 //! The one task that writes.
 //!
-//! Requests wait in a queue while a transaction runs; then all of them make the next one. So the more there is to
-//! do, the less each write costs. Between transactions the task does what else changes the database, a little at a
-//! time: dropping rows that history no longer needs.
+//! Requests wait in a queue while a transaction runs; then all of them become the next one. So the higher the
+//! load, the less each write costs. Between transactions the task drops rows that history no longer needs, a
+//! few at a time.
 
 mod room;
 
@@ -23,21 +23,22 @@ use crate::reserve::Reserve;
 use crate::{disk, schema};
 use room::Room;
 
-/// How often the idle writer looks what has become too old.
+/// How often the idle writer looks for events that have become too old.
 const TICK: Duration = Duration::from_secs(1);
 /// How many rows one deletion drops at most.
 const DROP_ROWS: usize = 256;
-/// How many events are forgotten after a batch, at most; more than a batch brings, so that history shrinks under load.
+/// How many events are forgotten after a batch, at most; more than a batch brings, so that history shrinks
+/// under load.
 const FORGET_AFTER_BATCH: usize = 512;
 /// How many events are forgotten on a tick, at most.
 const FORGET_ON_TICK: usize = 16_384;
 /// How many deletions an idle tick makes, at most.
 const DROPS_ON_TICK: usize = 16;
-/// How many pages an idle tick gives back to the file system, at most.
+/// How many unused pages an idle tick returns to the file system, at most.
 const VACUUM_PAGES: u32 = 256;
-/// How long the writer lets callers get ready after a batch, at most.
-const PATIENCE: Duration = Duration::from_millis(1);
-/// How long history is kept while there is no room: what it holds, deletions can use.
+/// How long the writer waits for more writes after a batch, at most.
+const WAIT_FOR_MORE: Duration = Duration::from_millis(1);
+/// How long history is kept while the disk is full: deletions can use what it holds.
 const SHORT_HISTORY: Duration = Duration::from_secs(1);
 /// About how many bytes a row has beside its value.
 const ROW_OVERHEAD: usize = 128;
@@ -48,9 +49,9 @@ pub(crate) struct Request {
     pub(crate) reply: Reply<Committed>,
 }
 
-/// What else the writer does when it is told to.
+/// What else the writer does on request.
 pub(crate) enum Control {
-    /// Forget history up to a revision, or as configured, and give back all the room that this makes.
+    /// Forget history up to a revision, or as configured, and return all the room that this frees.
     Compact { before: Option<Revision>, reply: Reply<()> },
     /// Copy the rest of the write-ahead log now.
     Checkpoint,
@@ -72,12 +73,12 @@ pub(crate) struct Writer {
     room: Room,
     /// Bytes written since the checkpointer was last woken.
     written: u64,
-    /// Rows were dropped since it was last found that there is nothing to give back to the file system.
+    /// There may be unused pages to return to the file system.
     shrinkable: bool,
     /// Dropping rows failed the last time.
-    untidy: bool,
-    /// A commit failed and what it left is not cleared up yet.
-    suspect: bool,
+    dropping_fails: bool,
+    /// A transaction failed, and what it left in the log was not removed yet.
+    needs_repair: bool,
 }
 
 impl Writer {
@@ -103,13 +104,13 @@ impl Writer {
             room,
             written: 0,
             shrinkable: true,
-            untidy: false,
-            suspect: false,
+            dropping_fails: false,
+            needs_repair: false,
         }
     }
 
-    /// Serves both queues until it is told to end, or nobody is left who could ask for anything. `finished` is dropped
-    /// when the database is free.
+    /// Serves both queues until the store is shut down or all handles on it are dropped. `finished` is
+    /// dropped when the database is closed and unlocked.
     pub(crate) async fn run(
         mut self,
         mut requests: mpsc::Receiver<Request>,
@@ -126,7 +127,7 @@ impl Writer {
                     Control::Compact { before, reply } => {
                         let compacted = self.compact(before).await;
                         self.look_for_room().await;
-                        // Whoever asked may have gone; the work is done either way.
+                        // The caller may be gone; the work is done either way.
                         let _ = reply.send(compacted);
                     }
                     Control::Checkpoint => self.checkpoint().await,
@@ -138,11 +139,11 @@ impl Writer {
                     }
                     let began = Instant::now();
                     self.commit_all(&mut waiting).await;
-                    gather(&requests, received, PATIENCE.min(began.elapsed() / 4)).await;
-                    self.tidy().await;
+                    wait_for_more(&requests, received, WAIT_FOR_MORE.min(began.elapsed() / 4)).await;
+                    self.clean_after_batch().await;
                 }
                 _ = tick.tick() => {
-                    self.tidy_idle().await;
+                    self.clean_when_idle().await;
                     self.look_for_room().await;
                 }
             }
@@ -151,7 +152,7 @@ impl Writer {
         while requests.recv_many(&mut waiting, self.config.batch).await > 0 {
             self.commit_all(&mut waiting).await;
         }
-        // Or the checkpointer could wait for us while we wait for it.
+        // Otherwise the checkpointer could wait for this task while this task waits for it.
         drop(control);
         self.finish().await;
         drop(finished);
@@ -171,8 +172,9 @@ impl Writer {
         }
     }
 
-    /// Commits `requests` in one transaction and answers them. Refused ones are answered last as well: what they met
-    /// may be in the same transaction. Where there is no room, what makes room is tried again by itself.
+    /// Commits `requests` in one transaction and answers them. Refused ones are answered after the commit
+    /// too, because the write that they lost against may be in the same transaction. When the disk is full,
+    /// the writes that free space are tried again without the others.
     async fn commit(&mut self, mut requests: Vec<Request>) {
         let mut last_resort = false;
         loop {
@@ -201,7 +203,8 @@ impl Writer {
             for (reply, result) in results {
                 answer(reply, persisted.clone().and(result));
             }
-            // After the answers: there may be thousands of watches to wake, and the callers need not wait for that.
+            // After the answers: there may be thousands of watches to wake, and the callers need not wait for
+            // that.
             if let Some(published) = published {
                 self.memory.wake(&published);
             }
@@ -210,7 +213,7 @@ impl Writer {
     }
 
     async fn persist(&mut self, batch: &Batch) -> Result<(), StoreError> {
-        self.clear_up().await?;
+        self.repair().await?;
         let faults = &self.config.faults;
         faults.at(FaultPoint::BeforeCommit)?;
         let appended = match self.log.append(batch.accepted()).await {
@@ -218,27 +221,27 @@ impl Writer {
             Err(error) => Err(self.explain(&error).await),
         };
         if let Err(error) = appended {
-            self.suspect = true;
-            if let Err(error) = self.clear_up().await {
-                tracing::error!(%error, "a failed commit could not be cleared up; trying again before the next");
+            self.needs_repair = true;
+            if let Err(error) = self.repair().await {
+                tracing::error!(%error, "a failed commit could not be undone; trying again before the next one");
             }
             return Err(error);
         }
         let bytes: usize =
             batch.accepted().iter().map(|write| write.event.object().size() + ROW_OVERHEAD).sum();
-        self.grown_by(bytes);
+        self.count_written(bytes);
         Ok(())
     }
 
-    /// Makes sure that the log ends where memory does: nothing stays of a failed commit.
-    async fn clear_up(&mut self) -> Result<(), StoreError> {
-        if self.suspect {
+    /// Makes sure that the log ends where memory does: removes what a failed transaction left.
+    async fn repair(&mut self) -> Result<(), StoreError> {
+        if self.needs_repair {
             let last = self.memory.memory().revision();
             let restored = self.log.restore(last).await;
             if let Err(error) = restored {
                 return Err(self.explain(&error).await);
             }
-            self.suspect = false;
+            self.needs_repair = false;
         }
         Ok(())
     }
@@ -256,18 +259,19 @@ impl Writer {
         }
     }
 
-    /// Keeps up with what the last batch brought.
-    async fn tidy(&mut self) {
+    /// Drops about as much history as the last batch added.
+    async fn clean_after_batch(&mut self) {
         self.forget(FORGET_AFTER_BATCH);
-        // A deletion costs as much as a commit: only full ones are worth it now, unless room is what is wanted.
+        // A deletion costs as much as a commit: under load only full ones are worth it, unless the disk is
+        // full.
         if self.garbage.len() >= DROP_ROWS || (self.room == Room::Short && !self.garbage.is_empty()) {
             let dropped = self.drop_some(1).await;
             self.report(&dropped);
         }
     }
 
-    /// Does what there was no time for.
-    async fn tidy_idle(&mut self) {
+    /// Drops what could not be dropped under load.
+    async fn clean_when_idle(&mut self) {
         self.forget(FORGET_ON_TICK);
         let mut done = self.drop_some(DROPS_ON_TICK).await;
         if self.shrinkable && done.is_ok() {
@@ -282,14 +286,14 @@ impl Writer {
         self.report(&done);
     }
 
-    /// Says once that tidying up fails; it is tried again all the time.
-    fn report(&mut self, tidied: &Result<(), StoreError>) {
-        if let Err(error) = tidied
-            && !self.untidy
+    /// Warns once that rows cannot be dropped; it is tried again until it succeeds.
+    fn report(&mut self, dropped: &Result<(), StoreError>) {
+        if let Err(error) = dropped
+            && !self.dropping_fails
         {
             tracing::warn!(%error, "old rows cannot be dropped now; trying again until it succeeds");
         }
-        self.untidy = tidied.is_err();
+        self.dropping_fails = dropped.is_err();
     }
 
     fn forget(&mut self, events: usize) {
@@ -325,18 +329,18 @@ impl Writer {
 
     /// Drops the next rows that are not needed, a limited number.
     async fn drop_rows(&mut self) -> Result<(), StoreError> {
-        self.clear_up().await?;
+        self.repair().await?;
         self.config.faults.at(FaultPoint::BeforeCompaction)?;
         let count = self.garbage.len().min(DROP_ROWS);
         let (rows, _) = self.garbage.make_contiguous().split_at(count);
         let dropped = self.log.drop_rows(rows).await;
         if let Err(error) = dropped {
-            self.suspect = true;
+            self.needs_repair = true;
             return Err(self.explain(&error).await);
         }
         self.garbage.drain(..count);
         self.shrinkable = true;
-        self.grown_by(count * ROW_OVERHEAD);
+        self.count_written(count * ROW_OVERHEAD);
         self.config.faults.at(FaultPoint::AfterCompaction)
     }
 
@@ -346,8 +350,9 @@ impl Writer {
         }
     }
 
-    /// Notes a transaction of `bytes`. The log takes whole pages: those that it fills, and the last one.
-    fn grown_by(&mut self, bytes: usize) {
+    /// Counts a transaction of `bytes`. The write-ahead log grows by whole pages: those that it fills, and
+    /// the last one.
+    fn count_written(&mut self, bytes: usize) {
         self.written += bytes as u64 + schema::PAGE as u64;
         if self.written >= self.config.checkpoint_bytes {
             self.written = 0;
@@ -355,7 +360,7 @@ impl Writer {
         }
     }
 
-    /// Ends all that rests on the database, then gives the database free.
+    /// Ends everything that uses the database, then closes and unlocks it.
     async fn finish(self) {
         drop(self.memory);
         self.checkpointer.stop().await;
@@ -372,11 +377,11 @@ fn answer(reply: Reply<Committed>, result: Result<Committed, StoreError>) {
     let _ = reply.send(result);
 }
 
-/// Lets those who were just answered send their next write, so that it goes with the next transaction: returns when as
-/// many wait as were answered, or after `patience`.
-async fn gather(requests: &mpsc::Receiver<Request>, answered: usize, patience: Duration) {
+/// Gives the callers that were just answered time to send their next writes, so that these share the next
+/// transaction: returns when as many writes wait as were answered, or after `limit`.
+async fn wait_for_more(requests: &mpsc::Receiver<Request>, answered: usize, limit: Duration) {
     let began = Instant::now();
-    while requests.len() < answered && began.elapsed() < patience {
+    while requests.len() < answered && began.elapsed() < limit {
         tokio::task::yield_now().await;
     }
 }

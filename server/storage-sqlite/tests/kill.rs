@@ -1,5 +1,6 @@
-//! kill -9 of a writing process at random moments, 50 times over the same database: every write that it had reported
-//! is there, in order; a watch from where the last round ended shows all of them without gap or repetition.
+//! kill -9 of a writing process at random moments, 50 times over the same database: every write that it had
+//! reported is there, in order; a watch from where the last round ended shows all of them without gap or
+//! repetition.
 //!
 //! The test starts itself as the process to kill. It has no harness, so that the child runs nothing else.
 

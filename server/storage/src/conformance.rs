@@ -16,6 +16,7 @@ mod watches;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use crate::clock::{ManualClock, Timestamp};
@@ -28,7 +29,7 @@ use crate::object::Object;
 use crate::revision::Revision;
 use crate::storage::Storage;
 use crate::store::BoxFuture;
-use crate::write::{Body, Change, Committed};
+use crate::write::{Body, Change, Committed, Write};
 
 /// How long a store under test keeps history.
 pub const RETENTION: Duration = Duration::from_mins(5);
@@ -41,13 +42,13 @@ pub trait Fixture: Sync {
     /// A new location, without data.
     fn location(&self) -> Self::Location;
 
-    /// Starts a store on the data at `location`. History is kept for [`RETENTION`] by `clock`, and the store lets go of
-    /// the location at [`Storage::shutdown`].
+    /// Starts a store on the data at `location`. History is kept for [`RETENTION`] by `clock`, and the store
+    /// lets go of the location at [`Storage::shutdown`].
     fn open<'a>(&'a self, location: &'a Self::Location, clock: Arc<ManualClock>) -> BoxFuture<'a, Storage>;
 }
 
-/// Runs all cases, each on a store of its own. Needs a runtime with several threads. `seed` decides the random
-/// ones.
+/// Runs all cases, each on a store of its own. Needs a runtime with several threads. `seed` decides the
+/// random ones.
 pub async fn run<F: Fixture>(fixture: &F, seed: u64) {
     commits::run(fixture).await;
     conditions::run(fixture).await;
@@ -149,6 +150,15 @@ async fn replace(
 
 async fn remove(storage: &Storage, key: Key, expected: Revision) -> Result<Committed, StoreError> {
     storage.commit(Change::Remove { key, expected, body: body("gone") }).await
+}
+
+/// Hands a write to the store without waiting for its end.
+async fn submit(storage: &Storage, write: impl Into<Write>) -> BoxFuture<'_, Result<Committed, StoreError>> {
+    let mut commit = storage.commit(write);
+    match std::future::poll_fn(|cx| Poll::Ready(commit.as_mut().poll(cx))).await {
+        Poll::Ready(done) => Box::pin(std::future::ready(done)),
+        Poll::Pending => commit,
+    }
 }
 
 fn text(object: &Object) -> String {

@@ -13,16 +13,16 @@ use crate::write::Condition;
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// A creation met an object of that name.
+    /// The object to create exists.
     #[error("{} already exists", current.key())]
     AlreadyExists {
         /// The object that is there.
         current: Arc<Object>,
     },
-    /// A replacement or removal met nothing.
+    /// The object to replace or remove does not exist.
     #[error("{key} does not exist")]
     NotFound {
-        /// What was looked for.
+        /// Its name.
         key: Key,
     },
     /// A replacement or removal was computed from a state that is no longer the newest.
@@ -40,8 +40,8 @@ pub enum StoreError {
         key: Key,
         /// The first of the write's conditions that does not hold.
         condition: Arc<Condition>,
-        /// The object that is in the way: one with the name of the condition (none: it does not exist), or one that
-        /// has the term.
+        /// The object that is in the way: one with the name of the condition (none: it does not exist), or
+        /// one that has the term.
         found: Option<Arc<Object>>,
     },
     /// The history that was asked for is no longer kept.
@@ -120,7 +120,10 @@ pub enum StoreError {
         detail: Arc<str>,
     },
     /// The structure of the database is damaged, so that it is unknown what is missing.
-    #[error("{} is damaged: {detail}; restore a copy, or recover what is left with the sqlite3 tool's .recover", path.display())]
+    #[error(
+        "{} is damaged: {detail}; restore a copy, or recover what is left with the sqlite3 tool's .recover",
+        path.display()
+    )]
     Damaged {
         /// The database file.
         path: PathBuf,

@@ -1,10 +1,11 @@
-//! Finding objects by what is in them: the store keeps the order, somebody who can read values tells the terms.
+//! Indexes: finding objects by what is in them. The store keeps the indexes; an [`Indexer`], which can read
+//! values, tells it the terms of each object.
 
 use std::sync::Arc;
 
 use crate::key::ResourceName;
 
-/// Something that objects are found by.
+/// A value of an index, by which objects are found.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Term {
     /// Which of the resource's indexes.
@@ -15,9 +16,10 @@ pub struct Term {
 
 /// Reads terms from values.
 pub trait Indexer: Send + Sync + 'static {
-    /// Whether the resource has indexes at all.
+    /// Whether the resource has indexes.
     fn covers(&self, resource: &ResourceName) -> bool;
 
-    /// The terms of a value, at most one for each index; always the same for the same value.
+    /// The terms of a value; always the same for the same value. There may be several of one index: all
+    /// addresses of an object, for example.
     fn terms(&self, resource: &ResourceName, value: &[u8]) -> Vec<Term>;
 }

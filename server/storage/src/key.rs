@@ -102,26 +102,27 @@ impl fmt::Display for Key {
     }
 }
 
-/// The key of an object inside its resource, in the order of [`NameRef`]: the length of the namespace in bytes, then its text
-/// and that of the name. All in one piece of memory, because a look-up compares with a dozen keys and waits for the memory
-/// of each; behind one pointer of one word, because a scan reads the map from one end to the other.
+/// The key of an object inside its resource, in the order of [`NameRef`]: the length of the namespace in
+/// bytes, then its text and that of the name. It is one piece of memory, because a look-up compares with a
+/// dozen keys and each costs a cache miss; and its pointer is one word, because a scan reads the map from one
+/// end to the other.
 #[derive(Debug, Clone)]
 pub(crate) struct ObjectName(ThinArc<usize, u8>);
 
-/// A borrowed [`ObjectName`], for look-ups that allocate nothing. Ordered as the texts `<namespace>/<name>` are, which
-/// is the order that clients know from lists: `a-b/x` comes before `a/x`.
+/// A borrowed [`ObjectName`], for look-ups that allocate nothing. Ordered as the texts `<namespace>/<name>`
+/// are, which is the order of lists: `a-b/x` comes before `a/x`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NameRef<'a> {
     pub(crate) namespace: &'a str,
     pub(crate) name: &'a str,
 }
 
-/// A place in the order of names.
+/// A position in the order of names.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Position<'a> {
     /// At this name.
     At(NameRef<'a>),
-    /// Behind all names of this namespace.
+    /// After all names of this namespace.
     After(&'a str),
 }
 

@@ -1,12 +1,12 @@
 //! A revisioned store of objects that it knows only as bytes with a name.
 //!
-//! Writes go to a [`store::Store`], which makes them durable in one order and publishes them to memory. Everything is
-//! read from immutable snapshots in memory, and watches follow the same events in the same order. [`Storage`] is the
-//! handle on both.
+//! Writes go to a [`store::Store`], which makes them durable in one order and publishes them to memory.
+//! Everything is read from immutable snapshots in memory, and watches follow the same events in the same
+//! order. [`Storage`] is the handle on both.
 //!
-//! This crate is the contract, what all backends share ([`engine`]), a [`reference`](mod@reference) store without
-//! durability, and the suite that every backend has to pass ([`conformance`]). It knows no kinds, no encoding, no
-//! transport and no database.
+//! This crate is the contract, what all backends share ([`engine`]), a [`reference`](mod@reference) store
+//! without durability, and the suite that every backend has to pass ([`conformance`]). It knows no kinds, no
+//! encoding, no transport and no database.
 
 pub mod check;
 mod clock;

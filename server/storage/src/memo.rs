@@ -7,7 +7,8 @@ use std::sync::OnceLock;
 #[derive(Default)]
 pub(crate) struct Memo(OnceLock<Box<dyn Link>>);
 
-/// One value and the rest of the chain, in one piece of memory: scans look at many objects, and each piece costs.
+/// One value and the rest of the chain, in one piece of memory: scans look at many objects, and each piece
+/// can be a cache miss.
 struct Slot<T> {
     next: Memo,
     value: T,

@@ -1,4 +1,4 @@
-//! One stored state of an object, and what readers remember with it.
+//! One stored state of an object, and what readers computed from it.
 
 use std::fmt;
 use std::sync::Arc;

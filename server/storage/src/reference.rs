@@ -1,5 +1,5 @@
-//! The reference store: correct, simple, and gone with the process. What other stores are measured against,
-//! and what tests of other crates run on.
+//! The reference store: correct, simple, and gone with the process. Other stores are compared with it, and
+//! tests of other crates use it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -85,8 +85,8 @@ impl Reference {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn with_writer(&self, change: impl FnOnce(&mut MemoryWriter)) -> Result<(), StoreError> {
-        self.lock().as_mut().ok_or(StoreError::Closed).map(change)
+    fn with_writer(&self, action: impl FnOnce(&mut MemoryWriter)) -> Result<(), StoreError> {
+        self.lock().as_mut().ok_or(StoreError::Closed).map(action)
     }
 }
 

@@ -31,9 +31,9 @@ impl Storage {
         reference::open(Disk::default(), ReferenceConfig::default())
     }
 
-    /// Commits one write: a [`Write`], or a [`Change`](crate::Change) if it has no conditions. When it returns, the
-    /// write is durable and every snapshot shows it. When the future is dropped, the write may or may not happen; it
-    /// is never half done.
+    /// Commits one write: a [`Write`], or a [`Change`](crate::Change) if it has no conditions. When it
+    /// returns, the write is durable and every snapshot shows it. When the future is dropped, the write may
+    /// or may not happen; it is never half done.
     pub fn commit(&self, write: impl Into<Write>) -> BoxFuture<'_, Result<Committed, StoreError>> {
         self.store.commit(write.into())
     }
@@ -48,9 +48,9 @@ impl Storage {
         self.memory.snapshot(resource)
     }
 
-    /// The state of a resource as it was at `revision`. [`StoreError::Expired`] if history does not reach back
-    /// that far, [`StoreError::FutureRevision`] if the store is not there yet. Costs about a microsecond per
-    /// event since then.
+    /// The state of a resource as it was at `revision`. [`StoreError::Expired`] if history does not reach
+    /// back that far, [`StoreError::FutureRevision`] if the store is not there yet. Costs about a microsecond
+    /// per event since then.
     pub fn snapshot_at(&self, resource: &ResourceName, revision: Revision) -> Result<Snapshot, StoreError> {
         self.memory.snapshot_at(resource, revision)
     }
@@ -83,8 +83,8 @@ impl Storage {
     }
 
     /// Follows `scope` of a resource: every event after `after`, in order, each once. A snapshot and a watch
-    /// after its revision make up a complete view. [`StoreError::Expired`] if history does not reach back that
-    /// far. A revision in the future is allowed: nothing is delivered up to it.
+    /// after its revision make up a complete view. [`StoreError::Expired`] if history does not reach back
+    /// that far. A revision in the future is allowed: nothing is delivered up to it.
     pub fn watch(&self, resource: &ResourceName, scope: Scope, after: Revision) -> Result<Watch, StoreError> {
         self.memory.watch(resource, scope, after)
     }

@@ -1,11 +1,11 @@
 //! The contract of a store, whatever keeps its data.
 //!
-//! A store is where writes become durable. What readers see is in memory; a store publishes every write to
-//! it, in order, after it is durable and before it is acknowledged. So three things hold for all
+//! A store is where writes become durable. Readers see the memory; a store publishes every write to it, in
+//! order, after the write is durable and before it is acknowledged. So three things hold for all
 //! implementations, and [`crate::conformance`] checks them:
 //!
 //! - a write is acknowledged only when it would survive a crash;
-//! - whoever learns of a write finds it in every snapshot taken from then on;
+//! - a write that was acknowledged or told to a watch is in every snapshot that is taken from then on;
 //! - revisions are given out in the order of commits, without gaps between the writes of one run.
 
 use std::pin::Pin;
@@ -28,12 +28,12 @@ pub type Visitor<'a> = dyn FnMut(Record) + Send + 'a;
 
 /// Where writes become durable.
 pub trait Store: Send + Sync + 'static {
-    /// Commits one write if its change and its conditions hold; otherwise nothing happens. Dropping the future does
-    /// not take back a write that the store has accepted.
+    /// Commits one write if its change and its conditions hold; otherwise nothing happens. Dropping the
+    /// future does not take back a write that the store has accepted.
     fn commit(&self, write: Write) -> BoxFuture<'_, Result<Committed, StoreError>>;
 
-    /// Shows `visit` every record that is kept, in order of revision, and returns the newest revision. The state
-    /// is the newest record of each object; the changes after a revision are the records after it.
+    /// Shows `visit` every record that is kept, in order of revision, and returns the newest revision. The
+    /// state is the newest record of each object; the changes after a revision are the records after it.
     fn records<'a>(&'a self, visit: &'a mut Visitor<'_>) -> BoxFuture<'a, Result<Revision, StoreError>>;
 
     /// The newest revision that any replica had committed when this was called, visible here now. A read that

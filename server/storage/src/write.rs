@@ -18,9 +18,9 @@ pub struct Body {
     revision_at: usize,
 }
 
-/// A change, and conditions on other objects. The store checks all of it at one instant, in the order of commits:
-/// first what the change itself demands, then the conditions in their order. If anything does not hold, nothing is
-/// written and no revision is used.
+/// A change, and conditions on other objects. The store checks all of it at one instant, in the order of
+/// commits: first what the change itself demands, then the conditions in their order. If anything does not
+/// hold, nothing is written and no revision is used.
 ///
 /// `change.into()` is a write without conditions.
 #[derive(Debug, Clone)]
@@ -50,8 +50,8 @@ pub enum Change {
         /// Its new state.
         body: Body,
     },
-    /// Replaces the state of an object that is being deleted. It differs from [`Change::Replace`] in one thing: a
-    /// store whose disk is full accepts it, because it leads to a removal.
+    /// Replaces the state of an object that is being deleted. It differs from [`Change::Replace`] in one
+    /// thing: a store whose disk is full accepts it, because it leads to a removal.
     Retire {
         /// Its name.
         key: Key,
@@ -86,11 +86,12 @@ pub enum Condition {
         /// The name.
         key: Key,
     },
-    /// No object of the same resource has this term, except the written object itself. It is for values that only one
-    /// object may have: an address, a port.
+    /// No object of the same resource has this term, except the written object itself. It is for values that
+    /// only one object may have: an address, a port.
     ///
-    /// It needs an [`Indexer`](crate::Indexer) that covers the resource of the written object. Without one, objects
-    /// have no terms, so the condition always holds. Objects whose stored value is damaged have no terms either.
+    /// It needs an [`Indexer`](crate::Indexer) that covers the resource of the written object. Without one,
+    /// objects have no terms, so the condition always holds. Objects whose stored value is damaged have no
+    /// terms either.
     Unclaimed {
         /// The term. It need not be a term of the written object.
         term: Term,
@@ -171,8 +172,8 @@ impl Change {
         }
     }
 
-    /// Whether it frees space, now or when the object that it retires is removed. A store whose disk is full accepts
-    /// only such changes.
+    /// Whether it frees space, now or when the object that it retires is removed. A store whose disk is full
+    /// accepts only such changes.
     pub fn frees_space(&self) -> bool {
         matches!(self, Self::Retire { .. } | Self::Remove { .. })
     }

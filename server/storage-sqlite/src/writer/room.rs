@@ -1,19 +1,19 @@
-//! What the writer does when the disk is full: deletions alone are taken, in the room that was kept for them, until there is
-//! room again.
+//! What the writer does when the disk is full: it accepts deletions only, in the room that was reserved for
+//! them, until there is room again.
 
 use orch_storage::{StoreError, Write};
 
 use super::{Request, Writer, answer};
 use crate::disk;
 
-/// How much room there is on the disk, as far as is known.
+/// How much room the disk has, as far as is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Room {
-    /// Enough, and the reserve is there.
+    /// Enough, and the reserve is taken.
     Reserved,
-    /// Enough, but the reserve is still to be taken.
+    /// Enough, but the reserve is not taken yet.
     Unreserved,
-    /// None but the reserve, which was given back: only what makes room is taken.
+    /// Only the reserve, which was released: changes that do not free space are refused.
     Short,
 }
 
@@ -23,18 +23,18 @@ pub(super) fn to_try_again(write: &Write) -> Option<Write> {
 }
 
 impl Writer {
-    /// Answers those whose writes make no room.
+    /// Refuses the writes that do not free space. One that would fail anyhow gets the error of its own.
     pub(super) fn refuse_growth(&self, requests: &mut Vec<Request>) {
         let batch = self.memory.batch(self.config.clock.now());
         for Request { write, reply } in requests.extract_if(.., |request| !request.write.change.frees_space())
         {
-            let full = StoreError::DiskFull { detail: "only deletions are taken now".into() };
+            let full = StoreError::DiskFull { detail: "only deletions are accepted now".into() };
             answer(reply, Err(batch.check(&write).err().unwrap_or(full)));
         }
     }
 
-    /// Gives the reserve back to the disk. Where that was done before and did not do, history goes. Whether it is worth
-    /// trying again.
+    /// Makes room after the disk was full: releases the first half of the reserve; the next time the second
+    /// half too, and drops all history. Returns whether it is worth trying again.
     pub(super) async fn make_room(&mut self, last_resort: &mut bool) -> bool {
         if self.room != Room::Short {
             self.run_short().await;
@@ -43,36 +43,36 @@ impl Writer {
         if std::mem::replace(last_resort, true) {
             return false;
         }
-        self.give_back(true).await;
+        self.release_reserve(true).await;
         let compacted = self.compact(Some(self.memory.memory().revision())).await;
         self.checkpoint().await;
         compacted.is_ok()
     }
 
     async fn run_short(&mut self) {
-        tracing::error!("the disk is full: only deletions are taken until there is room again");
+        tracing::error!("the disk is full: only deletions are accepted until there is room again");
         self.room = Room::Short;
         let beyond = self.config.max_bytes.map(|bytes| bytes + self.config.reserve_bytes);
         if let Err(error) = self.log.limit(beyond).await {
             tracing::error!(%error, "the database could not be allowed to grow");
         }
-        self.give_back(false).await;
+        self.release_reserve(false).await;
     }
 
-    async fn give_back(&mut self, all: bool) {
-        if let Err(error) = self.reserve.give_back(all).await {
-            tracing::error!(%error, "the reserve could not be given back");
+    async fn release_reserve(&mut self, all: bool) {
+        if let Err(error) = self.reserve.release(all).await {
+            tracing::error!(%error, "the reserve could not be released");
         }
-        // So that the write-ahead log starts over, on blocks that it has already.
+        // Then the write-ahead log starts over at its beginning, on blocks that it has already.
         self.checkpoint().await;
     }
 
-    /// Takes the reserve again where it is missing. With it, everything is taken again.
+    /// Takes the reserve if it is not taken. With it, all writes are accepted again.
     pub(super) async fn look_for_room(&mut self) {
         match self.room {
             Room::Reserved => return,
             Room::Unreserved => {}
-            // The file shrinks when it is told that it may.
+            // A checkpoint lets the files shrink.
             Room::Short => self.checkpoint().await,
         }
         match self.reserve.keep().await {

@@ -1,4 +1,5 @@
-//! Crashes: at every step of the writer, and at every length that the write-ahead log may have after a power cut.
+//! Crashes: at every step of the writer, and at every length that the write-ahead log may have after a power
+//! cut.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -130,7 +131,8 @@ async fn nothing_synced_is_lost_when_the_power_fails() {
     }
 }
 
-/// The store takes a write, watches resume at the newest revision, and all of it passes the check after a restart.
+/// The store takes a write, watches resume at the newest revision, and all of it passes the check after a
+/// restart.
 async fn goes_on(data: &DataDir, storage: Storage, context: &str) {
     let before = storage.current_revision();
     let mut watch = storage.watch(&resource(), Scope::All, before).unwrap();
@@ -144,7 +146,8 @@ async fn goes_on(data: &DataDir, storage: Storage, context: &str) {
     assert_eq!(listing(&data.open().await), state, "{context}");
 }
 
-/// The n-th commit fails before or after it is durable: its writers are told, nobody ever sees it, the rest goes on.
+/// The n-th commit fails before or after it is durable: its writers are told, nobody ever sees it, the rest
+/// goes on.
 #[tokio::test]
 async fn a_failed_commit_leaves_nothing_behind() {
     for point in [FaultPoint::BeforeCommit, FaultPoint::AfterCommit] {
@@ -155,7 +158,7 @@ async fn a_failed_commit_leaves_nothing_behind() {
                 let mut count = count.lock().unwrap();
                 *count += usize::from(at == point);
                 let fail = at == point && *count == nth + 1;
-                if fail { Err(StoreError::Unavailable { detail: "played".into() }) } else { Ok(()) }
+                if fail { Err(StoreError::Unavailable { detail: "injected".into() }) } else { Ok(()) }
             });
             let storage = orch_storage_sqlite::open(SqliteConfig { faults, ..data.config() }).await.unwrap();
             let mut states = Vec::new();
@@ -185,7 +188,7 @@ async fn a_failed_commit_leaves_nothing_behind() {
 async fn a_failed_last_commit_does_not_come_back() {
     let data = DataDir::new();
     let faults = Faults::new(|point| match point {
-        FaultPoint::AfterCommit => Err(StoreError::Unavailable { detail: "played".into() }),
+        FaultPoint::AfterCommit => Err(StoreError::Unavailable { detail: "injected".into() }),
         _ => Ok(()),
     });
     let storage = orch_storage_sqlite::open(SqliteConfig { faults, ..data.config() }).await.unwrap();
@@ -201,7 +204,7 @@ async fn a_failed_compaction_is_made_up_for() {
         let failed = Mutex::new(false);
         let faults = Faults::new(move |at| {
             let first = at == point && !std::mem::replace(&mut failed.lock().unwrap(), true);
-            if first { Err(StoreError::Unavailable { detail: "played".into() }) } else { Ok(()) }
+            if first { Err(StoreError::Unavailable { detail: "injected".into() }) } else { Ok(()) }
         });
         let storage = orch_storage_sqlite::open(SqliteConfig { faults, ..data.config() }).await.unwrap();
         let mut revision = create(&storage, "a", "0").await.unwrap().revision;

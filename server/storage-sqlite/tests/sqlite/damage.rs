@@ -75,8 +75,8 @@ async fn watches_deliver_what_is_damaged_as_damaged() {
     assert_eq!(readable, [true, false, true]);
 }
 
-/// Bytes of the file are overwritten at random: opening ends well or with an error, and whatever is served as good
-/// is what was written.
+/// Bytes of the file are overwritten at random: opening ends well or with an error, and whatever is served as
+/// good is what was written.
 #[tokio::test]
 async fn random_damage_is_never_served() {
     let seed: u64 = rand::random();

@@ -1,10 +1,11 @@
-//! No room, or no access: writes are refused with a reason, reads go on, nothing acknowledged is lost, and it passes.
+//! No room, or no access: writes are refused with a reason, reads go on, nothing acknowledged is lost, and it
+//! passes.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use orch_storage::{Change, ManualClock, StoreError, Timestamp};
+use orch_storage::{Change, Condition, ManualClock, StoreError, Timestamp};
 use orch_storage_sqlite::{FaultPoint, Faults, SqliteConfig};
 use sqlx::Connection;
 
@@ -59,13 +60,14 @@ fn disk_of(bytes: u64, directory: &Path) -> Faults {
         let files = std::fs::read_dir(&directory).unwrap();
         let used: u64 = files.filter_map(|file| Some(file.ok()?.metadata().ok()?.len())).sum();
         if point == FaultPoint::BeforeCommit && used + (64 << 10) > bytes {
-            return Err(StoreError::DiskFull { detail: "played".into() });
+            return Err(StoreError::DiskFull { detail: "injected".into() });
         }
         Ok(())
     })
 }
 
-/// What makes room is taken when nothing else is, also as the first that meets the full disk, until there is room.
+/// What makes room is taken when nothing else is, also as the first that meets the full disk, until there is
+/// room.
 #[tokio::test]
 async fn lets_deletions_through() {
     let data = DataDir::new();
@@ -91,6 +93,13 @@ async fn lets_deletions_through() {
     let refused = create(&storage, "more", "x").await;
     assert!(matches!(refused, Err(StoreError::DiskFull { .. })), "{refused:?}");
     assert!(matches!(create(&storage, "o000", "x").await, Err(StoreError::AlreadyExists { .. })));
+    // Conditions come before the lack of room too, and stay with a deletion that is tried again.
+    let refused = Change::Create { key: key("more"), body: body("x") };
+    let refused = storage.commit(refused.when(Condition::Absent { key: key("o000") })).await;
+    assert!(matches!(refused, Err(StoreError::ConditionFailed { .. })), "{refused:?}");
+    let refused = Change::Remove { key: key("o000"), expected: kept[0], body: body("gone") };
+    let refused = storage.commit(refused.when(Condition::Absent { key: key("o001") })).await;
+    assert!(matches!(refused, Err(StoreError::ConditionFailed { .. })), "{refused:?}");
     let marked = storage
         .commit(Change::Retire { key: key("o000"), expected: kept[0], body: body("on its way out") })
         .await

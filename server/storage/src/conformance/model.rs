@@ -1,6 +1,6 @@
-//! Readers against a model: several clients write at once, watches follow at every speed, history is forgotten and the
-//! store restarts, all of it decided by a seed. Afterwards everything that anybody saw is compared with the plain
-//! sequence of acknowledged writes.
+//! Readers against a model: several clients write at once, watches follow at every speed, history is
+//! forgotten and the store restarts, all of it decided by a seed. Afterwards everything that anybody saw is
+//! compared with the plain sequence of acknowledged writes.
 
 mod clients;
 mod history;
@@ -18,9 +18,9 @@ pub struct Length {
     pub operations: u32,
 }
 
-/// Runs the seeds 0 to `seeds` (exclusive), each on a store and a single-threaded runtime of its own. A failure prints
-/// its seed: the environment variable `ORCH_MODEL_SEED` replays one, and `ORCH_MODEL_SEEDS` sets another number of
-/// them.
+/// Runs the seeds 0 to `seeds` (exclusive), each on a store and a single-threaded runtime of its own. A
+/// failure prints its seed: the environment variable `ORCH_MODEL_SEED` replays one, and `ORCH_MODEL_SEEDS`
+/// sets another number of them.
 ///
 /// # Panics
 /// If a reader saw anything but what was written.

@@ -1,14 +1,10 @@
 //! Conditions under contention: whatever order the writes come in, and whichever of them share a transaction.
 
-use std::task::Poll;
-
-use super::{Case, Fixture, body, create, in_parallel, key, remove, replace, resource, term};
+use super::{Case, Fixture, body, create, in_parallel, key, remove, replace, resource, submit, term};
 use crate::error::StoreError;
 use crate::key::{Key, ResourceName, Scope};
 use crate::revision::Revision;
-use crate::storage::Storage;
-use crate::store::BoxFuture;
-use crate::write::{Change, Committed, Condition, Write};
+use crate::write::{Change, Condition, Write};
 
 pub(super) async fn run<F: Fixture>(fixture: &F) {
     one_gets_the_last_address(&Case::new(fixture).await).await;
@@ -20,15 +16,6 @@ pub(super) async fn run<F: Fixture>(fixture: &F) {
 fn claim(name: &str, word: &str) -> Write {
     let change = Change::Create { key: key("ns", name), body: body(word) };
     change.when(Condition::Unclaimed { term: term(word) })
-}
-
-/// Hands a write to the store without waiting for its end.
-async fn submit(storage: &Storage, write: Write) -> BoxFuture<'_, Result<Committed, StoreError>> {
-    let mut commit = storage.commit(write);
-    match std::future::poll_fn(|cx| Poll::Ready(commit.as_mut().poll(cx))).await {
-        Poll::Ready(done) => Box::pin(std::future::ready(done)),
-        Poll::Pending => commit,
-    }
 }
 
 async fn one_gets_the_last_address<F: Fixture>(case: &Case<'_, F>) {
@@ -140,8 +127,8 @@ async fn nothing_enters_a_namespace_that_changed<F: Fixture>(case: &Case<'_, F>)
     assert!(told == entered && watch.take().unwrap().is_empty());
 }
 
-/// One caller hands over many writes before any is answered, so that they share transactions: those before the change
-/// of the namespace are stored, those after it are not.
+/// One caller hands over many writes before any is answered, so that they share transactions: those before
+/// the change of the namespace are stored, those after it are not.
 async fn order_decides_among_writes_that_wait<F: Fixture>(case: &Case<'_, F>) {
     const WRITES: usize = 12;
     let storage = &case.storage;

@@ -50,7 +50,7 @@ struct Model {
 
 impl Model {
     async fn write<F: Fixture>(&mut self, case: &Case<'_, F>, dice: &mut Dice, context: &str) {
-        let name = self.name(dice);
+        let name = random_name(dice);
         let key = key(&name.0, &name.1);
         let current = self.revision_of(&name);
         let stale = dice.one_in(8);
@@ -92,24 +92,19 @@ impl Model {
         self.states.insert(committed.revision, self.state.clone());
     }
 
-    fn name(&self, dice: &mut Dice) -> (String, String) {
-        (format!("n{}", dice.roll(3)), format!("o{}", dice.roll(8)))
-    }
-
     fn revision_of(&self, name: &(String, String)) -> Option<Revision> {
         self.state.get(name).map(|(revision, _)| *revision)
     }
 
     /// A condition that mostly holds.
     fn condition(&self, dice: &mut Dice) -> Condition {
-        let name = self.name(dice);
+        let name = random_name(dice);
         let key = key(&name.0, &name.1);
         match (self.revision_of(&name), dice.roll(8)) {
-            (_, 0) => Condition::Absent { key },
+            (_, 0) | (None, 4..) => Condition::Absent { key },
             (_, 1) => Condition::At { key, revision: Revision::ZERO },
             (_, 2 | 3) => Condition::Unclaimed { term: term(&format!("w{}", dice.roll(20))) },
-            (None, _) => Condition::Absent { key },
-            (Some(revision), _) => Condition::At { key, revision },
+            (Some(revision), 4..) => Condition::At { key, revision },
         }
     }
 
@@ -154,4 +149,8 @@ impl Model {
             Err(other) => panic!("{context}: {other}"),
         }
     }
+}
+
+fn random_name(dice: &mut Dice) -> (String, String) {
+    (format!("n{}", dice.roll(3)), format!("o{}", dice.roll(8)))
 }

@@ -1,4 +1,4 @@
-//! Watches: ordered, unique, complete, resumable, in scope, and quiet.
+//! Watches: ordered, unique, complete, resumable, in scope, and not woken without need.
 
 use std::sync::Arc;
 

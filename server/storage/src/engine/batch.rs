@@ -38,14 +38,14 @@ impl Batch {
         &self.accepted
     }
 
-    /// Whether a write could be added now: the change and its conditions hold after the writes before it. Otherwise
-    /// the error that [`add`](Batch::add) returns.
+    /// Whether a write could be added now: the change and its conditions hold after the writes before it.
+    /// Otherwise the error that [`add`](Batch::add) returns.
     pub fn check(&self, write: &Write) -> Result<(), StoreError> {
         self.checked(write).map(drop)
     }
 
-    /// Adds a write if the change and its conditions hold after the writes before it; otherwise nothing happens. The
-    /// write is committed when the batch is.
+    /// Adds a write if the change and its conditions hold after the writes before it; otherwise nothing
+    /// happens. The write is committed when the batch is.
     pub fn add(&mut self, write: Write) -> Result<Committed, StoreError> {
         let previous = self.checked(&write)?;
         let revision = self.state.revision.next();
@@ -102,5 +102,96 @@ impl Batch {
     /// The state with all writes of the batch in it, and the writes.
     pub(super) fn into_parts(self) -> (State, Vec<Accepted>) {
         (self.state, self.accepted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::Indexer;
+    use crate::key::ResourceName;
+    use crate::revision::Revision;
+    use crate::write::Body;
+
+    /// The whole value is the only term.
+    struct ByValue;
+
+    impl Indexer for ByValue {
+        fn covers(&self, _: &ResourceName) -> bool {
+            true
+        }
+
+        fn terms(&self, _: &ResourceName, value: &[u8]) -> Vec<Term> {
+            vec![term(str::from_utf8(value).unwrap())]
+        }
+    }
+
+    fn term(value: &str) -> Term {
+        // Without the revision, which is the last digit.
+        Term { index: 0, value: value.trim_end_matches(|c: char| c.is_ascii_digit()).into() }
+    }
+
+    fn batch() -> Batch {
+        let indexer: Option<Arc<dyn Indexer>> = Some(Arc::new(ByValue));
+        Batch::on(State { indexer, ..State::empty_at(Revision::FIRST) }, Timestamp(0))
+    }
+
+    fn key(resource: &str, name: &str) -> Key {
+        Key::new(ResourceName::new(resource), "", name)
+    }
+
+    fn body(text: &str) -> Body {
+        Body::new(text.into(), text.len())
+    }
+
+    fn create(resource: &str, name: &str, text: &str) -> Change {
+        Change::Create { key: key(resource, name), body: body(text) }
+    }
+
+    /// The last address goes to the first of the writes that want it, and is free again after a removal.
+    #[test]
+    fn terms_count_from_the_write_that_claims_them() {
+        let mut batch = batch();
+        let claim = |name| create("services", name, "ip").when(Condition::Unclaimed { term: term("ip") });
+        let first = batch.add(claim("a")).unwrap();
+        for name in ["b", "c"] {
+            assert!(batch.check(&claim(name)).is_err());
+            let refused = batch.add(claim(name)).unwrap_err();
+            assert_eq!(
+                refused.to_string(),
+                format!("services/{name} is not written: no other object may have \"ip\" in index 0")
+            );
+        }
+        let removal = Change::Remove { key: key("services", "a"), expected: first.revision, body: body("x") };
+        batch.add(removal.into()).unwrap();
+        batch.add(claim("c")).unwrap();
+        let revisions: Vec<u64> = batch.accepted().iter().map(|write| write.event.revision().get()).collect();
+        assert_eq!(revisions, [2, 3, 4], "refused writes use no revision");
+    }
+
+    /// A namespace that changes in the batch takes no objects of later writes, but those of earlier ones.
+    #[test]
+    fn conditions_see_the_writes_before_them() {
+        let mut batch = batch();
+        let opened = batch.add(create("namespaces", "ns", "open").into()).unwrap().revision;
+        let enter = |name, revision| {
+            create("pods", name, "x").when(Condition::At { key: key("namespaces", "ns"), revision })
+        };
+        batch.add(enter("a", opened)).unwrap();
+        let closing =
+            Change::Replace { key: key("namespaces", "ns"), expected: opened, body: body("closed") };
+        let closed = batch.add(closing.into()).unwrap().revision;
+        let Err(StoreError::ConditionFailed { found: Some(found), .. }) = batch.add(enter("b", opened))
+        else {
+            panic!("it entered a namespace that had changed");
+        };
+        assert_eq!(found.revision(), closed);
+        batch.add(enter("b", closed)).unwrap();
+        let removal = Change::Remove { key: key("namespaces", "ns"), expected: closed, body: body("x") };
+        batch.add(removal.into()).unwrap();
+        assert!(matches!(
+            batch.add(enter("c", closed)),
+            Err(StoreError::ConditionFailed { found: None, .. })
+        ));
     }
 }

@@ -1,4 +1,4 @@
-//! What the map of a resource holds under each name: the object, and beside it what lets a scan pass it by.
+//! What the map of a resource holds under each name: the object, and a digest that lets a scan skip it.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::object::Object;
 
-/// An object with its digest, which stands in the map itself: a scan that rejects by digests reads the map from
-/// one end to the other and follows no pointer.
+/// An object with its digest. The digest is in the map itself, so that a scan that skips objects by their
+/// digests reads the map from one end to the other and follows no pointers.
 pub(super) struct Digested {
     object: Arc<Object>,
-    /// 0 until somebody asked for it.
+    /// 0 until it is asked for.
     digest: AtomicU64,
 }
 
@@ -23,8 +23,8 @@ impl Digested {
         &self.object
     }
 
-    /// The digest; made by `init` if nobody asked before. `init` always says the same of the same object, so that
-    /// it does not matter which of two readers writes it down.
+    /// The digest; computed by `init` the first time. `init` always returns the same for the same object, so
+    /// it does not matter which of two readers stores it.
     pub(super) fn digest(&self, init: impl FnOnce(&Object) -> NonZeroU64) -> NonZeroU64 {
         if let Some(known) = NonZeroU64::new(self.digest.load(Ordering::Relaxed)) {
             return known;

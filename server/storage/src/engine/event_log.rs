@@ -1,8 +1,8 @@
 //! The recent events of a resource, and of the parts of it that somebody watches.
 //!
-//! A log is shared by all its watches; each of them is only a revision that it has come to. A scope narrower
-//! than the resource has a log of its own while it has watches, so that nobody is woken for, or searches
-//! through, events of others.
+//! A log is shared by all its watches; each of them is only the revision that it has reached. A scope
+//! narrower than the resource has a log of its own while it has watches, so that no watch is woken for, or
+//! searches through, events outside its scope.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,8 +26,8 @@ pub(super) struct Hub {
 /// Events in order of revision.
 pub(super) struct EventLog {
     entries: RwLock<Entries>,
-    /// The revision of the youngest event that ever was here, for those who may have seen it: they are many, and would wait
-    /// for one another at the lock.
+    /// The revision of the youngest event that was ever here. Watches read it without the lock of `entries`,
+    /// at which many of them would wait for one another.
     newest: AtomicU64,
     pub(super) wakers: Wakers,
 }
@@ -70,8 +70,8 @@ impl Hub {
         self.older_states.forget_before(event.revision());
     }
 
-    /// The log of `scope`, complete after the revision `after`, and a seat among those who are woken when there is more
-    /// in it. The log lives until the last seat is given back and the log released.
+    /// The log of `scope`, complete after the revision `after`, and the number of a new registration with its
+    /// wakers. The log lives until the last registration has ended and [`release`](Hub::release) was called.
     pub(super) fn subscribe(
         &self,
         scope: &Scope,
@@ -95,8 +95,8 @@ impl Hub {
                 log
             }
         };
-        let seat = log.wakers.sit();
-        Ok((log, seat))
+        let registration = log.wakers.register();
+        Ok((log, registration))
     }
 
     /// Lets go of the log of `scope` if it has no watch left.
@@ -147,8 +147,8 @@ fn logs_of<'a>(
     [namespace, name].into_iter().filter_map(|scope| scoped.get(&scope))
 }
 
-/// Where the part of a log begins that a reader has not seen. Sought from the end, in steps that double: a reader is nearly
-/// always close to it, and each look at an event of old costs a wait for memory.
+/// The index of the first event that a reader has not seen. The search starts at the end and doubles its
+/// steps: a reader is nearly always close to the end, and each look at an old event is a cache miss.
 fn first_unseen(length: usize, is_seen: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high, mut step) = (length, length, 1);
     while low > 0 && !is_seen(low - 1) {

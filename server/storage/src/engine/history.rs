@@ -26,9 +26,9 @@ pub struct Garbage {
     pub because_of: Revision,
 }
 
-/// What may be dropped from the log when `event` is no longer kept, in the order to drop it: the state that it
-/// replaced, and a removal itself. A removal must outlive the states before it, or they would come back at the next
-/// start.
+/// What may be dropped from the log when `event` is no longer kept, in the order to drop it: the state that
+/// it replaced, and a removal itself. A removal must outlive the states before it, or they would come back at
+/// the next start.
 pub(super) fn garbage_of(event: &Event) -> impl Iterator<Item = Garbage> + use<> {
     let because_of = event.revision();
     let previous = event.previous().map(|previous| previous.revision());
@@ -43,8 +43,8 @@ pub(super) struct History {
 }
 
 impl Retention {
-    /// Whether an event of `time` is too old at `now`. One from far in the future is a leftover of a clock that
-    /// was wrong: its age is unknown, and without this it would be kept until that time comes.
+    /// Whether an event of `time` is too old at `now`. One from far in the future is a leftover of a clock
+    /// that was wrong: its age is unknown, and without this it would be kept until that time comes.
     pub(super) fn is_over(&self, time: Timestamp, now: Timestamp) -> bool {
         time < now.before(self.time) || time.before(self.time) > now
     }

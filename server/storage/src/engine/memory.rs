@@ -27,8 +27,8 @@ pub(super) struct Shared {
     pub(super) hubs: ArcSwap<HashMap<ResourceName, Arc<Hub>>>,
     /// Held while a hub is added, so that two threads do not add the same one.
     adding: Mutex<()>,
-    /// History up to here was dropped before this process began, or on request. Watches that began before then do
-    /// not go by it: their logs know what they have seen.
+    /// History up to here was dropped before this process began, or on request. Watches that began before
+    /// then do not go by it: their logs know what they have seen.
     pub(super) begins_after: AtomicU64,
     /// The revision of `state`, for those who wait for it.
     pub(super) reached: signal::Sender<Revision>,
@@ -59,8 +59,8 @@ impl Memory {
         Snapshot::new(state.revision, state.resources.get(resource).cloned().unwrap_or_default())
     }
 
-    /// The state of `resource` at `revision`: the newest one with younger events undone. The errors are those of
-    /// [`Storage::snapshot_at`](crate::Storage::snapshot_at).
+    /// The state of `resource` at `revision`: the newest one with younger events undone. The errors are those
+    /// of [`Storage::snapshot_at`](crate::Storage::snapshot_at).
     pub fn snapshot_at(&self, resource: &ResourceName, revision: Revision) -> Result<Snapshot, StoreError> {
         let now = self.snapshot(resource);
         if revision > now.revision() {

@@ -1,4 +1,4 @@
-//! Older states that somebody asked for, kept for the next who does: the pages of one list are all of one revision.
+//! Older states that were asked for, kept for the next request: all pages of a list are of one revision.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -8,8 +8,8 @@ use crate::revision::Revision;
 /// How many states of a resource are kept.
 const KEPT: usize = 8;
 
-/// States of one resource, the least recently used first. What they hold beyond the newest state is what history holds
-/// anyway.
+/// States of one resource, the least recently used first. What they hold beyond the newest state is what
+/// history holds anyway.
 #[derive(Default)]
 pub(super) struct OlderStates(Mutex<Vec<Snapshot>>);
 

@@ -1,56 +1,57 @@
-//! Who is to be woken when a log has more.
+//! The tasks to wake when a log has new events.
 //!
-//! A waiter stays registered from one event to the next, because most waiters wait again: to wake a thousand costs a
-//! thousand wake-ups and nothing else. One that is woken for nothing looks and waits again.
+//! A watch stays registered from one event to the next, because most watches wait again: waking a thousand of
+//! them costs a thousand wake-ups and nothing else. A task that is woken without need looks at its log and
+//! waits again.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-/// The waiters of one log.
+/// The watches of one log.
 #[derive(Default)]
-pub(super) struct Wakers(Mutex<Seats>);
+pub(super) struct Wakers(Mutex<Registrations>);
 
 #[derive(Default)]
-struct Seats {
-    /// By seat; none where nobody sits, or who sits there has never waited.
+struct Registrations {
+    /// By the number of the registration; none where it is free, or its watch has not waited yet.
     wakers: Vec<Option<Waker>>,
     free: Vec<usize>,
 }
 
 impl Wakers {
-    /// A seat, which has to be given back.
-    pub(super) fn sit(&self) -> usize {
-        let mut seats = self.lock();
-        seats.free.pop().unwrap_or_else(|| {
-            seats.wakers.push(None);
-            seats.wakers.len() - 1
+    /// Registers a watch. Returns the number of its registration.
+    pub(super) fn register(&self) -> usize {
+        let mut registrations = self.lock();
+        registrations.free.pop().unwrap_or_else(|| {
+            registrations.wakers.push(None);
+            registrations.wakers.len() - 1
         })
     }
 
-    /// Gives a seat back.
-    pub(super) fn leave(&self, seat: usize) {
-        let mut seats = self.lock();
-        seats.wakers[seat] = None;
-        seats.free.push(seat);
+    /// Ends a registration.
+    pub(super) fn unregister(&self, registration: usize) {
+        let mut registrations = self.lock();
+        registrations.wakers[registration] = None;
+        registrations.free.push(registration);
     }
 
-    /// Who sits there wants to be woken by this one from now on.
-    pub(super) fn set(&self, seat: usize, waker: &Waker) {
-        self.lock().wakers[seat] = Some(waker.clone());
+    /// From now on, `waker` is woken for this registration.
+    pub(super) fn set(&self, registration: usize, waker: &Waker) {
+        self.lock().wakers[registration] = Some(waker.clone());
     }
 
-    /// Wakes everybody.
+    /// Wakes all.
     pub(super) fn wake(&self) {
         self.lock().wakers.iter().flatten().for_each(Waker::wake_by_ref);
     }
 
-    /// Whether no seat is taken.
+    /// Whether no watch is registered.
     pub(super) fn is_empty(&self) -> bool {
-        let seats = self.lock();
-        seats.free.len() == seats.wakers.len()
+        let registrations = self.lock();
+        registrations.free.len() == registrations.wakers.len()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Seats> {
+    fn lock(&self) -> MutexGuard<'_, Registrations> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -14,7 +14,8 @@ use crate::revision::Revision;
 /// How many events one call to [`Watch::next`] returns at most.
 const BATCH: usize = 128;
 
-/// A reader of events: every event in its scope after the revision that it was started at, in order, each once.
+/// A reader of events: every event in its scope after the revision that it was started at, in order, each
+/// once.
 ///
 /// It holds no events of its own. A reader that is slower than history is kept gets
 /// [`StoreError::Expired`] and must start over from a snapshot.
@@ -24,9 +25,9 @@ pub struct Watch {
     log: Arc<EventLog>,
     scope: Scope,
     cursor: Revision,
-    /// Where the log knows this watch.
-    seat: usize,
-    /// Who the log wakes.
+    /// The registration of this watch with the log.
+    registration: usize,
+    /// The task that the log wakes.
     waker: Option<Waker>,
 }
 
@@ -37,22 +38,22 @@ impl Watch {
         scope: Scope,
         after: Revision,
     ) -> Result<Self, StoreError> {
-        let (log, seat) = hub.subscribe(&scope, after)?;
-        Ok(Self { memory, hub, log, scope, cursor: after, seat, waker: None })
+        let (log, registration) = hub.subscribe(&scope, after)?;
+        Ok(Self { memory, hub, log, scope, cursor: after, registration, waker: None })
     }
 
     /// The next events, at least one; waits for them. [`StoreError::Expired`] if some were missed,
-    /// [`StoreError::Closed`] when the store has shut down and all events were read. Dropping the future loses
-    /// nothing.
+    /// [`StoreError::Closed`] when the store has shut down and all events were read. Dropping the future
+    /// loses nothing.
     pub async fn next(&mut self) -> Result<Vec<Arc<Event>>, StoreError> {
         poll_fn(|context| self.poll_next(context)).await
     }
 
-    /// Like [`next`](Watch::next), for those who are futures themselves.
+    /// Like [`next`](Watch::next), for futures that are written by hand.
     pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Result<Vec<Arc<Event>>, StoreError>> {
-        // In this order: whatever comes after the registration wakes us, whatever came before it is read.
+        // In this order: an event after this wakes the task, an event before it is read below.
         if self.waker.as_ref().is_none_or(|waker| !waker.will_wake(context.waker())) {
-            self.log.wakers.set(self.seat, context.waker());
+            self.log.wakers.set(self.registration, context.waker());
             self.waker = Some(context.waker().clone());
         }
         let closed = self.memory.is_closed();
@@ -65,7 +66,7 @@ impl Watch {
 
     /// The next events if there are any now, else none.
     pub fn take(&mut self) -> Result<Vec<Arc<Event>>, StoreError> {
-        // Nothing can have been missed either: what is forgotten was once the newest.
+        // No event was missed either: an event that is forgotten was once the newest.
         if self.log.ends_at(self.cursor) {
             return Ok(Vec::new());
         }
@@ -76,8 +77,8 @@ impl Watch {
         Ok(events)
     }
 
-    /// The newest revision up to which everything in scope has been returned. A watch that is started after it
-    /// continues this one. This is what a bookmark tells.
+    /// The newest revision up to which everything in scope has been returned. A watch that is started after
+    /// it continues this one. This is what a bookmark tells.
     pub fn progress(&mut self) -> Revision {
         let newest = self.memory.revision();
         if newest > self.cursor && self.log.read(self.cursor, newest, 1).is_ok_and(|events| events.is_empty())
@@ -90,7 +91,7 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.log.wakers.leave(self.seat);
+        self.log.wakers.unregister(self.registration);
         self.hub.release(&self.scope);
     }
 }

@@ -39,14 +39,14 @@ impl MemoryWriter {
         &self.memory
     }
 
-    /// Begins a batch on the newest state, for a commit at the time `now`. Only one batch at a time may be published
-    /// or dropped: the next one is begun after that.
+    /// Begins a batch on the newest state, for a commit at the time `now`. Only one batch at a time may be
+    /// published or dropped: the next one is begun after that.
     pub fn batch(&self, now: Timestamp) -> Batch {
         Batch::on(State::clone(&self.memory.0.state.load()), now)
     }
 
-    /// Makes a durable batch visible, all of it at one instant. [`wake`](MemoryWriter::wake) then tells those who
-    /// wait for it; a backend may acknowledge the writes first.
+    /// Makes a durable batch visible, all of it at one instant. [`wake`](MemoryWriter::wake) then tells those
+    /// who wait for it; a backend may acknowledge the writes first.
     pub fn publish(&mut self, batch: Batch) -> Published {
         let mut by_resource: HashMap<ResourceName, Vec<Arc<Event>>> = HashMap::new();
         let (state, accepted) = batch.into_parts();
@@ -71,8 +71,8 @@ impl MemoryWriter {
         published.logs.iter().for_each(|log| log.wake());
     }
 
-    /// Forgets the oldest events that `retention` does not keep, at most `limit`. Returns the records that the log no
-    /// longer needs.
+    /// Forgets the oldest events that `retention` does not keep, at most `limit`. Returns the records that
+    /// the log no longer needs.
     pub fn forget_overdue(&mut self, now: Timestamp, retention: &Retention, limit: usize) -> Vec<Garbage> {
         let events = self.history.pop_overdue(now, retention, limit);
         self.forget(&events)
@@ -124,7 +124,8 @@ mod tests {
         Change::Create { key, body: Body::new(Vec::new(), 0) }.into()
     }
 
-    /// Events are in the logs a moment before their batch is visible: nobody may read them ahead of the state.
+    /// Events are in the logs a moment before their batch is visible: nobody may read them ahead of the
+    /// state.
     #[tokio::test]
     async fn no_event_is_seen_before_its_state() {
         let mut writer = empty();

@@ -36,7 +36,8 @@ enum What {
     Object(Key, Option<Revision>),
     /// The resource looked like this at this revision.
     List(ResourceName, Revision, Objects),
-    /// This condition of a write to the key did not hold, because of an object at this revision, or because of none.
+    /// This condition of a write to the key did not hold, because of an object at this revision, or because
+    /// of none.
     Failed(Key, Condition, Option<Revision>),
 }
 

@@ -66,8 +66,8 @@ impl History {
         Self { start, steps: Vec::new(), states: vec![Objects::new()] }
     }
 
-    /// Adds the writes of one round. Checks that every revision was given out once, that each write found what the
-    /// writes before it had left, and that its conditions held then.
+    /// Adds the writes of one round. Checks that every revision was given out once, that each write found
+    /// what the writes before it had left, and that its conditions held then.
     pub(super) fn extend(&mut self, mut steps: Vec<Step>) {
         steps.sort_by_key(|step| step.revision);
         for step in steps {
@@ -129,7 +129,8 @@ fn holds(state: &Objects, key: &Key, condition: &Condition) -> bool {
     }
 }
 
-/// Whether a condition of a write to `key` fails in `state`, because of an object at revision `found` or of none.
+/// Whether a condition of a write to `key` fails in `state`, because of an object at revision `found` or of
+/// none.
 pub(super) fn prevents(state: &Objects, key: &Key, condition: &Condition, found: Option<Revision>) -> bool {
     let in_the_way = match condition {
         Condition::At { key, .. } | Condition::Absent { key } => {

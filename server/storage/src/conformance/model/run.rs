@@ -85,7 +85,8 @@ async fn forget_something(storage: &Storage, history: &History, dice: &mut Dice)
     before
 }
 
-/// Every way to look at the past: by undoing what came later, by the records of the log, and by watching from there.
+/// Every way to look at the past: by undoing what came later, by the records of the log, and by watching from
+/// there.
 async fn compare(storage: &Storage, history: &History, forgotten: Revision, dice: &mut Dice) {
     let mut records: Vec<Record> = Vec::new();
     storage.records(&mut |record| records.push(record)).await.unwrap();
