@@ -3,10 +3,10 @@
 //! The log is one table, one row per write, in order of revision; the state is the newest row of each object.
 //! There is no other index: memory knows where everything is, so a commit appends and touches nothing else.
 //!
-//! One task ([`writer`]) owns the connection that writes. It takes whatever requests have come in, checks
+//! One task (`writer`) owns the connection that writes. It takes whatever requests have come in, checks
 //! them against memory, inserts all accepted ones in one transaction, publishes them to memory and then
 //! answers. The commit is the point of no return: with `synchronous=FULL` it is on the disk before anybody is
-//! told. Copying the write-ahead log into the database file happens on another connection ([`checkpoint`]).
+//! told. Copying the write-ahead log into the database file happens on another connection (`checkpoint`).
 //!
 //! A lock file beside the database keeps a second process away.
 

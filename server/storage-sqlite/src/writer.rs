@@ -223,7 +223,7 @@ impl Writer {
         if let Err(error) = appended {
             self.needs_repair = true;
             if let Err(error) = self.repair().await {
-                tracing::error!(%error, "a failed commit could not be undone; trying again before the next one");
+                tracing::error!(%error, "a failed commit is not undone yet; trying again before the next");
             }
             return Err(error);
         }
