@@ -7,6 +7,7 @@
 use std::{
     path::{Path, PathBuf},
     process::Command,
+    time::Duration,
 };
 
 use orch_tests::{
@@ -15,6 +16,7 @@ use orch_tests::{
 };
 use serde_json::{Value, json};
 
+const WIDGETS: &str = "/apis/example.orch.io/v1/namespaces/default/widgets";
 const GADGETS: &str = "/apis/example.orch.io/v1/namespaces/default/gadgets";
 
 /// Where in the example the README puts the file.
@@ -61,6 +63,74 @@ async fn one_yaml_file_is_a_new_resource() {
     );
 
     with_kubectl(&server, &object).await;
+    what_is_registered(&server).await;
+}
+
+/// What the example adds in Rust: a behaviour, an admission plugin, a controller and a route.
+async fn what_is_registered(server: &TestServer) {
+    let (admin, bob) = (server.admin(), server.user("bob"));
+    let widget = |name: &str, colour: &str, replicas: i32| {
+        json!({
+            "apiVersion": "example.orch.io/v1", "kind": "Widget", "metadata": {"name": name},
+            "spec": {"colour": colour, "replicas": replicas},
+        })
+    };
+    let refused = bob.post(WIDGETS, &widget("red", "Red", 1)).await;
+    assert_eq!(
+        refused.refused(403, "Forbidden"),
+        r#"widgets.example.orch.io "red" is forbidden: only painters may make red widgets"#
+    );
+    let created = bob.post(WIDGETS, &widget("a", "Green", 2)).await.expect(201);
+    assert_eq!(created["metadata"]["labels"], json!({"example.orch.io/colour": "Green"}));
+    admin.post(WIDGETS, &widget("red", "Red", 1)).await.expect(201);
+
+    let recipe = "/api/v1/namespaces/default/configmaps/a-recipe";
+    let made = eventually(async || {
+        let answer = admin.get(recipe).await;
+        (answer.status == 200).then(|| answer.json())
+    })
+    .await;
+    assert_eq!(made["data"], json!({"colour": "Green", "pieces": "2"}));
+    assert_eq!(made["metadata"]["ownerReferences"][0]["uid"], created["metadata"]["uid"]);
+    let path = format!("{WIDGETS}/a");
+    eventually(async || {
+        let widget = admin.get(&path).await.expect(200);
+        (widget["status"]["made"] == 2).then_some(())
+    })
+    .await;
+    let refused = admin.merge(&path, &json!({"spec": {"replicas": 1}})).await;
+    let message = refused.refused(422, "Invalid");
+    assert!(message.contains("spec.replicas: Invalid value: 1: must be at least 2"), "{message}");
+    // What it owns is made again when somebody deletes it, or changes it.
+    admin.delete(recipe).await.expect(200);
+    eventually(async || (admin.get(recipe).await.status == 200).then_some(())).await;
+    admin.merge(recipe, &json!({"data": {"pieces": "7"}})).await.expect(200);
+    eventually(async || {
+        let recipe = admin.get(recipe).await.expect(200);
+        (recipe["data"]["pieces"] == "2").then_some(())
+    })
+    .await;
+
+    let answer = bob.get("/colours").await;
+    assert_eq!(answer.expect(200), json!({"colours": ["Red", "Green", "Blue"], "caller": "bob"}));
+    assert_eq!(bob.post("/colours", &json!({})).await.status, 405);
+    let metrics = admin.get("/metrics").await;
+    assert!(metrics.text().contains(r#"workqueue_depth{name="recipes"}"#), "controllers are counted");
+    let ready = admin.get("/readyz?verbose").await;
+    assert!(ready.text().contains("[+]controller/recipes ok"), "{}", ready.text());
+}
+
+/// Asks until there is an answer.
+async fn eventually<T>(mut ask: impl AsyncFnMut() -> Option<T>) -> T {
+    let asked = async {
+        loop {
+            if let Some(answer) = ask().await {
+                return answer;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), asked).await.expect("it happens within 20 seconds")
 }
 
 /// The commands that the README shows, where kubectl is installed.

@@ -19,7 +19,7 @@ pub struct App {
     /// Everything that is no resource: probes, metrics, documents, and a program's own routes.
     pub documents: Router,
     /// The media types that are read and written.
-    pub media_types: MediaTypes,
+    pub media_types: Arc<MediaTypes>,
     /// The groups of metadata-only forms and tables, in the spelling of each vocabulary.
     pub meta_groups: Vec<String>,
     /// Counts requests.

@@ -85,9 +85,10 @@ pub fn router(documents: Documents, own: Router) -> Router {
     };
     let mut router = Router::new();
     for (path, handler) in ROUTES {
-        let serve = |State(documents): State<Arc<Documents>>, request: Request| async move {
+        let handler = *handler;
+        let serve = move |State(documents): State<Arc<Documents>>, request: Request| async move {
             let (parts, _) = request.into_parts();
-            read_only(&documents, &parts, *handler)
+            read_only(&documents, &parts, handler)
         };
         router = router.route(path, any(serve));
     }

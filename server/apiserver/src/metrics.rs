@@ -12,7 +12,7 @@ use std::{
 };
 
 use http::StatusCode;
-use orch_controllers::Monitor;
+use orch_controllers::stats::Monitor;
 use orch_runtime::vocabulary::Vocabulary;
 use prometheus::{
     Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,

@@ -16,7 +16,13 @@ use orch_auth::{
     authorization::Authorization,
     authorizer::Authorizer,
 };
-use orch_controllers::{AnyController, Controller, Monitor, Runner, system_namespaces};
+use orch_controllers::{
+    controller::{AnyController, Controller},
+    product::{self, system_namespaces},
+    runner::Runner,
+    selection,
+    stats::Monitor,
+};
 use orch_kinds::{Services, sources::AccountDirectory};
 use orch_listener::{ListenError, Listener};
 use orch_machinery::media_type::MediaTypes;
@@ -89,7 +95,7 @@ impl Server {
             behaviours,
             operations: Operations::default(),
             admission: orch_kinds::admission(),
-            controllers: orch_controllers::product(),
+            controllers: product::controllers(),
             authorizers: Vec::new(),
             router: Router::new(),
         }
@@ -172,9 +178,8 @@ impl Server {
         self.check()?;
         let admission = AdmissionChain::new(std::mem::take(&mut self.admission), &self.config.admission)
             .map_err(|(flag, problem)| StartError::configuration(flag, problem))?;
-        let chosen =
-            orch_controllers::select(std::mem::take(&mut self.controllers), &self.config.controllers)
-                .map_err(|problem| StartError::configuration("--controllers", problem))?;
+        let chosen = selection::select(std::mem::take(&mut self.controllers), &self.config.controllers)
+            .map_err(|problem| StartError::configuration("--controllers", problem))?;
         let Prepared { authentication, tokens, continue_key, tls, sources, site } =
             bootstrap::prepare(&self.config)?;
         // Before the store is opened: a port in use is found out at no cost.
@@ -225,7 +230,7 @@ impl Server {
             continue_key,
             stopping.clone(),
         ));
-        system_namespaces::ensure(&Client::new(Arc::clone(&core), system_namespaces::NAME)).await.map_err(
+        system_namespaces::ensure(&Client::new(Arc::clone(&core), env!("CARGO_PKG_NAME"))).await.map_err(
             |error| StartError::Runtime(format!("cannot create the system namespaces: {error:?}")),
         )?;
         if created {

@@ -1,31 +1,18 @@
-//! Work that the server does by itself, beside requests.
+//! Work that the server does by itself, beside requests: controllers, what runs them, and the product's own.
 //!
-//! A controller takes no input: it is woken by a signal or by time, looks at the state and brings it nearer to what it
-//! should be. Running one twice does no harm.
+//! A [`Controller`](controller::Controller) brings the objects of one kind to where they should be, and a
+//! [`Trigger`](trigger::Trigger) tells it of changes of other kinds. A [`Runner`](runner::Runner) gives each controller
+//! its watching loop, its queue and its workers; a [`Monitor`](stats::Monitor) tells how they are. Operators choose
+//! controllers by name ([`selection`]). The controllers of the product ([`product`]) use nothing that those of a user
+//! cannot use.
 
-pub mod namespace_content;
-pub mod system_namespaces;
-pub mod volume_protection;
-
-use std::sync::Arc;
-
-use orch_runtime::resource_def::Verb;
-
-use crate::{app::App, catalog::ServedResource, request_info::Target};
-
-/// What a controller's own write is about.
-fn target<'t>(
-    resource: &'t Arc<ServedResource>,
-    verb: Verb,
-    namespace: &'t str,
-    name: &'t str,
-) -> Target<'t> {
-    Target { resource, verb, subresource: None, namespace: namespace.into(), name: name.into() }
-}
-
-/// Waits until the server stops.
-async fn stopped(app: &App) {
-    let mut stopping = app.stopping.clone();
-    // An error means that the sender is gone, and the server with it.
-    let _ = stopping.wait_for(|stopping| *stopping).await;
-}
+pub mod controller;
+#[cfg(test)]
+mod fixture;
+pub mod product;
+mod queue;
+pub mod runner;
+pub mod selection;
+pub mod stats;
+pub mod trigger;
+mod watching;

@@ -69,11 +69,12 @@ impl Trigger {
     }
 }
 
-/// Whether a field of this name stands anywhere in an object. Costs a small part of decoding the object.
-pub(crate) fn mentions(object: &Object, field: &str) -> bool {
-    let Ok(bytes) = object.value() else { return false };
+/// Whether an object may have a field of this name anywhere; otherwise there is no need to decode it, which costs many
+/// times as much as this. A damaged one may.
+pub(crate) fn may_have_field(object: &Object, field: &str) -> bool {
     let quoted = format!("\"{field}\":");
-    str::from_utf8(bytes).is_ok_and(|text| text.contains(&quoted))
+    let text = object.value().ok().and_then(|bytes| str::from_utf8(bytes).ok());
+    text.is_none_or(|text| text.contains(&quoted))
 }
 
 /// The owner references of one state of an object.
@@ -104,7 +105,7 @@ fn owners_of(
 
 /// An object that cannot be read has no owners.
 fn read_owners(resource: &ServedResource, object: &Object) -> Box<[Owner]> {
-    if !mentions(object, "ownerReferences") {
+    if !may_have_field(object, "ownerReferences") {
         return Box::default();
     }
     let Ok(tree) = stored::tree_of(resource, object) else { return Box::default() };

@@ -3,7 +3,13 @@
 //! It lists all objects of the controller's kind, then follows their events and those of the kinds that trigger it, from
 //! the revision of the list on. When it has missed events, it lists again. It keeps no objects.
 
-use std::{future::poll_fn, panic::AssertUnwindSafe, sync::Arc, task::Poll, time::Duration};
+use std::{
+    future::poll_fn,
+    panic::AssertUnwindSafe,
+    sync::{Arc, atomic::Ordering::Relaxed},
+    task::Poll,
+    time::Duration,
+};
 
 use futures_util::FutureExt;
 use orch_registry::{catalog::ServedResource, client::Client};
@@ -16,8 +22,6 @@ use crate::{
     stats::Record,
     trigger::Trigger,
 };
-
-use std::sync::atomic::Ordering::Relaxed;
 
 /// How long after a panic the loop begins anew.
 const RESTART_AFTER: Duration = Duration::from_secs(1);

@@ -1,4 +1,5 @@
-//! The product's admission plugins. Those that the reference has too have its names, so that operators find them.
+//! The product's admission plugins. Those that the reference has too have its names, so that operators find
+//! them.
 
 mod default_toleration_seconds;
 mod namespace_lifecycle;

@@ -1,5 +1,5 @@
-//! `DaemonSet`: an annotation counts the changes of its template. It stands in for a field of older versions of the
-//! kind (`spec.templateGeneration`).
+//! `DaemonSet`: an annotation counts the changes of its template. It stands in for a field of older versions
+//! of the kind (`spec.templateGeneration`).
 
 use orch_api::apps::v1::DaemonSet;
 use orch_registry::behaviour::{Behaviour, WriteInfo};

@@ -1,5 +1,6 @@
-//! What the product's kinds do besides what their schemas say. Everything is registered through the public traits of
-//! `orch-registry`, as the kinds of a user's own server are: no other crate knows that these kinds are special.
+//! What the product's kinds do besides what their schemas say. Everything is registered through the public
+//! traits of `orch-registry`, as the kinds of a user's own server are: no other crate knows that these kinds
+//! are special.
 //!
 //! - [`behaviours`]: steps of a write and of a deletion; each file of a kind holds those of that kind;
 //! - [`admission()`]: rules that look at other objects, and fields that the server adds to new objects;

@@ -1,4 +1,5 @@
-//! `Namespace`: a finalizer of its own in `spec`, a phase that follows the deletion, and a label with its name.
+//! `Namespace`: a finalizer of its own in `spec`, a phase that follows the deletion, and a label with its
+//! name.
 
 use orch_api::core::v1::{Namespace, NamespacePhase};
 use orch_machinery::meta::{Meta, MetaMut, field};
@@ -69,7 +70,8 @@ impl Behaviour<Namespace> for NamespaceBehaviour {
     }
 }
 
-/// The phase has to agree with the deletion timestamp. The reference spells the field `Phase` in these errors.
+/// The phase has to agree with the deletion timestamp. The reference spells the field `Phase` in these
+/// errors.
 fn validate_phase(namespace: &Namespace, violations: &mut Validation<'_>) {
     let status = Path::ROOT.field("status");
     let path = status.field("Phase");

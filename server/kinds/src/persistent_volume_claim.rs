@@ -39,8 +39,8 @@ fn drop_unknown_source(spec: &mut PersistentVolumeClaimSpec, vocabulary: &Vocabu
     }
 }
 
-/// Copies the field that is set to the other one. Only `dataSourceRef` can name another namespace; then `dataSource`
-/// stays empty.
+/// Copies the field that is set to the other one. Only `dataSourceRef` can name another namespace; then
+/// `dataSource` stays empty.
 fn match_sources(spec: &mut PersistentVolumeClaimSpec) {
     match (&spec.data_source, &spec.data_source_ref) {
         (Some(source), None) => {

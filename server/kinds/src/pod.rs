@@ -1,5 +1,5 @@
-//! `Pod`: its first phase and its quality of service, how long it may take to end, and the containers that are added
-//! while it runs.
+//! `Pod`: its first phase and its quality of service, how long it may take to end, and the containers that
+//! are added while it runs.
 
 mod quality_of_service;
 
@@ -20,8 +20,8 @@ use crate::status_alone::WRITABLE_METADATA;
 const DEFAULT_GRACE_SECONDS: i64 = 30;
 const EPHEMERAL_CONTAINERS: &str = "ephemeralcontainers";
 
-const NO_HOSTNAME: &str = "this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is \
-    recommended";
+const NO_HOSTNAME: &str = "this is used in the Pod's hostname, which can result in surprising behavior; \
+    a DNS label is recommended";
 
 pub(crate) struct PodBehaviour;
 
@@ -77,8 +77,8 @@ impl Behaviour<Pod> for PodBehaviour {
     }
 }
 
-/// What an update keeps of the specification: the priority where the client leaves it out, and on the path for ephemeral
-/// containers everything else.
+/// What an update keeps of the specification: the priority where the client leaves it out, and on the path
+/// for ephemeral containers everything else.
 fn keep_spec(pod: &mut Pod, old: &Pod, subresource: &str) {
     let spec = &mut pod.spec;
     if subresource == EPHEMERAL_CONTAINERS {

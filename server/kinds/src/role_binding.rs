@@ -1,4 +1,5 @@
-//! `RoleBinding` and `ClusterRoleBinding`: the groups of what they refer to are filled in, and the role never changes.
+//! `RoleBinding` and `ClusterRoleBinding`: the groups of what they refer to are filled in, and the role never
+//! changes.
 
 use orch_api::rbac::v1::{ClusterRoleBinding, RoleBinding, RoleRef};
 use orch_registry::behaviour::{Behaviour, WriteInfo};

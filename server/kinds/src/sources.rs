@@ -1,45 +1,61 @@
-//! The objects that tokens of service accounts are bound to, as they are stored now.
+//! The stored objects that other crates look up without knowing kinds or the registry. This is the only file
+//! that gives `orch-auth` its objects.
 
 use std::sync::Arc;
 
-use orch_auth::service_account::{Directory, Found, Kind};
+use orch_api::core::v1::{Node, Pod, Secret, ServiceAccount};
+use orch_auth::service_account::{Directory, Found, Kind as BoundKind};
 use orch_machinery::meta::Meta;
-use orch_runtime::scalar::Time;
-use orch_storage::Storage;
+use orch_registry::{catalog::ServedResource, objects::Objects, stored};
+use orch_runtime::{object::Kind, resource_def::ResourceDef, scalar::Time};
+use orch_storage::Object;
 
-use crate::{catalog::Catalog, registry::current};
+/// The kinds that tokens of service accounts are bound to.
+const BOUND: [BoundKind; 4] =
+    [BoundKind::ServiceAccount, BoundKind::Pod, BoundKind::Secret, BoundKind::Node];
 
-/// Looks into the newest state.
-pub struct AccountDirectory {
-    catalog: Arc<Catalog>,
-    storage: Storage,
+/// The row of the resource table of a kind that tokens are bound to.
+pub(crate) fn resource_of(kind: BoundKind) -> &'static ResourceDef {
+    match kind {
+        BoundKind::ServiceAccount => ServiceAccount::RESOURCE,
+        BoundKind::Pod => Pod::RESOURCE,
+        BoundKind::Secret => Secret::RESOURCE,
+        BoundKind::Node => Node::RESOURCE,
+    }
 }
 
+/// The newest state of the objects that tokens of service accounts are bound to.
+pub struct AccountDirectory {
+    objects: Objects,
+    /// Those of the kinds that are served. Every request with a token asks, so they are looked up once.
+    resources: Vec<(BoundKind, Arc<ServedResource>)>,
+}
+
+/// What authentication asks of an object; remembered with each state of it. `None` for one that cannot be
+/// read: no token is valid because of it.
+struct Remembered(Option<Found>);
+
 impl AccountDirectory {
-    /// Of what the catalog serves and the store holds.
-    pub fn new(catalog: Arc<Catalog>, storage: Storage) -> Self {
-        AccountDirectory { catalog, storage }
+    /// Looks into these objects.
+    pub fn new(objects: Objects) -> Self {
+        let served = |kind| Some((kind, Arc::clone(objects.catalog().served(resource_of(kind))?)));
+        let resources = BOUND.into_iter().filter_map(served).collect();
+        AccountDirectory { objects, resources }
     }
 }
 
 impl Directory for AccountDirectory {
-    fn find(&self, kind: Kind, namespace: &str, name: &str) -> Option<Found> {
-        let resource = self.catalog.resource("", "v1", plural(kind))?;
-        let snapshot = self.storage.snapshot(&resource.storage_name);
-        // What cannot be read is nobody to vouch for.
-        let tree = current::tree_of(resource, snapshot.get(namespace, name)?).ok()?;
-        let meta = Meta::of(&tree);
-        let deleted_at = meta.deletion_timestamp().and_then(|text| text.parse::<Time>().ok());
-        Some(Found { uid: meta.uid().to_owned(), deleted_at: deleted_at.map(Time::as_unix_seconds) })
+    fn find(&self, kind: BoundKind, namespace: &str, name: &str) -> Option<Found> {
+        let (_, resource) = self.resources.iter().find(|(of, _)| *of == kind)?;
+        let snapshot = self.objects.snapshot(resource);
+        let object = snapshot.get(namespace, name)?;
+        object.memo::<Remembered>(|object| Remembered(found(resource, object))).0.clone()
     }
 }
 
-/// The resource of a kind that tokens are bound to.
-pub fn plural(kind: Kind) -> &'static str {
-    match kind {
-        Kind::ServiceAccount => "serviceaccounts",
-        Kind::Pod => "pods",
-        Kind::Secret => "secrets",
-        Kind::Node => "nodes",
-    }
+fn found(resource: &ServedResource, object: &Object) -> Option<Found> {
+    let tree = stored::tree_of(resource, object).ok()?;
+    let meta = Meta::of(&tree);
+    let deleted_at = meta.deletion_timestamp().and_then(|text| text.parse::<Time>().ok());
+    Some(Found { uid: meta.uid().to_owned(), deleted_at: deleted_at.map(Time::as_unix_seconds) })
 }

@@ -1,8 +1,8 @@
-//! Protection of storage that is in use: a finalizer keeps a volume while a claim is bound to it, and a claim while
-//! pods use it.
+//! Protection of storage that is in use: a finalizer keeps a volume while a claim is bound to it, and a claim
+//! while pods use it.
 //!
-//! Admission adds the finalizers to new objects. A controller removes them from objects that are being deleted and no
-//! longer in use.
+//! Admission adds the finalizers to new objects. A controller removes them from objects that are being
+//! deleted and no longer in use.
 
 use orch_runtime::{Tree, vocabulary::Vocabulary};
 
@@ -21,7 +21,8 @@ pub fn is_volume_bound(volume: &Tree) -> bool {
     volume.pointer("/status/phase").and_then(Tree::as_str) == Some("Bound")
 }
 
-/// Whether the pod has not ended and has the claim of this name among its volumes. Both are in the same namespace.
+/// Whether the pod has not ended and has the claim of this name among its volumes. Both are in the same
+/// namespace.
 pub fn pod_uses_claim(pod: &Tree, claim: &str) -> bool {
     let has_ended = matches!(text(pod, "/status/phase"), "Succeeded" | "Failed");
     let volumes = pod.pointer("/spec/volumes").and_then(Tree::as_array).into_iter().flatten();

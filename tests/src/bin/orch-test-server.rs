@@ -16,5 +16,5 @@ fn main() -> ExitCode {
         #[expect(clippy::disallowed_methods, reason = "whoever would read an exit code is gone")]
         std::process::exit(1);
     });
-    orch_apiserver::bootstrap::main_with(&[orch_api::registry()], orch_api::VOCABULARIES)
+    orch_apiserver::main_with(&[orch_api::registry()], orch_api::VOCABULARIES)
 }

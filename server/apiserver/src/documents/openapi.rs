@@ -11,10 +11,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use axum::{
-    body::Body,
-    response::{IntoResponse, Response},
-};
+use axum::{body::Body, response::Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
 use jiff::{Timestamp, fmt::rfc2822::DateTimePrinter};
 use orch_machinery::{

@@ -1,6 +1,6 @@
 //! What controllers do, under the names that dashboards of work queues read.
 
-use orch_controllers::{BOUNDS, Durations, Monitor, Stats};
+use orch_controllers::stats::{BOUNDS, Durations, Monitor, Stats};
 use prometheus::{
     Opts,
     core::{Collector, Desc, Describer},

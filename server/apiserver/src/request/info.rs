@@ -210,7 +210,7 @@ const METHODS: &[(&str, Verb)] = &[
     ("DELETE", Verb::DeleteCollection),
 ];
 
-fn verb(method: &Method, query: &Query, watch_prefix: bool, place: &PathParts<'_>) -> Option<Verb> {
+fn verb(method: &Method, query: &Query, watch_prefix: bool, path: &PathParts<'_>) -> Option<Verb> {
     let item = !path.name.is_empty();
     match (method.as_str(), item) {
         ("GET" | "HEAD", _) if watch_prefix => Some(Verb::Watch),

@@ -56,7 +56,7 @@ pub fn write_row(
     let context = CellContext { vocabulary: resource.vocabulary, now };
     let cells = cells(columns_of(resource.def.columns), tree, &context);
     let def = resource.def.type_def;
-    table.row(&Row { cells: &cells, conditions: &[], tree, bytes: document(stored), def }, out);
+    table.row(&Row { cells: &cells, tree, bytes: document(stored), def }, out);
 }
 
 /// The structural form of a stored object, as forms see it that show a part of it.

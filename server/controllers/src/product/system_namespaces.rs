@@ -1,57 +1,65 @@
 //! The namespaces that always exist: made at start, and again when somebody removes one.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use orch_runtime::{resource_def::Verb, vocabulary::Vocabulary};
+use orch_api::core::v1::Namespace;
+use orch_registry::{
+    client::Client,
+    error::{ApiError, Result},
+};
+use orch_runtime::{object::Kind, vocabulary::Vocabulary};
 use serde_json::json;
 
-use super::{stopped, target};
-use crate::{
-    app::App,
-    error::{ApiError, Result},
-    query::Query,
-    registry::{Call, create, options::WriteOptions},
-};
+use crate::controller::{Action, Context, Controller, ObjectKey};
 
+/// How often each is looked at.
 const PERIOD: Duration = Duration::from_mins(1);
 
-/// Names of the namespaces that always exist.
+/// Makes a system namespace that is removed anew.
+pub(super) struct SystemNamespaces;
+
+impl Controller for SystemNamespaces {
+    type Resource = Namespace;
+
+    fn name(&self) -> &'static str {
+        "system-namespaces"
+    }
+
+    async fn reconcile(&self, key: &ObjectKey, cx: &Context) -> Result<Action> {
+        let client = cx.client();
+        if !names(client.core().vocabulary()).contains(&&*key.name) {
+            return Ok(Action::Done);
+        }
+        ensure_one(client, &key.name).await?;
+        Ok(Action::Again(PERIOD))
+    }
+}
+
+/// Their names.
 pub fn names(vocabulary: &Vocabulary) -> [&'static str; 4] {
     ["default", vocabulary.namespace_system, vocabulary.namespace_public, vocabulary.namespace_node_lease]
 }
 
-/// Creates those that are missing.
+/// Creates those that are missing. To be called before anything listens.
 ///
 /// # Errors
-/// What a create may answer, but for the name being taken.
-pub async fn ensure(app: &Arc<App>) -> Result<()> {
-    let Some(namespaces) = app.catalog.resource("", "v1", "namespaces") else {
-        return Ok(());
-    };
-    for name in names(app.catalog.vocabulary) {
-        if app.storage.snapshot(&namespaces.storage_name).get("", name).is_some() {
-            continue;
-        }
-        let target = target(namespaces, Verb::Create, "", "");
-        let call = Call { app, target: &target, query: &Query::default(), user_agent: "", asker: None };
-        let tree = json!({"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": name}});
-        match create::store_new(call, tree, &WriteOptions::internal(), &mut Vec::new()).await {
-            Ok(_) | Err(ApiError::AlreadyExists { .. }) => {}
-            Err(error) => return Err(error),
-        }
+/// As of POST, except for a name that is taken.
+pub async fn ensure(client: &Client) -> Result<()> {
+    for name in names(client.core().vocabulary()) {
+        ensure_one(client, name).await?;
     }
     Ok(())
 }
 
-/// Looks after them until the server stops.
-pub async fn run(app: Arc<App>) {
-    loop {
-        tokio::select! {
-            () = stopped(&app) => return,
-            () = tokio::time::sleep(PERIOD) => {}
-        }
-        if let Err(error) = ensure(&app).await {
-            tracing::error!(?error, "cannot create a system namespace");
-        }
+async fn ensure_one(client: &Client, name: &str) -> Result<()> {
+    // A server without the kind has no namespaces.
+    let Some(namespaces) = client.core().catalog().served(Namespace::RESOURCE) else { return Ok(()) };
+    if client.snapshot(namespaces).get("", name).is_some() {
+        return Ok(());
+    }
+    let tree = json!({"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": name}});
+    match client.create(namespaces, "", tree).await {
+        Ok(_) | Err(ApiError::AlreadyExists { .. }) => Ok(()),
+        Err(error) => Err(error),
     }
 }

@@ -1,128 +1,162 @@
-//! Lets volumes and claims go that are being deleted and that nobody uses any more.
+//! Lets volumes and claims go that are being deleted and no longer in use.
 //!
-//! Both are born with a finalizer, which stays while a volume is bound to a claim, or while a pod uses a claim.
+//! Both get a finalizer when they are made. It stays while a volume is bound to a claim, and while a pod uses a claim.
 
 use std::{sync::Arc, time::Duration};
 
-use orch_machinery::meta::{self, Meta};
-use orch_runtime::{Tree, resource_def::Verb, vocabulary::Vocabulary};
+use orch_api::core::v1::{PersistentVolume, PersistentVolumeClaim, Pod};
+use orch_kinds::volume_protection::{claim_finalizer, is_volume_bound, volume_finalizer};
+use orch_machinery::meta::{Meta, MetaMut};
+use orch_registry::{catalog::ServedResource, error::Result, stored};
+use orch_runtime::{Tree, object::Kind, vocabulary::Vocabulary};
+use orch_storage::Object;
 
-use super::{stopped, target};
+use super::release;
 use crate::{
-    app::App,
-    catalog::ServedResource,
-    error::{ApiError, Result},
-    kinds::{persistent_volume, persistent_volume_claim},
-    query::Query,
-    registry::{Call, current, options::WriteOptions, update},
+    controller::{Action, Context, Controller, ObjectKey},
+    trigger::{Changed, Trigger, may_have_field},
 };
 
-/// How soon something that is still used is looked at again.
-const RETRY: Duration = Duration::from_secs(1);
+/// How soon a claim is looked at again that only pods keep which cannot be read: what changes about them is not known.
+const RETRY: Duration = Duration::from_secs(10);
 
-/// A kind whose objects are kept while they are used.
-struct Protected {
-    plural: &'static str,
-    finalizer: fn(&Vocabulary) -> String,
-    is_in_use: fn(&App, &Tree) -> bool,
-}
+/// Lets go of volumes that no claim is bound to.
+pub(super) struct VolumeProtection;
 
-const VOLUMES: Protected = Protected {
-    plural: "persistentvolumes",
-    finalizer: persistent_volume::finalizer,
-    is_in_use: |_, volume| persistent_volume::is_in_use(volume),
-};
+/// Lets go of claims that no pod uses.
+pub(super) struct ClaimProtection;
 
-const CLAIMS: Protected = Protected {
-    plural: "persistentvolumeclaims",
-    finalizer: persistent_volume_claim::finalizer,
-    is_in_use: is_claim_in_use,
-};
+impl Controller for VolumeProtection {
+    type Resource = PersistentVolume;
 
-/// Looks after both kinds until the server stops.
-pub async fn run(app: Arc<App>) {
-    tokio::join!(watch(&app, &VOLUMES), watch(&app, &CLAIMS));
-}
+    fn name(&self) -> &'static str {
+        "persistentvolume-protection"
+    }
 
-async fn watch(app: &Arc<App>, protected: &Protected) {
-    let Some(resource) = app.catalog.resource("", "v1", protected.plural).cloned() else { return };
-    loop {
-        // Taken before looking, so that nothing can happen unseen between looking and waiting.
-        let seen = app.storage.current_revision();
-        let waiting = match reconcile(app, &resource, protected).await {
-            Ok(waiting) => waiting,
-            Err(error) => {
-                tracing::error!(?error, resource = protected.plural, "cannot let an object go");
-                true
+    async fn reconcile(&self, key: &ObjectKey, cx: &Context) -> Result<Action> {
+        let volumes = cx.served::<PersistentVolume>()?;
+        match kept_by(cx, volumes, key, volume_finalizer)? {
+            Some(volume) if !is_volume_bound(&volume) => {
+                let_go(cx, volumes, volume, volume_finalizer).await?;
             }
-        };
-        let Ok(mut changes) = app.storage.watch(&resource.storage_name, orch_storage::Scope::All, seen)
-        else {
-            // History is shorter than one round: look again.
-            continue;
-        };
-        tokio::select! {
-            biased;
-            () = stopped(app) => return,
-            _ = changes.next() => {}
-            () = tokio::time::sleep(RETRY), if waiting => {}
+            // When its phase changes, the key comes again.
+            _ => {}
+        }
+        Ok(Action::Done)
+    }
+}
+
+impl Controller for ClaimProtection {
+    type Resource = PersistentVolumeClaim;
+
+    fn name(&self) -> &'static str {
+        "persistentvolumeclaim-protection"
+    }
+
+    fn also_watches(&self) -> Vec<Trigger> {
+        vec![Trigger::new(Pod::RESOURCE, claims_let_go)]
+    }
+
+    async fn reconcile(&self, key: &ObjectKey, cx: &Context) -> Result<Action> {
+        let claims = cx.served::<PersistentVolumeClaim>()?;
+        let Some(claim) = kept_by(cx, claims, key, claim_finalizer)? else { return Ok(Action::Done) };
+        match use_of(cx, key) {
+            Use::ByPods => Ok(Action::Done),
+            Use::Unknown => Ok(Action::Again(RETRY)),
+            Use::None => {
+                let_go(cx, claims, claim, claim_finalizer).await?;
+                Ok(Action::Done)
+            }
         }
     }
 }
 
-/// Takes the finalizer from every deleted object that is not used; tells whether one has to wait.
-async fn reconcile(app: &Arc<App>, resource: &Arc<ServedResource>, protected: &Protected) -> Result<bool> {
-    let finalizer = (protected.finalizer)(app.catalog.vocabulary);
-    let snapshot = app.storage.snapshot(&resource.storage_name);
-    let mut waiting = false;
-    for object in snapshot.iter() {
-        let Ok(tree) = current::tree_of(resource, object) else { continue };
-        let meta = Meta::of(&tree);
-        if meta.deletion_timestamp().is_none() || !finalizers(&tree).any(|name| name == finalizer) {
-            continue;
-        }
-        if (protected.is_in_use)(app, &tree) {
-            waiting = true;
-        } else {
-            release(app, resource, tree, &finalizer).await?;
-        }
-    }
-    Ok(waiting)
+/// An object that is being deleted and has the finalizer.
+fn kept_by(
+    cx: &Context,
+    resource: &ServedResource,
+    key: &ObjectKey,
+    finalizer: fn(&Vocabulary) -> String,
+) -> Result<Option<Tree>> {
+    let Some(current) = cx.lookup(resource, key)? else { return Ok(None) };
+    let meta = Meta::of(&current.tree);
+    let finalizer = finalizer(resource.vocabulary);
+    let is_kept = meta.deletion_timestamp().is_some() && meta.finalizers().any(|name| name == finalizer);
+    Ok(is_kept.then_some(current.tree))
 }
 
-async fn release(
-    app: &Arc<App>,
+async fn let_go(
+    cx: &Context,
     resource: &Arc<ServedResource>,
     mut tree: Tree,
-    finalizer: &str,
+    finalizer: fn(&Vocabulary) -> String,
 ) -> Result<()> {
-    let kept: Vec<Tree> = finalizers(&tree).filter(|name| *name != finalizer).map(Tree::from).collect();
-    meta::metadata_mut(&mut tree).insert("finalizers".to_owned(), kept.into());
-    let (namespace, name) = (Meta::of(&tree).namespace().to_owned(), Meta::of(&tree).name().to_owned());
-    let target = target(resource, Verb::Update, &namespace, &name);
-    let call = Call { app, target: &target, query: &Query::default(), user_agent: "", asker: None };
-    let options = WriteOptions::internal();
-    match update::apply(call, &update::Proposal::Replacement(tree), &options, &mut Vec::new()).await {
-        // Somebody else changed the object: the change wakes this controller again.
-        Ok(_) | Err(ApiError::NotFound { .. } | ApiError::Conflict { .. }) => Ok(()),
-        Err(error) => Err(error),
+    MetaMut::of(&mut tree).remove_finalizer(&finalizer(resource.vocabulary));
+    release(cx, resource, "", tree).await
+}
+
+/// Who uses a claim.
+enum Use {
+    None,
+    /// These pods tell when they no longer do.
+    ByPods,
+    /// There are pods that cannot be read. They keep what they may use.
+    Unknown,
+}
+
+fn use_of(cx: &Context, claim: &ObjectKey) -> Use {
+    // A server without pods has nobody who uses claims.
+    let Ok(pods) = cx.served::<Pod>() else { return Use::None };
+    let mut found = Use::None;
+    for pod in cx.client().snapshot(pods).in_namespace(&claim.namespace) {
+        match claims_of(pods, pod) {
+            Some(claims) if claims.contains(&claim.name) => return Use::ByPods,
+            Some(_) => {}
+            None => found = Use::Unknown,
+        }
     }
+    found
 }
 
-fn is_claim_in_use(app: &App, claim: &Tree) -> bool {
-    let Some(pods) = app.catalog.resource("", "v1", "pods") else { return false };
-    let meta = Meta::of(claim);
-    let snapshot = app.storage.snapshot(&pods.storage_name);
-    snapshot.in_namespace(meta.namespace()).any(|pod| {
-        // A pod that cannot be read keeps what it may use.
-        current::tree_of(pods, pod).map_or(true, |pod| persistent_volume_claim::uses(&pod, meta.name()))
-    })
+/// The claims that a pod used before a change and does not use any more.
+fn claims_let_go(change: &Changed<'_>) -> Vec<ObjectKey> {
+    let Some(before) = change.before else { return Vec::new() };
+    let after = change.after.and_then(|pod| claims_of(change.resource, pod)).unwrap_or_default();
+    let let_go = claims_of(change.resource, before).unwrap_or_default();
+    let let_go = let_go.iter().filter(|claim| !after.contains(claim));
+    let_go.map(|claim| ObjectKey::new(Arc::clone(&before.key().namespace), Arc::clone(claim))).collect()
 }
 
-fn finalizers(tree: &Tree) -> impl Iterator<Item = &str> {
-    tree.pointer("/metadata/finalizers")
-        .and_then(Tree::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Tree::as_str)
+/// The claims that a pod uses, remembered with each state of it; `None` for a pod that cannot be read.
+struct Claims(Option<Box<[Arc<str>]>>);
+
+fn claims_of<'p>(pods: &ServedResource, pod: &'p Object) -> Option<&'p [Arc<str>]> {
+    pod.memo(|pod| Claims(read_claims(pods, pod))).0.as_deref()
+}
+
+fn read_claims(pods: &ServedResource, pod: &Object) -> Option<Box<[Arc<str>]>> {
+    if !may_have_field(pod, "persistentVolumeClaim") && !may_have_field(pod, "ephemeral") {
+        return Some(Box::default());
+    }
+    let tree = stored::tree_of(pods, pod).ok()?;
+    Some(claims_used_by(&tree).into_iter().map(Arc::from).collect())
+}
+
+/// The names of the claims among the volumes of a pod that has not ended.
+fn claims_used_by(pod: &Tree) -> Vec<String> {
+    if matches!(text(pod, "/status/phase"), "Succeeded" | "Failed") {
+        return Vec::new();
+    }
+    let volumes = pod.pointer("/spec/volumes").and_then(Tree::as_array).into_iter().flatten();
+    let claims = volumes.filter_map(|volume| match (volume.get("persistentVolumeClaim"), volume.get("ephemeral")) {
+        (Some(claim), _) => Some(text(claim, "/claimName").to_owned()),
+        // The claim of an ephemeral volume is named after the pod and the volume.
+        (None, Some(_)) => Some(format!("{}-{}", text(pod, "/metadata/name"), text(volume, "/name"))),
+        (None, None) => None,
+    });
+    claims.collect()
+}
+
+fn text<'t>(tree: &'t Tree, pointer: &str) -> &'t str {
+    tree.pointer(pointer).and_then(Tree::as_str).unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! `NamespaceLifecycle`: new objects need a namespace that exists and is not being deleted, and the namespaces that the
-//! server needs cannot be deleted.
+//! `NamespaceLifecycle`: new objects need a namespace that exists and is not being deleted, and the
+//! namespaces that the server needs cannot be deleted.
 
 use orch_api::core::v1::Namespace;
 use orch_auth::answer::Answer;
@@ -38,8 +38,8 @@ impl AdmissionPlugin for NamespaceLifecycle {
 /// Whether a namespace takes new objects; remembered with each state of it.
 struct IsOpen(bool);
 
-/// A create commits only while the namespace is as it was seen here, so that no object is left behind in a namespace
-/// that is being emptied.
+/// A create commits only while the namespace is as it was seen here, so that no object is left behind in a
+/// namespace that is being emptied.
 ///
 /// # Errors
 /// 404 for a namespace that does not exist, 403 for one that is being deleted.
@@ -70,7 +70,8 @@ fn terminating(request: &AdmissionRequest<'_>) -> ApiError {
     let AdmissionRequest { namespace, name, .. } = request;
     let resource = ResourceName::of(request.resource);
     let message = format!(
-        "{} \"{name}\" is forbidden: unable to create new content in namespace {namespace} because it is being terminated",
+        "{} \"{name}\" is forbidden: unable to create new content in namespace {namespace} \
+         because it is being terminated",
         resource.qualified()
     );
     let cause =

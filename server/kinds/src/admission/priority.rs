@@ -80,14 +80,14 @@ fn check_own_values(spec: &PodSpec, class: &Class) -> Result<(), String> {
     let Class { priority, preemption_policy, .. } = class;
     if let Some(own) = spec.priority.filter(|own| own != priority) {
         return Err(format!(
-            "the integer value of priority ({own}) must not be provided in pod spec; priority admission controller computed \
-             {priority} from the given PriorityClass name"
+            "the integer value of priority ({own}) must not be provided in pod spec; \
+             priority admission controller computed {priority} from the given PriorityClass name"
         ));
     }
     match &spec.preemption_policy {
         Some(own) if own != preemption_policy => Err(format!(
-            "the string value of PreemptionPolicy ({own}) must not be provided in pod spec; priority admission controller \
-             computed {preemption_policy} from the given PriorityClass name"
+            "the string value of PreemptionPolicy ({own}) must not be provided in pod spec; \
+             priority admission controller computed {preemption_policy} from the given PriorityClass name"
         )),
         _ => Ok(()),
     }

@@ -1,5 +1,5 @@
-//! `StorageObjectInUseProtection`: new volumes and claims get the finalizer that keeps them while they are in use; see
-//! [`volume_protection`].
+//! `StorageObjectInUseProtection`: new volumes and claims get the finalizer that keeps them while they are in
+//! use; see [`volume_protection`].
 
 use orch_api::core::v1::{PersistentVolume, PersistentVolumeClaim};
 use orch_auth::answer::Answer;

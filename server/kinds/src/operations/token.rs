@@ -1,110 +1,128 @@
-//! `serviceaccounts/token`: makes a token by which a program is known as the account.
+//! `serviceaccounts/token`: issues a token with which a program authenticates as the service account.
 
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
 use orch_api::authentication::v1::{
     BoundObjectReference, TOKEN_REQUEST_TYPE, TokenRequest, TokenRequestStatus,
 };
-use orch_auth::service_account::{Grant, Kind, Named};
+use orch_auth::service_account::{Grant, Kind, Named, TokenIssuer};
 use orch_machinery::{
-    json::encode::encode,
     managed_fields,
-    meta::{self, Meta},
+    meta::{self, Meta, MetaMut},
+};
+use orch_registry::{
+    answer::Answer,
+    error::{ApiError, ResourceName, Result},
+    operation::{Operation, OperationContext},
+    stored,
+    write::{Attempt, own},
 };
 use orch_runtime::{
     Tree,
     field_error::{FieldError, Validation},
     object::{SetDefaults, Validate},
     path::Path,
-    resource_def::{BodyKind, Verb},
+    resource_def::BodyKind,
     scalar::Time,
 };
 use serde_json::json;
 
-use super::{Operation, Performing};
-use crate::{
-    account_directory::plural,
-    error::{ApiError, ResourceName, Result},
-    registry::{Answer, Call, current, options::WriteOptions, write},
-    request_info::Target,
-};
+use crate::sources::resource_of;
 
-pub(super) struct Token;
+pub(crate) struct Token {
+    tokens: Arc<TokenIssuer>,
+}
+
+impl Token {
+    pub(crate) fn new(tokens: Arc<TokenIssuer>) -> Self {
+        Token { tokens }
+    }
+
+    fn issue(&self, context: OperationContext<'_>, mut request: TokenRequest) -> Result<Answer> {
+        check_name(context, &request)?;
+        let account = stored_object(context, Kind::ServiceAccount, &context.target.name)?;
+        self.complete(context, &mut request, &account);
+        let mut violations = Validation::new(context.cx.core.vocabulary());
+        request.validate(&Path::ROOT, &mut violations);
+        refuse(context, "", violations)?;
+        let grant = grant(context, &request, account.named)?;
+        let token = self
+            .tokens
+            .issue(&grant)
+            .map_err(|error| ApiError::internal("the token cannot be made", error))?;
+        let sent = tree_of(context, &request)?;
+        request.status = TokenRequestStatus {
+            token,
+            expiration_timestamp: Some(Time::from_unix_seconds(grant.expires)),
+        };
+        answer(context, sent, &request)
+    }
+
+    /// Fills in what the client may leave out, and what belongs to the server.
+    fn complete(&self, context: OperationContext<'_>, request: &mut TokenRequest, account: &Known) {
+        let OperationContext { cx, target, .. } = context;
+        request.set_defaults();
+        request.status = TokenRequestStatus::default();
+        if request.spec.audiences.is_empty() {
+            request.spec.audiences = self.tokens.audiences().to_vec();
+        }
+        let metadata = &mut request.metadata;
+        metadata.name.clone_from(&account.named.name);
+        metadata.namespace = target.namespace.to_string();
+        metadata.uid = uuid::Uuid::new_v4().to_string();
+        metadata.creation_timestamp = Some(cx.core.now());
+        metadata.managed_fields.clear();
+    }
+}
 
 impl Operation for Token {
-    fn perform<'a>(&'a self, call: Call<'a>, body: Tree, options: &'a WriteOptions) -> Performing<'a> {
-        Box::pin(async move {
-            let mut request: TokenRequest = serde_json::from_value(body)
-                .map_err(|error| ApiError::BadRequest(format!("the body is no TokenRequest: {error}")))?;
-            check_name(call, &request)?;
-            let account = named(call, Kind::ServiceAccount, &call.target.name)?;
-            complete(call, &mut request, &account);
-            let mut cx = Validation::new(call.app.catalog.vocabulary);
-            request.validate(&Path::ROOT, &mut cx);
-            refuse(call, "", cx)?;
-            let grant = grant(call, &request, account.named)?;
-            let token = call
-                .app
-                .tokens
-                .issue(&grant)
-                .map_err(|error| ApiError::internal("the token cannot be made", error))?;
-            let asked = tree_of(call, &request)?;
-            request.status = TokenRequestStatus {
-                token,
-                expiration_timestamp: Some(Time::from_unix_seconds(grant.expires)),
-            };
-            answer(call, options, asked, &request)
-        })
+    type Body = TokenRequest;
+
+    fn perform<'a>(
+        &'a self,
+        context: OperationContext<'a>,
+        body: TokenRequest,
+    ) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(std::future::ready(self.issue(context, body)))
     }
 }
 
-/// A name in the body is that of the URL.
-fn check_name(call: Call<'_>, request: &TokenRequest) -> Result<()> {
-    let mut cx = Validation::new(call.app.catalog.vocabulary);
+/// A name in the body has to be that of the URL.
+fn check_name(context: OperationContext<'_>, request: &TokenRequest) -> Result<()> {
+    let mut violations = Validation::new(context.cx.core.vocabulary());
     let name = &request.metadata.name;
-    if !name.is_empty() && *name != call.target.name {
+    if !name.is_empty() && *name != context.target.name {
         let metadata = Path::ROOT.field("metadata");
         let detail = "must match the service account name if specified";
-        cx.push(FieldError::invalid(&metadata.field("name"), name, detail));
+        violations.push(FieldError::invalid(&metadata.field("name"), name, detail));
     }
-    refuse(call, &call.target.name, cx)
+    refuse(context, &context.target.name, violations)
 }
 
-fn refuse(call: Call<'_>, name: &str, cx: Validation<'_>) -> Result<()> {
-    if cx.is_empty() {
+fn refuse(context: OperationContext<'_>, name: &str, violations: Validation<'_>) -> Result<()> {
+    if violations.is_empty() {
         return Ok(());
     }
-    let body = body_kind(call);
+    let body = body_kind(context);
     Err(ApiError::Invalid {
-        group: call.app.catalog.vocabulary.group(body.map_or("", |body| body.group)).into_owned(),
+        group: context.cx.core.vocabulary().group(body.map_or("", |body| body.group)).into_owned(),
         kind: body.map_or("", |body| body.kind).to_owned(),
         name: name.to_owned(),
-        errors: cx.into_errors(),
+        errors: violations.into_errors(),
     })
 }
 
-fn body_kind(call: Call<'_>) -> Option<BodyKind> {
-    call.target.subresource.and_then(|subresource| subresource.body)
-}
-
-/// What the client may leave out, and what is the server's.
-fn complete(call: Call<'_>, request: &mut TokenRequest, account: &Known) {
-    request.set_defaults();
-    request.status = TokenRequestStatus::default();
-    if request.spec.audiences.is_empty() {
-        request.spec.audiences = call.app.tokens.audiences().to_vec();
-    }
-    let metadata = &mut request.metadata;
-    metadata.name.clone_from(&account.named.name);
-    metadata.namespace.clone_from(&call.target.namespace.clone().into_owned());
-    metadata.uid = uuid::Uuid::new_v4().to_string();
-    metadata.creation_timestamp = Some(call.app.now());
-    metadata.managed_fields.clear();
+fn body_kind(context: OperationContext<'_>) -> Option<BodyKind> {
+    context.target.subresource.and_then(|subresource| subresource.body)
 }
 
 /// What the token is to say. It is bound to the object that the request refers to.
-fn grant(call: Call<'_>, request: &TokenRequest, account: Named) -> Result<Grant> {
-    let issued = call.app.now().as_unix_seconds();
+fn grant(context: OperationContext<'_>, request: &TokenRequest, account: Named) -> Result<Grant> {
+    let OperationContext { cx, target, .. } = context;
+    let issued = cx.core.now().as_unix_seconds();
     let mut grant = Grant {
-        namespace: call.target.namespace.clone().into_owned(),
+        namespace: target.namespace.to_string(),
         account,
         audiences: request.spec.audiences.clone(),
         bound: None,
@@ -114,26 +132,14 @@ fn grant(call: Call<'_>, request: &TokenRequest, account: Named) -> Result<Grant
     };
     let Some(reference) = &request.spec.bound_object_ref else { return Ok(grant) };
     let kind = bound_kind(reference)?;
-    let bound = named(call, kind, &reference.name)?;
+    let bound = stored_object(context, kind, &reference.name)?;
     if kind == Kind::Pod {
-        let text = |pointer: &str| bound.tree.pointer(pointer).and_then(Tree::as_str).unwrap_or_default();
-        if text("/spec/serviceAccountName") != call.target.name {
-            return Err(ApiError::BadRequest(format!(
-                "cannot bind token for serviceaccount \"{}\" to pod running with different serviceaccount name.",
-                call.target.name
-            )));
-        }
-        let node = text("/spec/nodeName");
-        grant.node = (!node.is_empty()).then(|| {
-            // The machine may have gone before its pods.
-            named(call, Kind::Node, node)
-                .map_or_else(|_| Named { name: node.to_owned(), uid: String::new() }, |node| node.named)
-        });
+        grant.node = check_pod(context, &bound.tree)?;
     }
     if !reference.uid.is_empty() && reference.uid != bound.named.uid {
         let cause = format!(
-            "the UID in the bound object reference ({}) does not match the UID in record. The object might have been \
-             deleted and then recreated",
+            "the UID in the bound object reference ({}) does not match the UID in record. \
+             The object might have been deleted and then recreated",
             reference.uid
         );
         let resource = ResourceName { group: String::new(), resource: reference.kind.clone() };
@@ -141,6 +147,24 @@ fn grant(call: Call<'_>, request: &TokenRequest, account: Named) -> Result<Grant
     }
     grant.bound = Some((kind, bound.named));
     Ok(grant)
+}
+
+/// A pod has to run as the account. Returns the node that it runs on.
+fn check_pod(context: OperationContext<'_>, pod: &Tree) -> Result<Option<Named>> {
+    let text = |pointer: &str| pod.pointer(pointer).and_then(Tree::as_str).unwrap_or_default();
+    let account = &*context.target.name;
+    if text("/spec/serviceAccountName") != account {
+        return Err(ApiError::BadRequest(format!(
+            "cannot bind token for serviceaccount \"{account}\" to pod running with different serviceaccount \
+             name."
+        )));
+    }
+    let node = text("/spec/nodeName");
+    Ok((!node.is_empty()).then(|| {
+        // The node may have been deleted before its pods.
+        stored_object(context, Kind::Node, node)
+            .map_or_else(|_| Named { name: node.to_owned(), uid: String::new() }, |node| node.named)
+    }))
 }
 
 fn bound_kind(reference: &BoundObjectReference) -> Result<Kind> {
@@ -155,49 +179,44 @@ fn bound_kind(reference: &BoundObjectReference) -> Result<Kind> {
     }
 }
 
-/// An object that a token names.
+/// A stored object that a token names.
 struct Known {
     named: Named,
     tree: Tree,
 }
 
-/// The object of that name; in the account's namespace, unless it has none.
-fn named(call: Call<'_>, kind: Kind, name: &str) -> Result<Known> {
-    let Some(resource) = call.app.catalog.resource("", "v1", plural(kind)) else {
-        return Err(ApiError::UnknownResource);
-    };
-    let namespace = if kind == Kind::Node { "".into() } else { call.target.namespace.clone() };
-    let target = Target { resource, verb: Verb::Get, subresource: None, namespace, name: name.into() };
-    let tree = current::find(Call { target: &target, ..call }, name)?.tree;
+/// The object of that name; in the account's namespace, unless the kind has none.
+fn stored_object(context: OperationContext<'_>, kind: Kind, name: &str) -> Result<Known> {
+    let OperationContext { cx, target, .. } = context;
+    let resource = cx.core.catalog().served(resource_of(kind)).ok_or(ApiError::UnknownResource)?;
+    let namespace = if kind == Kind::Node { "" } else { &*target.namespace };
+    let tree = cx.core.objects().find(resource, namespace, name)?.tree;
     let uid = Meta::of(&tree).uid().to_owned();
     Ok(Known { named: Named { name: name.to_owned(), uid }, tree })
 }
 
-/// The request with the token, and with a record of who asked for what.
-fn answer(call: Call<'_>, options: &WriteOptions, mut asked: Tree, request: &TokenRequest) -> Result<Answer> {
-    let api_version = asked.get("apiVersion").and_then(Tree::as_str).unwrap_or_default().to_owned();
-    let time = call.app.now().to_string();
+/// The request with the token, and with the managed fields of what the client sent.
+fn answer(context: OperationContext<'_>, mut sent: Tree, request: &TokenRequest) -> Result<Answer> {
+    let OperationContext { cx, target, options } = context;
+    let api_version = meta::api_version(&sent).to_owned();
+    let time = cx.core.now().to_string();
     let write = managed_fields::Write {
         api_version: &api_version,
-        ..write::ownership(call, options, &time, &[&["status"], &["metadata"]])
+        ..own::record(Attempt { cx, target, options }, &time, &[&["status"], &["metadata"]])
     };
     let empty = json!({"metadata": {}, "spec": {}, "status": {}});
-    managed_fields::track_create(&write, &empty, &mut asked, &TOKEN_REQUEST_TYPE);
-    let mut tree = tree_of(call, request)?;
-    if let Some(owners) = asked.pointer_mut("/metadata/managedFields").map(Tree::take) {
-        meta::metadata_mut(&mut tree).insert("managedFields".to_owned(), owners);
-    }
-    let mut text = Vec::new();
-    encode(&tree, &TOKEN_REQUEST_TYPE, &mut text);
-    text.push(b'\n');
-    Ok(Answer::Transient { json: text.into(), created: true })
+    managed_fields::track_create(&write, &empty, &mut sent, &TOKEN_REQUEST_TYPE);
+    let mut tree = tree_of(context, request)?;
+    MetaMut::of(&mut tree).set_managed_fields(managed_fields::take_entries(&mut sent));
+    Ok(Answer::Transient { json: stored::transient(&TOKEN_REQUEST_TYPE, &tree, None), created: true })
 }
 
-fn tree_of(call: Call<'_>, request: &TokenRequest) -> Result<Tree> {
+fn tree_of(context: OperationContext<'_>, request: &TokenRequest) -> Result<Tree> {
     let mut tree = serde_json::to_value(request)
         .map_err(|error| ApiError::internal("the token request cannot be written", error))?;
-    if let Some(BodyKind { group, version, kind, .. }) = body_kind(call) {
-        meta::set_type(&mut tree, kind, &call.app.catalog.vocabulary.api_version(group, version));
+    if let Some(BodyKind { group, version, kind, .. }) = body_kind(context) {
+        let api_version = context.cx.core.vocabulary().api_version(group, version);
+        meta::set_type(&mut tree, kind, &api_version);
     }
     Ok(tree)
 }

@@ -1,5 +1,5 @@
-//! The quality of service class of a pod, which decides what happens to it when resources are short. It follows from the
-//! requests and limits of the containers.
+//! The quality of service class of a pod, which decides what happens to it when resources are short. It
+//! follows from the requests and limits of the containers.
 
 use std::collections::BTreeMap;
 

@@ -1,97 +1,111 @@
-//! Access reviews: may they?
+//! Access reviews: whether a user may do something.
 
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
 use orch_api::authorization::v1::{
     LocalSubjectAccessReview, NonResourceAttributes, ResourceAttributes, SelfSubjectAccessReview,
     SubjectAccessReview, SubjectAccessReviewSpec, SubjectAccessReviewStatus,
 };
 use orch_auth::{
+    authorization::Authorization,
     authorizer::{Attributes, Authorizer, Decision, ResourceTarget, Target},
     user::UserInfo,
 };
-use orch_runtime::object::ApiObject;
+use orch_registry::{context::RequestContext, error::Result, operation::Review};
 
-use super::{Answering, Asked, Review};
-use crate::{error::Result, registry::Call};
+/// Answers questions about access with the decisions that the authorizers would make.
+#[derive(Clone)]
+pub(crate) struct Access {
+    pub(super) authorization: Arc<Authorization>,
+}
 
-pub(super) struct Subject;
-pub(super) struct LocalSubject;
-pub(super) struct SelfSubject;
+impl Access {
+    pub(crate) fn new(authorization: Arc<Authorization>) -> Self {
+        Access { authorization }
+    }
 
-impl Review for Subject {
-    fn answer<'a>(&'a self, asked: Asked<'a>) -> Answering<'a> {
+    async fn of_subject(&self, spec: &SubjectAccessReviewSpec) -> SubjectAccessReviewStatus {
+        let user = UserInfo {
+            name: spec.user.clone(),
+            uid: spec.uid.clone(),
+            groups: spec.groups.clone(),
+            extra: spec.extra.clone(),
+        };
+        self.of_user(&user, spec.resource_attributes.as_ref(), spec.non_resource_attributes.as_ref()).await
+    }
+
+    /// Exactly one of `resource` and `path` is set: the question is valid.
+    async fn of_user(
+        &self,
+        user: &UserInfo,
+        resource: Option<&ResourceAttributes>,
+        path: Option<&NonResourceAttributes>,
+    ) -> SubjectAccessReviewStatus {
+        let (verb, target) = match (resource, path) {
+            (Some(resource), _) => (resource.verb.as_str(), Target::Resource(resource_target(resource))),
+            (None, Some(path)) => (path.verb.as_str(), Target::Path(&path.path)),
+            (None, None) => return SubjectAccessReviewStatus::default(),
+        };
+        let attributes = Attributes { user, verb, target };
+        let decision = self.authorization.authorize(&attributes).resolve().await;
+        SubjectAccessReviewStatus {
+            allowed: decision.is_allowed(),
+            denied: matches!(decision, Decision::Deny { .. }),
+            reason: decision.reason().to_owned(),
+            evaluation_error: String::new(),
+        }
+    }
+}
+
+impl Review<SubjectAccessReview> for Access {
+    fn answer<'a>(
+        &'a self,
+        _cx: &'a RequestContext<'a>,
+        question: &'a mut SubjectAccessReview,
+    ) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            if let Some(review) = asked.question.as_any_mut().downcast_mut::<SubjectAccessReview>() {
-                review.status = about_anybody(asked.call, &review.spec).await;
-            }
+            question.status = self.of_subject(&question.spec).await;
             Ok(())
         })
     }
 }
 
-impl Review for LocalSubject {
+impl Review<LocalSubjectAccessReview> for Access {
     /// The namespace is that of the request unless the client names one.
-    fn prepare(&self, question: &mut dyn ApiObject) -> Result<()> {
-        if let Some(review) = question.as_any_mut().downcast_mut::<LocalSubjectAccessReview>()
-            && let Some(resource) = &mut review.spec.resource_attributes
+    fn prepare(&self, question: &mut LocalSubjectAccessReview) -> Result<()> {
+        if let Some(resource) = &mut question.spec.resource_attributes
             && resource.namespace.is_empty()
         {
-            resource.namespace.clone_from(&review.metadata.namespace);
+            resource.namespace.clone_from(&question.metadata.namespace);
         }
         Ok(())
     }
 
-    fn answer<'a>(&'a self, asked: Asked<'a>) -> Answering<'a> {
+    fn answer<'a>(
+        &'a self,
+        _cx: &'a RequestContext<'a>,
+        question: &'a mut LocalSubjectAccessReview,
+    ) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            if let Some(review) = asked.question.as_any_mut().downcast_mut::<LocalSubjectAccessReview>() {
-                review.status = about_anybody(asked.call, &review.spec).await;
-            }
+            question.status = self.of_subject(&question.spec).await;
             Ok(())
         })
     }
 }
 
-impl Review for SelfSubject {
-    fn answer<'a>(&'a self, asked: Asked<'a>) -> Answering<'a> {
+impl Review<SelfSubjectAccessReview> for Access {
+    fn answer<'a>(
+        &'a self,
+        cx: &'a RequestContext<'a>,
+        question: &'a mut SelfSubjectAccessReview,
+    ) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            if let Some(review) = asked.question.as_any_mut().downcast_mut::<SelfSubjectAccessReview>() {
-                let spec = &review.spec;
-                let (resource, other) = (&spec.resource_attributes, &spec.non_resource_attributes);
-                review.status = decide(asked.call, asked.user, resource.as_ref(), other.as_ref()).await;
-            }
+            let spec = &question.spec;
+            let (resource, path) = (&spec.resource_attributes, &spec.non_resource_attributes);
+            question.status = self.of_user(cx.caller.user, resource.as_ref(), path.as_ref()).await;
             Ok(())
         })
-    }
-}
-
-async fn about_anybody(call: Call<'_>, spec: &SubjectAccessReviewSpec) -> SubjectAccessReviewStatus {
-    let user = UserInfo {
-        name: spec.user.clone(),
-        uid: spec.uid.clone(),
-        groups: spec.groups.clone(),
-        extra: spec.extra.clone(),
-    };
-    decide(call, &user, spec.resource_attributes.as_ref(), spec.non_resource_attributes.as_ref()).await
-}
-
-/// Asks the authorizers as a request would. Exactly one of the two is given: the question is valid.
-async fn decide(
-    call: Call<'_>,
-    user: &UserInfo,
-    resource: Option<&ResourceAttributes>,
-    other: Option<&NonResourceAttributes>,
-) -> SubjectAccessReviewStatus {
-    let (verb, target) = match (resource, other) {
-        (Some(resource), _) => (resource.verb.as_str(), Target::Resource(resource_target(resource))),
-        (None, Some(other)) => (other.verb.as_str(), Target::Path(&other.path)),
-        (None, None) => return SubjectAccessReviewStatus::default(),
-    };
-    let attributes = Attributes { user, verb, target };
-    let decision = call.app.authorization.authorize(&attributes).resolve().await;
-    SubjectAccessReviewStatus {
-        allowed: decision.is_allowed(),
-        denied: matches!(decision, Decision::Deny { .. }),
-        reason: decision.reason().to_owned(),
-        evaluation_error: String::new(),
     }
 }
 

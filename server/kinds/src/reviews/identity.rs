@@ -1,97 +1,116 @@
-//! Reviews of identity: who is the caller, and whose token is this?
+//! Reviews of identity: who the caller is, and who a token belongs to.
 
-use std::time::{Duration, SystemTime};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
+use arc_swap::ArcSwap;
+use futures_util::future::BoxFuture;
 use orch_api::authentication::{
     v1::{self, TokenReview, TokenReviewStatus},
     v1alpha1, v1beta1,
 };
 use orch_auth::{
+    authentication::Authentication,
     authenticator::{Credentials, certificate::PeerCertificates},
+    service_account::TokenIssuer,
     user::UserInfo,
 };
-use orch_runtime::object::ApiObject;
-
-use super::{Answering, Asked, Review};
-use crate::{
+use orch_registry::{
+    context::RequestContext,
     error::{ApiError, Result},
-    registry::Call,
+    operation::Review,
 };
 
-pub(super) struct SelfSubject;
-pub(super) struct Token;
+/// Answers who the caller is.
+pub(crate) struct Caller;
 
-impl Review for SelfSubject {
-    fn repeats_question(&self) -> bool {
-        false
-    }
-
-    fn answer<'a>(&'a self, asked: Asked<'a>) -> Answering<'a> {
-        Box::pin(async move {
-            // Whatever the client sent, the answer is about the caller alone. It is the same in every version.
-            macro_rules! answer {
-                ($($version:ident),*) => {$(
-                    if let Some(review) = asked.question.as_any_mut().downcast_mut::<$version::SelfSubjectReview>() {
-                        *review = $version::SelfSubjectReview::default();
-                        review.metadata.creation_timestamp = Some(asked.call.app.now());
-                        review.status.user_info = described(asked.user);
-                    }
-                )*};
+/// The answer is about the caller alone, whatever the client sends; it is the same in every version.
+macro_rules! answer_in {
+    ($($version:ident),*) => {$(
+        impl Review<$version::SelfSubjectReview> for Caller {
+            fn repeats_question(&self) -> bool {
+                false
             }
-            answer!(v1, v1beta1, v1alpha1);
-            Ok(())
-        })
-    }
+
+            fn answer<'a>(
+                &'a self,
+                cx: &'a RequestContext<'a>,
+                question: &'a mut $version::SelfSubjectReview,
+            ) -> BoxFuture<'a, Result<()>> {
+                *question = $version::SelfSubjectReview::default();
+                question.metadata.creation_timestamp = Some(cx.core.now());
+                question.status.user_info = described(cx.caller.user);
+                Box::pin(std::future::ready(Ok(())))
+            }
+        }
+    )*};
 }
 
-impl Review for Token {
-    fn prepare(&self, question: &mut dyn ApiObject) -> Result<()> {
-        match question.as_any_mut().downcast_mut::<TokenReview>() {
-            Some(review) if review.spec.token.is_empty() => {
-                Err(ApiError::BadRequest("token is required for TokenReview in authentication".to_owned()))
-            }
-            _ => Ok(()),
+answer_in!(v1, v1beta1, v1alpha1);
+
+/// Answers who a token belongs to.
+pub(crate) struct TokenOwner {
+    authentication: Arc<ArcSwap<Authentication>>,
+    tokens: Arc<TokenIssuer>,
+}
+
+impl TokenOwner {
+    pub(crate) fn new(authentication: Arc<ArcSwap<Authentication>>, tokens: Arc<TokenIssuer>) -> Self {
+        TokenOwner { authentication, tokens }
+    }
+
+    /// Asks the authentication methods as a request with the token would, to one of the audiences. A token
+    /// that names no audience is for this server.
+    async fn find(&self, token: &str, audiences: &[String], now: SystemTime) -> TokenReviewStatus {
+        let (peer, header) = (PeerCertificates::default(), format!("Bearer {token}"));
+        let credentials = Credentials::new(&peer, Some(header.as_bytes()), now).for_audiences(audiences);
+        if credentials.token().is_none() {
+            // Without a token the answer would be about the anonymous user.
+            return refused("the token is malformed");
+        }
+        let authentication = self.authentication.load_full();
+        let identity = match authentication.authenticate(&credentials).resolve().await {
+            Ok(identity) => identity,
+            Err(error) => return refused(&error.to_string()),
+        };
+        let own = self.tokens.audiences().iter();
+        let valid_for: Vec<String> = match identity.audiences() {
+            [] => own.filter(|own| audiences.is_empty() || audiences.contains(own)).cloned().collect(),
+            named => named.to_vec(),
+        };
+        if valid_for.is_empty() {
+            return refused("the token is for none of the audiences");
+        }
+        TokenReviewStatus {
+            authenticated: true,
+            user: described(identity.user()),
+            audiences: valid_for,
+            ..TokenReviewStatus::default()
         }
     }
-
-    fn answer<'a>(&'a self, asked: Asked<'a>) -> Answering<'a> {
-        Box::pin(async move {
-            if let Some(review) = asked.question.as_any_mut().downcast_mut::<TokenReview>() {
-                review.status = owner(asked.call, &review.spec.token, &review.spec.audiences).await;
-            }
-            Ok(())
-        })
-    }
 }
 
-/// Asks the authentication methods as a request with the token to one of the audiences would. A token that does not say
-/// for whom it is good is good for this server.
-async fn owner(call: Call<'_>, token: &str, audiences: &[String]) -> TokenReviewStatus {
-    let (peer, header) = (PeerCertificates::default(), format!("Bearer {token}"));
-    let now = SystemTime::UNIX_EPOCH + Duration::from_millis(call.app.clock.now().0);
-    let credentials = Credentials::new(&peer, Some(header.as_bytes()), now).for_audiences(audiences);
-    if credentials.token().is_none() {
-        // Without a token the question would be about the anonymous user.
-        return refused("the token is malformed");
+impl Review<TokenReview> for TokenOwner {
+    fn prepare(&self, question: &mut TokenReview) -> Result<()> {
+        if question.spec.token.is_empty() {
+            let message = "token is required for TokenReview in authentication";
+            return Err(ApiError::BadRequest(message.to_owned()));
+        }
+        Ok(())
     }
-    let authentication = call.app.authentication.load_full();
-    let identity = match authentication.authenticate(&credentials).resolve().await {
-        Ok(identity) => identity,
-        Err(error) => return refused(&error.to_string()),
-    };
-    let own = call.app.tokens.audiences().iter();
-    let good_for: Vec<String> = match identity.audiences() {
-        [] => own.filter(|own| audiences.is_empty() || audiences.contains(own)).cloned().collect(),
-        named => named.to_vec(),
-    };
-    if good_for.is_empty() {
-        return refused("the token is for none of the audiences");
-    }
-    TokenReviewStatus {
-        authenticated: true,
-        user: described(identity.user()),
-        audiences: good_for,
-        ..TokenReviewStatus::default()
+
+    fn answer<'a>(
+        &'a self,
+        cx: &'a RequestContext<'a>,
+        question: &'a mut TokenReview,
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let now = SystemTime::UNIX_EPOCH + Duration::from_millis(cx.core.clock().now().0);
+            question.status = self.find(&question.spec.token, &question.spec.audiences, now).await;
+            Ok(())
+        })
     }
 }
 

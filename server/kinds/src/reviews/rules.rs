@@ -1,40 +1,40 @@
-//! The review of the caller's own rules.
+//! The review of the caller's own rules: all that they may do in a namespace.
 
+use futures_util::future::BoxFuture;
 use orch_api::authorization::v1::{
     NonResourceRule, ResourceRule, SelfSubjectRulesReview, SelfSubjectRulesReviewSpec,
     SubjectRulesReviewStatus,
 };
 use orch_auth::authorizer::{Authorizer, rules};
-use orch_runtime::object::ApiObject;
+use orch_registry::{
+    context::RequestContext,
+    error::{ApiError, Result},
+    operation::Review,
+};
 
-use super::{Answering, Asked, Review};
-use crate::error::{ApiError, Result};
+use super::Access;
 
-pub(super) struct SelfRules;
-
-impl Review for SelfRules {
-    fn prepare(&self, question: &mut dyn ApiObject) -> Result<()> {
-        match question.as_any_mut().downcast_mut::<SelfSubjectRulesReview>() {
-            Some(review) if review.spec.namespace.is_empty() => {
-                Err(ApiError::BadRequest("no namespace on request".to_owned()))
-            }
-            _ => Ok(()),
+impl Review<SelfSubjectRulesReview> for Access {
+    fn prepare(&self, question: &mut SelfSubjectRulesReview) -> Result<()> {
+        if question.spec.namespace.is_empty() {
+            return Err(ApiError::BadRequest("no namespace on request".to_owned()));
         }
+        Ok(())
     }
 
     fn repeats_question(&self) -> bool {
         false
     }
 
-    fn answer<'a>(&'a self, asked: Asked<'a>) -> Answering<'a> {
+    fn answer<'a>(
+        &'a self,
+        cx: &'a RequestContext<'a>,
+        question: &'a mut SelfSubjectRulesReview,
+    ) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            if let Some(review) = asked.question.as_any_mut().downcast_mut::<SelfSubjectRulesReview>() {
-                let rules =
-                    asked.call.app.authorization.rules(asked.user, &review.spec.namespace).resolve().await;
-                // The answer is all that clients get to see.
-                let (spec, status) = (SelfSubjectRulesReviewSpec::default(), status(rules));
-                *review = SelfSubjectRulesReview { spec, status, ..SelfSubjectRulesReview::default() };
-            }
+            let rules = self.authorization.rules(cx.caller.user, &question.spec.namespace).resolve().await;
+            let (spec, status) = (SelfSubjectRulesReviewSpec::default(), status(rules));
+            *question = SelfSubjectRulesReview { spec, status, ..SelfSubjectRulesReview::default() };
             Ok(())
         })
     }

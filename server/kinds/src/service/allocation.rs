@@ -1,7 +1,7 @@
 //! What a service owns alone among all services: its address and its ports of nodes.
 //!
-//! A client may ask for a free value; otherwise the server finds one. Nothing is reserved here: what a service comes to
-//! own are its claims, which the registry makes conditions of the commit.
+//! A client may ask for a free value; otherwise the server finds one. Nothing is reserved here: what a
+//! service comes to own are its claims, which the registry makes conditions of the commit.
 
 use std::{collections::BTreeSet, net::IpAddr};
 
@@ -36,7 +36,8 @@ fn canonical(address: &str) -> Option<String> {
     address.parse::<IpAddr>().ok().map(|address| address.to_string())
 }
 
-/// Gives a service the address that it asks for, or a free one. The family and the policy of families are filled in too.
+/// Gives a service the address that it asks for, or a free one. The family and the policy of families are
+/// filled in too.
 pub(super) fn allocate_address(
     spec: &mut ServiceSpec,
     old: Option<&ServiceSpec>,

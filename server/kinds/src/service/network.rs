@@ -7,8 +7,8 @@ use rand::RngExt;
 /// The server picks from no more addresses than this, however large the network is.
 const MAX_ADDRESSES: u128 = 1 << 16;
 
-/// A network of one address family. Three addresses are not picked: the first, which is that of the network itself; the
-/// second, which is kept for the server; and with IPv4 the last, which is for broadcasts.
+/// A network of one address family. Three addresses are not picked: the first, which is that of the network
+/// itself; the second, which is kept for the server; and with IPv4 the last, which is for broadcasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServiceNetwork {
     base: u128,

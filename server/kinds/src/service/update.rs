@@ -1,5 +1,5 @@
-//! Updates of services: what is kept when a client leaves it out, what is dropped with a change of type, and what may
-//! not change.
+//! Updates of services: what is kept when a client leaves it out, what is dropped with a change of type, and
+//! what may not change.
 
 use orch_api::core::v1::{ServicePort, ServiceSpec};
 use orch_runtime::{
@@ -56,7 +56,8 @@ fn keep_node_ports(new: &mut ServiceSpec, old: &ServiceSpec) {
     }
 }
 
-/// Drops the settings of external access when a service is no longer reached from outside, unless a client changes them.
+/// Drops the settings of external access when a service is no longer reached from outside, unless a client
+/// changes them.
 fn drop_external_settings(new: &mut ServiceSpec, old: &ServiceSpec) {
     let is_external = |spec: &ServiceSpec| {
         matches!(spec.type_.as_str(), "LoadBalancer" | "NodePort")

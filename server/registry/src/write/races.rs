@@ -58,7 +58,8 @@ impl<'t> Races<'t> {
         }
         if let Some(doublings) = self.lost.checked_sub(WITHOUT_WAITING + 1) {
             let longest = SHORTEST * (1 << doublings.min(MAX_DOUBLINGS));
-            tokio::time::sleep(longest.mul_f64(rand::rng().random())).await;
+            let wait = longest.mul_f64(rand::rng().random());
+            tokio::time::sleep(wait).await;
         }
         Ok(())
     }

@@ -1,30 +1,44 @@
-//! Disruption budgets: which one covers a pod, and taking a disruption from it.
+//! Disruption budgets: which ones cover a pod, and counting a disruption.
 
 use orch_api::{core::v1::Pod, meta::v1::Condition, policy::v1::PodDisruptionBudget};
-use orch_runtime::{Tree, object::ApiObject, resource_def::Verb, scalar::Time};
-
-use crate::{
+use orch_machinery::meta;
+use orch_registry::{
+    context::RequestContext,
     error::{ApiError, Result},
-    registry::{Call, body, current, own_change},
-    request_info::Target,
+    objects::Current,
+    request::Target,
+    stored,
+    write::server_change,
+};
+use orch_runtime::{
+    Tree,
+    object::{ApiObject, Kind},
+    scalar::Time,
 };
 
-/// Seconds to wait for whoever counts the pods.
+/// Seconds to wait until the controller of budgets has seen a change.
 const PROCESSING_SECONDS: u32 = 10;
-/// More evictions than this wait for being counted when something is wrong.
+/// More evictions than this are not waiting for the controller unless something is wrong.
 const MAX_DISRUPTED_PODS: usize = 2000;
 const DISRUPTION_ALLOWED: &str = "DisruptionAllowed";
 const SYNC_FAILED: &str = "SyncFailed";
 
-/// The budgets that cover a pod. Those that cannot be read are an error: they might be in the way.
-pub(super) fn of(call: Call<'_>, pod: &Pod) -> Result<Vec<PodDisruptionBudget>> {
-    let Some(resource) = call.app.catalog.resource("policy", "v1", "poddisruptionbudgets") else {
+/// The budgets that cover a pod.
+///
+/// # Errors
+/// 500 for a budget that cannot be read: it might forbid the eviction.
+pub(super) fn of(
+    cx: &RequestContext<'_>,
+    target: &Target<'_>,
+    pod: &Pod,
+) -> Result<Vec<PodDisruptionBudget>> {
+    let Some(budgets) = cx.core.catalog().served(PodDisruptionBudget::RESOURCE) else {
         return Ok(Vec::new());
     };
-    let snapshot = call.app.storage.snapshot(&resource.storage_name);
+    let snapshot = cx.core.objects().snapshot(budgets);
     let mut covering = Vec::new();
-    for object in snapshot.in_namespace(&call.target.namespace) {
-        let budget = read(current::tree_of(resource, object)?)?;
+    for object in snapshot.in_namespace(&target.namespace) {
+        let budget = read(stored::tree_of(budgets, object)?)?;
         if budget.spec.selector.as_ref().is_some_and(|selector| selector.selects(&pod.metadata.labels)) {
             covering.push(budget);
         }
@@ -32,14 +46,14 @@ pub(super) fn of(call: Call<'_>, pod: &Pod) -> Result<Vec<PodDisruptionBudget>> 
     Ok(covering)
 }
 
-/// Whether a pod that is not ready may go without being counted.
+/// Whether a pod that is not ready may be evicted without being counted.
 pub(super) fn lets_unhealthy_go(budget: &PodDisruptionBudget) -> bool {
     let status = &budget.status;
     budget.spec.unhealthy_pod_eviction_policy.as_deref() == Some("AlwaysAllow")
         || (status.current_healthy >= status.desired_healthy && status.desired_healthy > 0)
 }
 
-/// 429: whoever counts the pods has not seen the budget as it is.
+/// 429: the controller of budgets has not seen the newest state.
 pub(super) fn being_processed(name: &str) -> ApiError {
     ApiError::Disruption {
         cause: format!("The disruption budget {name} is still being processed by the server."),
@@ -47,50 +61,51 @@ pub(super) fn being_processed(name: &str) -> ApiError {
     }
 }
 
-/// Takes one disruption from a budget, for the pod of this name.
+/// Counts a disruption in the budget of this name, for the pod.
 ///
 /// # Errors
-/// 429 where none is left, 403 where the budget makes no sense, 404 where it is gone.
-pub(super) async fn take(call: Call<'_>, name: &str, pod: &str, dry_run: bool) -> Result<()> {
-    let Some(resource) = call.app.catalog.resource("policy", "v1", "poddisruptionbudgets") else {
+/// 429 where none is left, 403 where the status of the budget makes no sense, 404 where the budget is gone.
+pub(super) async fn take(
+    cx: &RequestContext<'_>,
+    pod: &Target<'_>,
+    name: &str,
+    dry_run: bool,
+) -> Result<()> {
+    let Some(budgets) = cx.core.catalog().served(PodDisruptionBudget::RESOURCE) else {
         return Ok(());
     };
-    let target = Target {
-        resource,
-        verb: Verb::Update,
-        subresource: None,
-        namespace: call.target.namespace.clone(),
-        name: name.into(),
-    };
-    let call = Call { target: &target, ..call };
-    let now = call.app.now();
-    let taken = |current: &current::Current| {
+    let target = Target::item(budgets, &*pod.namespace, name);
+    let now = cx.core.now();
+    let taken = |current: &Current| {
         let mut budget = read(current.tree.clone())?;
-        take_one(&mut budget, pod, now).map_err(|refusal| refusal.told(call, name))?;
+        take_one(&mut budget, &pod.name, now).map_err(|refusal| refusal.error(&target))?;
         let mut tree = budget.to_tree().map_err(unreadable)?;
-        body::set_kind(call.target, &mut tree);
+        meta::set_type(&mut tree, budgets.def.kind, &budgets.api_version);
         Ok(tree)
     };
     if dry_run {
-        return taken(&current::find(call, name)?).map(drop);
+        return taken(&cx.core.objects().find(budgets, &target.namespace, name)?).map(drop);
     }
-    own_change::change(call, taken).await.map(drop)
+    server_change::change(cx, &target, taken).await.map(drop)
 }
 
-/// Why no disruption can be taken.
+/// Why no disruption can be counted.
 #[derive(Debug, PartialEq, Eq)]
 enum Refusal {
+    /// The controller has not seen the newest budget.
     Outdated,
+    /// No disruption is left; why.
     Exhausted(String),
+    /// The status makes no sense; why.
     Senseless(&'static str),
 }
 
 impl Refusal {
-    fn told(self, call: Call<'_>, name: &str) -> ApiError {
+    fn error(self, budget: &Target<'_>) -> ApiError {
         match self {
-            Refusal::Outdated => being_processed(name),
+            Refusal::Outdated => being_processed(&budget.name),
             Refusal::Exhausted(cause) => ApiError::Disruption { cause, retry_after: 0 },
-            Refusal::Senseless(why) => ApiError::not_admitted(call.target.resource, name, why),
+            Refusal::Senseless(why) => ApiError::not_admitted(budget.resource, &budget.name, why),
         }
     }
 }
@@ -113,7 +128,8 @@ fn take_one(budget: &mut PodDisruptionBudget, pod: &str, now: Time) -> Result<()
         let failed = condition.map(|index| &status.conditions[index]);
         return Err(Refusal::Exhausted(match failed.filter(|condition| condition.reason == SYNC_FAILED) {
             Some(Condition { message, .. }) => format!(
-                "The disruption budget {name} does not allow evicting pods currently because it failed sync: {message}"
+                "The disruption budget {name} does not allow evicting pods currently because it failed sync: \
+                 {message}"
             ),
             None => format!(
                 "The disruption budget {name} needs {} healthy pods and has {} currently",
@@ -161,8 +177,12 @@ mod tests {
         read(json!({"metadata": {"name": "b", "generation": 2}, "status": status})).unwrap()
     }
 
+    fn exhausted(why: &str) -> Refusal {
+        Refusal::Exhausted(format!("The disruption budget b {why}"))
+    }
+
     #[test]
-    fn a_disruption_is_taken_and_counted() {
+    fn disruptions_are_counted() {
         let now = Time::from_unix_seconds(1_000_000);
         let mut counted = budget(&json!({"observedGeneration": 2, "disruptionsAllowed": 2}));
         take_one(&mut counted, "p", now).unwrap();
@@ -178,13 +198,13 @@ mod tests {
         let refused = take_one(&mut counted, "r", now).unwrap_err();
         assert_eq!(
             refused,
-            Refusal::Exhausted("The disruption budget b needs 0 healthy pods and has 0 currently".to_owned())
+            exhausted("needs 0 healthy pods and has 0 currently")
         );
         assert_eq!(counted.status.disrupted_pods.len(), 2);
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn reasons_against_a_disruption() {
         let now = Time::from_unix_seconds(1_000_000);
         let failed = json!([{
             "type": "DisruptionAllowed", "status": "False", "reason": "SyncFailed", "message": "m",
@@ -200,17 +220,17 @@ mod tests {
             ),
             (
                 json!({"observedGeneration": 2, "disruptionsAllowed": 1, "disruptedPods": many}),
-                Refusal::Senseless("DisruptedPods map too big - too many evictions not confirmed by PDB controller"),
+                Refusal::Senseless(
+                    "DisruptedPods map too big - too many evictions not confirmed by PDB controller",
+                ),
             ),
             (
                 json!({"observedGeneration": 2, "desiredHealthy": 3, "currentHealthy": 1}),
-                Refusal::Exhausted("The disruption budget b needs 3 healthy pods and has 1 currently".to_owned()),
+                exhausted("needs 3 healthy pods and has 1 currently"),
             ),
             (
                 json!({"observedGeneration": 2, "conditions": failed}),
-                Refusal::Exhausted(
-                    "The disruption budget b does not allow evicting pods currently because it failed sync: m".to_owned(),
-                ),
+                exhausted("does not allow evicting pods currently because it failed sync: m"),
             ),
         ] {
             assert_eq!(take_one(&mut budget(&status), "p", now), Err(expected), "{status}");
