@@ -4,7 +4,7 @@ mod lifecycle;
 
 use std::collections::BTreeMap;
 
-pub(super) use lifecycle::{lifecycles, one_storage_version};
+pub(super) use lifecycle::{lifecycles, one_stored_version};
 
 use super::walk;
 use crate::{
@@ -51,11 +51,14 @@ pub(super) fn names(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
 }
 
 /// Within a group, a plural or singular name belongs to one kind.
-pub(super) fn unique_plurals(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
+pub(super) fn unique_names(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
     let mut owners = Owners::default();
     for written in walk::resources(lowered) {
         let owner = (written.group_version.group.as_str(), written.resource.kind.as_str());
-        owners.claim(owner, &written.extension.plural, "plural name", diagnostics);
+        let extension = written.extension;
+        owners.claim(owner, &extension.plural.value, &extension.plural.span, "plural name", diagnostics);
+        let span = extension.singular.as_ref().map_or(&written.resource.span, |singular| &singular.span);
+        owners.claim(owner, &written.resource.singular, span, "singular name", diagnostics);
     }
 }
 
@@ -65,7 +68,7 @@ pub(super) fn unique_short_names(lowered: &Lowered<'_>, diagnostics: &mut Diagno
     for written in walk::resources(lowered) {
         let owner = (written.group_version.group.as_str(), written.resource.kind.as_str());
         for name in written.extension.short_names.iter().flatten() {
-            owners.claim(owner, name, "short name", diagnostics);
+            owners.claim(owner, &name.value, &name.span, "short name", diagnostics);
         }
         for name in [&written.resource.plural, &written.resource.singular] {
             let clash = walk::resources(lowered).into_iter().find_map(|other| {
@@ -92,15 +95,15 @@ impl<'l> Owners<'l> {
     fn claim(
         &mut self,
         (group, kind): (&'l str, &'l str),
-        name: &'l Spanned<String>,
+        name: &'l str,
+        span: &Span,
         noun: &str,
         diagnostics: &mut Diagnostics,
     ) {
-        let owner = *self.claimed.entry((group, &name.value)).or_insert(kind);
+        let owner = *self.claimed.entry((group, name)).or_insert(kind);
         if owner != kind {
-            let message =
-                format!("duplicate {noun} `{}`: the kind `{owner}` of the group has it", name.value);
-            diagnostics.error(&name.span, message, "choose another");
+            let message = format!("duplicate {noun} `{name}`: the kind `{owner}` of the group has it");
+            diagnostics.error(span, message, "choose another");
         }
     }
 }

@@ -89,10 +89,12 @@ fn below<'l>(usage: &'l Usage, schema: &'l Schema, all: &mut Vec<(&'l Usage, &'l
     }
 }
 
-/// All kinds.
+/// All kinds. Those of other crates come first: where two are in each other's way, the folder's own is to blame.
 pub(super) fn resources<'l>(lowered: &'l Lowered<'_>) -> Vec<WrittenResource<'l>> {
-    let group_versions = lowered.model.group_versions.iter();
+    let mut group_versions: Vec<&GroupVersion> = lowered.model.group_versions.iter().collect();
+    group_versions.sort_by_key(|group_version| group_version.extern_crate.is_none());
     group_versions
+        .into_iter()
         .flat_map(|group_version| {
             group_version.resources.iter().map(move |resource| (group_version, resource))
         })

@@ -2,29 +2,30 @@
 
 use std::collections::BTreeMap;
 
-use crate::{check::walk, diagnostic::Diagnostics, idl::LifecycleExtension, lower::Lowered, source::Spanned};
+use crate::{
+    check::walk, diagnostic::Diagnostics, idl::LifecycleExtension, lower::Lowered, model::Resource,
+    source::Spanned,
+};
 
-/// Objects of a kind are stored in one version.
-pub(in crate::check) fn one_storage_version(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
-    let mut versions: BTreeMap<(&str, &str), Vec<walk::WrittenResource<'_>>> = BTreeMap::new();
+/// A kind whose objects are stored has one version: nothing converts its objects from one version to another, so
+/// a list would mix objects of both.
+pub(in crate::check) fn one_stored_version(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
+    let mut kinds: BTreeMap<(&str, &str), Vec<&Resource>> = BTreeMap::new();
     for written in walk::resources(lowered).into_iter().filter(|written| !written.resource.is_virtual) {
         let key = (written.group_version.group.as_str(), written.resource.kind.as_str());
-        versions.entry(key).or_default().push(written);
+        kinds.entry(key).or_default().push(written.resource);
     }
-    for versions in versions.values() {
-        let storing: Vec<_> = versions.iter().filter(|written| written.resource.storage_version).collect();
-        let Some(first) = storing.first() else {
-            let span = &versions[0].resource.span;
-            let help = "remove `storageVersion: false` from one of its versions";
-            diagnostics.error(span, format!("no version of `{}` is stored", versions[0].resource.kind), help);
-            continue;
-        };
-        for other in &storing[1..] {
-            let message = format!(
-                "two versions of `{}` are stored: {} and {}",
-                other.resource.kind, first.group_version.version, other.group_version.version
-            );
-            diagnostics.error(&other.resource.span, message, "add `storageVersion: false` to one of the two");
+    for ((_, kind), versions) in kinds {
+        let first = &versions[0].span;
+        if versions.iter().all(|version| !version.storage_version) {
+            let help = "remove `storageVersion: false`";
+            diagnostics.error(first, format!("no version of `{kind}` is stored"), help);
+        }
+        for second in versions[1..].iter().map(|version| &version.span) {
+            let (one, two) = (first.file.display(), second.file.display());
+            let message = format!("two versions of the stored kind `{kind}`: in `{one}` and in `{two}`");
+            let help = "objects are not converted between versions yet: keep one of the two files";
+            diagnostics.error(second, message, help);
         }
     }
 }
