@@ -97,29 +97,3 @@ fn immutable_field(field: &str, changed: bool, path: &Path<'_>, cx: &mut Validat
         cx.push(FieldError::forbidden(&path.field(field), "field is immutable when `immutable` is set"));
     }
 }
-
-#[cfg(test)]
-mod testing {
-    use orch_runtime::{field_error::Validation, object::Kind, path::Path};
-    use serde_json::Value;
-
-    use crate::KUBERNETES;
-
-    /// Reads an object, fills in the defaults and validates it, as a create does.
-    pub fn errors<T: Kind>(tree: &Value) -> Vec<String> {
-        let mut cx = Validation::new(&KUBERNETES);
-        object::<T>(tree).validate(&Path::ROOT, &mut cx);
-        texts(cx)
-    }
-
-    fn object<T: Kind>(tree: &Value) -> T {
-        let mut object: T =
-            serde_json::from_value(tree.clone()).unwrap_or_else(|error| panic!("{error}: {tree}"));
-        object.set_defaults();
-        object
-    }
-
-    fn texts(cx: Validation<'_>) -> Vec<String> {
-        cx.into_errors().iter().map(ToString::to_string).collect()
-    }
-}

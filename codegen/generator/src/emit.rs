@@ -10,20 +10,20 @@
 //! by `crate::validators::<name>` and `crate::defaults::<name>`. The same model gives the same bytes.
 
 mod defaults;
+mod emitter;
 mod layout;
+mod literal;
 mod openapi;
 mod reach;
 mod resources;
 mod root;
-mod scope;
-mod shape;
 mod tables;
 mod text;
 mod types;
 mod validate;
 mod vocabulary;
 
-use self::{layout::Layout, reach::Reach, scope::Scope, text::Item};
+use self::{emitter::Emitter, layout::Layout, reach::Reach, text::Item};
 use crate::model::{GroupVersion, Model, Type, TypeKind};
 
 /// One generated file.
@@ -49,15 +49,15 @@ pub enum ShowError {
 /// Everything that is generated for the model; `root` is the root file's name without `.rs`.
 pub fn emit(model: &Model, root: &str) -> Vec<GeneratedFile> {
     let layout = Layout::new(model);
-    let reach = Reach::new(model, &layout);
+    let reach = Reach::new(model);
     let mut files = vec![GeneratedFile { path: format!("{root}.rs"), text: root::root(model, &layout) }];
     for group_version in own_group_versions(model) {
-        let scope = Scope::new(model, &layout, &reach, group_version);
+        let emitter = Emitter::new(model, &layout, &reach, group_version);
         let version = Layout::version_module(group_version);
         let stem = format!("{}/{version}", layout.group_module(group_version));
         let schemas_file = format!("{version}.openapi.json");
-        files.push(GeneratedFile { path: format!("{stem}.rs"), text: module(&scope, &schemas_file) });
-        files.push(GeneratedFile { path: format!("{stem}.openapi.json"), text: openapi::schemas(&scope) });
+        files.push(GeneratedFile { path: format!("{stem}.rs"), text: module(&emitter, &schemas_file) });
+        files.push(GeneratedFile { path: format!("{stem}.openapi.json"), text: openapi::schemas(&emitter) });
     }
     files
 }
@@ -66,14 +66,14 @@ pub fn emit(model: &Model, root: &str) -> Vec<GeneratedFile> {
 /// (`core.v1.ConfigMap`).
 pub fn show(model: &Model, name: &str) -> Result<String, ShowError> {
     let layout = Layout::new(model);
-    let reach = Reach::new(model, &layout);
+    let reach = Reach::new(model);
     let mut shown = Vec::new();
     for group_version in own_group_versions(model) {
-        let scope = Scope::new(model, &layout, &reach, group_version);
+        let emitter = Emitter::new(model, &layout, &reach, group_version);
         for id in &group_version.types {
             let ty = model.ty(*id);
             if ty.name == name || ty.qualified_name == name {
-                let items = with_uses(&scope, type_items(&scope, ty));
+                let items = with_uses(&emitter, type_items(&emitter, ty));
                 shown.push(format!("// {}\n{}", ty.qualified_name, text::source(&items)));
             }
         }
@@ -86,30 +86,64 @@ fn own_group_versions(model: &Model) -> impl Iterator<Item = &GroupVersion> {
     model.group_versions.iter().filter(|group_version| group_version.extern_crate.is_none())
 }
 
-fn module(scope: &Scope<'_>, schemas_file: &str) -> String {
-    let types = scope.group_version.types.iter();
-    let mut items: Vec<Item> = types.flat_map(|id| type_items(scope, scope.model.ty(*id))).collect();
-    items.push(resources::group_version(scope, schemas_file).into());
-    text::source(&with_uses(scope, items))
+fn module(emitter: &Emitter<'_>, schemas_file: &str) -> String {
+    let types = emitter.group_version.types.iter();
+    let mut items: Vec<Item> = types.flat_map(|id| type_items(emitter, emitter.model.ty(*id))).collect();
+    items.push(resources::group_version(emitter, schemas_file).into());
+    text::source(&with_uses(emitter, items))
 }
 
 /// Puts what the items import before them.
-fn with_uses(scope: &Scope<'_>, items: Vec<Item>) -> Vec<Item> {
-    let mut all = vec![scope.uses().into()];
+fn with_uses(emitter: &Emitter<'_>, items: Vec<Item>) -> Vec<Item> {
+    let mut all = vec![emitter.uses().into()];
     all.extend(items);
     all
 }
 
 /// Everything about one type, in reading order.
-fn type_items(scope: &Scope<'_>, ty: &Type) -> Vec<Item> {
-    let mut items = vec![types::definition(scope, ty)];
+fn type_items(emitter: &Emitter<'_>, ty: &Type) -> Vec<Item> {
+    let mut items = vec![types::definition(emitter, ty)];
     if let TypeKind::Object(object) = &ty.kind {
-        items.push(defaults::implementation(scope, ty).into());
-        items.push(validate::implementation(scope, ty).into());
-        items.push(tables::type_def(scope, ty, object).into());
+        items.push(defaults::implementation(emitter, ty).into());
+        items.push(validate::implementation(emitter, ty).into());
+        items.push(tables::type_def(emitter, ty, object).into());
     }
-    let resource =
-        scope.group_version.resources.iter().find(|resource| std::ptr::eq(scope.model.ty(resource.ty), ty));
-    items.extend(resource.map(|resource| resources::resource(scope, resource).into()));
+    let resource = emitter
+        .group_version
+        .resources
+        .iter()
+        .find(|resource| std::ptr::eq(emitter.model.ty(resource.ty), ty));
+    items.extend(resource.map(|resource| resources::resource(emitter, resource).into()));
     items
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::{Inputs, load, model::TypeId};
+
+    /// Reach says beforehand which bodies are empty; the emitters find out by writing them.
+    #[test]
+    fn reach_is_what_is_emitted() {
+        for schema in ["tests/golden/schema", "../../schema"] {
+            let loaded = load(&Inputs { schema: Path::new(schema).into(), imports: Vec::new() });
+            let (layout, reach) = (Layout::new(&loaded.model), Reach::new(&loaded.model));
+            for group_version in own_group_versions(&loaded.model) {
+                let emitter = Emitter::new(&loaded.model, &layout, &reach, group_version);
+                for (index, ty) in loaded.model.types.iter().enumerate() {
+                    let id = TypeId(index);
+                    let has = [
+                        !defaults::statements(&emitter, ty).is_empty(),
+                        !validate::rules(&emitter, ty).is_empty(),
+                        !validate::update_rules(&emitter, ty).is_empty(),
+                    ];
+                    let reached =
+                        [&reach.defaults, &reach.rules, &reach.updates].map(|set| set.contains(&id));
+                    assert_eq!(reached, has, "{}: defaults, rules, rules of a change", ty.qualified_name);
+                }
+            }
+        }
+    }
 }

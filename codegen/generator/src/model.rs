@@ -4,11 +4,15 @@
 //! remembers where it was written, so that a rule that spans files can still point at a line. Nothing here
 //! knows YAML or Rust syntax.
 
-mod behind;
+mod presence;
+mod resolved;
+mod rules;
 
 use std::collections::BTreeMap;
 
-pub use behind::Behind;
+pub use presence::{Empty, Omitted, Presence};
+pub use resolved::Resolved;
+pub use rules::Rule;
 
 use crate::diagnostic::Span;
 pub use crate::idl::GateStage;

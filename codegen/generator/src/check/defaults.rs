@@ -4,7 +4,7 @@ use super::{value, walk};
 use crate::{
     diagnostic::Diagnostics,
     lower::Lowered,
-    model::{Behind, Field, Model},
+    model::{Field, Model, Resolved},
 };
 
 /// A default is a constant or computed, not both.
@@ -49,5 +49,5 @@ pub(super) fn valid(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
 fn is_always_there(model: &Model, field: &Field) -> bool {
     let is_empty =
         field.default.as_ref().and_then(serde_json::Value::as_object).is_some_and(serde_json::Map::is_empty);
-    is_empty && matches!(model.behind(&field.usage.shape), Behind::Object(..))
+    is_empty && matches!(model.resolve(&field.usage), Resolved::Object(..))
 }

@@ -5,14 +5,14 @@ use crate::{
     diagnostic::{Diagnostics, suggest},
     idl::{MapType, PatchStrategy, Schema},
     lower::Lowered,
-    model::{Behind, Field, ListSemantics, Model, ObjectType, Shape, Usage},
+    model::{Field, ListSemantics, Model, ObjectType, Resolved, Shape, Usage},
 };
 
 /// The items of a set are single values.
 pub(super) fn sets(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
     for (usage, schema) in walk::usages(lowered) {
         let Shape::List { item, semantics: ListSemantics::Set } = &usage.shape else { continue };
-        if !lowered.model.behind(&item.shape).is_scalar() {
+        if !lowered.model.resolve(item).is_scalar() {
             let help = "write `x-orch-list-type: map` with `x-orch-list-map-keys`, or `atomic`";
             let span = schema.key_span("x-orch-list-type");
             diagnostics.error(span, "the items of a set are single values", help);
@@ -32,7 +32,7 @@ pub(super) fn map_keys(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
         };
         for (index, key) in keys.value.iter().enumerate() {
             let field = object.fields.iter().find(|field| field.name == key.value);
-            let scalar = field.map(|field| lowered.model.behind(&field.usage.shape).is_scalar());
+            let scalar = field.map(|field| lowered.model.resolve(&field.usage).is_scalar());
             match scalar {
                 None => {
                     let message = format!("the items have no field `{}`", key.value);
@@ -73,7 +73,7 @@ pub(super) fn unique_items(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics)
                 "`uniqueItems` for a set",
                 "the items of a set are unique already: remove it",
             );
-        } else if !lowered.model.behind(&item.shape).is_scalar() {
+        } else if !lowered.model.resolve(item).is_scalar() {
             let help = "write `x-orch-list-type: map` with the fields that are unique together";
             diagnostics.error(span, "only single values can be unique", help);
         }
@@ -84,8 +84,8 @@ pub(super) fn unique_items(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics)
 pub(super) fn patch_strategies(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
     for written in walk::fields(lowered) {
         let Some(strategy) = &written.schema.patch_strategy else { continue };
-        let fault = match (strategy.value, lowered.model.behind(&written.field.usage.shape)) {
-            (_, Behind::Shape(Shape::Any)) => None,
+        let fault = match (strategy.value, lowered.model.resolve(&written.field.usage)) {
+            (_, Resolved::Any) => None,
             (PatchStrategy::Merge, target) if !is_list(target) => {
                 Some(("only lists are merged item by item", "objects and maps are merged already: remove it"))
             }
@@ -146,7 +146,7 @@ fn merge_key(model: &Model, schema: &Schema, object: &ObjectType, diagnostics: &
         diagnostics.error(&key.span, message, known_fields(&key.value, object));
         return;
     };
-    if !model.behind(&field.usage.shape).is_scalar() {
+    if !model.resolve(&field.usage).is_scalar() {
         let message = format!("the merge key `{}` is not a single value", key.value);
         diagnostics.error(&key.span, message, "choose a field that is a string, a number or the like");
     } else if !field.required && field.default.is_none() {
@@ -191,21 +191,21 @@ fn known_fields(name: &str, object: &ObjectType) -> String {
     suggest::did_you_mean(name, &object.fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>())
 }
 
-fn is_list(target: Behind<'_>) -> bool {
-    matches!(target, Behind::Shape(Shape::List { .. }))
+fn is_list(target: Resolved<'_>) -> bool {
+    matches!(target, Resolved::List(..))
 }
 
 /// What a list field holds.
 fn item_of<'m>(model: &'m Model, field: &'m Field) -> Option<&'m Usage> {
-    match model.behind(&field.usage.shape) {
-        Behind::Shape(Shape::List { item, .. }) => Some(item),
+    match model.resolve(&field.usage) {
+        Resolved::List(item, _) => Some(item),
         _ => None,
     }
 }
 
 fn object<'m>(model: &'m Model, usage: &'m Usage) -> Option<&'m ObjectType> {
-    match model.behind(&usage.shape) {
-        Behind::Object(_, object) => Some(object),
+    match model.resolve(usage) {
+        Resolved::Object(_, object) => Some(object),
         _ => None,
     }
 }

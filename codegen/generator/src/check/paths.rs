@@ -5,7 +5,7 @@ use crate::{
     diagnostic::{Diagnostics, suggest},
     idl::ColumnExtension,
     lower::Lowered,
-    model::{Behind, Model, Shape, TypeId},
+    model::{Model, Resolved, Shape, TypeId, TypeKind},
     source::Spanned,
 };
 
@@ -19,7 +19,7 @@ pub(super) fn columns(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
             for (source, paths) in sources(column) {
                 for path in paths {
                     let target = follow(&lowered.model, written.resource.ty, path, diagnostics);
-                    if target.is_some_and(|target| !source.shows(&lowered.model, target)) {
+                    if target.is_some_and(|target| !(source.shows)(&lowered.model, target)) {
                         let message = format!("`{}` {}", path.value, source.fault);
                         diagnostics.error(&path.span, message, source.help);
                     }
@@ -31,48 +31,34 @@ pub(super) fn columns(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
 
 /// Where cells come from, and what must stand there.
 struct Source {
-    shows: fn(&Model, &Shape) -> bool,
-    shows_enums: bool,
+    shows: fn(&Model, Resolved<'_>) -> bool,
     fault: &'static str,
     help: &'static str,
 }
 
 const VALUE: Source = Source {
-    shows: |model, shape| match shape {
-        Shape::List { item: value, .. } | Shape::Map { value, .. } => !matches!(
-            model.behind(&value.shape),
-            Behind::Object(..) | Behind::Shape(Shape::List { .. } | Shape::Map { .. })
-        ),
-        _ => true,
+    shows: |model, target| match target {
+        Resolved::List(value, _) | Resolved::Map { value, .. } => {
+            let value = model.resolve(value);
+            value.is_scalar() || matches!(value, Resolved::Any)
+        }
+        target => !matches!(target, Resolved::Object(..)),
     },
-    shows_enums: true,
     fault: "is neither a single value nor a list or map of such",
     help: "show a single value below it, or the number of entries: `count: [...]`",
 };
 
 const COUNT: Source = Source {
-    shows: |_, shape| matches!(shape, Shape::List { .. } | Shape::Map { .. } | Shape::Any),
-    shows_enums: false,
+    shows: |_, target| matches!(target, Resolved::List(..) | Resolved::Map { .. } | Resolved::Any),
     fault: "has no entries to count",
     help: "only lists and maps have entries: write `path:`",
 };
 
 const AGE: Source = Source {
-    shows: |_, shape| matches!(shape, Shape::Time | Shape::MicroTime),
-    shows_enums: false,
+    shows: |_, target| matches!(target, Resolved::Scalar(Shape::Time | Shape::MicroTime)),
     fault: "is not a time",
     help: "an age is counted from a field with `format: date-time`",
 };
-
-impl Source {
-    fn shows(&self, model: &Model, target: Behind<'_>) -> bool {
-        match target {
-            Behind::Object(..) => false,
-            Behind::Enum(..) => self.shows_enums,
-            Behind::Shape(shape) => (self.shows)(model, shape),
-        }
-    }
-}
 
 fn sources(column: &ColumnExtension) -> [(Source, &[Spanned<String>]); 3] {
     let count = column.count.as_deref().unwrap_or_default();
@@ -148,14 +134,12 @@ pub(super) fn indexes(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
     }
 }
 
-fn selectable(target: Behind<'_>) -> bool {
-    match target {
-        Behind::Enum(..) => true,
-        Behind::Shape(shape) => {
-            matches!(shape, Shape::String(_) | Shape::Boolean | Shape::Int32 | Shape::Int64)
-        }
-        Behind::Object(..) => false,
-    }
+fn selectable(target: Resolved<'_>) -> bool {
+    matches!(
+        target,
+        Resolved::Enum(..)
+            | Resolved::Scalar(Shape::String(_) | Shape::Boolean | Shape::Int32 | Shape::Int64)
+    )
 }
 
 /// What stands at the end of a path; `None` where it leads nowhere, which is reported, or is no path, which has been.
@@ -164,32 +148,35 @@ fn follow<'m>(
     ty: TypeId,
     path: &Spanned<String>,
     diagnostics: &mut Diagnostics,
-) -> Option<Behind<'m>> {
+) -> Option<Resolved<'m>> {
     let segments = path.value.strip_prefix('.')?;
     let mut at = match &model.ty(ty).kind {
-        crate::model::TypeKind::Object(object) => Behind::Object(model.ty(ty), object),
+        TypeKind::Object(object) => Resolved::Object(ty, object),
         _ => return None,
     };
     for segment in segments.split('.') {
         at = match at {
-            Behind::Object(ty, object) => {
+            Resolved::Object(id, object) => {
                 let Some(field) = object.fields.iter().find(|field| field.name == segment) else {
-                    let message =
-                        format!("`{}` leads nowhere: `{}` has no field `{segment}`", path.value, ty.name);
+                    let message = format!(
+                        "`{}` leads nowhere: `{}` has no field `{segment}`",
+                        path.value,
+                        model.ty(id).name
+                    );
                     let names: Vec<&str> = object.fields.iter().map(|field| field.name.as_str()).collect();
                     diagnostics.error(&path.span, message, suggest::did_you_mean(segment, &names));
                     return None;
                 };
-                model.behind(&field.usage.shape)
+                model.resolve(&field.usage)
             }
-            Behind::Shape(Shape::Map { value, .. }) => model.behind(&value.shape),
-            Behind::Shape(Shape::Any) => at,
-            Behind::Shape(Shape::List { .. }) => {
+            Resolved::Map { value, .. } => model.resolve(value),
+            Resolved::Any => at,
+            Resolved::List(..) => {
                 let message = format!("`{}` leads through a list, at `{segment}`", path.value);
                 diagnostics.error(&path.span, message, "a path names one value: end it before the list");
                 return None;
             }
-            Behind::Shape(_) | Behind::Enum(..) => {
+            Resolved::Scalar(_) | Resolved::Enum(..) => {
                 let message = format!("`{}` leads nowhere: nothing is below a single value", path.value);
                 diagnostics.error(&path.span, message, format!("end it before `{segment}`"));
                 return None;

@@ -4,7 +4,7 @@ use super::walk;
 use crate::{
     diagnostic::Diagnostics,
     lower::Lowered,
-    model::{Behind, Field, Model, ObjectType, Shape},
+    model::{Field, Model, ObjectType, Resolved, Usage},
 };
 
 /// The greatest field number of protobuf.
@@ -58,7 +58,7 @@ pub(super) fn complete(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
 /// What a tagged object holds has tags as well: it could not be written otherwise.
 pub(super) fn reachable(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
     for written in walk::fields(lowered).iter().filter(|written| written.field.tag.is_some()) {
-        let Some((name, object)) = held(&lowered.model, &written.field.usage.shape) else { continue };
+        let Some((name, object)) = held(&lowered.model, &written.field.usage) else { continue };
         if !object.fields.is_empty() && object.fields.iter().all(|field| field.tag.is_none()) {
             let message = format!("`{}` has a tag, and its type `{name}` has none", written.field.name);
             let help = format!("give the fields of `{name}` tags, or remove the tags here");
@@ -68,11 +68,10 @@ pub(super) fn reachable(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
 }
 
 /// The object that a shape holds, in lists and maps too.
-fn held<'m>(model: &'m Model, shape: &'m Shape) -> Option<(&'m str, &'m ObjectType)> {
-    match model.behind(shape) {
-        Behind::Object(ty, object) => Some((&ty.name, object)),
-        Behind::Shape(Shape::List { item, .. }) => held(model, &item.shape),
-        Behind::Shape(Shape::Map { value, .. }) => held(model, &value.shape),
+fn held<'m>(model: &'m Model, usage: &'m Usage) -> Option<(&'m str, &'m ObjectType)> {
+    match model.resolve(usage) {
+        Resolved::Object(id, object) => Some((&model.ty(id).name, object)),
+        Resolved::List(value, _) | Resolved::Map { value, .. } => held(model, value),
         _ => None,
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     diagnostic::{Diagnostics, suggest},
     idl::{Discriminator, UnionExtension},
     lower::Lowered,
-    model::{Behind, Field, ObjectType, Shape, Union},
+    model::{Field, ObjectType, Resolved, Shape, Union},
 };
 
 /// A union says how many, of two or more members that exist, are optional, and are each named once.
@@ -113,9 +113,9 @@ fn written_members(union: &UnionExtension) -> impl Iterator<Item = &crate::sourc
 
 /// The closed set of values of a text field, empty where it is open; `None` for other fields.
 fn allowed<'m>(lowered: &'m Lowered<'_>, field: &'m Field) -> Option<Vec<&'m str>> {
-    match lowered.model.behind(&field.usage.shape) {
-        Behind::Enum(_, values) => Some(values.iter().map(|value| value.value.as_str()).collect()),
-        Behind::Shape(Shape::String(_)) => {
+    match lowered.model.resolve(&field.usage) {
+        Resolved::Enum(_, values) => Some(values.iter().map(|value| value.value.as_str()).collect()),
+        Resolved::Scalar(Shape::String(_)) => {
             Some(field.usage.constraints.enum_values.iter().map(String::as_str).collect())
         }
         _ => None,

@@ -12,20 +12,17 @@ use openapiv3::{
 };
 use serde_json::{Value, json};
 
-use super::{
-    scope::Scope,
-    shape::{Resolved, innermost, presence},
-};
-use crate::model::{Field, ListSemantics, Resource, Shape, Type, TypeKind, Usage};
+use super::emitter::Emitter;
+use crate::model::{Field, ListSemantics, Resolved, Resource, Shape, Type, TypeKind, Usage};
 
 /// The components of the file's group and version: a JSON object, schema name to schema.
-pub fn schemas(scope: &Scope<'_>) -> String {
+pub fn schemas(emitter: &Emitter<'_>) -> String {
     let mut components = Components::default();
-    for id in &scope.group_version.types {
-        let ty = scope.model.ty(*id);
+    for id in &emitter.group_version.types {
+        let ty = emitter.model.ty(*id);
         let schema = match &ty.kind {
-            TypeKind::Object(object) => object_schema(scope, ty, object),
-            TypeKind::Alias(usage) => match usage_schema(scope, usage) {
+            TypeKind::Object(object) => object_schema(emitter, ty, object),
+            TypeKind::Alias(usage) => match usage_schema(emitter, usage) {
                 ReferenceOr::Item(schema) => schema,
                 reference @ ReferenceOr::Reference { .. } => all_of(reference),
             },
@@ -36,9 +33,9 @@ pub fn schemas(scope: &Scope<'_>) -> String {
             .schemas
             .insert(ty.qualified_name.clone(), ReferenceOr::Item(described(schema, &ty.description)));
     }
-    for resource in &scope.group_version.resources {
-        let name = format!("{}List", scope.model.ty(resource.ty).qualified_name);
-        components.schemas.insert(name, ReferenceOr::Item(list_schema(scope, resource)));
+    for resource in &emitter.group_version.resources {
+        let name = format!("{}List", emitter.model.ty(resource.ty).qualified_name);
+        components.schemas.insert(name, ReferenceOr::Item(list_schema(emitter, resource)));
     }
     components.schemas.sort_unstable_keys();
     let mut text = serde_json::to_string_pretty(&components.schemas)
@@ -47,15 +44,18 @@ pub fn schemas(scope: &Scope<'_>) -> String {
     text
 }
 
-fn object_schema(scope: &Scope<'_>, ty: &Type, object: &crate::model::ObjectType) -> Schema {
-    let is_kind =
-        scope.group_version.resources.iter().any(|resource| std::ptr::eq(scope.model.ty(resource.ty), ty));
+fn object_schema(emitter: &Emitter<'_>, ty: &Type, object: &crate::model::ObjectType) -> Schema {
+    let is_kind = emitter
+        .group_version
+        .resources
+        .iter()
+        .any(|resource| std::ptr::eq(emitter.model.ty(resource.ty), ty));
     let mut schema = ObjectType::default();
     if is_kind {
         schema.properties.extend(type_meta());
     }
     for field in &object.fields {
-        schema.properties.insert(field.name.clone(), ReferenceOr::boxed_item(field_schema(scope, field)));
+        schema.properties.insert(field.name.clone(), ReferenceOr::boxed_item(field_schema(emitter, field)));
         // A field that may be null may be left out as well.
         if field.required && !field.usage.nullable {
             schema.required.push(field.name.clone());
@@ -68,14 +68,14 @@ fn object_schema(scope: &Scope<'_>, ty: &Type, object: &crate::model::ObjectType
     Schema { schema_data: data, schema_kind: SchemaKind::Type(SchemaType::Object(schema)) }
 }
 
-fn field_schema(scope: &Scope<'_>, field: &Field) -> Schema {
-    let mut schema = match usage_schema(scope, &field.usage) {
+fn field_schema(emitter: &Emitter<'_>, field: &Field) -> Schema {
+    let mut schema = match usage_schema(emitter, &field.usage) {
         ReferenceOr::Item(schema) => schema,
         reference @ ReferenceOr::Reference { .. } => all_of(reference),
     };
     schema = described(schema, &field.description);
     let data = &mut schema.schema_data;
-    if presence(field, scope.resolve(&field.usage)).optional {
+    if field.presence(emitter.model).optional {
         // Nothing stands for an object that is absent.
         data.default = None;
     }
@@ -110,11 +110,11 @@ fn merge_extensions(field: &Field) -> Vec<(&'static str, Value)> {
 
 /// What stands at a place. Named objects and aliases become references; a reference has no siblings, so
 /// callers that add some wrap it by [`all_of`].
-fn usage_schema(scope: &Scope<'_>, usage: &Usage) -> ReferenceOr<Schema> {
-    let resolved = scope.resolve(usage);
+fn usage_schema(emitter: &Emitter<'_>, usage: &Usage) -> ReferenceOr<Schema> {
+    let resolved = emitter.model.resolve(usage);
     if let (Shape::Named(id), false) = (&usage.shape, matches!(resolved, Resolved::Enum(..))) {
         let reference =
-            ReferenceOr::ref_(&format!("#/components/schemas/{}", scope.model.ty(*id).qualified_name));
+            ReferenceOr::ref_(&format!("#/components/schemas/{}", emitter.model.ty(*id).qualified_name));
         // A default without fields is none of a type that requires some.
         let has_empty = |object: &crate::model::ObjectType| object.fields.iter().all(|field| !field.required);
         if !matches!(resolved, Resolved::Object(_, object) if has_empty(object)) {
@@ -126,20 +126,22 @@ fn usage_schema(scope: &Scope<'_>, usage: &Usage) -> ReferenceOr<Schema> {
     }
     let mut data = SchemaData { nullable: usage.nullable, ..SchemaData::default() };
     let kind = match resolved {
-        Resolved::Scalar(shape) => leaf::scalar(shape, &innermost(scope.model, usage).constraints, &mut data),
+        Resolved::Scalar(shape) => {
+            leaf::scalar(shape, &emitter.model.innermost(usage).constraints, &mut data)
+        }
         Resolved::Enum(_, values) => {
             let values = values.iter().map(|value| Some(value.value.clone())).collect();
             SchemaKind::Type(SchemaType::String(StringType { enumeration: values, ..StringType::default() }))
         }
         Resolved::Any | Resolved::Object(..) => leaf::any_json(&mut data),
-        Resolved::List(item, semantics) => list(scope, usage, item, semantics, &mut data),
+        Resolved::List(item, semantics) => list(emitter, usage, item, semantics, &mut data),
         Resolved::Map { value, atomic, .. } => {
             if atomic {
                 data.extensions.insert("x-kubernetes-map-type".to_owned(), json!("atomic"));
             }
             SchemaKind::Type(SchemaType::Object(ObjectType {
                 additional_properties: Some(AdditionalProperties::Schema(Box::new(usage_schema(
-                    scope, value,
+                    emitter, value,
                 )))),
                 min_properties: usage.constraints.min_properties.map(|min| min as usize),
                 max_properties: usage.constraints.max_properties.map(|max| max as usize),
@@ -158,7 +160,7 @@ fn boxed(schema: ReferenceOr<Schema>) -> ReferenceOr<Box<Schema>> {
 }
 
 fn list(
-    scope: &Scope<'_>,
+    emitter: &Emitter<'_>,
     usage: &Usage,
     item: &Usage,
     semantics: &ListSemantics,
@@ -174,15 +176,15 @@ fn list(
     };
     data.extensions.insert("x-kubernetes-list-type".to_owned(), json!(word));
     SchemaKind::Type(SchemaType::Array(ArrayType {
-        items: Some(boxed(usage_schema(scope, item))),
+        items: Some(boxed(usage_schema(emitter, item))),
         min_items: usage.constraints.min_items.map(|min| min as usize),
         max_items: usage.constraints.max_items.map(|max| max as usize),
         unique_items: usage.constraints.unique_items,
     }))
 }
 
-fn list_schema(scope: &Scope<'_>, resource: &Resource) -> Schema {
-    let ty = scope.model.ty(resource.ty);
+fn list_schema(emitter: &Emitter<'_>, resource: &Resource) -> Schema {
+    let ty = emitter.model.ty(resource.ty);
     let mut metadata = all_of(ReferenceOr::ref_("#/components/schemas/meta.v1.ListMeta"));
     metadata.schema_data.default = Some(json!({}));
     let items = SchemaKind::Type(SchemaType::Array(ArrayType {

@@ -1,18 +1,12 @@
-//! Which types have defaults or rules, their own or somewhere below: all others get empty impls, and nobody
-//! walks into them.
+//! Which types have defaults or rules, their own or somewhere below: all others get empty impls, and no generated code
+//! calls into them.
 
 use std::collections::BTreeSet;
 
-use super::{
-    defaults,
-    layout::{Layout, home},
-    scope::Scope,
-    validate,
-};
-use crate::model::{Model, TypeId};
+use crate::model::{Empty, Field, ListSemantics, Model, Resolved, Type, TypeId, TypeKind, Usage};
 
-/// The types that are worth walking into.
-#[derive(Debug, Default)]
+/// The types that generated code calls into.
+#[derive(Debug)]
 pub struct Reach {
     /// For defaults.
     pub defaults: BTreeSet<TypeId>,
@@ -23,38 +17,84 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// Asks the emitters themselves, until no more types are found: a type that would get an empty body while
-    /// nothing below it is known to need one has nothing to do.
-    pub fn new(model: &Model, layout: &Layout) -> Self {
-        let mut reach = Reach::default();
-        loop {
-            let found = reach.grown(model, layout);
-            if found.size() == reach.size() {
-                return found;
-            }
-            reach = found;
+    /// Looks at all types of the model.
+    pub fn new(model: &Model) -> Self {
+        Reach {
+            defaults: types(model, |ty| ty.defaulter.is_some(), &has_defaults),
+            rules: types(model, has_own_rules, &has_rules),
+            updates: types(model, |ty| ty.update_validator.is_some(), &has_update_rules),
         }
     }
+}
 
-    fn grown(&self, model: &Model, layout: &Layout) -> Self {
-        let mut grown = Reach::default();
+/// Whether something is known of a type that a field holds.
+type Known<'k> = &'k dyn Fn(TypeId) -> bool;
+
+/// The object types of which something holds: by themselves, or through a field. Types can contain themselves, so
+/// that it takes several rounds until no more are found.
+fn types(
+    model: &Model,
+    itself: impl Fn(&Type) -> bool,
+    through: &dyn Fn(&Model, &Field, Known<'_>) -> bool,
+) -> BTreeSet<TypeId> {
+    let mut found = BTreeSet::new();
+    loop {
+        let before = found.len();
         for (index, ty) in model.types.iter().enumerate() {
-            let id = TypeId(index);
-            let scope = Scope::new(model, layout, self, home(model, ty));
-            if !defaults::statements(&scope, ty).is_empty() {
-                grown.defaults.insert(id);
-            }
-            if !validate::rules(&scope, ty).is_empty() {
-                grown.rules.insert(id);
-            }
-            if !validate::update_rules(&scope, ty).is_empty() {
-                grown.updates.insert(id);
+            let TypeKind::Object(object) = &ty.kind else { continue };
+            let known = |id| found.contains(&id);
+            if itself(ty) || object.fields.iter().any(|field| through(model, field, &known)) {
+                found.insert(TypeId(index));
             }
         }
-        grown
+        if found.len() == before {
+            return found;
+        }
     }
+}
 
-    fn size(&self) -> usize {
-        self.defaults.len() + self.rules.len() + self.updates.len()
+fn has_defaults(model: &Model, field: &Field, known: Known<'_>) -> bool {
+    fn below(model: &Model, usage: &Usage, known: Known<'_>) -> bool {
+        match model.resolve(usage) {
+            Resolved::Object(id, _) => known(id),
+            Resolved::List(value, _) | Resolved::Map { value, .. } => below(model, value, known),
+            _ => false,
+        }
     }
+    field.is_filled(model) || below(model, &field.usage, known)
+}
+
+fn has_own_rules(ty: &Type) -> bool {
+    let is_union = matches!(&ty.kind, TypeKind::Object(object) if object.union.is_some());
+    is_union || ty.first_validator.is_some() || ty.validator.is_some()
+}
+
+fn has_rules(model: &Model, field: &Field, known: Known<'_>) -> bool {
+    fn at(model: &Model, usage: &Usage, known: Known<'_>) -> bool {
+        let is_alias = |ty: &&Type| !matches!(ty.kind, TypeKind::Object(_));
+        let below = || match model.resolve(usage) {
+            Resolved::Object(id, _) => known(id),
+            Resolved::Enum(..) => true,
+            Resolved::List(item, _) => at(model, item, known),
+            Resolved::Map { keys, value, .. } => at(model, keys, known) || at(model, value, known),
+            Resolved::Scalar(_) | Resolved::Any => false,
+        };
+        !model.rules(usage).is_empty()
+            || model.names(usage).into_iter().filter(is_alias).any(|ty| ty.validator.is_some())
+            || below()
+    }
+    let must_be_given = !field.presence(model).optional && field.empty(model) == Empty::Missing;
+    must_be_given || field.deprecated.is_some() || field.validator.is_some() || at(model, &field.usage, known)
+}
+
+fn has_update_rules(model: &Model, field: &Field, known: Known<'_>) -> bool {
+    fn below(model: &Model, usage: &Usage, known: Known<'_>) -> bool {
+        match model.resolve(usage) {
+            Resolved::Object(id, _) => known(id),
+            Resolved::List(item, ListSemantics::Map(_)) => below(model, item, known),
+            Resolved::Map { value, .. } => below(model, value, known),
+            _ => false,
+        }
+    }
+    field.immutable.is_some() || below(model, &field.usage, known)
 }

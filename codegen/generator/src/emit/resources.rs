@@ -6,7 +6,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::{
-    scope::{Scope, upper_snake},
+    emitter::{Emitter, upper_snake},
     tables::{feature_gate, option},
 };
 use crate::model::{
@@ -16,14 +16,14 @@ use crate::model::{
 const MODULE: &str = "orch_runtime::resource_def";
 
 /// The kind's table, and the trait that ties the type to it.
-pub fn resource(scope: &Scope<'_>, resource: &Resource) -> TokenStream {
-    let ty = scope.model.ty(resource.ty);
+pub fn resource(emitter: &Emitter<'_>, resource: &Resource) -> TokenStream {
+    let ty = emitter.model.ty(resource.ty);
     let name = format_ident!("{}", ty.name);
     let item = static_name(resource);
-    let resource_def = scope.import(MODULE, "ResourceDef");
-    let object = scope.runtime("object");
+    let resource_def = emitter.import(MODULE, "ResourceDef");
+    let object = emitter.runtime("object");
     let docs = format!(" The resource table's row of [`{}`].", ty.name);
-    let fields = resource_fields(scope, resource);
+    let fields = resource_fields(emitter, resource);
     quote! {
         #[doc = #docs]
         pub static #item: #resource_def = #resource_def { #fields };
@@ -35,11 +35,11 @@ pub fn resource(scope: &Scope<'_>, resource: &Resource) -> TokenStream {
 }
 
 /// `pub static GROUP_VERSION: GroupVersionDef`: what the file's group and version serve and publish.
-pub fn group_version(scope: &Scope<'_>, schemas_file: &str) -> TokenStream {
-    let def = scope.import(MODULE, "GroupVersionDef");
-    let (group, version) = (&scope.group_version.group, &scope.group_version.version);
-    let resources = scope.group_version.resources.iter().map(static_name);
-    let fields = scope.group_version.types.iter().flat_map(|id| match &scope.model.ty(*id).kind {
+pub fn group_version(emitter: &Emitter<'_>, schemas_file: &str) -> TokenStream {
+    let def = emitter.import(MODULE, "GroupVersionDef");
+    let (group, version) = (&emitter.group_version.group, &emitter.group_version.version);
+    let resources = emitter.group_version.resources.iter().map(static_name);
+    let fields = emitter.group_version.types.iter().flat_map(|id| match &emitter.model.ty(*id).kind {
         TypeKind::Object(object) => object.fields.as_slice(),
         _ => &[],
     });
@@ -47,7 +47,7 @@ pub fn group_version(scope: &Scope<'_>, schemas_file: &str) -> TokenStream {
         .filter_map(|field| field.feature_gate.as_ref())
         .map(|gate| (gate.name.as_str(), gate))
         .collect();
-    let gates = gates.into_values().map(|gate| feature_gate(scope, gate));
+    let gates = gates.into_values().map(|gate| feature_gate(emitter, gate));
     quote! {
         /// The kinds and published types of this group and version.
         pub static GROUP_VERSION: #def = #def {
@@ -64,21 +64,21 @@ fn static_name(resource: &Resource) -> proc_macro2::Ident {
     format_ident!("{}_RESOURCE", upper_snake(&resource.kind))
 }
 
-fn resource_fields(scope: &Scope<'_>, resource: &Resource) -> TokenStream {
-    let ty = scope.model.ty(resource.ty);
+fn resource_fields(emitter: &Emitter<'_>, resource: &Resource) -> TokenStream {
+    let ty = emitter.model.ty(resource.ty);
     let name = format_ident!("{}", ty.name);
-    let object = scope.runtime("object");
-    let type_def = scope.type_def_path(ty);
+    let object = emitter.runtime("object");
+    let type_def = emitter.type_def_path(ty);
     let schema_name = &ty.qualified_name;
     let Resource { kind, plural, singular, short_names, categories, .. } = resource;
     let (group, version) = (&ty.group, &ty.version);
     let list_kind = format!("{kind}List");
-    let scope_name = scope.import(MODULE, "Scope");
+    let scope_name = emitter.import(MODULE, "Scope");
     let scope_variant = format_ident!("{}", if resource.namespaced { "Namespaced" } else { "Cluster" });
-    let verbs = verbs(scope, &resource.verbs);
+    let verbs = verbs(emitter, &resource.verbs);
     let stored = !resource.is_virtual;
-    let subresources = resource.subresources.iter().map(|sub| subresource(scope, sub));
-    let name_format = name_format(scope, resource.name_format);
+    let subresources = resource.subresources.iter().map(|sub| subresource(emitter, sub));
+    let name_format = name_format(emitter, resource.name_format);
     let Resource {
         create_on_update,
         unconditional_update,
@@ -87,16 +87,16 @@ fn resource_fields(scope: &Scope<'_>, resource: &Resource) -> TokenStream {
         storage_version,
         ..
     } = resource;
-    let columns = resource.columns.iter().map(|it| column(scope, ty, it));
+    let columns = resource.columns.iter().map(|it| column(emitter, ty, it));
     let fields = resource.selectable_fields.iter().map(|path| (path.join("."), vec![path.clone()]));
     let selectable = fields.chain(resource.selectable_names.iter().cloned()).map(|(label, paths)| {
-        let def = scope.import(MODULE, "SelectableField");
+        let def = emitter.import(MODULE, "SelectableField");
         let paths = paths.iter().map(|path| quote!(&[#(#path),*]));
         quote!(#def { label: #label, paths: &[#(#paths),*] })
     });
     let indexed_fields = resource.indexed_fields.iter().map(|path| path.join("."));
     let indexed_labels = &resource.indexed_labels;
-    let lifecycle = lifecycle(scope, &resource.lifecycle, version);
+    let lifecycle = lifecycle(emitter, &resource.lifecycle, version);
     quote! {
         group: #group,
         version: #version,
@@ -127,9 +127,9 @@ fn resource_fields(scope: &Scope<'_>, resource: &Resource) -> TokenStream {
     }
 }
 
-fn verbs(scope: &Scope<'_>, verbs: &[Verb]) -> TokenStream {
+fn verbs(emitter: &Emitter<'_>, verbs: &[Verb]) -> TokenStream {
     const ALL: usize = 8;
-    let name = scope.import(MODULE, "Verb");
+    let name = emitter.import(MODULE, "Verb");
     if verbs.len() == ALL {
         return quote!(#name::ALL);
     }
@@ -140,29 +140,29 @@ fn verbs(scope: &Scope<'_>, verbs: &[Verb]) -> TokenStream {
     quote!(&[#(#verbs),*])
 }
 
-fn subresource(scope: &Scope<'_>, sub: &Subresource) -> TokenStream {
-    let def = scope.import(MODULE, "SubresourceDef");
+fn subresource(emitter: &Emitter<'_>, sub: &Subresource) -> TokenStream {
+    let def = emitter.import(MODULE, "SubresourceDef");
     let name = &sub.name;
-    let verbs = verbs(scope, &sub.verbs);
+    let verbs = verbs(emitter, &sub.verbs);
     let body = option(sub.body.map(|id| {
-        let body_kind = scope.import(MODULE, "BodyKind");
-        let ty = scope.model.ty(id);
+        let body_kind = emitter.import(MODULE, "BodyKind");
+        let ty = emitter.model.ty(id);
         let (group, version, kind) = (&ty.group, &ty.version, &ty.name);
-        let type_def = scope.type_def_path(ty);
+        let type_def = emitter.type_def_path(ty);
         quote!(#body_kind { group: #group, version: #version, kind: #kind, type_def: &#type_def })
     }));
     quote!(#def { name: #name, verbs: #verbs, body: #body })
 }
 
-fn name_format(scope: &Scope<'_>, format: NameFormat) -> TokenStream {
-    let name = scope.import(MODULE, "NameFormat");
+fn name_format(emitter: &Emitter<'_>, format: NameFormat) -> TokenStream {
+    let name = emitter.import(MODULE, "NameFormat");
     let variant = format_ident!("{format:?}");
     quote!(#name::#variant)
 }
 
-fn column(scope: &Scope<'_>, ty: &Type, column: &Column) -> TokenStream {
-    let def = scope.import(MODULE, "ColumnDef");
-    let value_name = scope.import(MODULE, "ColumnValue");
+fn column(emitter: &Emitter<'_>, ty: &Type, column: &Column) -> TokenStream {
+    let def = emitter.import(MODULE, "ColumnDef");
+    let value_name = emitter.import(MODULE, "ColumnValue");
     let Column { name, column_type, format, description, priority, empty, value } = column;
     let priority = Literal::i32_unsuffixed(*priority);
     let value = match value {
@@ -173,7 +173,7 @@ fn column(scope: &Scope<'_>, ty: &Type, column: &Column) -> TokenStream {
             quote!(#value_name::Count(&[#(#paths),*]))
         }
         ColumnValue::Computed(function) => {
-            let function = scope.column_function(ty, function);
+            let function = emitter.column_function(ty, function);
             quote!(#value_name::Computed(#function))
         }
     };
@@ -190,9 +190,9 @@ fn column(scope: &Scope<'_>, ty: &Type, column: &Column) -> TokenStream {
     }
 }
 
-fn lifecycle(scope: &Scope<'_>, lifecycle: &Lifecycle, version: &str) -> TokenStream {
-    let name = scope.import(MODULE, "Lifecycle");
-    let stability_name = scope.import(MODULE, "Stability");
+fn lifecycle(emitter: &Emitter<'_>, lifecycle: &Lifecycle, version: &str) -> TokenStream {
+    let name = emitter.import(MODULE, "Lifecycle");
+    let stability_name = emitter.import(MODULE, "Stability");
     let stability = if version.contains("alpha") {
         quote!(Alpha)
     } else if version.contains("beta") {

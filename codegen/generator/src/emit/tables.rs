@@ -3,19 +3,18 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use super::{
-    scope::{Scope, type_def_name},
-    shape::Resolved,
+use super::emitter::{Emitter, type_def_name};
+use crate::model::{
+    FeatureGate, Field, GateStage, ListSemantics, ObjectType, Patch, Resolved, Shape, Type, Usage,
 };
-use crate::model::{FeatureGate, Field, GateStage, ListSemantics, ObjectType, Patch, Shape, Type, Usage};
 
 /// `pub static CONFIG_MAP_TYPE: TypeDef = ...;`
-pub fn type_def(scope: &Scope<'_>, ty: &Type, object: &ObjectType) -> TokenStream {
-    let type_def = scope.import("orch_runtime::type_def", "TypeDef");
+pub fn type_def(emitter: &Emitter<'_>, ty: &Type, object: &ObjectType) -> TokenStream {
+    let type_def = emitter.import("orch_runtime::type_def", "TypeDef");
     let docs = format!(" The table of [`{}`].", ty.name);
     let item = format_ident!("{}", type_def_name(ty));
     let (qualified, short, atomic) = (&ty.qualified_name, &ty.name, object.atomic);
-    let fields = object.fields.iter().map(|field| field_def(scope, field));
+    let fields = object.fields.iter().map(|field| field_def(emitter, field));
     quote! {
         #[doc = #docs]
         pub static #item: #type_def = #type_def {
@@ -27,10 +26,11 @@ pub fn type_def(scope: &Scope<'_>, ty: &Type, object: &ObjectType) -> TokenStrea
     }
 }
 
-fn field_def(scope: &Scope<'_>, field: &Field) -> TokenStream {
-    let field_def = scope.import("orch_runtime::type_def", "FieldDef");
+fn field_def(emitter: &Emitter<'_>, field: &Field) -> TokenStream {
+    let field_def = emitter.import("orch_runtime::type_def", "FieldDef");
     let name = &field.name;
-    let shape = if field.granular { granular(scope, &field.usage) } else { shape_table(scope, &field.usage) };
+    let shape =
+        if field.granular { granular(emitter, &field.usage) } else { shape_table(emitter, &field.usage) };
     let tag = field.tag.map(|tag| {
         let tag = Literal::u32_unsuffixed(tag);
         quote!(tag: Some(#tag),)
@@ -45,11 +45,11 @@ fn field_def(scope: &Scope<'_>, field: &Field) -> TokenStream {
         .filter_map(|(name, text)| Some((format_ident!("{name}"), text.as_ref()?)))
         .map(|(name, text)| quote!(#name: Some(#text),));
     let gate = field.feature_gate.as_ref().map(|gate| {
-        let gate = feature_gate(scope, gate);
+        let gate = feature_gate(emitter, gate);
         quote!(feature_gate: Some(#gate),)
     });
-    let patch = (field.patch != Patch::default()).then(|| patch(scope, &field.patch));
-    let omit_empty = field.omit_empty || (!field.required && is_enum(scope, field));
+    let patch = (field.patch != Patch::default()).then(|| patch(emitter, &field.patch));
+    let omit_empty = field.omit_empty || (!field.required && is_enum(emitter, field));
     let flags = [
         ("required", field.required),
         ("omit_empty", omit_empty),
@@ -66,9 +66,9 @@ fn field_def(scope: &Scope<'_>, field: &Field) -> TokenStream {
 }
 
 /// The gate, as a reference to a constant.
-pub fn feature_gate(scope: &Scope<'_>, gate: &FeatureGate) -> TokenStream {
-    let feature_gate = scope.import("orch_runtime::type_def", "FeatureGate");
-    let stage = scope.import("orch_runtime::type_def", "GateStage");
+pub fn feature_gate(emitter: &Emitter<'_>, gate: &FeatureGate) -> TokenStream {
+    let feature_gate = emitter.import("orch_runtime::type_def", "FeatureGate");
+    let stage = emitter.import("orch_runtime::type_def", "GateStage");
     let FeatureGate { name, stage: wanted, default } = gate;
     let wanted = format_ident!(
         "{}",
@@ -85,46 +85,46 @@ fn is_scalar(value: &serde_json::Value) -> bool {
     !value.is_array() && !value.is_object()
 }
 
-fn is_enum(scope: &Scope<'_>, field: &Field) -> bool {
-    matches!(scope.resolve(&field.usage), Resolved::Enum(..))
+fn is_enum(emitter: &Emitter<'_>, field: &Field) -> bool {
+    matches!(emitter.model.resolve(&field.usage), Resolved::Enum(..))
 }
 
-fn shape_table(scope: &Scope<'_>, usage: &Usage) -> TokenStream {
-    let shape = scope.import("orch_runtime::type_def", "Shape");
-    match scope.resolve(usage) {
+fn shape_table(emitter: &Emitter<'_>, usage: &Usage) -> TokenStream {
+    let shape = emitter.import("orch_runtime::type_def", "Shape");
+    match emitter.model.resolve(usage) {
         Resolved::Object(id, _) => {
-            let table = scope.type_def_path(scope.model.ty(id));
+            let table = emitter.type_def_path(emitter.model.ty(id));
             quote!(#shape::Object(&#table))
         }
-        Resolved::Enum(..) => scalar(scope, "String"),
+        Resolved::Enum(..) => scalar(emitter, "String"),
         Resolved::Any => quote!(#shape::Any),
         Resolved::List(item, semantics) => {
-            let item = shape_table(scope, item);
-            let semantics = list_semantics(scope, semantics);
+            let item = shape_table(emitter, item);
+            let semantics = list_semantics(emitter, semantics);
             quote!(#shape::List { item: &#item, semantics: #semantics })
         }
         Resolved::Map { value, atomic, .. } => {
-            let value = shape_table(scope, value);
+            let value = shape_table(emitter, value);
             quote!(#shape::Map { value: &#value, atomic: #atomic })
         }
-        Resolved::Scalar(leaf) => scalar(scope, scalar_name(leaf)),
+        Resolved::Scalar(leaf) => scalar(emitter, scalar_name(leaf)),
     }
 }
 
 /// The table of an atomic type, for a field in which merges go into the object.
-fn granular(scope: &Scope<'_>, usage: &Usage) -> TokenStream {
-    let Resolved::Object(id, _) = scope.resolve(usage) else {
+fn granular(emitter: &Emitter<'_>, usage: &Usage) -> TokenStream {
+    let Resolved::Object(id, _) = emitter.model.resolve(usage) else {
         unreachable!("only references to objects are granular")
     };
-    let shape = scope.import("orch_runtime::type_def", "Shape");
-    let type_def = scope.import("orch_runtime::type_def", "TypeDef");
-    let table = scope.type_def_path(scope.model.ty(id));
+    let shape = emitter.import("orch_runtime::type_def", "Shape");
+    let type_def = emitter.import("orch_runtime::type_def", "TypeDef");
+    let table = emitter.type_def_path(emitter.model.ty(id));
     quote!(#shape::Object(&#type_def { atomic: false, ..#table }))
 }
 
-fn scalar(scope: &Scope<'_>, name: &str) -> TokenStream {
-    let shape = scope.import("orch_runtime::type_def", "Shape");
-    let scalar = scope.import("orch_runtime::type_def", "Scalar");
+fn scalar(emitter: &Emitter<'_>, name: &str) -> TokenStream {
+    let shape = emitter.import("orch_runtime::type_def", "Shape");
+    let scalar = emitter.import("orch_runtime::type_def", "Scalar");
     let name = format_ident!("{name}");
     quote!(#shape::Scalar(#scalar::#name))
 }
@@ -148,8 +148,8 @@ fn scalar_name(shape: &Shape) -> &'static str {
     }
 }
 
-fn list_semantics(scope: &Scope<'_>, semantics: &ListSemantics) -> TokenStream {
-    let name = scope.import("orch_runtime::type_def", "ListSemantics");
+fn list_semantics(emitter: &Emitter<'_>, semantics: &ListSemantics) -> TokenStream {
+    let name = emitter.import("orch_runtime::type_def", "ListSemantics");
     match semantics {
         ListSemantics::Atomic => quote!(#name::Atomic),
         ListSemantics::Set => quote!(#name::Set),
@@ -157,8 +157,8 @@ fn list_semantics(scope: &Scope<'_>, semantics: &ListSemantics) -> TokenStream {
     }
 }
 
-fn patch(scope: &Scope<'_>, patch: &Patch) -> TokenStream {
-    let name = scope.import("orch_runtime::type_def", "PatchStrategy");
+fn patch(emitter: &Emitter<'_>, patch: &Patch) -> TokenStream {
+    let name = emitter.import("orch_runtime::type_def", "PatchStrategy");
     let (merge, retain_keys) = (patch.merge, patch.retain_keys);
     let merge_key = option(patch.merge_key.as_ref());
     quote!(patch: #name { merge: #merge, retain_keys: #retain_keys, merge_key: #merge_key },)

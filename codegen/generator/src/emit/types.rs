@@ -3,19 +3,15 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use super::{
-    scope::Scope,
-    shape::{Omitted, Presence, Resolved, presence},
-    text::Item,
-};
-use crate::model::{EnumValue, Field, ObjectType, Type, TypeKind, Usage};
+use super::{emitter::Emitter, text::Item};
+use crate::model::{EnumValue, Field, ObjectType, Omitted, Presence, Resolved, Shape, Type, TypeKind, Usage};
 
 /// The definition of a named type.
-pub fn definition(scope: &Scope<'_>, ty: &Type) -> Item {
+pub fn definition(emitter: &Emitter<'_>, ty: &Type) -> Item {
     match &ty.kind {
-        TypeKind::Object(object) => structure(scope, ty, object).into(),
+        TypeKind::Object(object) => structure(emitter, ty, object).into(),
         TypeKind::Enum(values) => Item::Text(enumeration(ty, values)),
-        TypeKind::Alias(usage) => alias(scope, ty, usage).into(),
+        TypeKind::Alias(usage) => alias(emitter, ty, usage).into(),
     }
 }
 
@@ -52,12 +48,12 @@ fn wrapped(line: &str) -> Vec<String> {
     lines
 }
 
-fn structure(scope: &Scope<'_>, ty: &Type, object: &ObjectType) -> TokenStream {
+fn structure(emitter: &Emitter<'_>, ty: &Type, object: &ObjectType) -> TokenStream {
     let docs = docs(&ty.description, &ty.name);
     let name = format_ident!("{}", ty.name);
-    let serialize = scope.import("serde", "Serialize");
-    let deserialize = scope.import("serde", "Deserialize");
-    let fields = object.fields.iter().map(|field| structure_field(scope, field));
+    let serialize = emitter.import("serde", "Serialize");
+    let deserialize = emitter.import("serde", "Deserialize");
+    let fields = object.fields.iter().map(|field| structure_field(emitter, field));
     quote! {
         #docs
         #[derive(Clone, Debug, Default, PartialEq, #serialize, #deserialize)]
@@ -66,38 +62,38 @@ fn structure(scope: &Scope<'_>, ty: &Type, object: &ObjectType) -> TokenStream {
     }
 }
 
-fn structure_field(scope: &Scope<'_>, field: &Field) -> TokenStream {
+fn structure_field(emitter: &Emitter<'_>, field: &Field) -> TokenStream {
     let mut docs = docs(&field.description, &field.name);
     if let Some(text) = &field.deprecated {
         let line = format!(" Deprecated: {text}");
         docs.extend(quote!(#[doc = ""] #[doc = #line]));
     }
-    let resolved = scope.resolve(&field.usage);
-    let presence = presence(field, resolved);
-    let name = rust_ident(&field.rust_name);
-    let mut ty = scope.rust_type(&field.usage);
+    let resolved = emitter.model.resolve(&field.usage);
+    let presence = field.presence(emitter.model);
+    let name = format_ident!("{}", field.rust_name);
+    let mut ty = emitter.rust_type(&field.usage);
     if presence.optional {
         ty = quote!(Option<#ty>);
     }
-    let serde = serde_attribute(scope, field, resolved, presence);
+    let serde = serde_attribute(emitter, field, resolved, presence);
     quote!(#docs #serde pub #name: #ty,)
 }
 
 fn serde_attribute(
-    scope: &Scope<'_>,
+    emitter: &Emitter<'_>,
     field: &Field,
     resolved: Resolved<'_>,
     presence: Presence,
 ) -> TokenStream {
     let mut parts = Vec::new();
-    if field.rust_name.trim_start_matches("r#") != field.name {
+    if field.rust_name != field.name {
         let name = &field.name;
         parts.push(quote!(rename = #name));
     }
     let skip = match (presence.omitted, resolved) {
         (Omitted::Never, _) => None,
         (Omitted::None, _) => Some("Option::is_none"),
-        (Omitted::Empty, Resolved::Scalar(crate::model::Shape::String(_))) => Some("String::is_empty"),
+        (Omitted::Empty, Resolved::Scalar(Shape::String(_))) => Some("String::is_empty"),
         (Omitted::Empty, Resolved::List(..)) => Some("Vec::is_empty"),
         (Omitted::Empty, Resolved::Map { .. }) => Some("BTreeMap::is_empty"),
         (Omitted::Empty, _) => Some("presence::is_empty"),
@@ -113,10 +109,10 @@ fn serde_attribute(
     // The attributes name functions in strings; what they name must be in scope.
     for text in [skip, read].into_iter().flatten() {
         if text.starts_with("presence::") {
-            scope.runtime("presence");
+            emitter.runtime("presence");
         }
         if text.starts_with("BTreeMap::") {
-            scope.import("std::collections", "BTreeMap");
+            emitter.import("std::collections", "BTreeMap");
         }
     }
     parts.extend(skip.map(|text| quote!(skip_serializing_if = #text)));
@@ -129,20 +125,17 @@ fn enumeration(ty: &Type, values: &[EnumValue]) -> String {
     lines.extend(doc_lines(&ty.description, &ty.name).iter().map(|line| format!("    ///{line}")));
     lines.push(format!("    pub enum {} {{", ty.name));
     lines.extend(
-        values.iter().map(|value| format!("        {} = {:?},", rust_ident(&value.rust_name), value.value)),
+        values
+            .iter()
+            .map(|value| format!("        {} = {:?},", format_ident!("{}", value.rust_name), value.value)),
     );
     lines.extend(["    }", "}", ""].map(str::to_owned));
     lines.join("\n")
 }
 
-fn alias(scope: &Scope<'_>, ty: &Type, usage: &Usage) -> TokenStream {
+fn alias(emitter: &Emitter<'_>, ty: &Type, usage: &Usage) -> TokenStream {
     let docs = docs(&ty.description, &ty.name);
     let name = format_ident!("{}", ty.name);
-    let target = scope.rust_type(usage);
+    let target = emitter.rust_type(usage);
     quote!(#docs pub type #name = #target;)
-}
-
-/// A field's or variant's name, raw where the model says so.
-pub fn rust_ident(name: &str) -> proc_macro2::Ident {
-    name.strip_prefix("r#").map_or_else(|| format_ident!("{name}"), |raw| format_ident!("r#{raw}"))
 }

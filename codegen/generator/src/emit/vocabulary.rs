@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use super::scope::upper_snake;
+use super::emitter::upper_snake;
 use crate::model::VocabularyWords;
 
 /// One static per vocabulary, and `VOCABULARIES`, which lists them in the order written.

@@ -3,7 +3,7 @@
 use crate::{
     diagnostic::Diagnostics,
     idl::Schema,
-    model::{Behind, Field, Model, Shape, TypeKind},
+    model::{Field, Model, Resolved, Shape, TypeKind, Usage},
 };
 
 /// What "empty" means for a shape.
@@ -40,7 +40,7 @@ pub(super) fn settle(model: &mut Model, written: &[&Schema], diagnostics: &mut D
 }
 
 fn omit_empty(model: &Model, field: &Field, written: Option<&Schema>, diagnostics: &mut Diagnostics) -> bool {
-    let empty = empty(model, &field.usage.shape);
+    let empty = empty(model, &field.usage);
     let Some(asked) = written.and_then(|schema| schema.omit_empty.as_ref()) else {
         return !field.required && empty == Empty::LeftOut;
     };
@@ -57,12 +57,12 @@ fn omit_empty(model: &Model, field: &Field, written: Option<&Schema>, diagnostic
     asked.value
 }
 
-fn empty(model: &Model, shape: &Shape) -> Empty {
-    match model.behind(shape) {
-        Behind::Shape(Shape::String(_) | Shape::Bytes | Shape::List { .. } | Shape::Map { .. }) => {
+fn empty(model: &Model, usage: &Usage) -> Empty {
+    match model.resolve(usage) {
+        Resolved::Scalar(Shape::String(_) | Shape::Bytes) | Resolved::List(..) | Resolved::Map { .. } => {
             Empty::LeftOut
         }
-        Behind::Shape(Shape::Boolean | Shape::Int32 | Shape::Int64 | Shape::Double) => Empty::OnRequest,
+        Resolved::Scalar(Shape::Boolean | Shape::Int32 | Shape::Int64 | Shape::Double) => Empty::OnRequest,
         _ => Empty::Never,
     }
 }

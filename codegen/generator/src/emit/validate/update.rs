@@ -3,47 +3,48 @@
 //! Items of a list are compared only where the list says what identifies them; in all other lists a changed
 //! item is a new item.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use super::{Place, value::is_empty};
+use super::operand::{Operand, name_at};
 use crate::{
-    emit::{
-        scope::Scope,
-        shape::{Resolved, presence},
-        types::rust_ident,
-    },
-    model::{Field, Immutability, ListSemantics, Shape, Type, TypeKind, Usage},
+    emit::emitter::Emitter,
+    model::{Field, Immutability, ListSemantics, Resolved, Shape, Type, TypeKind, Usage},
 };
 
 /// The body of `validate_update`; empty where there is nothing to check.
-pub fn rules(scope: &Scope<'_>, ty: &Type) -> Vec<TokenStream> {
+pub fn rules(emitter: &Emitter<'_>, ty: &Type) -> Vec<TokenStream> {
     let TypeKind::Object(object) = &ty.kind else { return Vec::new() };
     let mut rules: Vec<TokenStream> =
-        object.fields.iter().filter_map(|field| field_rules(scope, field)).collect();
+        object.fields.iter().filter_map(|field| field_rules(emitter, field)).collect();
     rules.extend(ty.update_validator.as_ref().map(|name| {
-        let function = scope.validator(ty, name);
+        let function = emitter.validator(ty, name);
         quote!(#function(self, old, path, cx);)
     }));
     rules
 }
 
-fn field_rules(scope: &Scope<'_>, field: &Field) -> Option<TokenStream> {
-    let resolved = scope.resolve(&field.usage);
-    let name = rust_ident(&field.rust_name);
-    let (new, old) = (Place::field("self", &name), Place::field("old", &name));
+fn field_rules(emitter: &Emitter<'_>, field: &Field) -> Option<TokenStream> {
+    let resolved = emitter.model.resolve(&field.usage);
+    let name = format_ident!("{}", field.rust_name);
+    let (new, old) = (Operand::field("self", &name), Operand::field("old", &name));
     let mut rules: Vec<TokenStream> =
-        field.immutable.map(|how| immutable(scope, field, resolved, how)).into_iter().collect();
-    if presence(field, resolved).optional {
+        field.immutable.map(|how| immutable(emitter, field, resolved, how)).into_iter().collect();
+    if field.presence(emitter.model).optional {
         let (new_name, old_name) = (format_ident!("new"), format_ident!("old"));
-        let below =
-            rules_below(scope, &field.usage, &Place::variable(&new_name), &Place::variable(&old_name), 0);
+        let below = rules_below(
+            emitter,
+            &field.usage,
+            &Operand::variable(&new_name),
+            &Operand::variable(&old_name),
+            0,
+        );
         rules.extend(below.map(|below| {
             let (new, old) = (&new.reference, &old.reference);
             quote!(if let (Some(new), Some(old)) = (#new, #old) { #below })
         }));
     } else {
-        rules.extend(rules_below(scope, &field.usage, &new, &old, 0));
+        rules.extend(rules_below(emitter, &field.usage, &new, &old, 0));
     }
     if rules.is_empty() {
         return None;
@@ -55,27 +56,27 @@ fn field_rules(scope: &Scope<'_>, field: &Field) -> Option<TokenStream> {
     })
 }
 
-fn immutable(scope: &Scope<'_>, field: &Field, resolved: Resolved<'_>, how: Immutability) -> TokenStream {
-    let rule = scope.runtime("rule");
-    let name = rust_ident(&field.rust_name);
-    let optional = presence(field, resolved).optional;
+fn immutable(emitter: &Emitter<'_>, field: &Field, resolved: Resolved<'_>, how: Immutability) -> TokenStream {
+    let rule = emitter.runtime("rule");
+    let name = format_ident!("{}", field.rust_name);
+    let optional = field.presence(emitter.model).optional;
     let is_text = matches!(resolved, Resolved::Scalar(Shape::String(_)));
     let shows_itself = matches!(resolved, Resolved::Scalar(_) | Resolved::Enum(..));
     match how {
         Immutability::Always if shows_itself => quote!(#rule::immutable(&self.#name, &old.#name, &at, cx);),
         Immutability::Always => {
-            let json = scope.import("orch_runtime::field_error", "json");
+            let json = emitter.import("orch_runtime::field_error", "json");
             quote!(#rule::immutable_shown(self.#name != old.#name, || #json(&self.#name), &at, cx);)
         }
         Immutability::OnceSet if shows_itself && (optional || is_text) => {
             quote!(#rule::once_set(&self.#name, &old.#name, &at, cx);)
         }
         Immutability::OnceSet => {
-            let json = scope.import("orch_runtime::field_error", "json");
+            let json = emitter.import("orch_runtime::field_error", "json");
             let was_given = if optional {
                 quote!(old.#name.is_some())
             } else {
-                let is_empty = is_empty(scope, resolved, &Place::field("old", &name));
+                let is_empty = Operand::field("old", &name).is_empty(emitter, resolved);
                 quote!(!#is_empty)
             };
             quote! {
@@ -87,45 +88,45 @@ fn immutable(scope: &Scope<'_>, field: &Field, resolved: Resolved<'_>, how: Immu
 }
 
 fn rules_below(
-    scope: &Scope<'_>,
+    emitter: &Emitter<'_>,
     usage: &Usage,
-    new: &Place,
-    old: &Place,
+    new: &Operand,
+    old: &Operand,
     depth: usize,
 ) -> Option<TokenStream> {
-    match scope.resolve(usage) {
-        Resolved::Object(id, _) => scope.reach.updates.contains(&id).then(|| {
+    match emitter.model.resolve(usage) {
+        Resolved::Object(id, _) => emitter.reach.updates.contains(&id).then(|| {
             let (receiver, old) = (&new.receiver, &old.reference);
             quote!(#receiver.validate_update(#old, &at, cx);)
         }),
-        Resolved::List(item, ListSemantics::Map(keys)) => list_rules(scope, item, keys, new, old, depth),
-        Resolved::Map { value, .. } => map_rules(scope, value, new, old, depth),
+        Resolved::List(item, ListSemantics::Map(keys)) => list_rules(emitter, item, keys, new, old, depth),
+        Resolved::Map { value, .. } => map_rules(emitter, value, new, old, depth),
         _ => None,
     }
 }
 
 fn list_rules(
-    scope: &Scope<'_>,
+    emitter: &Emitter<'_>,
     item: &Usage,
     keys: &[String],
-    new: &Place,
-    old: &Place,
+    new: &Operand,
+    old: &Operand,
     depth: usize,
 ) -> Option<TokenStream> {
-    let Resolved::Object(_, object) = scope.resolve(item) else { return None };
+    let Resolved::Object(_, object) = emitter.model.resolve(item) else { return None };
     let (new_item, old_item) = (name_at("new", depth), name_at("old", depth));
     let below =
-        rules_below(scope, item, &Place::variable(&new_item), &Place::variable(&old_item), depth + 1)?;
+        rules_below(emitter, item, &Operand::variable(&new_item), &Operand::variable(&old_item), depth + 1)?;
     let keys: Vec<TokenStream> = keys
         .iter()
         .filter_map(|key| object.fields.iter().find(|field| field.name == *key))
         .map(|field| {
-            let name = rust_ident(&field.rust_name);
+            let name = format_ident!("{}", field.rust_name);
             quote!(&item.#name)
         })
         .collect();
     let key = if let [key] = keys.as_slice() { key.clone() } else { quote!((#(#keys),*)) };
-    let rule = scope.runtime("rule");
+    let rule = emitter.runtime("rule");
     let (new, old) = (&new.reference, &old.reference);
     Some(quote! {
         for (index, #new_item, #old_item) in #rule::pairs(#new, #old, |item| #key) {
@@ -136,15 +137,20 @@ fn list_rules(
 }
 
 fn map_rules(
-    scope: &Scope<'_>,
+    emitter: &Emitter<'_>,
     value: &Usage,
-    new: &Place,
-    old: &Place,
+    new: &Operand,
+    old: &Operand,
     depth: usize,
 ) -> Option<TokenStream> {
     let (new_value, old_value) = (name_at("new", depth), name_at("old", depth));
-    let below =
-        rules_below(scope, value, &Place::variable(&new_value), &Place::variable(&old_value), depth + 1)?;
+    let below = rules_below(
+        emitter,
+        value,
+        &Operand::variable(&new_value),
+        &Operand::variable(&old_value),
+        depth + 1,
+    )?;
     let (new, old) = (&new.reference, &old.receiver);
     Some(quote! {
         for (key, #new_value) in #new {
@@ -154,8 +160,4 @@ fn map_rules(
             }
         }
     })
-}
-
-fn name_at(stem: &str, depth: usize) -> Ident {
-    if depth == 0 { format_ident!("{stem}") } else { format_ident!("{stem}_{depth}") }
 }

@@ -3,7 +3,7 @@
 use crate::{
     idl::{ColumnExtension, ColumnType, ResourceExtension, Schema, Word},
     lower::Scope,
-    model::{Behind, Column, ColumnValue, Field, Model, Shape, TypeId, TypeKind},
+    model::{Column, ColumnValue, Field, Model, Resolved, Shape, TypeId, TypeKind},
 };
 
 impl Scope<'_, '_> {
@@ -87,11 +87,11 @@ fn field_at<'m>(model: &'m Model, ty: TypeId, path: &[String]) -> Option<&'m Fie
 }
 
 fn column_type(model: &Model, field: &Field) -> ColumnType {
-    match model.behind(&field.usage.shape) {
-        Behind::Shape(Shape::Boolean) => ColumnType::Boolean,
-        Behind::Shape(Shape::Int32 | Shape::Int64) => ColumnType::Integer,
-        Behind::Shape(Shape::Double) => ColumnType::Number,
-        Behind::Shape(Shape::Time | Shape::MicroTime) => ColumnType::Date,
+    match model.resolve(&field.usage) {
+        Resolved::Scalar(Shape::Boolean) => ColumnType::Boolean,
+        Resolved::Scalar(Shape::Int32 | Shape::Int64) => ColumnType::Integer,
+        Resolved::Scalar(Shape::Double) => ColumnType::Number,
+        Resolved::Scalar(Shape::Time | Shape::MicroTime) => ColumnType::Date,
         _ => ColumnType::String,
     }
 }

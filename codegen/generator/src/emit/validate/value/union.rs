@@ -3,23 +3,17 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use super::is_empty;
 use crate::{
-    emit::{
-        scope::Scope,
-        shape::{Resolved, presence},
-        types::rust_ident,
-        validate::Place,
-    },
-    model::{Field, ObjectType, Union},
+    emit::{emitter::Emitter, validate::operand::Operand},
+    model::{Field, ObjectType, Resolved, Union},
 };
 
 /// How many members of the object may be given.
-pub(super) fn rule(scope: &Scope<'_>, object: &ObjectType, union: &Union) -> TokenStream {
-    let rule = scope.runtime("rule");
+pub(super) fn rule(emitter: &Emitter<'_>, object: &ObjectType, union: &Union) -> TokenStream {
+    let rule = emitter.runtime("rule");
     let members = union.members.iter().filter_map(|name| {
         let field = object.fields.iter().find(|field| field.name == *name)?;
-        Some((name, given(scope, field)))
+        Some((name, given(emitter, field)))
     });
     let Some((discriminator, values)) = &union.discriminator else {
         let members = members.map(|(name, given)| quote!((#name, #given)));
@@ -28,7 +22,7 @@ pub(super) fn rule(scope: &Scope<'_>, object: &ObjectType, union: &Union) -> Tok
         return quote!(#rule::#function(&[#(#members),*], path, cx););
     };
     let field = object.fields.iter().find(|field| field.name == *discriminator);
-    let value = field.map(|field| discriminator_text(scope, field));
+    let value = field.map(|field| discriminator_text(emitter, field));
     let members = members.map(|(name, given)| {
         let selected_by = values.get(name).unwrap_or(name);
         // Where at most one is asked for, the selected member may be missing.
@@ -42,23 +36,23 @@ pub(super) fn rule(scope: &Scope<'_>, object: &ObjectType, union: &Union) -> Tok
 }
 
 /// Whether a field has a value, as an expression.
-fn given(scope: &Scope<'_>, field: &Field) -> TokenStream {
-    let resolved = scope.resolve(&field.usage);
-    let name = rust_ident(&field.rust_name);
-    if presence(field, resolved).optional {
+fn given(emitter: &Emitter<'_>, field: &Field) -> TokenStream {
+    let resolved = emitter.model.resolve(&field.usage);
+    let name = format_ident!("{}", field.rust_name);
+    if field.presence(emitter.model).optional {
         return quote!(self.#name.is_some());
     }
-    let is_empty = is_empty(scope, resolved, &Place::field("self", &name));
+    let is_empty = Operand::field("self", &name).is_empty(emitter, resolved);
     quote!(!#is_empty)
 }
 
 /// The discriminator's text, as an expression of type `&str`; empty when it is not given.
-fn discriminator_text(scope: &Scope<'_>, field: &Field) -> TokenStream {
-    let resolved = scope.resolve(&field.usage);
-    let name = rust_ident(&field.rust_name);
-    let optional = presence(field, resolved).optional;
+fn discriminator_text(emitter: &Emitter<'_>, field: &Field) -> TokenStream {
+    let resolved = emitter.model.resolve(&field.usage);
+    let name = format_ident!("{}", field.rust_name);
+    let optional = field.presence(emitter.model).optional;
     let as_str = if matches!(resolved, Resolved::Enum(..)) {
-        let text_enum = scope.import("orch_runtime::text_enum", "TextEnum");
+        let text_enum = emitter.import("orch_runtime::text_enum", "TextEnum");
         quote!(#text_enum::as_str)
     } else {
         quote!(String::as_str)

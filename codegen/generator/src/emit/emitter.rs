@@ -11,13 +11,12 @@ use quote::{ToTokens, format_ident, quote};
 use super::{
     layout::{Layout, crate_path, home},
     reach::Reach,
-    shape::{Resolved, resolve},
 };
 use crate::model::{GroupVersion, Model, Shape, Type, Usage};
 
-/// The surroundings of one generated file.
+/// Writes the code of one group and version; other files of `emit` say what, each about one thing.
 #[derive(Debug)]
-pub struct Scope<'m> {
+pub struct Emitter<'m> {
     /// Everything.
     pub model: &'m Model,
     /// What the file is about.
@@ -28,15 +27,15 @@ pub struct Scope<'m> {
     imports: RefCell<BTreeSet<(&'static str, &'static str)>>,
 }
 
-impl<'m> Scope<'m> {
-    /// The scope of a new file.
+impl<'m> Emitter<'m> {
+    /// The emitter of a new file.
     pub fn new(
         model: &'m Model,
         layout: &'m Layout,
         reach: &'m Reach,
         group_version: &'m GroupVersion,
     ) -> Self {
-        Scope { model, group_version, reach, layout, imports: RefCell::default() }
+        Emitter { model, group_version, reach, layout, imports: RefCell::default() }
     }
 
     /// The name of an item of another crate: imported, unless a type of the schema has the same name.
@@ -145,11 +144,6 @@ impl<'m> Scope<'m> {
                 quote!(#map<String, #value>)
             }
         }
-    }
-
-    /// What a value is when aliases are followed.
-    pub fn resolve(&self, usage: &'m Usage) -> Resolved<'m> {
-        resolve(self.model, &usage.shape)
     }
 
     fn item_path(&self, ty: &Type, item: &str) -> TokenStream {
