@@ -1,12 +1,15 @@
 //! Crates and features that may not be in the build.
 //!
-//! Crates are looked for in the lock file, which names those of every platform without fetching any. The features that
-//! are on, and what the lock file names without need, are looked for in cargo's tree for this platform, which needs
-//! nothing beyond what a build has fetched.
+//! Crates are looked for in the lock file, which names those of every platform without fetching any. The
+//! features that are on, and what the lock file names without need, are looked for in cargo's tree for this
+//! platform, which needs nothing beyond what a build has fetched.
 
 use std::collections::BTreeSet;
 
-use super::{ARROWS, cargo, read, root};
+use crate::{
+    arrows::ARROWS,
+    source::{cargo, read, root},
+};
 
 /// Crates that may not be in the build, on any platform.
 const BANNED: &[&str] = &["ring", "openssl", "openssl-sys", "native-tls", "serde_yaml", "serde_yml"];

@@ -1,0 +1,226 @@
+//! Which crate may use which, and that a manifest asks for what is used and for nothing else.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    rust_text::{Token, TokenKind, tokens},
+    source::{Dependency, Package, SOURCES, files, none, packages, read, root, shown},
+};
+
+/// Which crates of the workspace a crate depends on. The build-time generator is marked with `!`, what only
+/// tests use with `?`.
+pub const ARROWS: &[(&str, &[&str])] = &[
+    ("orch-runtime", &[]),
+    // The generator checks formats and defaults with the rules that the generated code will call.
+    ("orch-codegen", &["orch-runtime"]),
+    ("orch-api", &["orch-runtime", "!orch-codegen", "?orch-machinery"]),
+    ("orch-machinery", &["orch-runtime"]),
+    ("orch-storage", &[]),
+    ("orch-auth", &["orch-runtime"]),
+    ("orch-apiserver", &["orch-api", "orch-auth", "orch-machinery", "orch-runtime", "orch-storage"]),
+    (
+        "orch-tests",
+        &[
+            "orch-api",
+            "orch-apiserver",
+            "?orch-auth",
+            "?orch-codegen",
+            "?orch-machinery",
+            "?orch-runtime",
+            "?orch-storage",
+        ],
+    ),
+    ("widgets", &["orch-api", "orch-apiserver", "orch-runtime", "!orch-codegen"]),
+];
+
+/// Crates from outside that a crate of the workspace may not use, and why.
+const STRANGERS: &[(&str, &[&str], &str)] = &[
+    ("orch-runtime", &["tokio", "hyper", "axum", "sqlx"], "generated code is written against it: no IO"),
+    ("orch-machinery", &["tokio", "hyper", "axum", "sqlx"], "pure algorithms: no IO"),
+    ("orch-storage", &["hyper", "axum", "http", "serde", "serde_json"], "knows no HTTP and no kinds"),
+    ("orch-auth", &["hyper", "axum", "sqlx"], "knows no HTTP"),
+    ("orch-apiserver", &["sqlx"], "the database belongs to the store"),
+];
+
+/// Dependencies that no file names, and what needs them.
+const NAMED_IN_NO_FILE: &[(&str, &str, &str)] =
+    &[("orch-api", "serde", "what the generator writes"), ("widgets", "serde", "what the generator writes")];
+
+/// Crates that code calls by another name than that of the crate.
+const LIBRARIES: &[(&str, &str)] = &[("rustls-webpki", "webpki")];
+
+#[test]
+fn crates_depend_on_each_other_in_one_direction() {
+    let packages = packages();
+    let mut problems = faults(&packages, ARROWS);
+    for package in &packages {
+        for to in package.dependencies.iter().filter(|to| to.kind == "normal") {
+            let of_package = STRANGERS.iter().filter(|(of, ..)| *of == package.name);
+            let banned = of_package.filter(|(_, strangers, _)| strangers.contains(&to.name.as_str()));
+            problems.extend(
+                banned.map(|(.., why)| format!("{} may not depend on {}: {why}", package.name, to.name)),
+            );
+        }
+    }
+    none(&problems);
+}
+
+#[test]
+fn every_dependency_is_used() {
+    let packages = packages();
+    let mut problems = Vec::new();
+    let mut excepted: BTreeSet<(&str, &str)> =
+        NAMED_IN_NO_FILE.iter().map(|(of, to, _)| (*of, *to)).collect();
+    for package in &packages {
+        let named = |kind: &str| {
+            let files = SOURCES.iter().filter(|source| is_code_for(&package.folder, kind, &source.name));
+            files.flat_map(|source| crates_named(&tokens(&source.text))).collect::<BTreeSet<&str>>()
+        };
+        let named = ["normal", "dev", "build"].map(|kind| (kind, named(kind)));
+        for Dependency { name, kind, called } in &package.dependencies {
+            let library =
+                LIBRARIES.iter().find(|(of, _)| of == name).map_or(called.as_str(), |(_, name)| name);
+            let is_named = named.iter().any(|(of, names)| of == kind && names.contains(library));
+            let is_excepted = excepted.remove(&(package.name.as_str(), name.as_str()));
+            if is_named == is_excepted {
+                let what = if is_named { "is excepted and used" } else { "is in the manifest and not used" };
+                problems.push(format!("{}: {name} ({kind}) {what}", package.name));
+            }
+        }
+    }
+    problems
+        .extend(excepted.iter().map(|(of, to)| format!("{of}: {to} is excepted and not in the manifest")));
+    none(&problems);
+}
+
+#[test]
+fn every_shared_version_is_used() {
+    let packages = packages();
+    let is_used =
+        |name: &str| packages.iter().flat_map(|package| &package.dependencies).any(|to| to.name == name);
+    let manifest = read(&root().join("Cargo.toml"));
+    let shared = shared_versions(&manifest);
+    assert!(shared.len() > packages.len(), "the shared versions are not found");
+    let unused = shared.into_iter().filter(|name| !is_used(name));
+    none(&unused.map(|name| format!("Cargo.toml: no crate depends on {name}")).collect::<Vec<_>>());
+}
+
+#[test]
+fn every_crate_takes_the_lints_of_the_workspace() {
+    for file in files("Cargo.toml") {
+        let text = read(&file);
+        let inherits = text.contains("[lints]\nworkspace = true") || text.contains("[workspace.lints");
+        assert!(inherits, "{} has lints of its own", shown(&file));
+    }
+}
+
+/// What differs between manifests and a table of arrows.
+fn faults(packages: &[Package], arrows: &[(&str, &[&str])]) -> Vec<String> {
+    let is_ours = |name: &str| packages.iter().any(|package| package.name == name);
+    let mut declared = BTreeSet::new();
+    for package in packages {
+        for to in package.dependencies.iter().filter(|to| is_ours(&to.name)) {
+            let mark = match to.kind.as_str() {
+                "build" => "!",
+                "dev" => "?",
+                _ => "",
+            };
+            declared.insert((package.name.as_str(), format!("{mark}{}", to.name)));
+        }
+    }
+    let allowed: BTreeSet<(&str, String)> =
+        arrows.iter().flat_map(|(of, to)| to.iter().map(|to| (*of, (*to).to_owned()))).collect();
+    let undeclared = declared.difference(&allowed).map(|(of, to)| format!("{of} may not depend on {to}"));
+    let unused =
+        allowed.difference(&declared).map(|(of, to)| format!("{of} may depend on {to}, and does not"));
+    let lost = packages.iter().filter(|package| arrows.iter().all(|(of, _)| *of != package.name));
+    let lost = lost.map(|package| format!("{} is missing from the table of arrows", package.name));
+    let gone = arrows.iter().filter(|(of, _)| !is_ours(of)).map(|(of, _)| format!("{of} is no crate"));
+    undeclared.chain(unused).chain(lost).chain(gone).collect()
+}
+
+/// The crates whose versions the workspace's manifest sets.
+fn shared_versions(manifest: &str) -> Vec<&str> {
+    let table = manifest.split_once("[workspace.dependencies]\n").map_or("", |(_, rest)| rest);
+    let lines = table.lines().take_while(|line| !line.starts_with('['));
+    lines.filter_map(|line| Some(line.split_once(" = ")?.0)).filter(|name| !name.starts_with('#')).collect()
+}
+
+/// Whether a file of a package is compiled with its dependencies of a kind, and not with those of another
+/// kind too.
+fn is_code_for(folder: &str, kind: &str, file: &str) -> bool {
+    let Some(file) = file.strip_prefix(folder).and_then(|file| file.strip_prefix('/')) else { return false };
+    match kind {
+        "normal" => file.starts_with("src/"),
+        "build" => file == "build.rs",
+        // Tests inside of `src` may be all that needs it.
+        _ => file != "build.rs",
+    }
+}
+
+/// The names that stand where the name of a crate can: before `::`, and behind `use` or `extern crate`.
+fn crates_named<'t>(tokens: &[Token<'t>]) -> BTreeSet<&'t str> {
+    let tokens: Vec<&Token<'t>> = tokens.iter().filter(|token| token.kind != TokenKind::Comment).collect();
+    let sign = |at: Option<usize>, sign: &str| {
+        at.and_then(|at| tokens.get(at)).is_some_and(|token| token.is_sign(sign))
+    };
+    let names = tokens.iter().enumerate().filter(|(_, token)| token.kind == TokenKind::Name);
+    let crates = names.filter(|(at, _)| {
+        let begins_path = sign(Some(at + 1), ":") && sign(Some(at + 2), ":");
+        let inside_path = sign(at.checked_sub(1), ":") && sign(at.checked_sub(2), ":");
+        let before = at.checked_sub(1).map(|before| tokens[before]);
+        let is_used = before.is_some_and(|before| before.is_name("use") || before.is_name("crate"));
+        (begins_path && !inside_path) || is_used
+    });
+    crates.map(|(_, token)| token.text).collect()
+}
+
+#[test]
+fn arrows_that_are_unused_undeclared_or_unknown_are_faults() {
+    let dependency = |name: &str, kind: &str| Dependency {
+        name: name.to_owned(),
+        kind: kind.to_owned(),
+        called: name.to_owned(),
+    };
+    let package = |name: &str, dependencies: Vec<Dependency>| Package {
+        name: name.to_owned(),
+        folder: name.to_owned(),
+        dependencies,
+    };
+    let packages = [
+        package(
+            "top",
+            vec![dependency("base", "normal"), dependency("maker", "build"), dependency("serde", "dev")],
+        ),
+        package("base", vec![]),
+        package("maker", vec![dependency("base", "dev")]),
+    ];
+    let right: &[(&str, &[&str])] = &[("top", &["base", "!maker"]), ("base", &[]), ("maker", &["?base"])];
+    assert_eq!(faults(&packages, right), [""; 0]);
+    let wrong: &[(&str, &[&str])] = &[("top", &["base", "maker"]), ("base", &["top"]), ("gone", &[])];
+    assert_eq!(
+        faults(&packages, wrong),
+        [
+            "maker may not depend on ?base",
+            "top may not depend on !maker",
+            "base may depend on top, and does not",
+            "top may depend on maker, and does not",
+            "maker is missing from the table of arrows",
+            "gone is no crate",
+        ]
+    );
+}
+
+#[test]
+fn shared_versions_are_read() {
+    let manifest = "[workspace]\nmembers = []\n[workspace.dependencies]\na = \"1\"\n# b = 2\n\nc-d = { path = \"c\" }\n[other]\ne = 1\n";
+    assert_eq!(shared_versions(manifest), ["a", "c-d"]);
+}
+
+#[test]
+fn crates_are_named_at_the_beginning_of_paths() {
+    let text = "use one::{a, b}; // not::this\nfn f() { two::g(crate::three::h()); let four = \"five::x\"; }\n\
+                use six; extern crate seven; #[eight::test] fn t() {} self::nine::x();";
+    let named = crates_named(&tokens(text));
+    assert_eq!(Vec::from_iter(named), ["crate", "eight", "one", "self", "seven", "six", "two"]);
+}

@@ -1,0 +1,70 @@
+//! Every flag is explained, and listed in the README.
+
+use std::process::{Command, Stdio};
+
+use orch_tests::server::server_binary;
+
+use crate::source::{none, read, root};
+
+#[test]
+fn every_flag_is_explained_and_in_the_readme() {
+    let mut server = Command::new(server_binary());
+    let mut server =
+        server.arg("--help").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the server runs");
+    let input = server.stdin.take();
+    let output = server.wait_with_output().expect("the server ends");
+    drop(input);
+    assert!(output.status.success(), "--help fails");
+    let help = String::from_utf8(output.stdout).expect("the help is text");
+    assert!(flags(&help).len() > 10, "{help}");
+    none(&faults(&help, &read(&root().join("README.md"))));
+}
+
+/// The flags of a help text, and the line behind each.
+fn flags(help: &str) -> Vec<(&str, &str)> {
+    let lines: Vec<&str> = help.lines().collect();
+    let flag = |line: &'_ str| -> Option<usize> {
+        let word = line.trim_start().split(", ").last()?.split([' ', '[']).next()?;
+        (line.starts_with("  ") && word.starts_with("--")).then(|| line.find(word)).flatten()
+    };
+    let pairs = lines.windows(2).filter_map(|pair| {
+        let name = &pair[0][flag(pair[0])?..];
+        Some((name.split([' ', '[']).next()?, pair[1].trim()))
+    });
+    pairs.collect()
+}
+
+fn faults(help: &str, readme: &str) -> Vec<String> {
+    let table = readme.split_once("## Flags").expect("README has flags").1;
+    let table = table.split("\n## ").next().unwrap_or(table);
+    let flags = flags(help);
+    let unexplained = flags.iter().filter(|(_, explanation)| explanation.len() <= 10);
+    let unlisted = flags
+        .iter()
+        .filter(|(flag, _)| !["--help", "--version"].contains(flag) && !table.contains(&format!("`{flag}`")));
+    let unknown = table.split('`').filter(|word| {
+        word.starts_with("--") && !word.contains(' ') && !flags.iter().any(|(flag, _)| flag == word)
+    });
+    unexplained
+        .map(|(flag, _)| format!("{flag} has no explanation"))
+        .chain(unlisted.map(|(flag, _)| format!("README.md does not list {flag}")))
+        .chain(unknown.map(|flag| format!("README.md lists {flag}, which does not exist")))
+        .collect()
+}
+
+#[test]
+fn every_fault_of_a_flag_is_found() {
+    let help = "Usage: server\n\n  -b, --bind <ADDRESS>\n          Where to listen on this machine\n  --quiet[=<BOOL>]\n\
+                \n  -h, --help\n          Prints what you see here\n";
+    let names: Vec<&str> = flags(help).into_iter().map(|(flag, _)| flag).collect();
+    assert_eq!(names, ["--bind", "--quiet", "--help"]);
+    let readme = "## Flags\n| `--quiet`, `--gone` |\n## Next\n`--other`";
+    assert_eq!(
+        faults(help, readme),
+        [
+            "--quiet has no explanation",
+            "README.md does not list --bind",
+            "README.md lists --gone, which does not exist",
+        ]
+    );
+}
