@@ -9,6 +9,7 @@ mod arrows;
 mod bans;
 mod files;
 mod flags;
+mod kinds;
 mod rust_text;
 mod source;
 mod words;

@@ -1,0 +1,66 @@
+//! Kinds are named where they belong: in schema files, generated code, and what gives a kind behaviour of its
+//! own. The rest of the server treats all kinds alike, so none of their names stands in its code.
+//!
+//! Looked at are texts that are such a name, or have one as a segment of a path.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    rust_text::{Token, TokenKind, product_tokens},
+    source::{SOURCES, none},
+};
+
+/// Where kinds may be named: parts of paths.
+const AT_HOME: &[&str] = &[
+    "generated/",
+    "/kinds/",
+    "/kinds.rs",
+    "/controllers/",
+    "/controllers.rs",
+    // What gives authentication the objects that it looks at.
+    "server/apiserver/src/account_directory.rs",
+];
+
+/// Names that stand elsewhere all the same: file, name, reason.
+const EXCEPTED: &[(&str, &str, &str)] = &[
+    ("server/apiserver/src/openapi/paths.rs", "namespaces", GRAMMAR),
+    ("server/apiserver/src/request_info.rs", "namespaces", GRAMMAR),
+    ("server/apiserver/src/registry/admission.rs", "namespaces", "new objects need their namespace"),
+];
+
+const GRAMMAR: &str = "a segment of every path of a namespaced kind";
+
+#[test]
+fn kinds_are_named_where_they_belong() {
+    let kinds = orch_api::registry().iter().flat_map(|group_version| group_version.resources);
+    let names: BTreeSet<&str> = kinds.flat_map(|def| [def.kind, def.list_kind, def.plural]).collect();
+    assert!(names.contains("ConfigMap") && names.contains("configmaps"), "the kinds are not found");
+    let mut used = BTreeSet::new();
+    let mut problems = Vec::new();
+    for source in SOURCES.iter().filter(|source| !AT_HOME.iter().any(|part| source.name.contains(part))) {
+        for (line, name) in kinds_named(&source.product_tokens(), &names) {
+            if EXCEPTED.iter().any(|(file, excepted, _)| (*file, *excepted) == (source.name.as_str(), name)) {
+                used.insert((source.name.as_str(), name));
+            } else {
+                problems.push(format!("{}:{line}: {name}", source.name));
+            }
+        }
+    }
+    let unused = EXCEPTED.iter().filter(|(file, name, _)| !used.contains(&(*file, *name)));
+    problems.extend(unused.map(|(file, name, _)| format!("{file}: {name} is excepted without need")));
+    none(&problems);
+}
+
+/// The names in texts, with their lines.
+fn kinds_named<'t>(tokens: &[Token<'t>], names: &BTreeSet<&str>) -> Vec<(usize, &'t str)> {
+    let texts = tokens.iter().filter(|token| token.kind == TokenKind::Text);
+    let segments = texts.flat_map(|token| token.text.split('/').map(|segment| (token.line, segment)));
+    segments.filter(|(_, segment)| names.contains(segment)).collect()
+}
+
+#[test]
+fn kinds_are_found_in_texts_and_paths() {
+    let names = BTreeSet::from(["Pod", "pods", "namespaces"]);
+    let text = "let a = \"Pod\"; // \"Pod\"\nlet pods = \"/api/v1/namespaces/{name}/pods\";\nlet b = \"a Pod of pods\";";
+    assert_eq!(kinds_named(&product_tokens(text), &names), [(1, "Pod"), (2, "namespaces"), (2, "pods")]);
+}
