@@ -12,4 +12,5 @@ mod flags;
 mod kinds;
 mod rust_text;
 mod source;
+mod state;
 mod words;
