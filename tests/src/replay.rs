@@ -15,8 +15,8 @@
 //! | `watch` | `{"events", "seconds"}`: reads the answer as a watch |
 //! | `wait`, `retry` | seconds before the step, and seconds of repeating it until it matches |
 //!
-//! Values that differ from server to server (uids, versions, times) are compared by form. The list of steps that do not
-//! match yet is [`waiting`].
+//! Values that differ from server to server (uids, versions, times) are compared by form. The list of steps
+//! that do not match yet is [`waiting`].
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -119,5 +119,16 @@ impl Trace {
             .unwrap_or_else(|error| panic!("{} is no trace: {error}", path.display()));
         trace.name = path.file_stem().expect("the path names a file").to_string_lossy().into_owned();
         trace
+    }
+}
+
+/// The beginning of a value.
+fn short(value: &Value) -> String {
+    /// How much of a value is shown.
+    const SHOWN: usize = 300;
+    let text = value.to_string();
+    match text.char_indices().nth(SHOWN) {
+        None => text,
+        Some((end, _)) => format!("{}...", &text[..end]),
     }
 }

@@ -1,5 +1,5 @@
-//! A client that hears many watches and does nothing else: it takes HTTP/2 frames from the stream as they come and looks
-//! for marks in them. What it leaves of the machine is the server's.
+//! A client that hears many watches and does nothing else: it takes HTTP/2 frames from the stream as they
+//! come and looks for marks in them. What it leaves of the machine is the server's.
 
 use std::{net::SocketAddr, sync::Arc, time::Instant};
 
@@ -11,7 +11,7 @@ use tokio::{
 };
 use tokio_rustls::{TlsConnector, client::TlsStream};
 
-use super::watches::Heard;
+use super::heard::Heard;
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 

@@ -1,9 +1,9 @@
 //! The server beside what the machine can do at best, measured in one run, in turns.
 //!
-//! `cargo bench -p orch-tests` prints a table of ratios and sizes with the wanted values beside them; `-- --check` fails where
-//! one is missed, and `-- --only=reads` (or `lists`, `watches`, `creates`, `starts`, `kinds`,
-//! `instructions`) measures a part. Bare numbers mean little on a machine that
-//! others use too: look at the ratios.
+//! `cargo bench -p orch-tests` prints a table of ratios and sizes with the wanted values beside them. With
+//! `-- --check` it fails where one is missed; `-- --only=reads` (or `lists`, `watches`, `creates`, `starts`,
+//! `kinds`, `instructions`) measures a part. Bare numbers mean little on a machine that others use too: look
+//! at the ratios.
 
 use std::{process::ExitCode, time::Duration};
 
@@ -14,6 +14,9 @@ use orch_tests::{
 };
 
 mod bare;
+mod counted;
+mod daemon_set;
+mod heard;
 mod inserts;
 mod instructions;
 mod kinds;
@@ -152,8 +155,8 @@ async fn reads(report: &mut Report) {
     }
 }
 
-/// Durable CREATE, beside raw inserts of the same bytes in batches of as many, and beside a handler that does the same
-/// inserts for as many clients and knows nothing of objects.
+/// Durable CREATE, beside raw inserts of the same bytes in batches of as many, and beside a handler that does
+/// the same inserts for as many clients and knows nothing of objects.
 async fn creates(report: &mut Report) {
     let (server, writers, template) = writing().await;
     let stored = {

@@ -1,9 +1,9 @@
-//! What field ownership costs where it cannot be left out of a request: the server's own functions, called by themselves in
-//! a process that callgrind counts.
+//! What field ownership costs where it cannot be left out of a request: the server's own functions, called by
+//! themselves in a process that callgrind counts.
 //!
-//! The object is as the server has it at that point: typed, with defaults, and back. Of a create, computing and writing the
-//! entries is told from the rest by writing the object without them; an apply is counted with its checks and its merge, so
-//! that ownership is less than what is told.
+//! The object is as the server has it at that point: typed, with defaults, and back. Of a create, computing
+//! and writing the entries is told from the rest by writing the object without them; an apply is counted with
+//! its checks and its merge, so that ownership is less than what is told.
 
 use std::{hint::black_box, process::Command};
 
@@ -16,7 +16,7 @@ use orch_machinery::{
 use orch_runtime::{Tree, resource_def::ResourceDef};
 use serde_json::{Value, json};
 
-use super::writes::daemon_set;
+use super::daemon_set::daemon_set;
 
 /// How often the work is done in the two runs whose difference is told.
 const TIMES: [usize; 2] = [20, 120];

@@ -1,10 +1,8 @@
-//! Watches: how long it takes from a write to its delivery to many, what each delivery costs, and what idle ones cost.
+//! Watches: how long it takes from a write to its delivery to many, what each delivery costs, and what idle
+//! ones cost.
 
 use std::{
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -20,6 +18,7 @@ use serde_json::json;
 use tokio::{sync::oneshot, task::JoinSet};
 
 use super::{
+    heard::Heard,
     listener::Listener,
     process,
     report::{Report, Wanted},
@@ -38,8 +37,8 @@ const WATCHERS: usize = 1000;
 const RATES: &[u64] = &[20, 50, 100, 200, 300, 400, 500, 700, 1000];
 const TIME: Duration = Duration::from_secs(4);
 
-/// Milliseconds within which 99 of 100 deliveries are wanted; at 1,000 writes a second where the machine can deliver that
-/// many events at all, else at the highest rate that it can.
+/// Milliseconds within which 99 of 100 deliveries are wanted; at 1,000 writes a second where the machine can
+/// deliver that many events at all, else at the highest rate that it can.
 const PROMPT: f64 = 5.0;
 const WANTED_RATE: u64 = 1000;
 
@@ -48,17 +47,6 @@ const OVERLOAD: f64 = 250.0;
 
 /// Watches that hear nothing.
 const IDLE: usize = 10_000;
-
-/// How long nothing may come before what is missing is given up.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// What all watches heard.
-#[derive(Default)]
-pub struct Heard {
-    events: AtomicU64,
-    /// Milliseconds from before the write to the delivery.
-    latencies: Mutex<Vec<f64>>,
-}
 
 /// From a write to its delivery, at growing rates, until the machine can do no more.
 pub async fn latency(report: &mut Report) {
@@ -77,7 +65,7 @@ pub async fn latency(report: &mut Report) {
         let took = began.elapsed().as_secs_f64();
         let cpu = (process::cpu_seconds(server.pid()) - cpu) * 1e6 / events as f64;
         let stolen = (process::stolen_seconds() - stolen) / took;
-        let mut latencies = std::mem::take(&mut *heard.latencies.lock().expect("no listener panics"));
+        let mut latencies = heard.take_latencies();
         let (high, throughput) = (quantile(&mut latencies, 0.99), events as f64 / took);
         if high <= PROMPT {
             prompt = rate;
@@ -182,31 +170,6 @@ pub async fn write(server: &TestServer, rate: u64, count: u64, epoch: Instant) -
 fn quantile(values: &mut [f64], share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     values[((values.len() - 1) as f64 * share) as usize]
-}
-
-impl Heard {
-    /// Takes over what somebody heard.
-    pub fn tell(&self, latencies: &mut Vec<f64>) {
-        if !latencies.is_empty() {
-            self.events.fetch_add(latencies.len() as u64, Ordering::Relaxed);
-            self.latencies.lock().expect("no listener panics").append(latencies);
-        }
-    }
-
-    /// Waits until this many events are there, or nothing comes any more.
-    pub async fn wait(&self, events: u64) -> bool {
-        let mut last = (0, Instant::now());
-        while self.events.load(Ordering::Relaxed) < events {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-            let now = self.events.load(Ordering::Relaxed);
-            if now > last.0 {
-                last = (now, Instant::now());
-            } else if last.1.elapsed() > PATIENCE {
-                return false;
-            }
-        }
-        true
-    }
 }
 
 async fn connection(server: &TestServer, protocol: Protocol) -> Connection {

@@ -6,12 +6,11 @@ use super::{
     Got, Step,
     names::{Names, Unsaved},
     scrub::{Ignored, scrub, sorted},
+    short,
 };
 
-/// How much of a value is shown in a difference.
-const SHOWN: usize = 300;
-
-/// All differences, `[]` where the answer matches. `managed_fields` says whether records of field ownership count.
+/// All differences, `[]` where the answer matches. `managed_fields` says whether records of field ownership
+/// count.
 pub fn differences(step: &Step, got: &Got, names: &Names, managed_fields: bool) -> Vec<String> {
     compare(step, got, names, managed_fields)
         .unwrap_or_else(|Unsaved(name)| vec![format!("an earlier step did not save {name}")])
@@ -99,14 +98,5 @@ fn differ(want: &Value, have: &Value, path: &str, subset: bool, found: &mut Vec<
             let path = if path.is_empty() { "/" } else { path };
             found.push(format!("{path}: {}, expected {}", short(have), short(want)));
         }
-    }
-}
-
-/// The beginning of a value.
-pub fn short(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(SHOWN) {
-        None => text,
-        Some((end, _)) => format!("{}...", &text[..end]),
     }
 }

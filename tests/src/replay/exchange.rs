@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::{
     Step,
-    compare::short,
     names::{Names, Unsaved},
+    short,
 };
 use crate::{
     Client,
