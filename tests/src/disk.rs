@@ -10,7 +10,8 @@ const REFUSALS: &[&str] = &["permission denied", "Operation not permitted", "sup
 pub(crate) struct Disk(PathBuf);
 
 impl Disk {
-    /// Mounts one of so many bytes at a path, which becomes a private directory; `Err` says why this user may not.
+    /// Mounts one of so many bytes at a path, which becomes a private directory; `Err` says why this user may
+    /// not.
     pub(crate) fn mount(at: PathBuf, bytes: u64) -> Result<Self, String> {
         std::fs::create_dir(&at).expect("the directory is the test's own");
         let options = format!("size={bytes},mode=0700");

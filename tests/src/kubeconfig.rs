@@ -1,7 +1,7 @@
 //! Reads the admin kubeconfig that the server writes.
 //!
-//! Not a YAML reader: it finds `key: value` lines. That the file is good YAML is shown by kubectl and kube-rs, which read
-//! it too.
+//! Not a YAML reader: it finds `key: value` lines. That the file is good YAML is shown by kubectl and
+//! kube-rs, which read it too.
 
 use std::path::Path;
 

@@ -72,7 +72,8 @@ fn assert_all(line: &str, text: &str, expected: &[&str]) {
     }
 }
 
-/// Whether the tool is installed. Where it is not, `test` is skipped; one that is there and does not run is a failure.
+/// Whether the tool is installed. Where it is not, `test` is skipped; one that is there and does not run is a
+/// failure.
 pub fn is_installed(test: &str) -> bool {
     match std::process::Command::new("kubectl").args(["version", "--client"]).output() {
         Err(error) if error.kind() == ErrorKind::NotFound => {

@@ -1,5 +1,5 @@
-//! What the black-box tests and benchmarks share: a server process of their own, typed users, an HTTP client over
-//! real sockets, kubectl, and the replay of recorded answers.
+//! What the black-box tests and benchmarks share: a server process of their own, typed users, an HTTP client
+//! over real sockets, kubectl, and the replay of recorded answers.
 
 pub mod client;
 mod disk;

@@ -56,7 +56,8 @@ pub struct TestServer {
     kubeconfig: Kubeconfig,
 }
 
-/// A process, and the end of its input that keeps it alive: waiting for a child closes its input, unless it is taken out.
+/// A process, and the end of its input that keeps it alive: waiting for a child closes its input, unless it
+/// is taken out.
 struct Running {
     child: Child,
     _input: ChildStdin,
@@ -106,8 +107,8 @@ impl ServerOptions {
         self.start_in(Arc::new(directory)).await
     }
 
-    /// Starts a server whose data directory is a disk of its own, of so many bytes; `Err` says why this user cannot make
-    /// one.
+    /// Starts a server whose data directory is a disk of its own, of so many bytes; `Err` says why this user
+    /// cannot make one.
     pub async fn start_on_disk(self, bytes: u64) -> Result<TestServer, String> {
         let directory = TempDir::with_prefix("orch-test-").expect("a temporary directory can be made");
         std::fs::write(directory.path().join("tokens.csv"), TOKENS).expect("the token file can be written");
@@ -166,7 +167,8 @@ impl TestServer {
         ServerOptions::default()
     }
 
-    /// The command of a server as it would be started in an empty directory, for tests that expect it to refuse.
+    /// The command of a server as it would be started in an empty directory, for tests that expect it to
+    /// refuse.
     pub fn command() -> Command {
         let mut command = Command::new(server_binary());
         command.stdin(Stdio::piped()).kill_on_drop(true);

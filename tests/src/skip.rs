@@ -5,8 +5,8 @@ use std::io::Write;
 /// Where this is set in the environment, no test may be skipped.
 const ALL: &str = "ORCH_TEST_ALL";
 
-/// Prints that a test, or a part of one, is skipped, and why. The output of a test that passes is kept from people, so
-/// this goes around the capture of `println!` and `eprintln!`.
+/// Prints that a test, or a part of one, is skipped, and why. The output of a test that passes is kept from
+/// people, so this goes around the capture of `println!` and `eprintln!`.
 pub fn skipped(what: &str, why: &str) {
     assert!(std::env::var_os(ALL).is_none(), "{what} cannot run, and {ALL} is set: {why}");
     // The line is for people: where nobody reads it, nothing else can be done.

@@ -1,8 +1,8 @@
 //! Power cuts: a server that is being written to is killed at random moments, over and over.
 //!
-//! After every restart all acknowledged writes must be there, and a watch that is resumed from the last version it saw must
-//! tell every write once, in order. A write that was under way when the power went may have happened or not, but nothing
-//! between. `ORCH_TEST_SEED` repeats a run.
+//! After every restart all acknowledged writes must be there, and a watch that is resumed from the last
+//! version it saw must tell every write once, in order. A write that was under way when the power went may
+//! have happened or not, but nothing between. `ORCH_TEST_SEED` repeats a run.
 
 #![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
 #![allow(clippy::similar_names, reason = "a list, a lost one and the last one are what tests talk about")]
@@ -192,7 +192,8 @@ impl Writer {
         }
     }
 
-    /// Compares what is there after a restart with what was acknowledged, and learns how the write in doubt ended.
+    /// Compares what is there after a restart with what was acknowledged, and learns how the write in doubt
+    /// ended.
     fn settle(&mut self, state: &BTreeMap<String, String>, round: usize) {
         let mine = format!("w{}-", self.number);
         let found: BTreeMap<String, String> = state

@@ -1,5 +1,5 @@
-//! The README's five minutes, as they are written there: one more YAML file in a copy of the example, and a new kind is
-//! served, explained and validated.
+//! The README's five minutes, as they are written there: one more YAML file in a copy of the example, and a
+//! new kind is served, explained and validated.
 
 #![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
 #![allow(clippy::similar_names, reason = "a list, a lost one and the last one are what tests talk about")]
@@ -40,7 +40,8 @@ async fn one_yaml_file_is_a_new_resource() {
     assert!(resources.iter().any(|resource| resource["name"] == "widgets"), "widgets are still there");
 
     let gadget = json!({
-        "apiVersion": "example.orch.io/v1", "kind": "Gadget", "metadata": {"name": "a"}, "spec": {"job": "Drill"},
+        "apiVersion": "example.orch.io/v1", "kind": "Gadget", "metadata": {"name": "a"},
+        "spec": {"job": "Drill"},
     });
     let created = admin.post(GADGETS, &gadget).await.expect(201);
     assert_eq!(created["spec"], json!({"job": "Drill", "speed": 20}), "defaults are filled in");
@@ -159,8 +160,8 @@ fn yaml_blocks(text: &str) -> Vec<String> {
     blocks.map(|block| block.split("```").next().unwrap_or_default().to_owned()).collect()
 }
 
-/// Copies the example out of the workspace, as somebody would who starts a server of their own. The place is always the
-/// same, so that a second run has little to build.
+/// Copies the example out of the workspace, as somebody would who starts a server of their own. The place is
+/// always the same, so that a second run has little to build.
 fn copy_of_the_example() -> PathBuf {
     let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("widgets");
     let _ = std::fs::remove_dir_all(&copy);

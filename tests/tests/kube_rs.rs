@@ -91,7 +91,11 @@ fn note(object: &ConfigMap, key: &str) -> Option<String> {
 async fn configurations_are_applied_with_owners() {
     let server = start().await;
     let api: Api<ConfigMap> = Api::default_namespaced(client(&server).await);
-    let wanted = |value: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"shared": value}});
+    let wanted = |value: &str| {
+        json!({
+            "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"shared": value},
+        })
+    };
     let apply = async |manager: &str, value: &str, force: bool| {
         let params = PatchParams { force, ..PatchParams::apply(manager) };
         api.patch("a", &params, &Patch::Apply(wanted(value))).await
@@ -152,8 +156,8 @@ fn release(image: &str, env: &serde_json::Value) -> serde_json::Value {
     })
 }
 
-/// What a release manager does on an upgrade: a patch of three states, so that what others added stays; or, in its newer
-/// version, an apply.
+/// What a release manager does on an upgrade: a patch of three states, so that what others added stays; or,
+/// in its newer version, an apply.
 #[tokio::test]
 async fn releases_are_upgraded_around_what_others_added() {
     let server = start().await;

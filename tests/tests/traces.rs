@@ -1,7 +1,8 @@
 //! Replays the recorded conversations of `traces/` in the `kubernetes` vocabulary.
 //!
-//! `traces/waiting.txt` lists the steps that do not match yet; see there. After a change that lets steps pass, or to see
-//! why steps differ: `ORCH_TRACES_REWRITE=1 cargo test -p orch-tests --test traces` writes the list anew.
+//! `traces/waiting.txt` lists the steps that do not match yet; see there. After a change that lets steps
+//! pass, or to see why steps differ: `ORCH_TRACES_REWRITE=1 cargo test -p orch-tests --test traces` writes
+//! the list anew.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

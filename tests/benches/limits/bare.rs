@@ -1,5 +1,5 @@
-//! The limit of requests: handlers behind the same TLS settings that do next to nothing. One has the answer's bytes; the
-//! other stores what it is given in a table, durably, and gives it back.
+//! The limit of requests: handlers behind the same TLS settings that do next to nothing. One has the answer's
+//! bytes; the other stores what it is given in a table, durably, and gives it back.
 
 use std::{net::SocketAddr, path::Path, process::Stdio, sync::Arc};
 

@@ -1,5 +1,5 @@
-//! The limit of writes: the same bytes into a table of the same columns, in transactions of as many rows as there are
-//! clients, with the same durability, and nothing else.
+//! The limit of writes: the same bytes into a table of the same columns, in transactions of as many rows as
+//! there are clients, with the same durability, and nothing else.
 
 use std::{
     path::Path,

@@ -44,7 +44,8 @@ pub async fn memory(report: &mut Report) {
 pub async fn selectors(report: &mut Report) {
     let server = TestServer::start().await;
     let template = json!({
-        "apiVersion": "v1", "kind": "Secret", "type": "Opaque", "metadata": {"name": "NAME", "labels": {"app": "a"}},
+        "apiVersion": "v1", "kind": "Secret", "type": "Opaque",
+        "metadata": {"name": "NAME", "labels": {"app": "a"}},
     });
     fill(&server, SECRETS, &template.to_string(), SELECTED_FROM).await;
     let scan = scan().await;

@@ -1,4 +1,5 @@
-//! A closed loop of requests over a fixed number of connections: as fast as answers come, and nothing lost on the way.
+//! A closed loop of requests over a fixed number of connections: as fast as answers come, and nothing lost on
+//! the way.
 
 use std::{
     net::SocketAddr,

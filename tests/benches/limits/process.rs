@@ -30,15 +30,16 @@ fn memory(pid: u32, name: &str) -> f64 {
 /// Processor time that a process has used, in seconds.
 pub fn cpu_seconds(pid: u32) -> f64 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("the process runs");
-    // The name stands in brackets and may hold spaces; user and system time are the 12th and 13th field after it.
+    // The name stands in brackets and may hold spaces; user and system time are the 12th and 13th field after
+    // it.
     let fields = stat.rsplit(')').next().expect("the name ends").split_whitespace();
     let ticks: f64 =
         fields.skip(11).take(2).map(|field| field.parse::<f64>().expect("times are numbers")).sum();
     ticks / TICKS
 }
 
-/// Processor time that the machine's host has given to others though it was wanted here, in seconds over all processors: what
-/// is late then is not the server's doing.
+/// Processor time that the machine's host has given to others though it was wanted here, in seconds over all
+/// processors: what is late then is not the server's doing.
 pub fn stolen_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/stat").expect("the system tells times");
     // `cpu  user nice system idle iowait irq softirq steal ...`

@@ -26,8 +26,8 @@ struct Line {
 pub struct Report(Vec<Line>);
 
 impl Report {
-    /// A rate beside its limit: the median of the ratios of the turns. `cpu` is the processor time of the server for one
-    /// answer, in seconds.
+    /// A rate beside its limit: the median of the ratios of the turns. `cpu` is the processor time of the
+    /// server for one answer, in seconds.
     pub fn ratio(
         &mut self,
         what: &str,

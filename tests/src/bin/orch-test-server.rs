@@ -1,7 +1,7 @@
 //! The server, as a process that ends with the test that started it.
 //!
-//! It is the product's own `main` and nothing else, except that it watches its standard input: a test holds the other end,
-//! which the system closes when the test goes away, however that happens.
+//! It is the product's own `main` and nothing else, except that it watches its standard input: a test holds
+//! the other end, which the system closes when the test goes away, however that happens.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! JSON that keeps the order of its keys: a request must be sent as it was recorded, since answers may list things in
-//! the order of the body.
+//! JSON that keeps the order of its keys: a request must be sent as it was recorded, since answers may list
+//! things in the order of the body.
 
 use std::fmt;
 

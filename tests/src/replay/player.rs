@@ -41,7 +41,8 @@ pub struct Outcome<'t> {
 pub struct Player<'s> {
     /// The server.
     pub server: &'s TestServer,
-    /// The longest wait, retry and watch for steps that are known to fail: they would use up their time in vain.
+    /// The longest wait, retry and watch for steps that are known to fail: they would use up their time in
+    /// vain.
     pub patience_with_failing: Duration,
 }
 

@@ -1,4 +1,5 @@
-//! Why a step does not match yet, from what it asks for. The tables are ordered: the first rule that fits is taken.
+//! Why a step does not match yet, from what it asks for. The tables are ordered: the first rule that fits is
+//! taken.
 
 use super::{Ordered, Outcome, Trace, Verdict};
 
@@ -34,7 +35,8 @@ const RULES: &[Rule] = &[
     (|asked| !asked.is_admin && asked.expected == 403 && asked.status != 403, "access by roles comes later"),
 ];
 
-/// The reason of a step that differs; where no rule fits, the differences themselves, for a person to look at.
+/// The reason of a step that differs; where no rule fits, the differences themselves, for a person to look
+/// at.
 pub fn reason(trace: &Trace, outcome: &Outcome<'_>) -> String {
     let Verdict::Differs(differences) = &outcome.verdict else {
         panic!("{} does not differ", outcome.step.id);

@@ -1,7 +1,7 @@
 //! The list of steps that do not match yet: `waiting.txt`, one line each, `<trace>/<step>: <reason>`.
 //!
-//! It is kept true from both sides: a step that fails must be listed, and a listed step must fail. Steps that wait for
-//! [`MANAGED_FIELDS`] must match in everything else.
+//! It is kept true from both sides: a step that fails must be listed, and a listed step must fail. Steps that
+//! wait for [`MANAGED_FIELDS`] must match in everything else.
 
 use std::{collections::HashMap, fmt::Write, path::Path};
 

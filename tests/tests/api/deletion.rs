@@ -53,7 +53,8 @@ async fn a_deletion_may_depend_on_uid_and_version() {
     delete(json!({})).await.refused(404, "NotFound");
 }
 
-/// Who deletes again what is terminating may name another policy, and is held to what the deletion depends on as before.
+/// Who deletes again what is terminating may name another policy, and is held to what the deletion depends on
+/// as before.
 #[tokio::test]
 async fn what_is_terminating_can_be_deleted_otherwise() {
     let server = TestServer::start().await;

@@ -1,5 +1,5 @@
-//! Discovery in both forms, and the coverage that follows from it: every listed resource answers, and only to those who
-//! may.
+//! Discovery in both forms, and the coverage that follows from it: every listed resource answers, and only to
+//! those who may.
 
 use http::Method;
 use orch_tests::{Answer, Client, TestServer};

@@ -54,7 +54,10 @@ async fn a_budget_counts_evictions_until_it_is_used_up() {
     assert_eq!(cause["reason"], "DisruptionBudget");
     assert_eq!(cause["message"], "The disruption budget b is still being processed by the server.");
 
-    let status = json!({"observedGeneration": generation, "disruptionsAllowed": 1, "desiredHealthy": 2, "currentHealthy": 3, "expectedPods": 3});
+    let status = json!({
+        "observedGeneration": generation, "disruptionsAllowed": 1, "desiredHealthy": 2, "currentHealthy": 3,
+        "expectedPods": 3,
+    });
     told(&admin, "b", status).await;
     let dry_run = admin.post(&format!("{PODS}/p/eviction?dryRun=All"), &eviction("p", &json!({}))).await;
     succeeded(&dry_run);
@@ -83,7 +86,9 @@ async fn unhealthy_pods_follow_the_policy_and_two_budgets_are_one_too_many() {
     let admin = server.admin();
     running_pod(&admin, "sick", false).await;
     let generation = budget(&admin, "b", json!({})).await["metadata"]["generation"].clone();
-    let short = json!({"observedGeneration": generation, "disruptionsAllowed": 0, "desiredHealthy": 2, "currentHealthy": 1});
+    let short = json!({
+        "observedGeneration": generation, "disruptionsAllowed": 0, "desiredHealthy": 2, "currentHealthy": 1,
+    });
     told(&admin, "b", short.clone()).await;
     evict(&admin, "sick", &json!({})).await.refused(429, "TooManyRequests");
     let policy = json!({"spec": {"unhealthyPodEvictionPolicy": "AlwaysAllow"}});

@@ -1,4 +1,5 @@
-//! Fields behind feature gates: dropped from what clients send without the gate, unless the stored object uses them.
+//! Fields behind feature gates: dropped from what clients send without the gate, unless the stored object
+//! uses them.
 
 use http::Method;
 use orch_tests::{TestServer, client::Client};
@@ -17,7 +18,8 @@ fn pod(name: &str) -> Value {
         "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
         "spec": {
             "containers": [{
-                "name": "c", "image": "x:1", "resizePolicy": [{"resourceName": "cpu", "restartPolicy": "NotRequired"}],
+                "name": "c", "image": "x:1",
+                "resizePolicy": [{"resourceName": "cpu", "restartPolicy": "NotRequired"}],
             }],
             "volumes": [
                 {"name": "a", "projected": {"sources": [

@@ -29,9 +29,21 @@ async fn a_secret_takes_plain_text_and_returns_base64() {
 async fn what_a_kind_refuses_is_named_by_field() {
     let server = TestServer::start().await;
     let admin = server.admin();
-    let config = |data: Value| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": data});
-    let secret = |kind: &str, data: Value| json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "type": kind, "data": data});
-    let lease = |spec: Value| json!({"apiVersion": "coordination.orch.io/v1", "kind": "Lease", "metadata": {"name": "a"}, "spec": spec});
+    let config = |data: Value| {
+        json!({
+            "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": data,
+        })
+    };
+    let secret = |kind: &str, data: Value| {
+        json!({
+            "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "type": kind, "data": data,
+        })
+    };
+    let lease = |spec: Value| {
+        json!({
+            "apiVersion": "coordination.orch.io/v1", "kind": "Lease", "metadata": {"name": "a"}, "spec": spec,
+        })
+    };
     let mut overlap = config(json!({"k": "v"}));
     overlap["binaryData"] = json!({"k": "AA=="});
     for (path, object, field) in [
@@ -83,7 +95,8 @@ async fn a_service_account_and_a_lease_are_kept_as_they_are() {
     let admin = server.admin();
     let account = json!({
         "apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "robot"},
-        "secrets": [{"name": "s"}], "imagePullSecrets": [{"name": "p"}], "automountServiceAccountToken": false,
+        "secrets": [{"name": "s"}], "imagePullSecrets": [{"name": "p"}],
+        "automountServiceAccountToken": false,
     });
     let created = admin.post(SERVICE_ACCOUNTS, &account).await.expect(201);
     for field in ["secrets", "imagePullSecrets", "automountServiceAccountToken"] {

@@ -1,4 +1,5 @@
-//! Black-box tests over TLS on real sockets: what a client sees of a server. Each test has a server of its own.
+//! Black-box tests over TLS on real sockets: what a client sees of a server. Each test has a server of its
+//! own.
 
 #![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
 #![allow(clippy::similar_names, reason = "a list, a lost one and the last one are what tests talk about")]

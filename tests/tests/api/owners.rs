@@ -1,4 +1,5 @@
-//! Who owns which field where several managers write to one object, and what they are told where they disagree.
+//! Who owns which field where several managers write to one object, and what they are told where they
+//! disagree.
 
 use http::Method;
 use orch_tests::{Answer, Client, TestServer, objects::CONFIG_MAPS};
@@ -69,7 +70,8 @@ async fn what_several_own_stays_until_the_last_gives_it_up() {
     assert_eq!(gone["data"]["k"], Value::Null, "{gone}");
 }
 
-/// Items of a list that is a map belong to those who name them, each by its key; the same item may be of several.
+/// Items of a list that is a map belong to those who name them, each by its key; the same item may be of
+/// several.
 #[tokio::test]
 async fn items_are_owned_by_their_keys() {
     let server = TestServer::start().await;

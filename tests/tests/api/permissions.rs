@@ -1,7 +1,7 @@
 //! Which questions each kind of request asks of an authorizer, and what a refusal of each is told.
 //!
-//! The server runs inside the test, with an authorizer of the test's own before the configured mode: it writes down
-//! what it is asked about `bob`, and refuses what it is told to refuse.
+//! The server runs inside the test, with an authorizer of the test's own before the configured mode: it
+//! writes down what it is asked about `bob`, and refuses what it is told to refuse.
 
 use std::sync::{Arc, Mutex};
 
@@ -74,8 +74,8 @@ const QUESTIONS: &[(&str, &str, &str)] = &[
     ("POST", "/livez", "post /livez"),
 ];
 
-/// What an authorizer is asked, in words: verb, group, version, namespace, resource, subresource and name, `-` for what is
-/// empty; or verb and path.
+/// What an authorizer is asked, in words: verb, group, version, namespace, resource, subresource and name,
+/// `-` for what is empty; or verb and path.
 #[derive(Clone, Default)]
 struct Table {
     asked: Arc<Mutex<Vec<String>>>,
@@ -117,7 +117,8 @@ struct Site {
 }
 
 impl Site {
-    /// Sends a request as `bob`, a patch as an apply where it names a manager. The answer, and what was asked for it.
+    /// Sends a request as `bob`, a patch as an apply where it names a manager. The answer, and what was asked
+    /// for it.
     async fn ask(&self, method: &str, path: &str, body: &Value) -> (Answer, Vec<String>) {
         self.table.asked.lock().unwrap().clear();
         let media_type = match (method, path.contains("fieldManager")) {

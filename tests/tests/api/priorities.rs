@@ -19,7 +19,8 @@ fn pod(name: &str, spec: &Value) -> Value {
 
 fn class(name: &str, value: i32, more: &Value) -> Value {
     let mut class = json!({
-        "apiVersion": "scheduling.orch.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value,
+        "apiVersion": "scheduling.orch.io/v1", "kind": "PriorityClass", "metadata": {"name": name},
+        "value": value,
     });
     for (field, value) in more.as_object().expect("fields are an object") {
         class[field] = value.clone();

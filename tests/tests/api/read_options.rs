@@ -1,4 +1,5 @@
-//! The parameters of reads: what is refused, in which words and which of several offences first, and what the others mean.
+//! The parameters of reads: what is refused, in which words and which of several offences first, and what the
+//! others mean.
 
 use std::time::Duration;
 
@@ -75,7 +76,8 @@ async fn wrong_parameters_are_refused_in_the_words_that_clients_know() {
         ("fieldSelector=a", bad("invalid selector: 'a'; can't understand 'a'")),
         ("fieldSelector=data.k%3D1", bad(no_field)),
         ("watch=1&fieldSelector=data.k!%3D1", bad(no_field)),
-        // What cannot be read is told before what makes no sense, and that before what the kind does not have.
+        // What cannot be read is told before what makes no sense, and that before what the kind does not
+        // have.
         (&format!("{in_list}&fieldSelector=a"), bad(no_list)),
         (&format!("{in_list}&resourceVersionMatch=Exact"), bad(no_list)),
         ("fieldSelector=a&resourceVersionMatch=Exact", bad("invalid selector: 'a'; can't understand 'a'")),

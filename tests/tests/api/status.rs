@@ -1,5 +1,5 @@
-//! What is wanted and what is the case are written on two paths: the main path leaves the status alone, `/status` leaves
-//! the spec alone, and the generation counts changes of the spec.
+//! What is wanted and what is the case are written on two paths: the main path leaves the status alone,
+//! `/status` leaves the spec alone, and the generation counts changes of the spec.
 
 use std::collections::BTreeSet;
 
@@ -242,10 +242,20 @@ async fn kinds_say_which_metadata_a_status_brings() {
         "ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": "u"}]});
     let schema =
         json!({"metadata": {"name": "o"}, "spec": {"priorityLevelConfiguration": {"name": "exempt"}}});
-    let level = json!({"metadata": {"name": "o"}, "spec": {"type": "Limited", "limited": {"limitResponse": {"type": "Reject"}}}});
+    let level = json!({
+        "metadata": {"name": "o"},
+        "spec": {"type": "Limited", "limited": {"limitResponse": {"type": "Reject"}}},
+    });
     let pod = json!({"metadata": {"name": "o"}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
-    let set = json!({"metadata": {"name": "o"}, "spec": {"selector": {"matchLabels": {"a": "b"}},
-        "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}});
+    let set = json!({
+        "metadata": {"name": "o"},
+        "spec": {
+            "selector": {"matchLabels": {"a": "b"}},
+            "template": {
+                "metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]},
+            },
+        },
+    });
     let flow = "/apis/flowcontrol.apiserver.orch.io/v1";
     let all: &[&str] = &["labels", "annotations", "finalizers", "ownerReferences"];
     for (collection, object, taken) in [

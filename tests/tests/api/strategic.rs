@@ -7,10 +7,13 @@ use serde_json::{Value, json};
 const PODS: &str = "/api/v1/namespaces/default/pods";
 
 fn pod() -> Value {
-    json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "finalizers": ["example.com/x"]}, "spec": {
-        "containers": [{"name": "c", "image": "c:1", "env": [{"name": "A", "value": "1"}]}],
-        "volumes": [{"name": "v", "emptyDir": {}}],
-    }})
+    json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "finalizers": ["example.com/x"]},
+        "spec": {
+            "containers": [{"name": "c", "image": "c:1", "env": [{"name": "A", "value": "1"}]}],
+            "volumes": [{"name": "v", "emptyDir": {}}],
+        },
+    })
 }
 
 async fn patch(client: &Client, body: &Value) -> Answer {

@@ -59,7 +59,11 @@ async fn a_token_is_good_while_what_it_is_bound_to_exists() {
         });
         admin.post(PODS, &pod).await.expect(201);
     }
-    let bound = |kind: &str, name: &str| json!({"spec": {"boundObjectRef": {"kind": kind, "apiVersion": "v1", "name": name}}});
+    let bound = |kind: &str, name: &str| {
+        json!({
+            "spec": {"boundObjectRef": {"kind": kind, "apiVersion": "v1", "name": name}},
+        })
+    };
     let token = ask(&admin, &bound("Pod", "p")).await.expect(201)["status"]["token"].clone();
     let token = token.as_str().unwrap();
     let info = whoami(&server, token).await.expect(201)["status"]["userInfo"].clone();
@@ -155,7 +159,11 @@ async fn a_token_is_for_its_audiences() {
 async fn older_versions_of_the_question_who_i_am_are_answered_where_they_are_on() {
     let versions = ["v1beta1", "v1alpha1"];
     let path = |version: &str| format!("/apis/authentication.orch.io/{version}/selfsubjectreviews");
-    let question = |version: &str| json!({"apiVersion": format!("authentication.orch.io/{version}"), "kind": "SelfSubjectReview"});
+    let question = |version: &str| {
+        json!({
+            "apiVersion": format!("authentication.orch.io/{version}"), "kind": "SelfSubjectReview",
+        })
+    };
     let server = TestServer::start().await;
     for version in versions {
         server.admin().post(&path(version), &question(version)).await.refused(404, "NotFound");

@@ -1,4 +1,5 @@
-//! DELETE of objects that cannot be read: only with the gate, only with the option, and only what is really damaged.
+//! DELETE of objects that cannot be read: only with the gate, only with the option, and only what is really
+//! damaged.
 
 use http::Method;
 use orch_tests::{
@@ -17,8 +18,8 @@ async fn delete(client: &Client, path: &str, options: &Value) -> Answer {
     client.request(Method::DELETE, path).json(options).send().await
 }
 
-/// A server with the config maps `a`, `b` (which has a finalizer) and `c`, of which `b` is damaged, and the version of
-/// their list before that.
+/// A server with the config maps `a`, `b` (which has a finalizer) and `c`, of which `b` is damaged, and the
+/// version of their list before that.
 async fn with_damage(flags: &[&str]) -> (TestServer, String) {
     let mut server =
         flags.iter().fold(TestServer::options(), |options, flag| options.flag(*flag)).start().await;

@@ -1,5 +1,5 @@
-//! Bytes on the wire that no well-behaved client sends: requests that two servers could read differently, requests that
-//! stop half-way, and clients that are many.
+//! Bytes on the wire that no well-behaved client sends: requests that two servers could read differently,
+//! requests that stop half-way, and clients that are many.
 
 use std::{sync::Arc, time::Duration};
 

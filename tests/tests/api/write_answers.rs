@@ -1,4 +1,5 @@
-//! What clients are told of writes, and what a write that is only tried leaves: every path of writing in one table each.
+//! What clients are told of writes, and what a write that is only tried leaves: every path of writing in one
+//! table each.
 
 use std::sync::Arc;
 
@@ -219,8 +220,10 @@ async fn nulls_and_other_bodies_are_read_as_clients_know() {
     }
 
     // A list replaces a list; what is null in its objects is not there.
-    let change = json!({"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "i", "command": null,
-        "resources": {"limits": {"cpu": null, "memory": "1Mi"}}}]}}}});
+    let container = json!({
+        "name": "c", "image": "i", "command": null, "resources": {"limits": {"cpu": null, "memory": "1Mi"}},
+    });
+    let change = json!({"spec": {"template": {"spec": {"containers": [container]}}}});
     let merged = admin.merge(&format!("{DAEMON_SETS}/d"), &change).await.expect(200);
     let container = &merged["spec"]["template"]["spec"]["containers"][0];
     assert_eq!(container["resources"], json!({"limits": {"memory": "1Mi"}}));
@@ -289,7 +292,13 @@ async fn a_deletion_gets_its_turn_among_writers() {
 }
 
 fn daemon_set() -> Value {
-    json!({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "d"}, "spec": {
-        "selector": {"matchLabels": {"a": "b"}},
-        "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}})
+    json!({
+        "apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "d"},
+        "spec": {
+            "selector": {"matchLabels": {"a": "b"}},
+            "template": {
+                "metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]},
+            },
+        },
+    })
 }

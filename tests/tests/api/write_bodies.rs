@@ -1,5 +1,5 @@
-//! What bodies of writes say that no object comes to hold, and how they are judged all the same: times that the server sets
-//! itself, names that occur twice, options that call themselves something.
+//! What bodies of writes say that no object comes to hold, and how they are judged all the same: times that
+//! the server sets itself, names that occur twice, options that call themselves something.
 
 use http::Method;
 use orch_tests::{

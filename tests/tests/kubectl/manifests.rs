@@ -1,5 +1,5 @@
-//! Manifests as people write them, for every family of kinds: kubectl applies them, finds nothing to change afterwards,
-//! and shows them.
+//! Manifests as people write them, for every family of kinds: kubectl applies them, finds nothing to change
+//! afterwards, and shows them.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,8 @@ use orch_tests::{
     kubectl::{Kubectl, is_installed},
 };
 
-/// The files of `tests/manifests`, how many objects each has, and a change: a text in the file, and what stands there instead.
+/// The files of `tests/manifests`, how many objects each has, and a change: a text in the file, and what
+/// stands there instead.
 const FAMILIES: &[(&str, usize, [&str; 2])] = &[
     ("workload", 5, ["minReadySeconds: 5", "minReadySeconds: 6"]),
     ("rbac", 5, ["resourceNames: [public-key]", "resourceNames: [private-key]"]),

@@ -1,8 +1,9 @@
-//! What the tables of rules ask a server: which faults an object has, what it becomes, and what its client is warned of.
+//! What the tables of rules ask a server: which faults an object has, what it becomes, and what its client is
+//! warned of.
 //!
-//! Every question goes over a socket, and the whole answer is checked, not only the part that is returned. Nothing that is
-//! asked stays: new objects are dry runs, and what a change needs to begin with is stored under a name of its own and
-//! deleted.
+//! Every question goes over a socket, and the whole answer is checked, not only the part that is returned.
+//! Nothing that is asked stays: new objects are dry runs, and what a change needs to begin with is stored
+//! under a name of its own and deleted.
 
 use std::{
     cell::RefCell,

@@ -1,4 +1,5 @@
-//! Causes: at which place and in which order several faults of one object are told, and which are told only together.
+//! Causes: at which place and in which order several faults of one object are told, and which are told only
+//! together.
 
 use crate::ask::{errors, status_errors, update_errors, with};
 use orch_runtime::Tree;
@@ -30,20 +31,35 @@ pub fn of_pods_stand_where_clients_know_them() {
                 "/spec",
                 json!({
                     "volumes": [
-                        {"name": "A", "iscsi": {"targetPortal": "", "iqn": "x", "lun": 256, "initiatorName": "y", "chapAuthSession": true}},
+                        {
+                            "name": "A",
+                            "iscsi": {
+                                "targetPortal": "", "iqn": "x", "lun": 256, "initiatorName": "y",
+                                "chapAuthSession": true,
+                            },
+                        },
                         {"name": "v", "gcePersistentDisk": {}},
                         {"name": "w", "emptyDir": {}, "cephfs": {}, "downwardAPI": {"items": [{"path": ""}]}},
-                        {"name": "x", "configMap": {"name": "", "defaultMode": 1000, "items": [{"key": "", "path": "p"}]}},
+                        {
+                            "name": "x",
+                            "configMap": {
+                                "name": "", "defaultMode": 1000, "items": [{"key": "", "path": "p"}],
+                            },
+                        },
                     ],
                     "containers": [{
                         "name": "C", "image": "", "imagePullPolicy": "x", "terminationMessagePolicy": "y",
                         "ports": [{"containerPort": 0, "name": "P", "protocol": "Z"}],
                         "envFrom": [{}],
                         "volumeMounts": [{"name": "v", "mountPath": "/v", "mountPropagation": "Up"}],
-                        "securityContext": {"windowsOptions": {"runAsUserName": ""}, "runAsUser": -1, "procMount": "q"},
+                        "securityContext": {
+                            "windowsOptions": {"runAsUserName": ""}, "runAsUser": -1, "procMount": "q",
+                        },
                     }],
                     "restartPolicy": "r", "dnsPolicy": "d", "tolerations": [{"key": "a b"}], "hostname": "H",
-                    "securityContext": {"runAsUser": -1, "fsGroup": -1, "sysctls": [{"name": "A", "value": ""}]},
+                    "securityContext": {
+                        "runAsUser": -1, "fsGroup": -1, "sysctls": [{"name": "A", "value": ""}],
+                    },
                     "shareProcessNamespace": true, "hostPID": true,
                 }),
                 &[
@@ -112,7 +128,11 @@ pub fn of_pods_stand_where_clients_know_them() {
                 "/spec",
                 json!({
                     "containers": [{"name": "c", "image": "x"}], "hostNetwork": true,
-                    "securityContext": {"sysctls": [{"name": "net/ipv4/x", "value": "1"}, {"name": "kernel.shmmax", "value": "1"}]},
+                    "securityContext": {
+                        "sysctls": [
+                            {"name": "net/ipv4/x", "value": "1"}, {"name": "kernel.shmmax", "value": "1"},
+                        ],
+                    },
                 }),
                 &["spec.securityContext.sysctls[0].name"],
             ),
@@ -128,7 +148,12 @@ pub fn of_pods_stand_where_clients_know_them() {
             (
                 "/spec/affinity",
                 json!({"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
-                    {"weight": 1, "preference": {"matchExpressions": [{"key": "k", "operator": "In", "values": ["a b"]}]}},
+                    {
+                        "weight": 1,
+                        "preference": {
+                            "matchExpressions": [{"key": "k", "operator": "In", "values": ["a b"]}],
+                        },
+                    },
                 ]}}),
                 &[],
             ),
@@ -158,10 +183,16 @@ pub fn of_annotations_are_told_of_pods_and_templates() {
     };
     let annotated = with(&pod(), "/metadata/annotations", annotations.clone());
     assert_eq!(errors("Pod", &annotated), expected("metadata.annotations"));
-    let set = json!({"metadata": {"name": "d"}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {
-        "metadata": {"labels": {"a": "b"}, "annotations": annotations},
-        "spec": {"containers": [{"name": "c", "image": "x:1"}]},
-    }}});
+    let set = json!({
+        "metadata": {"name": "d"},
+        "spec": {
+            "selector": {"matchLabels": {"a": "b"}},
+            "template": {
+                "metadata": {"labels": {"a": "b"}, "annotations": annotations},
+                "spec": {"containers": [{"name": "c", "image": "x:1"}]},
+            },
+        },
+    });
     assert_eq!(errors("DaemonSet", &set), expected("spec.template.annotations"));
     let key = format!("container.apparmor.security.beta.{domain}/c");
     let confined = with(
@@ -188,7 +219,9 @@ pub fn of_what_is_told_about_pods() {
         fields(&errors).into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
     for (status, expected) in [
-        (json!({"phase": "Running", "podIP": "10.0.0.1", "podIPs": [{"ip": "10.0.0.1"}, {"ip": "fd00::1"}]}), vec![]),
+        (json!({
+            "phase": "Running", "podIP": "10.0.0.1", "podIPs": [{"ip": "10.0.0.1"}, {"ip": "fd00::1"}],
+        }), vec![]),
         (json!({"qosClass": "Guaranteed"}), vec!["status.qosClass"]),
         (json!({"nominatedNodeName": "A_"}), vec!["status.nominatedNodeName"]),
         (json!({"conditions": [{"type": "a b", "status": "True"}]}), vec!["metadata.conditions[0].Type"]),
@@ -230,8 +263,10 @@ pub fn of_volumes_and_claims() {
             (
                 "/spec",
                 json!({
-                    "accessModes": ["ReadWriteOncePod", "x"], "capacity": {"storage": "-1"}, "storageClassName": "A_",
-                    "volumeMode": "y", "persistentVolumeReclaimPolicy": "z", "nodeAffinity": {}, "local": {"path": ""},
+                    "accessModes": ["ReadWriteOncePod", "x"], "capacity": {"storage": "-1"},
+                    "storageClassName": "A_",
+                    "volumeMode": "y", "persistentVolumeReclaimPolicy": "z", "nodeAffinity": {},
+                    "local": {"path": ""},
                 }),
                 &[
                     "spec.accessModes",
@@ -271,7 +306,8 @@ pub fn of_volumes_and_claims() {
             (
                 "/spec",
                 json!({
-                    "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1"}, "gcePersistentDisk": {"partition": 256},
+                    "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1"},
+                    "gcePersistentDisk": {"partition": 256},
                 }),
                 &["spec.persistentDisk.pdName", "spec.persistentDisk.partition"],
             ),
@@ -304,7 +340,9 @@ pub fn of_volumes_and_claims() {
             ],
         )],
     );
-    let class = with(&claim, "/metadata/annotations", json!({"volume.beta.kubernetes.io/storage-class": "s"}));
+    let class = with(&claim, "/metadata/annotations", json!({
+        "volume.beta.kubernetes.io/storage-class": "s",
+    }));
     assert_eq!(
         fields(&update_errors("PersistentVolumeClaim", &claim, &class)),
         ["metadata.annotations.volume.beta.kubernetes.io/storage-class"]
@@ -329,7 +367,9 @@ pub fn of_volumes_and_claims() {
 }
 
 pub fn of_services() {
-    let service = json!({"metadata": {"name": "s"}, "spec": {"ports": [{"port": 80}], "selector": {"a": "b"}}});
+    let service = json!({
+        "metadata": {"name": "s"}, "spec": {"ports": [{"port": 80}], "selector": {"a": "b"}},
+    });
     check(
         "Service",
         &service,
@@ -345,7 +385,8 @@ pub fn of_services() {
             (
                 "/spec",
                 json!({
-                    "type": "ExternalName", "externalName": "A_", "clusterIP": "10.0.0.1", "ipFamilies": ["IPv4"],
+                    "type": "ExternalName", "externalName": "A_", "clusterIP": "10.0.0.1",
+                    "ipFamilies": ["IPv4"],
                     "ipFamilyPolicy": "SingleStack",
                 }),
                 &["spec.clusterIPs", "spec.ipFamilies", "spec.ipFamilyPolicy", "spec.externalName"],
@@ -353,7 +394,8 @@ pub fn of_services() {
             (
                 "/spec",
                 json!({
-                    "ports": [{"port": 0, "name": "A", "protocol": "x"}, {"port": 81}], "sessionAffinity": "y",
+                    "ports": [{"port": 0, "name": "A", "protocol": "x"}, {"port": 81}],
+                    "sessionAffinity": "y",
                     "type": "z", "internalTrafficPolicy": "w",
                 }),
                 &[
@@ -387,9 +429,15 @@ pub fn of_services() {
 }
 
 pub fn of_daemon_sets_and_others() {
-    let set = json!({"metadata": {"name": "d"}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {
-        "metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": " x"}]},
-    }}});
+    let set = json!({
+        "metadata": {"name": "d"},
+        "spec": {
+            "selector": {"matchLabels": {"a": "b"}},
+            "template": {
+                "metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": " x"}]},
+            },
+        },
+    });
     check(
         "DaemonSet",
         &set,
@@ -414,7 +462,8 @@ pub fn of_daemon_sets_and_others() {
             (
                 "/spec",
                 json!({
-                    "selector": {"matchLabels": {"a": "b"}}, "minReadySeconds": -1, "revisionHistoryLimit": -1,
+                    "selector": {"matchLabels": {"a": "b"}}, "minReadySeconds": -1,
+                    "revisionHistoryLimit": -1,
                     "updateStrategy": {"type": "x"},
                     "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"restartPolicy": "Never"}},
                 }),
@@ -428,9 +477,10 @@ pub fn of_daemon_sets_and_others() {
             ),
         ],
     );
-    let binding = json!({"metadata": {"name": "b"}, "roleRef": {"kind": "x", "name": "", "apiGroup": "y"}, "subjects": [
-        {"kind": "User", "name": "", "apiGroup": "z"}, {"kind": "", "name": ""},
-    ]});
+    let binding = json!({
+        "metadata": {"name": "b"}, "roleRef": {"kind": "x", "name": "", "apiGroup": "y"},
+        "subjects": [{"kind": "User", "name": "", "apiGroup": "z"}, {"kind": "", "name": ""}],
+    });
     assert_eq!(
         fields(&errors("RoleBinding", &binding)),
         [
@@ -457,7 +507,8 @@ pub fn of_daemon_sets_and_others() {
         ]
     );
     let schema = json!({"metadata": {"name": "f"}, "spec": {
-        "matchingPrecedence": 0, "priorityLevelConfiguration": {"name": ""}, "distinguisherMethod": {"type": ""},
+        "matchingPrecedence": 0, "priorityLevelConfiguration": {"name": ""},
+        "distinguisherMethod": {"type": ""},
     }});
     assert_eq!(
         fields(&errors("FlowSchema", &with(&schema, "/spec/matchingPrecedence", json!(-1)))),

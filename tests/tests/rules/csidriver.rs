@@ -59,7 +59,8 @@ pub fn rules() {
         ),
         (
             json!({"tokenRequests": [
-                {"audience": "a", "expirationSeconds": 599}, {"audience": "b", "expirationSeconds": 4_294_967_297_i64},
+                {"audience": "a", "expirationSeconds": 599},
+                {"audience": "b", "expirationSeconds": 4_294_967_297_i64},
             ]}),
             vec![
                 "spec.tokenRequests[0].expirationSeconds: Invalid value: 599: may not specify a duration less than 10 \

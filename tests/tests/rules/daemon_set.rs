@@ -7,7 +7,9 @@ use serde_json::json;
 fn daemon_set() -> Tree {
     json!({"metadata": {"name": "d"}, "spec": {
         "selector": {"matchLabels": {"app": "a"}},
-        "template": {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"name": "c", "image": "x:1"}]}},
+        "template": {
+            "metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"name": "c", "image": "x:1"}]},
+        },
     }})
 }
 
@@ -24,7 +26,12 @@ pub fn rules() {
         ),
         (
             "/spec/selector",
-            json!({"matchExpressions": [{"key": "app", "operator": "In", "values": ["b", "a"]}, {"key": "x", "operator": "DoesNotExist"}]}),
+            json!({
+                "matchExpressions": [
+                    {"key": "app", "operator": "In", "values": ["b", "a"]},
+                    {"key": "x", "operator": "DoesNotExist"},
+                ],
+            }),
             &[],
         ),
         (
@@ -185,7 +192,10 @@ pub fn defaults_are_filled_in() {
     );
     assert_eq!(
         defaulted("DaemonSet", &daemon_set())["status"],
-        json!({"currentNumberScheduled": 0, "numberMisscheduled": 0, "desiredNumberScheduled": 0, "numberReady": 0})
+        json!({
+            "currentNumberScheduled": 0, "numberMisscheduled": 0, "desiredNumberScheduled": 0,
+            "numberReady": 0,
+        })
     );
 }
 

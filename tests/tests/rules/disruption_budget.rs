@@ -76,7 +76,8 @@ pub fn amounts_are_numbers_or_parts_and_only_one_is_given() {
 pub fn what_is_observed() {
     let condition = |changes: Tree| {
         let mut condition = json!({
-            "type": "T", "status": "True", "lastTransitionTime": "2024-01-01T00:00:00Z", "reason": "R", "message": "",
+            "type": "T", "status": "True", "lastTransitionTime": "2024-01-01T00:00:00Z", "reason": "R",
+            "message": "",
         });
         condition.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
         condition

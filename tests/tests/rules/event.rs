@@ -13,7 +13,8 @@ fn event(namespace: &str, of_object: &str) -> Tree {
 fn strict() -> Tree {
     json!({
         "metadata": {"namespace": "n"}, "involvedObject": {"kind": "Pod", "namespace": "n"},
-        "eventTime": "2026-11-20T15:14:00.000001Z", "reportingComponent": "example.com/c", "reportingInstance": "i",
+        "eventTime": "2026-11-20T15:14:00.000001Z", "reportingComponent": "example.com/c",
+        "reportingInstance": "i",
         "action": "a", "reason": "r",
     })
 }

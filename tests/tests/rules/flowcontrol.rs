@@ -12,10 +12,15 @@ fn level() -> Tree {
         "metadata": {"name": "l"},
         "spec": {"type": "Limited", "limited": {
             "nominalConcurrencyShares": 7, "lendablePercent": 100, "borrowingLimitPercent": 250,
-            "limitResponse": {"type": "Queue", "queuing": {"queues": 64, "handSize": 8, "queueLengthLimit": 50}},
+            "limitResponse": {
+                "type": "Queue", "queuing": {"queues": 64, "handSize": 8, "queueLengthLimit": 50},
+            },
         }},
         "status": {"conditions": [
-            {"type": "A", "status": "True", "lastTransitionTime": "2024-01-01T00:00:00Z", "reason": "R", "message": "m"},
+            {
+                "type": "A", "status": "True", "lastTransitionTime": "2024-01-01T00:00:00Z", "reason": "R",
+                "message": "m",
+            },
         ]},
     })
 }
@@ -59,7 +64,9 @@ pub fn levels_have_defaults_and_an_explicit_zero_stays() {
             json!({"limitResponse": {"type": "Queue", "queuing": {"queues": 0, "handSize": 9}}}),
             json!({
                 "nominalConcurrencyShares": 30, "lendablePercent": 0,
-                "limitResponse": {"type": "Queue", "queuing": {"queues": 64, "handSize": 9, "queueLengthLimit": 50}},
+                "limitResponse": {
+                    "type": "Queue", "queuing": {"queues": 64, "handSize": 9, "queueLengthLimit": 50},
+                },
             }),
         ),
     ] {
@@ -67,7 +74,10 @@ pub fn levels_have_defaults_and_an_explicit_zero_stays() {
     }
     assert_eq!(
         defaulted(LEVEL, &json!({"metadata": {"name": "exempt"}, "spec": {"type": "Exempt", "exempt": {}}})),
-        json!({"spec": {"type": "Exempt", "exempt": {"nominalConcurrencyShares": 0, "lendablePercent": 0}}, "status": {}})
+        json!({
+            "spec": {"type": "Exempt", "exempt": {"nominalConcurrencyShares": 0, "lendablePercent": 0}},
+            "status": {},
+        })
     );
 }
 

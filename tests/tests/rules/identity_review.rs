@@ -1,11 +1,14 @@
-//! `SelfSubjectReview` and `TokenReview`: there is nothing to get wrong, and what the server says is written in full.
+//! `SelfSubjectReview` and `TokenReview`: there is nothing to get wrong, and what the server says is written in
+//! full.
 
 use crate::ask::{defaulted, errors, with};
 use serde_json::json;
 
 pub fn questions_are_as_short_as_they_can_be() {
     assert_eq!(errors("SelfSubjectReview", &json!({})), [""; 0]);
-    let user = json!({"username": "admin", "uid": "admin", "groups": ["system:masters", "system:authenticated"]});
+    let user = json!({
+        "username": "admin", "uid": "admin", "groups": ["system:masters", "system:authenticated"],
+    });
     assert_eq!(defaulted("SelfSubjectReview", &json!({})), json!({"status": {"userInfo": user}}));
     let asked = json!({"spec": {"token": "tok-admin", "audiences": ["a"]}});
     assert_eq!(errors("TokenReview", &asked), [""; 0]);

@@ -34,7 +34,8 @@ pub fn nothing_is_added_and_anything_may_change() {
     assert_eq!(defaulted("Lease", &json!({})), json!({"spec": {}}));
     let held = json!({"spec": {
         "holderIdentity": "", "leaseDurationSeconds": 15, "acquireTime": "2024-01-02T03:04:05.000001Z",
-        "renewTime": "2024-01-02T03:04:06.000000Z", "leaseTransitions": 2_147_483_647, "strategy": "example.com/own",
+        "renewTime": "2024-01-02T03:04:06.000000Z", "leaseTransitions": 2_147_483_647,
+        "strategy": "example.com/own",
         "preferredHolder": "b",
     }});
     assert_eq!(defaulted("Lease", &held), held);

@@ -1,5 +1,5 @@
-//! The rules of every kind, asked over TLS on real sockets: each broken once, what may change, what is filled in, and
-//! what is doubtful.
+//! The rules of every kind, asked over TLS on real sockets: each broken once, what may change, what is filled
+//! in, and what is doubtful.
 //!
 //! A table may be asked by its own test or by the one that looks at all of them together, and is asked once.
 
@@ -39,7 +39,14 @@ tables! {
     config_map { keys_and_sizes what_is_immutable_stays nothing_is_added }
     csidriver { defaults names rules updates }
     csinode { lists_that_are_not_given_are_null rules updates }
-    daemon_set { rules what_may_change counts_are_not_negative priorities_of_templates defaults_are_filled_in revisions_do_not_change }
+    daemon_set {
+        rules
+        what_may_change
+        counts_are_not_negative
+        priorities_of_templates
+        defaults_are_filled_in
+        revisions_do_not_change
+    }
     disruption_budget {
         numbers_are_always_written_and_nothing_is_lost
         amounts_are_numbers_or_parts_and_only_one_is_given
@@ -104,7 +111,13 @@ tables! {
         cluster_bindings_refer_to_cluster_roles_and_say_where_service_accounts_live
         groups_are_filled_in_from_the_vocabulary
     }
-    secret { each_known_type_has_its_keys data_has_a_limit type_and_immutable_data_stay a_type_is_added keys_are_those_of_files }
+    secret {
+        each_known_type_has_its_keys
+        data_has_a_limit
+        type_and_immutable_data_stay
+        a_type_is_added
+        keys_are_those_of_files
+    }
     service { defaults_follow_from_the_type ports types_and_addresses what_a_balancer_tells }
     service_account { anything_goes_and_stays_as_it_is tokens_live_neither_short_nor_long }
     storageclass { defaults rules updates capacities }

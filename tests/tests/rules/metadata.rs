@@ -14,7 +14,12 @@ const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower ca
      '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
 fn map() -> Tree {
-    json!({"metadata": {"labels": {"a": ""}, "annotations": {"Example.COM/a": "b\n"}, "finalizers": ["orphan", "example.com/f"]}})
+    json!({
+        "metadata": {
+            "labels": {"a": ""}, "annotations": {"Example.COM/a": "b\n"},
+            "finalizers": ["orphan", "example.com/f"],
+        },
+    })
 }
 
 fn owner(name: &str) -> Tree {

@@ -14,7 +14,10 @@ pub fn what_is_always_written() {
     });
     assert_eq!(
         defaulted(KIND, &json!({})),
-        json!({"spec": {"taints": [unready]}, "status": {"daemonEndpoints": {"kubeletEndpoint": {"Port": 0}}, "nodeInfo": info}})
+        json!({
+            "spec": {"taints": [unready]},
+            "status": {"daemonEndpoints": {"kubeletEndpoint": {"Port": 0}}, "nodeInfo": info},
+        })
     );
     let status = json!({"conditions": [{"type": "Ready", "status": "True"}], "images": [{"sizeBytes": 1}]});
     let complete = defaulted(KIND, &json!({"status": status}));
@@ -31,7 +34,8 @@ pub fn rules() {
             "/spec/taints",
             json!([
                 {"key": "a", "effect": "NoSchedule"}, {"key": "a", "effect": "NoExecute"},
-                {"key": "a", "effect": "NoSchedule"}, {"key": "b"}, {"key": "c", "effect": "Never", "value": "x y"},
+                {"key": "a", "effect": "NoSchedule"}, {"key": "b"},
+                {"key": "c", "effect": "Never", "value": "x y"},
             ]),
             vec![
                 r#"metadata.taints[2]: Duplicate value: {"effect":"NoSchedule","key":"a"}: taints must be unique by key and effect pair"#,

@@ -31,7 +31,8 @@ pub fn defaults() {
         json!({
             "spec": {
                 "capacity": {"storage": "1Gi"}, "hostPath": {"path": "/data", "type": ""},
-                "accessModes": ["ReadWriteOnce"], "persistentVolumeReclaimPolicy": "Retain", "volumeMode": "Filesystem",
+                "accessModes": ["ReadWriteOnce"], "persistentVolumeReclaimPolicy": "Retain",
+                "volumeMode": "Filesystem",
             },
             "status": {"phase": "Pending"},
         })
@@ -40,12 +41,18 @@ pub fn defaults() {
         (
             "rbd",
             json!({"monitors": ["m"], "image": "i"}),
-            json!({"monitors": ["m"], "image": "i", "pool": "rbd", "user": "admin", "keyring": "/etc/ceph/keyring"}),
+            json!({
+                "monitors": ["m"], "image": "i", "pool": "rbd", "user": "admin",
+                "keyring": "/etc/ceph/keyring",
+            }),
         ),
         (
             "iscsi",
             json!({"targetPortal": "t", "iqn": "iqn.2001-04.com.example:x", "lun": 0}),
-            json!({"targetPortal": "t", "iqn": "iqn.2001-04.com.example:x", "lun": 0, "iscsiInterface": "default"}),
+            json!({
+                "targetPortal": "t", "iqn": "iqn.2001-04.com.example:x", "lun": 0,
+                "iscsiInterface": "default",
+            }),
         ),
         (
             "azureDisk",
@@ -59,7 +66,8 @@ pub fn defaults() {
             "scaleIO",
             json!({"gateway": "g", "system": "s", "secretRef": {}, "volumeName": "v"}),
             json!({
-                "gateway": "g", "system": "s", "secretRef": {}, "storageMode": "ThinProvisioned", "volumeName": "v",
+                "gateway": "g", "system": "s", "secretRef": {}, "storageMode": "ThinProvisioned",
+                "volumeName": "v",
                 "fsType": "xfs",
             }),
         ),

@@ -106,7 +106,9 @@ pub fn containers() {
         ),
         (
             container("/env"),
-            json!([{"name": "A", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu", "divisor": "3"}}}]),
+            json!([
+                {"name": "A", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu", "divisor": "3"}}},
+            ]),
             &[
                 r#"spec.containers[0].env[0].valueFrom.resourceFieldRef.divisor: Invalid value: "limits.cpu": only divisor's values 1m and 1 are supported with the cpu resource"#,
             ],
@@ -312,7 +314,10 @@ pub fn volumes() {
         ),
         (
             at,
-            json!({"name": "v", "projected": {"sources": [{"serviceAccountToken": {"path": "t", "expirationSeconds": 599}}]}}),
+            json!({
+                "name": "v",
+                "projected": {"sources": [{"serviceAccountToken": {"path": "t", "expirationSeconds": 599}}]},
+            }),
             &[
                 "spec.volumes[0].projected.sources[0].serviceAccountToken.expirationSeconds: Invalid value: 599: may not specify a duration less than 10 minutes",
             ],
@@ -327,7 +332,10 @@ pub fn volumes() {
         ),
         (
             at,
-            json!({"name": "v", "projected": {"sources": [{"configMap": {"name": "x"}, "secret": {"name": "y"}}]}}),
+            json!({
+                "name": "v",
+                "projected": {"sources": [{"configMap": {"name": "x"}, "secret": {"name": "y"}}]},
+            }),
             &["spec.volumes[0].projected.sources[0]: Forbidden: may not specify more than 1 volume type"],
         ),
         (
@@ -345,7 +353,9 @@ pub fn volumes() {
         ),
         (
             at,
-            json!({"name": "v", "ephemeral": {"volumeClaimTemplate": {"metadata": {"name": "n"}, "spec": {}}}}),
+            json!({
+                "name": "v", "ephemeral": {"volumeClaimTemplate": {"metadata": {"name": "n"}, "spec": {}}},
+            }),
             &[
                 "spec.volumes[0].ephemeral.volumeClaimTemplate.spec.accessModes: Required value: at least 1 access mode \
                  is required",
@@ -371,7 +381,9 @@ pub fn volumes() {
         ),
         (
             at,
-            json!({"name": "v", "iscsi": {"targetPortal": "p", "iqn": "iqn.2015-02.example.com:test", "lun": 0}}),
+            json!({
+                "name": "v", "iscsi": {"targetPortal": "p", "iqn": "iqn.2015-02.example.com:test", "lun": 0},
+            }),
             &[],
         ),
         ("/spec/serviceAccountName", json!(null), &[]),
@@ -448,7 +460,9 @@ pub fn scheduling_and_security() {
         ),
         (
             "/spec/affinity",
-            json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": []}}}),
+            json!({
+                "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": []}},
+            }),
             &[
                 "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms: Required value: must have at least one node selector term",
             ],
@@ -457,7 +471,9 @@ pub fn scheduling_and_security() {
             "/spec/affinity",
             json!({"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
                 {"weight": 0, "preference": {
-                    "matchExpressions": [{"key": "k", "operator": "In"}, {"key": "k", "operator": "Gt", "values": ["1", "2"]}],
+                    "matchExpressions": [
+                        {"key": "k", "operator": "In"}, {"key": "k", "operator": "Gt", "values": ["1", "2"]},
+                    ],
                     "matchFields": [{"key": "spec.x", "operator": "In", "values": ["a"]}],
                 }},
             ]}}),
@@ -470,7 +486,13 @@ pub fn scheduling_and_security() {
         ),
         (
             "/spec/affinity",
-            json!({"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "", "matchLabelKeys": ["a"]}]}}),
+            json!({
+                "podAffinity": {
+                    "requiredDuringSchedulingIgnoredDuringExecution": [
+                        {"topologyKey": "", "matchLabelKeys": ["a"]},
+                    ],
+                },
+            }),
             &[
                 "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].matchLabelKeys: Forbidden: must not be specified when labelSelector is not set",
                 "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey: Required value: can not be empty",
@@ -492,7 +514,10 @@ pub fn scheduling_and_security() {
         ),
         (
             "/spec/securityContext",
-            json!({"runAsUser": -1, "sysctls": [{"name": "A", "value": ""}], "seccompProfile": {"type": "Localhost"}}),
+            json!({
+                "runAsUser": -1, "sysctls": [{"name": "A", "value": ""}],
+                "seccompProfile": {"type": "Localhost"},
+            }),
             &[
                 "spec.securityContext.runAsUser: Invalid value: -1: must be between 0 and 2147483647, inclusive",
                 r#"spec.securityContext.sysctls[0].name: Invalid value: "A": must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$"#,
@@ -558,11 +583,14 @@ pub fn defaults_are_filled_in() {
     let given = json!({"spec": {
         "serviceAccount": "s", "hostNetwork": true,
         "containers": [{
-            "name": "c", "image": "x:1", "ports": [{"containerPort": 80}], "resources": {"limits": {"cpu": "1"}},
+            "name": "c", "image": "x:1", "ports": [{"containerPort": 80}],
+            "resources": {"limits": {"cpu": "1"}},
             "livenessProbe": {"httpGet": {"port": 80}},
             "env": [{"name": "N", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu"}}}],
         }],
-        "volumes": [{"name": "a"}, {"name": "b", "projected": {"sources": [{"serviceAccountToken": {"path": "t"}}]}}],
+        "volumes": [
+            {"name": "a"}, {"name": "b", "projected": {"sources": [{"serviceAccountToken": {"path": "t"}}]}},
+        ],
     }});
     let tolerated = |fault: &str| {
         let key = format!("node.kubernetes.io/{fault}");
@@ -572,7 +600,8 @@ pub fn defaults_are_filled_in() {
         defaulted("Pod", &given),
         json!({"spec": {
             "priority": 0, "preemptionPolicy": "PreemptLowerPriority",
-            "tolerations": [tolerated("not-ready"), tolerated("unreachable")], "serviceAccountName": "s", "serviceAccount": "s", "hostNetwork": true, "enableServiceLinks": true,
+            "tolerations": [tolerated("not-ready"), tolerated("unreachable")], "serviceAccountName": "s",
+            "serviceAccount": "s", "hostNetwork": true, "enableServiceLinks": true,
             "restartPolicy": "Always", "terminationGracePeriodSeconds": 30, "dnsPolicy": "ClusterFirst",
             "securityContext": {}, "schedulerName": "default-scheduler",
             "containers": [{
@@ -584,12 +613,18 @@ pub fn defaults_are_filled_in() {
                     "httpGet": {"path": "/", "port": 80, "scheme": "HTTP"},
                     "timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3,
                 },
-                "env": [{"name": "N", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu", "divisor": "0"}}}],
+                "env": [
+                    {
+                        "name": "N",
+                        "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu", "divisor": "0"}},
+                    },
+                ],
             }],
             "volumes": [
                 {"name": "a", "emptyDir": {}},
                 {"name": "b", "projected": {
-                    "sources": [{"serviceAccountToken": {"path": "t", "expirationSeconds": 3600}}], "defaultMode": 420,
+                    "sources": [{"serviceAccountToken": {"path": "t", "expirationSeconds": 3600}}],
+                    "defaultMode": 420,
                 }},
             ],
         }, "status": {"phase": "Pending", "qosClass": "Burstable"}})

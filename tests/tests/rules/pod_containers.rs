@@ -66,7 +66,10 @@ pub fn fields() {
         ),
         (
             "/spec/containers/0/envFrom",
-            json!([{"configMapRef": {"name": ""}}, {"secretRef": {"name": ""}}, {"configMapRef": {"name": "A_"}}, {"secretRef": {"name": "A_"}}]),
+            json!([
+                {"configMapRef": {"name": ""}}, {"secretRef": {"name": ""}}, {"configMapRef": {"name": "A_"}},
+                {"secretRef": {"name": "A_"}},
+            ]),
             &[
                 "spec.containers[0].envFrom[0].configMapRef.name: Required value",
                 "spec.containers[0].envFrom[1].secretRef.name: Required value",
@@ -74,10 +77,15 @@ pub fn fields() {
                 r#"spec.containers[0].envFrom[3].secretRef.name: Invalid value: "A_": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"#,
             ],
         ),
-        ("/spec/containers/0/env", json!([{"name": ""}]), &["spec.containers[0].env[0].name: Required value"]),
+        ("/spec/containers/0/env", json!([
+            {"name": ""},
+        ]), &["spec.containers[0].env[0].name: Required value"]),
         (
             "/spec/containers/0/env",
-            json!([{"name": "A", "valueFrom": {"configMapKeyRef": {"name": "", "key": ""}}}, {"name": "B", "valueFrom": {"secretKeyRef": {"name": "", "key": ""}}}]),
+            json!([
+                {"name": "A", "valueFrom": {"configMapKeyRef": {"name": "", "key": ""}}},
+                {"name": "B", "valueFrom": {"secretKeyRef": {"name": "", "key": ""}}},
+            ]),
             &[
                 r#"spec.containers[0].env[0].valueFrom.configMapKeyRef.name: Invalid value: "": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"#,
                 "spec.containers[0].env[0].valueFrom.configMapKeyRef.key: Required value",
@@ -87,7 +95,10 @@ pub fn fields() {
         ),
         (
             "/spec/containers/0/env",
-            json!([{"name": "A", "valueFrom": {"configMapKeyRef": {"name": "m", "key": "a b"}}}, {"name": "B", "valueFrom": {"secretKeyRef": {"name": "m", "key": ".."}}}]),
+            json!([
+                {"name": "A", "valueFrom": {"configMapKeyRef": {"name": "m", "key": "a b"}}},
+                {"name": "B", "valueFrom": {"secretKeyRef": {"name": "m", "key": ".."}}},
+            ]),
             &[
                 r#"spec.containers[0].env[0].valueFrom.configMapKeyRef.key: Invalid value: "a b": a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"#,
                 r#"spec.containers[0].env[1].valueFrom.secretKeyRef.key: Invalid value: "..": must not be '..'"#,
@@ -130,7 +141,11 @@ pub fn fields() {
         ),
         (
             "/spec/containers/0/livenessProbe",
-            json!({"exec": {"command": ["x"]}, "initialDelaySeconds": -1, "timeoutSeconds": -1, "periodSeconds": -1, "successThreshold": -1, "failureThreshold": -1, "terminationGracePeriodSeconds": 0}),
+            json!({
+                "exec": {"command": ["x"]}, "initialDelaySeconds": -1, "timeoutSeconds": -1,
+                "periodSeconds": -1, "successThreshold": -1, "failureThreshold": -1,
+                "terminationGracePeriodSeconds": 0,
+            }),
             &[
                 "spec.containers[0].livenessProbe.initialDelaySeconds: Invalid value: -1: must be greater than or equal to 0",
                 "spec.containers[0].livenessProbe.timeoutSeconds: Invalid value: -1: must be greater than or equal to 0",
@@ -231,7 +246,12 @@ pub fn ephemeral_containers() {
         ),
         (
             "/spec/ephemeralContainers",
-            json!([{"name": "e", "image": "x", "restartPolicy": "Sometimes", "terminationMessagePolicy": "Never", "imagePullPolicy": "Maybe"}]),
+            json!([
+                {
+                    "name": "e", "image": "x", "restartPolicy": "Sometimes",
+                    "terminationMessagePolicy": "Never", "imagePullPolicy": "Maybe",
+                },
+            ]),
             &[
                 r#"spec.ephemeralContainers[0].terminationMessagePolicy: Unsupported value: "Never": supported values: "File", "FallbackToLogsOnError""#,
                 r#"spec.ephemeralContainers[0].imagePullPolicy: Unsupported value: "Maybe": supported values: "Always", "IfNotPresent", "Never""#,

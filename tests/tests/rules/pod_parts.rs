@@ -11,7 +11,9 @@ fn pod() -> Tree {
             "volumeMounts": [{"name": "v", "mountPath": "/v"}],
         }],
         "initContainers": [{"name": "i", "image": "x:1"}],
-        "volumes": [{"name": "v", "emptyDir": {}}, {"name": "b", "persistentVolumeClaim": {"claimName": "b"}}],
+        "volumes": [
+            {"name": "v", "emptyDir": {}}, {"name": "b", "persistentVolumeClaim": {"claimName": "b"}},
+        ],
     }})
 }
 
@@ -172,8 +174,10 @@ pub fn operating_systems() {
             (
                 "/spec/securityContext",
                 json!({
-                    "appArmorProfile": {"type": "Unconfined"}, "seLinuxOptions": {}, "seccompProfile": {"type": "Unconfined"},
-                    "fsGroup": 1, "fsGroupChangePolicy": "Always", "sysctls": [{"name": "a", "value": "1"}], "runAsUser": 1,
+                    "appArmorProfile": {"type": "Unconfined"}, "seLinuxOptions": {},
+                    "seccompProfile": {"type": "Unconfined"},
+                    "fsGroup": 1, "fsGroupChangePolicy": "Always", "sysctls": [{"name": "a", "value": "1"}],
+                    "runAsUser": 1,
                     "runAsGroup": 1, "supplementalGroups": [1], "supplementalGroupsPolicy": "Merge",
                 }),
                 &[
@@ -200,8 +204,10 @@ pub fn operating_systems() {
             (
                 "/spec/containers/0/securityContext",
                 json!({
-                    "appArmorProfile": {"type": "Unconfined"}, "seLinuxOptions": {}, "seccompProfile": {"type": "Unconfined"},
-                    "capabilities": {}, "readOnlyRootFilesystem": false, "privileged": false, "allowPrivilegeEscalation": true,
+                    "appArmorProfile": {"type": "Unconfined"}, "seLinuxOptions": {},
+                    "seccompProfile": {"type": "Unconfined"},
+                    "capabilities": {}, "readOnlyRootFilesystem": false, "privileged": false,
+                    "allowPrivilegeEscalation": true,
                     "procMount": "Default", "runAsUser": 1, "runAsGroup": 1,
                 }),
                 &[
@@ -309,7 +315,12 @@ pub fn mounts_and_devices() {
             ),
             (
                 "/spec/ephemeralContainers",
-                json!([{"name": "e", "image": "x", "volumeMounts": [{"name": "v", "mountPath": "/v", "subPath": "a"}]}]),
+                json!([
+                    {
+                        "name": "e", "image": "x",
+                        "volumeMounts": [{"name": "v", "mountPath": "/v", "subPath": "a"}],
+                    },
+                ]),
                 &[
                     "spec.ephemeralContainers[0].volumeMounts[0].subPath: Forbidden: cannot be set for an Ephemeral Container",
                     "spec.ephemeralContainers: Forbidden: cannot be set on create",
@@ -369,7 +380,12 @@ pub fn the_rest() {
             ),
             (
                 "/spec/containers/0/env",
-                json!([{"name": "A", "valueFrom": {"fieldRef": {"apiVersion": "v2", "fieldPath": "metadata.name"}}}]),
+                json!([
+                    {
+                        "name": "A",
+                        "valueFrom": {"fieldRef": {"apiVersion": "v2", "fieldPath": "metadata.name"}},
+                    },
+                ]),
                 &[
                     r#"spec.containers[0].env[0].valueFrom.fieldRef.fieldPath: Invalid value: "metadata.name": error converting fieldPath: unsupported pod version: v2"#,
                 ],

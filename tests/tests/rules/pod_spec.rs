@@ -81,7 +81,9 @@ pub fn fields() {
         ),
         (
             "/spec/securityContext",
-            json!({"runAsUser": 2_147_483_648_i64, "runAsGroup": -1, "fsGroup": -1, "supplementalGroups": [-1]}),
+            json!({
+                "runAsUser": 2_147_483_648_i64, "runAsGroup": -1, "fsGroup": -1, "supplementalGroups": [-1],
+            }),
             &[
                 "spec.securityContext.fsGroup: Invalid value: -1: must be between 0 and 2147483647, inclusive",
                 "spec.securityContext.runAsUser: Invalid value: 2147483648: must be between 0 and 2147483647, inclusive",
@@ -91,7 +93,10 @@ pub fn fields() {
         ),
         (
             "/spec/securityContext",
-            json!({"runAsGroup": 2_147_483_648_i64, "fsGroup": 2_147_483_648_i64, "supplementalGroups": [2_147_483_648_i64]}),
+            json!({
+                "runAsGroup": 2_147_483_648_i64, "fsGroup": 2_147_483_648_i64,
+                "supplementalGroups": [2_147_483_648_i64],
+            }),
             &[
                 "spec.securityContext.fsGroup: Invalid value: 2147483648: must be between 0 and 2147483647, inclusive",
                 "spec.securityContext.runAsGroup: Invalid value: 2147483648: must be between 0 and 2147483647, inclusive",
@@ -100,7 +105,9 @@ pub fn fields() {
         ),
         (
             "/spec/securityContext",
-            json!({"supplementalGroupsPolicy": "Own", "fsGroupChangePolicy": "Own", "seLinuxChangePolicy": "Own"}),
+            json!({
+                "supplementalGroupsPolicy": "Own", "fsGroupChangePolicy": "Own", "seLinuxChangePolicy": "Own",
+            }),
             &[
                 r#"spec.securityContext.fsGroupChangePolicy: Unsupported value: "Own": supported values: "Always", "OnRootMismatch""#,
                 r#"spec.securityContext.supplementalGroupsPolicy: Unsupported value: "Own": supported values: "Merge", "Strict""#,
@@ -186,7 +193,12 @@ pub fn fields() {
         ),
         (
             "/spec/topologySpreadConstraints",
-            json!([{"maxSkew": 1, "topologyKey": "k", "whenUnsatisfiable": "Own", "nodeAffinityPolicy": "Own", "nodeTaintsPolicy": "Own", "labelSelector": {}}]),
+            json!([
+                {
+                    "maxSkew": 1, "topologyKey": "k", "whenUnsatisfiable": "Own", "nodeAffinityPolicy": "Own",
+                    "nodeTaintsPolicy": "Own", "labelSelector": {},
+                },
+            ]),
             &[
                 r#"spec.topologySpreadConstraints[0].whenUnsatisfiable: Unsupported value: "Own": supported values: "DoNotSchedule", "ScheduleAnyway""#,
                 r#"spec.topologySpreadConstraints[0].nodeAffinityPolicy: Unsupported value: "Own": supported values: "Honor", "Ignore""#,

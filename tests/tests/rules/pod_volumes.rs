@@ -133,7 +133,9 @@ pub fn sources() {
         ),
         (
             "/spec/volumes/0",
-            json!({"name": "v", "configMap": {"name": "m", "items": [{"key": "k", "path": "p", "mode": 512}]}}),
+            json!({
+                "name": "v", "configMap": {"name": "m", "items": [{"key": "k", "path": "p", "mode": 512}]},
+            }),
             &[
                 "spec.volumes[0].configMap.items[0].mode: Invalid value: 512: must be a number between 0 and 0777 (octal), both inclusive",
             ],
@@ -205,7 +207,12 @@ pub fn sources() {
         ),
         (
             "/spec/volumes/0",
-            json!({"name": "v", "iscsi": {"targetPortal": "t", "iqn": "iqn.2001-04.com.example:x", "lun": -1, "initiatorName": "y"}}),
+            json!({
+                "name": "v",
+                "iscsi": {
+                    "targetPortal": "t", "iqn": "iqn.2001-04.com.example:x", "lun": -1, "initiatorName": "y",
+                },
+            }),
             &[
                 "spec.volumes[0].iscsi.lun: Invalid value: -1: must be between 0 and 255, inclusive",
                 r#"spec.volumes[0].iscsi.initiatorname: Invalid value: "y": must be valid format starting with iqn, eui, or naa"#,
@@ -213,7 +220,9 @@ pub fn sources() {
         ),
         (
             "/spec/volumes/0",
-            json!({"name": "v", "iscsi": {"targetPortal": "t", "iqn": "iqn.2001-04.com.example:x", "lun": 256}}),
+            json!({
+                "name": "v", "iscsi": {"targetPortal": "t", "iqn": "iqn.2001-04.com.example:x", "lun": 256},
+            }),
             &[
                 "spec.volumes[0].iscsi.lun: Invalid value: 256: must be between 0 and 255, inclusive",
             ],

@@ -7,7 +7,11 @@ use serde_json::json;
 const GROUP: &str = "rbac.authorization.k8s.io";
 
 fn role() -> Tree {
-    json!({"rules": [{"verbs": ["get"], "apiGroups": [""], "resources": ["pods", "pods/log"], "resourceNames": ["a"]}]})
+    json!({
+        "rules": [
+            {"verbs": ["get"], "apiGroups": [""], "resources": ["pods", "pods/log"], "resourceNames": ["a"]},
+        ],
+    })
 }
 
 fn cluster_role() -> Tree {
@@ -85,7 +89,9 @@ pub fn cluster_roles_may_reach_paths_and_collect_others() {
              aggregationRule is non-nil"
                 .to_owned(),
         ]),
-        ("/aggregationRule/clusterRoleSelectors/1", json!({"matchExpressions": [{"key": "a", "operator": "In"}]}), vec![
+        ("/aggregationRule/clusterRoleSelectors/1", json!({
+            "matchExpressions": [{"key": "a", "operator": "In"}],
+        }), vec![
             "aggregationRule.clusterRoleSelectors[1].matchExpressions[0].values: Required value: must be specified when \
              `operator` is 'In' or 'NotIn'"
                 .to_owned(),

@@ -244,8 +244,14 @@ pub fn what_a_balancer_tells() {
         (
             "/status/conditions",
             json!([
-                {"type": "T", "status": "True", "lastTransitionTime": "2024-01-01T00:00:00Z", "reason": "R", "message": ""},
-                {"type": "T", "status": "True", "lastTransitionTime": "2024-01-01T00:00:00Z", "reason": "R", "message": ""},
+                {
+                    "type": "T", "status": "True", "lastTransitionTime": "2024-01-01T00:00:00Z",
+                    "reason": "R", "message": "",
+                },
+                {
+                    "type": "T", "status": "True", "lastTransitionTime": "2024-01-01T00:00:00Z",
+                    "reason": "R", "message": "",
+                },
             ]),
             vec![r#"status.conditions[1].type: Duplicate value: "T""#],
         ),

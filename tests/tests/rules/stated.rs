@@ -1,9 +1,9 @@
 //! The rules that the schema files state, and which of them a cause shows to be broken.
 //!
-//! A rule stands at a place: a type, or a field of a type with what is inside of it (`core.v1.Pod.spec`, `[*]` for each
-//! item of a list, `[key]` for each key or value of a map). A type that several kinds have is one place.
-//! What a hand-written function checks is not known here: it counts as broken when a cause at its place, or below, is none
-//! of the stated rules.
+//! A rule stands at a place: a type, or a field of a type with what is inside of it (`core.v1.Pod.spec`,
+//! `[*]` for each item of a list, `[key]` for each key or value of a map). A type that several kinds have is
+//! one place. What a hand-written function checks is not known here: it counts as broken when a cause at its
+//! place, or below, is none of the stated rules.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -118,7 +118,8 @@ impl Stated {
         unbroken.map(|(rule, _)| rule.to_string()).collect()
     }
 
-    /// The places on the way to a field of a type, a list for each step; none where the schema has no such field.
+    /// The places on the way to a field of a type, a list for each step; none where the schema has no such
+    /// field.
     fn places(&self, of: &str, field: &str) -> Option<Vec<Vec<String>>> {
         let mut way = Vec::new();
         let mut shape = &Shape::Named(*self.types.get(of)?);
@@ -330,7 +331,8 @@ fn of_field(model: &Model, field: &Field, place: &str, rules: &mut Vec<Rule>) {
     }
 }
 
-/// Whether the empty value of a required field stands for none: see the table of presence in the schema's description.
+/// Whether the empty value of a required field stands for none: see the table of presence in the schema's
+/// description.
 fn refuses_absence(model: &Model, usage: &Usage) -> bool {
     if usage.nullable {
         return false;

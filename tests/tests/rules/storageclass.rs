@@ -9,7 +9,8 @@ pub fn defaults() {
         json!({"provisioner": "p", "reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"})
     );
     let given = json!({
-        "provisioner": "example.com/p", "parameters": {"a": "b"}, "reclaimPolicy": "Retain", "mountOptions": ["ro"],
+        "provisioner": "example.com/p", "parameters": {"a": "b"}, "reclaimPolicy": "Retain",
+        "mountOptions": ["ro"],
         "allowVolumeExpansion": false, "volumeBindingMode": "WaitForFirstConsumer",
         "allowedTopologies": [{"matchLabelExpressions": [{"key": "zone", "values": ["a"]}]}],
     });
@@ -51,7 +52,8 @@ pub fn rules() {
         (
             "allowedTopologies",
             json!([term(json!([
-                {"key": "zone", "values": []}, {"key": "zone", "values": ["a", "a"]}, {"key": "", "values": ["a"]},
+                {"key": "zone", "values": []}, {"key": "zone", "values": ["a", "a"]},
+                {"key": "", "values": ["a"]},
             ]))]),
             vec![
                 "allowedTopologies[0].matchLabelExpressions[0].values: Required value".to_owned(),
@@ -79,7 +81,9 @@ pub fn rules() {
 
 pub fn updates() {
     let old = json!({"provisioner": "p", "parameters": {"a": "b"}});
-    let open = json!({"provisioner": "p", "parameters": {"a": "b"}, "allowVolumeExpansion": true, "mountOptions": ["ro"]});
+    let open = json!({
+        "provisioner": "p", "parameters": {"a": "b"}, "allowVolumeExpansion": true, "mountOptions": ["ro"],
+    });
     assert_eq!(update_errors("StorageClass", &old, &open), [""; 0]);
     let new =
         json!({"provisioner": "q", "reclaimPolicy": "Retain", "volumeBindingMode": "WaitForFirstConsumer"});

@@ -45,7 +45,12 @@ pub fn pods_are_placed_by_labels() {
             ),
             (
                 "/spec/topologySpreadConstraints",
-                json!([{"maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule", "topologyKey": "failure-domain.beta.kubernetes.io/region"}]),
+                json!([
+                    {
+                        "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule",
+                        "topologyKey": "failure-domain.beta.kubernetes.io/region",
+                    },
+                ]),
                 &[
                     r#"spec.topologySpreadConstraints[0].topologyKey: failure-domain.beta.kubernetes.io/region is deprecated since v1.17; use "topology.kubernetes.io/region" instead"#,
                     "spec.topologySpreadConstraints[0].labelSelector: a null labelSelector results in matching no pod",
@@ -72,7 +77,9 @@ pub fn pods_are_placed_by_labels() {
 pub fn containers_say_things_twice() {
     let env = |second: Tree| json!([{"name": "A", "value": "1"}, second]);
     let hides = r#"spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply"#;
-    let port = |host_port: i32, host_ip: &str| json!({"containerPort": 80, "hostPort": host_port, "hostIP": host_ip});
+    let port = |host_port: i32, host_ip: &str| json!({
+        "containerPort": 80, "hostPort": host_port, "hostIP": host_ip,
+    });
     check(
         "Pod",
         &pod(),
@@ -87,7 +94,9 @@ pub fn containers_say_things_twice() {
             ),
             (
                 "/spec/containers/0/ports",
-                json!([{"containerPort": 80}, {"containerPort": 80, "protocol": "UDP"}, {"containerPort": 80}]),
+                json!([
+                    {"containerPort": 80}, {"containerPort": 80, "protocol": "UDP"}, {"containerPort": 80},
+                ]),
                 &["spec.containers[0].ports[2]: duplicate port definition with spec.containers[0].ports[0]"],
             ),
             (
@@ -157,7 +166,10 @@ pub fn annotations_that_became_fields() {
             ),
             (
                 "/metadata/annotations",
-                json!({seccomp: "unconfined", app_armor: "unconfined", "seccomp.security.alpha.kubernetes.io/pod": "runtime/default"}),
+                json!({
+                    seccomp: "unconfined", app_armor: "unconfined",
+                    "seccomp.security.alpha.kubernetes.io/pod": "runtime/default",
+                }),
                 &[
                     r#"metadata.annotations[seccomp.security.alpha.kubernetes.io/pod]: non-functional in v1.27+; use the "seccompProfile" field instead"#,
                     r#"metadata.annotations[container.seccomp.security.alpha.kubernetes.io/c]: non-functional in v1.27+; use the "seccompProfile" field instead"#,
@@ -165,9 +177,15 @@ pub fn annotations_that_became_fields() {
             ),
         ],
     );
-    let set = json!({"metadata": {"name": "d"}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {
-        "metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "x:1"}]},
-    }}});
+    let set = json!({
+        "metadata": {"name": "d"},
+        "spec": {
+            "selector": {"matchLabels": {"a": "b"}},
+            "template": {
+                "metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "x:1"}]},
+            },
+        },
+    });
     check(
         "DaemonSet",
         &set,
@@ -245,7 +263,8 @@ pub fn volumes_of_pods() {
 
 pub fn storage() {
     let volume = json!({"metadata": {"name": "v"}, "spec": {
-        "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "nfs": {"server": "s", "path": "/p"},
+        "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"],
+        "nfs": {"server": "s", "path": "/p"},
     }});
     check(
         "PersistentVolume",
@@ -260,7 +279,10 @@ pub fn storage() {
             ),
             (
                 "/metadata/annotations",
-                json!({"volume.beta.kubernetes.io/storage-class": "a", "volume.beta.kubernetes.io/mount-options": "b"}),
+                json!({
+                    "volume.beta.kubernetes.io/storage-class": "a",
+                    "volume.beta.kubernetes.io/mount-options": "b",
+                }),
                 &[
                     r#"metadata.annotations[volume.beta.kubernetes.io/storage-class]: deprecated since v1.8; use "storageClassName" attribute instead"#,
                     r#"metadata.annotations[volume.beta.kubernetes.io/mount-options]: deprecated since v1.31; use "mountOptions" attribute instead"#,
@@ -305,7 +327,13 @@ pub fn storage() {
         &class,
         vec![(
             "/allowedTopologies",
-            json!([{"matchLabelExpressions": [{"key": "failure-domain.beta.kubernetes.io/zone", "values": ["a"]}]}]),
+            json!([
+                {
+                    "matchLabelExpressions": [
+                        {"key": "failure-domain.beta.kubernetes.io/zone", "values": ["a"]},
+                    ],
+                },
+            ]),
             &[
                 r#"allowedTopologies[0].matchLabelExpressions[0].key: deprecated since v1.17; use "topology.kubernetes.io/zone" instead"#,
             ],
@@ -315,7 +343,9 @@ pub fn storage() {
 
 pub fn secrets_and_nodes() {
     let pem = "LS0tLS1CRUdJTiBYLS0tLS0K";
-    let secret = json!({"metadata": {"name": "s"}, "type": "kubernetes.io/tls", "data": {"tls.crt": pem, "tls.key": pem}});
+    let secret = json!({
+        "metadata": {"name": "s"}, "type": "kubernetes.io/tls", "data": {"tls.crt": pem, "tls.key": pem},
+    });
     check(
         "Secret",
         &secret,
