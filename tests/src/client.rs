@@ -33,7 +33,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client over the given TLS settings, without credentials of its own besides those of the settings.
+    /// A client with the given TLS settings. A client certificate in them is its only credential.
     pub fn new(address: SocketAddr, tls: Arc<rustls::ClientConfig>, protocol: Protocol) -> Self {
         Client { address, tls, protocol, authorization: None, idle: Arc::default() }
     }

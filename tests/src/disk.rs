@@ -32,7 +32,7 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // The server may still be ending: the disk goes when it has.
+        // The server may still be running: a lazy unmount takes effect once it has ended.
         let _ = Command::new("umount").arg("--lazy").arg(&self.0).output();
     }
 }

@@ -7,7 +7,7 @@
 //! | `${run}` in any text | a random suffix, so that traces can be replayed side by side |
 //! | `${name}` in any text | a value that an earlier step saved |
 //! | `save` | `{"name": "/pointer"}`: takes a value from the answer for later steps |
-//! | `token` | who asks; `none` for nobody |
+//! | `token` | the caller; `none` for a caller without credentials |
 //! | `raw` | a body that is sent as it is |
 //! | `ignore` | pointers that are not compared; `*` stands for any one segment |
 //! | `subset` | the answer may hold more than was recorded |

@@ -1,4 +1,4 @@
-//! A server of a test's own: a real process, on a free port, with a data directory that goes away with it.
+//! A server for one test: a real process on a free port, with a data directory that is removed with it.
 
 use std::{
     net::SocketAddr,
@@ -47,7 +47,7 @@ pub struct ServerOptions {
 
 /// A running server. It is killed when this value is dropped.
 pub struct TestServer {
-    /// Goes before the directory that it lies in.
+    /// Dropped before the directory in which it is mounted.
     disk: Option<Disk>,
     directory: Arc<TempDir>,
     options: ServerOptions,
@@ -235,7 +235,7 @@ impl TestServer {
 
     /// A user of the token file: `admin`, `bob`, `carol`, `dave`.
     pub fn user(&self, name: &str) -> Client {
-        self.nobody().with_token(&format!("tok-{name}"))
+        self.without_credentials().with_token(&format!("tok-{name}"))
     }
 
     /// The administrator by token.
@@ -244,7 +244,7 @@ impl TestServer {
     }
 
     /// A client without credentials.
-    pub fn nobody(&self) -> Client {
+    pub fn without_credentials(&self) -> Client {
         let tls = tls_config(&self.kubeconfig.certificate_authority, None, Protocol::Http1);
         Client::new(self.address, tls, Protocol::Http1)
     }
@@ -327,7 +327,7 @@ async fn announced_address(process: &mut Child) -> Option<SocketAddr> {
         let line = lines.next_line().await.expect("the output is text")?;
         let url = line.split_whitespace().find_map(|word| word.strip_prefix("https://"));
         if let Some(address) = url.and_then(|url| url.trim_end_matches(['.', ',', '/']).parse().ok()) {
-            // Nobody reads further: keep the pipe open, so that the server can still write.
+            // The test reads no further. The pipe is kept open, so that the server can still write.
             tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
             return Some(address);
         }

@@ -1,4 +1,4 @@
-//! What a test does where it cannot look: it says so where people see it.
+//! Skipped tests: a test that cannot run here says so where people see it.
 
 use std::io::Write;
 
@@ -9,6 +9,6 @@ const ALL: &str = "ORCH_TEST_ALL";
 /// people, so this goes around the capture of `println!` and `eprintln!`.
 pub fn skipped(what: &str, why: &str) {
     assert!(std::env::var_os(ALL).is_none(), "{what} cannot run, and {ALL} is set: {why}");
-    // The line is for people: where nobody reads it, nothing else can be done.
+    // A closed standard error is no reason to fail.
     let _ = writeln!(std::io::stderr(), "SKIPPED: {what}: {why}");
 }

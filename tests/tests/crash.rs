@@ -1,8 +1,8 @@
 //! Power cuts: a server that is being written to is killed at random moments, over and over.
 //!
 //! After every restart all acknowledged writes must be there, and a watch that is resumed from the last
-//! version it saw must tell every write once, in order. A write that was under way when the power went may
-//! have happened or not, but nothing between. `ORCH_TEST_SEED` repeats a run.
+//! version it saw must tell every write once, in order. A write that was under way at the power cut has
+//! happened as a whole or not at all. `ORCH_TEST_SEED` repeats a run.
 
 #![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
 #![allow(clippy::similar_names, reason = "a list, a lost one and the last one are what tests talk about")]
@@ -27,7 +27,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 use serde_json::Value;
 use tokio::sync::Notify;
 
-/// How often the power goes.
+/// The number of power cuts.
 const ROUNDS: usize = 50;
 
 /// How many clients write at a time.
@@ -99,7 +99,7 @@ async fn nothing_acknowledged_is_lost_and_watches_resume() {
     assert!(writes > ROUNDS, "too little was written to mean anything");
 }
 
-/// Lets all write and one watch until the power goes.
+/// Lets all write and one watch until the power cut.
 async fn power_cut(
     server: &mut TestServer,
     writers: Vec<Writer>,
@@ -298,5 +298,5 @@ fn check(writers: &[Writer], seen: &Seen) {
         explained.extend(&writer.unknown);
     }
     let invented: Vec<_> = places.keys().filter(|change| !explained.contains(**change)).collect();
-    assert!(invented.is_empty(), "events that nobody wrote: {invented:?}");
+    assert!(invented.is_empty(), "events without a write: {invented:?}");
 }

@@ -160,7 +160,7 @@ fn yaml_blocks(text: &str) -> Vec<String> {
     blocks.map(|block| block.split("```").next().unwrap_or_default().to_owned()).collect()
 }
 
-/// Copies the example out of the workspace, as somebody would who starts a server of their own. The place is
+/// Copies the example out of the workspace, as a user would who starts a server of their own. The place is
 /// always the same, so that a second run has little to build.
 fn copy_of_the_example() -> PathBuf {
     let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("widgets");

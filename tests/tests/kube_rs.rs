@@ -311,12 +311,12 @@ async fn a_watcher_resumes_where_it_was() {
     }
 }
 
-/// Reconnects at once: the time between tries is not what is tested.
+/// The library's own time between tries to reconnect.
 fn backoff() -> impl kube::runtime::utils::Backoff {
     watcher::DefaultBackoff::default()
 }
 
-/// The next object; a broken connection is what the watcher is to survive.
+/// The next object. Errors of connections are passed over: the watcher must survive them.
 async fn next<T>(stream: &mut (impl Stream<Item = Result<T, watcher::Error>> + Unpin)) -> T {
     tokio::time::timeout(PATIENCE, async {
         loop {

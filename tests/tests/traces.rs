@@ -55,7 +55,7 @@ async fn recorded_answers_are_given_again() {
     let server = server(&[]).await;
 
     let mut in_turn: Vec<&Trace> = traces.iter().collect();
-    // Those with the longest pauses first, so that none is left alone at the end.
+    // Those with the longest pauses first: they must not be what the test waits for at the end.
     in_turn.sort_by(|a, b| b.pauses().total_cmp(&a.pauses()));
     let played = stream::iter(in_turn).map(|trace| play(trace, &server, &list, patience));
     let mut played: Vec<Played> = played.buffer_unordered(SIDE_BY_SIDE).collect().await;

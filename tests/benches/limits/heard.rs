@@ -1,4 +1,4 @@
-//! What watches hear, told by the threads that read them.
+//! The events that watches have received, and how late each was.
 
 use std::{
     sync::{
@@ -8,10 +8,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long nothing may come before what is missing is given up.
+/// How long to wait for the next event before the missing ones count as lost.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What all watches heard.
+/// The events of all watches.
 #[derive(Default)]
 pub struct Heard {
     events: AtomicU64,
@@ -20,7 +20,7 @@ pub struct Heard {
 }
 
 impl Heard {
-    /// Takes over what somebody heard.
+    /// Adds latencies that a listener has measured, and empties the list.
     pub fn tell(&self, latencies: &mut Vec<f64>) {
         if !latencies.is_empty() {
             self.events.fetch_add(latencies.len() as u64, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Instructions of the server, counted by callgrind: what a machine that others use too cannot blur.
+//! Instructions of the server, counted by callgrind: other load on the machine does not change them.
 //!
 //! A count is the difference of two runs, so that what happens once drops out. Encryption is included, by
 //! code for machines without vector instructions, which is all that valgrind knows.

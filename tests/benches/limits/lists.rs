@@ -63,7 +63,7 @@ pub async fn selectors(report: &mut Report) {
             reader.send(1, load::get(&path)).await;
             times.push(began.elapsed());
         }
-        // The first one learns what the others know.
+        // The first request fills caches.
         report.time(&format!("{what}, the first"), times[0], Wanted::Unlimited);
         let wanted = match wanted {
             Duration::ZERO => Wanted::Unlimited,

@@ -26,7 +26,7 @@ pub struct Load {
     answers: AtomicUsize,
 }
 
-/// What is sent: the how-manieth request it is decides about its body.
+/// What is sent; the body depends on the number of the request.
 #[derive(Clone)]
 pub struct Shape {
     method: Method,

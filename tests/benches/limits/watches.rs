@@ -94,7 +94,7 @@ pub async fn latency(report: &mut Report) {
 pub async fn idle(report: &mut Report) {
     let server = TestServer::start().await;
     prepare(&server).await;
-    // What the first ones cost is not what each costs.
+    // The first watches also pay for what all share.
     let _first = watch(&server, STREAMS, Instant::now()).await;
     let before = process::resident_bytes(server.pid());
     let _rest = watch(&server, IDLE, Instant::now()).await;

@@ -11,9 +11,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     std::thread::spawn(|| {
-        // Either way nobody holds the other end any more.
+        // End of input and an error mean the same: the test is gone.
         let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
-        #[expect(clippy::disallowed_methods, reason = "whoever would read an exit code is gone")]
+        #[expect(clippy::disallowed_methods, reason = "the test that would read an exit code is gone")]
         std::process::exit(1);
     });
     orch_apiserver::main_with(&[orch_api::registry()], orch_api::VOCABULARIES)

@@ -35,9 +35,9 @@ pub struct Identity<'p> {
 /// Why there is no answer.
 #[derive(Debug)]
 pub enum ClientError {
-    /// Nobody listens, or the connection broke in the handshake.
+    /// No server listens, or the handshake failed.
     Connect(std::io::Error),
-    /// The connection broke in the exchange.
+    /// The connection broke between request and answer.
     Http(hyper::Error),
     /// The answer took longer than the test waits.
     Late(Duration),

@@ -23,7 +23,7 @@ pub struct Watch {
     _connection: Connection,
 }
 
-/// What a wait for an event ended with.
+/// The outcome of a wait for an event.
 #[derive(Debug)]
 pub enum Next {
     /// An event.

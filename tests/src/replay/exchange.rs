@@ -1,4 +1,4 @@
-//! Sends the request of a step and takes down its answer.
+//! Sends the request of a step and records its answer.
 
 use std::{
     collections::BTreeMap,
@@ -25,13 +25,13 @@ const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.'
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What an answer is given at least: a server may wait for a version that is still to come.
+/// The shortest time to wait for an answer: a server may wait for a version that does not exist yet.
 const ANSWER: Duration = Duration::from_secs(5);
 
 /// Headers that are compared.
 const KEPT_HEADERS: &[&str] = &["allow", "content-type", "retry-after", "www-authenticate"];
 
-/// An answer, taken down.
+/// A recorded answer.
 #[derive(Clone, Debug, Default)]
 pub struct Got {
     /// The status code.
@@ -58,7 +58,7 @@ impl Got {
     }
 }
 
-/// Why there is no answer to take down.
+/// Why there is no answer.
 #[derive(Debug)]
 pub enum ExchangeError {
     /// An earlier step did not save this.

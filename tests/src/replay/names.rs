@@ -19,7 +19,7 @@ pub struct Names(HashMap<String, String>);
 pub struct Unsaved(pub String);
 
 impl Names {
-    /// Starts with the suffix of this run.
+    /// Begins with one name, `run`: the suffix of this run.
     pub fn new(run: String) -> Self {
         Names(HashMap::from([("run".to_owned(), run)]))
     }

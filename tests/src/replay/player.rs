@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{Client, TestServer};
 
-/// Pause between two tries of a step that may need some time to come true.
+/// Pause between two tries of a step that may need some time to match.
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
 
 /// How a step went.
@@ -20,9 +20,9 @@ const RETRY_PAUSE: Duration = Duration::from_millis(100);
 pub enum Verdict {
     /// The answer is the recorded one.
     Matches,
-    /// It is, but for the records of field ownership.
+    /// It is the recorded one, except for the records of field ownership.
     LacksManagedFields,
-    /// It is another; the differences.
+    /// It is another one; the differences.
     Differs(Vec<String>),
 }
 
@@ -83,7 +83,7 @@ impl Player<'_> {
 
     fn client(&self, step: &Step) -> Client {
         match step.token.as_deref().unwrap_or("admin") {
-            "none" => self.server.nobody(),
+            "none" => self.server.without_credentials(),
             user => self.server.user(user),
         }
     }

@@ -1,4 +1,4 @@
-//! Why a step does not match yet, from what it asks for. The tables are ordered: the first rule that fits is
+//! Why a step does not match yet, judged by its request. The tables are ordered: the first rule that fits is
 //! taken.
 
 use super::{Ordered, Outcome, Trace, Verdict};

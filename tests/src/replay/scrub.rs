@@ -1,4 +1,4 @@
-//! What is left of an answer when everything is taken away that differs from server to server.
+//! Removes from an answer what differs from server to server.
 
 use std::sync::LazyLock;
 
@@ -69,7 +69,7 @@ fn scrub_at(value: &Value, path: &mut Vec<String>, ignored: &Ignored) -> Option<
         Value::Object(entries) => {
             let mut kept = Map::new();
             for (key, value) in entries {
-                // Descriptions are each server's own words.
+                // Each server has its own descriptions.
                 if key == "description" && value.is_string() {
                     continue;
                 }

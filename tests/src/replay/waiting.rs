@@ -7,7 +7,7 @@ use std::{collections::HashMap, fmt::Write, path::Path};
 
 use super::{Outcome, Trace, Verdict, reason};
 
-/// The reason of steps that match but for the records of field ownership.
+/// The reason of steps that match except for the records of field ownership.
 pub const MANAGED_FIELDS: &str = "managedFields are not tracked yet";
 
 /// Steps that are known not to match, and why.

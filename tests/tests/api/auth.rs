@@ -1,4 +1,4 @@
-//! Who is let in, and who may do something.
+//! Authentication, and the modes of authorization.
 
 use orch_tests::{
     Client, TestServer,
@@ -17,19 +17,23 @@ async fn the_kubeconfigs_certificate_and_tokens_are_let_in() {
 }
 
 #[tokio::test]
-async fn nobody_else_is() {
+async fn other_callers_are_refused() {
     let server = TestServer::start().await;
-    let nobody = server.nobody();
+    let anonymous = server.without_credentials();
     for path in [NAMESPACES, "/api", "/version", "/metrics", "/openapi/v3", "/nothing"] {
-        assert_eq!(nobody.get(path).await.refused(401, "Unauthorized"), "Unauthorized", "{path}");
+        assert_eq!(anonymous.get(path).await.refused(401, "Unauthorized"), "Unauthorized", "{path}");
     }
     let answers = [
-        server.nobody().with_token("tok-mallory").get(NAMESPACES).await,
-        server.nobody().with_token("tok-admin2").get(NAMESPACES).await,
-        server.nobody().with_token("tok-admi").get(NAMESPACES).await,
-        nobody.request(http::Method::GET, NAMESPACES).header("authorization", "Basic Ym9iOnB3").send().await,
-        nobody.request(http::Method::GET, NAMESPACES).header("authorization", "tok-admin").send().await,
-        nobody.get(&format!("{NAMESPACES}?access_token=tok-admin")).await,
+        server.without_credentials().with_token("tok-mallory").get(NAMESPACES).await,
+        server.without_credentials().with_token("tok-admin2").get(NAMESPACES).await,
+        server.without_credentials().with_token("tok-admi").get(NAMESPACES).await,
+        anonymous
+            .request(http::Method::GET, NAMESPACES)
+            .header("authorization", "Basic Ym9iOnB3")
+            .send()
+            .await,
+        anonymous.request(http::Method::GET, NAMESPACES).header("authorization", "tok-admin").send().await,
+        anonymous.get(&format!("{NAMESPACES}?access_token=tok-admin")).await,
     ];
     for answer in answers {
         answer.refused(401, "Unauthorized");
@@ -45,14 +49,14 @@ async fn anonymous_requests_are_let_in_where_that_is_configured() {
         .flag("--authorization-mode=AlwaysDeny")
         .start()
         .await;
-    let message = server.nobody().get(NAMESPACES).await.refused(403, "Forbidden");
+    let message = server.without_credentials().get(NAMESPACES).await.refused(403, "Forbidden");
     assert!(message.contains(r#"User "system:anonymous" cannot list resource "namespaces""#), "{message}");
     // A wrong token is wrong all the same.
-    server.nobody().with_token("tok-mallory").get(NAMESPACES).await.refused(401, "Unauthorized");
+    server.without_credentials().with_token("tok-mallory").get(NAMESPACES).await.refused(401, "Unauthorized");
 }
 
 #[tokio::test]
-async fn deny_stops_everyone_but_the_masters() {
+async fn always_deny_refuses_all_but_the_privileged_group() {
     let server = TestServer::options().flag("--authorization-mode=AlwaysDeny").start().await;
     let message = server.user("bob").post(CONFIG_MAPS, &config_map("a", "1")).await.refused(403, "Forbidden");
     let refusal = r#"configmaps is forbidden: User "bob" cannot create resource "configmaps" in API group "" in the namespace "default""#;

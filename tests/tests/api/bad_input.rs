@@ -125,7 +125,7 @@ async fn deep_bodies_are_refused_and_the_server_lives() {
         for nested in [
             "[".repeat(depth) + &"]".repeat(depth),
             r#"{"a":"#.repeat(depth) + "1" + &"}".repeat(depth),
-            // Never closed.
+            // The brackets are never closed.
             "[".repeat(depth),
         ] {
             let object = |field: &str| {
@@ -173,7 +173,7 @@ async fn query_parameters_that_make_no_sense_are_refused() {
 }
 
 #[tokio::test]
-async fn a_json_patch_cannot_blow_up() {
+async fn a_json_patch_cannot_grow_without_limit() {
     let server = TestServer::start().await;
     let admin = server.admin();
     admin.post(CONFIG_MAPS, &config_map("a", &"x".repeat(1000))).await.expect(201);
@@ -213,7 +213,7 @@ async fn what_is_missing_is_told_before_what_is_wrong_with_its_patch() {
 }
 
 #[tokio::test]
-async fn a_version_that_is_no_number_is_nothing_to_create_with() {
+async fn an_object_is_not_created_with_a_version_that_is_no_number() {
     let server = TestServer::start().await;
     let admin = server.admin();
     let with = |name: &str, version: &str| {
@@ -235,7 +235,7 @@ async fn a_version_that_is_no_number_is_nothing_to_create_with() {
 }
 
 #[tokio::test]
-async fn a_uid_is_a_precondition_of_replacing_also_where_nothing_is() {
+async fn a_uid_is_a_precondition_of_replacing_even_an_absent_object() {
     let server = TestServer::start().await;
     let admin = server.admin();
     let role = |uid: &str| {
@@ -250,7 +250,7 @@ async fn a_uid_is_a_precondition_of_replacing_also_where_nothing_is() {
 }
 
 #[tokio::test]
-async fn a_manager_has_a_name_that_can_be_seen() {
+async fn the_name_of_a_manager_is_printable() {
     let server = TestServer::start().await;
     let admin = server.admin();
     for (manager, expected) in [

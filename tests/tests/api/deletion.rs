@@ -53,10 +53,10 @@ async fn a_deletion_may_depend_on_uid_and_version() {
     delete(json!({})).await.refused(404, "NotFound");
 }
 
-/// Who deletes again what is terminating may name another policy, and is held to what the deletion depends on
-/// as before.
+/// An object that is terminating may be deleted again with another policy. Preconditions are checked as in
+/// the first deletion.
 #[tokio::test]
-async fn what_is_terminating_can_be_deleted_otherwise() {
+async fn a_second_deletion_may_change_the_policy() {
     let server = TestServer::start().await;
     let admin = server.admin();
     let item = format!("{CONFIG_MAPS}/a");
@@ -66,7 +66,7 @@ async fn what_is_terminating_can_be_deleted_otherwise() {
     let delete = async |options| admin.request(Method::DELETE, &item).json(&options).send().await;
     for (policy, expected) in [
         (json!("Foreground"), json!(["example.com/own", "foregroundDeletion"])),
-        // Without a word, what was said before stays.
+        // A deletion without a policy keeps the one that was given before.
         (json!(null), json!(["example.com/own", "foregroundDeletion"])),
         (json!("Orphan"), json!(["example.com/own", "orphan"])),
         (json!("Background"), json!(["example.com/own"])),
@@ -83,7 +83,7 @@ async fn what_is_terminating_can_be_deleted_otherwise() {
     assert_eq!(again, before, "a deletion that says nothing new changes nothing");
 }
 
-/// The last finalizer may be one that a policy set: another policy takes it, and the object goes.
+/// A policy may have set the last finalizer: another policy removes it, and the object is deleted.
 #[tokio::test]
 async fn a_policy_that_waits_for_nothing_ends_a_deletion() {
     let server = TestServer::start().await;

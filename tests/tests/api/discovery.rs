@@ -63,18 +63,18 @@ async fn the_aggregated_form_is_fetched_once() {
     }
 }
 
-/// For every resource and verb that discovery lists: nobody is not let in, somebody may be forbidden, and the
-/// administrator gets an answer of that verb.
+/// For every resource and verb that discovery lists: a caller without credentials is unauthorized, a user
+/// without permission is forbidden, and the administrator gets an answer of that verb.
 #[tokio::test]
 async fn every_listed_verb_is_served_and_guarded() {
     let server = TestServer::options().flag("--authorization-mode=AlwaysDeny").start().await;
-    let (admin, bob, nobody) = (server.admin(), server.user("bob"), server.nobody());
+    let (admin, bob, anonymous) = (server.admin(), server.user("bob"), server.without_credentials());
     let resources = legacy_resources(&admin).await;
     let mut covered = 0;
     for resource in resources.iter().filter(|resource| !resource.subresource()) {
         for verb in &resource.verbs {
             let what = format!("{verb} {}", resource.qualified());
-            assert_eq!(call(&nobody, resource, verb).await.status, 401, "{what}");
+            assert_eq!(call(&anonymous, resource, verb).await.status, 401, "{what}");
             let denied = call(&bob, resource, verb).await;
             let message = denied.refused(403, "Forbidden");
             assert!(message.contains(&format!("User \"bob\" cannot {verb} resource")), "{what}: {message}");
@@ -82,7 +82,7 @@ async fn every_listed_verb_is_served_and_guarded() {
             let expected: &[u16] = match verb.as_str() {
                 // Of an object that does not exist, and bodies that do not fit.
                 "get" | "delete" => &[404],
-                // A kind that is only created is a question; the empty one may have an answer.
+                // A kind that can only be created is a review; an empty one may be answered.
                 "create" if resource.verbs.len() == 1 => &[201, 400, 422],
                 "update" | "patch" | "create" => &[400, 404, 422],
                 "list" | "deletecollection" | "watch" => &[200],
@@ -153,7 +153,7 @@ async fn call(client: &Client, resource: &Resource, verb: &str) -> Answer {
         "get" => client.get(&item).await,
         "delete" => client.delete(&item).await,
         "deletecollection" => {
-            // Nothing matches: the coverage of the verb needs no victims.
+            // The selector matches nothing: covering the verb takes no deletion.
             client.delete(&format!("{collection}?labelSelector=never%3Dset")).await
         }
         "create" => client.post(&collection, &json!({})).await,

@@ -30,7 +30,7 @@ async fn the_root_lists_paths_that_answer() {
 }
 
 #[tokio::test]
-async fn what_does_not_exist_is_said_in_the_form_that_clients_expect() {
+async fn a_path_that_does_not_exist_is_answered_with_a_status() {
     let server = TestServer::start().await;
     let admin = server.admin();
     for path in ["/nothing", "/apis/none.example.com", "/apis/none.example.com/v1/things", "/livez/none"] {

@@ -67,7 +67,7 @@ async fn a_budget_counts_evictions_until_it_is_used_up() {
     let after = admin.get(&format!("{BUDGETS}/b")).await.expect(200);
     assert_eq!(after["status"]["disruptionsAllowed"], 0);
     assert!(after["status"]["disruptedPods"]["p"].is_string());
-    // Managers own what they wrote; the server's own count is nobody's.
+    // Managers own the fields that they wrote; the field in which the server counts has no owner.
     assert_eq!(after["metadata"]["managedFields"], before["metadata"]["managedFields"]);
 
     let refused = evict(&admin, "q", &json!({})).await;
@@ -76,7 +76,7 @@ async fn a_budget_counts_evictions_until_it_is_used_up() {
     let cause = &refused.json()["details"]["causes"][0];
     assert_eq!(cause["message"], "The disruption budget b needs 2 healthy pods and has 3 currently");
     assert!(admin.get(&format!("{PODS}/q")).await.expect(200)["metadata"].get("deletionTimestamp").is_none());
-    // What is on its way out already is no loss.
+    // A pod that is terminating already is not counted again.
     succeeded(&evict(&admin, "p", &json!({"deleteOptions": {"gracePeriodSeconds": 0}})).await);
 }
 
@@ -179,7 +179,7 @@ async fn budget(admin: &Client, name: &str, selector: Value) -> Value {
     admin.post(BUDGETS, &budget).await.expect(201)
 }
 
-/// What whoever counts the pods says about a budget.
+/// Writes a budget's status, as the controller does that counts its pods.
 async fn told(admin: &Client, name: &str, status: Value) {
     let path = format!("{BUDGETS}/{name}/status");
     let body = json!({"status": status}).to_string();

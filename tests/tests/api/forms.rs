@@ -21,7 +21,7 @@ async fn watch(client: &Client, path: &str, accept: &str) -> Watch {
 }
 
 #[tokio::test]
-async fn a_form_that_cannot_be_is_passed_over_or_refused() {
+async fn a_form_that_does_not_exist_is_passed_over_or_refused() {
     let server = TestServer::start().await;
     let admin = server.admin();
     admin.post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
@@ -41,7 +41,7 @@ async fn a_form_that_cannot_be_is_passed_over_or_refused() {
     ] {
         assert_eq!(get(&admin, &item, &accept).await.expect(200)["kind"], kind, "{accept}");
     }
-    // What cannot be made is told before what does not exist, and a failure has a form of its own.
+    // 406 comes before 404, and a failure has a form of its own.
     get(&admin, &format!("{CONFIG_MAPS}/none"), "text/plain").await.refused(406, "NotAcceptable");
     get(&admin, &format!("{CONFIG_MAPS}/none"), TABLE).await.refused(404, "NotFound");
     get(&admin, &format!("{CONFIG_MAPS}?limit=x"), TABLE).await.refused(400, "BadRequest");
@@ -79,7 +79,7 @@ async fn rows_have_what_is_asked_for() {
             assert_eq!(shown["metadata"], object["metadata"]);
         }
     }
-    // To the plain form the parameter is nothing.
+    // In the plain form the parameter is ignored.
     assert_eq!(names(&admin.get(&format!("{CONFIG_MAPS}?includeObject=All")).await.expect(200)), ["a"]);
     let table = get(&admin, &item, TABLE).await.expect(200);
     assert_eq!(version(&table), version(&object));

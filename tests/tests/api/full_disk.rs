@@ -1,4 +1,5 @@
-//! No room on the disk: writes are refused, reads and deletions go on, nothing is lost, and it passes.
+//! A full disk: writes are refused, reads and deletions go on, nothing is lost, and writes work again once
+//! there is room.
 
 use http::Method;
 use orch_tests::{

@@ -46,7 +46,7 @@ async fn put(admin: &Client, path: &str, object: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn gates_say_which_fields_there_are() {
+async fn fields_behind_a_gate_that_is_off_are_dropped() {
     let server = TestServer::start().await;
     let admin = server.admin();
     // One is alpha, so that nothing is left of it; the others are on.
@@ -61,7 +61,7 @@ async fn gates_say_which_fields_there_are() {
 }
 
 #[tokio::test]
-async fn a_template_is_no_way_around() {
+async fn gates_hold_for_templates_too() {
     let server = TestServer::options().flag("--feature-gates=InPlacePodVerticalScaling=false").start().await;
     let admin = server.admin();
     let container = &pod("a")["spec"]["containers"][0];

@@ -1,4 +1,4 @@
-//! The rules of single kinds that clients meet first.
+//! The most common rules of single kinds.
 
 use orch_tests::{
     TestServer,

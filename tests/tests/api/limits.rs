@@ -1,4 +1,5 @@
-//! Clients that hold on: slow handshakes, half requests, many connections. Others are served meanwhile.
+//! Clients that keep connections open: slow handshakes, half requests, many connections. Others are served
+//! meanwhile.
 
 use std::time::Duration;
 
@@ -13,11 +14,11 @@ use tokio::{
     net::TcpStream,
 };
 
-/// Longer than the server lets anyone dawdle.
+/// Longer than the server waits for a client.
 const LONG: Duration = Duration::from_secs(50);
 
 #[tokio::test]
-async fn connections_that_say_nothing_are_closed_and_hold_nobody_up() {
+async fn silent_connections_are_closed_and_delay_no_other() {
     let server = TestServer::start().await;
     let mut silent = Vec::new();
     for _ in 0..100 {
@@ -36,7 +37,7 @@ async fn connections_that_say_nothing_are_closed_and_hold_nobody_up() {
 }
 
 #[tokio::test]
-async fn garbage_instead_of_tls_is_shown_the_door() {
+async fn garbage_instead_of_tls_ends_the_connection() {
     let server = TestServer::start().await;
     for garbage in
         [&b"GET / HTTP/1.1\r\nhost: x\r\n\r\n"[..], b"\0\0\0\0\0\0\0\0", b"\x16\x03\x01\xff\xff\xff\xff"]

@@ -23,7 +23,7 @@ async fn a_list_is_sorted_and_scoped() {
     let all = admin.get("/api/v1/configmaps").await.expect(200);
     assert_eq!(names(&all), ["z", "a", "a-b", "a.b", "b", "c"], "by namespace, then by name");
 
-    // Items are the objects themselves, without what the list says once.
+    // Items are the objects without `kind` and `apiVersion`, which the list has.
     let object = admin.get(&format!("{CONFIG_MAPS}/a")).await.expect(200);
     let item = &list["items"][0];
     assert_eq!(item["data"], object["data"]);

@@ -1,4 +1,4 @@
-//! Metrics: requests are counted by route, and what a client makes up is no label.
+//! Metrics: requests are counted by route; no text that a client chose becomes a label.
 
 use orch_tests::{
     TestServer,

@@ -1,5 +1,4 @@
-//! Who owns which field where several managers write to one object, and what they are told where they
-//! disagree.
+//! Field ownership where several managers write to one object, and the conflicts that they are told of.
 
 use http::Method;
 use orch_tests::{Answer, Client, TestServer, objects::CONFIG_MAPS};
@@ -26,7 +25,7 @@ fn entries(object: &Value) -> Vec<(String, Value)> {
 }
 
 #[tokio::test]
-async fn all_who_disagree_are_named_with_their_fields() {
+async fn a_conflict_names_all_managers_and_their_fields() {
     let server = TestServer::start().await;
     let admin = server.admin();
     let item = format!("{CONFIG_MAPS}/a");

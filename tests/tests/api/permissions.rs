@@ -194,7 +194,7 @@ async fn every_request_asks_for_what_it_does() {
 }
 
 #[tokio::test]
-async fn what_makes_an_object_in_passing_asks_for_that_too() {
+async fn a_write_that_may_create_asks_for_create_too() {
     beside_a_server(async |site| {
         let map = config_map("new", "1");
         let (updated, patched) =
@@ -208,7 +208,7 @@ async fn what_makes_an_object_in_passing_asks_for_that_too() {
         let cases: &[(&str, &str, &Value, u16, &[&str])] = &[
             ("PUT", &new, &map, 404, &["update - v1 default configmaps - new"]),
             ("PATCH", &new, &json!({"data": {}}), 404, &[patched]),
-            // Who asks for something senseless is told so, whatever else they may.
+            // A request that makes no sense is refused as such, whatever its caller may do.
             ("PUT", &l, &lease("l", -1), 422, &[updated]),
             ("PATCH", elsewhere, &map, 404, &["patch - v1 nowhere configmaps - new"]),
             ("PUT", &l, &lease("l", 1), 201, &[updated, made]),
@@ -264,7 +264,7 @@ async fn a_refusal_names_what_is_missing() {
 }
 
 #[tokio::test]
-async fn who_may_not_create_does_not_do_so_in_passing() {
+async fn a_write_creates_nothing_without_permission_to_create() {
     beside_a_server(async |site| {
         let (l, new) = (format!("{LEASES}/l"), format!("{CONFIG_MAPS}/new"));
         let (lease, map) = (lease("l", 1), config_map("new", "1"));
@@ -285,7 +285,7 @@ async fn who_may_not_create_does_not_do_so_in_passing() {
         for path in [&l, &new] {
             site.admin.get(path).await.refused(404, "NotFound");
         }
-        // What exists needs no right to create.
+        // To change an object that exists takes no permission to create.
         site.admin.post(CONFIG_MAPS, &map).await.expect(201);
         let merged = json!({"data": {"more": "2"}});
         site.refusing("create", "PATCH", &new, &merged).await.expect(200);
@@ -303,7 +303,7 @@ async fn who_may_not_create_does_not_do_so_in_passing() {
 }
 
 #[tokio::test]
-async fn a_collection_that_cannot_be_chosen_is_told_before_how_to_delete_it() {
+async fn selectors_are_checked_before_the_options_of_a_deletion() {
     beside_a_server(async |site| {
         let wrong = json!({"propagationPolicy": "Sideways"});
         let path = format!("{CONFIG_MAPS}?fieldSelector=nothing%3D1");

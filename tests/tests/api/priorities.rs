@@ -49,7 +49,7 @@ async fn a_pod_has_the_priority_of_its_class() {
     // Of two defaults the less important one counts.
     let created = admin.post(PODS, &pod("usual", &json!({}))).await.expect(201);
     assert_eq!(of(&created), [json!("usual"), json!(10), json!("PreemptLowerPriority")]);
-    // A class that goes takes nothing from the pods that have it.
+    // Pods keep their priority when their class is deleted.
     admin.delete(&format!("{CLASSES}/high")).await.expect(200);
     let changed = admin.merge(&format!("{PODS}/named"), &json!({"metadata": {"labels": {"a": "b"}}})).await;
     assert_eq!(of(&changed.expect(200)), [json!("high"), json!(1000), json!("Never")]);
@@ -76,7 +76,7 @@ async fn a_pod_does_not_choose_its_priority() {
         let refused = admin.post(PODS, &pod("p", &spec)).await.refused(403, "Forbidden");
         assert_eq!(refused, format!("pods \"p\" is forbidden: {message}"));
     }
-    // What the class says may be said again.
+    // A pod may repeat what its class says.
     let spec =
         json!({"priorityClassName": "high", "priority": 1000, "preemptionPolicy": "PreemptLowerPriority"});
     admin.post(PODS, &pod("p", &spec)).await.expect(201);

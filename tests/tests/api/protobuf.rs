@@ -50,7 +50,7 @@ fn read(bytes: &[u8], def: &'static TypeDef) -> Value {
     decode(bytes, def, &Limits::default()).unwrap_or_else(|error| panic!("{error}: {}", bytes.escape_ascii()))
 }
 
-/// An object without what is empty and only protobuf writes.
+/// An object without the empty values that only protobuf writes.
 fn typed(tree: &Value) -> Value {
     let kinds = orch_api::registry().iter().flat_map(|group_version| group_version.resources);
     let resource: &ResourceDef = kinds.copied().find(|resource| resource.kind == "ConfigMap").unwrap();

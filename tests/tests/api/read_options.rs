@@ -1,5 +1,5 @@
-//! The parameters of reads: what is refused, in which words and which of several offences first, and what the
-//! others mean.
+//! The parameters of reads: which are refused, with which message, which of several faults is told first, and
+//! what correct ones mean.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use orch_tests::{
 };
 use serde_json::{Value, json};
 
-/// A version that no store of a test comes to.
+/// A version that no store of a test reaches.
 const FUTURE: u64 = 900_000_000_000;
 
 #[tokio::test]
-async fn wrong_parameters_are_refused_in_the_words_that_clients_know() {
+async fn wrong_parameters_are_refused_with_their_messages() {
     let server = TestServer::options().vocabulary("kubernetes").start().await;
     let admin = server.admin();
     let options =
@@ -91,7 +91,7 @@ async fn wrong_parameters_are_refused_in_the_words_that_clients_know() {
 }
 
 #[tokio::test]
-async fn what_is_no_number_and_no_duration_is_refused() {
+async fn malformed_numbers_and_durations_are_refused() {
     let server = TestServer::start().await;
     let admin = server.admin();
     for query in
@@ -111,10 +111,10 @@ async fn what_is_no_number_and_no_duration_is_refused() {
     assert_eq!(details["causes"][0]["field"], "resourceVersion");
     let message = admin.get(&format!("{CONFIG_MAPS}?timeout=x")).await.refused(400, "BadRequest");
     assert!(message.starts_with("invalid timeout specified in the request URL - "), "{message}");
-    // What a client says of its patience is nothing to a watch.
+    // A watch ignores the parameter `timeout`.
     let mut watch = admin.watch(&format!("{CONFIG_MAPS}?watch=1&timeout=x&timeoutSeconds=1")).await;
     watch.expect_end().await;
-    // A negative limit is none.
+    // A negative limit counts as no limit.
     admin.post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
     assert_eq!(names(&admin.get(&format!("{CONFIG_MAPS}?limit=-1")).await.expect(200)), ["a"]);
 }

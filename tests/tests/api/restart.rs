@@ -1,4 +1,4 @@
-//! What a restart keeps, and databases that are not as they should be.
+//! What a restart keeps, and databases that are damaged or foreign.
 
 use std::path::Path;
 
@@ -100,7 +100,7 @@ async fn a_database_of_another_vocabulary_or_a_newer_format_is_left_alone() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_no_database_is_said_and_kept() {
+async fn a_file_that_is_no_database_is_named_and_kept() {
     let mut server = TestServer::start().await;
     assert!(server.stop().await.success());
     let file = server.data_dir().join("orch.db");
@@ -141,7 +141,7 @@ async fn tokens_are_read_again_without_a_restart() {
     let server = TestServer::start().await;
     let file = server.scratch_dir().join("tokens.csv");
     let tokens = std::fs::read_to_string(&file).unwrap();
-    let late = server.nobody().with_token("tok-late");
+    let late = server.without_credentials().with_token("tok-late");
     assert_eq!(late.get("/version").await.status, 401);
     std::fs::write(&file, format!("{tokens}tok-late,late,9,\"system:masters\"\n")).unwrap();
     hang_up(&server);
@@ -154,7 +154,7 @@ async fn tokens_are_read_again_without_a_restart() {
     }
     late.get("/version").await.expect(200);
     server.admin().get(CONFIG_MAPS).await.expect(200);
-    // What is no longer in it counts no longer; service accounts and the administrator are not in it.
+    // A token that was removed is refused; service accounts and the administrator do not depend on the file.
     std::fs::write(&file, &tokens).unwrap();
     hang_up(&server);
     while late.get("/version").await.status != 401 {}

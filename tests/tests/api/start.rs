@@ -4,7 +4,7 @@ use std::{path::Path, process::Stdio, time::Duration};
 
 use orch_tests::TestServer;
 
-/// What is left of a server that refused to start.
+/// The exit code and the output of a server that refused to start.
 struct Refusal {
     code: Option<i32>,
     stdout: String,

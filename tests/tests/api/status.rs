@@ -1,4 +1,4 @@
-//! What is wanted and what is the case are written on two paths: the main path leaves the status alone,
+//! Spec and status are written on two paths: the main path leaves the status alone,
 //! `/status` leaves the spec alone, and the generation counts changes of the spec.
 
 use std::collections::BTreeSet;
@@ -233,9 +233,9 @@ async fn with_status(admin: &Client) -> BTreeSet<String> {
     names
 }
 
-/// What of metadata can be written beside a status is a matter of the kind, and so is who comes to own it.
+/// Which metadata can be written together with a status depends on the kind; so does its ownership.
 #[tokio::test]
-async fn kinds_say_which_metadata_a_status_brings() {
+async fn metadata_beside_a_status_depends_on_the_kind() {
     let server = TestServer::start().await;
     let admin = server.admin();
     let given = json!({"labels": {"x": "y"}, "annotations": {"x": "y"}, "finalizers": ["example.com/f"],

@@ -30,7 +30,7 @@ async fn patches_that_make_no_sense_are_refused() {
     let container = json!([{"name": "c", "image": "c:2"}]);
     let volume = json!({"name": "v", "$retainKeys": ["name"], "hostPath": {"path": "/x"}});
     for (body, code, part) in [
-        // What has no sentence of its own is nobody's fault.
+        // A fault without a message of its own is answered as a failure of the server.
         (json!({"spec": {"$patch": "sideways"}}), 500, "unknown patch type: sideways in map: "),
         (
             json!({"spec": {"containers": [{"name": "c", "$patch": "sideways"}]}}),

@@ -1,4 +1,4 @@
-//! Tokens of service accounts: who gets one, as whom it is known, and when it stops being good.
+//! Tokens of service accounts: who gets one, which user it stands for, and when it stops being valid.
 
 use orch_tests::{
     TestServer,
@@ -48,7 +48,7 @@ async fn a_token_makes_its_bearer_the_account() {
 }
 
 #[tokio::test]
-async fn a_token_is_good_while_what_it_is_bound_to_exists() {
+async fn a_token_is_valid_while_the_object_exists_that_it_is_bound_to() {
     let server = TestServer::start().await;
     let admin = server.admin();
     account(&admin).await;
@@ -90,7 +90,7 @@ async fn a_token_is_good_while_what_it_is_bound_to_exists() {
 }
 
 #[tokio::test]
-async fn what_is_asked_for_is_checked() {
+async fn token_requests_are_validated() {
     let server = TestServer::start().await;
     let admin = server.admin();
     account(&admin).await;
@@ -156,7 +156,7 @@ async fn a_token_is_for_its_audiences() {
 }
 
 #[tokio::test]
-async fn older_versions_of_the_question_who_i_am_are_answered_where_they_are_on() {
+async fn older_versions_of_self_subject_review_are_served_where_enabled() {
     let versions = ["v1beta1", "v1alpha1"];
     let path = |version: &str| format!("/apis/authentication.orch.io/{version}/selfsubjectreviews");
     let question = |version: &str| {
@@ -191,5 +191,5 @@ async fn ask(admin: &Client, with: &Value) -> Answer {
 
 async fn whoami(server: &TestServer, token: &str) -> Answer {
     let review = json!({"apiVersion": "authentication.orch.io/v1", "kind": "SelfSubjectReview"});
-    server.nobody().with_token(token).post(SELF_REVIEWS, &review).await
+    server.without_credentials().with_token(token).post(SELF_REVIEWS, &review).await
 }

@@ -1,5 +1,5 @@
-//! DELETE of objects that cannot be read: only with the gate, only with the option, and only what is really
-//! damaged.
+//! DELETE of objects that cannot be read: only with the feature gate, only with the option, and only objects
+//! that are damaged.
 
 use http::Method;
 use orch_tests::{

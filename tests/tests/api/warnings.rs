@@ -1,4 +1,4 @@
-//! What is accepted and doubtful is told in `Warning` headers, with every way of writing an object.
+//! `Warning` headers for objects that are accepted but probably wrong, with every way of writing an object.
 
 use http::{Method, header};
 use orch_tests::{TestServer, client::Answer};
@@ -12,7 +12,7 @@ const OLD_LABEL: &str =
 const OLD_LABEL_IN_TEMPLATE: &str = r#"299 - "spec.template.spec.nodeSelector[beta.orch.io/os]: deprecated since v1.14; use \"orch.io/os\" instead""#;
 
 #[tokio::test]
-async fn every_write_of_a_doubtful_object_warns_and_its_status_does_not() {
+async fn every_write_warns_and_writes_of_a_status_do_not() {
     let server = TestServer::start().await;
     let admin = server.admin();
     let pod = pod("p");
@@ -28,7 +28,7 @@ async fn every_write_of_a_doubtful_object_warns_and_its_status_does_not() {
     assert_eq!(told(&admin.put(&item, &object).await), [OLD_LABEL]);
     let label = json!({"metadata": {"labels": {"a": "c"}}});
     assert_eq!(told(&admin.merge(&item, &label).await), [OLD_LABEL]);
-    // Even one that changes nothing.
+    // Even a write that changes nothing.
     assert_eq!(told(&admin.merge(&item, &label).await), [OLD_LABEL]);
     let phase = json!({"status": {"phase": "Running"}});
     assert_eq!(told(&admin.merge(&format!("{item}/status"), &phase).await), [""; 0]);
@@ -42,7 +42,7 @@ async fn every_write_of_a_doubtful_object_warns_and_its_status_does_not() {
     let dotted = admin.post(PODS, &self::pod("p.x")).await;
     assert_eq!(told(&dotted).len(), 2);
     assert_eq!(told(&admin.merge(&format!("{PODS}/p.x"), &label).await), [OLD_LABEL]);
-    // A pod that is refused is not doubted as well.
+    // A pod that is refused draws no warnings.
     let mut wrong = self::pod("q");
     wrong["spec"]["restartPolicy"] = json!("Sometimes");
     let refused = admin.post(PODS, &wrong).await;
@@ -81,7 +81,7 @@ async fn a_template_warns_when_it_changes_and_an_annotation_when_it_comes() {
 }
 
 #[tokio::test]
-async fn a_table_does_not_show_what_stands_in_for_a_field() {
+async fn tables_hide_annotations_that_stand_for_fields() {
     let server = TestServer::start().await;
     let admin = server.admin();
     let template = pod_with_labels("t", &json!({"app": "a"}));

@@ -1,4 +1,4 @@
-//! Watches: what comes, in which order, and how they end.
+//! Watches: which events come, in which order, and how watches end.
 
 use orch_tests::{
     Client, TestServer,

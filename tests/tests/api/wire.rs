@@ -16,7 +16,7 @@ use tokio::{
 };
 use tokio_rustls::{TlsConnector, client::TlsStream};
 
-/// Longer than the server lets anyone dawdle.
+/// Longer than the server waits for a client.
 const LONG: Duration = Duration::from_secs(50);
 
 async fn connect(server: &TestServer) -> TlsStream<TcpStream> {
@@ -112,7 +112,7 @@ async fn a_body_is_asked_for_where_the_client_waits_for_that() {
     stream.write_all(body.as_bytes()).await.unwrap();
     let answer = read_to_the_end(&mut stream).await;
     assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
-    // Who may not come in is told so before sending anything.
+    // A caller that is unauthorized is told so before it sends the body.
     let answer = say(&server, head("tok-mallory").as_bytes()).await;
     assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
 }

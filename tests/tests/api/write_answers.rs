@@ -1,5 +1,4 @@
-//! What clients are told of writes, and what a write that is only tried leaves: every path of writing in one
-//! table each.
+//! The answers of writes, and dry runs: for every way to write.
 
 use std::sync::Arc;
 
@@ -95,9 +94,9 @@ async fn every_write_judges_unknown_and_repeated_fields() {
     assert!(message.contains("fieldValidation: Unsupported value: \"Loud\""), "{message}");
 }
 
-/// The answer is that of the write; the store has seen nothing.
+/// A dry run is answered like the write; nothing is stored.
 #[tokio::test]
-async fn a_write_that_is_only_tried_leaves_nothing() {
+async fn a_dry_run_leaves_nothing() {
     let server = TestServer::start().await;
     let admin = server.admin();
     for name in ["old", "held"] {
@@ -175,7 +174,7 @@ async fn a_taken_name_beside_a_base_for_names_may_be_tried_again() {
 
 /// Bodies that are no objects, and nulls where objects have no room for them.
 #[tokio::test]
-async fn nulls_and_other_bodies_are_read_as_clients_know() {
+async fn nulls_and_bodies_that_are_no_objects() {
     let server = TestServer::start().await;
     let admin = server.admin();
     admin.post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
@@ -230,7 +229,8 @@ async fn nulls_and_other_bodies_are_read_as_clients_know() {
     assert!(container.get("command").is_none());
 }
 
-/// Of a kind that knows grace watchers see that an object goes, however little time it has.
+/// Watchers see an object of a kind with a grace period terminating before it is deleted, however short the
+/// period is.
 #[tokio::test]
 async fn a_pod_is_shown_going_before_it_is_gone() {
     let server = TestServer::start().await;
@@ -249,7 +249,7 @@ async fn a_pod_is_shown_going_before_it_is_gone() {
         assert_eq!(version(&deleted), version(&gone));
         assert_ne!(version(&deleted), version(&going));
     }
-    // Finalizers hold it when its time is over; how its dependents go can still be said.
+    // Finalizers hold it beyond its grace period; the policy for its dependents can still be changed.
     let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"},
         "spec": {"containers": [{"name": "c", "image": "i"}]}});
     admin.post(PODS, &pod).await.expect(201);

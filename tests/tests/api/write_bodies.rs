@@ -1,5 +1,5 @@
-//! What bodies of writes say that no object comes to hold, and how they are judged all the same: times that
-//! the server sets itself, names that occur twice, options that call themselves something.
+//! Parts of bodies that are not stored, and are validated all the same: times that the server sets itself,
+//! repeated field names, and the type of delete options.
 
 use http::Method;
 use orch_tests::{
@@ -56,7 +56,7 @@ async fn times_that_the_server_sets_must_be_times_too() {
             assert!(answer.refused(500, "").ends_with(soon), "{field}: {answer:?}");
         }
     }
-    // An empty text is no time, null is none at all; what is one is the server's business.
+    // An empty text is not a time, and null is none; a correct time is ignored.
     let empty = with_metadata("new", "creationTimestamp", &json!(""));
     send(&admin, Method::POST, CONFIG_MAPS, JSON, &empty).await.refused(400, "BadRequest");
     let null = with_metadata("new", "creationTimestamp", &Value::Null);
@@ -66,9 +66,9 @@ async fn times_that_the_server_sets_must_be_times_too() {
     assert_ne!(kept["metadata"]["creationTimestamp"], "2001-01-01T00:00:00Z");
 }
 
-/// An apply is YAML, whatever it looks like: names that occur twice are told with their lines.
+/// An apply is read as YAML even if it is JSON: repeated fields are reported with their lines.
 #[tokio::test]
-async fn what_an_apply_says_twice_is_told_by_its_line() {
+async fn repeated_fields_of_an_apply_are_reported_with_their_lines() {
     let server = TestServer::start().await;
     let admin = server.admin();
     let body = "{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"a\"},\n \
@@ -86,7 +86,7 @@ async fn what_an_apply_says_twice_is_told_by_its_line() {
 }
 
 #[tokio::test]
-async fn options_of_a_deletion_may_call_themselves_by_any_served_version() {
+async fn delete_options_may_have_any_served_version() {
     let server = TestServer::start().await;
     let admin = server.admin();
     admin.post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);

@@ -1,4 +1,5 @@
-//! Many writers at one object, by every kind of write: no update is lost, and each owns what it wrote.
+//! Many writers of one object, with every kind of write: no update is lost, and each writer owns what it
+//! wrote.
 
 use std::sync::Arc;
 
@@ -72,7 +73,7 @@ async fn write(admin: &Client, item: &str, writer: usize, round: usize) {
     };
 }
 
-/// Reads, counts one up and replaces until nobody comes between.
+/// Reads, adds one and replaces, again after each conflict.
 async fn replace(admin: &Client, item: &str, key: &str) -> Value {
     loop {
         let mut object = admin.get(item).await.expect(200);

@@ -1,4 +1,4 @@
-//! Answers in YAML: the same as in JSON, for everything that ends.
+//! Answers in YAML: the same as in JSON, for all answers but watches.
 
 use http::Method;
 use orch_machinery::yaml::encode;
@@ -54,7 +54,7 @@ async fn what_is_read_in_json_is_read_in_yaml() {
         assert_eq!(in_yaml.status, in_json.status, "{path} {form}");
         assert_eq!(in_yaml.text(), encode(&in_json.json()), "{path} {form}");
     }
-    // The tokens of pages differ; what is on them does not.
+    // Continue tokens differ; items do not.
     let in_yaml = get(&admin, &page, YAML).await.text();
     assert!(in_yaml.starts_with("apiVersion: v1\nitems:\n- data:\n    \"1\": \"0755\"\n"), "{in_yaml}");
     assert!(in_yaml.contains("\nkind: ConfigMapList\nmetadata:\n  continue: "), "{in_yaml}");
@@ -95,7 +95,7 @@ async fn a_client_gets_what_it_accepts_most() {
         ("*/*", &item, 200, "application/json"),
         ("application/*", &item, 406, "application/json"),
         ("application/yaml;as=Picture;v=v1;g=meta.orch.io", &item, 406, YAML),
-        // Events have no end in YAML.
+        // A watch cannot be written as one YAML document.
         ("application/yaml", &format!("{CONFIG_MAPS}?watch=1"), 406, YAML),
     ] {
         let answer = get(&admin, path, accept).await;

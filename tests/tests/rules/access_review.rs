@@ -16,7 +16,7 @@ fn review() -> Tree {
     }})
 }
 
-pub fn a_review_asks_one_question_about_somebody() {
+pub fn a_review_has_one_subject_and_one_question() {
     let thing = "spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or \
                  resourceAttributes must be specified";
     let other = json!({"path": "/x", "verb": "get"});
@@ -132,7 +132,7 @@ pub fn selectors_have_one_form_and_requirements_are_complete() {
         errors("SubjectAccessReview", &tree),
         ["spec.resourceAttributes.fieldSelector.requirements[0].key: Required value: must be specified"]
     );
-    // Once that there is nothing, and once that nothing has not the right form.
+    // One cause for the missing value, and one for its form.
     let tree = with(&review(), "/spec/resourceAttributes/labelSelector", no_key);
     let faults = errors("SelfSubjectAccessReview", &tree);
     assert_eq!(faults.len(), 2);

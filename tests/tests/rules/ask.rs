@@ -136,14 +136,14 @@ pub fn with(tree: &Value, pointer: &str, value: Value) -> Value {
     tree
 }
 
-/// Whether somebody has asked for the errors of an object of the kind.
+/// Whether a table has asked for the errors of an object of the kind.
 pub fn is_asked(kind: &str) -> bool {
     ASKED.lock().unwrap().contains(kind)
 }
 
 static ASKED: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
 
-/// Every cause that somebody was told of so far.
+/// Every cause that a table was told of so far.
 pub fn causes() -> BTreeSet<Cause> {
     CAUSES.lock().unwrap().clone()
 }
@@ -222,7 +222,7 @@ impl Api {
         if answer.status == 201 {
             return Vec::new();
         }
-        // Clients know the faults of questions without a kind and a name.
+        // The causes of reviews are reported without a kind and a name.
         let (kind, name) = if def.stored { (def.kind, name(&tree)) } else { ("", "") };
         self.faults(&Judged { group: def.group, kind, name, of: def.type_def }, &answer)
     }
@@ -326,7 +326,7 @@ impl Api {
     }
 }
 
-/// All connections live here: whoever asks goes sooner than they do.
+/// The runtime of all connections: it outlives the threads of the tests that use them.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("threads can be started"));
 
 /// The row of a kind in the resource table.

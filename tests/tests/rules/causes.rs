@@ -22,7 +22,7 @@ fn check(kind: &str, base: &Tree, cases: Vec<(&str, Tree, &[&str])>) {
     }
 }
 
-pub fn of_pods_stand_where_clients_know_them() {
+pub fn of_pods_name_their_fields() {
     check(
         "Pod",
         &pod(),

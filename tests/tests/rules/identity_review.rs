@@ -1,5 +1,4 @@
-//! `SelfSubjectReview` and `TokenReview`: there is nothing to get wrong, and what the server says is written in
-//! full.
+//! `SelfSubjectReview` and `TokenReview`: they have no rules, and their status is always written in full.
 
 use crate::ask::{defaulted, errors, with};
 use serde_json::json;

@@ -1,7 +1,7 @@
-//! The rules of every kind, asked over TLS on real sockets: each broken once, what may change, what is filled
-//! in, and what is doubtful.
+//! The rules of every kind, tested over TLS on real sockets: each rule broken once, what may change,
+//! defaults, and warnings.
 //!
-//! A table may be asked by its own test or by the one that looks at all of them together, and is asked once.
+//! Each table is a test. The tests of all tables together need their results too; every table runs only once.
 
 #![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
 #![allow(clippy::too_many_lines, reason = "a table of rules is read from top to bottom")]
@@ -32,7 +32,7 @@ macro_rules! tables {
 
 tables! {
     access_review {
-        a_review_asks_one_question_about_somebody
+        a_review_has_one_subject_and_one_question
         selectors_have_one_form_and_requirements_are_complete
         rules_are_asked_of_one_namespace
     }
@@ -78,7 +78,7 @@ tables! {
     persistentvolume { defaults rules sources updates }
     persistentvolumeclaim { defaults rules updates }
     causes {
-        of_pods_stand_where_clients_know_them
+        of_pods_name_their_fields
         of_annotations_are_told_of_pods_and_templates
         of_what_is_told_about_pods
         of_volumes_and_claims
@@ -97,7 +97,7 @@ tables! {
         mounts_and_devices
         ports_of_the_host
         the_rest
-        what_is_doubtful
+        what_draws_warnings
     }
     priority_class {
         pods_push_others_aside_unless_the_class_says_otherwise

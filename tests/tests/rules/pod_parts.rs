@@ -403,7 +403,7 @@ pub fn the_rest() {
     assert_eq!(errors("Pod", &with(&unmasked, "/spec/hostUsers", json!(false))), [""; 0]);
 }
 
-pub fn what_is_doubtful() {
+pub fn what_draws_warnings() {
     for (pointer, value, expected) in [
         ("/spec/imagePullSecrets", json!([{}]), r#"spec.imagePullSecrets[0].name: invalid empty name """#),
         (

@@ -1,4 +1,4 @@
-//! Priority classes: whose values are whose, and what stays.
+//! Priority classes: which values are reserved, and what may not change.
 
 use crate::ask::{defaulted, errors, update_errors, with};
 use serde_json::json;

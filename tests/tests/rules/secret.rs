@@ -8,7 +8,7 @@ pub fn each_known_type_has_its_keys() {
     for (kind, data, expected) in [
         ("Opaque", json!({}), vec![]),
         ("example.com/own", json!({}), vec![]),
-        // The same word in another domain is a type of somebody else's.
+        // The same name in another domain is not a type that the server knows.
         ("orch.io/tls", json!({}), vec![]),
         ("kubernetes.io/tls", json!({"tls.crt": "Yw==", "tls.key": ""}), vec![]),
         (

@@ -164,7 +164,7 @@ impl Stated {
     }
 }
 
-/// What clients know at another place than that of its rule; `$` is the end.
+/// Causes that are reported at another field than that of their rule; `$` is the end of the path.
 const KNOWN_ELSEWHERE: &[(&str, &str)] = &[
     (".persistentDisk.", ".gcePersistentDisk."),
     (".volumeMounts.", ".volumeMounts[0]."),
@@ -183,7 +183,7 @@ impl Cause {
         for (told, stated) in KNOWN_ELSEWHERE {
             field = field.replace(told, stated);
         }
-        // Both words of a policy are told at the list.
+        // Faults of both values of a policy are reported at the list.
         let words = if self.field.ends_with(".resizePolicy") {
             &["[0].resourceName", "[0].restartPolicy"][..]
         } else {

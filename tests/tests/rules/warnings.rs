@@ -1,4 +1,4 @@
-//! What draws a warning: each doubt once, with the complete list of what the client is told.
+//! Warnings: each one drawn once, with the complete list that the client gets.
 //!
 //! Length: one table, to be compared with what other servers say in one place.
 
