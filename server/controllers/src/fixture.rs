@@ -2,18 +2,125 @@
 
 use std::{sync::Arc, time::Duration};
 
-use orch_machinery::meta::Meta;
+use orch_api::core::v1::Namespace;
+use orch_kinds::{NodePorts, ServiceNetwork, Settings};
+use orch_machinery::meta::{self, Meta};
 use orch_registry::{
-    admission::AdmissionChain, behaviour::Behaviours, catalog::{Catalog, ServedResource}, client::Client, continue_token::{KEY_LENGTH, TokenKey},
-    core::Core, feature_gates::FeatureGates, objects::Objects,
+    admission::{AdmissionChain, AdmissionConfig},
+    behaviour::Behaviours,
+    catalog::{Catalog, ServedResource},
+    client::Client,
+    continue_token::{KEY_LENGTH, TokenKey},
+    core::Core,
+    feature_gates::FeatureGates,
+    objects::Objects,
 };
 use orch_runtime::{Tree, object::Kind};
 use orch_storage::{Storage, SystemClock};
 use serde_json::json;
-use tokio::sync::watch;
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep},
+};
 
 use crate::{
     controller::AnyController,
     runner::{Runner, Running},
     stats::Monitor,
 };
+
+/// Where the tests make their objects.
+pub(crate) const NAMESPACE: &str = "test";
+
+/// Longer than any delay of a runner. Time is paused in tests, so it passes at once.
+const LONGEST: Duration = Duration::from_mins(10);
+
+/// A server, and whoever tests it.
+pub(crate) struct Fixture {
+    pub(crate) client: Client,
+    pub(crate) stop: watch::Sender<bool>,
+}
+
+impl Fixture {
+    /// With a namespace and nothing else.
+    pub(crate) async fn new() -> Self {
+        let settings = Settings {
+            service_network: ServiceNetwork::parse("10.0.0.0/24").unwrap(),
+            node_ports: NodePorts::parse("30000-32767").unwrap(),
+        };
+        let mut behaviours = Behaviours::default();
+        orch_kinds::behaviours(&settings, &mut behaviours);
+        let tables = orch_api::registry().iter().copied();
+        let catalog = Catalog::of_served(&orch_api::ORCH, tables, &behaviours, |_| true);
+        let (stop, stopping) = watch::channel(false);
+        let core = Core::new(
+            Objects::new(Arc::new(catalog), Storage::in_memory()),
+            Arc::new(SystemClock),
+            FeatureGates::default(),
+            AdmissionChain::new(orch_kinds::admission(), &AdmissionConfig::default()).unwrap(),
+            TokenKey::new(&[0; KEY_LENGTH]),
+            stopping,
+        );
+        let fixture = Fixture { client: Client::new(Arc::new(core), "test"), stop };
+        fixture.create::<Namespace>(json!({"metadata": {"name": NAMESPACE}})).await;
+        fixture
+    }
+
+    pub(crate) fn start(&self, controllers: Vec<Box<dyn AnyController>>) -> (Running, Monitor) {
+        let runner = Runner::new(controllers);
+        let monitor = runner.monitor();
+        (runner.start(self.client.core()), monitor)
+    }
+
+    pub(crate) fn resource<T: Kind>(&self) -> &Arc<ServedResource> {
+        self.client.core().catalog().served(T::RESOURCE).unwrap()
+    }
+
+    /// Makes an object, in its namespace if it names one.
+    pub(crate) async fn create<T: Kind>(&self, mut object: Tree) {
+        let resource = self.resource::<T>();
+        meta::set_type(&mut object, resource.def.kind, &resource.api_version);
+        let namespace = Meta::of(&object).namespace().to_owned();
+        self.client.create(resource, &namespace, object).await.unwrap();
+    }
+
+    /// Changes an object.
+    pub(crate) async fn change<T: Kind>(&self, name: (&str, &str), subresource: &str, how: impl Fn(&mut Tree)) {
+        let resource = self.resource::<T>();
+        let mut object = self.client.get(resource, name.0, name.1).unwrap().tree;
+        how(&mut object);
+        let _ = self.client.update(resource, subresource, object).await;
+    }
+
+    pub(crate) async fn delete<T: Kind>(&self, (namespace, name): (&str, &str)) {
+        let resource = self.resource::<T>();
+        self.client.delete(resource, namespace, name, orch_registry::options::DeletionOptions::default()).await.unwrap();
+    }
+
+    pub(crate) fn exists<T: Kind>(&self, (namespace, name): (&str, &str)) -> bool {
+        self.client.snapshot(self.resource::<T>()).get(namespace, name).is_some()
+    }
+
+    /// Waits until something holds; returns how long that took.
+    pub(crate) async fn until(&self, what: &str, holds: impl Fn() -> bool) -> Duration {
+        let begun = Instant::now();
+        while !holds() {
+            assert!(begun.elapsed() < LONGEST, "never: {what}");
+            sleep(Duration::from_millis(1)).await;
+        }
+        begun.elapsed()
+    }
+
+    /// Lets so much time pass that whatever is going to happen at once has happened.
+    pub(crate) async fn settle(&self) {
+        sleep(Duration::from_millis(100)).await;
+    }
+
+    /// Stops the server and waits for its controllers.
+    pub(crate) async fn finish(&self, running: Running) -> Duration {
+        let begun = Instant::now();
+        self.stop.send_replace(true);
+        running.ended().await;
+        begun.elapsed()
+    }
+}

@@ -37,3 +37,6 @@ async fn release(cx: &Context, resource: &Arc<ServedResource>, subresource: &str
         Err(error) => Err(error),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,12 +6,7 @@ use orch_registry::behaviour::{Behaviour, WriteInfo};
 pub(crate) struct PersistentVolumeBehaviour;
 
 impl Behaviour<PersistentVolume> for PersistentVolumeBehaviour {
-    fn prepare(
-        &self,
-        volume: &mut PersistentVolume,
-        old: Option<&PersistentVolume>,
-        write: &WriteInfo<'_>,
-    ) {
+    fn prepare(&self, volume: &mut PersistentVolume, old: Option<&PersistentVolume>, write: &WriteInfo<'_>) {
         let new = &mut volume.status;
         match old.map(|old| &old.status) {
             None => {

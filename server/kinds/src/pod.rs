@@ -47,13 +47,7 @@ impl Behaviour<Pod> for PodBehaviour {
         }
     }
 
-    fn validate(
-        &self,
-        pod: &Pod,
-        old: Option<&Pod>,
-        write: &WriteInfo<'_>,
-        violations: &mut Validation<'_>,
-    ) {
+    fn validate(&self, pod: &Pod, old: Option<&Pod>, write: &WriteInfo<'_>, violations: &mut Validation<'_>) {
         let Some(old) = old else { return validate_new(pod, violations) };
         if write.subresource == EPHEMERAL_CONTAINERS {
             validate_added_containers(pod, old, violations);

@@ -11,8 +11,7 @@ use orch_runtime::{object::Kind, resource_def::ResourceDef, scalar::Time};
 use orch_storage::Object;
 
 /// The kinds that tokens of service accounts are bound to.
-const BOUND: [BoundKind; 4] =
-    [BoundKind::ServiceAccount, BoundKind::Pod, BoundKind::Secret, BoundKind::Node];
+const BOUND: [BoundKind; 4] = [BoundKind::ServiceAccount, BoundKind::Pod, BoundKind::Secret, BoundKind::Node];
 
 /// The row of the resource table of a kind that tokens are bound to.
 pub(crate) fn resource_of(kind: BoundKind) -> &'static ResourceDef {
@@ -58,4 +57,31 @@ fn found(resource: &ServedResource, object: &Object) -> Option<Found> {
     let meta = Meta::of(&tree);
     let deleted_at = meta.deletion_timestamp().and_then(|text| text.parse::<Time>().ok());
     Some(Found { uid: meta.uid().to_owned(), deleted_at: deleted_at.map(Time::as_unix_seconds) })
+}
+
+#[cfg(test)]
+mod tests {
+    use orch_registry::options::DeletionOptions;
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{NAMESPACE, TestServer};
+
+    #[tokio::test]
+    async fn objects_are_found_as_they_are_now() {
+        let server = TestServer::start().await;
+        let directory = AccountDirectory::new(server.core.objects().clone());
+        assert_eq!(directory.find(BoundKind::Secret, NAMESPACE, "s"), None);
+        let secret = json!({"metadata": {"name": "s", "finalizers": ["example.com/f"]}});
+        let secret = server.create::<Secret>(NAMESPACE, secret).await.unwrap();
+        let uid = secret["metadata"]["uid"].as_str().unwrap().to_owned();
+        let found = Found { uid, deleted_at: None };
+        assert_eq!(directory.find(BoundKind::Secret, NAMESPACE, "s"), Some(found.clone()));
+        assert_eq!(directory.find(BoundKind::Pod, NAMESPACE, "s"), None);
+
+        let secrets = server.resource::<Secret>();
+        server.client.delete(secrets, NAMESPACE, "s", DeletionOptions::default()).await.unwrap();
+        let deleted = Found { deleted_at: Some(1_700_000_000), ..found };
+        assert_eq!(directory.find(BoundKind::Secret, NAMESPACE, "s"), Some(deleted));
+    }
 }

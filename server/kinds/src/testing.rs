@@ -1,1 +1,124 @@
-//! A server's core for tests.
+//! A server without HTTP for tests: all kinds with their behaviour and admission, over a store in memory.
+
+use std::sync::Arc;
+
+use orch_api::{KUBERNETES, core::v1::Namespace};
+use orch_auth::{
+    answer::Answer,
+    authorizer::Decision,
+    user::{GROUP_MASTERS, UserInfo},
+};
+use orch_registry::{
+    admission::{AdmissionChain, AdmissionConfig},
+    behaviour::Behaviours,
+    catalog::{Catalog, ServedResource},
+    client::Client,
+    context::{Access, Caller, RequestContext},
+    continue_token::TokenKey,
+    core::Core,
+    error::Result,
+    feature_gates::FeatureGates,
+    objects::Objects,
+    read::index::CatalogIndexer,
+    stored,
+};
+use orch_runtime::{Tree, object::Kind};
+use orch_storage::{Indexer, ManualClock, Object, Storage, Timestamp};
+use serde_json::json;
+use tokio::sync::watch;
+
+use crate::{NodePorts, ServiceNetwork, Settings};
+
+/// The namespace that a new server has.
+pub(crate) const NAMESPACE: &str = "n";
+
+pub(crate) struct TestServer {
+    pub(crate) core: Arc<Core>,
+    pub(crate) client: Client,
+    user: UserInfo,
+    _stopping: watch::Sender<bool>,
+}
+
+impl TestServer {
+    /// A server with one namespace. Services have 14 addresses, of which the server picks 13, and three node ports.
+    pub(crate) async fn start() -> Self {
+        let settings = Settings {
+            service_network: ServiceNetwork::parse("10.0.0.0/28").unwrap(),
+            node_ports: NodePorts::parse("4000-4002").unwrap(),
+        };
+        let mut behaviours = Behaviours::default();
+        crate::behaviours(&settings, &mut behaviours);
+        let tables = orch_api::registry().iter().copied();
+        let catalog = Arc::new(Catalog::of_served(&KUBERNETES, tables, &behaviours, |_| true));
+        let storage = Storage::in_memory();
+        let indexer: Arc<dyn Indexer> = Arc::new(CatalogIndexer::new(&catalog));
+        storage.index_by(&indexer);
+        let admission = AdmissionChain::new(crate::admission(), &AdmissionConfig::default()).unwrap();
+        let (sender, stopping) = watch::channel(false);
+        let core = Arc::new(Core::new(
+            Objects::new(catalog, storage),
+            Arc::new(ManualClock::at(Timestamp(1_700_000_000_000))),
+            FeatureGates::default(),
+            admission,
+            TokenKey::new(&[7; 32]),
+            stopping,
+        ));
+        let client = Client::new(Arc::clone(&core), "test");
+        let user = UserInfo::new("tester", [GROUP_MASTERS]);
+        let server = TestServer { core, client, user, _stopping: sender };
+        server.create::<Namespace>("", json!({"metadata": {"name": NAMESPACE}})).await.unwrap();
+        server
+    }
+
+    pub(crate) fn resource<T: Kind>(&self) -> &Arc<ServedResource> {
+        self.core.catalog().served(T::RESOURCE).unwrap()
+    }
+
+    /// Creates an object and returns it as it is stored.
+    pub(crate) async fn create<T: Kind>(&self, namespace: &str, object: Tree) -> Result<Tree> {
+        let resource = self.resource::<T>();
+        let stored = self.client.create(resource, namespace, object).await?;
+        Ok(tree_of(resource, &stored))
+    }
+
+    /// Applies a change to an object, on its main path or below it, and returns it as it is stored.
+    pub(crate) async fn update<T: Kind>(
+        &self,
+        subresource: &str,
+        namespace: &str,
+        name: &str,
+        change: impl FnOnce(&mut Tree),
+    ) -> Result<Tree> {
+        let resource = self.resource::<T>();
+        let mut tree = self.client.get(resource, namespace, name)?.tree;
+        change(&mut tree);
+        let stored = self.client.update(resource, subresource, tree).await?;
+        Ok(tree_of(resource, &stored))
+    }
+
+    /// A request of somebody who may do everything.
+    pub(crate) fn request(&self) -> RequestContext<'_> {
+        RequestContext::new(&self.core, Caller { user: &self.user, access: &Everything }, "test")
+    }
+}
+
+struct Everything;
+
+impl Access for Everything {
+    fn may<'a>(&'a self, _verb: &'a str) -> Answer<'a, Decision> {
+        Answer::Ready(Decision::Allow { reason: "".into() })
+    }
+}
+
+fn tree_of(resource: &ServedResource, object: &Object) -> Tree {
+    stored::tree_of(resource, object).unwrap()
+}
+
+/// Whether a manager owns the field at this path (`f:spec`, `f:priority`).
+pub(crate) fn is_owned(object: &Tree, path: &[&str]) -> bool {
+    let entries = object["metadata"]["managedFields"].as_array().unwrap();
+    entries.iter().any(|entry| {
+        let found = path.iter().try_fold(&entry["fieldsV1"], |fields, name| fields.get(name));
+        found.is_some()
+    })
+}

@@ -13,11 +13,43 @@ pub const ARROWS: &[(&str, &[&str])] = &[
     ("orch-runtime", &[]),
     // The generator checks formats and defaults with the rules that the generated code will call.
     ("orch-codegen", &["orch-runtime"]),
-    ("orch-api", &["orch-runtime", "!orch-codegen", "?orch-machinery"]),
+    // What every API speaks of; a change of a kind does not reach it.
+    ("orch-meta", &["orch-runtime", "!orch-codegen"]),
+    ("orch-api", &["orch-meta", "orch-runtime", "!orch-codegen", "?orch-machinery"]),
     ("orch-machinery", &["orch-runtime"]),
     ("orch-storage", &[]),
+    ("orch-storage-sqlite", &["orch-storage"]),
     ("orch-auth", &["orch-runtime"]),
-    ("orch-apiserver", &["orch-api", "orch-auth", "orch-machinery", "orch-runtime", "orch-storage"]),
+    ("orch-listener", &[]),
+    (
+        "orch-registry",
+        // Of auth it takes what a user and a decision are.
+        &["orch-auth", "orch-machinery", "orch-meta", "orch-runtime", "orch-storage", "?orch-api"],
+    ),
+    (
+        "orch-kinds",
+        &["orch-api", "orch-auth", "orch-machinery", "orch-registry", "orch-runtime", "orch-storage"],
+    ),
+    (
+        "orch-controllers",
+        &["orch-api", "orch-kinds", "orch-machinery", "orch-registry", "orch-runtime", "orch-storage"],
+    ),
+    (
+        "orch-apiserver",
+        &[
+            "orch-api",
+            "orch-auth",
+            "orch-controllers",
+            "orch-kinds",
+            "orch-listener",
+            "orch-machinery",
+            "orch-meta",
+            "orch-registry",
+            "orch-runtime",
+            "orch-storage",
+            "orch-storage-sqlite",
+        ],
+    ),
     (
         "orch-tests",
         &[
@@ -30,15 +62,27 @@ pub const ARROWS: &[(&str, &[&str])] = &[
             "?orch-storage",
         ],
     ),
-    ("widgets", &["orch-api", "orch-apiserver", "orch-runtime", "!orch-codegen"]),
+    (
+        "widgets",
+        &["orch-api", "orch-apiserver", "orch-controllers", "orch-registry", "orch-runtime", "!orch-codegen"],
+    ),
 ];
 
 /// Crates from outside that a crate of the workspace may not use, and why.
 const STRANGERS: &[(&str, &[&str], &str)] = &[
     ("orch-runtime", &["tokio", "hyper", "axum", "sqlx"], "generated code is written against it: no IO"),
     ("orch-machinery", &["tokio", "hyper", "axum", "sqlx"], "pure algorithms: no IO"),
-    ("orch-storage", &["hyper", "axum", "http", "serde", "serde_json"], "knows no HTTP and no kinds"),
+    (
+        "orch-storage",
+        &["hyper", "axum", "http", "serde", "serde_json", "sqlx"],
+        "knows no HTTP, no kinds and no database",
+    ),
+    ("orch-storage-sqlite", &["hyper", "axum", "http", "serde", "serde_json"], "knows no HTTP and no kinds"),
     ("orch-auth", &["hyper", "axum", "sqlx"], "knows no HTTP"),
+    ("orch-listener", &["axum", "serde", "serde_json", "sqlx"], "knows connections, not what requests mean"),
+    ("orch-registry", &["hyper", "axum", "http", "sqlx"], "knows no HTTP and no database"),
+    ("orch-kinds", &["hyper", "axum", "http", "sqlx"], "knows no HTTP and no database"),
+    ("orch-controllers", &["hyper", "axum", "http", "sqlx", "prometheus"], "knows no HTTP and no database"),
     ("orch-apiserver", &["sqlx"], "the database belongs to the store"),
 ];
 

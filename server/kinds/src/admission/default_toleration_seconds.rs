@@ -52,3 +52,37 @@ fn tolerate_failing_nodes(pod: &mut Pod, vocabulary: &Vocabulary) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use orch_api::KUBERNETES;
+    use serde_json::{from_value, json};
+
+    use super::*;
+
+    #[test]
+    fn pods_may_say_otherwise() {
+        let not_ready = "node.kubernetes.io/not-ready";
+        let unreachable = "node.kubernetes.io/unreachable";
+        for (own, added) in [
+            (json!([]), &[not_ready, unreachable][..]),
+            (json!([{"key": "other", "operator": "Exists"}]), &[not_ready, unreachable]),
+            (
+                json!([{"key": not_ready, "operator": "Exists", "effect": "NoSchedule"}]),
+                &[not_ready, unreachable],
+            ),
+            (json!([{"key": not_ready, "operator": "Exists", "effect": "NoExecute"}]), &[unreachable]),
+            (json!([{"key": unreachable, "operator": "Exists"}]), &[not_ready]),
+            (json!([{"operator": "Exists"}]), &[]),
+        ] {
+            let mut pod: Pod = from_value(json!({"spec": {"tolerations": own, "containers": []}})).unwrap();
+            let before = pod.spec.tolerations.clone();
+            tolerate_failing_nodes(&mut pod, &KUBERNETES);
+            let (kept, new) = pod.spec.tolerations.split_at(before.len());
+            assert_eq!(kept, before);
+            let keys: Vec<&str> = new.iter().map(|toleration| toleration.key.as_str()).collect();
+            assert_eq!(keys, added, "{own}");
+            assert!(new.iter().all(|toleration| toleration.toleration_seconds == Some(300)));
+        }
+    }
+}

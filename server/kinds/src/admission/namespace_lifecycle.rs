@@ -96,3 +96,75 @@ fn keep_needed_namespace(request: &AdmissionRequest<'_>) -> Result<()> {
 fn is_needed(name: &str, vocabulary: &Vocabulary) -> bool {
     ["default", vocabulary.namespace_system, vocabulary.namespace_public].contains(&name)
 }
+
+#[cfg(test)]
+mod tests {
+    use orch_api::core::v1::ConfigMap;
+    use orch_registry::options::DeletionOptions;
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{NAMESPACE, TestServer};
+
+    #[tokio::test]
+    async fn objects_need_a_namespace() {
+        let server = TestServer::start().await;
+        let object = json!({"metadata": {"name": "a"}});
+        let missing = server.create::<ConfigMap>("lost", object.clone()).await.unwrap_err();
+        assert_eq!(missing, ApiError::not_found(server.resource::<Namespace>(), "lost"));
+        server.create::<ConfigMap>(NAMESPACE, object.clone()).await.unwrap();
+
+        let namespaces = server.resource::<Namespace>();
+        let is_gone = server.client.delete(namespaces, "", NAMESPACE, DeletionOptions::default()).await;
+        assert_eq!(is_gone, Ok(false));
+        let refused = server.create::<ConfigMap>(NAMESPACE, json!({"metadata": {"name": "b"}})).await;
+        let Err(ApiError::Forbidden(forbidden)) = refused else { panic!("{refused:?}") };
+        assert_eq!(
+            forbidden.message,
+            "configmaps \"b\" is forbidden: unable to create new content in namespace n because it is being terminated"
+        );
+        let (reason, message, field) = forbidden.cause.unwrap();
+        assert_eq!(
+            (reason, &*message, field),
+            ("NamespaceTerminating", "namespace n is being terminated", "metadata.namespace")
+        );
+        server.update::<ConfigMap>("", NAMESPACE, "a", |tree| tree["data"]["k"] = "v".into()).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_create_depends_on_its_namespace() {
+        let server = TestServer::start().await;
+        let user = orch_auth::user::UserInfo::anonymous();
+        let mut conditions = Vec::new();
+        let mut request = AdmissionRequest {
+            operation: Verb::Create,
+            resource: server.resource::<ConfigMap>(),
+            subresource: None,
+            namespace: NAMESPACE,
+            name: "a",
+            user: &user,
+            dry_run: false,
+            object: None,
+            old: None,
+            objects: server.core.objects(),
+            conditions: &mut conditions,
+        };
+        NamespaceLifecycle.mutate(&mut request).resolve().await.unwrap();
+        let namespaces = server.resource::<Namespace>();
+        let namespace = server.client.get(namespaces, "", NAMESPACE).unwrap();
+        let key = namespace.object.key().clone();
+        assert_eq!(conditions, [Condition::At { key, revision: namespace.revision() }]);
+    }
+
+    #[tokio::test]
+    async fn some_namespaces_stay() {
+        let server = TestServer::start().await;
+        let namespaces = server.resource::<Namespace>();
+        for name in ["default", "kube-system", "kube-public"] {
+            server.create::<Namespace>("", json!({"metadata": {"name": name}})).await.unwrap();
+            let deleted = server.client.delete(namespaces, "", name, DeletionOptions::default()).await;
+            let expected = ApiError::not_admitted(namespaces, name, "this namespace may not be deleted");
+            assert_eq!(deleted, Err(expected));
+        }
+    }
+}

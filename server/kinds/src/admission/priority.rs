@@ -130,3 +130,74 @@ impl Class {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use orch_runtime::Tree;
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{NAMESPACE, TestServer, is_owned};
+
+    async fn pod(server: &TestServer, name: &str, with: Tree) -> Result<Tree> {
+        let mut pod = json!({
+            "metadata": {"name": name}, "spec": {"containers": [{"name": "c", "image": "i"}]},
+        });
+        let Tree::Object(fields) = with else { panic!("a specification has fields") };
+        pod["spec"].as_object_mut().unwrap().extend(fields);
+        server.create::<Pod>(NAMESPACE, pod).await
+    }
+
+    fn given(pod: &Tree) -> (&str, i64, &str) {
+        let text = |name: &str| pod["spec"][name].as_str().unwrap_or_default();
+        (text("priorityClassName"), pod["spec"]["priority"].as_i64().unwrap(), text("preemptionPolicy"))
+    }
+
+    async fn class(server: &TestServer, name: &str, value: i32, is_default: bool) {
+        let class = json!({"metadata": {"name": name}, "value": value, "globalDefault": is_default});
+        server.create::<PriorityClass>("", class).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn pods_get_what_their_class_says() {
+        let server = TestServer::start().await;
+        let plain = pod(&server, "plain", json!({})).await.unwrap();
+        assert_eq!(given(&plain), ("", 0, PREEMPT));
+        assert!(!is_owned(&plain, &["f:spec", "f:priority"]));
+        class(&server, "high", 9, true).await;
+        class(&server, "low", 2, true).await;
+        let of_default = pod(&server, "default", json!({})).await.unwrap();
+        assert_eq!(given(&of_default), ("low", 2, PREEMPT));
+        assert!(!is_owned(&of_default, &["f:spec", "f:priorityClassName"]));
+        let named = pod(&server, "named", json!({"priorityClassName": "high", "priority": 9})).await.unwrap();
+        assert_eq!(given(&named), ("high", 9, PREEMPT));
+        assert!(is_owned(&named, &["f:spec", "f:priorityClassName"]));
+
+        let no_default = |tree: &mut Tree| tree["globalDefault"] = false.into();
+        server.update::<PriorityClass>("", "", "low", no_default).await.unwrap();
+        let of_other = pod(&server, "other", json!({})).await.unwrap();
+        assert_eq!(given(&of_other), ("high", 9, PREEMPT));
+    }
+
+    #[tokio::test]
+    async fn pods_cannot_differ_from_their_class() {
+        let server = TestServer::start().await;
+        class(&server, "high", 9, false).await;
+        for (with, expected) in [
+            (json!({"priorityClassName": "lost"}), "no PriorityClass with name lost was found"),
+            (
+                json!({"priority": 3}),
+                "the integer value of priority (3) must not be provided in pod spec; priority admission controller \
+                 computed 0 from the given PriorityClass name",
+            ),
+            (
+                json!({"priorityClassName": "high", "preemptionPolicy": "Never"}),
+                "the string value of PreemptionPolicy (Never) must not be provided in pod spec; priority admission \
+                 controller computed PreemptLowerPriority from the given PriorityClass name",
+            ),
+        ] {
+            let refused = pod(&server, "p", with).await.unwrap_err();
+            assert_eq!(refused, ApiError::not_admitted(server.resource::<Pod>(), "p", expected));
+        }
+    }
+}

@@ -37,3 +37,36 @@ fn add(finalizers: &mut Vec<String>, finalizer: String) {
         finalizers.push(finalizer);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{NAMESPACE, TestServer, is_owned};
+
+    #[tokio::test]
+    async fn new_volumes_and_claims_have_the_finalizer() {
+        let server = TestServer::start().await;
+        let volume = json!({
+            "metadata": {"name": "v"},
+            "spec": {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/v"}},
+        });
+        let volume = server.create::<PersistentVolume>("", volume).await.unwrap();
+        assert_eq!(volume["metadata"]["finalizers"], json!(["kubernetes.io/pv-protection"]));
+        assert!(!is_owned(&volume, &["f:metadata", "f:finalizers"]));
+        let own = "kubernetes.io/pvc-protection";
+        for (name, sent, expected) in [
+            ("a", json!([]), json!([own])),
+            ("b", json!(["example.com/f"]), json!(["example.com/f", own])),
+            ("c", json!([own]), json!([own])),
+        ] {
+            let claim = json!({
+                "metadata": {"name": name, "finalizers": sent},
+                "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+            });
+            let claim = server.create::<PersistentVolumeClaim>(NAMESPACE, claim).await.unwrap();
+            assert_eq!(claim["metadata"]["finalizers"], expected);
+        }
+    }
+}

@@ -32,3 +32,28 @@ fn taint(node: &mut Node, vocabulary: &Vocabulary) {
         taints.push(Taint { key, effect: NO_SCHEDULE.to_owned(), ..Taint::default() });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use orch_runtime::Tree;
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::TestServer;
+
+    #[tokio::test]
+    async fn new_nodes_are_not_ready() {
+        let server = TestServer::start().await;
+        let taint = json!({"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"});
+        let mut node = json!({"metadata": {"name": "plain"}});
+        let plain = server.create::<Node>("", node.clone()).await.unwrap();
+        assert_eq!(plain["spec"]["taints"], json!([taint]));
+        node["metadata"]["name"] = "tainted".into();
+        node["spec"]["taints"] = json!([taint]);
+        let tainted = server.create::<Node>("", node).await.unwrap();
+        assert_eq!(tainted["spec"]["taints"], json!([taint]));
+        let ready = |tree: &mut Tree| tree["spec"]["taints"] = json!([]);
+        let ready = server.update::<Node>("", "", "plain", ready).await.unwrap();
+        assert_eq!(ready["spec"].get("taints"), None);
+    }
+}

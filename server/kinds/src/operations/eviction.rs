@@ -61,9 +61,7 @@ async fn evict(cx: &RequestContext<'_>, target: &Target<'_>, options: &DeletionO
             break pod;
         }
         match remove(cx, target, &pinned(options, &current)).await {
-            Err(ApiError::Conflict { .. })
-                if options.resource_version.is_none() && lost + 1 < ATTEMPTS =>
-            {
+            Err(ApiError::Conflict { .. }) if options.resource_version.is_none() && lost + 1 < ATTEMPTS => {
                 lost += 1;
             }
             done => return done,
@@ -113,8 +111,8 @@ fn needs_no_budget(pod: &Pod) -> bool {
 fn pinned(options: &DeletionOptions, current: &Current) -> DeletionOptions {
     let mut options = options.clone();
     let phase = current.tree.pointer("/status/phase").and_then(Tree::as_str).unwrap_or_default();
-    let is_over = matches!(phase, "Succeeded" | "Failed")
-        || Meta::of(&current.tree).deletion_timestamp().is_some();
+    let is_over =
+        matches!(phase, "Succeeded" | "Failed") || Meta::of(&current.tree).deletion_timestamp().is_some();
     if options.resource_version.is_none() && !is_over {
         options.resource_version = Some(current.revision().to_string());
     }
@@ -131,7 +129,7 @@ async fn remove(cx: &RequestContext<'_>, target: &Target<'_>, options: &Deletion
     if !options.dry_run {
         let marked = server_change::change(cx, target, |current| {
             delete::check_preconditions(target, current, &options)?;
-            Ok(marked(current, &cx.core.now().to_string()))
+            Ok(marked(&current.tree, &cx.core.now().to_string()))
         })
         .await?;
         if options.resource_version.is_some() {
@@ -144,9 +142,9 @@ async fn remove(cx: &RequestContext<'_>, target: &Target<'_>, options: &Deletion
 
 /// The pod with the condition that it is evicted. Where the condition holds already, its transition time
 /// stays.
-fn marked(current: &Current, now: &str) -> Tree {
+fn marked(pod: &Tree, now: &str) -> Tree {
     const TYPE: &str = "DisruptionTarget";
-    let mut tree = current.tree.clone();
+    let mut tree = pod.clone();
     let condition = json!({
         "type": TYPE, "status": "True", "lastProbeTime": null, "lastTransitionTime": now,
         "reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting",
@@ -166,4 +164,84 @@ fn marked(current: &Current, now: &str) -> Tree {
         }
     }
     tree
+}
+
+#[cfg(test)]
+mod tests {
+    use orch_api::policy::v1::PodDisruptionBudget;
+    use orch_registry::options::WriteOptions;
+
+    use super::*;
+    use crate::testing::{NAMESPACE, TestServer};
+
+    async fn evict(server: &TestServer, pod: &str, body: &str) -> Result<Answer> {
+        let cx = server.request();
+        let target = Target::item(server.resource::<Pod>(), NAMESPACE, pod);
+        let options = WriteOptions::internal("test");
+        let context = OperationContext { cx: &cx, target: &target, options: &options };
+        let body = serde_json::from_value(json!({"metadata": {"name": body}})).unwrap();
+        Eviction.perform(context, body).await
+    }
+
+    async fn running_pod(server: &TestServer, name: &str) {
+        let pod = json!({
+            "metadata": {"name": name, "labels": {"app": "a"}},
+            "spec": {"containers": [{"name": "c", "image": "i"}]},
+        });
+        server.create::<Pod>(NAMESPACE, pod).await.unwrap();
+        let status = |tree: &mut Tree| {
+            tree["status"]["phase"] = "Running".into();
+            tree["status"]["conditions"] = json!([{"type": "Ready", "status": "True"}]);
+        };
+        server.update::<Pod>("status", NAMESPACE, name, status).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn budgets_count_evictions_and_end_them() {
+        let server = TestServer::start().await;
+        let budget = json!({
+            "metadata": {"name": "b"}, "spec": {"selector": {"matchLabels": {"app": "a"}}, "maxUnavailable": 1},
+        });
+        server.create::<PodDisruptionBudget>(NAMESPACE, budget).await.unwrap();
+        running_pod(&server, "p").await;
+        running_pod(&server, "q").await;
+        assert!(matches!(evict(&server, "p", "q").await, Err(ApiError::BadRequest(_))));
+        let unseen = evict(&server, "p", "p").await.map(drop);
+        assert_eq!(unseen, Err(budget::being_processed("b")));
+
+        let status = |tree: &mut Tree| {
+            tree["status"] = json!({
+                "observedGeneration": 1, "disruptionsAllowed": 1, "currentHealthy": 2, "desiredHealthy": 1,
+                "expectedPods": 2,
+            });
+        };
+        server.update::<PodDisruptionBudget>("status", NAMESPACE, "b", status).await.unwrap();
+        evict(&server, "p", "p").await.unwrap();
+        let (pods, budgets) = (server.resource::<Pod>(), server.resource::<PodDisruptionBudget>());
+        assert!(server.core.objects().is_absent(pods, NAMESPACE, "p"));
+        let counted = server.client.get(budgets, NAMESPACE, "b").unwrap().tree;
+        assert_eq!(counted["status"]["disruptionsAllowed"], 0);
+        assert!(counted["status"]["disruptedPods"].get("p").is_some());
+        let exhausted = evict(&server, "q", "q").await.map(drop);
+        assert!(matches!(exhausted, Err(ApiError::Disruption { retry_after: 0, .. })), "{exhausted:?}");
+        assert!(!server.core.objects().is_absent(pods, NAMESPACE, "q"));
+    }
+
+    #[test]
+    fn a_condition_keeps_its_time_while_it_holds() {
+        // (what the pod has, the expected transition time)
+        for (known, expected) in [
+            (json!([]), "now"),
+            (json!([{"type": "DisruptionTarget", "status": "False", "lastTransitionTime": "then"}]), "now"),
+            (json!([{"type": "DisruptionTarget", "status": "True", "lastTransitionTime": "then"}]), "then"),
+        ] {
+            let marked = marked(&json!({"status": {"conditions": known}}), "now");
+            let condition = &marked["status"]["conditions"][0];
+            assert_eq!(
+                (&condition["status"], &condition["lastTransitionTime"]),
+                (&json!("True"), &json!(expected))
+            );
+        }
+        assert_eq!(marked(&json!({}), "now")["status"]["conditions"][0]["reason"], "EvictionByEvictionAPI");
+    }
 }

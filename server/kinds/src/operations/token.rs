@@ -52,10 +52,8 @@ impl Token {
             .issue(&grant)
             .map_err(|error| ApiError::internal("the token cannot be made", error))?;
         let sent = tree_of(context, &request)?;
-        request.status = TokenRequestStatus {
-            token,
-            expiration_timestamp: Some(Time::from_unix_seconds(grant.expires)),
-        };
+        request.status =
+            TokenRequestStatus { token, expiration_timestamp: Some(Time::from_unix_seconds(grant.expires)) };
         answer(context, sent, &request)
     }
 

@@ -121,18 +121,17 @@ pub(super) fn allocate_node_ports(
         check_port(spec.health_check_node_port, range, is_taken, &health, violations);
         own.insert(spec.health_check_node_port);
     }
-    let mut give = |number: &mut i32, at: &Path<'_>| match range
-        .free(|port| own.contains(&port) || is_taken(port))
-    {
-        Some(free) => {
-            own.insert(free);
-            *number = free;
-        }
-        None => {
-            let detail = "failed to allocate a nodePort: range is full";
-            violations.push(FieldError::invalid(at, &0_i32, detail));
-        }
-    };
+    let mut give =
+        |number: &mut i32, at: &Path<'_>| match range.free(|port| own.contains(&port) || is_taken(port)) {
+            Some(free) => {
+                own.insert(free);
+                *number = free;
+            }
+            None => {
+                let detail = "failed to allocate a nodePort: range is full";
+                violations.push(FieldError::invalid(at, &0_i32, detail));
+            }
+        };
     if needs_node_ports {
         for (index, port) in spec.ports.iter_mut().enumerate().filter(|(_, port)| port.node_port == 0) {
             give(&mut port.node_port, &list.index(index).field("nodePort"));
@@ -152,10 +151,128 @@ fn check_port(
     violations: &mut Validation<'_>,
 ) {
     if !range.contains(port) {
-        let detail =
-            format!("provided port is not in the valid range. The range of valid ports is {range}");
+        let detail = format!("provided port is not in the valid range. The range of valid ports is {range}");
         violations.push(FieldError::invalid(path, &port, &detail));
     } else if is_taken(port) {
         violations.push(FieldError::invalid(path, &port, "provided port is already allocated"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::future::join_all;
+    use orch_api::core::v1::Service;
+    use orch_registry::{
+        error::{ApiError, Result},
+        options::DeletionOptions,
+    };
+    use orch_runtime::Tree;
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{NAMESPACE, TestServer};
+
+    async fn service(server: &TestServer, name: &str, with: Tree) -> Result<Tree> {
+        let mut service = json!({"metadata": {"name": name}, "spec": {"ports": [{"port": 80}]}});
+        let Tree::Object(fields) = with else { panic!("a specification has fields") };
+        service["spec"].as_object_mut().unwrap().extend(fields);
+        server.create::<Service>(NAMESPACE, service).await
+    }
+
+    fn faults(refused: Result<Tree>) -> Vec<String> {
+        let Err(ApiError::Invalid { errors, .. }) = refused else { panic!("{refused:?}") };
+        errors.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn claims_are_addresses_and_ports() {
+        let claims_of = |spec: Tree| {
+            let claims = claims(&serde_json::from_value(spec).unwrap());
+            claims.into_iter().map(|claim| (claim.sort, claim.value)).collect::<Vec<_>>()
+        };
+        for spec in [json!({}), json!({"clusterIP": "None"})] {
+            assert_eq!(claims_of(spec), []);
+        }
+        let ports = json!([{"port": 1, "nodePort": 7}, {"port": 2, "nodePort": 7}, {"port": 3}]);
+        let spec = json!({"clusterIP": "fd00:0::1", "ports": ports, "healthCheckNodePort": 8});
+        let expected = [(ADDRESS, "fd00::1"), (NODE_PORT, "7"), (NODE_PORT, "8")];
+        assert_eq!(claims_of(spec), expected.map(|(sort, value)| (sort, value.to_owned())));
+    }
+
+    #[tokio::test]
+    async fn addresses_are_owned_alone() {
+        let server = TestServer::start().await;
+        let names: Vec<String> = (0..13).map(|n| format!("s{n}")).collect();
+        let created = join_all(names.iter().map(|name| service(&server, name, json!({})))).await;
+        let addresses: BTreeSet<String> =
+            created.into_iter().map(|created| created.unwrap()["spec"]["clusterIP"].to_string()).collect();
+        assert_eq!(addresses.len(), 13);
+        let full = faults(service(&server, "full", json!({})).await);
+        let expected =
+            r#"spec.clusterIPs: Invalid value: []: failed to allocate an IP: range is full"#.to_owned();
+        assert_eq!(full, [expected]);
+        service(&server, "headless", json!({"clusterIP": "None"})).await.unwrap();
+        for (asked, why) in [
+            ("10.0.0.9", "provided IP is already allocated"),
+            ("10.0.1.1", "the provided network does not contain IP 10.0.1.1, valid network is 10.0.0.0/28"),
+        ] {
+            let refused = faults(service(&server, "asked", json!({"clusterIP": asked})).await);
+            let text = format!(
+                r#"spec.clusterIPs: Invalid value: ["{asked}"]: failed to allocate IP {asked}: {why}"#
+            );
+            assert_eq!(refused, [text]);
+        }
+        // An address that is not picked can be asked for, and is kept by an update.
+        service(&server, "first", json!({"clusterIP": "10.0.0.1"})).await.unwrap();
+        let labelled = |tree: &mut Tree| tree["metadata"]["labels"]["k"] = "v".into();
+        let labelled = server.update::<Service>("", NAMESPACE, "first", labelled).await.unwrap();
+        assert_eq!(labelled["spec"]["clusterIP"], "10.0.0.1");
+        // A deleted service has none.
+        let services = server.resource::<Service>();
+        server.client.delete(services, NAMESPACE, "s0", DeletionOptions::default()).await.unwrap();
+        service(&server, "again", json!({})).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn node_ports_are_owned_alone() {
+        let server = TestServer::start().await;
+        let outside = json!({"type": "NodePort"});
+        let names = ["a", "b"];
+        let created = join_all(names.iter().map(|name| service(&server, name, outside.clone()))).await;
+        let ports: BTreeSet<i64> = created
+            .into_iter()
+            .map(|created| created.unwrap()["spec"]["ports"][0]["nodePort"].as_i64().unwrap())
+            .collect();
+        assert_eq!(ports, BTreeSet::from([4000, 4001]));
+        let asked = |port: i32| json!({"type": "NodePort", "ports": [{"port": 80, "nodePort": port}]});
+        for (port, why) in [
+            (4000, "provided port is already allocated"),
+            (5000, "provided port is not in the valid range. The range of valid ports is 4000-4002"),
+        ] {
+            let refused = faults(service(&server, "c", asked(port)).await);
+            assert_eq!(refused, [format!("spec.ports[0].nodePort: Invalid value: {port}: {why}")]);
+        }
+        // A health check needs a port of its own.
+        let checked = json!({
+            "type": "LoadBalancer", "externalTrafficPolicy": "Local",
+            "ports": [{"port": 80, "nodePort": 4002}], "healthCheckNodePort": 4002,
+        });
+        let refused = faults(service(&server, "c", checked.clone()).await);
+        let expected =
+            "spec.healthCheckNodePort: Invalid value: 4002: provided port is already allocated".to_owned();
+        assert_eq!(refused, [expected]);
+        let mut unset = checked;
+        unset.as_object_mut().unwrap().remove("healthCheckNodePort");
+        let full = faults(service(&server, "c", unset).await);
+        let expected =
+            "spec.healthCheckNodePort: Invalid value: 0: failed to allocate a nodePort: range is full"
+                .to_owned();
+        assert_eq!(full, [expected]);
+        // Two protocols can have the same port.
+        let both = json!([
+            {"name": "t", "port": 80, "nodePort": 4002},
+            {"name": "u", "port": 80, "protocol": "UDP", "nodePort": 4002},
+        ]);
+        service(&server, "c", json!({"type": "NodePort", "ports": both})).await.unwrap();
     }
 }

@@ -65,12 +65,7 @@ pub(super) fn being_processed(name: &str) -> ApiError {
 ///
 /// # Errors
 /// 429 where none is left, 403 where the status of the budget makes no sense, 404 where the budget is gone.
-pub(super) async fn take(
-    cx: &RequestContext<'_>,
-    pod: &Target<'_>,
-    name: &str,
-    dry_run: bool,
-) -> Result<()> {
+pub(super) async fn take(cx: &RequestContext<'_>, pod: &Target<'_>, name: &str, dry_run: bool) -> Result<()> {
     let Some(budgets) = cx.core.catalog().served(PodDisruptionBudget::RESOURCE) else {
         return Ok(());
     };
@@ -196,10 +191,7 @@ mod tests {
             ("False".to_owned(), "InsufficientPods")
         );
         let refused = take_one(&mut counted, "r", now).unwrap_err();
-        assert_eq!(
-            refused,
-            exhausted("needs 0 healthy pods and has 0 currently")
-        );
+        assert_eq!(refused, exhausted("needs 0 healthy pods and has 0 currently"));
         assert_eq!(counted.status.disrupted_pods.len(), 2);
     }
 
