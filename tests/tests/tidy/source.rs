@@ -180,7 +180,7 @@ fn every_sort_of_code_is_found() {
         found.unwrap_or_else(|| panic!("{name} is not found")).is_test
     };
     assert!(!is_test("server/auth/src/lib.rs") && !is_test("generated/build.rs"));
-    assert!(is_test("tests/src/lib.rs") && is_test("generated/tests/facts.rs"));
+    assert!(is_test("tests/src/lib.rs") && is_test("generated/tests/golden.rs"));
     assert!(is_test("server/auth/src/authentication/tests.rs"), "declared under cfg(test)");
 }
 
