@@ -47,6 +47,8 @@ pub trait ApiObject: Any + Debug + Send + Sync {
     fn as_any(&self) -> &dyn Any;
     /// For code that knows the kind.
     fn as_any_mut(&mut self) -> &mut dyn Any;
+    /// For code that knows the kind.
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
 
 impl<T: Kind> ApiObject for T {
@@ -78,10 +80,20 @@ impl<T: Kind> ApiObject for T {
     fn as_any_mut(&mut self) -> &mut dyn Any {
         self
     }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
 }
 
 /// Reads a tree as a `T`: the entry of the kind's small vtable in its [`ResourceDef`]. Unknown fields
 /// (`apiVersion` and `kind` among them) are skipped.
 pub fn from_tree<T: Kind>(tree: Tree) -> Result<Box<dyn ApiObject>, serde_json::Error> {
     Ok(Box::new(serde_json::from_value::<T>(tree)?))
+}
+
+/// Reads a tree as a `T` by the vtable of the kind, so that the code that reads a kind exists once in a program.
+pub fn typed_from_tree<T: Kind>(tree: Tree) -> Result<T, serde_json::Error> {
+    let object = (T::RESOURCE.from_tree)(tree)?.into_any().downcast();
+    Ok(*object.expect("the vtable of a kind makes objects of that kind"))
 }

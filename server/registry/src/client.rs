@@ -11,7 +11,10 @@ use orch_auth::{
     user::{GROUP_MASTERS, UserInfo},
 };
 use orch_machinery::{media_type::PatchKind, meta};
-use orch_runtime::{Tree, object::Kind};
+use orch_runtime::{
+    Tree,
+    object::{Kind, typed_from_tree},
+};
 use orch_storage::{Object, Revision, Scope, Snapshot, StoreError, Watch};
 
 use crate::{
@@ -207,7 +210,7 @@ impl<T: Kind> Api<T> {
     /// 404 where there is none, 500 where it cannot be read.
     pub fn get(&self, namespace: &str, name: &str) -> Result<T> {
         let current = self.client.get(&self.resource, namespace, name)?;
-        serde_json::from_value(current.tree)
+        typed_from_tree(current.tree)
             .map_err(|error| ApiError::internal("a stored object cannot be read", error))
     }
 
@@ -216,7 +219,7 @@ impl<T: Kind> Api<T> {
         let snapshot = self.client.snapshot(&self.resource);
         let read = |object: &Arc<Object>| {
             let tree = stored::tree_of(&self.resource, object).ok()?;
-            serde_json::from_value(tree).ok()
+            typed_from_tree(tree).ok()
         };
         if namespace.is_empty() {
             snapshot.iter().filter_map(read).collect()

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use orch_storage::{Body, Key, Storage, Write};
+use orch_storage::{Body, Change, Key, Storage};
 use orch_tests::{
     TestServer,
     client::Protocol,
@@ -84,7 +84,7 @@ async fn scan() -> Duration {
     let storage = Storage::in_memory();
     let writes = (0..SELECTED_FROM).map(|number| {
         let key = Key::new("secrets".into(), "default", format!("object-{number:07}"));
-        storage.commit(Write::Create { key, body: Body::new(b"{}".to_vec(), 1) })
+        storage.commit(Change::Create { key, body: Body::new(b"{}".to_vec(), 1) })
     });
     for write in writes {
         write.await.expect("the store takes it");
