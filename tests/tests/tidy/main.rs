@@ -13,4 +13,5 @@ mod kinds;
 mod rust_text;
 mod source;
 mod state;
+mod width;
 mod words;
