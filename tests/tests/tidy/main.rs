@@ -10,6 +10,7 @@ mod bans;
 mod files;
 mod flags;
 mod kinds;
+mod phrases;
 mod rust_text;
 mod source;
 mod state;
