@@ -7,8 +7,10 @@
 
 mod arrows;
 mod bans;
+mod circles;
 mod files;
 mod flags;
+mod imports;
 mod kinds;
 mod phrases;
 mod rust_text;
