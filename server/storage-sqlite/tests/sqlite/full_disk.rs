@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use orch_storage::{Change, Condition, ManualClock, StoreError, Timestamp};
@@ -93,7 +94,7 @@ async fn lets_deletions_through() {
     let refused = create(&storage, "more", "x").await;
     assert!(matches!(refused, Err(StoreError::DiskFull { .. })), "{refused:?}");
     assert!(matches!(create(&storage, "o000", "x").await, Err(StoreError::AlreadyExists { .. })));
-    // Conditions come before the lack of room too, and stay with a deletion that is tried again.
+    // A failed condition is reported before the lack of room too.
     let refused = Change::Create { key: key("more"), body: body("x") };
     let refused = storage.commit(refused.when(Condition::Absent { key: key("o000") })).await;
     assert!(matches!(refused, Err(StoreError::ConditionFailed { .. })), "{refused:?}");
@@ -120,6 +121,34 @@ async fn lets_deletions_through() {
     let state = listing(&storage);
     storage.shutdown().await.unwrap();
     assert_eq!(listing(&data.open().await), state);
+}
+
+/// A deletion that meets the full disk is tried again with its conditions, beside one without.
+#[tokio::test]
+async fn deletions_keep_their_conditions() {
+    let data = DataDir::new();
+    let full = Arc::new(AtomicBool::new(false));
+    let faults = {
+        let full = Arc::clone(&full);
+        Faults::new(move |point| match point {
+            FaultPoint::BeforeCommit if full.swap(false, Ordering::Relaxed) => {
+                Err(StoreError::DiskFull { detail: "injected".into() })
+            }
+            _ => Ok(()),
+        })
+    };
+    let storage = orch_storage_sqlite::open(SqliteConfig { faults, ..data.config() }).await.unwrap();
+    let a = create(&storage, "a", "x").await.unwrap().revision;
+    let b = create(&storage, "b", "x").await.unwrap().revision;
+    full.store(true, Ordering::Relaxed);
+    let conditional = Change::Remove { key: key("b"), expected: b, body: body("gone") };
+    let conditional = conditional.when(Condition::Absent { key: key("b") });
+    // The runtime has one thread, so both are in the queue before the writer looks.
+    let (removed, refused) = tokio::join!(remove(&storage, "a", a), storage.commit(conditional));
+    assert_eq!(removed.unwrap().revision, b.next());
+    assert!(matches!(refused, Err(StoreError::ConditionFailed { .. })), "{refused:?}");
+    assert!(!full.load(Ordering::Relaxed), "the disk was full once");
+    assert_eq!(listing(&storage).len(), 1);
 }
 
 /// A transaction of many statements that stops half-way is undone as a whole.
