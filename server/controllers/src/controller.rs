@@ -1,11 +1,11 @@
 //! What a controller is: a name, a kind, and a function that brings one object nearer to what it should be.
 //!
-//! A controller is told names, never events. It looks at the objects as they are when it runs, so several changes of
-//! one object may need one run only, and a run too many does no harm. The runner sees to it that no object is worked on
-//! twice at a time, and that what fails runs again.
+//! A controller is told names, never events. It looks at the objects as they are when it runs, so several
+//! changes of one object may need one run only, and a run too many does no harm. The runner sees to it that
+//! no object is worked on twice at a time, and that what fails runs again.
 //!
-//! The runner looks at every object when it starts, and whenever it has missed events. A deletion that it missed is
-//! never told: what must be cleaned up behind an object needs a finalizer on that object.
+//! The runner looks at every object when it starts, and whenever it has missed events. A deletion that it
+//! missed is never told: what must be cleaned up behind an object needs a finalizer on that object.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -26,7 +26,8 @@ pub trait Controller: Send + Sync + 'static {
     /// The kind. The names of its objects are the keys that are worked on.
     type Resource: Kind;
 
-    /// The name by which operators turn it on and off, and which its metrics and its writes have: `namespace`.
+    /// The name by which operators turn it on and off, and which its metrics and its writes have:
+    /// `namespace`.
     fn name(&self) -> &'static str;
 
     /// Whether it runs unless the operator says otherwise.
@@ -39,8 +40,8 @@ pub trait Controller: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Brings one object nearer to what it should be. The object may be gone. When the server stops, this ends at an
-    /// `await`, and runs again after the next start.
+    /// Brings one object nearer to what it should be. The object may be gone. When the server stops, this
+    /// ends at an `await`, and runs again after the next start.
     ///
     /// # Errors
     /// Any error makes it run again later: soon at first, then less and less often.

@@ -14,6 +14,7 @@ use orch_registry::{
     core::Core,
     feature_gates::FeatureGates,
     objects::Objects,
+    options::DeletionOptions,
 };
 use orch_runtime::{Tree, object::Kind};
 use orch_storage::{Storage, SystemClock};
@@ -84,8 +85,13 @@ impl Fixture {
         self.client.create(resource, &namespace, object).await.unwrap();
     }
 
-    /// Changes an object.
-    pub(crate) async fn change<T: Kind>(&self, name: (&str, &str), subresource: &str, how: impl Fn(&mut Tree)) {
+    /// Changes an object. The answer does not matter: the change may let the object go.
+    pub(crate) async fn change<T: Kind>(
+        &self,
+        name: (&str, &str),
+        subresource: &str,
+        how: impl Fn(&mut Tree),
+    ) {
         let resource = self.resource::<T>();
         let mut object = self.client.get(resource, name.0, name.1).unwrap().tree;
         how(&mut object);
@@ -94,7 +100,7 @@ impl Fixture {
 
     pub(crate) async fn delete<T: Kind>(&self, (namespace, name): (&str, &str)) {
         let resource = self.resource::<T>();
-        self.client.delete(resource, namespace, name, orch_registry::options::DeletionOptions::default()).await.unwrap();
+        self.client.delete(resource, namespace, name, DeletionOptions::default()).await.unwrap();
     }
 
     pub(crate) fn exists<T: Kind>(&self, (namespace, name): (&str, &str)) -> bool {

@@ -25,8 +25,8 @@ pub fn controllers() -> Vec<Box<dyn AnyController>> {
     ]
 }
 
-/// Stores an object without the finalizer that kept it. Where somebody else has changed it meanwhile nothing happens:
-/// that change brings its key again.
+/// Stores an object without the finalizer that kept it. Where somebody else has changed it meanwhile nothing
+/// happens: that change brings its key again.
 async fn release(cx: &Context, resource: &Arc<ServedResource>, subresource: &str, tree: Tree) -> Result<()> {
     let meta = Meta::of(&tree);
     let (namespace, name) = (meta.namespace().to_owned(), meta.name().to_owned());

@@ -1,8 +1,8 @@
 //! The keys that a controller still has to look at.
 //!
-//! A key is here at most once: waiting for a worker, waiting for its time, or being worked on. One that is added while
-//! it is being worked on waits again afterwards, so no two workers ever have the same key, and no change goes unseen.
-//! The queue is plain data; the time is a parameter.
+//! A key is here at most once: waiting for a worker, waiting for its time, or being worked on. One that is
+//! added while it is being worked on waits again afterwards, so no two workers ever have the same key, and no
+//! change goes unseen. The queue is plain data; the time is a parameter.
 
 use std::{
     collections::{BTreeSet, HashMap, VecDeque},
@@ -82,20 +82,25 @@ impl Queue {
         }
     }
 
-    /// The next key for a worker, and how long it has waited for one. The worker calls [`finish`](Queue::finish).
+    /// The next key for a worker, and how long it has waited for one. The worker calls
+    /// [`finish`](Queue::finish).
     pub(crate) fn take(&mut self, now: Instant) -> Option<(ObjectKey, Duration)> {
         let key = self.ready.pop_front()?;
         let entry = self.entry(&key);
-        let State::Ready { since } = entry.state else { unreachable!("a key in the list of ready keys is ready") };
+        let State::Ready { since } = entry.state else {
+            unreachable!("a key in the list of ready keys is ready")
+        };
         entry.state = State::Working { is_changed: false };
         Some((key, now - since))
     }
 
-    /// The work at a key that was taken has ended; returns how often it has failed in a row. A key that was added
-    /// meanwhile is ready at once.
+    /// The work at a key that was taken has ended; returns how often it has failed in a row. A key that was
+    /// added meanwhile is ready at once.
     pub(crate) fn finish(&mut self, key: ObjectKey, outcome: Outcome, now: Instant) -> u32 {
         let entry = self.entry(&key);
-        let State::Working { is_changed } = entry.state else { unreachable!("only a key that was taken is finished") };
+        let State::Working { is_changed } = entry.state else {
+            unreachable!("only a key that was taken is finished")
+        };
         let failed_before = entry.failures > 0;
         entry.failures = if outcome == Outcome::Failed { entry.failures.saturating_add(1) } else { 0 };
         let failures = entry.failures;

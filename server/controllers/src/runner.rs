@@ -1,7 +1,7 @@
 //! Runs controllers until the server stops.
 //!
-//! Each has a watching loop, a queue of keys and a few workers. What fails, or panics, runs again after a delay that
-//! grows from milliseconds to a minute, and holds up no other key.
+//! Each has a watching loop, a queue of keys and a few workers. What fails, or panics, runs again after a
+//! delay that grows from milliseconds to a minute, and holds up no other key.
 
 use std::{
     any::Any,
@@ -133,7 +133,9 @@ impl Job {
                 keys = changed.recv() => match keys {
                     Some(keys) => {
                         let now = Instant::now();
-                        keys.into_iter().for_each(|key| queue.add(key, now));
+                        for key in keys {
+                            queue.add(key, now);
+                        }
                     }
                     None => break,
                 },

@@ -1,7 +1,7 @@
 //! Which controllers run, as operators say it with `--controllers`.
 //!
-//! The flag is a list of names. `*` stands for all that are on by default, `name` turns one on, `-name` turns one off.
-//! What is not named is off, so `*` alone is the default of the flag.
+//! The flag is a list of names. `*` stands for all that are on by default, `name` turns one on, `-name` turns
+//! one off. What is not named is off, so `*` alone is the default of the flag.
 
 use crate::controller::AnyController;
 
@@ -11,8 +11,8 @@ pub const DEFAULT: &str = "*";
 /// Keeps the controllers that `list` turns on.
 ///
 /// # Errors
-/// What is wrong with the list, in words for an operator: a name that no controller has, or that is both on and off. A
-/// name that two controllers have.
+/// What is wrong with the list, in words for an operator: a name that no controller has, or that is both on
+/// and off. A name that two controllers have.
 pub fn select(
     controllers: Vec<Box<dyn AnyController>>,
     list: &[String],
@@ -27,10 +27,11 @@ pub fn select(
 fn are_on(known: &[(&str, bool)], list: &[String]) -> Result<Vec<bool>, String> {
     let mut names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
     names.sort_unstable();
-    if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(format!("there are two controllers {}", twice[0]));
+    if let Some([twice, ..]) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(format!("there are two controllers {twice}"));
     }
-    let entries: Vec<&str> = list.iter().map(|entry| entry.trim()).filter(|entry| !entry.is_empty()).collect();
+    let entries: Vec<&str> =
+        list.iter().map(|entry| entry.trim()).filter(|entry| !entry.is_empty()).collect();
     for entry in &entries {
         let name = entry.strip_prefix('-').unwrap_or(entry);
         if *entry != "*" && !names.contains(&name) {

@@ -61,8 +61,9 @@ impl Monitor {
         self.0.iter().map(|record| record.stats()).collect()
     }
 
-    /// Whether a controller hears of changes: its watching loop has listed all objects and runs. Objects that fail do
-    /// not make it ill, because one bad object must not take the server out of service; [`Stats::failing`] counts them.
+    /// Whether a controller hears of changes: its watching loop has listed all objects and runs. Objects that
+    /// fail do not make it ill, because one bad object must not take the server out of service;
+    /// [`Stats::failing`] counts them.
     ///
     /// # Errors
     /// What is wrong, in words for an operator.

@@ -1,7 +1,8 @@
 //! Which objects of a controller's kind a change of another kind concerns.
 //!
-//! A trigger is called for every event of its kind, so it has to be cheap. What it reads from an object it should keep
-//! with that state of the object ([`Object::memo`]): a state is seen twice, when it comes and when it goes.
+//! A trigger is called for every event of its kind, so it has to be cheap. What it reads from an object it
+//! should keep with that state of the object ([`Object::memo`]): a state is seen twice, when it comes and
+//! when it goes.
 
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use crate::controller::ObjectKey;
 /// A kind whose changes concern a controller of another kind, and which of its objects they concern.
 pub struct Trigger {
     resource: &'static ResourceDef,
-    keys: Box<dyn Fn(&Changed<'_>) -> Vec<ObjectKey> + Send + Sync>,
+    keys: Box<Keys>,
 }
 
 /// A change of an object.
@@ -33,8 +34,12 @@ pub struct Changed<'a> {
     pub after: Option<&'a Arc<Object>>,
 }
 
+/// The objects that a change concerns.
+type Keys = dyn Fn(&Changed<'_>) -> Vec<ObjectKey> + Send + Sync;
+
 impl Trigger {
-    /// Changes of `resource` concern the objects that `keys` names. Where the kind is not served, nothing does.
+    /// Changes of `resource` concern the objects that `keys` names. Where the kind is not served, nothing
+    /// does.
     pub fn new(
         resource: &'static ResourceDef,
         keys: impl Fn(&Changed<'_>) -> Vec<ObjectKey> + Send + Sync + 'static,
@@ -42,7 +47,8 @@ impl Trigger {
         Trigger { resource, keys: Box::new(keys) }
     }
 
-    /// A change of an `Owned` concerns every `Owner` that its owner references name, before or after the change.
+    /// A change of an `Owned` concerns every `Owner` that its owner references name, before or after the
+    /// change.
     pub fn owner<Owner: Kind, Owned: Kind>() -> Self {
         Trigger::new(Owned::RESOURCE, |change| {
             let mut keys = Vec::new();
@@ -69,8 +75,8 @@ impl Trigger {
     }
 }
 
-/// Whether an object may have a field of this name anywhere; otherwise there is no need to decode it, which costs many
-/// times as much as this. A damaged one may.
+/// Whether an object may have a field of this name anywhere; otherwise there is no need to decode it, which
+/// costs many times as much as this. A damaged one may.
 pub(crate) fn may_have_field(object: &Object, field: &str) -> bool {
     let quoted = format!("\"{field}\":");
     let text = object.value().ok().and_then(|bytes| str::from_utf8(bytes).ok());

@@ -1,7 +1,8 @@
 //! The watching loop of a controller: it finds the keys that are to be worked on.
 //!
-//! It lists all objects of the controller's kind, then follows their events and those of the kinds that trigger it, from
-//! the revision of the list on. When it has missed events, it lists again. It keeps no objects.
+//! It lists all objects of the controller's kind, then follows their events and those of the kinds that
+//! trigger it, from the revision of the list on. When it has missed events, it lists again. It keeps no
+//! objects.
 
 use std::{
     future::poll_fn,

@@ -1,8 +1,9 @@
 //! Empties namespaces that are being deleted, then lets them go.
 //!
-//! Every object in such a namespace is deleted as a client would delete it; those with finalizers stay until these are
-//! gone. When nothing is left, the server's own entry is taken out of `spec.finalizers`, which removes the namespace.
-//! No new object can come in: a create commits only while the namespace is as it was before the deletion.
+//! Every object in such a namespace is deleted as a client would delete it; those with finalizers stay until
+//! these are gone. When nothing is left, the server's own entry is taken out of `spec.finalizers`, which
+//! removes the namespace. No new object can come in: a create commits only while the namespace is as it was
+//! before the deletion.
 
 use std::{sync::Arc, time::Duration};
 
@@ -46,7 +47,8 @@ impl Controller for NamespaceContent {
     }
 }
 
-/// Deletes everything in a namespace; says whether nothing is left. An object that cannot be deleted holds up no other.
+/// Deletes everything in a namespace; says whether nothing is left. An object that cannot be deleted holds up
+/// no other.
 async fn empty(cx: &Context, namespace: &str) -> Result<bool> {
     let client = cx.client();
     let mut is_empty = true;

@@ -1,9 +1,10 @@
 //! The product's controllers together, over a store in memory.
 
 use orch_api::core::v1::{ConfigMap, Namespace, PersistentVolume, PersistentVolumeClaim, Pod};
-use orch_runtime::object::Kind;
+use orch_registry::options::DeletionOptions;
 use orch_storage::{Body, Change};
 use serde_json::{Value, json};
+use tokio::time::{Duration, sleep};
 
 use super::*;
 use crate::fixture::{Fixture, NAMESPACE};
@@ -97,7 +98,7 @@ async fn a_claim_goes_when_no_pod_uses_it() {
     fixture.change::<Pod>((NAMESPACE, "d"), "status", phase("Succeeded")).await;
     fixture.settle().await;
     assert_eq!(left(), [true, true, false, false]);
-    let at_once = orch_registry::options::DeletionOptions { grace_period: Some(0), ..Default::default() };
+    let at_once = DeletionOptions { grace_period: Some(0), ..DeletionOptions::default() };
     for name in ["n", "p"] {
         fixture.client.delete(fixture.resource::<Pod>(), NAMESPACE, name, at_once.clone()).await.unwrap();
     }
@@ -116,7 +117,7 @@ async fn a_pod_that_cannot_be_read_keeps_the_claims_of_its_namespace() {
     let (running, _) = fixture.start(controllers());
     fixture.create::<PersistentVolumeClaim>(claim("c")).await;
     fixture.delete::<PersistentVolumeClaim>((NAMESPACE, "c")).await;
-    tokio::time::sleep(std::time::Duration::from_mins(1)).await;
+    sleep(Duration::from_mins(1)).await;
     assert!(fixture.exists::<PersistentVolumeClaim>((NAMESPACE, "c")));
     storage.commit(Change::Remove { key, expected: odd.revision, body }).await.unwrap();
     fixture.until("it is gone", || !fixture.exists::<PersistentVolumeClaim>((NAMESPACE, "c"))).await;
@@ -139,8 +140,9 @@ async fn system_namespaces_are_made_again() {
     // The only one that may be deleted.
     let leases = orch_api::ORCH.namespace_node_lease;
     fixture.delete::<Namespace>(("", leases)).await;
-    let took = fixture.until("it is made again", || uid(leases).is_some_and(|uid| !first.contains(&uid))).await;
-    assert!(took < std::time::Duration::from_secs(1), "{took:?}");
+    let took =
+        fixture.until("it is made again", || uid(leases).is_some_and(|uid| !first.contains(&uid))).await;
+    assert!(took < Duration::from_secs(1), "{took:?}");
     fixture.finish(running).await;
 }
 

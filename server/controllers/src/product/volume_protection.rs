@@ -1,6 +1,7 @@
 //! Lets volumes and claims go that are being deleted and no longer in use.
 //!
-//! Both get a finalizer when they are made. It stays while a volume is bound to a claim, and while a pod uses a claim.
+//! Both get a finalizer when they are made. It stays while a volume is bound to a claim, and while a pod uses
+//! a claim.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,7 +18,8 @@ use crate::{
     trigger::{Changed, Trigger, may_have_field},
 };
 
-/// How soon a claim is looked at again that only pods keep which cannot be read: what changes about them is not known.
+/// How soon a claim is looked at again that only pods keep which cannot be read: what changes about them is
+/// not known.
 const RETRY: Duration = Duration::from_secs(10);
 
 /// Lets go of volumes that no claim is bound to.
@@ -148,12 +150,13 @@ fn claims_used_by(pod: &Tree) -> Vec<String> {
         return Vec::new();
     }
     let volumes = pod.pointer("/spec/volumes").and_then(Tree::as_array).into_iter().flatten();
-    let claims = volumes.filter_map(|volume| match (volume.get("persistentVolumeClaim"), volume.get("ephemeral")) {
-        (Some(claim), _) => Some(text(claim, "/claimName").to_owned()),
-        // The claim of an ephemeral volume is named after the pod and the volume.
-        (None, Some(_)) => Some(format!("{}-{}", text(pod, "/metadata/name"), text(volume, "/name"))),
-        (None, None) => None,
-    });
+    let claims =
+        volumes.filter_map(|volume| match (volume.get("persistentVolumeClaim"), volume.get("ephemeral")) {
+            (Some(claim), _) => Some(text(claim, "/claimName").to_owned()),
+            // The claim of an ephemeral volume is named after the pod and the volume.
+            (None, Some(_)) => Some(format!("{}-{}", text(pod, "/metadata/name"), text(volume, "/name"))),
+            (None, None) => None,
+        });
     claims.collect()
 }
 

@@ -274,10 +274,14 @@ async fn owners_hear_of_what_they_own() {
     let (running, _) = fixture.start(vec![Box::new(controller)]);
     fixture.settle().await;
     let owner = |api_version: &str, kind: &str, name: &str| {
-        json!({"apiVersion": api_version, "kind": kind, "name": name, "uid": format!("u-{kind}-{name}")})
+        let uid = format!("u-{kind}-{name}");
+        json!({"apiVersion": api_version, "kind": kind, "name": name, "uid": uid})
     };
-    let owners =
-        json!([owner("v1", "ConfigMap", "a"), owner("v1", "Pod", "b"), owner("example.com/v1", "ConfigMap", "c")]);
+    let owners = json!([
+        owner("v1", "ConfigMap", "a"),
+        owner("v1", "Pod", "b"),
+        owner("example.com/v1", "ConfigMap", "c")
+    ]);
     let metadata = json!({"name": "s", "namespace": NAMESPACE, "ownerReferences": owners});
     fixture.create::<Secret>(json!({"metadata": metadata})).await;
     fixture.settle().await;
