@@ -40,7 +40,8 @@ pub(crate) struct TestServer {
 }
 
 impl TestServer {
-    /// A server with one namespace. Services have 14 addresses, of which the server picks 13, and three node ports.
+    /// A server with one namespace. Services have 14 addresses, of which the server picks 13, and three node
+    /// ports.
     pub(crate) async fn start() -> Self {
         let settings = Settings {
             service_network: ServiceNetwork::parse("10.0.0.0/28").unwrap(),

@@ -121,7 +121,8 @@ mod tests {
         let Err(ApiError::Forbidden(forbidden)) = refused else { panic!("{refused:?}") };
         assert_eq!(
             forbidden.message,
-            "configmaps \"b\" is forbidden: unable to create new content in namespace n because it is being terminated"
+            "configmaps \"b\" is forbidden: unable to create new content in namespace n \
+             because it is being terminated"
         );
         let (reason, message, field) = forbidden.cause.unwrap();
         assert_eq!(

@@ -13,7 +13,7 @@ use orch_registry::{
     stored,
 };
 use orch_runtime::{
-    object::Kind,
+    object::{Kind, typed_from_tree},
     resource_def::{FieldPath, ResourceDef},
 };
 use orch_storage::Object;
@@ -121,7 +121,7 @@ impl Class {
 
     fn read(classes: &ServedResource, object: &Object) -> Option<Self> {
         let tree = stored::tree_of(classes, object).ok()?;
-        let class: PriorityClass = serde_json::from_value(tree).ok()?;
+        let class: PriorityClass = typed_from_tree(tree).ok()?;
         Some(Class {
             name: class.metadata.name,
             priority: class.value,
@@ -187,13 +187,14 @@ mod tests {
             (json!({"priorityClassName": "lost"}), "no PriorityClass with name lost was found"),
             (
                 json!({"priority": 3}),
-                "the integer value of priority (3) must not be provided in pod spec; priority admission controller \
-                 computed 0 from the given PriorityClass name",
+                "the integer value of priority (3) must not be provided in pod spec; \
+                 priority admission controller computed 0 from the given PriorityClass name",
             ),
             (
                 json!({"priorityClassName": "high", "preemptionPolicy": "Never"}),
-                "the string value of PreemptionPolicy (Never) must not be provided in pod spec; priority admission \
-                 controller computed PreemptLowerPriority from the given PriorityClass name",
+                "the string value of PreemptionPolicy (Never) must not be provided in pod spec; \
+                 priority admission controller computed PreemptLowerPriority from the given PriorityClass \
+                 name",
             ),
         ] {
             let refused = pod(&server, "p", with).await.unwrap_err();

@@ -50,7 +50,9 @@ mod tests {
         let server = TestServer::start().await;
         let volume = json!({
             "metadata": {"name": "v"},
-            "spec": {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/v"}},
+            "spec": {
+                "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/v"},
+            },
         });
         let volume = server.create::<PersistentVolume>("", volume).await.unwrap();
         assert_eq!(volume["metadata"]["finalizers"], json!(["kubernetes.io/pv-protection"]));

@@ -19,7 +19,7 @@ use orch_registry::{
     verb::delete,
     write::server_change,
 };
-use orch_runtime::Tree;
+use orch_runtime::{Tree, object::typed_from_tree};
 use serde_json::json;
 
 /// How often an eviction that needs no budget is tried when the pod changes meanwhile.
@@ -96,7 +96,7 @@ async fn evict(cx: &RequestContext<'_>, target: &Target<'_>, options: &DeletionO
 
 fn find(cx: &RequestContext<'_>, target: &Target<'_>) -> Result<(Current, Pod)> {
     let current = cx.core.objects().find(target.resource, &target.namespace, &target.name)?;
-    let pod = serde_json::from_value(current.tree.clone())
+    let pod = typed_from_tree(current.tree.clone())
         .map_err(|error| ApiError::internal("a stored pod cannot be read", error))?;
     Ok((current, pod))
 }
@@ -200,7 +200,8 @@ mod tests {
     async fn budgets_count_evictions_and_end_them() {
         let server = TestServer::start().await;
         let budget = json!({
-            "metadata": {"name": "b"}, "spec": {"selector": {"matchLabels": {"app": "a"}}, "maxUnavailable": 1},
+            "metadata": {"name": "b"},
+            "spec": {"selector": {"matchLabels": {"app": "a"}}, "maxUnavailable": 1},
         });
         server.create::<PodDisruptionBudget>(NAMESPACE, budget).await.unwrap();
         running_pod(&server, "p").await;

@@ -121,17 +121,15 @@ pub(super) fn allocate_node_ports(
         check_port(spec.health_check_node_port, range, is_taken, &health, violations);
         own.insert(spec.health_check_node_port);
     }
-    let mut give =
-        |number: &mut i32, at: &Path<'_>| match range.free(|port| own.contains(&port) || is_taken(port)) {
-            Some(free) => {
-                own.insert(free);
-                *number = free;
-            }
-            None => {
-                let detail = "failed to allocate a nodePort: range is full";
-                violations.push(FieldError::invalid(at, &0_i32, detail));
-            }
-        };
+    let mut give = |number: &mut i32, at: &Path<'_>| {
+        if let Some(free) = range.free(|port| own.contains(&port) || is_taken(port)) {
+            own.insert(free);
+            *number = free;
+        } else {
+            let detail = "failed to allocate a nodePort: range is full";
+            violations.push(FieldError::invalid(at, &0_i32, detail));
+        }
+    };
     if needs_node_ports {
         for (index, port) in spec.ports.iter_mut().enumerate().filter(|(_, port)| port.node_port == 0) {
             give(&mut port.node_port, &list.index(index).field("nodePort"));
@@ -209,7 +207,7 @@ mod tests {
         assert_eq!(addresses.len(), 13);
         let full = faults(service(&server, "full", json!({})).await);
         let expected =
-            r#"spec.clusterIPs: Invalid value: []: failed to allocate an IP: range is full"#.to_owned();
+            "spec.clusterIPs: Invalid value: []: failed to allocate an IP: range is full".to_owned();
         assert_eq!(full, [expected]);
         service(&server, "headless", json!({"clusterIP": "None"})).await.unwrap();
         for (asked, why) in [

@@ -12,7 +12,7 @@ use orch_registry::{
 };
 use orch_runtime::{
     Tree,
-    object::{ApiObject, Kind},
+    object::{ApiObject, Kind, typed_from_tree},
     scalar::Time,
 };
 
@@ -155,7 +155,7 @@ fn take_one(budget: &mut PodDisruptionBudget, pod: &str, now: Time) -> Result<()
 }
 
 fn read(tree: Tree) -> Result<PodDisruptionBudget> {
-    serde_json::from_value(tree).map_err(unreadable)
+    typed_from_tree(tree).map_err(unreadable)
 }
 
 fn unreadable(error: serde_json::Error) -> ApiError {
