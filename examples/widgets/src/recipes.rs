@@ -36,10 +36,10 @@ impl Controller for Recipes {
         let recipe = json!({
             "apiVersion": "v1", "kind": "ConfigMap",
             "metadata": {
-                "name": name, "namespace": key.namespace,
+                "name": name, "namespace": &*key.namespace,
                 "ownerReferences": [{
                     "apiVersion": widgets.resource().api_version, "kind": Widget::RESOURCE.kind,
-                    "name": key.name, "uid": widget.metadata.uid, "controller": true,
+                    "name": &*key.name, "uid": widget.metadata.uid, "controller": true,
                 }],
             },
             "data": {"colour": widget.spec.colour.as_str(), "pieces": widget.spec.replicas.unwrap_or(1).to_string()},
