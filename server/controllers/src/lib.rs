@@ -1,10 +1,9 @@
 //! Work that the server does by itself, beside requests: controllers, what runs them, and the product's own.
 //!
-//! A [`Controller`](controller::Controller) brings the objects of one kind to where they should be, and a
-//! [`Trigger`](trigger::Trigger) tells it of changes of other kinds. A [`Runner`](runner::Runner) gives each
-//! controller its watching loop, its queue and its workers; a [`Monitor`](stats::Monitor) tells how they are.
-//! Operators choose controllers by name ([`selection`]). The controllers of the product ([`product`]) use
-//! nothing that those of a user cannot use.
+//! A [`Controller`] brings the objects of one kind to where they should be, and a [`Trigger`] tells it of
+//! changes of other kinds. A [`Runner`](runner::Runner) gives each controller its watching loop, its queue and
+//! its workers; a [`Monitor`](stats::Monitor) tells how they are. Operators choose controllers by name
+//! ([`selection`]). The controllers of the product ([`product`]) use nothing that those of a user cannot use.
 
 pub mod controller;
 #[cfg(test)]
@@ -16,3 +15,8 @@ pub mod selection;
 pub mod stats;
 pub mod trigger;
 mod watching;
+
+pub use self::{
+    controller::{Action, Context, Controller, ObjectKey},
+    trigger::Trigger,
+};
