@@ -23,6 +23,7 @@ mod namespaces;
 mod openapi;
 mod owners;
 mod paging;
+mod parts;
 mod permissions;
 mod priorities;
 mod protobuf;

@@ -57,6 +57,12 @@ async fn flags_that_are_wrong_are_named() {
         (&["--feature-gates=Nonsense=true"], &["--feature-gates", "unrecognized feature gate: Nonsense"]),
         (&["--feature-gates=ImageVolume=perhaps"], &["--feature-gates", "ImageVolume=perhaps"]),
         (&["--feature-gates=ImageVolume"], &["--feature-gates", "missing bool value for ImageVolume"]),
+        (&["--enable-admission-plugins=Nothing"], &["--enable-admission-plugins", "Nothing", "Priority"]),
+        (
+            &["--enable-admission-plugins=Priority", "--disable-admission-plugins=Priority"],
+            &["--enable-admission-plugins", "Priority is in"],
+        ),
+        (&["--controllers=*,-nothing"], &["--controllers", "there is no controller nothing", "namespace"]),
         (&["--service-node-port-range=2-1"], &["--service-node-port-range", "2-1"]),
         (&["--secure-prot=1"], &["--secure-prot", "--secure-port"]),
         (&["--secure-port=abc"], &["abc", "--secure-port"]),
