@@ -1,12 +1,12 @@
 //! One function for each rule that a schema can state: what generated validators are made of.
 //!
 //! Every function looks at one value, and reports into the [`Validation`](crate::field_error::Validation) at
-//! the given path, in the standard words, when the rule is broken. A correct value costs no allocation, except
-//! where a rule says so. Rules of optional values are called by the generated code only when there is a value.
+//! the given path, in the standard words, when the rule is broken. A correct value costs no allocation,
+//! except where a rule says so. Rules of optional values are called by the generated code only when there is
+//! a value.
 
 mod number;
 mod pairs;
-mod presence;
 mod size;
 mod text;
 mod union;
@@ -16,7 +16,6 @@ mod update;
 pub use self::{
     number::{Number, between, exclusive_maximum, exclusive_minimum, maximum, minimum, multiple_of},
     pairs::pairs,
-    presence::{required, required_string},
     size::{max_items, max_length, max_properties, min_items, min_length, min_properties},
     text::{Pattern, format, one_of, pattern},
     union::{Member, union_at_most_one, union_by_discriminator, union_exactly_one},

@@ -43,8 +43,8 @@ fn is_line_break(byte: u8) -> bool {
     matches!(byte, b'\r' | b'\n')
 }
 
-/// Where a text stops being base64: the first byte that cannot stand at its place, or the beginning of a group
-/// of four that is not complete.
+/// Where a text stops being base64: the first byte that cannot stand at its place, or the beginning of a
+/// group of four that is not complete.
 fn first_fault(text: &str) -> usize {
     let mut symbols = text.bytes().enumerate().filter(|(_, byte)| !is_line_break(*byte));
     let (mut group, mut filled) = (0, 0);

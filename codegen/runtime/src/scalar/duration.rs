@@ -49,8 +49,8 @@ impl Duration {
 impl FromStr for Duration {
     type Err = ScalarError;
 
-    /// A sign and a row of decimal numbers, each with a unit, which are added up; or `0`. What is finer than a
-    /// nanosecond is dropped from each number.
+    /// A sign and a row of decimal numbers, each with a unit, which are added up; or `0`. What is finer than
+    /// a nanosecond is dropped from each number.
     fn from_str(text: &str) -> Result<Self, ScalarError> {
         let invalid = || ScalarError::Duration(text.to_owned());
         let (negative, mut rest) = match text.as_bytes().first() {

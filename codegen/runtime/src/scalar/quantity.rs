@@ -2,18 +2,18 @@
 //!
 //! # Value
 //! A quantity is a whole number of billionths (nano), of at most about 1.7e29 in magnitude; larger ones are
-//! refused. What is finer than a billionth is rounded up, away from zero: who asks for something gets something.
-//! A quantity with a binary suffix is at most 2^63-1. Within these bounds every value is exact, whatever its
-//! number of digits.
+//! refused. What is finer than a billionth is rounded up, away from zero: an amount that is not zero never
+//! becomes zero. A quantity with a binary suffix is at most 2^63-1. Within these bounds every value is exact,
+//! whatever its number of digits.
 //!
 //! # Text
 //! A text is kept as it came when it looks canonical already, else the canonical text is made from the value:
 //! whole digits and the largest suffix that needs no fraction, in the [format](QuantityFormat) of the text.
-//! `1.5` becomes `1500m`, `1024Ki` becomes `1Mi`, and `1.500` stays. "Looks canonical" is a rule of thumb that
-//! clients depend on; the `parse` module has it.
+//! `1.5` becomes `1500m`, `1024Ki` becomes `1Mi`, and `1.500` stays. "Looks canonical" is the rule of thumb
+//! of the Kubernetes API; the `parse` module has it.
 //!
 //! # Comparison
-//! Equality and order are those of the values: `1` equals `1000m`. [`Quantity::same_text`] tells texts apart.
+//! Equality and order are those of the values: `1` equals `1000m`.
 
 mod canonical;
 mod parse;
@@ -52,8 +52,8 @@ pub enum QuantityFormat {
 
 /// An amount of something.
 ///
-/// A whole number of billionths; finer amounts are rounded up, away from zero. Equality and order are those of
-/// the amounts: `1` equals `1000m`.
+/// A whole number of billionths; finer amounts are rounded up, away from zero. Equality and order are those
+/// of the amounts: `1` equals `1000m`.
 #[derive(Clone, Default)]
 pub struct Quantity {
     nanos: i128,
@@ -66,11 +66,6 @@ impl Quantity {
     /// A whole amount.
     pub fn new(value: i64, format: QuantityFormat) -> Self {
         Quantity { nanos: i128::from(value) * ONE, format, text: None }
-    }
-
-    /// An amount in thousandths.
-    pub fn from_milli(milli: i64, format: QuantityFormat) -> Self {
-        Quantity { nanos: i128::from(milli) * MILLI, format, text: None }
     }
 
     /// How the quantity is written.
@@ -98,15 +93,6 @@ impl Quantity {
         saturate(rounded_up(self.nanos, MILLI))
     }
 
-    /// The same amount if it is a number of thousandths, else the next one away from zero.
-    #[must_use]
-    pub fn round_up_to_milli(self) -> Self {
-        match rounded_up(self.nanos, MILLI).checked_mul(MILLI) {
-            Some(nanos) if nanos != self.nanos => Quantity { nanos, format: self.format, text: None },
-            _ => self,
-        }
-    }
-
     /// The sum, in the format of `self`, or in that of `other` if `self` is zero; nothing if it is too large.
     pub fn checked_add(&self, other: &Quantity) -> Option<Quantity> {
         let nanos = self.nanos.checked_add(other.nanos)?;
@@ -118,11 +104,6 @@ impl Quantity {
     pub fn checked_sub(&self, other: &Quantity) -> Option<Quantity> {
         let nanos = self.nanos.checked_sub(other.nanos)?;
         Some(Quantity { nanos, format: self.joint_format(other), text: None })
-    }
-
-    /// Whether both are written the same way; equal quantities may not be.
-    pub fn same_text(&self, other: &Quantity) -> bool {
-        self.to_string() == other.to_string()
     }
 
     fn joint_format(&self, other: &Quantity) -> QuantityFormat {

@@ -76,7 +76,8 @@ pub(super) fn parse(text: &str, fraction: Fraction) -> Result<(i64, u32), Scalar
 /// [`MIN_SECONDS`] and [`MAX_SECONDS`].
 pub(super) fn write(out: &mut fmt::Formatter<'_>, seconds: i64, micros: Option<u32>) -> fmt::Result {
     let utc = EPOCH.checked_add(SignedDuration::from_secs(seconds)).map_err(|_| fmt::Error)?;
-    // By hand, because every write has several times to write and formatting numbers one by one shows in profiles.
+    // By hand, because every write has several times to write and formatting numbers one by one shows in
+    // profiles.
     let mut text = *b"0000-00-00T00:00:00";
     let parts = [
         (0..4, i32::from(utc.year())),

@@ -15,8 +15,8 @@ use crate::field_error::Shown;
 
 /// A point in time in UTC, in whole seconds: `2026-11-20T15:14:38Z`.
 ///
-/// Texts with an offset or a fraction are read too; the fraction is dropped. The default is the zero time, the
-/// first second of year 1: it stands for "no time" and is written as `null`.
+/// Texts with an offset or a fraction are read too; the fraction is dropped. The default is the zero time,
+/// the first second of year 1: it stands for "no time" and is written as `null`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time {
     unix_seconds: i64,

@@ -64,8 +64,8 @@ pub(super) fn parse(text: &str) -> Result<Quantity, ScalarError> {
     })
 }
 
-/// `[+-]?` digits `[.` digits`]` and letters, sign and digits that may be a suffix. At least one digit must stand
-/// before the suffix.
+/// `[+-]?` digits `[.` digits`]` and letters, sign and digits that may be a suffix. At least one digit must
+/// stand before the suffix.
 fn split(text: &str) -> Option<Parts<'_>> {
     let negative = text.starts_with('-');
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
@@ -148,8 +148,8 @@ fn looks_canonical(parts: &Parts<'_>, exponent: i64) -> bool {
     scale >= -9 && scale % 3 == 0 && zeros < 3
 }
 
-/// Whether a text with a binary suffix is kept: a whole number that is not divisible by 8, and not so large that
-/// its value has more than about 15 digits.
+/// Whether a text with a binary suffix is kept: a whole number that is not divisible by 8, and not so large
+/// that its value has more than about 15 digits.
 fn looks_canonical_binary(parts: &Parts<'_>, exponent: u32) -> bool {
     let digits = parts.whole.len() + exponent as usize * 3 / 10;
     parts.fraction.is_empty()
