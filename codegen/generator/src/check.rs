@@ -1,7 +1,7 @@
 //! Rules over the whole model, each a function of its own. All of them run, whatever the others find.
 //!
-//! Rules that one construct can break alone (an unknown keyword, a dangling reference) are found where the construct
-//! is read or lowered. `tests/diagnostics` has a folder with a rendered report for every rule.
+//! Rules that one construct can break alone (an unknown keyword, a dangling reference) are found where the
+//! construct is read or lowered. `tests/diagnostics` has a folder with a rendered report for every rule.
 
 mod constraints;
 mod defaults;

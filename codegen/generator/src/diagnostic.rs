@@ -1,7 +1,7 @@
 //! Errors in schema files: where, what, and how to mend it.
 //!
-//! Every stage adds to one [`Diagnostics`]; nothing stops at the first mistake. Rendered, each shows file, line,
-//! column, the offending line and a remedy, the same from a build script as from the command line.
+//! Every stage adds to one [`Diagnostics`]; nothing stops at the first mistake. Rendered, each shows file,
+//! line, column, the offending line and a remedy, the same from a build script as from the command line.
 
 mod render;
 pub mod suggest;

@@ -9,12 +9,13 @@
 //! The generated root file is named after the package and is included at the root of the crate:
 //! `include!(concat!(env!("OUT_DIR"), "/widgets.rs"));`
 //!
-//! A crate whose generated types other crates refer to has a `links` key of its own name. Cargo then passes what the
-//! build script says (`cargo::metadata`) to the build scripts of the crates that depend on it directly, and they
-//! import its types without a further word. This is known of the crates in [`SHARED`].
+//! A crate whose generated types other crates refer to has a `links` key of its own name. Cargo then passes
+//! what the build script says (`cargo::metadata`) to the build scripts of the crates that depend on it
+//! directly, and they import its types without a further word. This is known of the crates in [`SHARED`].
 //!
-//! The code for one folder can be in two crates, so that the second can change without the first: one generates
-//! [`Build::only`] a part, the other depends on it and generates the rest. The registry of the second holds both.
+//! The code for one folder can be in two crates, so that the second can change without the first: one
+//! generates [`Build::only`] a part, the other depends on it and generates the rest. The registry of the
+//! second holds both.
 
 use std::{
     env, fs, io,
@@ -24,8 +25,8 @@ use std::{
 
 use crate::{Folder, Inputs, emit, load};
 
-/// Crates whose types are imported where a package depends on them, and how cargo names what their build scripts say.
-/// The first that is there counts: `orch_api` passes on all of `orch_meta`.
+/// Crates whose types are imported where a package depends on them, and how cargo names what their build
+/// scripts say. The first that is there counts: `orch_api` passes on all of `orch_meta`.
 const SHARED: [(&str, Variables); 2] = [
     ("orch_api", Variables { schema: "DEP_ORCH_API_SCHEMA", only: "DEP_ORCH_API_ONLY" }),
     ("orch_meta", Variables { schema: "DEP_ORCH_META_SCHEMA", only: "DEP_ORCH_META_ONLY" }),
@@ -74,8 +75,8 @@ pub enum BuildError {
 }
 
 impl Build {
-    /// A run over the schema files of a folder, relative to the package. Where the package depends on `orch-api` or
-    /// `orch-meta`, the types of that crate can be referred to.
+    /// A run over the schema files of a folder, relative to the package. Where the package depends on
+    /// `orch-api` or `orch-meta`, the types of that crate can be referred to.
     pub fn new(schema: impl Into<PathBuf>) -> Self {
         let imports = SHARED.iter().find_map(|(krate, variables)| {
             let path = env::var_os(variables.schema)?.into();

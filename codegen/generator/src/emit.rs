@@ -6,8 +6,9 @@
 //! core/v1.openapi.json      published schemas
 //! ```
 //!
-//! The root file is to be included at the root of a crate, because generated code calls hand-written functions
-//! by `crate::validators::<name>` and `crate::defaults::<name>`. The same model gives the same bytes.
+//! The root file is to be included at the root of a crate, because generated code calls hand-written
+//! functions by `crate::validators::<name>` and `crate::defaults::<name>`. The same model gives the same
+//! bytes.
 
 mod defaults;
 mod emitter;

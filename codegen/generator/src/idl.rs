@@ -1,8 +1,8 @@
 //! Schema files as written: one struct per construct of the language, every value with its place.
 //!
 //! Each construct is declared once (see [`reading`]); its reader, its list of known keys and its part of
-//! `schema/idl.schema.json` follow from the declaration. Nothing is resolved here: references are text, and whether
-//! keywords go together is decided when they are lowered.
+//! `schema/idl.schema.json` follow from the declaration. Nothing is resolved here: references are text, and
+//! whether keywords go together is decided when they are lowered.
 
 mod document;
 pub mod json_schema;
@@ -14,11 +14,11 @@ mod vocabulary;
 
 pub use document::{Components, Document, Info};
 pub use operation::{
-    DefaultFunction, DescribedGate, Discriminator, FeatureGate, GateStage, Immutable, Rule, UnionExtension,
+    DefaultFunction, DescribedGate, Discriminator, FeatureGate, Immutable, Rule, UnionExtension,
 };
 pub use reading::{Entries, Read, Word};
 pub use resource::{
-    ColumnExtension, ColumnType, LifecycleExtension, ResourceExtension, ScopeWord, SubresourceEntry,
+    ColumnExtension, ColumnType, LifecycleExtension, ResourceExtension, SubresourceEntry,
     SubresourceExtension,
 };
 pub use schema::{Additional, Format, ListType, MapType, PatchStrategy, Schema, TypeName, Types};

@@ -1,7 +1,8 @@
 //! Schema files in, Rust out.
 //!
-//! `source` (files, places) -> `idl` (as written) -> `load` (folders) -> `lower` (names to ids) -> `model` (what the
-//! emitters see) -> `check` (rules over all of it). [`load`] runs all of them and never stops at a mistake.
+//! `source` (files, places) -> `idl` (as written) -> `load` (folders) -> `lower` (names to ids) -> `model`
+//! (what the emitters see) -> `check` (rules over all of it). [`load`] runs all of them and never stops at a
+//! mistake.
 
 pub mod check;
 pub mod diagnostic;

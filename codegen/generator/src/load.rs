@@ -110,7 +110,7 @@ fn check_crates(schemas: &[SchemaFile], diagnostics: &mut Diagnostics) {
         let [first, second] = pair else { continue };
         let same = first.group == second.group && first.version == second.version;
         if same && first.extern_crate != second.extern_crate {
-            // The folder's own file is to blame; it sorts anywhere.
+            // The error is reported at the folder's own file, which may sort first or second.
             let (first, second) =
                 if first.extern_crate.is_none() { (second, first) } else { (first, second) };
             let span = second.document.info.as_ref().map_or(&second.document.span, |info| &info.span);

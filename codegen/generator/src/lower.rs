@@ -1,7 +1,7 @@
 //! From files as written to the model: names become ids, references are linked, extensions are typed.
 //!
-//! Every declared type gets its id first, then all are lowered, then what depends on other types is settled. A type
-//! that is wrong in itself keeps its id, so that one mistake is one error.
+//! Every declared type gets its id first, then all are lowered, then what depends on other types is settled.
+//! A type that is wrong in itself keeps its id, so that one mistake is one error.
 
 mod gates;
 mod keywords;
@@ -20,7 +20,7 @@ use crate::{
     idl::{Schema, VocabularyFile},
     load::{Files, SchemaFile},
     lower::{
-        keywords::{Class, Place},
+        keywords::{Class, Position},
         references::Declared,
     },
     model::{EnumValue, GroupVersion, Model, Resource, Type, TypeId, TypeKind},
@@ -44,13 +44,13 @@ pub fn lower<'f>(files: &'f Files, diagnostics: &mut Diagnostics) -> Lowered<'f>
     let mut types = Vec::new();
     let mut resources: BTreeMap<(&str, &str), Vec<Resource>> = BTreeMap::new();
     for (index, declaration) in declared.list.iter().enumerate() {
-        let mut scope = Scope { declared: &declared, file: declaration.file, diagnostics };
-        types.push(scope.named_type(declaration.name, declaration.schema));
+        let mut lowering = Lowering { declared: &declared, file: declaration.file, diagnostics };
+        types.push(lowering.named_type(declaration.name, declaration.schema));
         let resource = declaration
             .schema
             .resource
             .as_ref()
-            .map(|extension| scope.resource(TypeId(index), declaration.name, extension));
+            .map(|extension| lowering.resource(TypeId(index), declaration.name, extension));
         if let Some(resource) = resource {
             let key = (declaration.file.group.as_str(), declaration.file.version.as_str());
             resources.entry(key).or_default().push(resource);
@@ -98,22 +98,22 @@ fn group_versions<'f>(
 }
 
 /// What the lowering of one file works with.
-struct Scope<'l, 'f> {
+struct Lowering<'l, 'f> {
     declared: &'l Declared<'f>,
     file: &'f SchemaFile,
     diagnostics: &'l mut Diagnostics,
 }
 
-impl Scope<'_, '_> {
+impl Lowering<'_, '_> {
     fn named_type(&mut self, name: &Spanned<String>, schema: &Schema) -> Type {
         let kind = if shape::is_object(schema) {
             TypeKind::Object(self.object(&name.value, schema))
         } else if shape::is_enum(schema) {
-            self.check_keywords(schema, Place::Type);
+            self.check_keywords(schema, Position::Type);
             self.check_class(schema, Class::Words);
             TypeKind::Enum(self.enum_values(schema))
         } else {
-            TypeKind::Alias(self.usage(schema, Place::Type))
+            TypeKind::Alias(self.usage(schema, Position::Type))
         };
         Type {
             qualified_name: references::qualified_name(&self.file.group, &self.file.version, &name.value),

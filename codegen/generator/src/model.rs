@@ -1,8 +1,8 @@
 //! What the schema files say, resolved: the only thing that the checks and the emitters see.
 //!
-//! Types are linked by [`TypeId`], names are final (wire name and Rust name), extensions are typed, and every item
-//! remembers where it was written, so that a rule that spans files can still point at a line. Nothing here
-//! knows YAML or Rust syntax.
+//! Types are linked by [`TypeId`], names are final (wire name and Rust name), extensions are typed, and every
+//! item remembers where it was written, so that a rule that spans files can still point at a line. Nothing
+//! here knows YAML or Rust syntax.
 
 mod presence;
 mod resolved;
@@ -10,12 +10,15 @@ mod rules;
 
 use std::collections::BTreeMap;
 
+pub use orch_runtime::{
+    resource_def::{NameFormat, Scope, Verb},
+    type_def::GateStage,
+};
 pub use presence::{Empty, Omitted, Presence};
 pub use resolved::Resolved;
 pub use rules::Rule;
 
 use crate::diagnostic::Span;
-pub use crate::idl::GateStage;
 
 /// Everything that one run of the generator knows.
 #[derive(Debug, Default)]
@@ -77,7 +80,8 @@ pub struct Type {
     pub first_validator: Option<String>,
     /// `x-orch-update-validator` on the type: a hand-written Rust function that checks a change.
     pub update_validator: Option<String>,
-    /// `x-orch-defaulter` on the type: a hand-written Rust function that is called before the defaults of fields.
+    /// `x-orch-defaulter` on the type: a hand-written Rust function that is called before the defaults of
+    /// fields.
     pub defaulter: Option<String>,
     /// Rules in the expression language on the type.
     pub validations: Vec<ValidationRule>,
@@ -156,7 +160,8 @@ pub struct Field {
     pub inline_tag: Option<u32>,
     /// `x-orch-patch-strategy` and `x-orch-patch-merge-key`.
     pub patch: Patch,
-    /// `x-orch-map-type: granular` beside a reference: merges go into the object here, although its type is atomic.
+    /// `x-orch-map-type: granular` beside a reference: merges go into the object here, although its type is
+    /// atomic.
     pub granular: bool,
     /// `x-orch-immutable`.
     pub immutable: Option<Immutability>,
@@ -368,8 +373,8 @@ pub struct Resource {
     pub short_names: Vec<String>,
     /// `all`.
     pub categories: Vec<String>,
-    /// Whether objects live in namespaces.
-    pub namespaced: bool,
+    /// Where its objects live.
+    pub scope: Scope,
     /// Sorted; all eight unless said otherwise.
     pub verbs: Vec<Verb>,
     /// Not stored: create only.
@@ -404,27 +409,6 @@ pub struct Resource {
     pub span: Span,
 }
 
-/// The verbs of the API, in the order of their names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Verb {
-    /// `create`.
-    Create,
-    /// `delete`.
-    Delete,
-    /// `deletecollection`.
-    DeleteCollection,
-    /// `get`.
-    Get,
-    /// `list`.
-    List,
-    /// `patch`.
-    Patch,
-    /// `update`.
-    Update,
-    /// `watch`.
-    Watch,
-}
-
 /// A path below an item.
 #[derive(Debug)]
 pub struct Subresource {
@@ -434,19 +418,6 @@ pub struct Subresource {
     pub verbs: Vec<Verb>,
     /// The body's type, where it is not the kind itself.
     pub body: Option<TypeId>,
-}
-
-/// `nameFormat`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NameFormat {
-    /// `dns-subdomain`, the default.
-    DnsSubdomain,
-    /// `dns-label`.
-    DnsLabel,
-    /// RFC 1035 label: it begins with a letter.
-    Dns1035Label,
-    /// `path-segment`.
-    PathSegment,
 }
 
 /// A column of the Table form.

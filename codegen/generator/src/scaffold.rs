@@ -42,8 +42,8 @@ pub enum ScaffoldError {
     },
 }
 
-/// Writes `<folder>/<group>/<version>/<kind>.yaml` with a small kind that passes the checks, and returns its path. An
-/// existing file is never touched.
+/// Writes `<folder>/<group>/<version>/<kind>.yaml` with a small kind that passes the checks, and returns its
+/// path. An existing file is never touched.
 pub fn create(folder: &Path, group_version: &str, kind: &str) -> Result<PathBuf, ScaffoldError> {
     let (group, version) = group_version
         .split_once('/')

@@ -77,7 +77,8 @@ impl Node {
     }
 }
 
-/// Reads and parses a file. What is wrong with it is reported; the result is empty where nothing of it can be used.
+/// Reads and parses a file. What is wrong with it is reported; the result is empty where nothing of it can be
+/// used.
 pub fn read(path: &Path, diagnostics: &mut Diagnostics) -> Option<Node> {
     match std::fs::read_to_string(path) {
         Ok(text) => {

@@ -1,4 +1,5 @@
-//! How much of the API is said in schema files, and how much by hand: the numbers in schema/README.md are true.
+//! How much of the API is said in schema files, and how much by hand: the numbers in schema/README.md are
+//! true.
 //!
 //! `UPDATE_GOLDEN=1 cargo test -p orch-codegen --test counts` writes them anew.
 

@@ -1,6 +1,8 @@
-//! One folder in `tests/diagnostics` for every rule: a schema that breaks it, and the report, exactly as people see it.
+//! One folder in `tests/diagnostics` for every rule: a schema that breaks it, and the report, exactly as
+//! people see it.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p orch-codegen --test diagnostics` writes the reports anew; review them as you would review code.
+//! `UPDATE_GOLDEN=1 cargo test -p orch-codegen --test diagnostics` writes the reports anew; review them as
+//! you would review code.
 
 use std::{
     fs,

@@ -1,5 +1,5 @@
-//! The generated code of the schemas in `golden/schema`, compiled without a warning, and doing what the schemas say.
-//! That its text is the expected one is checked by `golden_files`.
+//! The generated code of the schemas in `golden/schema`, compiled without a warning, and doing what the
+//! schemas say. That its text is the expected one is checked by `golden_files`.
 
 #![deny(warnings)]
 #![allow(missing_docs)]

@@ -7,7 +7,7 @@ use std::{
 
 use orch_codegen::{
     Folder, Inputs, Loaded, load,
-    model::{ColumnValue, Field, Model, Shape, TypeKind, Verb},
+    model::{ColumnValue, Field, Model, Scope, Shape, TypeKind, Verb},
 };
 
 fn fixture(name: &str) -> PathBuf {
@@ -38,7 +38,9 @@ fn the_smallest_resource_is_complete() {
         ("Widget", "widgets", "widget")
     );
     assert_eq!(widget.verbs.len(), 8);
-    assert!(widget.verbs.is_sorted() && widget.namespaced && widget.verbs.contains(&Verb::Watch));
+    assert!(
+        widget.verbs.is_sorted() && widget.scope == Scope::Namespaced && widget.verbs.contains(&Verb::Watch)
+    );
     assert_eq!(widget.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>(), ["Name", "Age"]);
     let TypeKind::Object(object) = &model.ty(widget.ty).kind else { panic!("a kind is an object") };
     assert_eq!(

@@ -5,8 +5,8 @@ const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 const YEAR: i64 = 365 * DAY;
 
-/// How long something has been, in one or two units: `90s`, `5m30s`, `3h`, `2d4h`, `400d`, `3y200d`. Clocks may
-/// differ by a second; times further in the future are `<invalid>`.
+/// How long something has been, in one or two units: `90s`, `5m30s`, `3h`, `2d4h`, `400d`, `3y200d`. Clocks
+/// may differ by a second; times further in the future are `<invalid>`.
 pub fn age_text(seconds: i64) -> String {
     // Up to when a span is told in two units, in one, and which.
     let (unit, name, rest) = match seconds {

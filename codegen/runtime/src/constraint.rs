@@ -1,12 +1,12 @@
 //! The rules behind the schema's formats, each a function from a text to what is wrong with it.
 //!
-//! A rule returns one message for each fault, in the standard words that clients match on, and an empty list
-//! for a correct text; a correct text costs no allocation. The messages do not name the field or the value:
-//! [`crate::rule::format`] puts both before them. Rules are scanners written by hand: they run on every write,
-//! for every name, label and key.
+//! A rule returns one message for each fault, in the words of the Kubernetes API, and an empty list for a
+//! correct text; a correct text costs no allocation. The messages do not name the field or the value:
+//! [`crate::rule::format`] puts both before them. Rules are scanners written by hand: they run on every
+//! write, for every name, label and key.
 //!
-//! The `*_prefix` variants judge the beginning of a name that the server will complete (`generateName`): it may
-//! end in a dash.
+//! The `*_prefix` variants judge the beginning of a name that the server will complete (`generateName`): it
+//! may end in a dash.
 
 mod dns;
 mod name;

@@ -1,4 +1,5 @@
-//! What is wrong with one field, in the standard words that clients match on.
+//! What is wrong with one field, in the words of the Kubernetes API (`k8s.io/apimachinery`,
+//! `util/validation/field`).
 //!
 //! Each constructor of [`FieldError`] renders one of the standard bodies (`Required value`,
 //! `Invalid value: "x": <detail>` ...). All errors of one object are collected in a [`Validation`] and are
@@ -134,7 +135,8 @@ impl fmt::Display for FieldError {
     }
 }
 
-/// The errors and doubts found in one object so far, and what its validators may look at besides the object.
+/// The errors and warnings found in one object so far, and what its validators may look at besides the
+/// object.
 #[derive(Debug)]
 pub struct Validation<'v> {
     /// The product words in force; some rules compare values with them.
@@ -166,7 +168,8 @@ impl<'v> Validation<'v> {
         }
     }
 
-    /// Tells the client of something that is accepted and doubtful all the same: `<path>: <text>`.
+    /// Adds a warning about something that is accepted and probably not what was meant: `<path>: <text>`. It
+    /// is sent in a `Warning` header.
     pub fn warn(&mut self, path: &Path<'_>, text: impl fmt::Display) {
         if self.warnings.len() < MAX_ERRORS {
             let at = path.to_string();
@@ -174,7 +177,7 @@ impl<'v> Validation<'v> {
         }
     }
 
-    /// What the client is to be told of, in the order in which it was found.
+    /// The warnings, in the order in which they were found.
     pub fn take_warnings(&mut self) -> Vec<String> {
         std::mem::take(&mut self.warnings)
     }
@@ -190,7 +193,7 @@ impl<'v> Validation<'v> {
     }
 }
 
-/// Renders a refused value as clients expect it: strings quoted, numbers and booleans bare.
+/// Renders a refused value for a message: strings quoted, numbers and booleans bare.
 pub trait Shown {
     /// The text of the value inside a message.
     fn shown(&self) -> String;
@@ -200,7 +203,7 @@ pub trait Shown {
 static PRINTABLE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\A[\pL\pM\pN\pP\pS ]\z").expect("a fixed pattern"));
 
-/// Whether a character is a letter, mark, number, punctuation, symbol or the plain blank: nothing that cannot be seen.
+/// Whether a character is a letter, mark, number, punctuation, symbol or the plain blank: nothing invisible.
 pub fn is_printable(ch: char) -> bool {
     matches!(ch, ' '..='~') || (!ch.is_ascii() && PRINTABLE.is_match(ch.encode_utf8(&mut [0; 4])))
 }

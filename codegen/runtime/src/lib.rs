@@ -4,7 +4,8 @@
 //! static tables. Everything with an algorithm in it lives here instead, written and tested once:
 //!
 //! - [`scalar`]: the value types with a canonical text form (quantities, times, durations ...);
-//! - [`mod@text_enum`], [`presence`]: closed sets of strings, and how empty, absent and `null` are told apart;
+//! - [`mod@text_enum`], [`presence`]: closed sets of strings, and how empty, absent and `null` are told
+//!   apart;
 //! - [`constraint`]: the rules behind the schema's formats, each a function that returns messages;
 //! - [`rule`]: the rules that generated validators are made of;
 //! - [`age`]: how long something has been, in words;
@@ -16,6 +17,7 @@
 //! This crate knows no kind, does no IO and depends on nothing else of the workspace.
 
 pub mod age;
+mod api_object;
 pub mod constraint;
 pub mod field_error;
 pub mod object;

@@ -1,10 +1,11 @@
-//! The traits that generated types implement, and the object-safe face that the server sees.
+//! The traits that generated types implement; all kinds are [`ApiObject`]s.
 
 use std::{any::Any, fmt::Debug};
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{Tree, field_error::Validation, path::Path, resource_def::ResourceDef};
+pub use crate::api_object::ApiObject;
+use crate::{Tree, field_error::Validation, path::Path, resource_def::ResourceDef, type_def::TypeDef};
 
 /// Fills absent fields with the defaults of the schema, here and in everything below.
 pub trait SetDefaults {
@@ -22,40 +23,25 @@ pub trait Validate {
     fn validate_update(&self, _old: &Self, _path: &Path<'_>, _cx: &mut Validation<'_>) {}
 }
 
-/// A generated top-level type: one kind of object. `apiVersion` and `kind` are not fields of the struct.
+/// A generated object type: a kind, the body of a sub-resource, or a part of one.
+pub trait ObjectType {
+    /// The type's table. A [`BodyKind`](crate::resource_def::BodyKind) of a sub-resource refers to the same
+    /// one.
+    const TYPE: &'static TypeDef;
+}
+
+/// A generated top-level type: one kind of object, stored or virtual. `apiVersion` and `kind` are not fields
+/// of the struct.
+///
+/// The type alone says which kind is meant: [`RESOURCE`](Kind::RESOURCE) has the group in the schema's
+/// spelling, the version and the kind. So code that is written for a type can be registered for exactly this
+/// kind.
 pub trait Kind: Any + Debug + Send + Sync + Serialize + DeserializeOwned + SetDefaults + Validate {
     /// The kind's row in the resource table.
     const RESOURCE: &'static ResourceDef;
 }
 
-/// An object of any kind, with its rules: what a write works on between decoding and storing.
-pub trait ApiObject: Any + Debug + Send + Sync {
-    /// The kind's row in the resource table.
-    fn resource(&self) -> &'static ResourceDef;
-    /// See [`SetDefaults`].
-    fn set_defaults(&mut self);
-    /// See [`Validate::validate`].
-    fn validate(&self, cx: &mut Validation<'_>);
-    /// See [`Validate::validate_update`].
-    ///
-    /// # Panics
-    /// If `old` is of another kind; the caller passes two states of one object.
-    fn validate_update(&self, old: &dyn ApiObject, cx: &mut Validation<'_>);
-    /// The structural form, without `apiVersion` and `kind`.
-    fn to_tree(&self) -> Result<Tree, serde_json::Error>;
-    /// For code that knows the kind.
-    fn as_any(&self) -> &dyn Any;
-    /// For code that knows the kind.
-    fn as_any_mut(&mut self) -> &mut dyn Any;
-    /// For code that knows the kind.
-    fn into_any(self: Box<Self>) -> Box<dyn Any>;
-}
-
 impl<T: Kind> ApiObject for T {
-    fn resource(&self) -> &'static ResourceDef {
-        T::RESOURCE
-    }
-
     fn set_defaults(&mut self) {
         SetDefaults::set_defaults(self);
     }

@@ -1,7 +1,7 @@
 //! Where a value stands in an object: `spec.ports[0].name`, `data[key]`.
 //!
-//! A path is a chain of borrowed segments on the stack, so that validating a correct object allocates nothing;
-//! it becomes text only when an error is reported.
+//! A path is a chain of borrowed segments on the stack, so that validating a correct object allocates
+//! nothing; it becomes text only when an error is reported.
 
 use std::fmt;
 

@@ -1,12 +1,12 @@
-//! The resource table: one [`ResourceDef`] per served kind, from which routes, discovery, dispatch, tables and
-//! the published documents are derived.
+//! The resource table: one [`ResourceDef`] per served kind, from which routes, discovery, dispatch, tables
+//! and the published documents are derived.
 //!
 //! Groups are in the schema's spelling (`coordination.orch.io`); the server maps them through its
 //! [`Vocabulary`](crate::vocabulary::Vocabulary) once, at start.
 
 use crate::{
     Tree,
-    object::ApiObject,
+    api_object::ApiObject,
     scalar::Time,
     type_def::{FeatureGate, TypeDef},
     vocabulary::Vocabulary,
@@ -23,8 +23,8 @@ pub struct GroupVersionDef {
     pub resources: &'static [&'static ResourceDef],
     /// The feature gates of the fields of this group and version's types, sorted by name.
     pub feature_gates: &'static [&'static FeatureGate],
-    /// The published OpenAPI v3 schemas of this group and version: a JSON object, schema name to schema. Names
-    /// are qualified (`core.v1.ConfigMap`) and references cross group versions by them.
+    /// The published OpenAPI v3 schemas of this group and version: a JSON object, schema name to schema.
+    /// Names are qualified (`core.v1.ConfigMap`) and references cross group versions by them.
     pub schemas: &'static str,
 }
 

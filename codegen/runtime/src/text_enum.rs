@@ -1,7 +1,8 @@
 //! Strings with a closed set of values.
 //!
-//! A text outside the set survives decoding as `Unlisted`, so that it is reported by validation, together with
-//! everything else that is wrong, and not as a decoding error. The empty text is `Unlisted("")`: not given.
+//! A text outside the set survives decoding as `Unlisted`, so that it is reported by validation, together
+//! with everything else that is wrong, and not as a decoding error. The empty text is `Unlisted("")`: not
+//! given.
 
 use std::fmt::Debug;
 

@@ -31,8 +31,8 @@ pub struct FieldDef {
     pub name: &'static str,
     /// Protobuf field number, where the type has them.
     pub tag: Option<u32>,
-    /// Protobuf field number of the message in which the field is nested, although it stands in the object itself
-    /// everywhere else (`x-orch-inline-tag`).
+    /// Protobuf field number of the message in which the field is nested, although it stands in the object
+    /// itself everywhere else (`x-orch-inline-tag`).
     pub inline_tag: Option<u32>,
     /// What the field holds.
     pub shape: Shape,

@@ -1,8 +1,8 @@
 //! The product words, as data.
 //!
 //! The same binary speaks as `orch` or as `kubernetes`: every identifier that holds the product's word is a
-//! field here, filled from `schema/vocabulary.yaml`. Schema files are written in the `orch` spelling; nothing else
-//! in the code spells such a word.
+//! field here, filled from `schema/vocabulary.yaml`. Schema files are written in the `orch` spelling; nothing
+//! else in the code spells such a word.
 
 use std::borrow::Cow;
 
@@ -41,8 +41,25 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// The group's name in this vocabulary, from its schema spelling. Groups outside the product's domain keep
-    /// their names.
+    /// No words, for rules that compare values with none.
+    pub const EMPTY: Vocabulary = Vocabulary {
+        name: "",
+        group_suffix: "",
+        label_domain: "",
+        protobuf_media_type: "",
+        namespace_system: "",
+        namespace_public: "",
+        namespace_node_lease: "",
+        namespace_finalizer: "",
+        bootstrap_token_secret_type: "",
+        initial_events_end_annotation: "",
+        flow_schema_header: "",
+        priority_level_header: "",
+        exec_info_variable: "",
+    };
+
+    /// The group's name in this vocabulary, from its schema spelling. Groups outside the product's domain
+    /// keep their names.
     pub fn group<'g>(&self, schema_group: &'g str) -> Cow<'g, str> {
         if self.group_suffix == SCHEMA_SUFFIX {
             return Cow::Borrowed(schema_group);
@@ -82,16 +99,7 @@ pub(crate) mod tests {
         name: "test",
         group_suffix: "example.io",
         label_domain: "example.com",
-        protobuf_media_type: "",
-        namespace_system: "",
-        namespace_public: "",
-        namespace_node_lease: "",
-        namespace_finalizer: "",
-        bootstrap_token_secret_type: "",
-        initial_events_end_annotation: "",
-        flow_schema_header: "",
-        priority_level_header: "",
-        exec_info_variable: "",
+        ..Vocabulary::EMPTY
     };
 
     #[test]

@@ -30,8 +30,9 @@ pub(super) fn not_required(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics)
     }
 }
 
-/// A constant default satisfies the type and the constraints of its field. `{}` for an object only says that the object
-/// is always there: what its fields are then is theirs to say, and required ones are judged like any other value.
+/// A constant default satisfies the type and the constraints of its field. `{}` for an object only says that
+/// the object is always there: what its fields are then is theirs to say, and required ones are judged like
+/// any other value.
 pub(super) fn valid(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
     for written in walk::fields(lowered) {
         let Some(default) = &written.schema.default else { continue };

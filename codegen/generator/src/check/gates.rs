@@ -31,7 +31,7 @@ pub(super) fn described_once(lowered: &Lowered<'_>, diagnostics: &mut Diagnostic
     }
 }
 
-/// A name that is nearly another one is a slip of the pen: nobody would find out which fields it turns off.
+/// A name that is nearly another one is a spelling mistake: it would be a gate of its own.
 pub(super) fn not_misspelt(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
     let mentioned = mentioned(lowered);
     let described: Vec<&str> = mentioned

@@ -142,7 +142,8 @@ fn selectable(target: Resolved<'_>) -> bool {
     )
 }
 
-/// What stands at the end of a path; `None` where it leads nowhere, which is reported, or is no path, which has been.
+/// What stands at the end of a path; `None` where it leads nowhere, which is reported, or is no path, which
+/// has been.
 fn follow<'m>(
     model: &'m Model,
     ty: TypeId,

@@ -1,6 +1,7 @@
 //! Regular expressions that match in time linear in the text.
 //!
-//! The parser explains what is wrong; that a pattern is accepted is what the runtime says, which will compile it.
+//! The parser explains what is wrong; that a pattern is accepted is what the runtime says, which will compile
+//! it.
 
 use orch_runtime::rule::Pattern;
 use regex_syntax::ast::ErrorKind;

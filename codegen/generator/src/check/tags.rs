@@ -13,7 +13,8 @@ const MAX: u32 = (1 << 29) - 1;
 /// Numbers that protobuf keeps for itself.
 const RESERVED: std::ops::RangeInclusive<u32> = 19_000..=19_999;
 
-/// Within a message, tags are valid and all different. An object is one message, and one more for each inline tag.
+/// Within a message, tags are valid and all different. An object is one message, and one more for each inline
+/// tag.
 pub(super) fn unique(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
     for written in walk::fields(lowered) {
         for tag in written.schema.tag.iter().chain(&written.schema.inline_tag) {

@@ -1,14 +1,19 @@
-//! Whether a constant satisfies a schema.
+//! Whether a constant satisfies a schema: the runtime reads its scalars and judges it by the rules, as it
+//! will do with the same value in a request.
+
+mod rule;
+mod scalar;
 
 use orch_runtime::{
-    constraint,
-    rule::Pattern,
-    scalar::{ByteString, Duration, MicroTime, Quantity, Time},
+    field_error::{FieldError, Validation},
+    path::Path,
+    rule::{Member, one_of, union_at_most_one, union_by_discriminator, union_exactly_one},
+    vocabulary::Vocabulary,
 };
 
 use crate::{
     diagnostic::Span,
-    model::{Constraints, ListSemantics, Model, ObjectType, Shape, StringFormat, TypeKind, Usage},
+    model::{EnumValue, Model, ObjectType, Resolved, Rule, Shape, Union, Usage},
     source::{Node, Spanned, Value},
 };
 
@@ -32,94 +37,83 @@ struct Checker<'m, 'n> {
     faults: Vec<Fault<'n>>,
 }
 
-impl<'n> Checker<'_, 'n> {
+impl<'m, 'n> Checker<'m, 'n> {
     fn fault(&mut self, span: &'n Span, what: impl Into<String>) {
         self.faults.push(Fault { span, what: what.into() });
     }
 
-    fn usage(&mut self, usage: &Usage, node: &'n Node) {
-        if matches!(node.value, Value::Null) {
-            if !usage.nullable {
-                self.fault(&node.span, "it is null");
-            }
-            return;
+    /// Reports what the runtime says about a part.
+    fn judge(&mut self, span: &'n Span, judge: impl FnOnce(&mut Validation<'_>)) {
+        for error in errors(judge) {
+            self.fault(span, error.body);
         }
-        self.shape(&usage.shape, node);
-        self.constraints(&usage.constraints, node);
     }
 
-    fn shape(&mut self, shape: &Shape, node: &'n Node) {
-        match (shape, &node.value) {
-            (_, Value::Reported)
-            | (Shape::Any, _)
-            | (Shape::Boolean, Value::Boolean(_))
-            | (Shape::Int64 | Shape::Double | Shape::Quantity, Value::Integer(_))
-            | (Shape::Double | Shape::Quantity, Value::Number(_))
-            | (Shape::IntOrString, Value::String(_)) => {}
-            (Shape::Int32 | Shape::IntOrString, Value::Integer(value)) => {
-                if i32::try_from(*value).is_err() {
-                    self.fault(&node.span, "it does not fit 32 bits");
-                }
-            }
-            (Shape::String(format), Value::String(text)) => self.format(*format, text, &node.span),
-            (Shape::Bytes, Value::String(text)) => {
-                self.parsed(text.parse::<ByteString>().is_ok(), "it is not base64", node);
-            }
-            (Shape::Time, Value::String(text)) => {
-                self.parsed(text.parse::<Time>().is_ok(), "it is not a time of RFC 3339", node);
-            }
-            (Shape::MicroTime, Value::String(text)) => {
-                self.parsed(text.parse::<MicroTime>().is_ok(), "it is not a time of RFC 3339", node);
-            }
-            (Shape::Duration, Value::String(text)) => {
-                self.parsed(text.parse::<Duration>().is_ok(), "it is not a duration such as 1h30m", node);
-            }
-            (Shape::Quantity, Value::String(text)) => {
-                self.parsed(
-                    text.parse::<Quantity>().is_ok(),
-                    "it is not a quantity such as 500m or 2Gi",
-                    node,
-                );
-            }
-            (Shape::Named(id), _) => match &self.model.ty(*id).kind {
-                TypeKind::Alias(usage) => self.usage(usage, node),
-                TypeKind::Object(object) => self.object(object, node),
-                TypeKind::Enum(values) => {
-                    let words: Vec<&str> = values.iter().map(|value| value.value.as_str()).collect();
-                    self.one_of(&words, node);
-                }
-            },
-            (Shape::List { item, semantics }, Value::List(items)) => {
-                for node in items {
-                    self.usage(item, node);
-                }
-                match semantics {
-                    ListSemantics::Set => self.unique(items, Node::to_json),
-                    ListSemantics::Map(keys) => self.unique(items, |node| key_of(node, keys)),
-                    ListSemantics::Atomic => {}
-                }
-            }
-            (Shape::Map { keys, value, .. }, Value::Map(entries)) => {
+    fn usage(&mut self, usage: &'m Usage, node: &'n Node) {
+        match (self.model.resolve(usage), &node.value) {
+            (_, Value::Reported) => {}
+            (_, Value::Null) if usage.nullable => {}
+            (_, Value::Null) => self.fault(&node.span, "it is null"),
+            (Resolved::Any, _) => {}
+            (Resolved::Scalar(shape), _) => self.scalar(usage, shape, node),
+            (Resolved::Enum(_, values), Value::String(text)) => self.listed(values, text, node),
+            (Resolved::Object(_, object), Value::Map(entries)) => self.object(object, entries, node),
+            (Resolved::List(item, _), Value::List(items)) => self.list(usage, item, items, node),
+            (Resolved::Map { keys, value, .. }, Value::Map(entries)) => {
                 for (key, node) in entries {
-                    self.key(keys, key);
+                    self.rules(keys, &Value::String(key.value.clone()), &key.span);
                     self.usage(value, node);
                 }
+                self.rules(usage, &node.value, &node.span);
             }
             _ => self.fault(&node.span, format!("it is {}", node.noun())),
         }
     }
 
-    fn parsed(&mut self, good: bool, what: &str, node: &'n Node) {
-        if !good {
-            self.fault(&node.span, what);
+    fn scalar(&mut self, usage: &'m Usage, shape: &Shape, node: &'n Node) {
+        match scalar::shown(shape, node) {
+            Ok(_) => self.rules(usage, &node.value, &node.span),
+            Err(what) => self.fault(&node.span, what),
         }
     }
 
-    fn object(&mut self, object: &ObjectType, node: &'n Node) {
-        let Value::Map(entries) = &node.value else {
-            self.fault(&node.span, format!("it is {}", node.noun()));
-            return;
-        };
+    fn listed(&mut self, values: &[EnumValue], text: &str, node: &'n Node) {
+        let words: Vec<&str> = values.iter().map(|value| value.value.as_str()).collect();
+        self.judge(&node.span, |cx| one_of(text, &words, &Path::ROOT, cx));
+    }
+
+    /// The rules about a value itself.
+    fn rules(&mut self, usage: &'m Usage, value: &Value, span: &'n Span) {
+        let is_double = matches!(self.model.resolve(usage), Resolved::Scalar(Shape::Double));
+        for rule in self.model.rules(usage) {
+            self.judge(span, |cx| rule::apply(rule, value, is_double, cx));
+        }
+    }
+
+    fn list(&mut self, usage: &'m Usage, item: &'m Usage, items: &'n [Node], node: &'n Node) {
+        for node in items {
+            self.usage(item, node);
+        }
+        for rule in self.model.rules(usage) {
+            match rule {
+                Rule::UniqueItems => self.unique(items, |model, node| shown(model, item, node)),
+                Rule::UniqueKeys(keys) => {
+                    self.unique(items, |model, node| keys_shown(model, item, keys, node))
+                }
+                _ => self.judge(&node.span, |cx| rule::apply(rule, &node.value, false, cx)),
+            }
+        }
+    }
+
+    /// Each repeated item is reported at its own place.
+    fn unique(&mut self, items: &'n [Node], shown: impl Fn(&Model, &Node) -> String) {
+        let shown: Vec<String> = items.iter().map(|item| shown(self.model, item)).collect();
+        for (index, what) in rule::repetitions(&shown) {
+            self.fault(&items[index].span, what);
+        }
+    }
+
+    fn object(&mut self, object: &'m ObjectType, entries: &'n [(Spanned<String>, Node)], node: &'n Node) {
         for (key, node) in entries {
             match object.fields.iter().find(|field| field.name == key.value) {
                 Some(field) => self.usage(&field.usage, node),
@@ -131,121 +125,64 @@ impl<'n> Checker<'_, 'n> {
             self.fault(&node.span, format!("it lacks the required field `{}`", field.name));
         }
         if let Some(union) = &object.union {
-            let set = union.members.iter().filter(|member| given(member)).count();
-            if set > 1 || (set == 0 && union.exactly_one) {
-                self.fault(&node.span, format!("it sets {set} members of a union"));
-            }
-        }
-    }
-
-    fn key(&mut self, keys: &Usage, key: &'n Spanned<String>) {
-        if let Shape::String(format) = &keys.shape {
-            self.format(*format, &key.value, &key.span);
-        }
-        self.text(&keys.constraints, &key.value, &key.span);
-    }
-
-    fn format(&mut self, format: Option<StringFormat>, text: &str, span: &'n Span) {
-        let rule: constraint::Constraint = match format {
-            None => return,
-            Some(StringFormat::LabelKey) => constraint::qualified_name,
-            Some(StringFormat::LabelValue) => constraint::label_value,
-            Some(StringFormat::DnsLabel) => constraint::dns_label,
-            Some(StringFormat::DnsSubdomain) => constraint::dns_subdomain,
-            Some(StringFormat::PathSegment) => constraint::path_segment,
-            Some(StringFormat::Cidr) => constraint::cidr,
-            Some(StringFormat::Ip) => constraint::ip,
-            Some(StringFormat::Uri) => constraint::uri,
-        };
-        for what in rule(text) {
-            self.fault(span, what);
-        }
-    }
-
-    fn constraints(&mut self, rules: &Constraints, node: &'n Node) {
-        match &node.value {
-            Value::String(text) => self.text(rules, text, &node.span),
-            Value::Integer(value) => self.number(rules, *value as f64, &node.span),
-            Value::Number(value) => self.number(rules, *value, &node.span),
-            Value::List(items) => {
-                self.count(
-                    items.len(),
-                    [(rules.min_items, "minItems"), (rules.max_items, "maxItems")],
-                    &node.span,
-                );
-                if rules.unique_items {
-                    self.unique(items, Node::to_json);
-                }
-            }
-            Value::Map(entries) => {
-                let rules =
-                    [(rules.min_properties, "minProperties"), (rules.max_properties, "maxProperties")];
-                self.count(entries.len(), rules, &node.span);
-            }
-            Value::Null | Value::Boolean(_) | Value::Reported => {}
-        }
-    }
-
-    fn text(&mut self, rules: &Constraints, text: &str, span: &'n Span) {
-        self.count(text.len(), [(rules.min_length, "minLength"), (rules.max_length, "maxLength")], span);
-        if !rules.enum_values.is_empty() && !rules.enum_values.iter().any(|value| value == text) {
-            self.fault(span, "it is none of the values of `enum`");
-        }
-        // A pattern that does not compile is reported where it is written.
-        let pattern = rules.pattern.as_ref().and_then(|pattern| Pattern::compile(pattern.clone()).ok());
-        if pattern.is_some_and(|pattern| !pattern.is_match(text)) {
-            self.fault(span, "it does not match the `pattern`");
-        }
-    }
-
-    fn number(&mut self, rules: &Constraints, value: f64, span: &'n Span) {
-        let bounds = [
-            (rules.minimum, "below the `minimum`", (|value, bound| value < bound) as fn(f64, f64) -> bool),
-            (rules.maximum, "above the `maximum`", |value, bound| value > bound),
-            (rules.exclusive_minimum, "not above the `exclusiveMinimum`", |value, bound| value <= bound),
-            (rules.exclusive_maximum, "not below the `exclusiveMaximum`", |value, bound| value >= bound),
-            (rules.multiple_of, "no multiple of `multipleOf`", |value, step| {
-                step > 0.0 && value % step != 0.0
-            }),
-        ];
-        for (bound, what, broken) in bounds {
-            if bound.is_some_and(|bound| broken(value, bound)) {
-                self.fault(span, format!("it is {what}"));
-            }
-        }
-    }
-
-    fn count(&mut self, count: usize, rules: [(Option<u64>, &str); 2], span: &'n Span) {
-        let count = count as u64;
-        let [(min, min_name), (max, max_name)] = rules;
-        if min.is_some_and(|min| count < min) {
-            self.fault(span, format!("it has less than its `{min_name}`"));
-        }
-        if max.is_some_and(|max| count > max) {
-            self.fault(span, format!("it has more than its `{max_name}`"));
-        }
-    }
-
-    fn one_of(&mut self, words: &[&str], node: &'n Node) {
-        match &node.value {
-            Value::String(text) if words.contains(&text.as_str()) => {}
-            _ => self.fault(&node.span, "it is none of the values of `enum`"),
-        }
-    }
-
-    fn unique(&mut self, items: &'n [Node], identity: impl Fn(&Node) -> serde_json::Value) {
-        for (index, item) in items.iter().enumerate() {
-            if items[..index].iter().any(|other| identity(other) == identity(item)) {
-                self.fault(&item.span, "it repeats an item");
-            }
+            self.judge(&node.span, |cx| judge_union(object, union, entries, cx));
         }
     }
 }
 
-/// What tells the items of a keyed list apart.
-fn key_of(node: &Node, keys: &[String]) -> serde_json::Value {
-    let Value::Map(entries) = &node.value else { return node.to_json() };
-    let value =
-        |name: &String| entries.iter().find(|(key, _)| key.value == *name).map(|(_, node)| node.to_json());
-    keys.iter().map(|key| value(key).unwrap_or_default()).collect()
+/// A single value as the rules compare it: `1` and `1.0` are one number.
+fn shown(model: &Model, usage: &Usage, node: &Node) -> String {
+    match model.resolve(usage) {
+        Resolved::Scalar(shape) => scalar::shown(shape, node).ok(),
+        _ => None,
+    }
+    .unwrap_or_else(|| node.to_json().to_string())
+}
+
+/// The key fields of an item, as the rules compare them.
+fn keys_shown(model: &Model, item: &Usage, keys: &[String], node: &Node) -> String {
+    let (Resolved::Object(_, object), Value::Map(entries)) = (model.resolve(item), &node.value) else {
+        return node.to_json().to_string();
+    };
+    let key = |key: &String| {
+        let field = object.fields.iter().find(|field| field.name == *key)?;
+        let (_, node) = entries.iter().find(|(name, _)| name.value == *key)?;
+        Some(shown(model, &field.usage, node))
+    };
+    keys.iter().map(|name| key(name).unwrap_or_default()).collect::<Vec<_>>().join(", ")
+}
+
+/// What the runtime says. Rules that keywords state compare with no product word.
+fn errors(judge: impl FnOnce(&mut Validation<'_>)) -> Vec<FieldError> {
+    let mut cx = Validation::new(&Vocabulary::EMPTY);
+    judge(&mut cx);
+    cx.into_errors()
+}
+
+fn judge_union(
+    object: &ObjectType,
+    union: &Union,
+    entries: &[(Spanned<String>, Node)],
+    cx: &mut Validation<'_>,
+) {
+    let value = |name: &str| entries.iter().find(|(key, _)| key.value == name).map(|(_, node)| &node.value);
+    let Some((discriminator, values)) = &union.discriminator else {
+        let members: Vec<(&str, bool)> =
+            union.members.iter().map(|name| (name.as_str(), value(name).is_some())).collect();
+        let rule = if union.exactly_one { union_exactly_one } else { union_at_most_one };
+        return rule(&members, &Path::ROOT, cx);
+    };
+    let default = object.fields.iter().find(|field| field.name == *discriminator);
+    let default = default.and_then(|field| field.default.as_ref()?.as_str());
+    let selected = match value(discriminator) {
+        Some(Value::String(text)) => text,
+        _ => default.unwrap_or_default(),
+    };
+    let members = union.members.iter().map(|name| {
+        let selected_by = values.get(name).unwrap_or(name).as_str();
+        // Where at most one is asked for, the selected member may be missing.
+        let given = value(name).is_some() || (!union.exactly_one && selected == selected_by);
+        Member { selected_by, field: name, given }
+    });
+    union_by_discriminator(discriminator, selected, &members.collect::<Vec<_>>(), &Path::ROOT, cx);
 }

@@ -89,7 +89,7 @@ fn below<'l>(usage: &'l Usage, schema: &'l Schema, all: &mut Vec<(&'l Usage, &'l
     }
 }
 
-/// All kinds. Those of other crates come first: where two are in each other's way, the folder's own is to blame.
+/// All kinds. Those of other crates come first, so that a conflict is reported at the folder's own kind.
 pub(super) fn resources<'l>(lowered: &'l Lowered<'_>) -> Vec<WrittenResource<'l>> {
     let mut group_versions: Vec<&GroupVersion> = lowered.model.group_versions.iter().collect();
     group_versions.sort_by_key(|group_version| group_version.extern_crate.is_none());

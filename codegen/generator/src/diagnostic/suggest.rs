@@ -13,7 +13,7 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
     best.map(|(_, candidate)| candidate)
 }
 
-/// More candidates than this are not listed: nobody would read them.
+/// More candidates than this are not listed: the message would be too long to read.
 const MAX_LISTED: usize = 20;
 
 /// A remedy: the nearest candidate where there is one, else all of them.

@@ -90,8 +90,8 @@ fn fill(emitter: &Emitter<'_>, field: &Field, value: &TokenStream) -> TokenStrea
     quote!(if #is_empty { self.#name = #value; })
 }
 
-/// Applies the defaults of what a place holds: an object, a list or a map. `receiver` is what a method is called
-/// on, `reference` is the same as a `&mut`.
+/// Applies the defaults of what a place holds: an object, a list or a map. `receiver` is what a method is
+/// called on, `reference` is the same as a `&mut`.
 fn below(
     emitter: &Emitter<'_>,
     usage: &Usage,

@@ -1,5 +1,5 @@
-//! Which types have defaults or rules, their own or somewhere below: all others get empty impls, and no generated code
-//! calls into them.
+//! Which types have defaults or rules, their own or somewhere below: all others get empty impls, and no
+//! generated code calls into them.
 
 use std::collections::BTreeSet;
 
@@ -30,8 +30,8 @@ impl Reach {
 /// Whether something is known of a type that a field holds.
 type Known<'k> = &'k dyn Fn(TypeId) -> bool;
 
-/// The object types of which something holds: by themselves, or through a field. Types can contain themselves, so
-/// that it takes several rounds until no more are found.
+/// The object types of which something holds: by themselves, or through a field. Types can contain
+/// themselves, so that it takes several rounds until no more are found.
 fn types(
     model: &Model,
     itself: impl Fn(&Type) -> bool,

@@ -1,4 +1,5 @@
-//! The rows of the resource table: one static `ResourceDef` and `Kind` per kind, one `GroupVersionDef` per file.
+//! The rows of the resource table: one static `ResourceDef` and `Kind` per kind, one `GroupVersionDef` per
+//! file.
 
 use std::collections::BTreeMap;
 
@@ -74,7 +75,8 @@ fn resource_fields(emitter: &Emitter<'_>, resource: &Resource) -> TokenStream {
     let (group, version) = (&ty.group, &ty.version);
     let list_kind = format!("{kind}List");
     let scope_name = emitter.import(MODULE, "Scope");
-    let scope_variant = format_ident!("{}", if resource.namespaced { "Namespaced" } else { "Cluster" });
+    let scope = resource.scope;
+    let scope_variant = format_ident!("{scope:?}");
     let verbs = verbs(emitter, &resource.verbs);
     let stored = !resource.is_virtual;
     let subresources = resource.subresources.iter().map(|sub| subresource(emitter, sub));
@@ -128,9 +130,8 @@ fn resource_fields(emitter: &Emitter<'_>, resource: &Resource) -> TokenStream {
 }
 
 fn verbs(emitter: &Emitter<'_>, verbs: &[Verb]) -> TokenStream {
-    const ALL: usize = 8;
     let name = emitter.import(MODULE, "Verb");
-    if verbs.len() == ALL {
+    if verbs == Verb::ALL {
         return quote!(#name::ALL);
     }
     let verbs = verbs.iter().map(|verb| {

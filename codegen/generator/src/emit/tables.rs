@@ -4,14 +4,14 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::emitter::{Emitter, type_def_name};
-use crate::model::{
-    FeatureGate, Field, GateStage, ListSemantics, ObjectType, Patch, Resolved, Shape, Type, Usage,
-};
+use crate::model::{FeatureGate, Field, ListSemantics, ObjectType, Patch, Resolved, Shape, Type, Usage};
 
-/// `pub static CONFIG_MAP_TYPE: TypeDef = ...;`
+/// `pub static CONFIG_MAP_TYPE: TypeDef = ...;`, and the way from the Rust type to it.
 pub fn type_def(emitter: &Emitter<'_>, ty: &Type, object: &ObjectType) -> TokenStream {
     let type_def = emitter.import("orch_runtime::type_def", "TypeDef");
+    let object_type = emitter.import("orch_runtime::object", "ObjectType");
     let docs = format!(" The table of [`{}`].", ty.name);
+    let name = format_ident!("{}", ty.name);
     let item = format_ident!("{}", type_def_name(ty));
     let (qualified, short, atomic) = (&ty.qualified_name, &ty.name, object.atomic);
     let fields = object.fields.iter().map(|field| field_def(emitter, field));
@@ -23,6 +23,10 @@ pub fn type_def(emitter: &Emitter<'_>, ty: &Type, object: &ObjectType) -> TokenS
             fields: &[#(#fields),*],
             atomic: #atomic,
         };
+
+        impl #object_type for #name {
+            const TYPE: &'static #type_def = &#item;
+        }
     }
 }
 
@@ -70,13 +74,7 @@ pub fn feature_gate(emitter: &Emitter<'_>, gate: &FeatureGate) -> TokenStream {
     let feature_gate = emitter.import("orch_runtime::type_def", "FeatureGate");
     let stage = emitter.import("orch_runtime::type_def", "GateStage");
     let FeatureGate { name, stage: wanted, default } = gate;
-    let wanted = format_ident!(
-        "{}",
-        match wanted {
-            GateStage::Alpha => "Alpha",
-            GateStage::Beta => "Beta",
-        }
-    );
+    let wanted = format_ident!("{wanted:?}");
     quote!(&#feature_gate { name: #name, stage: #stage::#wanted, default: #default })
 }
 

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+use orch_runtime::type_def::GateStage;
 use schemars::{JsonSchema, SchemaGenerator, json_schema};
 
-use super::reading::{Entries, Read, idl_object, idl_words, mismatch};
+use super::reading::{Entries, OneOf, Read, idl_object, idl_word_list, mismatch};
 use crate::{
     diagnostic::Diagnostics,
     source::{Node, Spanned, Value},
@@ -149,18 +150,14 @@ idl_object! {
         /// Its name, which is given to `--feature-gates`.
         "name" => name: Spanned<String>,
         /// How far along the feature is; `beta` if absent.
+        #[schemars(with = "Option<OneOf<GateStage>>")]
         "stage" => stage: Option<Spanned<GateStage>>,
         /// Whether the feature is on; by the stage if absent.
         "default" => default: Option<Spanned<bool>>,
     }
 }
 
-idl_words! {
-    /// How far along a feature is.
-    pub enum GateStage {
-        /// Off unless it is turned on.
-        Alpha = "alpha",
-        /// On unless it is turned off.
-        Beta = "beta",
-    }
-}
+idl_word_list!(GateStage {
+    Alpha = "alpha",
+    Beta = "beta",
+});

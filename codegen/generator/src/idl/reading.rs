@@ -1,7 +1,9 @@
 //! Trees to typed constructs, with a report of every key and value that does not fit.
 //!
-//! [`idl_object!`] declares a map with fixed keys, [`idl_words!`] a closed set of words. Reading never stops at a
-//! mistake: it is reported, and what can be read is read.
+//! [`idl_object!`] declares a map with fixed keys, [`idl_words!`] a closed set of words. Reading never stops
+//! at a mistake: it is reported, and what can be read is read.
+
+use std::marker::PhantomData;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
@@ -25,6 +27,25 @@ pub trait Read: Sized {
 pub trait Word: Sized + Copy + 'static {
     /// Every word, as written in schema files.
     const WORDS: &'static [(&'static str, Self)];
+}
+
+/// The JSON schema of one word of a closed set: `#[schemars(with = "OneOf<Verb>")]` gives it to a field whose
+/// type is an enum of another crate.
+pub(super) struct OneOf<T>(PhantomData<T>);
+
+impl<T: Word> JsonSchema for OneOf<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "OneOf".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let words: Vec<&str> = T::WORDS.iter().map(|(word, _)| *word).collect();
+        json_schema!({ "type": "string", "enum": words })
+    }
 }
 
 /// A map with free keys, in the order written.
@@ -89,10 +110,24 @@ macro_rules! idl_words {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum $name { $( $(#[$doc])* $variant, )* }
         $crate::idl::reading::idl_word_list!($name { $( $variant = $word, )* });
+
+        impl schemars::JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                $crate::idl::reading::OneOf::<$name>::json_schema(generator)
+            }
+        }
     };
 }
 
-/// Gives words to an enum that is declared elsewhere.
+/// Gives words to an enum of the runtime, and its reader.
 macro_rules! idl_word_list {
     ($name:ident { $( $variant:ident = $word:literal, )* }) => {
         impl $crate::idl::reading::Word for $name {
@@ -105,20 +140,6 @@ macro_rules! idl_word_list {
                 diagnostics: &mut $crate::diagnostic::Diagnostics,
             ) -> Option<Self> {
                 $crate::idl::reading::word(node, diagnostics)
-            }
-        }
-
-        impl schemars::JsonSchema for $name {
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({ "type": "string", "enum": [$( $word ),*] })
             }
         }
     };

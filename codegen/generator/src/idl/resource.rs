@@ -2,17 +2,18 @@
 
 use std::borrow::Cow;
 
+use orch_runtime::resource_def::{NameFormat, Scope, Verb};
 use schemars::{JsonSchema, SchemaGenerator, json_schema};
 
-use super::reading::{Read, idl_object, idl_word_list, idl_words};
+use super::reading::{OneOf, Read, idl_object, idl_word_list, idl_words};
 use crate::{
     diagnostic::Diagnostics,
-    model::{NameFormat, Verb},
     source::{Node, Spanned, Value},
 };
 
 idl_object! {
-    /// Makes an object type a kind that is served. Its `apiVersion`, `kind`, `metadata` and List kind are implied.
+    /// Makes an object type a kind that is served. Its `apiVersion`, `kind`, `metadata` and List kind are
+    /// implied.
     pub struct ResourceExtension, "x-orch-resource", refused: &[
         ("kind", "the kind is the name of the type"),
         ("group", "the group is `info.title`"),
@@ -28,14 +29,17 @@ idl_object! {
         /// Named sets that the kind belongs to.
         "categories" => categories: Option<Vec<Spanned<String>>>,
         /// Whether objects live in namespaces.
-        "scope" => scope: ScopeWord,
+        #[schemars(with = "OneOf<Scope>")]
+        "scope" => scope: Scope,
         /// What may be done; everything unless given.
+        #[schemars(with = "Option<Vec<OneOf<Verb>>>")]
         "verbs" => verbs: Option<Vec<Spanned<Verb>>>,
         /// An operation instead of an object: answers to `create`, nothing is stored.
         "virtual" => is_virtual: Option<Spanned<bool>>,
         /// Paths below an item: `status`, `scale`, named operations.
         "subresources" => subresources: Option<Vec<SubresourceEntry>>,
         /// Rule for `metadata.name`; `dns-subdomain` unless given.
+        #[schemars(with = "Option<OneOf<NameFormat>>")]
         "nameFormat" => name_format: Option<Spanned<NameFormat>>,
         /// Columns of the Table form; name and age unless given.
         "columns" => columns: Option<Vec<ColumnExtension>>,
@@ -72,15 +76,10 @@ idl_object! {
     }
 }
 
-idl_words! {
-    /// `scope`.
-    pub enum ScopeWord {
-        /// One set per namespace.
-        Namespaced = "Namespaced",
-        /// One set for the whole server.
-        Cluster = "Cluster",
-    }
-}
+idl_word_list!(Scope {
+    Namespaced = "Namespaced",
+    Cluster = "Cluster",
+});
 
 idl_word_list!(Verb {
     Create = "create",
@@ -106,6 +105,7 @@ idl_object! {
         /// The last segment of the path.
         "name" => name: Spanned<String>,
         /// What may be done; `create` unless given (`status` and `scale`: get, patch, update).
+        #[schemars(with = "Option<Vec<OneOf<Verb>>>")]
         "verbs" => verbs: Option<Vec<Spanned<Verb>>>,
         /// Qualified name of the body's type, where it is not the kind itself: `policy.v1.Eviction`.
         "body" => body: Option<Spanned<String>>,
@@ -158,7 +158,8 @@ idl_object! {
         "description" => description: Option<Spanned<String>>,
         /// 0 is always shown, more only in wide output.
         "priority" => priority: Option<Spanned<i32>>,
-        /// Shows the value at this path, `.status.phase`; of a list or map its single values, `a,b` or `a=1,b=2`.
+        /// Shows the value at this path, `.status.phase`; of a list or map its single values, `a,b` or
+        /// `a=1,b=2`.
         "path" => path: Option<Spanned<String>>,
         /// Shows the number of entries at these paths: `[.data, .binaryData]`.
         "count" => count: Option<Vec<Spanned<String>>>,

@@ -116,8 +116,8 @@ idl_object! {
         "x-orch-resource" => resource: Option<ResourceExtension>,
         /// Protobuf field number. A kind with no tags is not served as protobuf.
         "x-orch-tag" => tag: Option<Spanned<u32>>,
-        /// Protobuf field number of the message in which the field is nested, although it stands in the object itself
-        /// everywhere else.
+        /// Protobuf field number of the message in which the field is nested, although it stands in the
+        /// object itself everywhere else.
         "x-orch-inline-tag" => inline_tag: Option<Spanned<u32>>,
         /// How merges identify the items of a list.
         "x-orch-list-type" => list_type: Option<Spanned<ListType>>,

@@ -7,8 +7,8 @@ use crate::{diagnostic::Diagnostics, idl::Document, source::Spanned};
 /// The folder and title of the group whose name is empty.
 const CORE: &str = "core";
 
-/// Group (`""` for the core group) and version of a file. Where the file does not say, or says it wrongly, its path
-/// does, so that its types can still be referred to.
+/// Group (`""` for the core group) and version of a file. Where the file does not say, or says it wrongly,
+/// its path does, so that its types can still be referred to.
 pub(super) fn group_version(
     document: &Document,
     relative: &Path,

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::{
     diagnostic::Span,
-    idl::{self, DescribedGate, GateStage, Schema},
-    model::{FeatureGate, Model, TypeKind},
+    idl::{self, DescribedGate, Schema},
+    model::{FeatureGate, GateStage, Model, TypeKind},
 };
 
-/// Settles the gates of all fields. A gate that nobody describes is of a beta feature, and on.
+/// Settles the gates of all fields. A gate without a description is of a beta feature, and on.
 pub(super) fn settle(model: &mut Model, written: &[&Schema]) {
     let described: BTreeMap<&str, &DescribedGate> = written
         .iter()

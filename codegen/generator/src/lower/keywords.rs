@@ -1,11 +1,11 @@
 //! Which keywords go together: with the type of the value, and with the place.
 
-use super::Scope;
+use super::Lowering;
 use crate::idl::Schema;
 
 /// Where a schema stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Position {
     /// Under a name in components.schemas.
     Type,
     /// A field of an object.
@@ -93,7 +93,7 @@ const CLASSES: &[(&[&str], &[Class])] = &[
 ];
 
 /// Keywords that only mean something in some places.
-const PLACES: &[(&[&str], &[Place], &str)] = &[
+const POSITIONS: &[(&[&str], &[Position], &str)] = &[
     (
         &[
             "default",
@@ -108,7 +108,7 @@ const PLACES: &[(&[&str], &[Place], &str)] = &[
             "x-orch-deprecated",
             "x-orch-omit-empty",
         ],
-        &[Place::Field],
+        &[Position::Field],
         "it belongs to a field: move it to the property of an object",
     ),
     (
@@ -119,26 +119,26 @@ const PLACES: &[(&[&str], &[Place], &str)] = &[
             "x-orch-defaulter",
             "x-orch-first-validator",
         ],
-        &[Place::Type],
+        &[Position::Type],
         "it belongs to a named type: move it under components.schemas",
     ),
     (
         &["x-orch-validator", "x-orch-validations"],
-        &[Place::Type, Place::Field],
+        &[Position::Type, Position::Field],
         "it belongs to a field or a named type: name the type under components.schemas and refer to it",
     ),
     (
         &["nullable"],
-        &[Place::Field, Place::Item, Place::Value],
+        &[Position::Field, Position::Item, Position::Value],
         "whether a value may be null is said where the type is used, not where it is named",
     ),
 ];
 
-impl Scope<'_, '_> {
+impl Lowering<'_, '_> {
     /// Reports the keywords that mean nothing in this place.
-    pub(super) fn check_keywords(&mut self, schema: &Schema, place: Place) {
-        for (keywords, places, help) in PLACES {
-            if !places.contains(&place) {
+    pub(super) fn check_keywords(&mut self, schema: &Schema, position: Position) {
+        for (keywords, positions, help) in POSITIONS {
+            if !positions.contains(&position) {
                 for key in schema.keys.iter().filter(|key| keywords.contains(&key.value.as_str())) {
                     self.diagnostics.error(&key.span, format!("`{}` means nothing here", key.value), *help);
                 }

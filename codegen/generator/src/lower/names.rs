@@ -56,8 +56,8 @@ fn capitalized(word: &str) -> String {
     chars.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(chars).collect()
 }
 
-/// Splits a name at its humps. A run of capitals is one word (`IP`), up to its last capital where a small letter
-/// follows (`IP`, `Family`), except that the `s` of a plural belongs to the run (`IPs`, `URLs`).
+/// Splits a name at its humps. A run of capitals is one word (`IP`), up to its last capital where a small
+/// letter follows (`IP`, `Family`), except that the `s` of a plural belongs to the run (`IPs`, `URLs`).
 fn words(wire: &str) -> Vec<String> {
     let chars: Vec<char> = wire.chars().collect();
     let mut words: Vec<String> = Vec::new();

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Scope,
-    keywords::{Class, Place},
+    Lowering,
+    keywords::{Class, Position},
     names,
     shape::{any, text},
 };
@@ -29,10 +29,10 @@ pub(super) fn rules(schema: &Schema) -> Vec<ValidationRule> {
     schema.validations.iter().flatten().map(rule).collect()
 }
 
-impl Scope<'_, '_> {
+impl Lowering<'_, '_> {
     /// An object with fields.
     pub(super) fn object(&mut self, name: &str, schema: &Schema) -> ObjectType {
-        self.check_keywords(schema, Place::Type);
+        self.check_keywords(schema, Position::Type);
         self.check_class(schema, Class::Object);
         self.check_object_type(schema);
         let required: Vec<&str> = schema.required.iter().flatten().map(|name| name.value.as_str()).collect();
@@ -101,7 +101,7 @@ impl Scope<'_, '_> {
     }
 
     fn field(&mut self, name: &Spanned<String>, schema: &Schema, required: bool) -> Field {
-        let usage = self.usage_at(schema, Place::Field, &name.span);
+        let usage = self.usage_at(schema, Position::Field, &name.span);
         let string = |keyword: &Option<Spanned<String>>| keyword.as_ref().map(|text| text.value.clone());
         Field {
             name: name.value.clone(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Scope;
+use super::Lowering;
 use crate::{
     diagnostic::{Diagnostics, suggest},
     idl::Schema,
@@ -33,7 +33,8 @@ pub(super) fn qualified_name(group: &str, version: &str, name: &str) -> String {
 }
 
 impl<'f> Declared<'f> {
-    /// Numbers the types of all files in the order of their qualified names, and reports those declared twice.
+    /// Numbers the types of all files in the order of their qualified names, and reports those declared
+    /// twice.
     pub fn collect(files: &'f Files, diagnostics: &mut Diagnostics) -> Self {
         let mut sorted: BTreeMap<String, Declaration<'f>> = BTreeMap::new();
         for file in &files.schemas {
@@ -69,7 +70,7 @@ impl<'f> Declared<'f> {
     }
 }
 
-impl Scope<'_, '_> {
+impl Lowering<'_, '_> {
     /// The type that `$ref` means; `None` after a report.
     pub(super) fn reference(&mut self, reference: &Spanned<String>) -> Option<TypeId> {
         match reference.value.strip_prefix(LOCAL) {

@@ -2,24 +2,12 @@
 
 pub(super) mod columns;
 
-use super::Scope;
+use super::Lowering;
 use crate::{
-    idl::{LifecycleExtension, ResourceExtension, ScopeWord, SubresourceEntry},
+    idl::{LifecycleExtension, ResourceExtension, SubresourceEntry},
     model::{Lifecycle, NameFormat, Resource, Subresource, TypeId, Verb},
     source::Spanned,
 };
-
-/// Every verb, sorted.
-const ALL: [Verb; 8] = [
-    Verb::Create,
-    Verb::Delete,
-    Verb::DeleteCollection,
-    Verb::Get,
-    Verb::List,
-    Verb::Patch,
-    Verb::Update,
-    Verb::Watch,
-];
 
 /// Verbs of `status` and `scale`.
 const PART: [Verb; 3] = [Verb::Get, Verb::Patch, Verb::Update];
@@ -27,7 +15,7 @@ const PART: [Verb; 3] = [Verb::Get, Verb::Patch, Verb::Update];
 /// The body of `scale`.
 const SCALE: &str = "autoscaling.v1.Scale";
 
-impl Scope<'_, '_> {
+impl Lowering<'_, '_> {
     /// A kind that is served.
     pub(super) fn resource(
         &mut self,
@@ -42,7 +30,7 @@ impl Scope<'_, '_> {
             keyword.iter().flatten().map(|text| text.value.clone()).collect::<Vec<_>>()
         };
         let is_virtual = flag(&written.is_virtual, false);
-        let default_verbs: &[Verb] = if is_virtual { &[Verb::Create] } else { &ALL };
+        let default_verbs: &[Verb] = if is_virtual { &[Verb::Create] } else { Verb::ALL };
         Resource {
             ty,
             kind: kind.value.clone(),
@@ -53,7 +41,7 @@ impl Scope<'_, '_> {
                 .map_or_else(|| kind.value.to_lowercase(), |name| name.value.clone()),
             short_names: texts(&written.short_names),
             categories: texts(&written.categories),
-            namespaced: written.scope == ScopeWord::Namespaced,
+            scope: written.scope,
             verbs: verbs(written.verbs.as_ref(), default_verbs),
             is_virtual,
             subresources: self.subresources(written),

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Scope,
-    keywords::{Class, Place},
+    Lowering,
+    keywords::{Class, Position},
 };
 use crate::{
     diagnostic::Span,
@@ -43,19 +43,19 @@ fn types(schema: &Schema) -> Option<Vec<TypeName>> {
     schema.types.as_ref().map(|types| types.0.iter().map(|word| word.value).collect())
 }
 
-impl Scope<'_, '_> {
+impl Lowering<'_, '_> {
     /// What stands at one place. `schema` is not an object with fields.
-    pub(super) fn usage(&mut self, schema: &Schema, place: Place) -> Usage {
-        self.usage_at(schema, place, &schema.span)
+    pub(super) fn usage(&mut self, schema: &Schema, position: Position) -> Usage {
+        self.usage_at(schema, position, &schema.span)
     }
 
-    /// The same, with the place to blame for what is wrong with the whole.
-    pub(super) fn usage_at(&mut self, schema: &Schema, place: Place, span: &Span) -> Usage {
-        self.check_keywords(schema, place);
+    /// The same, with the place at which errors about the whole are reported.
+    pub(super) fn usage_at(&mut self, schema: &Schema, position: Position, span: &Span) -> Usage {
+        self.check_keywords(schema, position);
         let (class, shape) = self.shape(schema, span);
         self.check_class(schema, class);
         let null = types(schema).is_some_and(|types| types.len() > 1 && types.contains(&TypeName::Null));
-        if null && matches!(place, Place::Type | Place::Key) {
+        if null && matches!(position, Position::Type | Position::Key) {
             let help = "whether a value may be null is said where the type is used: remove \"null\"";
             self.diagnostics.error(schema.key_span("type"), "a named type or a key cannot be null", help);
         }
@@ -121,7 +121,7 @@ impl Scope<'_, '_> {
 
     /// No `type`: any JSON, unless another keyword shows that the type was forgotten.
     fn untyped(&mut self, schema: &Schema) -> (Class, Shape) {
-        const BETRAYING: &[(&str, &str)] = &[
+        const IMPLYING: &[(&str, &str)] = &[
             ("properties", "object"),
             ("additionalProperties", "object"),
             ("items", "array"),
@@ -131,7 +131,7 @@ impl Scope<'_, '_> {
             ("minimum", "integer"),
             ("maximum", "integer"),
         ];
-        if let Some((keyword, name)) = BETRAYING.iter().find(|(keyword, _)| is_written(schema, keyword)) {
+        if let Some((keyword, name)) = IMPLYING.iter().find(|(keyword, _)| is_written(schema, keyword)) {
             let message = format!("`{keyword}` without a `type`");
             self.diagnostics.error(schema.key_span(keyword), message, format!("add `type: {name}`"));
             return (Class::Unknown, Shape::Any);
@@ -176,7 +176,7 @@ impl Scope<'_, '_> {
 
     fn list(&mut self, schema: &Schema) -> Shape {
         let item = if let Some(items) = &schema.items {
-            self.usage(items, Place::Item)
+            self.usage(items, Position::Item)
         } else {
             let help = "add `items:` with the type of each item";
             self.diagnostics.error(schema.key_span("type"), "a list without `items`", help);
@@ -236,7 +236,7 @@ impl Scope<'_, '_> {
                 );
                 return (Class::Map, Shape::Any);
             }
-            Some(Additional::Schema(value)) => self.usage(value, Place::Value),
+            Some(Additional::Schema(value)) => self.usage(value, Position::Value),
         };
         let keys = match &schema.property_names {
             Some(names) => self.map_keys(names),
@@ -249,13 +249,13 @@ impl Scope<'_, '_> {
     /// `propertyNames`: a rule for strings, in which `type` may be left out.
     fn map_keys(&mut self, names: &Schema) -> Usage {
         if names.reference.is_none() && names.types.is_none() {
-            self.check_keywords(names, Place::Key);
+            self.check_keywords(names, Position::Key);
             let (class, shape) = self.string(names, names.format.as_ref().map(|format| format.value));
             self.check_class(names, class);
             let constraints = self.constraints(names);
             return Usage { shape: self.key_shape(names, shape), constraints, ..any(&names.span) };
         }
-        let usage = self.usage(names, Place::Key);
+        let usage = self.usage(names, Position::Key);
         Usage { shape: self.key_shape(names, usage.shape), ..usage }
     }
 

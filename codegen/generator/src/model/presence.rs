@@ -1,4 +1,5 @@
-//! How a field shows that it has no value, and what that means: the table in the schema language's description.
+//! How a field shows that it has no value, and what that means: the table in the schema language's
+//! description.
 
 use serde_json::Value;
 
@@ -52,9 +53,9 @@ impl Field {
         }
     }
 
-    /// What its empty value means. Texts may be empty where the schema says `minLength: 0`; lists and maps must not be
-    /// where it says `minItems: 1` or `minProperties: 1`. Zero and false are values unless the schema says
-    /// `x-orch-omit-empty`.
+    /// What its empty value means. Texts may be empty where the schema says `minLength: 0`; lists and maps
+    /// must not be where it says `minItems: 1` or `minProperties: 1`. Zero and false are values unless the
+    /// schema says `x-orch-omit-empty`.
     pub fn empty(&self, model: &Model) -> Empty {
         let constraints = &model.innermost(&self.usage).constraints;
         let is_a_value = match model.resolve(&self.usage) {
@@ -75,8 +76,8 @@ impl Field {
         }
     }
 
-    /// Whether its default changes a value that is absent: it does not where it says no more than that the value is
-    /// empty.
+    /// Whether its default changes a value that is absent: it does not where it says no more than that the
+    /// value is empty.
     pub fn is_filled(&self, model: &Model) -> bool {
         if self.default_fn.is_some() {
             return true;

@@ -34,8 +34,8 @@ impl Resolved<'_> {
 }
 
 impl Model {
-    /// Follows aliases to the shape behind them. Aliases that go in circles, which is an error of its own, stand for
-    /// any JSON.
+    /// Follows aliases to the shape behind them. Aliases that go in circles, which is an error of its own,
+    /// stand for any JSON.
     pub fn resolve<'m>(&'m self, usage: &'m Usage) -> Resolved<'m> {
         match &self.innermost(usage).shape {
             Shape::Named(id) => match &self.ty(*id).kind {
@@ -50,7 +50,8 @@ impl Model {
         }
     }
 
-    /// The usage that states the constraints: that of the innermost alias, because a reference has none of its own.
+    /// The usage that states the constraints: that of the innermost alias, because a reference has none of
+    /// its own.
     pub fn innermost<'m>(&'m self, usage: &'m Usage) -> &'m Usage {
         let aliases = self.names(usage).into_iter().filter_map(|ty| match &ty.kind {
             TypeKind::Alias(usage) => Some(usage),

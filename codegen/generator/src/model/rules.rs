@@ -1,7 +1,7 @@
 //! The rules that OpenAPI's own keywords state about a value, in the order in which they are checked.
 //!
-//! A rule is data here. Generated code calls the function of [`orch_runtime::rule`] that it stands for, and the checks
-//! of defaults call the same function.
+//! A rule is data here. Generated code calls the function of [`orch_runtime::rule`] that it stands for, and
+//! the checks of defaults call the same function.
 
 use orch_runtime::constraint::{self, Constraint};
 

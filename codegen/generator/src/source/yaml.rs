@@ -1,7 +1,7 @@
 //! YAML text to a tree of nodes with their places.
 //!
-//! The parser's events are read instead of a ready-made tree, because a tree has already lost what is to be refused
-//! with its place: anchors, aliases, and every duplicate key but one.
+//! The parser's events are read instead of a ready-made tree, because a tree has already lost what is to be
+//! refused with its place: anchors, aliases, and every duplicate key but one.
 
 use std::{borrow::Cow, path::PathBuf, sync::Arc};
 

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use orch_runtime::{
     field_error::Validation,
-    object::{Kind, SetDefaults, Validate},
+    object::{Kind, ObjectType, SetDefaults, Validate},
     path::Path,
     resource_def::{CellContext, ColumnValue, NameFormat, Scope, Stability, Verb},
     scalar::Time,
@@ -394,7 +394,8 @@ fn a_kind_becomes_an_object_and_a_tree_again() {
         "metadata": {"name": "m"}, "spec": {"parts": [{"name": "p"}]},
     });
     let object = (kinds::v1::Machine::RESOURCE.from_tree)(tree).unwrap();
-    assert_eq!(object.resource().kind, "Machine");
+    assert!(object.as_any().is::<kinds::v1::Machine>());
+    assert!(std::ptr::eq(kinds::v1::Machine::TYPE, kinds::v1::Machine::RESOURCE.type_def));
     assert_eq!(
         object.to_tree().unwrap(),
         json!({"metadata": {"name": "m"}, "spec": {"parts": [{"name": "p"}]}, "status": {}})

@@ -94,9 +94,9 @@ fn is_label(value: &[u8]) -> bool {
         && value.iter().all(|byte| alphanumeric(byte) || *byte == b'-')
 }
 
-/// The prefix as it is judged: the last two bytes give way to a letter when the very last is a dash. So one byte
-/// more than the maximum is accepted, and anything before the dash. Clients know the rule as this; nothing wrong
-/// comes through, because the completed name is judged as well.
+/// The prefix as it is judged: the last two bytes give way to a letter when the very last is a dash. So one
+/// byte more than the maximum is accepted, and anything before the dash. This is the rule of the Kubernetes
+/// API; nothing wrong comes through, because the completed name is judged as well.
 fn mask_trailing_dash(value: &str) -> std::borrow::Cow<'_, [u8]> {
     let bytes = value.as_bytes();
     match bytes {

@@ -34,8 +34,8 @@ pub fn path_segment_prefix(value: &str) -> Vec<String> {
         .collect()
 }
 
-/// The key of a label or annotation, or a finalizer: an optional subdomain and a slash, then a name of at most
-/// 63 bytes.
+/// The key of a label or annotation, or a finalizer: an optional subdomain and a slash, then a name of at
+/// most 63 bytes.
 pub fn qualified_name(value: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let mut parts = value.split('/');

@@ -1,13 +1,13 @@
-//! In which order errors are told, and taking back and moving those that rules of the schema have found.
+//! The order of errors, and taking back and moving those that rules of the schema have found.
 //!
-//! Rules run in the order of the schema's fields, hand-written ones after them; clients may know another order. An
-//! [`Order`] says it, one level of fields at a time.
+//! Rules run in the order of the schema's fields, hand-written ones after them. Where the errors of a kind
+//! have another order, an [`Order`] says it, one level of fields at a time.
 
 use super::Validation;
 use crate::path::Path;
 
-/// A field, and the order of what is below it. The field `"*"` stands for all fields that are not listed, and `""` for
-/// the place itself, which is otherwise one of those, or comes last where they are not listed.
+/// A field, and the order of what is below it. The field `"*"` stands for all fields that are not listed, and
+/// `""` for the place itself, which is otherwise one of those, or comes last where they are not listed.
 #[derive(Debug)]
 pub struct Order {
     /// The name of the field.
@@ -59,7 +59,8 @@ impl Validation<'_> {
         }
     }
 
-    /// Moves the errors at a place and below it to another place, at which clients know them.
+    /// Moves the errors at a place and below it to another place: some rules report a part of the object at a
+    /// field other than its own.
     pub fn relocate(&mut self, from: &Path<'_>, to: &Path<'_>) {
         if self.errors.is_empty() {
             return;
@@ -79,8 +80,8 @@ fn rest<'f>(field: &'f str, place: &str) -> Option<&'f str> {
     (place.is_empty() || rest.is_empty() || rest.starts_with(['.', '['])).then_some(rest)
 }
 
-/// Ranks level by level: those of fields by the order, those of items by their index, after the list itself if it is
-/// listed.
+/// Ranks level by level: those of fields by the order, those of items by their index, after the list itself
+/// if it is listed.
 fn rank(mut rest: &str, mut order: &[Order]) -> Vec<usize> {
     let place_of = |name: &str, order: &[Order]| order.iter().position(|entry| entry.field == name);
     let mut ranks = Vec::new();

@@ -27,8 +27,8 @@ impl Number for i64 {
 }
 
 impl Number for f64 {
-    /// Decimal steps such as 0.1 have no exact binary form, so a quotient counts as whole when it differs from a
-    /// whole number by rounding errors only.
+    /// Decimal steps such as 0.1 have no exact binary form, so a quotient counts as whole when it differs
+    /// from a whole number by rounding errors only.
     fn is_multiple_of(self, step: Self) -> bool {
         let quotient = self / step;
         (quotient - quotient.round()).abs() <= quotient.abs() * (4.0 * f64::EPSILON)

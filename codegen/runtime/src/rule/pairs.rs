@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// The items of `new` that `old` has too, by their key: place in `new`, new state, old state. Rules about a change
-/// apply to these; items that came or went were not changed.
+/// The items of `new` that `old` has too, by their key: place in `new`, new state, old state. Rules about a
+/// change apply to these; items that came or went were not changed.
 pub fn pairs<'l, T, K: Ord>(
     new: &'l [T],
     old: &'l [T],

@@ -39,8 +39,8 @@ pub fn object_meta(value: &ObjectMeta, path: &Path<'_>, cx: &mut Validation<'_>)
     }
 }
 
-/// What never changes in an object's metadata, and what is added to an object that is on its way out. Not called
-/// through a schema: metadata inside of templates may change.
+/// What never changes in an object's metadata, and what is added to an object that is being deleted. Not
+/// called through a schema: metadata inside of templates may change.
 pub fn object_meta_update(new: &ObjectMeta, old: &ObjectMeta, path: &Path<'_>, cx: &mut Validation<'_>) {
     if old.deletion_timestamp.is_some() {
         let added: Vec<&String> =
@@ -95,7 +95,7 @@ fn annotations(value: &ObjectMeta, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
 }
 
-/// Faults are reported at the list's own fields, without the owner's index: that is where clients expect them.
+/// Faults are reported at `ownerReferences.<field>`, without the owner's index, as the Kubernetes API does.
 fn owner_references(owners: &[OwnerReference], path: &Path<'_>, cx: &mut Validation<'_>) {
     let mut controller: Option<String> = None;
     for owner in owners {

@@ -7,8 +7,8 @@ use crate::{
     source::Spanned,
 };
 
-/// A kind whose objects are stored has one version: nothing converts its objects from one version to another, so
-/// a list would mix objects of both.
+/// A kind whose objects are stored has one version: nothing converts its objects from one version to another,
+/// so a list would mix objects of both.
 pub(in crate::check) fn one_stored_version(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
     let mut kinds: BTreeMap<(&str, &str), Vec<&Resource>> = BTreeMap::new();
     for written in walk::resources(lowered).into_iter().filter(|written| !written.resource.is_virtual) {

@@ -41,7 +41,7 @@ pub fn scalar(shape: &Shape, constraints: &Constraints, data: &mut SchemaData) -
             format: text_format(shape),
             pattern: constraints.pattern.clone(),
             enumeration: constraints.enum_values.iter().cloned().map(Some).collect(),
-            // That an empty text is accepted goes without saying.
+            // `minLength: 0` is what OpenAPI assumes anyway.
             min_length: constraints.min_length.filter(|min| *min > 0).map(|min| min as usize),
             max_length: constraints.max_length.map(|max| max as usize),
         }),

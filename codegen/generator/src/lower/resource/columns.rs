@@ -2,11 +2,11 @@
 
 use crate::{
     idl::{ColumnExtension, ColumnType, ResourceExtension, Schema, Word},
-    lower::Scope,
+    lower::Lowering,
     model::{Column, ColumnValue, Field, Model, Resolved, Shape, TypeId, TypeKind},
 };
 
-impl Scope<'_, '_> {
+impl Lowering<'_, '_> {
     /// The columns as written, or Name and Age.
     pub(super) fn columns(&mut self, written: &ResourceExtension) -> Vec<Column> {
         match &written.columns {

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 use orch_runtime::{
-    Tree, field_error::Validation, object::{SetDefaults, Validate},
+    Tree, field_error::Validation, object::{ObjectType, SetDefaults, Validate},
     path::Path, presence, resource_def::GroupVersionDef, scalar::{IntOrString, Quantity},
     text_enum, type_def::{FieldDef, ListSemantics, Scalar, Shape, TypeDef},
 };
@@ -304,6 +304,10 @@ pub static DEFAULTS_TYPE: TypeDef = TypeDef {
     atomic: false,
 };
 
+impl ObjectType for Defaults {
+    const TYPE: &'static TypeDef = &DEFAULTS_TYPE;
+}
+
 /// An object with a default.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -348,6 +352,10 @@ pub static ITEM_TYPE: TypeDef = TypeDef {
     atomic: false,
 };
 
+impl ObjectType for Item {
+    const TYPE: &'static TypeDef = &ITEM_TYPE;
+}
+
 /// Objects.
 pub type Items = Vec<Item>;
 
@@ -381,6 +389,10 @@ pub static NOTHING_TYPE: TypeDef = TypeDef {
     ],
     atomic: false,
 };
+
+impl ObjectType for Nothing {
+    const TYPE: &'static TypeDef = &NOTHING_TYPE;
+}
 
 /// An object whose first defaults come from a function that sees all of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -435,6 +447,10 @@ pub static PAIRED_TYPE: TypeDef = TypeDef {
     ],
     atomic: false,
 };
+
+impl ObjectType for Paired {
+    const TYPE: &'static TypeDef = &PAIRED_TYPE;
+}
 
 /// The kinds and published types of this group and version.
 pub static GROUP_VERSION: GroupVersionDef = GroupVersionDef {

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use orch_runtime::{
     field_error::{FieldError, Shown, Validation},
-    object::{self, SetDefaults, Validate},
+    object::{self, ObjectType, SetDefaults, Validate},
     path::Path, presence,
     resource_def::{
         BodyKind, ColumnDef, ColumnValue, GroupVersionDef, Lifecycle, NameFormat,
@@ -62,6 +62,10 @@ pub static MACHINE_TYPE: TypeDef = TypeDef {
     ],
     atomic: false,
 };
+
+impl ObjectType for Machine {
+    const TYPE: &'static TypeDef = &MACHINE_TYPE;
+}
 
 /// The resource table's row of [`Machine`].
 pub static MACHINE_RESOURCE: ResourceDef = ResourceDef {
@@ -223,6 +227,10 @@ pub static MACHINE_PART_TYPE: TypeDef = TypeDef {
     atomic: false,
 };
 
+impl ObjectType for MachinePart {
+    const TYPE: &'static TypeDef = &MACHINE_PART_TYPE;
+}
+
 /// What is wanted of a machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -287,6 +295,10 @@ pub static MACHINE_SPEC_TYPE: TypeDef = TypeDef {
     atomic: false,
 };
 
+impl ObjectType for MachineSpec {
+    const TYPE: &'static TypeDef = &MACHINE_SPEC_TYPE;
+}
+
 /// What is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -319,6 +331,10 @@ pub static MACHINE_STATUS_TYPE: TypeDef = TypeDef {
     atomic: false,
 };
 
+impl ObjectType for MachineStatus {
+    const TYPE: &'static TypeDef = &MACHINE_STATUS_TYPE;
+}
+
 /// Restarts a machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -346,6 +362,10 @@ pub static RESTART_TYPE: TypeDef = TypeDef {
     ],
     atomic: false,
 };
+
+impl ObjectType for Restart {
+    const TYPE: &'static TypeDef = &RESTART_TYPE;
+}
 
 /// The kinds and published types of this group and version.
 pub static GROUP_VERSION: GroupVersionDef = GroupVersionDef {

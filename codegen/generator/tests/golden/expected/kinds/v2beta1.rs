@@ -1,5 +1,5 @@
 use orch_runtime::{
-    object::{self, SetDefaults, Validate},
+    object::{self, ObjectType, SetDefaults, Validate},
     presence,
     resource_def::{
         ColumnDef, ColumnValue, GroupVersionDef, Lifecycle, NameFormat, ResourceDef,
@@ -47,6 +47,10 @@ pub static PING_TYPE: TypeDef = TypeDef {
     ],
     atomic: false,
 };
+
+impl ObjectType for Ping {
+    const TYPE: &'static TypeDef = &PING_TYPE;
+}
 
 /// The resource table's row of [`Ping`].
 pub static PING_RESOURCE: ResourceDef = ResourceDef {

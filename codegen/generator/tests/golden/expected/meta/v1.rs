@@ -1,5 +1,5 @@
 use orch_runtime::{
-    object::{SetDefaults, Validate},
+    object::{ObjectType, SetDefaults, Validate},
     presence, resource_def::GroupVersionDef, type_def::{FieldDef, Scalar, Shape, TypeDef},
 };
 use serde::{Deserialize, Serialize};
@@ -36,6 +36,10 @@ pub static LIST_META_TYPE: TypeDef = TypeDef {
     ],
     atomic: false,
 };
+
+impl ObjectType for ListMeta {
+    const TYPE: &'static TypeDef = &LIST_META_TYPE;
+}
 
 /// Name and history of an object.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -77,6 +81,10 @@ pub static OBJECT_META_TYPE: TypeDef = TypeDef {
     ],
     atomic: false,
 };
+
+impl ObjectType for ObjectMeta {
+    const TYPE: &'static TypeDef = &OBJECT_META_TYPE;
+}
 
 /// A point in time.
 pub type Time = orch_runtime::scalar::Time;

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use orch_runtime::{
     field_error::{FieldError, Validation},
-    object::{SetDefaults, Validate},
+    object::{ObjectType, SetDefaults, Validate},
     path::Path, presence, resource_def::GroupVersionDef, rule, scalar::Time, text_enum,
     type_def::{FieldDef, ListSemantics, Scalar, Shape, TypeDef},
 };
@@ -41,6 +41,10 @@ pub static POINT_TYPE: TypeDef = TypeDef {
     ],
     atomic: false,
 };
+
+impl ObjectType for Point {
+    const TYPE: &'static TypeDef = &POINT_TYPE;
+}
 
 /// Every way in which a field can be present or absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -308,6 +312,10 @@ pub static PRESENCE_TYPE: TypeDef = TypeDef {
     ],
     atomic: false,
 };
+
+impl ObjectType for Presence {
+    const TYPE: &'static TypeDef = &PRESENCE_TYPE;
+}
 
 /// The kinds and published types of this group and version.
 pub static GROUP_VERSION: GroupVersionDef = GroupVersionDef {

@@ -1,7 +1,7 @@
 use std::{collections::BTreeMap, sync::LazyLock};
 use orch_runtime::{
     constraint, field_error::{FieldError, Shown, Validation},
-    object::{SetDefaults, Validate},
+    object::{ObjectType, SetDefaults, Validate},
     presence, resource_def::GroupVersionDef, rule, text_enum::{self, TextEnum},
     type_def::{FieldDef, ListSemantics, Scalar, Shape, TypeDef},
 };
@@ -38,6 +38,10 @@ pub static FREE_TYPE: TypeDef = TypeDef {
     atomic: false,
 };
 
+impl ObjectType for Free {
+    const TYPE: &'static TypeDef = &FREE_TYPE;
+}
+
 /// A type with the name of one in the runtime.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -72,6 +76,10 @@ pub static PATH_TYPE: TypeDef = TypeDef {
     ],
     atomic: false,
 };
+
+impl ObjectType for Path {
+    const TYPE: &'static TypeDef = &PATH_TYPE;
+}
 
 /// A share of a hundred.
 pub type Percent = i32;
@@ -129,6 +137,10 @@ pub static PORT_TYPE: TypeDef = TypeDef {
     ],
     atomic: false,
 };
+
+impl ObjectType for Port {
+    const TYPE: &'static TypeDef = &PORT_TYPE;
+}
 
 orch_runtime::text_enum! {
     /// A protocol.
@@ -471,6 +483,10 @@ pub static RULES_TYPE: TypeDef = TypeDef {
     atomic: false,
 };
 
+impl ObjectType for Rules {
+    const TYPE: &'static TypeDef = &RULES_TYPE;
+}
+
 /// A source.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -517,6 +533,10 @@ pub static SOURCE_TYPE: TypeDef = TypeDef {
     ],
     atomic: false,
 };
+
+impl ObjectType for Source {
+    const TYPE: &'static TypeDef = &SOURCE_TYPE;
+}
 
 /// A strategy.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -592,6 +612,10 @@ pub static STRATEGY_TYPE: TypeDef = TypeDef {
     atomic: false,
 };
 
+impl ObjectType for Strategy {
+    const TYPE: &'static TypeDef = &STRATEGY_TYPE;
+}
+
 orch_runtime::text_enum! {
     /// Strategies.
     pub enum StrategyType {
@@ -634,6 +658,10 @@ pub static VOLUME_TYPE: TypeDef = TypeDef {
     ],
     atomic: false,
 };
+
+impl ObjectType for Volume {
+    const TYPE: &'static TypeDef = &VOLUME_TYPE;
+}
 
 /// The kinds and published types of this group and version.
 pub static GROUP_VERSION: GroupVersionDef = GroupVersionDef {

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 use orch_runtime::{
-    Tree, field_error::Validation, object::{SetDefaults, Validate},
+    Tree, field_error::Validation, object::{ObjectType, SetDefaults, Validate},
     path::Path, presence, resource_def::GroupVersionDef,
     scalar::{ByteString, Duration, IntOrString, MicroTime, Quantity, Time},
     text_enum,
@@ -50,6 +50,10 @@ pub static CHILD_TYPE: TypeDef = TypeDef {
     ],
     atomic: true,
 };
+
+impl ObjectType for Child {
+    const TYPE: &'static TypeDef = &CHILD_TYPE;
+}
 
 orch_runtime::text_enum! {
     /// Colours.
@@ -329,6 +333,10 @@ pub static SHAPES_TYPE: TypeDef = TypeDef {
     ],
     atomic: false,
 };
+
+impl ObjectType for Shapes {
+    const TYPE: &'static TypeDef = &SHAPES_TYPE;
+}
 
 /// The kinds and published types of this group and version.
 pub static GROUP_VERSION: GroupVersionDef = GroupVersionDef {

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use orch_runtime::{
     field_error::{FieldError, Shown, Validation, json},
-    object::{SetDefaults, Validate},
+    object::{ObjectType, SetDefaults, Validate},
     path::Path, presence, resource_def::GroupVersionDef, rule,
     type_def::{FieldDef, ListSemantics, Scalar, Shape, TypeDef},
 };
@@ -58,6 +58,10 @@ pub static PART_TYPE: TypeDef = TypeDef {
     ],
     atomic: false,
 };
+
+impl ObjectType for Part {
+    const TYPE: &'static TypeDef = &PART_TYPE;
+}
 
 /// Every rule that a schema can state about a change.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -274,6 +278,10 @@ pub static UPDATES_TYPE: TypeDef = TypeDef {
     ],
     atomic: false,
 };
+
+impl ObjectType for Updates {
+    const TYPE: &'static TypeDef = &UPDATES_TYPE;
+}
 
 /// The kinds and published types of this group and version.
 pub static GROUP_VERSION: GroupVersionDef = GroupVersionDef {
