@@ -1,11 +1,12 @@
-//! Behaviour of kinds: what is not data.
+//! Behaviour of kinds: what a schema cannot say.
 //!
 //! Most kinds have none. One that has implements [`Behaviour`] for its generated type and is registered with
-//! [`Behaviours::register`], for exactly that group, version and kind; the product's kinds and a user's go the same
-//! way. What a write does with an object of any kind goes through [`AnyBehaviour`], whose one adapter downcasts.
+//! [`Behaviours::register`], for exactly that group, version and kind. The product's kinds and a user's kinds
+//! are registered in the same way. The stages of a write work with objects of any kind: they call
+//! [`AnyBehaviour`], and one adapter downcasts to the type of the kind.
 //!
-//! Steps that change or check an object get the typed object. Steps of a deletion get the tree, because an object
-//! whose stored form no longer fits its type can be deleted all the same.
+//! Steps that change or check an object get the typed object. Steps of a deletion get the tree: an object
+//! whose stored form no longer fits its type must still be deletable.
 
 use std::{collections::HashMap, marker::PhantomData, sync::Arc};
 
@@ -18,7 +19,10 @@ use orch_runtime::{
     vocabulary::Vocabulary,
 };
 
-use crate::claims::{Claim, Claimed};
+use crate::{
+    claims::{Claim, Claimed},
+    kind_name::KindName,
+};
 
 /// The write that a step is part of.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +40,7 @@ pub trait Behaviour<T: Kind>: Send + Sync + 'static {
     /// Adjusts an object before defaults are filled; `old` is absent on create.
     fn prepare(&self, _object: &mut T, _old: Option<&T>, _write: &WriteInfo<'_>) {}
 
-    /// A change that is no valid request at all: it is answered with 400 and this fault alone.
+    /// Refuses a change before any other rule runs. The answer is 400 with this error alone.
     fn refuse_change(&self, _object: &T, _old: &T) -> Option<FieldError> {
         None
     }
@@ -51,19 +55,18 @@ pub trait Behaviour<T: Kind>: Send + Sync + 'static {
     ) {
     }
 
-    /// How many sorts of values objects of the kind own alone, such as addresses and ports.
+    /// How many sorts of claims objects of the kind make; see [`Claim::sort`].
     fn claim_sorts(&self) -> u16 {
         0
     }
 
-    /// The values that an object owns alone. No two objects of the kind can come to own the same value: the store
-    /// checks that when a write commits.
+    /// The values that only this object may have. The store checks that when a write commits.
     fn claims(&self, _object: &T) -> Vec<Claim> {
         Vec::new()
     }
 
-    /// Gives a correct object what the server has to give, such as an address that nobody has. Two writers may be
-    /// given the same value; the one that commits second runs again.
+    /// Fills in what only the server can choose, such as a free address. The object is valid otherwise. Two
+    /// writes may choose the same value; the one that commits second runs again.
     fn allocate(
         &self,
         _object: &mut T,
@@ -73,7 +76,7 @@ pub trait Behaviour<T: Kind>: Send + Sync + 'static {
     ) {
     }
 
-    /// Fields that [`prepare`](Behaviour::prepare) sets on this path: no manager comes to own them.
+    /// Fields that [`prepare`](Behaviour::prepare) sets on this path: no manager owns them afterwards.
     fn server_fields(&self, _subresource: &str) -> &'static [FieldPath] {
         &[]
     }
@@ -93,19 +96,19 @@ pub trait Behaviour<T: Kind>: Send + Sync + 'static {
         false
     }
 
-    /// Whether an object without finalizers may go; asked for a first DELETE and whenever an update leaves an object
-    /// that is being deleted without finalizers.
+    /// Whether an object without finalizers can be removed. Asked at the first DELETE, and when an update of
+    /// an object that is being deleted leaves it without finalizers.
     fn may_be_removed(&self, _object: &Tree) -> bool {
         true
     }
 
-    /// How many seconds an object is given to end by itself when it is deleted; `asked` is what the client wants.
-    /// `None` for a kind whose objects do not end by themselves.
+    /// The grace period of a deletion, in seconds; `asked` is what the client asks for. `None` for a kind
+    /// without graceful deletion.
     fn grace_period(&self, _object: &Tree, _asked: Option<i64>) -> Option<i64> {
         None
     }
 
-    /// Adjusts an object that stays for now while it is being deleted.
+    /// Adjusts an object that is marked as being deleted and stays for now.
     fn mark_deleted(&self, _object: &mut Tree) {}
 
     /// Annotations that only the whole object shows; tables and metadata-only forms leave them out.
@@ -114,8 +117,8 @@ pub trait Behaviour<T: Kind>: Send + Sync + 'static {
     }
 }
 
-/// The behaviour of some kind, for code that works with all of them. See [`Behaviour`] for each step; a kind without a
-/// behaviour has these defaults.
+/// The behaviour of a kind, for code that works with any kind. See [`Behaviour`] for each step. The defaults
+/// are those of a kind without a behaviour.
 #[allow(missing_docs, reason = "each method is the one of the same name of `Behaviour`")]
 pub trait AnyBehaviour: Send + Sync {
     fn prepare(&self, _object: &mut dyn ApiObject, _old: Option<&dyn ApiObject>, _write: &WriteInfo<'_>) {}
@@ -168,32 +171,25 @@ pub trait AnyBehaviour: Send + Sync {
     }
 }
 
-/// Behaviours by the kind that they were registered for.
+/// All registered behaviours, by kind.
 #[derive(Clone, Default)]
 pub struct Behaviours {
     by_kind: HashMap<KindName, Arc<dyn AnyBehaviour>>,
 }
 
-/// Group (in schema spelling), version and kind.
-type KindName = (&'static str, &'static str, &'static str);
-
 impl Behaviours {
-    /// Gives objects of the kind `T` this behaviour. A later registration for the same kind takes the place of an
+    /// Gives objects of the kind `T` this behaviour. A later registration for the same kind replaces an
     /// earlier one.
     pub fn register<T: Kind>(&mut self, behaviour: impl Behaviour<T>) {
         let typed = Typed { behaviour, kind: PhantomData::<fn() -> T> };
-        self.by_kind.insert(name_of(T::RESOURCE), Arc::new(typed));
+        self.by_kind.insert(KindName::of(T::RESOURCE), Arc::new(typed));
     }
 
     /// The behaviour of a kind; one that does nothing where none was registered.
     pub fn of(&self, def: &'static ResourceDef) -> Arc<dyn AnyBehaviour> {
-        let registered = self.by_kind.get(&name_of(def)).map(Arc::clone);
+        let registered = self.by_kind.get(&KindName::of(def)).map(Arc::clone);
         registered.unwrap_or_else(|| Arc::new(NoBehaviour))
     }
-}
-
-fn name_of(def: &'static ResourceDef) -> KindName {
-    (def.group, def.version, def.kind)
 }
 
 /// The adapter from one typed behaviour to all kinds.
@@ -282,7 +278,62 @@ impl<T: Kind, B: Behaviour<T>> AnyBehaviour for Typed<T, B> {
     }
 }
 
-/// What kinds without a registration have.
+/// The behaviour of kinds for which none is registered.
 struct NoBehaviour;
 
 impl AnyBehaviour for NoBehaviour {}
+
+#[cfg(test)]
+mod tests {
+    use orch_api::{core::v1::ConfigMap, storage::v1::CSIDriver};
+    use serde_json::json;
+
+    use super::*;
+    use crate::test_core::NAMESAKE;
+
+    /// Hides an annotation, and claims the name of the object.
+    struct Hides(&'static [&'static str]);
+
+    impl<T: Kind> Behaviour<T> for Hides {
+        fn claims(&self, object: &T) -> Vec<Claim> {
+            let tree = serde_json::to_value(object).unwrap();
+            vec![Claim { sort: 0, value: tree["metadata"]["name"].as_str().unwrap().to_owned() }]
+        }
+
+        fn annotations_of_the_whole(&self) -> &'static [&'static str] {
+            self.0
+        }
+    }
+
+    #[test]
+    fn a_behaviour_is_that_of_exactly_one_kind() {
+        let mut behaviours = Behaviours::default();
+        behaviours.register::<CSIDriver>(Hides(&["a"]));
+        for (def, expected) in
+            [(CSIDriver::RESOURCE, &["a"][..]), (&NAMESAKE, &[]), (ConfigMap::RESOURCE, &[])]
+        {
+            let hidden = behaviours.of(def).annotations_of_the_whole();
+            assert_eq!(hidden, expected, "{} {}", def.group, def.kind);
+        }
+    }
+
+    #[test]
+    fn a_later_registration_replaces_an_earlier_one() {
+        let mut behaviours = Behaviours::default();
+        behaviours.register::<CSIDriver>(Hides(&["a"]));
+        behaviours.register::<ConfigMap>(Hides(&["b"]));
+        behaviours.register::<CSIDriver>(Hides(&["c"]));
+        assert_eq!(behaviours.of(CSIDriver::RESOURCE).annotations_of_the_whole(), ["c"]);
+        assert_eq!(behaviours.of(ConfigMap::RESOURCE).annotations_of_the_whole(), ["b"]);
+    }
+
+    #[test]
+    fn steps_get_the_typed_object() {
+        let mut behaviours = Behaviours::default();
+        behaviours.register::<ConfigMap>(Hides(&[]));
+        let object = (ConfigMap::RESOURCE.from_tree)(json!({"metadata": {"name": "n"}})).unwrap();
+        let claims = behaviours.of(ConfigMap::RESOURCE).claims(&*object);
+        assert_eq!(claims, [Claim { sort: 0, value: "n".to_owned() }]);
+        assert_eq!(Behaviours::default().of(ConfigMap::RESOURCE).claims(&*object), []);
+    }
+}

@@ -1,4 +1,4 @@
-//! The context of one request: who makes it, and what is collected while it is answered.
+//! The request context: who makes the request, and the warnings that are collected while it is answered.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -6,22 +6,22 @@ use orch_auth::{answer::Answer, authorizer::Decision, user::UserInfo};
 
 use crate::core::Core;
 
-/// Who makes a request, and whether they may do something else in passing.
+/// Who makes a request, and what else they may do.
 #[derive(Clone, Copy)]
 pub struct Caller<'a> {
     /// The identity.
     pub user: &'a UserInfo,
-    /// Answers for what the verb of the request alone does not settle.
+    /// Decides about what the verb of the request does not cover, such as a create by PUT.
     pub access: &'a dyn Access,
 }
 
-/// Decides whether a caller may also do something else to what the request is about.
+/// Decides whether a caller may do more to the request's target than the request's verb.
 pub trait Access: Sync {
-    /// Whether the caller may do `verb` to it.
+    /// Whether the caller may do `verb` to the target of the request.
     fn may<'a>(&'a self, verb: &'a str) -> Answer<'a, Decision>;
 }
 
-/// What is known of one request, and what is to be told of it.
+/// The context of one request.
 pub struct RequestContext<'a> {
     /// The server.
     pub core: &'a Core,
@@ -33,17 +33,17 @@ pub struct RequestContext<'a> {
 }
 
 impl<'a> RequestContext<'a> {
-    /// A request that nothing has been said about yet.
+    /// The context of a request, without warnings.
     pub fn new(core: &'a Core, caller: Caller<'a>, user_agent: &'a str) -> Self {
         RequestContext { core, caller, user_agent, warnings: Mutex::default() }
     }
 
-    /// Tells the client something that it should know although the request succeeds.
+    /// Adds a warning to the answer. Warnings go with answers that succeed.
     pub fn warn(&self, warning: impl Into<String>) {
         self.warnings().push(warning.into());
     }
 
-    /// Tells the client several things.
+    /// Adds several warnings.
     pub fn warn_all(&self, warnings: impl IntoIterator<Item = String>) {
         self.warnings().extend(warnings);
     }
@@ -53,7 +53,7 @@ impl<'a> RequestContext<'a> {
         self.warnings().len()
     }
 
-    /// Forgets later warnings: a write that runs again gives its warnings anew.
+    /// Drops all but the first `count` warnings. A write that runs again gives its warnings again.
     pub fn rewind_warnings(&self, count: usize) {
         self.warnings().truncate(count);
     }
@@ -65,5 +65,25 @@ impl<'a> RequestContext<'a> {
 
     fn warnings(&self) -> MutexGuard<'_, Vec<String>> {
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{behaviour::Behaviours, test_core};
+
+    #[test]
+    fn a_write_that_runs_again_gives_its_warnings_once() {
+        let (core, user) = (test_core::core(&Behaviours::default()), UserInfo::anonymous());
+        let cx = RequestContext::new(&core, test_core::caller(&user), "test");
+        cx.warn("of the body");
+        let before = cx.count_warnings();
+        for attempt in ["first", "second"] {
+            cx.rewind_warnings(before);
+            cx.warn_all([format!("{attempt} attempt"), "both attempts".to_owned()]);
+        }
+        assert_eq!(cx.take_warnings(), ["of the body", "second attempt", "both attempts"]);
+        assert_eq!(cx.count_warnings(), 0);
     }
 }

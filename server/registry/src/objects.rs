@@ -11,17 +11,17 @@ use crate::{
     stored,
 };
 
-/// How long a read waits for a version that is still to come.
+/// How long a read waits for a version that the store has not reached yet.
 const VERSION_WAIT: Duration = Duration::from_secs(3);
 
-/// The served kinds and the store that has their objects.
+/// The served kinds, and the store with their objects.
 #[derive(Clone)]
 pub struct Objects {
     catalog: Arc<Catalog>,
     storage: Storage,
 }
 
-/// A stored object with its structural form.
+/// A stored object with its tree.
 #[derive(Debug)]
 pub struct Current {
     /// As stored.
@@ -49,7 +49,7 @@ pub enum Stored {
 }
 
 impl Objects {
-    /// Of what the catalog serves and the store holds.
+    /// The objects of the catalog's kinds in this store.
     pub fn new(catalog: Arc<Catalog>, storage: Storage) -> Self {
         Objects { catalog, storage }
     }
@@ -59,7 +59,7 @@ impl Objects {
         &self.catalog
     }
 
-    /// Where it is stored.
+    /// The store.
     pub fn storage(&self) -> &Storage {
         &self.storage
     }
@@ -77,7 +77,7 @@ impl Objects {
         self.lookup(resource, namespace, name)?.ok_or_else(|| ApiError::not_found(resource, name))
     }
 
-    /// Like [`find`](Objects::find), but absence is no error.
+    /// Like [`find`](Objects::find), but `None` where there is none.
     ///
     /// # Errors
     /// 500 where the stored form cannot be read.
@@ -105,7 +105,7 @@ impl Objects {
     /// Waits until reads include `version`.
     ///
     /// # Errors
-    /// 504 where the version is still to come after a short while.
+    /// 504 where the version is not reached within a few seconds.
     pub async fn wait_for(&self, version: Revision) -> Result<()> {
         self.storage.wait_for(version, VERSION_WAIT).await.map_err(|_| ApiError::TooLargeResourceVersion {
             asked: version.get(),
@@ -117,4 +117,39 @@ impl Objects {
 /// The store's key of an object.
 pub fn key(resource: &ServedResource, namespace: &str, name: &str) -> Key {
     Key::new(resource.storage_name.clone(), namespace, name)
+}
+
+#[cfg(test)]
+mod tests {
+    use orch_storage::{Body, Change};
+
+    use super::*;
+    use crate::{behaviour::Behaviours, test_core};
+
+    #[tokio::test]
+    async fn objects_that_cannot_be_read_are_told_from_missing_ones() {
+        let core = test_core::core(&Behaviours::default());
+        let objects = core.objects();
+        let config_maps = core.catalog().resource("", "v1", "configmaps").unwrap();
+        for (name, text) in
+            [("good", r#"{"kind":"ConfigMap","metadata":{"resourceVersion":""}}"#), ("bad", "no JSON")]
+        {
+            let revision_at = text.find("\"}}").unwrap_or(0);
+            let body = Body::new(text.into(), revision_at);
+            let key = key(config_maps, "n", name);
+            core.storage().commit(Change::Create { key, body }).await.unwrap();
+        }
+        assert_eq!(objects.stored(config_maps, "n", "good"), Stored::Readable);
+        assert_eq!(objects.stored(config_maps, "n", "none"), Stored::Absent);
+        let Stored::Unreadable(revision) = objects.stored(config_maps, "n", "bad") else {
+            panic!("readable")
+        };
+        assert_eq!(revision, core.storage().current_revision());
+        assert!(objects.is_absent(config_maps, "n", "none") && !objects.is_absent(config_maps, "n", "bad"));
+        assert!(objects.lookup(config_maps, "n", "none").unwrap().is_none());
+        let missing = objects.find(config_maps, "n", "none").unwrap_err();
+        assert_eq!(missing, ApiError::not_found(config_maps, "none"));
+        let damaged = objects.find(config_maps, "n", "bad").unwrap_err();
+        assert!(matches!(damaged, ApiError::Internal { .. }), "{damaged:?}");
+    }
 }

@@ -1,7 +1,9 @@
-//! Sub-resources that do something, and kinds that are questions: who performs and who answers them.
+//! Operations, which are sub-resources that do something, and reviews, which are kinds that are a question to
+//! the server.
 //!
-//! Both are registered like behaviour ([`crate::behaviour`]): for exactly one kind, and an operation for one of its
-//! sub-resources. The body of an operation is of the kind that the schema names for the sub-resource.
+//! Both are registered like behaviour ([`crate::behaviour`]) for exactly one kind; an operation is registered
+//! for one of its sub-resources. The body of an operation is of the kind that the schema names for the
+//! sub-resource.
 
 use std::{collections::HashMap, marker::PhantomData, sync::Arc};
 
@@ -17,6 +19,7 @@ use crate::{
     answer::Answer,
     context::RequestContext,
     error::{ApiError, Result},
+    kind_name::KindName,
     options::WriteOptions,
     request::Target,
 };
@@ -26,13 +29,13 @@ use crate::{
 pub struct OperationContext<'a> {
     /// The request.
     pub cx: &'a RequestContext<'a>,
-    /// The object, with the sub-resource.
+    /// The object and the sub-resource.
     pub target: &'a Target<'a>,
     /// How it is written.
     pub options: &'a WriteOptions,
 }
 
-/// Performs the operations of one sub-resource.
+/// What POST to one sub-resource does.
 pub trait Operation: Send + Sync + 'static {
     /// The type of the body.
     type Body: DeserializeOwned + Send;
@@ -45,7 +48,7 @@ pub trait Operation: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<Answer>>;
 }
 
-/// Answers the questions of one kind.
+/// How the server answers a kind that is a question.
 pub trait Review<T: Kind>: Send + Sync + 'static {
     /// Fills in what the client may leave out, before the question is validated.
     ///
@@ -55,7 +58,7 @@ pub trait Review<T: Kind>: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Whether the answer repeats the question, with a record of who asked.
+    /// Whether the answer has managed fields, which record who set the fields of the question.
     fn repeats_question(&self) -> bool {
         true
     }
@@ -82,46 +85,39 @@ pub trait AnyReview: Send + Sync {
     ) -> BoxFuture<'a, Result<()>>;
 }
 
-/// Operations and reviews by the kind that they were registered for.
+/// All registered operations and reviews, by kind.
 #[derive(Clone, Default)]
 pub struct Operations {
     operations: HashMap<(KindName, &'static str), Arc<dyn AnyOperation>>,
     reviews: HashMap<KindName, Arc<dyn AnyReview>>,
 }
 
-/// Group (in schema spelling), version and kind.
-type KindName = (&'static str, &'static str, &'static str);
-
 impl Operations {
-    /// Has operations of this sub-resource of the kind `T` performed so. A later registration takes the place of an
+    /// Registers what POST to this sub-resource of the kind `T` does. A later registration replaces an
     /// earlier one.
     pub fn register<T: Kind>(&mut self, subresource: &'static str, operation: impl Operation) {
-        self.operations.insert((name_of(T::RESOURCE), subresource), Arc::new(operation));
+        self.operations.insert((KindName::of(T::RESOURCE), subresource), Arc::new(operation));
     }
 
-    /// Has questions of the kind `T` answered so.
+    /// Registers how questions of the kind `T` are answered. A later registration replaces an earlier one.
     pub fn register_review<T: Kind>(&mut self, review: impl Review<T>) {
         let typed = TypedReview { review, kind: PhantomData::<fn() -> T> };
-        self.reviews.insert(name_of(T::RESOURCE), Arc::new(typed));
+        self.reviews.insert(KindName::of(T::RESOURCE), Arc::new(typed));
     }
 
-    /// Who performs the operations of a sub-resource.
+    /// The operation of a sub-resource.
     pub fn operation(
         &self,
         def: &'static ResourceDef,
         subresource: &'static str,
     ) -> Option<&dyn AnyOperation> {
-        self.operations.get(&(name_of(def), subresource)).map(|operation| &**operation)
+        self.operations.get(&(KindName::of(def), subresource)).map(|operation| &**operation)
     }
 
-    /// Who answers the questions of a kind.
+    /// The review of a kind.
     pub fn review(&self, def: &'static ResourceDef) -> Option<&dyn AnyReview> {
-        self.reviews.get(&name_of(def)).map(|review| &**review)
+        self.reviews.get(&KindName::of(def)).map(|review| &**review)
     }
-}
-
-fn name_of(def: &'static ResourceDef) -> KindName {
-    (def.group, def.version, def.kind)
 }
 
 impl<O: Operation> AnyOperation for O {
@@ -165,5 +161,86 @@ impl<T: Kind, R: Review<T>> AnyReview for TypedReview<T, R> {
         question: &'a mut dyn ApiObject,
     ) -> BoxFuture<'a, Result<()>> {
         self.review.answer(cx, typed(question))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use orch_api::{core::v1::ConfigMap, storage::v1::CSIDriver};
+    use orch_auth::user::UserInfo;
+    use orch_meta::meta::v1::Status;
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        behaviour::Behaviours,
+        test_core::{self, NAMESAKE},
+    };
+
+    /// Answers with the name in the body.
+    struct Names;
+
+    #[derive(serde::Deserialize)]
+    struct Name {
+        name: String,
+    }
+
+    impl Operation for Names {
+        type Body = Name;
+
+        fn perform<'a>(&'a self, _: OperationContext<'a>, body: Name) -> BoxFuture<'a, Result<Answer>> {
+            let status = Status { message: body.name, ..Status::default() };
+            Box::pin(std::future::ready(Ok(Answer::Status(Box::new(status)))))
+        }
+    }
+
+    /// A review that only says whether it repeats the question.
+    struct Repeats(bool);
+
+    impl<T: Kind> Review<T> for Repeats {
+        fn repeats_question(&self) -> bool {
+            self.0
+        }
+
+        fn answer<'a>(&'a self, _: &'a RequestContext<'a>, _: &'a mut T) -> BoxFuture<'a, Result<()>> {
+            Box::pin(std::future::ready(Ok(())))
+        }
+    }
+
+    #[test]
+    fn an_operation_is_that_of_one_subresource_of_one_kind() {
+        let mut operations = Operations::default();
+        operations.register::<CSIDriver>("check", Names);
+        assert!(operations.operation(CSIDriver::RESOURCE, "check").is_some());
+        for (def, subresource) in
+            [(CSIDriver::RESOURCE, "status"), (&NAMESAKE, "check"), (ConfigMap::RESOURCE, "check")]
+        {
+            let found = operations.operation(def, subresource).is_some();
+            assert!(!found, "{} {} {subresource}", def.group, def.kind);
+        }
+    }
+
+    #[test]
+    fn a_review_is_that_of_one_kind_and_the_last_one_counts() {
+        let mut operations = Operations::default();
+        operations.register_review::<CSIDriver>(Repeats(true));
+        operations.register_review::<CSIDriver>(Repeats(false));
+        let repeats = |def| operations.review(def).map(AnyReview::repeats_question);
+        assert_eq!(repeats(CSIDriver::RESOURCE), Some(false));
+        assert_eq!(repeats(&NAMESAKE), None);
+    }
+
+    #[tokio::test]
+    async fn an_operation_gets_a_body_of_its_type() {
+        let (core, user) = (test_core::core(&Behaviours::default()), UserInfo::anonymous());
+        let cx = RequestContext::new(&core, test_core::caller(&user), "test");
+        let config_maps = core.catalog().served(ConfigMap::RESOURCE).unwrap();
+        let target = Target::item(config_maps, "n", "a");
+        let context = OperationContext { cx: &cx, target: &target, options: &WriteOptions::internal("test") };
+        let operation: &dyn AnyOperation = &Names;
+        let answer = operation.perform(context, json!({"name": "x"})).await;
+        assert!(matches!(answer, Ok(Answer::Status(status)) if status.message == "x"));
+        let refused = operation.perform(context, json!({"name": 1})).await;
+        assert!(matches!(refused, Err(ApiError::BadRequest(_))));
     }
 }

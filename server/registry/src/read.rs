@@ -1,6 +1,8 @@
 //! Reading: which version of the store a read shows, and which objects it selects.
 
 pub mod index;
-pub mod label_digest;
+mod label_digest;
+mod selectable_field;
 pub mod selection;
+mod stored_labels;
 pub mod version;

@@ -1,9 +1,9 @@
-//! The indexes that the schema asks for, and those of claims: which terms an object is found by, and which index a
-//! selector can use.
+//! The indexes of the schema and of claims: under which terms an object is found, and which index a selector
+//! can use.
 //!
-//! The index of a field has every object, an absent field being the empty text; that of a label has the objects with
-//! the label. An index only proposes: selectors look at what it finds as they look at everything else. The index of a
-//! claim has the objects that own a value alone.
+//! The index of a field has every object; an absent field counts as the empty text. The index of a label has
+//! the objects with the label. The index of a claim has the objects that claim a value. An index gives
+//! candidates: selectors check each object that it finds.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -11,7 +11,7 @@ use orch_machinery::selector::{field::FieldSelector, label::LabelSelector};
 use orch_runtime::{Tree, resource_def::ResourceDef};
 use orch_storage::{Indexer, ResourceName, Term};
 
-use super::selection::{labels_of, selectable_value};
+use super::{selectable_field::selectable_value, stored_labels::labels_of};
 use crate::{
     catalog::{Catalog, ServedResource},
     claims::Claim,
@@ -24,7 +24,7 @@ pub struct CatalogIndexer {
 }
 
 impl CatalogIndexer {
-    /// For the kinds whose schemas ask for indexes, and those whose objects claim values.
+    /// An indexer for the kinds whose schemas ask for indexes and those whose objects make claims.
     pub fn new(catalog: &Catalog) -> Self {
         let indexed = catalog.resources().filter(|resource| {
             let def = resource.def;
@@ -39,7 +39,7 @@ impl CatalogIndexer {
     }
 }
 
-/// Whether terms are read from more than the labels.
+/// Whether finding the terms needs the decoded object, and not the labels alone.
 fn reads_tree(resource: &ServedResource) -> bool {
     !resource.def.indexed_fields.is_empty() || resource.behaviour.claim_sorts() > 0
 }
@@ -54,7 +54,7 @@ impl Indexer for CatalogIndexer {
         let def = resource.def;
         let mut terms = Vec::new();
         if reads_tree(resource) {
-            // What cannot be read matches no selector either.
+            // An object that cannot be read matches no selector.
             let Ok(tree) = stored::tree_of_bytes(def, value) else { return terms };
             for (index, label) in def.indexed_fields.iter().enumerate() {
                 let value = selectable_value(def, label, Some(&tree)).unwrap_or_default();
@@ -75,13 +75,13 @@ impl Indexer for CatalogIndexer {
     }
 }
 
-/// What a stored object owns alone.
+/// The claims of a stored object.
 fn claims(resource: &ServedResource, tree: Tree) -> Vec<Claim> {
     let object = (resource.def.from_tree)(tree);
     object.map(|object| resource.behaviour.claims(&*object)).unwrap_or_default()
 }
 
-/// The index that has everything these selectors can select, and the value to look for.
+/// An index with every object that these selectors can select, and the value to look up.
 pub fn usable<'s>(
     def: &ResourceDef,
     labels: &'s LabelSelector,
@@ -93,7 +93,7 @@ pub fn usable<'s>(
     by_label.or_else(|| def.indexed_fields.iter().enumerate().find_map(field))
 }
 
-/// Labels have the even numbers.
+/// Labels have the even numbers, fields the odd ones.
 fn label_index(position: usize) -> u16 {
     (position * 2) as u16
 }

@@ -1,8 +1,9 @@
-//! Which objects a label selector cannot select, told from 64 bits that the store keeps of each object.
+//! Digests of labels: 64 bits that the store keeps for each object, which rule out most objects that a label
+//! selector does not select.
 //!
-//! Every label of an object sets one bit for its key and two for its key with its value. A selector that asks for a
-//! label that is there, or for one of some values, wants bits; an object that lacks them is not looked at. An object
-//! that has them all may still be another one: digests only reject.
+//! Every label of an object sets one bit for its key and two for its key with its value. A selector that
+//! needs a label to exist, or to have one of some values, needs such bits; an object without them is skipped.
+//! An object with all of them may still not match: a digest can only reject. It is a Bloom filter.
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
@@ -11,11 +12,11 @@ use std::{
 
 use orch_machinery::selector::label::{LabelSelector, Operator, Requirement};
 
-/// Set in every digest, which is never 0 that way; labels use the bits below.
+/// Set in every digest, so that none is 0. Labels use the bits below it.
 const KNOWN: u64 = 1 << LABEL_BITS;
 const LABEL_BITS: u64 = 63;
 
-/// The digest of something about whose labels nothing is known.
+/// The digest of an object whose labels are not known.
 pub const ANYTHING: NonZeroU64 = NonZeroU64::MAX;
 
 /// The digest of an object with these labels.
@@ -25,15 +26,15 @@ pub fn of<'l>(labels: impl IntoIterator<Item = (&'l str, &'l str)>) -> NonZeroU6
     NonZeroU64::new(bits).expect("a bit is always set")
 }
 
-/// The bits that a selector wants.
+/// The bits that a selector needs.
 #[derive(Debug)]
 pub struct Wanted(
-    /// Of each of these, one alternative at least has to be there.
+    /// Of each of these, at least one alternative must be set.
     Vec<Vec<u64>>,
 );
 
 impl Wanted {
-    /// None where the selector wants nothing that digests know of: `!=`, `notin` and `!key` select what lacks a label.
+    /// `None` where digests cannot help: `!=`, `notin` and `!key` also select objects without the label.
     pub fn of(selector: &LabelSelector) -> Option<Self> {
         let wanted: Vec<_> = selector.requirements().iter().filter_map(alternatives).collect();
         (!wanted.is_empty()).then_some(Wanted(wanted))

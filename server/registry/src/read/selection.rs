@@ -1,20 +1,16 @@
 //! Which objects of a collection a request is about: namespace, name, label and field selectors.
 
-use std::{borrow::Cow, collections::BTreeMap, fmt, num::NonZeroU64, sync::Arc};
+use std::{borrow::Cow, num::NonZeroU64, sync::Arc};
 
 use orch_machinery::selector::{SelectorError, field::FieldSelector, label::LabelSelector};
-use orch_runtime::{
-    Tree,
-    resource_def::{ResourceDef, Scope},
-    type_def::{Scalar, Shape, TypeDef},
-};
+use orch_runtime::resource_def::{ResourceDef, Scope};
 use orch_storage::{Object, Scope as StoreScope, Snapshot};
-
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use super::{
     index,
     label_digest::{self, Wanted},
+    selectable_field::selectable_value,
+    stored_labels::labels_of,
 };
 use crate::{
     catalog::ServedResource,
@@ -28,14 +24,14 @@ use crate::{
 pub struct Selection {
     labels: LabelSelector,
     fields: FieldSelector,
-    /// The one name that a watch's path gives.
+    /// The name in the path of a watch of one object; else empty.
     named: String,
-    /// Selected fields besides name and namespace, for which objects must be decoded.
+    /// Whether fields other than name and namespace are selected by: then objects must be decoded.
     reads_object: bool,
 }
 
-/// The labels of an object, remembered with it once they were needed: `key NUL value NUL` ... in one piece of memory, because
-/// a list looks at those of many objects. Neither keys nor values can hold a NUL.
+/// The labels of an object, kept with it once they were needed: `key NUL value NUL` ... in one allocation,
+/// because lists look at those of many objects. Keys and values cannot contain NUL.
 #[derive(Debug)]
 struct Labels(Box<str>);
 
@@ -60,7 +56,8 @@ impl Labels {
 }
 
 impl Selection {
-    /// Reads the selectors of a request. `named` is the one object that the path of a watch names, else empty.
+    /// Reads the selectors of a request. `named` is the object in the path of a watch of one object, else
+    /// empty.
     ///
     /// # Errors
     /// 400 for bad syntax.
@@ -76,10 +73,11 @@ impl Selection {
         Selection::parse("", "", "").expect("empty selectors have no bad syntax")
     }
 
-    /// Whether the kind has what is selected by.
+    /// Checks that the kind has the fields that are selected by.
     ///
     /// # Errors
-    /// 400 for fields that cannot be selected by, and for those of a watch whose path says another thing.
+    /// 400 for fields that the kind cannot be selected by, and for a name that contradicts the path of a
+    /// watch.
     pub fn check(&self, def: &ResourceDef) -> Result<()> {
         let selectable: Vec<&str> = def.selectable_fields.iter().map(|field| field.label).collect();
         self.fields.check(&selectable, def.scope == Scope::Namespaced).map_err(|error| refused(&error))?;
@@ -127,8 +125,8 @@ impl Selection {
         self.labels.is_everything() && self.fields.is_everything()
     }
 
-    /// The part of the collection that the path and the selectors' names confine the request to. The store keeps
-    /// it in order, and wakes a watch for nothing else.
+    /// The part of the collection that path and field selectors limit the request to, for the store: it lists
+    /// only this part, and wakes a watch only for its events.
     pub fn scope(&self, resource: &ServedResource, namespace: &str) -> StoreScope {
         let cluster_scoped = resource.def.scope == Scope::Cluster;
         let namespace = match namespace {
@@ -148,7 +146,7 @@ impl Selection {
         }
     }
 
-    /// Calls `with` with what a continue token of this request is good for.
+    /// Calls `with` with the list that continue tokens of this request are for.
     pub fn with_binding<T>(
         &self,
         resource: &ServedResource,
@@ -164,8 +162,8 @@ impl Selection {
         })
     }
 
-    /// The selected objects in `scope` behind a namespace and name, in the order of their keys. Damaged objects are
-    /// left out and logged: a list must not fail for one of them.
+    /// The selected objects in `scope` behind a namespace and name, in the order of their keys. Damaged
+    /// objects are left out and logged: a list must not fail for one of them.
     pub fn select<'a>(
         &'a self,
         resource: &'a ServedResource,
@@ -196,51 +194,7 @@ impl Selection {
     }
 }
 
-/// The labels in the stored text of an object. What comes behind them is not read.
-pub fn labels_of(bytes: &[u8]) -> BTreeMap<String, String> {
-    let mut labels = BTreeMap::new();
-    // That the text goes on is an error to the reader, and none to us.
-    let _ = serde_json::Deserializer::from_slice(bytes)
-        .deserialize_map(Descent(&["metadata", "labels"], &mut labels));
-    labels
-}
-
-/// Goes down a path of names to a map of texts.
-struct Descent<'a>(&'static [&'static str], &'a mut BTreeMap<String, String>);
-
-impl<'de> Visitor<'de> for Descent<'_> {
-    type Value = ();
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> std::result::Result<(), A::Error> {
-        let Some((name, rest)) = self.0.split_first() else {
-            while let Some((key, value)) = entries.next_entry()? {
-                self.1.insert(key, value);
-            }
-            return Ok(());
-        };
-        while let Some(key) = entries.next_key::<Cow<'de, str>>()? {
-            if key == *name {
-                return entries.next_value_seed(Descent(rest, self.1));
-            }
-            entries.next_value::<IgnoredAny>()?;
-        }
-        Ok(())
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Descent<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, source: D) -> std::result::Result<(), D::Error> {
-        source.deserialize_map(self)
-    }
-}
-
-/// What the store keeps to reject an object by.
+/// The digest of an object's labels.
 fn digest(object: &Object) -> NonZeroU64 {
     let Ok(bytes) = object.value() else { return label_digest::ANYTHING };
     label_digest::of(labels_of(bytes).iter().map(|(key, value)| (key.as_str(), value.as_str())))
@@ -248,32 +202,4 @@ fn digest(object: &Object) -> NonZeroU64 {
 
 fn refused(error: &SelectorError) -> ApiError {
     ApiError::BadRequest(error.to_string())
-}
-
-/// The value of a selectable field, by its label: that of the first of its places that has one.
-pub fn selectable_value(def: &ResourceDef, label: &str, tree: Option<&Tree>) -> Option<String> {
-    let field = def.selectable_fields.iter().find(|field| field.label == label)?;
-    field.paths.iter().filter_map(|path| value_at(def, path, tree)).find(|value| !value.is_empty())
-}
-
-/// A boolean or a number that is not there counts as false or 0.
-fn value_at(def: &ResourceDef, path: &[&str], tree: Option<&Tree>) -> Option<String> {
-    match path.iter().try_fold(tree?, |tree, name| tree.get(name)) {
-        Some(Tree::String(text)) => Some(text.clone()),
-        Some(other) => Some(other.to_string()),
-        None => zero_of(def.type_def, path).map(str::to_owned),
-    }
-}
-
-fn zero_of(def: &'static TypeDef, path: &[&str]) -> Option<&'static str> {
-    let (last, parents) = path.split_last()?;
-    let parent = parents.iter().try_fold(def, |def, name| match def.field(name)?.shape {
-        Shape::Object(inner) => Some(inner),
-        _ => None,
-    })?;
-    match parent.field(last)?.shape {
-        Shape::Scalar(Scalar::Boolean) => Some("false"),
-        Shape::Scalar(Scalar::Int32 | Scalar::Int64) => Some("0"),
-        _ => None,
-    }
 }

@@ -1,5 +1,5 @@
-//! Which version of the store a read shows: the rules of `resourceVersion`, `resourceVersionMatch`, `limit` and
-//! `continue`, in one table.
+//! Which version of the store a read shows: the rules of `resourceVersion`, `resourceVersionMatch`, `limit`
+//! and `continue`, in one table.
 //!
 //! | request | version absent | `0` | another |
 //! |---|---|---|---|
@@ -9,7 +9,7 @@
 //! | match `Exact` | 422 | 422 | exact |
 //! | match `NotOlderThan` | 422 | any, and the limit is ignored | not older |
 //!
-//! "Newest" asks the store what anybody has committed; "any" shows what is in memory.
+//! "Newest" asks the store for what is committed, by any replica; "any" shows what is in memory.
 
 use orch_storage::{Revision, Snapshot, StoreError};
 
@@ -43,9 +43,9 @@ pub enum VersionMatch {
 /// The version that a read shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// The newest that anybody has committed.
+    /// The newest that is committed, by any replica.
     Newest,
-    /// What is at hand.
+    /// What is in memory.
     Any,
     /// This one or a later one.
     NotOlderThan(Revision),
@@ -57,7 +57,7 @@ impl Named {
     /// Reads `resourceVersion`.
     ///
     /// # Errors
-    /// 400 where it is no number.
+    /// 400 where it is not a number.
     pub fn parse(text: &str) -> Result<Self> {
         match text {
             "" => Ok(Named::Unset),
@@ -71,7 +71,7 @@ impl Named {
 }
 
 impl Shown {
-    /// What a read without `continue` shows. The combinations that make no sense have been refused.
+    /// What a read without `continue` shows. Combinations that make no sense were refused before.
     pub fn of(named: Named, version_match: Option<VersionMatch>, limited: bool) -> Self {
         match (named, version_match) {
             (Named::Unset, _) => Shown::Newest,
@@ -85,8 +85,8 @@ impl Shown {
     /// The objects of the request's resource at this version.
     ///
     /// # Errors
-    /// 410 for an exact version that is gone, 504 for one that is still to come after a short while, and what a store
-    /// that fails answers.
+    /// 410 for an exact version that is gone, 504 for one that is not reached within a few seconds, and
+    /// errors of the store.
     pub async fn snapshot(self, objects: &Objects, resource: &ServedResource) -> Result<Snapshot> {
         let storage = objects.storage();
         match self {
