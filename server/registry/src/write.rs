@@ -1,49 +1,42 @@
 //! A write, from what a client sent to the answer: its stages, in their order.
 //!
-//! An update is a function of the current object: when another write comes between, or when something that this one
-//! relies on has changed, it runs again. Nothing is locked meanwhile; what must hold is checked by the store when the
-//! write commits.
+//! An update is a function of the current object. Nothing is locked while it runs: the store checks the
+//! expected version and the conditions of the write when it commits. Where one no longer holds, the stages
+//! run again.
 
 mod admit;
 mod allocate;
-pub mod body;
-pub mod commit;
-pub mod configuration;
+mod attempt;
+pub(crate) mod body;
+pub(crate) mod commit;
+pub(crate) mod configuration;
 mod default;
 mod draft;
 mod encode;
-pub mod grace;
+pub(crate) mod grace;
 mod mutate;
-pub mod names;
+pub(crate) mod names;
 pub mod own;
 mod owner_references;
-pub mod patch;
-pub mod place;
-pub mod prepare;
+pub(crate) mod patch;
+pub(crate) mod place;
+pub(crate) mod plugins;
+pub(crate) mod prepare;
 pub mod propose;
-pub mod races;
+pub(crate) mod races;
 pub mod server_change;
 mod validate;
 
 use crate::{answer::Answer, context::RequestContext, error::Result, options::WriteOptions, request::Target};
 
-use self::{propose::Proposal, races::Races};
+pub use attempt::Attempt;
 
-/// What one attempt at a write is about.
-#[derive(Clone, Copy)]
-pub struct Attempt<'w> {
-    /// The request.
-    pub cx: &'w RequestContext<'w>,
-    /// The object.
-    pub target: &'w Target<'w>,
-    /// How it is written.
-    pub options: &'w WriteOptions,
-}
+use self::{propose::Proposal, races::Races};
 
 /// Takes a proposal through all stages until it is stored, refused, or found to change nothing.
 ///
 /// # Errors
-/// Of each stage; 409 where other writes never stop coming between.
+/// The errors of each stage; 409 where the write has lost too many races.
 pub async fn write(
     cx: &RequestContext<'_>,
     target: &Target<'_>,

@@ -9,7 +9,6 @@ use orch_storage::{Change, Object};
 
 use super::unsafe_delete;
 use crate::{
-    admission::AdmissionRequest,
     answer::Answer,
     context::RequestContext,
     error::{ApiError, ResourceName, Result},
@@ -21,19 +20,24 @@ use crate::{
     write::{
         commit::commit,
         grace::{self, Grace},
-        place,
+        place, plugins,
         races::Races,
     },
 };
 
-/// Finalizers by which the garbage collector is asked to act before the object goes.
+/// Finalizers by which a DELETE asks the garbage collector to act before the object is removed.
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
 
 /// What became of a deleted object.
 pub enum Deleted {
-    /// It is gone; this was its last state.
-    Removed(Tree, Option<Arc<Object>>),
+    /// It is gone.
+    Removed {
+        /// Its last state.
+        tree: Tree,
+        /// What the store has of it; `None` for a dry run.
+        object: Option<Arc<Object>>,
+    },
     /// It stays until its finalizers are gone.
     Terminating(Answer),
 }
@@ -57,11 +61,11 @@ pub async fn delete(cx: &RequestContext<'_>, request: &DeleteRequest<'_>) -> Res
     Ok(match deleted {
         Deleted::Terminating(Answer::Object(object)) if options.expects_removal => Answer::Accepted(object),
         Deleted::Terminating(answer) => answer,
-        Deleted::Removed(tree, object) if resource.def.delete_returns_object => match object {
+        Deleted::Removed { tree, object } if resource.def.delete_returns_object => match object {
             Some(object) => Answer::Object(object),
             None => transient(target, &tree),
         },
-        Deleted::Removed(tree, _) => {
+        Deleted::Removed { tree, .. } => {
             let meta = Meta::of(&tree);
             let details = StatusDetails {
                 name: meta.name().to_owned(),
@@ -81,7 +85,7 @@ fn transient(target: &Target<'_>, tree: &Tree) -> Answer {
     Answer::Transient { json, created: false }
 }
 
-/// Deletes one object; runs again when another write comes between.
+/// Deletes one object; runs again when another write came first.
 ///
 /// # Errors
 /// As [`delete`].
@@ -90,12 +94,12 @@ pub async fn delete_object(
     target: &Target<'_>,
     options: &DeletionOptions,
 ) -> Result<Deleted> {
-    admit(cx, target, options.dry_run).await?;
+    plugins::ask(cx, target, Verb::Delete, options.dry_run).await?;
     let mut races = Races::at(target);
     loop {
         let current = cx.core.objects().find(target.resource, &target.namespace, &target.name)?;
         check_preconditions(target, &current, options)?;
-        match attempt(cx, target, &current, options).await {
+        match delete_current(cx, target, &current, options).await {
             Err(Refused::Race | Refused::Exists) => races.lost().await?,
             Err(Refused::Error(error)) => return Err(error),
             Ok(deleted) => return Ok(deleted),
@@ -103,26 +107,8 @@ pub async fn delete_object(
     }
 }
 
-async fn admit(cx: &RequestContext<'_>, target: &Target<'_>, dry_run: bool) -> Result<()> {
-    let mut conditions = Vec::new();
-    let mut request = AdmissionRequest {
-        operation: Verb::Delete,
-        resource: target.resource,
-        subresource: target.subresource,
-        namespace: &target.namespace,
-        name: &target.name,
-        user: cx.caller.user,
-        dry_run,
-        object: None,
-        old: None,
-        objects: cx.core.objects(),
-        conditions: &mut conditions,
-    };
-    cx.core.admission().mutate(&mut request).await?;
-    cx.core.admission().validate(&mut request).await
-}
-
-async fn attempt(
+/// One attempt, from the object as it is now.
+async fn delete_current(
     cx: &RequestContext<'_>,
     target: &Target<'_>,
     current: &Current,
@@ -143,16 +129,16 @@ async fn attempt(
     let mut expected = current.revision();
     if !stays {
         if options.dry_run {
-            return Ok(Deleted::Removed(tree, None));
+            return Ok(Deleted::Removed { tree, object: None });
         }
         let body = stored::encode_body(resource, &tree, None, false)?;
         if grace == Grace::Of(0) {
-            // Watchers of kinds that know grace are shown that the object goes before it is gone.
+            // Watchers of kinds with a grace period see the object marked as deleted before it is removed.
             let retired = Change::Retire { key: key.clone(), expected, body: body.clone() };
             expected = commit(cx, resource, retired).await?.revision();
         }
         let object = commit(cx, resource, Change::Remove { key, expected, body }).await?;
-        return Ok(Deleted::Removed(tree, Some(object)));
+        return Ok(Deleted::Removed { tree, object: Some(object) });
     }
     if Meta::of(&tree).deletion_timestamp().is_none() {
         place::mark_deleted(&mut tree, cx.core.now(), 0);
@@ -169,8 +155,8 @@ async fn attempt(
     Ok(Deleted::Terminating(Answer::Object(object)))
 }
 
-/// The policy of a DELETE decides which of the collector's finalizers the object carries. A client that does not
-/// choose leaves them as they are.
+/// The policy of a DELETE decides which of the collector's finalizers the object carries. A client that does
+/// not choose leaves them as they are.
 fn set_propagation_finalizers(tree: &mut Tree, propagation: Option<Propagation>) {
     let Some(propagation) = propagation else { return };
     let wanted = match propagation {
@@ -191,8 +177,8 @@ fn set_propagation_finalizers(tree: &mut Tree, propagation: Option<Propagation>)
     MetaMut::of(tree).set_finalizers(finalizers);
 }
 
-/// Whether the object is the one that the client means. The error names the kind where others name the resource, as that
-/// of the reference does.
+/// Checks that the object is the one that the client means. As in the reference, the error names the kind
+/// where other errors name the resource.
 ///
 /// # Errors
 /// 409 where it is another one.

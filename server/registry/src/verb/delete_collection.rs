@@ -1,5 +1,5 @@
-//! DELETE of a collection: each selected object in turn, as if deleted by itself. With a limit it is done in pages, as a
-//! list is read; the answer tells how to go on.
+//! DELETE of a collection: deletes each selected object in turn. With a limit it works in pages, like a list,
+//! and the answer has the continue token.
 
 use orch_meta::meta::v1::{ListMeta, Status, StatusDetails};
 
@@ -11,8 +11,8 @@ use crate::{
     request::DeleteCollectionRequest,
 };
 
-/// Deletes what the selectors match. Objects that vanish meanwhile are passed over; the first other failure ends the
-/// request, and what was deleted by then stays deleted.
+/// Deletes what the selectors match. Objects that are gone by then are skipped. The first other failure ends
+/// the request; what was deleted before stays deleted.
 ///
 /// # Errors
 /// What a list and a DELETE of an item may answer.

@@ -14,7 +14,7 @@ use crate::{
 /// The stored object, at least as new as the client asks.
 ///
 /// # Errors
-/// 404, 500 for a damaged object, 504 for a version that is still to come.
+/// 404, 500 for a damaged object, 504 for a version that is not reached yet.
 pub async fn get(cx: &RequestContext<'_>, request: &GetRequest<'_>) -> Result<Answer> {
     let target = &request.target;
     let shown = Shown::of(request.version, None, false);

@@ -22,10 +22,11 @@ pub async fn list(cx: &RequestContext<'_>, request: &ListRequest<'_>) -> Result<
     Ok(Answer::List(page(cx, request).await?))
 }
 
-/// The page that a request asks for; also what a DELETE of a collection is about.
+/// The page that a request asks for. A DELETE of a collection deletes such a page.
 ///
 /// # Errors
-/// 400 for a continue token of another list, 410 for an exact version that is gone, 504 for one that is still to come.
+/// 400 for a continue token of another list, 410 for an exact version that is gone, 504 for one that is not
+/// reached yet.
 pub async fn page(cx: &RequestContext<'_>, request: &ListRequest<'_>) -> Result<List> {
     match request.start {
         ListStart::First { version, version_match } => {
@@ -47,7 +48,7 @@ pub async fn page(cx: &RequestContext<'_>, request: &ListRequest<'_>) -> Result<
     }
 }
 
-/// The state that a list is continued on.
+/// The snapshot from which a list is continued.
 async fn continued(
     cx: &RequestContext<'_>,
     request: &ListRequest<'_>,
@@ -59,7 +60,7 @@ async fn continued(
     };
     match cx.core.storage().snapshot_at(&resource.storage_name, revision) {
         Ok(snapshot) => Ok(snapshot),
-        // A version from the future was given out by data that a backup has replaced.
+        // A token with a future version is from before a backup was restored.
         Err(StoreError::Expired { .. } | StoreError::FutureRevision { .. }) => {
             let newest = Position { revision: None, remaining: None, ..position.clone() };
             let token = with_binding(request, |binding| cx.core.continue_key().seal(binding, &newest));
@@ -111,7 +112,7 @@ fn cut(
     page
 }
 
-/// Calls `with` with what a continue token of this request is good for.
+/// Calls `with` with the list that continue tokens of this request are for.
 fn with_binding<T>(
     request: &ListRequest<'_>,
     with: impl FnOnce(crate::continue_token::Binding<'_>) -> T,

@@ -1,22 +1,21 @@
-//! POST below an object: something is done to it, or made for it, as a body of another kind says.
+//! POST to a sub-resource that is an operation: its body, of another kind, says what to do.
 
 use orch_machinery::gated::GatedFields;
 use orch_runtime::resource_def::Verb;
 
 use crate::{
-    admission::AdmissionRequest,
     answer::Answer,
     context::RequestContext,
     error::Result,
     operation::{AnyOperation, OperationContext},
     request::CreateRequest,
-    write::{body, place},
+    write::{body, place, plugins},
 };
 
 /// Does what the body asks for.
 ///
 /// # Errors
-/// 400, 403, 404 (namespace or object), and what the operation says.
+/// 400, 403, 404 (namespace or object), and the errors of the operation.
 pub async fn operate(
     cx: &RequestContext<'_>,
     request: CreateRequest<'_>,
@@ -29,22 +28,6 @@ pub async fn operate(
         let gated = GatedFields::of(body.type_def, |gate| cx.core.gates().is_on(gate));
         gated.drop_from(&mut tree, None, body.type_def);
     }
-    let mut conditions = Vec::new();
-    let mut admission = AdmissionRequest {
-        operation: Verb::Create,
-        resource: target.resource,
-        subresource: target.subresource,
-        namespace: &target.namespace,
-        name: &target.name,
-        user: cx.caller.user,
-        dry_run: options.dry_run,
-        object: None,
-        old: None,
-        objects: cx.core.objects(),
-        // What the operation writes has conditions of its own.
-        conditions: &mut conditions,
-    };
-    cx.core.admission().mutate(&mut admission).await?;
-    cx.core.admission().validate(&mut admission).await?;
+    plugins::ask(cx, &target, Verb::Create, options.dry_run).await?;
     operation.perform(OperationContext { cx, target: &target, options: &options }, tree).await
 }

@@ -19,7 +19,7 @@ pub async fn patch(cx: &RequestContext<'_>, request: PatchRequest<'_>) -> Result
     let mut proposal = match kind {
         PatchKind::Apply => Proposal::Configuration(Configuration::read(&target, &bytes, force)?),
         PatchKind::Merge | PatchKind::Strategic | PatchKind::Json => {
-            // Whatever is wrong with the patch, there is nothing that it could change.
+            // A missing object is reported before errors in the patch.
             if cx.core.objects().is_absent(target.resource, &target.namespace, &target.name) {
                 return Err(ApiError::not_found(target.resource, &target.name));
             }

@@ -1,4 +1,4 @@
-//! POST of a kind that is no object: a question, which is answered at once and never stored.
+//! POST of a kind that is a question: it is answered at once and never stored.
 
 use orch_machinery::{
     managed_fields,
@@ -20,7 +20,7 @@ use crate::{
 /// Answers the question in the body. A dry run is the same: nothing is ever changed.
 ///
 /// # Errors
-/// 400 and 422 for wrong questions, and what the review says.
+/// 400 and 422 for invalid questions, and the errors of the review.
 pub async fn review(
     cx: &RequestContext<'_>,
     request: CreateRequest<'_>,
@@ -37,7 +37,7 @@ pub async fn review(
     let mut violations = Validation::new(cx.core.vocabulary());
     question.validate(&mut violations);
     if !violations.is_empty() {
-        // The reference names neither kind nor name in these.
+        // As in the reference, the error has neither kind nor name.
         let (group, errors) = (resource.group.clone(), violations.into_errors());
         return Err(ApiError::Invalid { group, kind: String::new(), name: String::new(), errors });
     }
@@ -52,7 +52,7 @@ pub async fn review(
     Ok(Answer::Transient { json, created: true })
 }
 
-/// Who set which field of the question: all of it but the answer.
+/// The managed fields of the question: the client owns all of it but the answer.
 fn owners(
     cx: &RequestContext<'_>,
     target: &Target<'_>,

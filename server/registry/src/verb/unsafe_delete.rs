@@ -1,7 +1,8 @@
-//! Removal of objects that cannot be read: what an operator is left with when stored bytes are damaged.
+//! Removal of objects that cannot be read, for operators with damaged data.
 //!
-//! It is asked for with an option of DELETE, needs a permission of its own, and happens only where the ordinary way
-//! fails because of the stored form. Finalizers and preconditions are not looked at: they cannot be read either.
+//! A client asks for it with an option of DELETE and needs a permission of its own. It happens only where an
+//! ordinary DELETE fails because of the stored form. Finalizers and preconditions are not checked, because
+//! they cannot be read.
 
 use orch_meta::meta::v1::{Status, StatusDetails};
 use orch_runtime::Tree;
@@ -19,10 +20,10 @@ use crate::{
     write::commit::commit,
 };
 
-/// The verb that a caller must be allowed besides `delete`.
+/// The verb that a caller needs beside `delete`.
 const VERB: &str = "unsafe-delete-ignore-read-errors";
 
-/// Refuses callers who may delete objects, but not unseen.
+/// Refuses callers without the extra permission.
 ///
 /// # Errors
 /// 403.
@@ -35,10 +36,10 @@ pub async fn authorize(cx: &RequestContext<'_>, target: &Target<'_>) -> Result<(
     Err(ApiError::not_admitted(target.resource, &target.name, &why))
 }
 
-/// Removes an object if it cannot be read; `None` where it can, or is not there.
+/// Removes an object that cannot be read. `None` where it can be read or does not exist.
 ///
 /// # Errors
-/// What the store says.
+/// Errors of the store.
 pub async fn remove_unreadable(cx: &RequestContext<'_>, target: &Target<'_>) -> Result<Option<Answer>> {
     let resource = target.resource;
     while let Stored::Unreadable(expected) =
@@ -59,7 +60,7 @@ pub async fn remove_unreadable(cx: &RequestContext<'_>, target: &Target<'_>) -> 
     Ok(None)
 }
 
-/// All that is known of the object: watchers are shown this as its last state.
+/// What is known of the object. Watchers see it as the last state.
 fn known_part(target: &Target<'_>) -> Tree {
     let mut known = json!({
         "kind": target.resource.def.kind,
@@ -72,7 +73,8 @@ fn known_part(target: &Target<'_>) -> Tree {
     known
 }
 
-/// The kind stands where otherwise the resource does, and there is no uid: it is not known.
+/// As in the reference, `details.kind` is the kind and not the resource. There is no uid, because it cannot
+/// be read.
 fn removed(target: &Target<'_>) -> Status {
     let details = StatusDetails {
         name: target.name.to_string(),

@@ -15,7 +15,7 @@ use crate::{
 /// Replaces the object by the one in the body; creates it where the kind allows that.
 ///
 /// # Errors
-/// 400, 404, 409 (stale version or another uid), 422, and what the store says.
+/// 400, 404, 409 (outdated version or another uid), 422, and errors of the store.
 pub async fn update(cx: &RequestContext<'_>, request: UpdateRequest<'_>) -> Result<Answer> {
     let UpdateRequest { target, body, options } = request;
     let mut sent = Sent::body(cx, &target, body, options.field_validation)?;

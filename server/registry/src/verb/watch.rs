@@ -13,8 +13,8 @@ use crate::{
     watch_stream::{Initial, WatchStream},
 };
 
-/// A watch whose client does not say when it is to end does so after a random time from this span, in seconds, so
-/// that clients do not all come back at once.
+/// A watch without a timeout ends after a random time in this range, in seconds, so that clients do not all
+/// reconnect at once.
 const DEFAULT_SECONDS: Range<u64> = 1800..3600;
 /// No watch lives longer than this, in seconds.
 const MAX_SECONDS: u64 = DEFAULT_SECONDS.end * 24;
@@ -22,8 +22,8 @@ const MAX_SECONDS: u64 = DEFAULT_SECONDS.end * 24;
 /// Starts a watch.
 ///
 /// # Errors
-/// 504 where initial events are asked for at a version that is still to come. A version that is gone is told in the
-/// stream.
+/// 504 where initial events are asked for at a version that is not reached yet. A version that is gone is
+/// reported in the stream.
 pub async fn watch(cx: &RequestContext<'_>, request: WatchRequest<'_>) -> Result<Answer> {
     let (core, resource) = (cx.core, request.target.resource);
     let starts_anywhere = !matches!(request.version, Named::At(_));

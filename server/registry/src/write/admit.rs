@@ -1,21 +1,21 @@
-//! The stage **admit**: plugins refuse writes of objects that are correct in themselves, and so does access control
-//! where a write makes an object that it was not sent to make.
+//! The stage **admit**: plugins may refuse a valid object. Access control may too, where an update or an
+//! apply creates the object.
 
 use orch_runtime::resource_def::Verb;
 
-use super::{Attempt, draft::Draft, mutate::request};
+use super::{attempt::Attempt, draft::Draft, plugins};
 use crate::error::{ApiError, Result};
 
-/// Lets plugins refuse the object. An update or an apply that makes an object needs the right to create it; it is asked
-/// for here, so that a client that sends a wrong object is told that first.
+/// Lets plugins refuse the object. An update or an apply that creates an object needs the permission to
+/// create it. That is checked here, after validation, so that an invalid object is reported first.
 ///
 /// # Errors
 /// Of the plugin that refuses; 403 where the caller may not create.
 pub async fn admit(attempt: Attempt<'_>, draft: &mut Draft<'_>) -> Result<()> {
-    let mut request = request(attempt, draft);
+    let mut request = plugins::request(attempt, draft);
     attempt.cx.core.admission().validate(&mut request).await?;
     let Attempt { cx, target, .. } = attempt;
-    // A request to create has no name in its path.
+    // POST to a collection, which has no name in its path, was authorized as a create.
     if draft.old.is_some() || target.name.is_empty() {
         return Ok(());
     }

@@ -1,17 +1,17 @@
-//! The stage **allocate**: a correct object gets what only the server can give, such as a free address.
+//! The stage **allocate**: a valid object gets what only the server can choose, such as a free address.
 //!
-//! Nothing is reserved. What the object comes to own alone is a condition of the commit; where another write takes it
+//! Nothing is reserved. Each new claim is a condition of the commit: where another write claims the value
 //! first, this one runs again.
 
 use orch_storage::Condition;
 
-use super::{Attempt, draft::Draft, validate::refuse_violations};
+use super::{attempt::Attempt, draft::Draft, validate::refuse_violations};
 use crate::{claims::Claimed, error::Result};
 
-/// Lets the kind give the object what it needs.
+/// Lets the kind's behaviour fill in what it chooses, and makes the new claims conditions of the commit.
 ///
 /// # Errors
-/// 422 where there is nothing left to give, or where what the client asks for is taken.
+/// 422 where no value is left, or where the value that the client asks for is taken.
 pub fn allocate(attempt: Attempt<'_>, draft: &mut Draft<'_>) -> Result<()> {
     let resource = attempt.target.resource;
     let behaviour = &*resource.behaviour;

@@ -13,12 +13,12 @@ use crate::{
     request::{Body, Target},
 };
 
-/// Decodes a body for the kind of the endpoint, which is the sub-resource's own where it has one. Unknown and duplicate
-/// fields become warnings, where the client wants to hear of them.
+/// Decodes a body for the kind of the endpoint, which a sub-resource may have of its own. Unknown and
+/// duplicate fields become warnings where `validation` says so.
 ///
 /// # Errors
-/// 400 for text that is no JSON object, wrong types, another kind or version, and, where `validation` is strict,
-/// for unknown and duplicate fields, all of them named.
+/// 400 for text that is not a JSON object, wrong types, another kind or version, and, where `validation` is
+/// strict, for unknown and duplicate fields, all of them named.
 pub fn decode(
     cx: &RequestContext<'_>,
     target: &Target<'_>,

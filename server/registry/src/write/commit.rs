@@ -1,4 +1,4 @@
-//! The stage **commit**: the store makes the change durable, if all that it relies on still holds.
+//! The stage **commit**: the store makes the write durable, if its conditions still hold.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use orch_machinery::meta::Meta;
 use orch_storage::{Object, Write};
 
 use super::{
-    Attempt,
+    attempt::Attempt,
     encode::{Encoded, taken},
     races::Races,
 };
@@ -18,7 +18,7 @@ use crate::{
     store_error::{self, Refused},
 };
 
-/// Commits what was encoded. `None` where another write came first and the write is to run again.
+/// Commits what was encoded. `None` where another write came first and the stages must run again.
 ///
 /// # Errors
 /// 409 for a new object whose name is taken, and what the store says.
@@ -30,14 +30,14 @@ pub async fn commit_encoded(
     let Attempt { cx, target, .. } = attempt;
     let committed = match encoded {
         Encoded::Answer(answer) => return Ok(Some(answer)),
-        Encoded::New { write, is_generated, base } => {
+        Encoded::New { write, is_generated, generate_name } => {
             let name = Arc::clone(&write.key().name);
             match commit(cx, target.resource, write).await {
-                // An update that was to make the object finds it there the next time.
+                // An update that would create the object runs again, and finds it.
                 Err(Refused::Exists)
                     if target.name.is_empty() && !(is_generated && races.tries_another_name()) =>
                 {
-                    return Err(exists(attempt, &name, &base));
+                    return Err(exists(attempt, &name, &generate_name));
                 }
                 committed => committed.map(Answer::Created),
             }
@@ -52,13 +52,13 @@ pub async fn commit_encoded(
     }
 }
 
-fn exists(attempt: Attempt<'_>, name: &str, base: &str) -> ApiError {
+fn exists(attempt: Attempt<'_>, name: &str, generate_name: &str) -> ApiError {
     let Attempt { cx, target, .. } = attempt;
     match cx.core.objects().lookup(target.resource, &target.namespace, name) {
         Ok(existing) => {
             let is_deleting =
                 existing.is_some_and(|existing| Meta::of(&existing.tree).deletion_timestamp().is_some());
-            taken(target.resource, name, base, is_deleting)
+            taken(target.resource, name, generate_name, is_deleting)
         }
         Err(error) => error,
     }
@@ -67,7 +67,7 @@ fn exists(attempt: Attempt<'_>, name: &str, base: &str) -> ApiError {
 /// Commits a write.
 ///
 /// # Errors
-/// What the store says, in the client's terms.
+/// An error of the store, as a race or as an answer for the client.
 pub async fn commit(
     cx: &RequestContext<'_>,
     resource: &ServedResource,

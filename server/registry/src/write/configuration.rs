@@ -1,4 +1,4 @@
-//! Server-side apply: a configuration as it was sent, and what it makes of an object.
+//! Server-side apply (KEP-555): reading a configuration, and merging it into an object.
 
 use orch_machinery::{
     apply::{self, Application, ApplyError},
@@ -9,20 +9,20 @@ use orch_machinery::{
 };
 use orch_runtime::Tree;
 
-use super::{Attempt, draft::Ownership, names, own, place};
+use super::{attempt::Attempt, draft::Ownership, names, own, place};
 use crate::{
     error::{ApiError, Result},
     options::FieldValidation,
     request::Target,
 };
 
-/// What a manager wants of an object.
+/// The fields that a manager wants an object to have, with their values.
 #[derive(Debug)]
 pub struct Configuration {
     tree: Tree,
-    /// Names that the document has more than once, as clients are told.
+    /// Messages about names that the document has more than once.
     duplicates: Vec<String>,
-    /// Whether fields of other managers are taken.
+    /// Whether fields of other managers are taken over.
     force: bool,
 }
 
@@ -30,7 +30,7 @@ impl Configuration {
     /// Reads a configuration, YAML or JSON, for the kind of the endpoint.
     ///
     /// # Errors
-    /// 400 for what is no YAML, is of another kind, or carries managed fields.
+    /// 400 for text that is not YAML, for another kind, and for managed fields.
     pub fn read(target: &Target<'_>, text: &[u8], force: bool) -> Result<Self> {
         let document = yaml::decode(text, &Limits::default())
             .map_err(|error| ApiError::BadRequest(format!("error decoding YAML: {error}")))?;
@@ -45,11 +45,11 @@ impl Configuration {
         Ok(Configuration { tree: document.tree, duplicates: document.duplicates, force })
     }
 
-    /// Merges the configuration into the live object; where there is none, into nothing.
+    /// Merges the configuration into the live object, or into an empty one where there is none.
     ///
     /// # Errors
-    /// 409 for conflicts with other managers, 500 for what does not fit the type, 400 for another name or namespace and,
-    /// where validation is strict, for duplicate names.
+    /// 409 for conflicts with other managers; 500 where the result does not fit the type; 400 for another
+    /// name or namespace and, where validation is strict, for duplicate names.
     pub fn apply(&self, attempt: Attempt<'_>, live: Option<&Tree>) -> Result<(Tree, Ownership)> {
         let Attempt { cx, target, options } = attempt;
         let mut merged = self.merge(attempt, live)?;
@@ -91,7 +91,8 @@ impl Configuration {
         })
     }
 
-    /// A uid in a configuration is a precondition: there is no object that could have it.
+    /// Checks a configuration that creates its object. A uid in it is a precondition that a new object cannot
+    /// meet.
     ///
     /// # Errors
     /// 409 where the configuration has one.

@@ -2,7 +2,7 @@
 
 use super::draft::Draft;
 
-/// Fills in the defaults, here and in everything below.
+/// Fills in the defaults of the object and of everything in it.
 pub fn default(draft: &mut Draft<'_>) {
     draft.object.set_defaults();
 }

@@ -1,79 +1,79 @@
-//! What goes from stage to stage.
+//! What one stage of a write passes to the next.
 
 use orch_runtime::{Tree, field_error::Validation, object::ApiObject, resource_def::FieldPath};
 use orch_storage::Condition;
 
 use crate::objects::Current;
 
-/// An object as a client, a patch or a merge would have it.
+/// The result of the stage **propose**: an object as a body, a patch or an apply wants it.
 pub struct Proposed {
     /// Its structural form.
     pub tree: Tree,
-    /// Who comes to own its fields.
+    /// How its managed fields are determined.
     pub ownership: Ownership,
-    /// What it is to replace; absent for a new object.
+    /// The stored object that it replaces; absent for a new object.
     pub current: Option<Current>,
 }
 
-/// The same with the server's metadata in place.
+/// The result of the stage **place**: the same with the metadata that the server sets.
 pub struct Placed<'w> {
     /// See [`Proposed`].
     pub proposed: Proposed,
-    /// The name; a generated one is known.
+    /// The name, also where it was generated.
     pub name: String,
-    /// Of a new object, what its name was or could have been generated from; empty where the client gives no base.
-    pub base: String,
+    /// The `generateName` of a new object; empty where the client sends none.
+    pub generate_name: String,
     /// Whether the name was generated.
     pub is_generated: bool,
-    /// The version that the client sent with a new object, which should have none.
+    /// The version that the client sent with a new object, 0 for none. A new object should have none.
     pub sent_version: u64,
-    /// What is wrong with it so far.
+    /// The violations found so far.
     pub violations: Validation<'w>,
 }
 
-/// A typed object on its way through the rules.
+/// The result of the stage **prepare**, which the stages up to **allocate** change and check: a typed object.
 pub struct Draft<'w> {
-    /// As it is to be.
+    /// The object as it will be stored.
     pub object: Box<dyn ApiObject>,
-    /// As it is; absent for a new object.
+    /// The object as it is stored; absent for a new object.
     pub old: Option<Box<dyn ApiObject>>,
-    /// What the typed objects were made from, without the tree.
+    /// What the typed object was made from. Its tree has moved into the object.
     pub placed: Placed<'w>,
-    /// Fields that this write does not set, whatever is in the object.
-    pub unset: Vec<FieldPath>,
+    /// Fields that this write does not own, whatever values they have.
+    pub unowned: Vec<FieldPath>,
     /// What must still hold when the write commits.
     pub conditions: Vec<Condition>,
 }
 
-/// How a write comes by the managed fields of its object.
+/// How the managed fields of a written object are determined.
 #[derive(Clone, Debug)]
 pub enum Ownership {
-    /// From what the write changes. What the client sent as managed fields has rules of its own.
+    /// From the fields that the write changes. The managed fields that a client sends are treated apart.
     Tracked {
-        /// What the client sent.
+        /// The managed fields that the client sent.
         sent: Option<Tree>,
     },
-    /// They were settled when a configuration was merged.
+    /// By the merge of an apply.
     Applied {
         /// `metadata.managedFields`.
         entries: Vec<Tree>,
     },
 }
 
-/// An object that is complete.
+/// The result of the stage **own**: a complete object.
 pub struct Owned {
     /// Its structural form.
     pub tree: Tree,
     /// The managed fields of a new object as JSON text, where they are not in the tree.
     pub owners: Option<String>,
-    /// What it replaces.
+    /// The stored object that it replaces.
     pub current: Option<Current>,
     /// Whether it differs from what it replaces in more than the times of managed fields.
     pub differs: bool,
-    /// Whether managed fields may be left out where the object is too large: data before bookkeeping.
+    /// Whether managed fields may be left out where the object is too large otherwise.
     pub may_shrink: bool,
     /// See [`Placed`].
-    pub base: String,
+    pub generate_name: String,
     /// See [`Placed`].
     pub is_generated: bool,
     /// See [`Placed`].

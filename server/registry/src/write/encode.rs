@@ -1,11 +1,11 @@
-//! The stage **encode**: from the complete object to the change that is to be committed, or to the answer where there
-//! is nothing to commit.
+//! The stage **encode**: makes the write for the store from the complete object, or the answer where there is
+//! nothing to commit.
 
 use orch_machinery::meta::Meta;
 use orch_runtime::Tree;
 use orch_storage::{Body, Change, Key, Write};
 
-use super::{Attempt, draft::Owned};
+use super::{attempt::Attempt, draft::Owned};
 use crate::{
     answer::Answer,
     catalog::ServedResource,
@@ -22,15 +22,15 @@ pub enum Encoded {
     New {
         /// The write.
         write: Write,
-        /// Its name can be generated anew if it is taken.
+        /// Whether another name can be generated if this one is taken.
         is_generated: bool,
         /// See [`Placed`](super::draft::Placed).
-        base: String,
+        generate_name: String,
     },
-    /// To commit a new state; the answer is what is stored then.
+    /// To commit a new state; the answer is the stored object.
     State(Write),
-    /// To commit the removal of the object, which an update completes. Watchers see the last state that was stored; the
-    /// client sees what it made of it.
+    /// To commit the removal of the object, because an update completes its deletion. Watchers see the last
+    /// stored state; the client sees the result of its update.
     Removal {
         /// The write.
         write: Write,
@@ -42,8 +42,8 @@ pub enum Encoded {
 /// Encodes the object. A dry run ends here; so does an update that changes nothing.
 ///
 /// # Errors
-/// 409 where a dry run meets a name that is taken, 413 for an object that is too large, 500 for a new object that
-/// comes with a version.
+/// 409 where the name of a dry run is taken, 413 for an object that is too large, 500 for a new object with a
+/// version.
 pub fn encode(attempt: Attempt<'_>, owned: Owned) -> Result<Encoded> {
     match owned.current {
         None => encode_new(attempt, owned),
@@ -53,12 +53,12 @@ pub fn encode(attempt: Attempt<'_>, owned: Owned) -> Result<Encoded> {
 
 fn encode_new(attempt: Attempt<'_>, owned: Owned) -> Result<Encoded> {
     let Attempt { cx, target, options } = attempt;
-    let Owned { tree, owners, may_shrink, base, is_generated, sent_version, conditions, .. } = owned;
+    let Owned { tree, owners, may_shrink, generate_name, is_generated, sent_version, conditions, .. } = owned;
     let name = Meta::of(&tree).name();
     if options.dry_run {
         if let Some(existing) = cx.core.objects().lookup(target.resource, &target.namespace, name)? {
             let is_deleting = Meta::of(&existing.tree).deletion_timestamp().is_some();
-            return Err(taken(target.resource, name, &base, is_deleting));
+            return Err(taken(target.resource, name, &generate_name, is_deleting));
         }
         let json = stored::transient(target.resource.def.type_def, &tree, owners.as_deref());
         return Ok(Encoded::Answer(Answer::Transient { json, created: true }));
@@ -69,7 +69,7 @@ fn encode_new(attempt: Attempt<'_>, owned: Owned) -> Result<Encoded> {
     }
     let body = stored::encode_body(target.resource, &tree, owners.as_deref(), may_shrink)?;
     let change = Change::Create { key: key(target.resource, &target.namespace, name), body };
-    Ok(Encoded::New { write: Write { change, conditions }, is_generated, base })
+    Ok(Encoded::New { write: Write { change, conditions }, is_generated, generate_name })
 }
 
 fn encode_changed(attempt: Attempt<'_>, owned: Owned) -> Result<Encoded> {
@@ -102,7 +102,8 @@ fn encode_changed(attempt: Attempt<'_>, owned: Owned) -> Result<Encoded> {
     Ok(Encoded::State(Write { change, conditions }))
 }
 
-/// How an object is replaced. One that is being deleted and has fewer finalizers than before is on its way out.
+/// The change that replaces an object. An object that is being deleted and has fewer finalizers than before
+/// is retired: that is allowed on a full disk.
 pub fn replacement(current: &Current, tree: &Tree, key: Key, body: Body) -> Change {
     let expected = current.revision();
     let meta = Meta::of(tree);
@@ -115,8 +116,9 @@ pub fn replacement(current: &Current, tree: &Tree, key: Key, body: Body) -> Chan
     }
 }
 
-/// 409 for a name that is taken. Who gives a base for names is told of it, also where the name was the client's own.
-pub fn taken(resource: &ServedResource, name: &str, base: &str, deleting: bool) -> ApiError {
-    let detail = ExistsDetail { generated: !base.is_empty(), deleting };
+/// 409 for a name that is taken. The message mentions the generation of names wherever the client sent a
+/// `generateName`, even beside a name.
+pub fn taken(resource: &ServedResource, name: &str, generate_name: &str, deleting: bool) -> ApiError {
+    let detail = ExistsDetail { generated: !generate_name.is_empty(), deleting };
     ApiError::AlreadyExists { resource: ResourceName::of(resource), name: name.to_owned(), detail }
 }

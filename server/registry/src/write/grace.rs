@@ -1,22 +1,24 @@
-//! The time that an object is given to end by itself once it is deleted.
+//! The grace period of a deletion.
 
 use orch_machinery::meta::{Meta, MetaMut};
 use orch_runtime::{Tree, scalar::Time};
 
 use super::place;
 
-/// What a DELETE means for an object of a kind that may know grace.
+/// What a DELETE does to the grace period of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grace {
-    /// The kind knows none, or it is over.
+    /// The kind has no grace period, or it is over.
     Unknown,
-    /// It has begun before and this DELETE does not shorten it: nothing changes.
+    /// It began before and this DELETE does not shorten it: nothing changes.
     Pending,
-    /// It begins, or is shorter now: so many seconds from the first DELETE on. With 0 the object may go.
+    /// It begins, or is shorter now: this many seconds, counted from the first DELETE. With 0 the object can
+    /// be removed.
     Of(i64),
 }
 
-/// Begins or shortens the grace of an object. `asked` is what the client wants, `allowed` what the kind then gives.
+/// Begins or shortens the grace period of an object. `asked` is what the client asks for, `allowed` what the
+/// kind allows, both in seconds.
 pub fn begin(tree: &mut Tree, asked: Option<i64>, allowed: Option<i64>, now: Time) -> Grace {
     let Some(allowed) = allowed.map(at_least_one) else { return Grace::Unknown };
     let Some(ends) = Meta::of(tree).deletion_timestamp() else {
@@ -27,7 +29,7 @@ pub fn begin(tree: &mut Tree, asked: Option<i64>, allowed: Option<i64>, now: Tim
         return Grace::Unknown;
     };
     if before == 0 {
-        // It is over; what keeps the object now are its finalizers.
+        // It is over; only finalizers keep the object now.
         return Grace::Unknown;
     }
     match (asked.map(at_least_one), ends) {
@@ -41,7 +43,7 @@ pub fn begin(tree: &mut Tree, asked: Option<i64>, allowed: Option<i64>, now: Tim
     }
 }
 
-/// A negative time is taken for a short one, as the reference does.
+/// A negative period counts as one second, as in the reference.
 fn at_least_one(seconds: i64) -> i64 {
     if seconds < 0 { 1 } else { seconds }
 }

@@ -14,7 +14,7 @@ use crate::{
     request::Target,
 };
 
-/// The symbols of generated name suffixes: no vowels, and no digits that look like letters.
+/// The characters of generated name suffixes: no vowels, and no digits that look like letters.
 const SUFFIX_ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 const SUFFIX_LENGTH: usize = 5;
 /// A generated name is at most this long before its suffix.

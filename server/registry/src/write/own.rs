@@ -1,4 +1,5 @@
-//! The stage **own**: the object becomes a tree again, and `metadata.managedFields` says who owns which field.
+//! The stage **own**: the object becomes a tree again, with `metadata.managedFields` that record which
+//! manager owns which field.
 
 use orch_machinery::{
     managed_fields,
@@ -8,7 +9,7 @@ use orch_machinery::{
 use orch_runtime::{Tree, resource_def::FieldPath};
 
 use super::{
-    Attempt,
+    attempt::Attempt,
     draft::{Draft, Owned, Ownership},
 };
 use crate::{
@@ -17,12 +18,13 @@ use crate::{
     objects::Current,
 };
 
-/// Completes the object.
+/// Turns the draft into a complete tree, counts its generation, records its owners, and gives the warnings of
+/// validation.
 ///
 /// # Errors
 /// 500 where it has no structural form.
 pub fn own(attempt: Attempt<'_>, draft: Draft<'_>) -> Result<Owned> {
-    let Draft { object, old: _, mut placed, unset, conditions } = draft;
+    let Draft { object, old: _, mut placed, unowned, conditions } = draft;
     let resource = attempt.target.resource;
     let mut tree =
         object.to_tree().map_err(|error| ApiError::internal("the object cannot be written", error))?;
@@ -33,14 +35,14 @@ pub fn own(attempt: Attempt<'_>, draft: Draft<'_>) -> Result<Owned> {
     let (current, owners, differs) = match placed.proposed.current {
         None => {
             attempt.cx.warn_all(warnings);
-            (None, own_new(attempt, ownership, &unset, &mut tree)?, true)
+            (None, own_new(attempt, ownership, &unowned, &mut tree)?, true)
         }
         Some(mut current) => {
             count_generation(resource, &current.tree, &mut tree);
             if hears_warnings(attempt, &current, &tree) {
                 attempt.cx.warn_all(warnings);
             }
-            let owners_differ = own_changed(attempt, ownership, &unset, &mut current, &mut tree);
+            let owners_differ = own_changed(attempt, ownership, &unowned, &mut current, &mut tree);
             nullable::empty_to_null(&mut tree, resource.def.type_def);
             let differs = owners_differ || !managed_fields::same_but_owners(&current.tree, &tree);
             (Some(current), None, differs)
@@ -52,25 +54,26 @@ pub fn own(attempt: Attempt<'_>, draft: Draft<'_>) -> Result<Owned> {
         current,
         differs,
         may_shrink,
-        base: placed.base,
+        generate_name: placed.generate_name,
         is_generated: placed.is_generated,
         sent_version: placed.sent_version,
         conditions,
     })
 }
 
-/// The owners of a new object's fields, as JSON text where they are not put into the tree.
+/// Records the owners of a new object's fields. Returns them as JSON text where they are not put into the
+/// tree.
 fn own_new(
     attempt: Attempt<'_>,
     ownership: Ownership,
-    unset: &[FieldPath],
+    unowned: &[FieldPath],
     tree: &mut Tree,
 ) -> Result<Option<String>> {
     let resource = attempt.target.resource;
     let owners = match ownership {
         Ownership::Tracked { .. } => {
             let time = attempt.cx.core.now().to_string();
-            let write = record(attempt, &time, unset);
+            let write = record(attempt, &time, unowned);
             Some(managed_fields::owners_of_new(&write, empty_object(resource)?, tree, resource.def.type_def))
         }
         Ownership::Applied { entries } => {
@@ -82,19 +85,19 @@ fn own_new(
     Ok(owners)
 }
 
-/// Takes the entries out of the current object and brings them up to date in the new one. Says whether they differ in
-/// more than times.
+/// Takes the managed fields out of the current object and puts the updated ones into the new one. Returns
+/// whether they differ in more than times.
 fn own_changed(
     attempt: Attempt<'_>,
     ownership: Ownership,
-    unset: &[FieldPath],
+    unowned: &[FieldPath],
     current: &mut Current,
     tree: &mut Tree,
 ) -> bool {
     match ownership {
         Ownership::Tracked { sent } => {
             let time = attempt.cx.core.now().to_string();
-            let write = record(attempt, &time, unset);
+            let write = record(attempt, &time, unowned);
             let def = attempt.target.resource.def.type_def;
             managed_fields::track_update(&write, &mut current.tree, sent.as_ref(), tree, def)
         }
@@ -106,7 +109,8 @@ fn own_changed(
     }
 }
 
-/// Only who writes the object itself is warned, and where generations are counted, only who begins one.
+/// Whether the client gets the warnings of validation: only for writes of the main path, and where
+/// generations are counted, only for writes that begin a new one.
 fn hears_warnings(attempt: Attempt<'_>, current: &Current, new: &Tree) -> bool {
     let begins = Meta::of(new).generation() != Meta::of(&current.tree).generation();
     attempt.target.subresource.is_none() && (begins || !attempt.target.resource.def.counts_generation)
@@ -120,7 +124,7 @@ pub fn empty_object(resource: &ServedResource) -> Result<&Tree> {
     resource.empty_object().map_err(|error| ApiError::internal("the kind cannot be empty", error))
 }
 
-/// Under whose name a write is recorded.
+/// What managed fields record about a write. `reset` are the fields that it does not own.
 pub fn record<'a>(attempt: Attempt<'a>, time: &'a str, reset: &'a [FieldPath]) -> managed_fields::Write<'a> {
     managed_fields::Write {
         manager: &attempt.options.field_manager,
@@ -131,13 +135,14 @@ pub fn record<'a>(attempt: Attempt<'a>, time: &'a str, reset: &'a [FieldPath]) -
     }
 }
 
-/// The fields that a write on this path does not set, whatever is in the object.
-pub fn unset_fields(attempt: Attempt<'_>) -> Vec<FieldPath> {
+/// The fields that a write on this path does not own: those that the server sets, and those of
+/// [`reset_fields`].
+pub fn unowned_fields(attempt: Attempt<'_>) -> Vec<FieldPath> {
     let behaviour = &attempt.target.resource.behaviour;
     [behaviour.server_fields(attempt.target.subresource_name()), &reset_fields(attempt)].concat()
 }
 
-/// The fields that this path of the API leaves alone, whatever a client sends.
+/// The fields that a write on this path leaves as they are, whatever the client sends.
 pub fn reset_fields(attempt: Attempt<'_>) -> Vec<FieldPath> {
     let (resource, subresource) = (attempt.target.resource, attempt.target.subresource_name());
     let other: &[FieldPath] = match subresource {
@@ -148,8 +153,8 @@ pub fn reset_fields(attempt: Attempt<'_>) -> Vec<FieldPath> {
     [other, resource.behaviour.kept_metadata(subresource)].concat()
 }
 
-/// Counts a change of what an object says besides its metadata and status. Both trees have their defaults: what a
-/// client leaves to them is no change.
+/// Counts the generation up where anything but metadata and status changes. Both trees have their defaults,
+/// so a field that a client leaves to its default is no change.
 fn count_generation(resource: &ServedResource, current: &Tree, new: &mut Tree) {
     if resource.def.counts_generation && differs_in_substance(current, new) {
         let next = Meta::of(current).generation() + 1;
@@ -171,7 +176,7 @@ fn differs_in_substance(current: &Tree, new: &Tree) -> bool {
     names.any(|name| !is_same(current.get(&name), new.get(&name)))
 }
 
-/// Whether two values are the same; null is absent.
+/// Whether two values are the same. Null counts as absent.
 fn is_same(one: Option<&Tree>, other: Option<&Tree>) -> bool {
     match (one.filter(|value| !value.is_null()), other.filter(|value| !value.is_null())) {
         (Some(Tree::Object(one)), Some(Tree::Object(other))) => {
@@ -193,7 +198,8 @@ mod tests {
 
     #[test]
     fn metadata_status_and_nulls_are_no_substance() {
-        let old = json!({"kind": "K", "metadata": {"uid": "1"}, "spec": {"a": [{"b": 1, "c": null}]}, "status": {}});
+        let spec = json!({"a": [{"b": 1, "c": null}]});
+        let old = json!({"kind": "K", "metadata": {"uid": "1"}, "spec": spec, "status": {}});
         for (new, expected) in [
             (json!({"metadata": {}, "spec": {"a": [{"b": 1}]}, "status": {"x": 1}}), false),
             (json!({"spec": {"a": [{"b": 1}], "d": null}}), false),

@@ -1,12 +1,12 @@
-//! Owner references that a request repeats: dropped, with a warning.
+//! Drops repeated owner references, with a warning.
 
 use std::collections::BTreeSet;
 
 use orch_machinery::meta::{Meta, MetaMut};
 use orch_runtime::Tree;
 
-/// Removes owner references that equal an earlier one. Returns what the client is told of it; `patched` says that the
-/// object is the result of a patch.
+/// Removes owner references that equal an earlier one. Returns the warning. `patched` says that the object is
+/// the result of a patch, which the warning words differently.
 pub fn drop_repeated(tree: &mut Tree, patched: bool) -> Option<String> {
     let given = Meta::of(tree).owner_references();
     let mut seen = BTreeSet::new();
@@ -21,8 +21,9 @@ pub fn drop_repeated(tree: &mut Tree, patched: bool) -> Option<String> {
         .collect();
     let when = if patched { " after mutating admission happens" } else { "" };
     let warning = format!(
-        ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references in 1.20+, \
-         and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: [{}]",
+        ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references in \
+         1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) \
+         observed: [{}]",
         uids.join(" ")
     );
     let left: Vec<Tree> = left.into_iter().map(|(owner, _)| owner.clone()).collect();
@@ -39,7 +40,8 @@ mod tests {
     #[test]
     fn equal_references_are_dropped_and_told() {
         let owner = |uid: &str, name: &str| json!({"uid": uid, "name": name});
-        let mut tree = json!({"metadata": {"ownerReferences": [owner("a", "x"), owner("b", "x"), owner("a", "x"), owner("a", "y")]}});
+        let owners = [owner("a", "x"), owner("b", "x"), owner("a", "x"), owner("a", "y")];
+        let mut tree = json!({"metadata": {"ownerReferences": owners}});
         let warning = drop_repeated(&mut tree, false).unwrap();
         assert!(warning.starts_with(".metadata.ownerReferences contains duplicate entries; "), "{warning}");
         assert!(warning.ends_with("duplicate UID(s) observed: [a]"), "{warning}");

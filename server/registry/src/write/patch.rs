@@ -1,4 +1,4 @@
-//! Patches: reading one of any kind but an apply, and what it makes of an object.
+//! Patches of all kinds but apply: reading them, and applying them to an object.
 
 use orch_machinery::{
     json::{
@@ -20,7 +20,7 @@ use orch_runtime::{
     path::Path,
 };
 
-use super::{Attempt, place};
+use super::{attempt::Attempt, place};
 use crate::{
     error::{ApiError, Result},
     options::FieldValidation,
@@ -31,7 +31,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Patch {
     content: Content,
-    /// What a strict reader would refuse in the patch itself.
+    /// Unknown and duplicate fields in the patch itself.
     offences: Vec<String>,
 }
 
@@ -43,17 +43,17 @@ enum Content {
 }
 
 impl Patch {
-    /// Reads a patch that is no apply.
+    /// Reads a patch.
     ///
     /// # Errors
-    /// 400 for what is no patch of its kind, 413 for one with too many operations.
+    /// 400 for text that is not a patch of the kind, 413 for one with too many operations.
     pub fn read(kind: PatchKind, text: &[u8]) -> Result<Self> {
         if kind == PatchKind::Json {
             let patch =
                 JsonPatch::parse(text, &Limits::default(), &JsonPatchLimits::default()).map_err(refusal)?;
             return Ok(Patch { offences: patch.strict().collect(), content: Content::Json(patch) });
         }
-        // The reference gives the reason alone where the patch is a strategic one.
+        // For a strategic patch the reference answers without the prefix.
         let prefix = if kind == PatchKind::Strategic { "" } else { "error decoding patch: " };
         let document = decode_any_strict(text, &Limits::default())
             .map_err(|error| ApiError::BadRequest(format!("{prefix}{error}")))?;
@@ -65,18 +65,21 @@ impl Patch {
         Ok(Patch { content, offences })
     }
 
-    /// What the patch makes of the current object; read like a body, with unknown fields reported.
+    /// Applies the patch to the current object. The result is decoded like a body, and unknown fields are
+    /// reported.
     ///
     /// # Errors
-    /// 422 where the result is no object of the kind, or is not what a strict reader accepts, and what a patch of its
-    /// kind may meet.
+    /// 422 where the result is not an object of the kind, or has unknown fields and validation is strict;
+    /// 400, 413 and 422 of patches that cannot be applied.
     pub fn apply(&self, attempt: Attempt<'_>, current: &Tree) -> Result<Tree> {
         let Attempt { cx, target, options } = attempt;
         let (def, validation) = (target.resource.def.type_def, options.field_validation);
         let patched = match &self.content {
-            // Where nobody asks what is in the patch, a list is taken for the object that it would make.
+            // Where unknown fields are ignored, the reference reports a list as a result that cannot be
+            // decoded.
             Content::Merge(document @ Tree::Array(_)) if validation == FieldValidation::Ignore => {
-                let why = "couldn't get version/kind; json parse error: json: cannot unmarshal array into an object";
+                let why = "couldn't get version/kind; json parse error: \
+                           json: cannot unmarshal array into an object";
                 return Err(self.bad_result(attempt, document, why));
             }
             Content::Merge(document) => merge::apply(current, document),
@@ -101,8 +104,8 @@ impl Patch {
         Ok(decoded.tree)
     }
 
-    /// 422 on no kind and no name: what the reference answers to a patch whose result does not decode. It shows the
-    /// result, or the patch where it is a strategic one.
+    /// 422 on no kind and no name: what the reference answers to a patch whose result does not decode. It
+    /// shows the result, or the patch where it is a strategic one.
     fn bad_result(&self, attempt: Attempt<'_>, patched: &Tree, why: &str) -> ApiError {
         let shown = match &self.content {
             Content::Strategic(document) => listing(document),
@@ -119,7 +122,7 @@ impl Patch {
     }
 }
 
-/// Beyond this a number with a point is not exact any more.
+/// Beyond this a floating-point number does not represent every whole number.
 const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// `1.0` counts as a whole number in a strategic patch, and nowhere else, as in the reference.

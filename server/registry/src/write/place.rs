@@ -1,4 +1,5 @@
-//! The stage **place**: the part of an object's metadata that the server owns, on create and on update.
+//! The stage **place**: sets the metadata that the server owns, and checks names and versions, on create and
+//! on update.
 
 use orch_machinery::meta::{Meta, MetaMut, field};
 use orch_meta::{meta::v1::ObjectMeta, validators::object_meta_update};
@@ -11,7 +12,7 @@ use orch_runtime::{
 };
 
 use super::{
-    Attempt,
+    attempt::Attempt,
     draft::{Ownership, Placed, Proposed},
     names,
     races::MODIFIED,
@@ -36,13 +37,14 @@ const SERVER_OWNED: &[&str] = &[
 /// Fields that an update takes over from the stored object, whatever the client sends.
 const KEPT_ON_UPDATE: &[&str] = &[field::CREATION_TIMESTAMP, field::GENERATION];
 
-/// Fields that an update takes over where the client leaves them out; changing them is against the rules.
+/// Fields that an update takes over where the client leaves them out. Changing them is refused.
 const FILLED_ON_UPDATE: &[&str] = &[field::UID, field::DELETION_GRACE_PERIOD_SECONDS];
 
-/// Puts the server's metadata in place, and reports what is wrong with names and metadata.
+/// Sets the metadata that the server owns, and reports violations of the rules for names and metadata.
 ///
 /// # Errors
-/// 400 where the object names another namespace, 409 and 422 for a version that does not fit.
+/// 400 where the object names another namespace, 409 for an outdated version, 422 where the kind needs one
+/// and there is none.
 pub fn place(attempt: Attempt<'_>, mut proposed: Proposed) -> Result<Placed<'_>> {
     match proposed.current.take() {
         None => place_new(attempt, proposed),
@@ -62,12 +64,12 @@ fn place_new(attempt: Attempt<'_>, mut proposed: Proposed) -> Result<Placed<'_>>
         fields.remove("status");
     }
     let sent_version = sent_version(tree).unwrap_or_default();
-    let base = Meta::of(tree).generate_name().to_owned();
-    let is_generated = begin(resource.def, &base, tree, cx.core.now());
+    let generate_name = Meta::of(tree).generate_name().to_owned();
+    let is_generated = begin(resource.def, &generate_name, tree, cx.core.now());
     let mut violations = Validation::new(cx.core.vocabulary());
     names::validate(resource.def, tree, &mut violations);
     let name = Meta::of(tree).name().to_owned();
-    Ok(Placed { proposed, name, base, is_generated, sent_version, violations })
+    Ok(Placed { proposed, name, generate_name, is_generated, sent_version, violations })
 }
 
 fn place_changed(attempt: Attempt<'_>, mut proposed: Proposed, current: Current) -> Result<Placed<'_>> {
@@ -83,13 +85,20 @@ fn place_changed(attempt: Attempt<'_>, mut proposed: Proposed, current: Current)
     validate_update(&current.tree, tree, &mut violations)?;
     proposed.current = Some(current);
     let name = target.name.to_string();
-    Ok(Placed { proposed, name, base: String::new(), is_generated: false, sent_version: 0, violations })
+    Ok(Placed {
+        proposed,
+        name,
+        generate_name: String::new(),
+        is_generated: false,
+        sent_version: 0,
+        violations,
+    })
 }
 
-/// Gives a new object its identity: uid, creation time, first generation, and a name where one is to be generated.
-/// Returns whether the name was generated.
-fn begin(def: &ResourceDef, base: &str, tree: &mut Tree, now: Time) -> bool {
-    let generated = Meta::of(tree).name().is_empty() && !base.is_empty();
+/// Gives a new object its identity: uid, creation time, first generation, and a generated name where it has
+/// none. Returns whether the name was generated.
+fn begin(def: &ResourceDef, generate_name: &str, tree: &mut Tree, now: Time) -> bool {
+    let generated = Meta::of(tree).name().is_empty() && !generate_name.is_empty();
     let mut metadata = MetaMut::of(tree);
     for field in SERVER_OWNED {
         metadata.remove(field);
@@ -100,7 +109,7 @@ fn begin(def: &ResourceDef, base: &str, tree: &mut Tree, now: Time) -> bool {
         metadata.set_generation(1);
     }
     if generated {
-        metadata.set_name(&names::generated_name(base));
+        metadata.set_name(&names::generated_name(generate_name));
     }
     generated
 }
@@ -108,7 +117,7 @@ fn begin(def: &ResourceDef, base: &str, tree: &mut Tree, now: Time) -> bool {
 /// Puts the object into the namespace of the URL.
 ///
 /// # Errors
-/// 400 where the body names another one. A namespace on a cluster-scoped kind is dropped.
+/// 400 where the body names another one. In an object of a cluster-scoped kind it is dropped.
 pub fn put_into_namespace(target: &Target<'_>, tree: &mut Tree) -> Result<()> {
     match target.resource.def.scope {
         Scope::Cluster => {
@@ -128,10 +137,10 @@ pub fn put_into_namespace(target: &Target<'_>, tree: &mut Tree) -> Result<()> {
     Ok(())
 }
 
-/// The version that a client relies on; none and zero are 0.
+/// The version that a client sent in an object. No version is 0.
 ///
 /// # Errors
-/// 500 without a reason for what is no number, as the reference answers.
+/// 500 without a reason where it is not a number, as the reference answers.
 pub fn sent_version(tree: &Tree) -> Result<u64> {
     let version = Meta::of(tree).resource_version();
     if version.is_empty() {
@@ -172,7 +181,8 @@ fn check_version(attempt: Attempt<'_>, current: &Current, proposed: &Tree) -> Re
     Err(ApiError::conflict(resource, &target.name, MODIFIED))
 }
 
-/// The main path leaves the status alone, and `/status` leaves everything else alone; of metadata, what the kind says.
+/// Keeps the stored values of what this path does not write: the main path keeps the status, `/status` keeps
+/// everything else but metadata. Which metadata is kept, the kind's behaviour says.
 fn restrict(target: &Target<'_>, current: &Tree, proposed: &mut Tree) {
     let def = target.resource.def;
     let subresource = target.subresource_name();
@@ -196,8 +206,8 @@ fn restrict(target: &Target<'_>, current: &Tree, proposed: &mut Tree) {
     }
 }
 
-/// Takes over from the stored object what an update cannot change. Takes out what the client sent as managed fields,
-/// which have rules of their own.
+/// Takes over from the stored object what an update cannot change. Removes and returns the managed fields
+/// that the client sent: the stage **own** treats them.
 fn carry_over(current: &Tree, proposed: &mut Tree) -> Option<Tree> {
     let old = Meta::of(current);
     let mut new = MetaMut::of(proposed);
@@ -208,7 +218,7 @@ fn carry_over(current: &Tree, proposed: &mut Tree) -> Option<Tree> {
             new.set(field, Some(value.clone()));
         }
     }
-    // When an object goes can be said once, and only by deleting it.
+    // Only a DELETE sets the time of deletion.
     if let Some(value) = old.get(field::DELETION_TIMESTAMP) {
         new.set(field::DELETION_TIMESTAMP, Some(value.clone()));
     }
@@ -219,8 +229,8 @@ fn carry_over(current: &Tree, proposed: &mut Tree) -> Option<Tree> {
     managed_fields
 }
 
-/// Marks an object as being deleted: when it goes, which is `grace` seconds from now, and one more generation where
-/// generations are counted.
+/// Marks an object as being deleted: its deletion time is `grace` seconds from now, and it gets a new
+/// generation where generations are counted.
 pub fn mark_deleted(tree: &mut Tree, now: Time, grace: i64) {
     let ends = Time::from_unix_seconds(now.as_unix_seconds().saturating_add(grace));
     let mut metadata = MetaMut::of(tree);
@@ -231,14 +241,14 @@ pub fn mark_deleted(tree: &mut Tree, now: Time, grace: i64) {
     }
 }
 
-/// Reports what an update changes in metadata against the rules: once for all kinds and once as a part of the kind's
-/// own rules, because the reference does and its clients get each cause twice.
+/// Reports forbidden changes of metadata. Each is reported twice, because the reference checks metadata once
+/// for all kinds and once in the kind's own rules, and lists both causes.
 ///
 /// # Errors
-/// 400 where the metadata is none.
+/// 400 where the metadata cannot be read.
 fn validate_update(current: &Tree, proposed: &Tree, violations: &mut Validation<'_>) -> Result<()> {
     let read = |tree: &Tree| {
-        // Neither is about who owns what, which is often the larger part.
+        // No rule is about managed fields, which are often the larger part.
         let fields = tree.get("metadata").and_then(Tree::as_object).into_iter().flatten();
         let fields = fields.filter(|(name, _)| *name != "managedFields");
         let metadata: Tree = fields.map(|(name, value)| (name.clone(), value.clone())).collect();
@@ -252,10 +262,11 @@ fn validate_update(current: &Tree, proposed: &Tree, violations: &mut Validation<
     Ok(())
 }
 
-/// Whether the times that a client sends are times. The server sets these fields itself, so that nobody else reads them.
+/// Checks that the times in metadata are times. The server sets these fields itself, so no other code parses
+/// what a client sends.
 ///
 /// # Errors
-/// Why one is none.
+/// Why a text is not a time.
 pub fn check_times(tree: &Tree) -> Result<(), String> {
     let metadata = Meta::of(tree);
     let own = ["creationTimestamp", "deletionTimestamp"].map(|name| metadata.get(name));

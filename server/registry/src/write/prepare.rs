@@ -4,7 +4,7 @@ use orch_machinery::{meta, tree::at};
 use orch_runtime::{Tree, object::ApiObject, resource_def::FieldPath};
 
 use super::{
-    Attempt,
+    attempt::Attempt,
     draft::{Draft, Placed},
     own,
 };
@@ -15,18 +15,19 @@ use crate::{
     error::{ApiError, Result},
 };
 
-/// Drops what is behind feature gates that are off, reads the tree as its type and lets the kind adjust it.
+/// Drops fields whose feature gates are off, reads the tree as its type and lets the kind's behaviour adjust
+/// it.
 ///
 /// # Errors
 /// 400 where the tree does not fit the type.
 pub fn prepare<'w>(attempt: Attempt<'w>, mut placed: Placed<'w>) -> Result<Draft<'w>> {
     let resource = attempt.target.resource;
     let current = placed.proposed.current.as_ref().map(|current| &current.tree);
-    let unset = match current {
-        None => unset_fields_of_new(attempt, &placed.proposed.tree),
-        Some(_) => own::unset_fields(attempt),
+    let unowned = match current {
+        None => unowned_fields_of_new(attempt, &placed.proposed.tree),
+        Some(_) => own::unowned_fields(attempt),
     };
-    // Who owns what comes back at the end; no rule looks at it.
+    // Managed fields are added in the stage **own**; no rule before it needs them.
     let old = match current {
         Some(current) => Some(typed(resource, meta::without_managed_fields(current))?),
         None => None,
@@ -35,21 +36,21 @@ pub fn prepare<'w>(attempt: Attempt<'w>, mut placed: Placed<'w>) -> Result<Draft
     drop_gated(attempt.cx, resource, &mut tree, current);
     let mut object = typed(resource, tree)?;
     resource.behaviour.prepare(&mut *object, old.as_deref(), &write_info(attempt));
-    Ok(Draft { object, old, placed, unset, conditions: Vec::new() })
+    Ok(Draft { object, old, placed, unowned, conditions: Vec::new() })
 }
 
-/// Fields that nobody comes to own: what the server sets, and what it adds to the object because the client did not
-/// send it.
-fn unset_fields_of_new(attempt: Attempt<'_>, tree: &Tree) -> Vec<FieldPath> {
+/// Fields of a new object that no manager owns: those that the server sets, and those that it adds because
+/// the client did not send them.
+fn unowned_fields_of_new(attempt: Attempt<'_>, tree: &Tree) -> Vec<FieldPath> {
     let resource = attempt.target.resource;
-    let mut unset = own::unset_fields(attempt);
+    let mut unowned = own::unowned_fields(attempt);
     let by_plugins = attempt.cx.core.admission().added_fields(resource.def);
     let added = resource.behaviour.added_fields().iter().chain(by_plugins);
-    unset.extend(added.filter(|path| at(tree, path).is_none()));
-    unset
+    unowned.extend(added.filter(|path| at(tree, path).is_none()));
+    unowned
 }
 
-/// Drops what is behind feature gates that are off, unless the stored object uses it.
+/// Drops fields whose feature gates are off, unless the stored object has them.
 pub fn drop_gated(
     cx: &RequestContext<'_>,
     resource: &ServedResource,
@@ -59,7 +60,7 @@ pub fn drop_gated(
     resource.gated_fields(cx.core.gates()).drop_from(tree, current, resource.def.type_def);
 }
 
-/// What the behaviour of a kind is told of a write.
+/// What the behaviour of a kind gets to know about a write.
 pub fn write_info(attempt: Attempt<'_>) -> WriteInfo<'_> {
     WriteInfo {
         vocabulary: attempt.cx.core.vocabulary(),

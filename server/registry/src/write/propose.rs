@@ -1,10 +1,12 @@
-//! The first stage: what a client sent becomes the object that it wants, over the current one where there is one.
+//! The stage **propose**: makes the wanted object from what the client sent and, where there is one, the
+//! current object.
 
 use orch_machinery::meta::{Meta, MetaMut};
 use orch_runtime::Tree;
 
 use super::{
-    Attempt, body,
+    attempt::Attempt,
+    body,
     configuration::Configuration,
     draft::{Ownership, Proposed},
     names, owner_references,
@@ -19,19 +21,20 @@ use crate::{
     request::{Body, Target},
 };
 
-/// What a write makes of an object.
+/// What a client wants to do with an object.
 pub enum Proposal {
-    /// A new object.
+    /// Create it.
     New(Sent),
-    /// An object in place of the current one, whatever that is.
+    /// Replace it, or create it where the kind allows that.
     Replacement(Sent),
-    /// A patch of the current one.
+    /// Patch it.
     Patch(Patch),
-    /// What a manager wants of it.
+    /// Apply a configuration to it.
     Configuration(Configuration),
 }
 
-/// A whole object that was sent. The first attempt of a write takes it; a later one, which is rare, makes it anew.
+/// A whole object that was sent. The first attempt of a write takes the decoded tree; later ones, which are
+/// rare, decode again.
 pub struct Sent {
     source: Source,
     tree: Option<Tree>,
@@ -46,7 +49,7 @@ impl Sent {
     /// The object of a body. Repeated owner references are dropped, with a warning.
     ///
     /// # Errors
-    /// 400 for what is no object of the kind.
+    /// 400 for a body that is not an object of the kind.
     pub fn body(
         cx: &RequestContext<'_>,
         target: &Target<'_>,
@@ -62,7 +65,7 @@ impl Sent {
         Sent { source: Source::Tree(tree), tree: None }
     }
 
-    /// Looks at the decoded body, and may change it.
+    /// The decoded body, for checks and changes before the write begins.
     pub fn decoded(&mut self) -> Option<&mut Tree> {
         self.tree.as_mut()
     }
@@ -72,7 +75,7 @@ impl Sent {
             (Some(tree), _) => tree,
             (None, Source::Tree(tree)) => tree.clone(),
             (None, Source::Body(body)) => {
-                // What there was to say about unknown fields has been said.
+                // The first decoding has reported unknown fields.
                 let mut tree = body::decode(attempt.cx, attempt.target, body, FieldValidation::Ignore)?;
                 place::put_into_namespace(attempt.target, &mut tree)?;
                 tree
@@ -88,8 +91,8 @@ impl Sent {
 /// The object that a proposal makes of the current one.
 ///
 /// # Errors
-/// 404 where there must be a current object and is none, 409 for a uid that it does not have, and what patches and
-/// merges may meet.
+/// 404 where the object is missing and cannot be created, 409 for another uid, and the errors of patches and
+/// applies.
 pub fn propose(attempt: Attempt<'_>, proposal: &mut Proposal) -> Result<Proposed> {
     if let Proposal::New(sent) = proposal {
         return Ok(Proposed { tree: sent.take(attempt)?, ownership: TRACKED, current: None });
@@ -149,7 +152,7 @@ fn create_instead(attempt: Attempt<'_>, proposal: &mut Proposal) -> Result<Propo
     Ok(Proposed { tree, ownership, current: None })
 }
 
-/// A uid in a PUT is a precondition; that a patch cannot change it is a rule of metadata.
+/// A uid in the body of a PUT is a precondition. For patches the rules of metadata refuse another uid.
 fn check_uid(target: &Target<'_>, have: &str, proposed: &Tree) -> Result<()> {
     let wanted = Meta::of(proposed).uid();
     if wanted.is_empty() || wanted == have {

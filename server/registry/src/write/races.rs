@@ -1,8 +1,8 @@
 //! Lost races: how often a write runs again, and how long it waits before.
 //!
-//! A write is computed from the objects as they are and does not commit when one of them has changed since. With many
-//! writers at one object each commit would make all others compute again, so whoever loses again waits, longer each
-//! time and by chance, as if by agreement with the others, wherever they run.
+//! A write is computed from the current objects and does not commit when one of them has changed since. With
+//! many writers of one object, each commit would make all others compute again. So a write that loses again
+//! waits for a random time, longer after each loss: backoff with jitter.
 
 use std::time::Duration;
 
@@ -13,19 +13,20 @@ use crate::{
     request::Target,
 };
 
-/// What a lost race, or a version that the client remembers wrongly, is called.
+/// The message of a conflict, after lost races and for an outdated version.
 pub const MODIFIED: &str =
     "the object has been modified; please apply your changes to the latest version and try again";
 
-/// More lost races in a row than this mean that something is wrong; each costs one commit of somebody else.
+/// The write fails after this many lost races. Each lost race is a commit of another write, so that many mean
+/// that something is wrong.
 const MAX_LOST: u32 = 256;
-/// So many names are generated for one object at most.
+/// How many names are generated for one object at most.
 const MAX_NAMES: u32 = 8;
-/// So many attempts follow at once.
+/// How many attempts follow without waiting.
 const WITHOUT_WAITING: u32 = 2;
-/// The longest wait is this times the shortest, as a power of two.
+/// How often the wait doubles at most.
 const MAX_DOUBLINGS: u32 = 6;
-/// About as long as a commit takes.
+/// The shortest upper bound of a wait: about as long as a commit takes.
 const SHORTEST: Duration = Duration::from_millis(1);
 
 /// The races that one write has lost.
@@ -41,16 +42,16 @@ impl<'t> Races<'t> {
         Races { target, lost: 0, names: 1 }
     }
 
-    /// A generated name is taken: whether another one is worth trying.
+    /// Counts a generated name that is taken. Returns whether to try another one.
     pub fn tries_another_name(&mut self) -> bool {
         self.names += 1;
         self.names <= MAX_NAMES
     }
 
-    /// Another write came first: returns when it makes sense to try again.
+    /// Counts a lost race, and returns when the write should run again.
     ///
     /// # Errors
-    /// 409 where it does not.
+    /// 409 after too many lost races.
     pub async fn lost(&mut self) -> Result<()> {
         self.lost += 1;
         if self.lost == MAX_LOST {

@@ -1,5 +1,5 @@
-//! Changes that the server makes by itself to parts of objects that are its own: no options, no rules of the kind, and
-//! no manager comes to own a field.
+//! Changes that the server makes to parts of objects that only it writes: without options and validation, and
+//! without an owner for the fields.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ use crate::{
     stored,
 };
 
-/// Stores what `change` makes of an object; asked again when another write comes between. An object that stays the
-/// same is not written.
+/// Stores the result of `change` for an object. `change` runs again when another write came first. An
+/// unchanged object is not written.
 ///
 /// # Errors
-/// 404, what `change` refuses, 409 where others never stop writing, and what the store says.
+/// 404, the errors of `change`, 409 after too many lost races, and errors of the store.
 pub async fn change(
     cx: &RequestContext<'_>,
     target: &Target<'_>,

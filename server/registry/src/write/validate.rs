@@ -1,12 +1,13 @@
-//! The stage **validate**: the rules of the schema, then those of the kind; all violations are told together.
+//! The stage **validate**: the rules of the schema, then those of the kind's behaviour. All violations are
+//! reported together.
 
-use super::{Attempt, draft::Draft, prepare::write_info};
+use super::{attempt::Attempt, draft::Draft, prepare::write_info};
 use crate::error::{ApiError, Result};
 
 /// Runs the rules.
 ///
 /// # Errors
-/// 422 with every violation, 400 for a change that is no valid request at all.
+/// 422 with every violation; 400 for a change that the kind's behaviour refuses.
 pub fn validate(attempt: Attempt<'_>, draft: &mut Draft<'_>) -> Result<()> {
     let resource = attempt.target.resource;
     let behaviour = &*resource.behaviour;
@@ -26,7 +27,7 @@ pub fn validate(attempt: Attempt<'_>, draft: &mut Draft<'_>) -> Result<()> {
     refuse_violations(attempt, draft)
 }
 
-/// Ends the write where something is wrong with the object.
+/// Ends the write where there are violations.
 ///
 /// # Errors
 /// 422 with every violation.
