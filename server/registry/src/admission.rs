@@ -1,9 +1,8 @@
-//! Admission: named plugins that look at writes besides the rules of the objects' kinds.
+//! Admission: named plugins with rules that are not those of one kind.
 //!
 //! A plugin may change an object ([`AdmissionPlugin::mutate`], before the rules of its kind run) or refuse it
-//! ([`AdmissionPlugin::validate`], after them). Plugins run in the order of registration. Which of them are on is
-//! settled at start: each is on or off by default, and `--enable-admission-plugins` and
-//! `--disable-admission-plugins` decide otherwise.
+//! ([`AdmissionPlugin::validate`], after them). Plugins run in the order of registration. Each is on or off
+//! by default; `--enable-admission-plugins` and `--disable-admission-plugins` change that at start.
 
 use orch_auth::{answer::Answer, user::UserInfo};
 use orch_runtime::{
@@ -14,25 +13,25 @@ use orch_storage::Condition;
 
 use crate::{catalog::ServedResource, error::ApiError, objects::Objects};
 
-/// A write that plugins look at.
+/// A write, as plugins see it.
 pub struct AdmissionRequest<'a> {
     /// `Create`, `Update` (also for patches that change an object) or `Delete`.
     pub operation: Verb,
     /// The kind.
     pub resource: &'a ServedResource,
-    /// Below an item.
+    /// The sub-resource, where the request is for one.
     pub subresource: Option<&'static SubresourceDef>,
     /// `""` for cluster-scoped kinds.
     pub namespace: &'a str,
-    /// The object's name; a generated one is known already.
+    /// The object's name, also where it was generated.
     pub name: &'a str,
     /// Who writes.
     pub user: &'a UserInfo,
     /// Whether nothing will be stored.
     pub dry_run: bool,
-    /// The object as it is to be; absent for deletions and for operations on sub-resources.
+    /// The object as it will be stored; absent for deletions and for operations on sub-resources.
     pub object: Option<&'a mut dyn ApiObject>,
-    /// The object as it is; absent for creates and deletions.
+    /// The object as it is stored; absent for creates, deletions and operations.
     pub old: Option<&'a dyn ApiObject>,
     /// The stored objects.
     pub objects: &'a Objects,
@@ -40,7 +39,7 @@ pub struct AdmissionRequest<'a> {
     pub conditions: &'a mut Vec<Condition>,
 }
 
-/// One rule, or one filler of fields, for writes of any kind.
+/// A rule for writes of any kind, or something that fills in fields.
 pub trait AdmissionPlugin: Send + Sync + 'static {
     /// The name by which operators turn it on and off.
     fn name(&self) -> &'static str;
@@ -55,18 +54,18 @@ pub trait AdmissionPlugin: Send + Sync + 'static {
         Answer::Ready(Ok(()))
     }
 
-    /// Refuses the write. The object has passed the rules of its kind and is not changed any more.
+    /// Refuses the write. The object is valid by the rules of its kind, and no plugin changes it any more.
     fn validate<'a>(&'a self, _request: &'a mut AdmissionRequest<'_>) -> Admitted<'a> {
         Answer::Ready(Ok(()))
     }
 
-    /// Fields that it adds to new objects of a kind: a client owns them only if it sends them.
+    /// Fields that the plugin adds to new objects of a kind. A client owns them only if it sends them.
     fn added_fields(&self, _def: &ResourceDef) -> &'static [FieldPath] {
         &[]
     }
 }
 
-/// Whether a write goes on, mostly known at once.
+/// Whether a write goes on. Most plugins know at once.
 pub type Admitted<'a> = Answer<'a, Result<(), ApiError>>;
 
 /// The plugins that are on, in order.
@@ -78,9 +77,9 @@ pub struct AdmissionChain {
 /// What the operator says about plugins, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AdmissionConfig {
-    /// On although they are off by default.
+    /// Plugins that are on although they are off by default.
     pub enabled: Vec<String>,
-    /// Off although they are on by default.
+    /// Plugins that are off although they are on by default.
     pub disabled: Vec<String>,
 }
 

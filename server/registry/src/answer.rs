@@ -1,4 +1,4 @@
-//! What verbs answer, before it is put into a representation.
+//! What verbs answer, before the HTTP layer puts it into a representation.
 
 use std::sync::Arc;
 
@@ -12,19 +12,19 @@ use crate::{catalog::ServedResource, watch_stream::WatchStream};
 pub enum Answer {
     /// An object as it is stored.
     Object(Arc<Object>),
-    /// An object that was made by this request and is stored.
+    /// An object that this request created, as it is stored.
     Created(Arc<Object>),
-    /// An object that stays for now although the client expects it to go.
+    /// An object that stays for now although the client expects a DELETE to remove it.
     Accepted(Arc<Object>),
-    /// An object that is not in the store: as a dry run would have left it, or as it was when it went. `created` tells
-    /// which success code belongs to it.
+    /// An object that is not in the store: the result of a dry run, the last state of a removed object, or the
+    /// answer of a review or an operation.
     Transient {
         /// Its JSON text.
         json: Bytes,
-        /// Whether the real request would have made it.
+        /// Whether the code is 201: the request, without dry run, creates something.
         created: bool,
     },
-    /// A result that is no object.
+    /// A result without an object.
     Status(Box<Status>),
     /// A collection.
     List(List),
@@ -41,8 +41,8 @@ pub struct List {
     pub revision: Revision,
     /// In the order of their keys.
     pub objects: Vec<Arc<Object>>,
-    /// What to ask for the next page with; empty on the last one.
+    /// The continue token of the next page; empty on the last one.
     pub continue_token: String,
-    /// How many objects the next pages hold; not known where selectors choose them.
+    /// How many objects the next pages hold. Not known for lists with selectors.
     pub remaining: Option<u64>,
 }

@@ -1,7 +1,7 @@
 //! What this server serves: the resource tables of all registered crates, under the names of the vocabulary.
 //!
-//! Built once at start. Request parsing, dispatch, discovery and the published documents all read this one
-//! value, so that they cannot disagree about what exists.
+//! Built once at start. Request parsing, dispatch, discovery and the published documents all read this value,
+//! so they agree about what exists.
 
 use std::{
     fmt,
@@ -28,8 +28,8 @@ pub struct Catalog {
     /// All group versions in the order of discovery: the core group first, then groups by name; versions of a
     /// group most stable and newest first.
     pub group_versions: Vec<ServedGroupVersion>,
-    /// By plural name, which is looked at first: there are some dozens, and looking at each costs less than making a key to
-    /// look up.
+    /// With the plural name, which is compared first. There are some dozens: comparing each costs less than
+    /// building a key for a map.
     served: Vec<(&'static str, Arc<ServedResource>)>,
 }
 
@@ -66,9 +66,9 @@ pub struct ServedResource {
     pub api_version: String,
     /// `configmaps` or `leases.coordination.k8s.io`: how messages name the resource.
     pub group_resource: String,
-    /// The same as the store's key.
+    /// The same name, as the store knows it.
     pub storage_name: orch_storage::ResourceName,
-    /// What the kind does besides what its schema says.
+    /// What the kind does beyond its schema.
     pub behaviour: Arc<dyn AnyBehaviour>,
     empty: OnceLock<Tree>,
     gated: OnceLock<GatedFields>,
@@ -88,7 +88,8 @@ impl ServedResource {
         self.gated.get_or_init(|| GatedFields::of(self.def.type_def, |gate| gates.is_on(gate)))
     }
 
-    /// An object of the kind with nothing set: what is in it is nobody's.
+    /// An object of the kind with nothing set. Field management ignores the fields that it has: no manager
+    /// owns them.
     pub fn empty_object(&self) -> Result<&Tree, serde_json::Error> {
         if let Some(empty) = self.empty.get() {
             return Ok(empty);
@@ -101,7 +102,7 @@ impl ServedResource {
 
 impl Catalog {
     /// Registers tables under the names of `vocabulary`. Tables with types but no kinds are kept for their
-    /// schemas. A kind that is registered twice is served once, as it came first.
+    /// schemas. Of a kind that is registered twice, the first registration is served.
     pub fn new(
         vocabulary: &'static Vocabulary,
         tables: impl IntoIterator<Item = &'static GroupVersionDef>,
@@ -109,7 +110,8 @@ impl Catalog {
         Self::of_served(vocabulary, tables, &Behaviours::default(), |_| true)
     }
 
-    /// [`new`](Catalog::new) without the kinds that are not to be served, and with the behaviour of the others.
+    /// Like [`new`](Catalog::new), but with the kinds' behaviour, and only with the kinds that `is_served`
+    /// accepts.
     pub fn of_served(
         vocabulary: &'static Vocabulary,
         tables: impl IntoIterator<Item = &'static GroupVersionDef>,
@@ -128,7 +130,7 @@ impl Catalog {
         catalog
     }
 
-    /// The kind behind a URL's group (vocabulary spelling, `""` for core), version and plural.
+    /// The kind at a URL's group (vocabulary spelling, `""` for core), version and plural.
     pub fn resource(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<ServedResource>> {
         let mut named = self.served.iter().filter(|(name, _)| *name == plural).map(|(_, served)| served);
         named.find(|served| served.group == group && served.def.version == version)
@@ -141,7 +143,8 @@ impl Catalog {
             .any(|served| served.group == group && served.version == version && !served.resources.is_empty())
     }
 
-    /// The groups of metadata-only forms and tables, in the spelling of each vocabulary: clients name either.
+    /// The groups of metadata-only forms and tables, in the spelling of each vocabulary: a client may ask for
+    /// either.
     pub fn meta_groups(&self) -> Vec<String> {
         let mut groups: Vec<String> =
             orch_meta::VOCABULARIES.iter().map(|words| words.meta_group()).collect();
@@ -149,7 +152,7 @@ impl Catalog {
         groups
     }
 
-    /// The served kind of these tables' row.
+    /// The served kind of this row of the tables.
     pub fn served(&self, def: &'static ResourceDef) -> Option<&Arc<ServedResource>> {
         self.resources().find(|served| std::ptr::eq(served.def, def))
     }
@@ -201,7 +204,7 @@ impl Catalog {
     }
 }
 
-/// Orders versions by how much clients should prefer them: stable before beta before alpha, newer before older.
+/// Orders versions by preference: stable before beta before alpha, newer before older.
 fn version_priority(version: &str) -> (u8, u32, u32) {
     let number = |text: &str| text.parse::<u32>().unwrap_or(0);
     let stem = version.strip_prefix('v').unwrap_or(version);

@@ -1,7 +1,8 @@
-//! The API for code inside the server: controllers, and tests of them.
+//! The API for code inside the server, such as controllers.
 //!
-//! A [`Client`] is a caller like any other: what it writes goes through the same stages, with admission, rules, managed
-//! fields and conflicts. Reads are of the newest state and cost no copy. [`Api`] is the same for one kind, typed.
+//! A write of a [`Client`] goes through the same stages as any other, with admission, validation, managed
+//! fields and conflicts. Reads show the newest state and copy nothing. [`Api`] is the same for one kind,
+//! typed.
 
 use std::{marker::PhantomData, sync::Arc};
 
@@ -58,13 +59,14 @@ impl Access for Everything {
 }
 
 impl Client {
-    /// A part of the server of that name: the user is `system:<name>`, and it is the field manager of what is written.
+    /// The client of the part of the server that has this name. Its user is `system:<name>`, and its field
+    /// manager is `name`.
     pub fn new(core: Arc<Core>, name: &'static str) -> Self {
         let user = UserInfo::new(format!("system:{name}"), [GROUP_MASTERS]);
         Client { core, user: Arc::new(user), name }
     }
 
-    /// What the client works on.
+    /// The core that the client reads and writes.
     pub fn core(&self) -> &Arc<Core> {
         &self.core
     }
@@ -88,8 +90,8 @@ impl Client {
         self.core.objects().snapshot(resource)
     }
 
-    /// Every event of a resource after a revision, in order, each once. With a snapshot of that revision it makes up a
-    /// complete view.
+    /// Every event of a resource after a revision, in order, each once. Together with a snapshot at that
+    /// revision it is a complete view.
     ///
     /// # Errors
     /// Where history does not reach back that far.
@@ -115,7 +117,7 @@ impl Client {
         self.write(&target, Proposal::New(Sent::tree(tree))).await
     }
 
-    /// Replaces an object by `tree`, which names it; below it where `subresource` is not empty.
+    /// Replaces the object that `tree` names, or its sub-resource where `subresource` is not empty.
     ///
     /// # Errors
     /// As of PUT: 409 where the tree has the version of an older state.
@@ -135,8 +137,8 @@ impl Client {
         self.write(&target, Proposal::Replacement(Sent::tree(tree))).await
     }
 
-    /// Applies a configuration (server-side apply): creates the object where there is none. With `force` fields of
-    /// other managers are taken.
+    /// Applies a configuration (server-side apply): creates the object where there is none. With `force` it
+    /// takes over fields of other managers.
     ///
     /// # Errors
     /// As of an apply: 409 for conflicts with other managers.
@@ -159,7 +161,7 @@ impl Client {
         object_of(verb::patch::patch(&cx, request).await?)
     }
 
-    /// Deletes an object, at once or after its finalizers; says whether it is gone.
+    /// Deletes an object; returns whether it is gone at once. Otherwise it waits for its finalizers.
     ///
     /// # Errors
     /// As of DELETE.
@@ -172,7 +174,7 @@ impl Client {
     ) -> Result<bool> {
         let request = DeleteRequest { target: Target::item(resource, namespace, name), options };
         let deleted = verb::delete::delete_object(&self.context(), &request.target, &request.options).await?;
-        Ok(matches!(deleted, verb::delete::Deleted::Removed(..)))
+        Ok(matches!(deleted, verb::delete::Deleted::Removed { .. }))
     }
 
     async fn write(&self, target: &Target<'_>, mut proposal: Proposal) -> Result<Arc<Object>> {
@@ -193,7 +195,7 @@ impl Client {
 fn object_of(answer: Answer) -> Result<Arc<Object>> {
     match answer {
         Answer::Object(object) | Answer::Created(object) | Answer::Accepted(object) => Ok(object),
-        // An update that took the last finalizer away: there is no such object any more.
+        // An update that removed the last finalizer has removed the object.
         _ => Err(ApiError::internal("the object is gone", "a write of the server's own removed it")),
     }
 }
@@ -252,7 +254,7 @@ impl<T: Kind> Api<T> {
         self.client.update(&self.resource, "status", self.tree(object)?).await
     }
 
-    /// Deletes an object; says whether it is gone.
+    /// Deletes an object; returns whether it is gone at once.
     ///
     /// # Errors
     /// As of DELETE.

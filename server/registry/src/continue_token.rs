@@ -1,8 +1,9 @@
-//! Continue tokens: where the next page of a list begins, sealed, so that only this data's servers can make one.
+//! Continue tokens: where the next page of a list begins. A token is sealed with a key that is stored with
+//! the data, so only servers of that data can make one.
 //!
-//! A token is for one list: the resource, the namespace and the selectors go into its seal and are not in it. A token that was
-//! changed, made up, or given out for another list does not open, whatever is wrong with it. The key is kept with
-//! the data, so tokens outlive a restart; the history of the store decides how long they are good for.
+//! A token is for one list: the seal covers the resource, the namespace and the selectors, which are not in
+//! the token. A token that was changed, made up, or given out for another list does not open. Tokens stay
+//! valid over a restart, for as long as the store keeps the history that they need.
 
 use aws_lc_rs::{hmac, rand};
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
@@ -10,18 +11,18 @@ use orch_storage::Revision;
 
 /// Bytes of a key.
 pub const KEY_LENGTH: usize = 32;
-/// Bytes of a seal: half of the hash, which nobody guesses either.
+/// Bytes of a seal: half of the hash, which is still too long to guess.
 const SEAL: usize = 16;
-/// The first byte of a token; another form gets another one.
+/// The first byte of a token; it changes when the form of tokens changes.
 const FORM: u8 = 1;
-/// Longer texts are no tokens: names and namespaces have at most 253 bytes.
+/// A longer text cannot be a token: names and namespaces have at most 253 bytes.
 const MAXIMUM_TEXT: usize = 1024;
 
 /// Seals and opens tokens.
 #[derive(Clone)]
 pub struct TokenKey(hmac::Key);
 
-/// What a token is good for.
+/// The list that a token is for.
 #[derive(Clone, Copy, Debug)]
 pub struct Binding<'a> {
     /// The store's name of the resource.
@@ -34,16 +35,16 @@ pub struct Binding<'a> {
     pub fields: &'a str,
 }
 
-/// Where a list goes on.
+/// Where a list continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// The version of the first page; none for the newest, which makes an inconsistent list.
+    /// The version of the first page. `None` is the newest version: pages may then not fit together.
     pub revision: Option<Revision>,
     /// Namespace of the last object that was looked at.
     pub namespace: String,
     /// Its name.
     pub name: String,
-    /// How many objects follow at that version, where that was counted.
+    /// How many objects follow at that version, where they were counted.
     pub remaining: Option<u64>,
 }
 
@@ -56,7 +57,7 @@ impl TokenKey {
     /// Bytes for a new key.
     ///
     /// # Errors
-    /// Where the system has no randomness to give.
+    /// Where the system gives no random bytes.
     pub fn random_bytes() -> Result<[u8; KEY_LENGTH], &'static str> {
         let mut bytes = [0; KEY_LENGTH];
         rand::fill(&mut bytes).map_err(|_| "the system gives no random numbers")?;
@@ -75,7 +76,7 @@ impl TokenKey {
         BASE64_URL_SAFE_NO_PAD.encode(token)
     }
 
-    /// The position in a token that was given out for this list; none for every other text.
+    /// The position in a token that was given out for this list; `None` for any other text.
     pub fn open(&self, binding: Binding<'_>, token: &str) -> Option<Position> {
         if token.len() > MAXIMUM_TEXT {
             return None;
@@ -95,7 +96,7 @@ impl std::fmt::Debug for TokenKey {
     }
 }
 
-/// What the seal is made over: every part with its length, so that no two lists look alike.
+/// The bytes that the seal covers: every part with its length, so that no two lists give the same bytes.
 fn sealed(binding: Binding<'_>, content: &[u8]) -> Vec<u8> {
     let mut message = Vec::with_capacity(256);
     for part in [binding.resource, binding.namespace, binding.labels, binding.fields] {
@@ -106,7 +107,7 @@ fn sealed(binding: Binding<'_>, content: &[u8]) -> Vec<u8> {
     message
 }
 
-/// A number or none; none is written as the largest, which no revision and no count is.
+/// A number or none. None is written as the largest number, which is never a revision or a count.
 fn number(value: Option<u64>, out: &mut Vec<u8>) {
     out.extend_from_slice(&value.unwrap_or(u64::MAX).to_be_bytes());
 }

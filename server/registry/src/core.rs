@@ -1,4 +1,5 @@
-//! What every verb works on: the objects, the time, the feature gates, admission and the key of continue tokens.
+//! What every verb works on: the objects, the time, the feature gates, admission and the key of continue
+//! tokens.
 
 use std::sync::Arc;
 
@@ -69,7 +70,7 @@ impl Core {
         &self.gates
     }
 
-    /// What looks at writes besides the rules of their kind.
+    /// The admission plugins that are on.
     pub fn admission(&self) -> &AdmissionChain {
         &self.admission
     }

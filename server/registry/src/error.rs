@@ -1,7 +1,7 @@
 //! Why a request fails, in the server's own terms.
 //!
-//! Verbs return [`ApiError`]; whoever speaks HTTP turns it into the `Status` object that clients read, once, at the
-//! edge. Text that must not reach a client travels in [`ApiError::Internal`] beside the text that may.
+//! Verbs return [`ApiError`]. The HTTP layer turns it into the `Status` object that clients read. Text that
+//! must not reach a client is kept apart in [`ApiError::Internal`].
 
 use orch_machinery::apply::Conflicts;
 use orch_runtime::field_error::FieldError;
@@ -48,9 +48,9 @@ pub enum ApiError {
     },
     /// 404: the path names a served group but nothing in it.
     UnknownResource,
-    /// 404 as plain text: the path is none of this server's.
+    /// 404 as plain text: the server has no such path.
     UnknownPath,
-    /// 405: the path exists, the method does not; these do, as the header `Allow` lists them.
+    /// 405: the path exists but not the method. These methods do, in the form of the header `Allow`.
     MethodNotAllowed(String),
     /// 409: an object of that name exists.
     AlreadyExists {
@@ -58,7 +58,7 @@ pub enum ApiError {
         resource: ResourceName,
         /// Its name.
         name: String,
-        /// What else there is to say.
+        /// What the message adds.
         detail: ExistsDetail,
     },
     /// 409: the object is not in the state that the request relies on.
@@ -72,7 +72,7 @@ pub enum ApiError {
     },
     /// 409: an apply would change what other managers own.
     ApplyConflict(Conflicts),
-    /// 422: fields are wrong. An empty kind is that of a patch whose result cannot be read.
+    /// 422: fields are wrong. The kind is empty where the result of a patch cannot be read.
     Invalid {
         /// `""` for the core group.
         group: String,
@@ -80,7 +80,7 @@ pub enum ApiError {
         kind: String,
         /// The object's name, as far as known.
         name: String,
-        /// Every offence.
+        /// Every violation.
         errors: Vec<FieldError>,
     },
     /// 422: a patch cannot be applied to the object as it is; why, for the log.
@@ -91,13 +91,14 @@ pub enum ApiError {
     Unauthorized,
     /// 403: the user may not do this.
     Forbidden(Box<Forbidden>),
-    /// 406: no acceptable representation; these exist.
+    /// 406: no acceptable representation; these media types are offered.
     NotAcceptable(Vec<String>),
-    /// 406: not even the media type is known; these are. Existing clients see empty details here.
+    /// 406: the media type is not known; these are. Unlike [`NotAcceptable`](ApiError::NotAcceptable), the
+    /// Status has empty details.
     UnknownMediaType(Vec<String>),
-    /// 415: the body is in no format that is read here; these are.
+    /// 415: the format of the body is not supported; these are.
     UnsupportedMediaType(Vec<String>),
-    /// 415: the patch is of no kind that is understood here.
+    /// 415: the kind of patch is not supported.
     UnsupportedPatchType,
     /// 413: the body is too large; why.
     TooLarge(String),
@@ -117,7 +118,7 @@ pub enum ApiError {
     },
     /// 504: the request took too long.
     Timeout(String),
-    /// 429: try again after so many seconds.
+    /// 429: too many requests.
     TooManyRequests {
         /// What is scarce.
         message: String,
@@ -135,7 +136,7 @@ pub enum ApiError {
     Unavailable(String),
     /// 507: the disk is full.
     InsufficientStorage(String),
-    /// 500 without a reason: refused by a check that has no better class; existing clients know it so.
+    /// 500 without a reason: an input error for which the reference has no better code.
     Unclassified(String),
     /// 500: the server is at fault.
     Internal {
@@ -149,22 +150,22 @@ pub enum ApiError {
 /// Who may not do what.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forbidden {
-    /// What it was about; the group may be empty, the resource too for paths outside the API.
+    /// What it was about. The resource is empty for paths outside the API.
     pub resource: ResourceName,
     /// The object, where the request names one.
     pub name: String,
-    /// The sentence that says it.
+    /// The message of the Status.
     pub message: String,
     /// `(reason, message, field)` of a machine-readable cause.
     pub cause: Option<(&'static str, String, &'static str)>,
 }
 
-/// What else there is to say about an object that exists already.
+/// What the message says besides that an object exists already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExistsDetail {
-    /// The client gave a base for names: another name may be free.
+    /// The client sent a `generateName`: another name may be free.
     pub generated: bool,
-    /// It is being deleted; the name becomes free later.
+    /// The existing object is being deleted; the name becomes free later.
     pub deleting: bool,
 }
 

@@ -1,8 +1,9 @@
 //! Feature gates: what an operator turns on or off by name.
 //!
-//! Alpha features are off and beta features mostly on, unless `--feature-gates` says otherwise: by name, or for all of a
-//! stage (`AllAlpha`, `AllBeta`). What is more particular decides, whatever the order in which it is written. A few gates
-//! are the server's own; the others stand in schema files, at the fields that are dropped without them.
+//! Alpha features are off and most beta features on, unless `--feature-gates` says otherwise: by name, or for
+//! all of a stage (`AllAlpha`, `AllBeta`). A name has priority over a stage, whatever the order in which they
+//! are written. A few gates are the server's own; the others are in schema files, at the fields that are
+//! dropped without them.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use orch_runtime::{
     type_def::{FeatureGate, GateStage},
 };
 
-/// Removing objects that cannot be read, with an option of DELETE that skips every check.
+/// Allows the option of DELETE that removes an object that cannot be read, without any check.
 pub const UNSAFE_DELETION: FeatureGate =
     FeatureGate { name: "AllowUnsafeMalformedObjectDeletion", stage: GateStage::Alpha, default: false };
 
@@ -28,7 +29,7 @@ pub struct FeatureGates {
 }
 
 impl FeatureGates {
-    /// Reads `Name=bool` pairs; the last of several values counts.
+    /// Reads `Name=bool` pairs. The last value of a name counts.
     ///
     /// # Errors
     /// What is wrong with a pair, in words for the operator.

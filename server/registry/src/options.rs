@@ -1,4 +1,4 @@
-//! The options of writes: what a client may say about how a write is done.
+//! The options of writes, as clients send them in queries and `DeleteOptions`.
 
 use orch_meta::meta::v1::DeleteOptions;
 use orch_runtime::{
@@ -12,7 +12,7 @@ use crate::{
     feature_gates::{FeatureGates, UNSAFE_DELETION},
 };
 
-/// The option that has objects removed which cannot be read.
+/// The option of DELETE that removes an object whose stored form cannot be read.
 pub const IGNORES_READ_ERRORS: &str = "ignoreStoreReadErrorWithClusterBreakingPotential";
 
 /// What to do about unknown and duplicate fields in a body.
@@ -38,7 +38,7 @@ pub struct WriteOptions {
 }
 
 impl WriteOptions {
-    /// For writes that the server does by itself, under this name.
+    /// For writes of the server itself, with this field manager.
     pub fn internal(field_manager: &str) -> Self {
         WriteOptions {
             dry_run: false,
@@ -70,11 +70,12 @@ pub struct DeletionOptions {
     pub resource_version: Option<String>,
     /// What happens to dependents; `None` where the client does not say.
     pub propagation: Option<Propagation>,
-    /// How many seconds the object is given to end by itself; `None` where the client does not say.
+    /// The grace period in seconds; `None` where the client does not say.
     pub grace_period: Option<i64>,
-    /// Whether an object that cannot be read is removed all the same.
+    /// Whether an object that cannot be read is removed without any check.
     pub ignores_read_errors: bool,
-    /// Whether the client says in the old way that dependents go: it is told when the object stays for now.
+    /// Whether the client uses the deprecated `orphanDependents: false`. Then the answer is 202 where the
+    /// object stays for now.
     pub expects_removal: bool,
 }
 
@@ -106,7 +107,7 @@ impl DeletionOptions {
         })
     }
 
-    /// The same for a collection: what cannot be read must be named to be removed.
+    /// The same for a collection: an object that cannot be read can only be removed by its name.
     ///
     /// # Errors
     /// As [`check`](DeletionOptions::check).
@@ -142,7 +143,7 @@ fn check_propagation(options: &DeleteOptions, violations: &mut Validation<'_>) -
     }
 }
 
-/// Removing what cannot be read goes with no other option.
+/// The option to remove an unreadable object cannot be combined with others.
 fn check_forced(options: &DeleteOptions, violations: &mut Validation<'_>) {
     if options.ignore_store_read_error_with_cluster_breaking_potential != Some(true) {
         return;
@@ -160,7 +161,7 @@ fn check_forced(options: &DeleteOptions, violations: &mut Validation<'_>) {
     }
 }
 
-/// The only way of a dry run is `All`.
+/// The only value of `dryRun` is `All`.
 pub fn check_dry_run(values: &[&str], violations: &mut Validation<'_>) {
     let path = Path::ROOT.field("dryRun");
     if let Some(wrong) = values.iter().find(|value| **value != "All") {
@@ -168,7 +169,8 @@ pub fn check_dry_run(values: &[&str], violations: &mut Validation<'_>) {
     }
 }
 
-/// Refuses options with every violation that was found; `kind` is that of the options object: `CreateOptions`.
+/// Refuses options where violations were found, with all of them. `kind` is the kind of the options:
+/// `CreateOptions`.
 ///
 /// # Errors
 /// 422.

@@ -1,4 +1,5 @@
-//! What is asked of the registry, typed: whoever speaks HTTP reads paths, query parameters and headers into these.
+//! Typed requests to the registry. The HTTP layer reads them from paths, query parameters, headers and
+//! bodies.
 
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
@@ -20,7 +21,7 @@ use crate::{
 pub struct Target<'r> {
     /// The kind.
     pub resource: &'r Arc<ServedResource>,
-    /// Below an item.
+    /// The sub-resource, where the request is for one.
     pub subresource: Option<&'static SubresourceDef>,
     /// `""` for cluster-scoped kinds and for all namespaces.
     pub namespace: Cow<'r, str>,
@@ -43,13 +44,13 @@ impl<'r> Target<'r> {
         Target::item(resource, namespace, "")
     }
 
-    /// The path of the item below it, `""` for its main path.
+    /// The name of the sub-resource, `""` for the main path.
     pub fn subresource_name(&self) -> &'static str {
         self.subresource.map_or("", |subresource| subresource.name)
     }
 }
 
-/// A body, and how it is read.
+/// A body, and the reader for its media type.
 #[derive(Clone, Debug)]
 pub struct Body {
     /// Reads the format of its media type.
@@ -103,11 +104,11 @@ pub struct WatchRequest<'r> {
     pub selection: Selection,
     /// The version that the client names.
     pub version: Named,
-    /// Whether the objects that exist are told first; where the client does not say, that depends on the version.
+    /// Whether the objects that exist come first; where the client does not say, that depends on the version.
     pub initial_events: Option<bool>,
-    /// Whether the client wants to hear where the stream stands.
+    /// Whether the client asks for bookmarks.
     pub bookmarks: bool,
-    /// When the watch is to end; at a random time where the client does not say.
+    /// When the watch ends; at a random time where the client does not say.
     pub timeout: Option<Duration>,
 }
 
@@ -138,11 +139,11 @@ pub struct UpdateRequest<'r> {
 pub struct PatchRequest<'r> {
     /// The item.
     pub target: Target<'r>,
-    /// What sort of patch.
+    /// The kind of patch.
     pub kind: PatchKind,
     /// The patch.
     pub bytes: Bytes,
-    /// Whether an apply takes fields that other managers own.
+    /// Whether an apply takes over fields of other managers.
     pub force: bool,
     /// How.
     pub options: WriteOptions,

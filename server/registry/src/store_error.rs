@@ -1,4 +1,4 @@
-//! What the store's refusals mean to a client.
+//! What errors of the store mean to a client.
 
 use orch_storage::StoreError;
 
@@ -7,9 +7,9 @@ use crate::{catalog::ServedResource, error::ApiError};
 /// Why a commit did not happen.
 #[derive(Debug)]
 pub enum Refused {
-    /// A new object met one of its name.
+    /// An object of that name exists.
     Exists,
-    /// Another write came first, or something that this one relies on has changed; it can run again.
+    /// Another write came first, or a condition of this one no longer holds. It can run again.
     Race,
     /// The client's answer.
     Error(ApiError),
@@ -32,7 +32,7 @@ pub fn refused(resource: &ServedResource, error: StoreError) -> Refused {
     }
 }
 
-/// The client's view of a store that fails.
+/// The answer where the store fails.
 pub fn failure(resource: &ServedResource, error: StoreError) -> ApiError {
     match error {
         StoreError::DiskFull { .. } => {

@@ -1,8 +1,8 @@
-//! The stored form of objects: nothing else makes, cuts or reads stored bytes.
+//! The stored form of objects. Only this module writes, cuts or reads stored bytes.
 //!
-//! What is stored is what a GET answers, to the last byte, which is a newline: JSON in schema order, beginning with
-//! `{"kind":...,"apiVersion":...,`. The revision, which only the store knows, is spliced in when a write commits. An
-//! item of a list is the stored form without that beginning and without its braces.
+//! The stored bytes are exactly the answer to a GET: JSON in schema order that begins with
+//! `{"kind":...,"apiVersion":...,`, and a newline. The store inserts the revision when a write commits. An
+//! item of a list is the stored form without that beginning and without the braces.
 
 use bytes::Bytes;
 use orch_machinery::{
@@ -21,16 +21,16 @@ use crate::{
     error::{ApiError, Result},
 };
 
-/// Objects larger than this are refused, in bytes (the limit of the field's usual stores).
+/// Objects of this size or more, in bytes, are refused. It is the default limit of etcd requests.
 const MAX_OBJECT_BYTES: usize = 1_572_864;
 
-/// What the stored form begins with, but for the two words.
+/// The beginning of the stored form, without the values of the two fields.
 const TYPE_PREFIX: &str = r#"{"kind":"","apiVersion":"","#;
-/// What it ends with: the brace and the newline.
+/// Bytes at its end: the brace and the newline.
 const END: usize = 2;
 
-/// The stored form of a tree. `owners` is the JSON text of its managed fields where they are not in the tree. Where it
-/// is too large and `may_shrink` says so, the managed fields are left out: data before bookkeeping.
+/// The stored form of a tree. `owners` is the JSON text of its managed fields where they are not in the tree.
+/// Where the result is too large and `may_shrink` is set, the managed fields are left out.
 ///
 /// # Errors
 /// 413 where it is larger than an object may be.
@@ -66,7 +66,7 @@ pub fn transient(def: &'static TypeDef, tree: &Tree, owners: Option<&str>) -> By
 /// The structural form of a stored object.
 ///
 /// # Errors
-/// 500 where the stored bytes are damaged or are no object of the kind.
+/// 500 where the stored bytes are damaged or not an object of the kind.
 pub fn tree_of(resource: &ServedResource, object: &Object) -> Result<Tree> {
     let bytes = bytes_of(resource, object)?;
     tree_of_bytes(resource.def, bytes).map_err(|error| unreadable(resource, object, &error))
@@ -75,7 +75,7 @@ pub fn tree_of(resource: &ServedResource, object: &Object) -> Result<Tree> {
 /// The structural form of stored bytes.
 ///
 /// # Errors
-/// Why they are no object of the kind, for the log.
+/// Why they are not an object of the kind, for the log.
 pub fn tree_of_bytes(def: &ResourceDef, bytes: &[u8]) -> Result<Tree, String> {
     let decoded = decode(bytes, def.type_def, &Limits::default());
     decoded.map(|decoded| decoded.tree).map_err(|error| error.to_string())
@@ -89,10 +89,10 @@ pub fn bytes_of<'o>(resource: &ServedResource, object: &'o Object) -> Result<&'o
     object.value().map_err(|error| unreadable(resource, object, &error))
 }
 
-/// An older state of an object under a later version: what a watch shows of an object that left its selection.
+/// An older state of an object with a later version. A watch shows it where an object leaves its selection.
 ///
 /// # Errors
-/// 500 where the stored bytes are damaged or are no object of the kind.
+/// 500 where the stored bytes are damaged or not an object of the kind.
 pub fn at_revision(resource: &ServedResource, object: &Object, revision: Revision) -> Result<Bytes> {
     let mut tree = tree_of(resource, object)?;
     MetaMut::of(&mut tree).set_resource_version(&revision.to_string());

@@ -1,7 +1,7 @@
 //! A running watch: the events of a collection, from a version on.
 //!
-//! A watch is a cursor into the store's history of its resource. Selectors are applied to each event's old and new
-//! state, so that an object that moves into a selection is ADDED and one that moves out is DELETED.
+//! A watch is a cursor into the store's history of its resource. Selectors are applied to each event's old
+//! and new state, so that an object that moves into a selection is ADDED and one that moves out is DELETED.
 
 use std::{
     pin::Pin,
@@ -27,18 +27,18 @@ use crate::{
     stored,
 };
 
-/// How often a client that wants bookmarks hears where the stream stands.
+/// How often a client that asks for bookmarks gets one.
 const BOOKMARK_PERIOD: Duration = Duration::from_mins(1);
 /// The last bookmark comes this long before the end of a stream.
 const LAST_BOOKMARK: Duration = Duration::from_secs(2);
 
-/// One thing to tell a watcher.
+/// One event for a watcher.
 #[derive(Debug)]
 pub enum WatchEvent {
     /// An object that exists at the start.
     Exists(Arc<Object>),
     /// An object changed.
-    Change {
+    Changed {
         /// How, as the watcher's selection sees it.
         change: ChangeType,
         /// What happened in the store.
@@ -84,37 +84,38 @@ pub struct WatchStream {
     /// The product words in force.
     pub vocabulary: &'static Vocabulary,
     selection: Selection,
-    /// Or why there are none: told in the stream, as clients expect.
+    /// Or why the store gives none: that is reported as an event of the stream, after its 200.
     events: Result<Watch, StoreError>,
     initial: Option<Initial>,
-    /// What has come from the store and was not looked at yet.
+    /// Events from the store that were not looked at yet.
     changes: std::vec::IntoIter<Arc<Event>>,
     bookmarks: bool,
     deadline: Instant,
-    /// For the next bookmark or the end, whichever comes first. It and the signal below live as long as the watch: to make them
-    /// anew for each event would cost more than the event.
+    /// Fires at the next bookmark or at the end, whichever comes first. It and the signal below live as long
+    /// as the watch: making them for each event would cost more than the event.
     timer: Pin<Box<Sleep>>,
     stop: Stop,
     ended: bool,
 }
 
-/// Tells that the server stops.
+/// Whether the server stops.
 struct Stop {
     signal: watch::Receiver<bool>,
-    /// Resolves then.
+    /// Resolves when the server stops.
     stopped: Pin<Box<dyn Future<Output = ()> + Send>>,
-    /// Who is woken then.
+    /// What is woken when the server stops.
     waker: Option<Waker>,
 }
 
-/// The objects that exist at the start and have not been told yet, and the version for the bookmark after them.
+/// The objects that exist at the start and were not sent yet, and the version for the bookmark after them.
 pub struct Initial {
     objects: std::vec::IntoIter<Arc<Object>>,
     end_mark: Option<Revision>,
 }
 
 impl Initial {
-    /// The objects of a snapshot that a request selects; a bookmark follows them where it wants bookmarks.
+    /// The objects of a snapshot that a request selects. A bookmark follows them where the request asks for
+    /// bookmarks.
     pub fn of(request: &WatchRequest<'_>, snapshot: &Snapshot) -> Self {
         let WatchRequest { target, selection, bookmarks, .. } = request;
         let scope = selection.scope(target.resource, &target.namespace);
@@ -124,8 +125,8 @@ impl Initial {
 }
 
 impl WatchStream {
-    /// What a request watches: first `initial`, then what happens after the revision `after`. It ends after `timeout`. A
-    /// version that is gone is told in the stream.
+    /// Starts a watch: first come the objects of `initial`, then the events after the revision `after`. It
+    /// ends after `timeout`. A version that is gone is reported in the stream.
     pub fn start(
         core: &Core,
         request: WatchRequest<'_>,
@@ -155,12 +156,12 @@ impl WatchStream {
         stream
     }
 
-    /// What there is to tell next; `None` at the end of the stream.
+    /// The next event; `None` at the end of the stream.
     pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<WatchEvent>> {
         if let Some(event) = self.next_known() {
             return Poll::Ready(Some(event));
         }
-        if self.ended || self.stop.is_there(context) {
+        if self.ended || self.stop.is_set(context) {
             return Poll::Ready(None);
         }
         let events = match &mut self.events {
@@ -177,7 +178,7 @@ impl WatchStream {
                 if event.is_some() {
                     return Poll::Ready(event);
                 }
-                // What is not for this watch must not keep the thread from others.
+                // Events that this watch does not select must not block the thread for others.
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }
@@ -194,7 +195,7 @@ impl WatchStream {
         Poll::Ready(Some(WatchEvent::Bookmark { revision, ends_initial_events: false }))
     }
 
-    /// What there is to tell next, as far as it is known without asking the store again.
+    /// The next event, if there is one without asking the store again.
     pub fn next_known(&mut self) -> Option<WatchEvent> {
         if let Some(initial) = &mut self.initial {
             if let Some(object) = initial.objects.next() {
@@ -209,11 +210,11 @@ impl WatchStream {
         }
         let seen = |event: Arc<Event>| {
             let change = seen(&self.resource, &self.selection, &event)?;
-            Some(WatchEvent::Change { change, event })
+            Some(WatchEvent::Changed { change, event })
         };
         let change = self.changes.find_map(seen);
         if self.changes.as_slice().is_empty() {
-            // A watch that waits holds no memory for what it has told.
+            // A watch that waits keeps no memory for events that were sent.
             self.changes = Vec::new().into_iter();
         }
         change
@@ -241,7 +242,7 @@ impl WatchStream {
 fn seen(resource: &ServedResource, selection: &Selection, event: &Event) -> Option<ChangeType> {
     let matches = |object: &Arc<Object>| selection.matches(resource, object);
     let is_gone = event.kind() == EventKind::Remove;
-    // Whoever saw an object before it was damaged must hear that it is gone.
+    // A watcher that saw an object before it was damaged must be told that it is gone.
     let before = event.previous().is_some_and(|previous| matches(previous).unwrap_or(is_gone));
     let after = !is_gone && matches(event.object()).unwrap_or(false);
     match (before, after) {
@@ -274,9 +275,9 @@ impl Stop {
         Stop { signal, stopped, waker: None }
     }
 
-    /// Whether the server stops. It is asked for every event of every watch, so it asks what all have in common only
-    /// where the answer or who is to be told it may be another one.
-    fn is_there(&mut self, context: &mut Context<'_>) -> bool {
+    /// Whether the server stops. Every event of every watch asks this, so the signal that all watches share
+    /// is polled only where its value or the waker may have changed.
+    fn is_set(&mut self, context: &mut Context<'_>) -> bool {
         let waits = self.waker.as_ref().is_some_and(|waker| waker.will_wake(context.waker()));
         if waits && matches!(self.signal.has_changed(), Ok(false)) {
             return false;
