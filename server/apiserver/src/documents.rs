@@ -1,8 +1,8 @@
-//! Everything that is no resource: probes, metrics, discovery, OpenAPI, the version, the list of paths, and the routes that
-//! a program adds.
+//! All paths that are not resources: probes, metrics, discovery, OpenAPI, the version, the list of paths, and
+//! the routes that a program adds.
 //!
-//! It is an axum router behind the same layers as resources: who asks is known and allowed to. [`ROUTES`] lists the
-//! server's own paths; they answer to GET and HEAD. A program's own routes take what is left.
+//! They are an axum router behind the same layers as resources, so callers are authenticated and authorized.
+//! [`ROUTES`] lists the server's own paths; they answer GET and HEAD. A program's routes get all other paths.
 
 pub mod discovery;
 pub mod health;
@@ -26,7 +26,7 @@ use orch_registry::{catalog::Catalog, core::Core, error::ApiError};
 use self::{discovery::Discovery, health::Checks, openapi::OpenApi, root_paths::RootPaths, version::Version};
 use crate::{metrics::Metrics, request::query::Query, response::status::refusal};
 
-/// The parts that answer.
+/// The parts that answer, with the paths that they serve.
 pub struct Documents {
     /// For the time.
     pub core: Arc<Core>,
@@ -44,10 +44,10 @@ pub struct Documents {
     pub root_paths: RootPaths,
 }
 
-/// Answers a read of a path; `None` where there is nothing at it.
+/// Answers GET of a path; `None` where nothing is there.
 type Handler = fn(&Documents, &Parts) -> Option<Response>;
 
-/// All routes of the server's own documents. One slash at the end of a path is as good as none.
+/// All routes of the server's own documents. One slash at the end of a path is ignored.
 const ROUTES: &[(&str, Handler)] = &[
     ("/", |documents, _| Some(documents.root_paths.serve())),
     ("/version", |documents, _| Some(documents.version.serve())),
@@ -70,10 +70,10 @@ const ROUTES: &[(&str, Handler)] = &[
     ("/healthz/{*check}", health),
 ];
 
-/// Paths that are answered besides discovery and health, for the list at `/`.
+/// Paths other than discovery and health, for the list at `/`.
 pub const LISTED: &[&str] = &["/metrics", "/openapi/v3", "/version"];
 
-/// The router of the documents; `own` answers paths that are none of theirs.
+/// The router of the documents; `own` answers all other paths.
 pub fn router(documents: Documents, own: Router) -> Router {
     let documents = Arc::new(documents);
     let unknown = {
@@ -95,7 +95,7 @@ pub fn router(documents: Documents, own: Router) -> Router {
     router.with_state(documents).fallback_service(own.fallback(unknown))
 }
 
-/// The answer of a handler; documents answer only to reads.
+/// The answer of a handler, which runs for GET and HEAD only.
 fn read_only(documents: &Documents, parts: &Parts, handler: Handler) -> Response {
     if !is_read(&parts.method) {
         return refuse_method();
@@ -119,7 +119,7 @@ fn not_found(documents: &Documents, path: &str) -> Response {
     refusal(unknown(documents.core.catalog(), path))
 }
 
-/// Below a group that is served, what is missing is a resource.
+/// The error of an unknown path: below a group that is served, a resource is missing.
 fn unknown(catalog: &Catalog, path: &str) -> ApiError {
     let mut segments = path.split('/').skip(1);
     let served = match (segments.next(), segments.next()) {

@@ -1,8 +1,9 @@
 //! What the server counts about itself, and `GET /metrics`.
 //!
-//! Names and labels are those that dashboards of such servers read. Label values come from the resource table and
-//! from fixed lists, never from a request, so that no client can make the number of series grow. Handles of
-//! series are found once per kind of request and remembered, so that recording costs a lookup and a few additions.
+//! Names and labels are those of the reference, which dashboards read. Label values come from the resource
+//! table and from fixed lists, never from a request, so that no client can make the number of series grow.
+//! The handles of series are kept for each set of labels, so that recording costs a lookup and a few
+//! additions.
 
 use std::{
     collections::HashMap,
@@ -62,7 +63,7 @@ struct Series {
     by_code: [OnceLock<IntCounter>; CODES.len()],
 }
 
-/// Counts something as current until it is dropped.
+/// Counts one more in a gauge until it is dropped.
 #[derive(Debug)]
 #[must_use = "the gauge falls again when this is dropped"]
 pub struct Current(IntGauge);
@@ -123,11 +124,6 @@ impl Metrics {
         }))
     }
 
-    /// Where other parts register metrics of their own.
-    pub fn registry(&self) -> &Registry {
-        &self.0.registry
-    }
-
     /// Records an answered request.
     pub fn answered(&self, labels: &RequestLabels, code: StatusCode, elapsed: Duration) {
         let counter = || {
@@ -149,7 +145,7 @@ impl Metrics {
         Current::one_more(if mutating { &self.0.mutating } else { &self.0.read_only })
     }
 
-    /// Counts a request without an end (a watch) as open until the value is dropped.
+    /// Counts a watch as open until the value is dropped.
     pub fn long_running(&self, labels: &RequestLabels) -> Current {
         let gauge = || {
             let values = labels.values(self.0.vocabulary);
@@ -161,8 +157,8 @@ impl Metrics {
         self.with_series(labels, |series| Current::one_more(series.long_running.get_or_init(gauge)))
     }
 
-    /// Publishes the number of stored objects per resource; `count` is asked whenever metrics are read and returns
-    /// `(configmaps, 3)`, `(leases.coordination.orch.io, 1)` ...
+    /// Publishes the number of stored objects per resource; `count` is called whenever metrics are read, and
+    /// returns `(configmaps, 3)`, `(leases.coordination.orch.io, 1)` ...
     ///
     /// # Panics
     /// If it is called twice: there is one store.
@@ -188,7 +184,7 @@ impl Metrics {
         TextEncoder::new().encode_to_string(&self.0.registry.gather())
     }
 
-    /// Hands the series of some labels to `record`, made first where they are new.
+    /// Calls `record` with the series of these labels, which are created where they are new.
     fn with_series<T>(&self, labels: &RequestLabels, record: impl FnOnce(&Series) -> T) -> T {
         let all = self.0.series.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(series) = all.get(labels) {
@@ -217,7 +213,7 @@ impl Metrics {
     }
 }
 
-/// Registers a metric vector that was just described.
+/// Registers a new metric.
 fn registered<C: Collector + Clone + 'static>(registry: &Registry, made: prometheus::Result<C>) -> C {
     let collector = made.expect("the description is well-formed");
     register(registry, collector.clone());
@@ -228,7 +224,7 @@ fn register(registry: &Registry, collector: impl Collector + 'static) {
     registry.register(Box::new(collector)).expect("each name is registered once");
 }
 
-/// Gauges whose values are asked for when metrics are read.
+/// Gauges whose values are computed when metrics are read.
 struct ObjectCounts {
     gauge: IntGaugeVec,
     count: Box<dyn Fn() -> Vec<(String, u64)> + Send + Sync>,

@@ -1,7 +1,7 @@
 //! Which handler answers which request.
 //!
-//! Paths of resources go to the registry, by verb: this dispatch is written by hand, for its speed. Everything else goes
-//! to the router of [`documents`](crate::documents).
+//! Resources go to the registry, by verb; a `match` is faster than a router here. All other paths go to the
+//! router of [`documents`](crate::documents).
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::{
     response::{Representation, respond, status::refusal, warning::warn},
 };
 
-/// Who makes a request, as an extension of requests that reach a program's own routes.
+/// Who makes a request: an extension of the requests that reach a program's own routes.
 #[derive(Clone, Debug)]
 pub struct RouteCaller(pub Arc<UserInfo>);
 
@@ -44,7 +44,7 @@ pub async fn answer(
             let access = app.access.of_caller(caller, &head.info.names);
             let caller = Caller { user: caller.user(), access: &access };
             let cx = RequestContext::new(&app.core, caller, head.header(header::USER_AGENT));
-            let answered = resource(app, &cx, head, (*verb, target), body).await;
+            let answered = resource(app, &cx, head, *verb, target, body).await;
             answered.unwrap_or_else(refusal)
         }
     }
@@ -55,7 +55,8 @@ async fn resource(
     app: &Arc<App>,
     cx: &RequestContext<'_>,
     head: RequestHead<'_>,
-    (verb, target): (Verb, &Target<'_>),
+    verb: Verb,
+    target: &Target<'_>,
     body: &mut RequestBody,
 ) -> Result<Response> {
     let representation = Representation::negotiate(&head, verb, target, &app.media_types, &app.meta_groups)?;
@@ -70,8 +71,8 @@ async fn resource(
     Ok(response)
 }
 
-/// The verbs of a resource. Boxed, because a future is as large as the largest thing that it may come to do: every read
-/// would be moved about at the size of a patch.
+/// The verbs of a resource. Each is boxed on its own: one future for all would have the size of the largest,
+/// and every read would copy it.
 fn perform<'a>(
     app: &'a App,
     cx: &'a RequestContext<'a>,
@@ -161,7 +162,7 @@ async fn optional_object(
     body.optional_object(content_type, &app.media_types, target.resource.vocabulary).await
 }
 
-/// Everything that is no resource.
+/// Answers a path that is not a resource.
 async fn documents(app: &App, caller: &Authenticated, parts: &Parts, body: &mut RequestBody) -> Response {
     let mut request = Request::from_parts(parts.clone(), body.hand_on());
     request.extensions_mut().insert(RouteCaller(Arc::clone(caller.user())));

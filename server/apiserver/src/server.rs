@@ -1,8 +1,8 @@
-//! The server as a library: configuration, resource tables and what belongs to them in, a running server out.
+//! The server as a library: it takes a configuration, resource tables and their behaviour, and runs.
 //!
-//! `Server::builder(config).resources(tables).run(stopping)` is all that a server of one's own needs besides a schema
-//! folder; [`run`](crate::run) does it with a command line around. Whatever the product's kinds may do, kinds of a
-//! user's own may do through the same methods.
+//! `Server::builder(config).resources(tables).run(stopping)` is all that a program needs beside a schema
+//! folder; [`run`](crate::run) adds a command line. What the product's kinds can do, a user's kinds can do
+//! through the same methods.
 
 use std::{net::SocketAddr, pin::Pin, sync::Arc, time::SystemTime};
 
@@ -10,11 +10,13 @@ use arc_swap::ArcSwap;
 use axum::Router;
 use futures_util::FutureExt;
 use orch_auth::{
+    authentication::Authentication,
     authenticator::{
         Authenticator, certificate::PeerCertificates, service_account::ServiceAccountAuthenticator,
     },
     authorization::Authorization,
     authorizer::Authorizer,
+    service_account::TokenIssuer,
 };
 use orch_controllers::{
     controller::{AnyController, Controller},
@@ -61,7 +63,8 @@ use crate::{
     start_error::StartError,
 };
 
-/// A server that is being put together. The product's own behaviour, plugins and controllers are in it already.
+/// A server that is being put together. The product's own behaviour, plugins and controllers are in it
+/// already.
 pub struct Server {
     config: Config,
     tables: Vec<&'static GroupVersionDef>,
@@ -79,7 +82,7 @@ pub struct Running {
     site: Site,
     listener: Listener,
     controllers: Runner,
-    /// Reads files again.
+    /// Reads certificates and tokens again when their files change.
     following: Pin<Box<dyn Future<Output = ()> + Send>>,
     stopping: watch::Receiver<bool>,
 }
@@ -115,14 +118,14 @@ impl Server {
         self
     }
 
-    /// Has POST to this sub-resource of objects of the kind `T` performed so.
+    /// Performs this operation at POST to this sub-resource of objects of the kind `T`.
     #[must_use]
     pub fn operation<T: Kind>(mut self, subresource: &'static str, operation: impl Operation) -> Self {
         self.operations.register::<T>(subresource, operation);
         self
     }
 
-    /// Has questions of the virtual kind `T` answered so.
+    /// Answers questions of the virtual kind `T` with this review.
     #[must_use]
     pub fn review<T: Kind>(mut self, review: impl Review<T>) -> Self {
         self.operations.register_review(review);
@@ -151,7 +154,7 @@ impl Server {
         self
     }
 
-    /// Answers paths that are none of the API's by these routes, under the same authentication and authorization. The
+    /// Serves these routes on paths outside the API, with the same authentication and authorization. The
     /// caller is an extension of the request, [`RouteCaller`](crate::routes::RouteCaller).
     #[must_use]
     pub fn router(mut self, router: Router) -> Self {
@@ -169,107 +172,46 @@ impl Server {
         running.serve().await
     }
 
-    /// Opens the store, prepares everything and listens; connections wait until [`Running::serve`].
+    /// Opens the store, prepares everything and listens. Connections wait until [`Running::serve`].
     ///
     /// # Errors
     /// What keeps the server from starting.
     pub async fn start(mut self, stopping: watch::Receiver<bool>) -> Result<Running, StartError> {
         let started = SystemTime::now();
-        self.check()?;
-        let admission = AdmissionChain::new(std::mem::take(&mut self.admission), &self.config.admission)
-            .map_err(|(flag, problem)| StartError::configuration(flag, problem))?;
-        let chosen = selection::select(std::mem::take(&mut self.controllers), &self.config.controllers)
-            .map_err(|problem| StartError::configuration("--controllers", problem))?;
+        self.check_tables()?;
+        let admission = self.admission_chain()?;
+        let controllers = self.runner()?;
         let Prepared { authentication, tokens, continue_key, tls, sources, site } =
             bootstrap::prepare(&self.config)?;
-        // Before the store is opened: a port in use is found out at no cost.
+        // Before the store is opened, which takes longer: a port that is in use is reported at once.
         let listener = Listener::bind(self.config.serving.listener(), tls)
             .await
             .map_err(|error| cannot_listen(&error))?;
         let storage = bootstrap::open_storage(&self.config).await?;
-        let created = storage.current_revision() == Revision::FIRST;
+        let objects = self.objects(&storage);
 
-        let catalog = Arc::new(self.catalog());
-        let indexer: Arc<dyn Indexer> = Arc::new(CatalogIndexer::new(&catalog));
-        storage.index_by(&indexer);
-        let objects = Objects::new(Arc::clone(&catalog), storage.clone());
         let tokens = Arc::new(tokens);
-        let directory = Box::new(AccountDirectory::new(objects.clone()));
-        let vocabulary = self.config.vocabulary;
-        let accounts: Arc<dyn Authenticator> =
-            Arc::new(ServiceAccountAuthenticator::new(Arc::clone(&tokens), directory, vocabulary));
-        let authentication = authentication.with(Box::new(Arc::clone(&accounts)));
-        let access = AccessControl {
-            authentication: Arc::new(ArcSwap::from_pointee(authentication)),
-            authorization: Arc::new(Authorization::new(
-                &self.config.authorization,
-                std::mem::take(&mut self.authorizers),
-            )),
-        };
-        let services = Services {
-            authorization: Arc::clone(&access.authorization),
-            authentication: Arc::clone(&access.authentication),
-            tokens,
-        };
-        orch_kinds::operations(&services, &mut self.operations);
-        let following = bootstrap::follow(
-            sources,
-            Arc::clone(&access.authentication),
-            accounts,
-            listener.tls(),
-            stopping.clone(),
-        )?;
+        let accounts = self.accounts(&objects, &tokens);
+        let access = self.access(authentication, &accounts);
+        self.add_product_operations(&access, tokens);
+        let authentication = Arc::clone(&access.authentication);
+        let following =
+            bootstrap::follow(sources, authentication, accounts, listener.tls(), stopping.clone())?;
 
         let gates = self.config.feature_gates.clone();
-        let media_types = Arc::new(MediaTypes::new(orch_meta::VOCABULARIES, |gate| gates.is_on(gate)));
-        let core = Arc::new(Core::new(
-            objects,
-            Arc::new(SystemClock),
-            gates,
-            admission,
-            continue_key,
-            stopping.clone(),
-        ));
-        system_namespaces::ensure(&Client::new(Arc::clone(&core), env!("CARGO_PKG_NAME"))).await.map_err(
-            |error| StartError::Runtime(format!("cannot create the system namespaces: {error:?}")),
-        )?;
-        if created {
-            forget_creation(&storage).await?;
-        }
-        let controllers = Runner::new(chosen);
+        let clock = Arc::new(SystemClock);
+        let core = Arc::new(Core::new(objects, clock, gates, admission, continue_key, stopping.clone()));
+        create_first_objects(&core).await?;
 
-        let metrics = Metrics::new(vocabulary, started);
-        count_objects(&metrics, &catalog, &storage);
-        metrics.show_controllers(controllers.monitor());
-        let health = checks(&storage, &stopping);
-        check_controllers(&health, &controllers.monitor());
-        let documents = Documents {
-            discovery: Discovery::new(&catalog, listener.local_address().to_string()),
-            openapi: OpenApi::new(Arc::clone(&catalog), Arc::clone(&media_types)),
-            root_paths: RootPaths::new(
-                &catalog,
-                documents::LISTED.iter().map(|path| (*path).to_owned()).chain(health.paths()),
-            ),
-            health,
-            metrics: metrics.clone(),
-            version: Version::new(),
-            core: Arc::clone(&core),
-        };
-        let app = Arc::new(App {
-            core,
-            access,
-            operations: self.operations,
-            documents: documents::router(documents, self.router),
-            media_types,
-            meta_groups: catalog.meta_groups(),
-            metrics,
-            request_timeout: self.config.serving.request_timeout,
-        });
+        let metrics = metrics(started, &core, controllers.monitor());
+        let health = checks(&storage, &stopping, &controllers.monitor());
+        let app = Arc::new(self.app(core, access, metrics, health, listener.local_address()));
         Ok(Running { app, site, listener, controllers, following: Box::pin(following), stopping })
     }
 
-    /// What the configuration says about tables that are known only here.
-    fn check(&self) -> Result<(), StartError> {
+    /// Checks the parts of the configuration that name kinds and feature gates: which exist is known only
+    /// here.
+    fn check_tables(&self) -> Result<(), StartError> {
         let Config { vocabulary, enablement, feature_gates, .. } = &self.config;
         enablement
             .check(vocabulary, &self.tables)
@@ -279,15 +221,92 @@ impl Server {
             .map_err(|problem| StartError::configuration("--feature-gates", problem))
     }
 
-    fn catalog(&self) -> Catalog {
+    /// The admission plugins that are on.
+    fn admission_chain(&mut self) -> Result<AdmissionChain, StartError> {
+        AdmissionChain::new(std::mem::take(&mut self.admission), &self.config.admission)
+            .map_err(|(flag, problem)| StartError::configuration(flag, problem))
+    }
+
+    /// The controllers that are on, not running yet.
+    fn runner(&mut self) -> Result<Runner, StartError> {
+        let chosen = selection::select(std::mem::take(&mut self.controllers), &self.config.controllers)
+            .map_err(|problem| StartError::configuration("--controllers", problem))?;
+        Ok(Runner::new(chosen))
+    }
+
+    /// The kinds that are served, over the store, which indexes their objects from here on.
+    fn objects(&self, storage: &Storage) -> Objects {
         let Config { vocabulary, enablement, .. } = &self.config;
         let is_served = |def: &ResourceDef| enablement.serves(vocabulary, def);
-        Catalog::of_served(vocabulary, self.tables.iter().copied(), &self.behaviours, is_served)
+        let tables = self.tables.iter().copied();
+        let catalog = Arc::new(Catalog::of_served(vocabulary, tables, &self.behaviours, is_served));
+        let indexer: Arc<dyn Indexer> = Arc::new(CatalogIndexer::new(&catalog));
+        storage.index_by(&indexer);
+        Objects::new(catalog, storage.clone())
+    }
+
+    /// Accepts the tokens of service accounts that exist.
+    fn accounts(&self, objects: &Objects, tokens: &Arc<TokenIssuer>) -> Arc<dyn Authenticator> {
+        let directory = Box::new(AccountDirectory::new(objects.clone()));
+        let vocabulary = self.config.vocabulary;
+        Arc::new(ServiceAccountAuthenticator::new(Arc::clone(tokens), directory, vocabulary))
+    }
+
+    fn access(&mut self, authentication: Authentication, accounts: &Arc<dyn Authenticator>) -> AccessControl {
+        let authentication = authentication.with(Box::new(Arc::clone(accounts)));
+        let authorizers = std::mem::take(&mut self.authorizers);
+        AccessControl {
+            authentication: Arc::new(ArcSwap::from_pointee(authentication)),
+            authorization: Arc::new(Authorization::new(&self.config.authorization, authorizers)),
+        }
+    }
+
+    fn add_product_operations(&mut self, access: &AccessControl, tokens: Arc<TokenIssuer>) {
+        let services = Services {
+            authorization: Arc::clone(&access.authorization),
+            authentication: Arc::clone(&access.authentication),
+            tokens,
+        };
+        orch_kinds::operations(&services, &mut self.operations);
+    }
+
+    /// What answers requests. `address` is where the server listens.
+    fn app(
+        self,
+        core: Arc<Core>,
+        access: AccessControl,
+        metrics: Metrics,
+        health: Checks,
+        address: SocketAddr,
+    ) -> App {
+        let catalog = Arc::clone(core.catalog());
+        let gates = core.gates();
+        let media_types = Arc::new(MediaTypes::new(orch_meta::VOCABULARIES, |gate| gates.is_on(gate)));
+        let listed = documents::LISTED.iter().map(|path| (*path).to_owned()).chain(health.paths());
+        let documents = Documents {
+            discovery: Discovery::new(&catalog, address.to_string()),
+            openapi: OpenApi::new(Arc::clone(&catalog), Arc::clone(&media_types)),
+            root_paths: RootPaths::new(&catalog, listed),
+            health,
+            metrics: metrics.clone(),
+            version: Version::new(),
+            core: Arc::clone(&core),
+        };
+        App {
+            core,
+            access,
+            operations: self.operations,
+            documents: documents::router(documents, self.router),
+            media_types,
+            meta_groups: catalog.meta_groups(),
+            metrics,
+            request_timeout: self.config.serving.request_timeout,
+        }
     }
 }
 
 impl Running {
-    /// Where it listens; tells the port where any free one was asked for.
+    /// Where it listens. The port is the real one, also where the configuration says 0.
     pub fn address(&self) -> SocketAddr {
         self.listener.local_address()
     }
@@ -308,17 +327,9 @@ impl Running {
         listener.serve(PeerCertificates::new, handler, stopping).await;
         while tasks.join_next().await.is_some() {}
         let closed = app.core.storage().shutdown().await;
-        // The data directory is another process's from here on.
+        // From here on another process can use the data directory.
         drop(site);
         closed.map_err(|error| StartError::Runtime(format!("cannot close the store: {error}")))
-    }
-}
-
-/// A check for each controller: whether it runs, and whether what it does succeeds.
-fn check_controllers(checks: &Checks, monitor: &Monitor) {
-    for name in monitor.names() {
-        let monitor = monitor.clone();
-        checks.register(format!("controller/{name}"), &[Probe::Ready], move || monitor.health(name));
     }
 }
 
@@ -330,16 +341,26 @@ fn cannot_listen(error: &ListenError) -> StartError {
     StartError::caused(flag, error)
 }
 
-/// History begins when the server is first complete: a version from before that was never given to anybody, and whoever
-/// asks for one has it from other data.
-async fn forget_creation(storage: &Storage) -> Result<(), StartError> {
-    let complete = storage.current_revision();
-    let forgotten = storage.compact(complete).await;
+/// Creates the system namespaces where they are missing.
+///
+/// In a new store history begins after them. No client can have seen an earlier version, so one that asks for
+/// it has it from other data.
+async fn create_first_objects(core: &Arc<Core>) -> Result<(), StartError> {
+    let storage = core.storage();
+    let is_new = storage.current_revision() == Revision::FIRST;
+    let client = Client::new(Arc::clone(core), env!("CARGO_PKG_NAME"));
+    system_namespaces::ensure(&client)
+        .await
+        .map_err(|error| StartError::Runtime(format!("cannot create the system namespaces: {error:?}")))?;
+    if !is_new {
+        return Ok(());
+    }
+    let forgotten = storage.compact(storage.current_revision()).await;
     forgotten.map_err(|error| StartError::Runtime(format!("cannot begin the history: {error}")))
 }
 
-/// The checks behind the probes, under the names that clients know.
-fn checks(storage: &Storage, stopping: &watch::Receiver<bool>) -> Checks {
+/// The checks behind the probes. The names are those of the reference, which monitoring asks for one by one.
+fn checks(storage: &Storage, stopping: &watch::Receiver<bool>, monitor: &Monitor) -> Checks {
     let checks = Checks::new();
     checks.register("log", Probe::ALL, || Ok(()));
     let store = storage.clone();
@@ -353,11 +374,17 @@ fn checks(storage: &Storage, stopping: &watch::Receiver<bool>) -> Checks {
     });
     // The system namespaces are made before anything listens, so the hook has always run.
     checks.register_hook("start-system-namespaces-controller").finish();
+    // Whether each controller runs, and whether what it does succeeds.
+    for name in monitor.names() {
+        let monitor = monitor.clone();
+        checks.register(format!("controller/{name}"), &[Probe::Ready], move || monitor.health(name));
+    }
     checks
 }
 
-fn count_objects(metrics: &Metrics, catalog: &Arc<Catalog>, storage: &Storage) {
-    let (catalog, storage) = (Arc::clone(catalog), storage.clone());
+fn metrics(started: SystemTime, core: &Core, monitor: Monitor) -> Metrics {
+    let metrics = Metrics::new(core.vocabulary(), started);
+    let (catalog, storage) = (Arc::clone(core.catalog()), core.storage().clone());
     metrics.count_objects(move || {
         let stored = catalog.resources().filter(|resource| resource.def.stored);
         stored
@@ -367,4 +394,6 @@ fn count_objects(metrics: &Metrics, catalog: &Arc<Catalog>, storage: &Storage) {
             })
             .collect()
     });
+    metrics.show_controllers(monitor);
+    metrics
 }

@@ -1,14 +1,14 @@
-//! Command lines and what becomes of them.
+//! Command lines, and the configurations or messages that they give.
 
 use std::{net::SocketAddr, path::Path, time::Duration};
 
 use orch_auth::authorization::Mode;
+use orch_registry::feature_gates::UNSAFE_DELETION;
 use orch_runtime::vocabulary::Vocabulary;
 
 use super::{Config, Invocation, LogFormat, command, parse};
 use crate::{
     enablement::Enablement,
-    feature_gates::UNSAFE_DELETION,
     start_error::StartError,
     test_catalog::{KUBERNETES, ORCH},
 };
@@ -90,6 +90,9 @@ fn every_flag_reaches_the_configuration() {
             c.kinds.service_network.to_string() == "10.96.0.0/12"
         }),
         (&["--service-node-port-range=40000-40010"], |c| c.kinds.node_ports.to_string() == "40000-40010"),
+        (&["--enable-admission-plugins=A,B"], |c| c.admission.enabled == ["A", "B"]),
+        (&["--disable-admission-plugins=C"], |c| c.admission.disabled == ["C"]),
+        (&["--controllers=*,-garbage-collector"], |c| c.controllers == ["*", "-garbage-collector"]),
         (&["--vocabulary=kubernetes"], |c| c.vocabulary.name == "kubernetes"),
     ];
     for (flags, check) in table {
@@ -115,7 +118,8 @@ fn what_is_wrong_is_one_line_with_a_remedy() {
         ),
         (
             &["--secure-port=70000"],
-            "invalid value '70000' for '--secure-port <PORT>': 70000 is not in 0..=65535; --help lists all flags",
+            "invalid value '70000' for '--secure-port <PORT>': 70000 is not in 0..=65535; \
+             --help lists all flags",
         ),
         (
             &["--bind-address=localhost"],
@@ -134,12 +138,14 @@ fn what_is_wrong_is_one_line_with_a_remedy() {
         ),
         (
             &["--authorization-mode=RBCA"],
-            "invalid value 'RBCA' for '--authorization-mode <MODE[,MODE...]>' (one of: AlwaysAllow, AlwaysDeny); \
+            "invalid value 'RBCA' for '--authorization-mode <MODE[,MODE...]>' \
+             (one of: AlwaysAllow, AlwaysDeny); \
              --help lists all flags",
         ),
         (
             &["--vocabulary=third"],
-            "invalid value 'third' for '--vocabulary <NAME>' (one of: orch, kubernetes); --help lists all flags",
+            "invalid value 'third' for '--vocabulary <NAME>' (one of: orch, kubernetes); \
+             --help lists all flags",
         ),
         (
             &["--external-hostname=a b"],

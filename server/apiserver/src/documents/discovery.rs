@@ -1,9 +1,10 @@
 //! What is served, as documents: `/api`, `/apis`, groups, and group versions.
 //!
-//! Two forms exist. The older one is a document per group version (`legacy`); the newer one is all resources of
-//! `/api` or `/apis` in one (`aggregated`), which clients ask for by parameters of the media type. All documents are
-//! rendered at start. The one part that differs between requests is the server's address in `/api`: it is the
-//! address that the client used, since the server cannot know under which others it is reached.
+//! Two forms exist. The older one is a document per group version (`legacy`); the newer one is all resources
+//! of `/api` or `/apis` in one (`aggregated`), which clients ask for by parameters of the media type. All
+//! documents are rendered at start. The one part that differs between requests is the server's address in
+//! `/api`: it is the address that the client used, since the server cannot know under which others it is
+//! reached.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -99,11 +100,6 @@ impl Discovery {
         }
     }
 
-    /// Whether a path is one of discovery's; those answer `GET` and `HEAD`.
-    pub fn knows(&self, path: &str) -> bool {
-        self.document(path).is_some()
-    }
-
     /// The answer to `GET` of a discovery path; `None` for all other paths.
     pub fn serve(&self, request: &Parts) -> Option<Response> {
         let document = self.document(request.uri.path())?;
@@ -140,7 +136,7 @@ impl Discovery {
         Some(response::document(negotiated.media_type, text).unwrap_or_else(refusal))
     }
 
-    /// The document of a path; one slash at its end is as good as none.
+    /// The document of a path. One slash at its end is ignored.
     fn document(&self, path: &str) -> Option<&Document> {
         self.documents.get(path.strip_suffix('/').unwrap_or(path))
     }
@@ -184,8 +180,8 @@ fn groups(catalog: &Catalog) -> Vec<Group<'_>> {
     groups
 }
 
-/// The group, version and kind of a sub-resource's body where they are not its parent's: group and version are empty
-/// where they are.
+/// The group, version and kind of a sub-resource's body where they are not its parent's: group and version
+/// are empty where they are.
 fn body_kind(
     catalog: &Catalog,
     resource: &ServedResource,

@@ -1,8 +1,8 @@
-//! `/livez`, `/readyz` and `/healthz`: named checks, asked when a probe asks.
+//! `/livez`, `/readyz` and `/healthz`: named checks that run when a probe asks.
 //!
-//! Parts register their checks at start under the names that operators know. A probe answers `ok`, or with one line
-//! per check when it asks for that or when something fails. The reason of a failure is shown only on the path of the
-//! single check, which takes a permission of its own.
+//! Parts of the server register their checks at start. A probe answers `ok`, or one line per check where the
+//! client asks for that or something fails. Only the path of a single check shows the reason of a failure; it
+//! is authorized separately.
 
 use std::{
     collections::BTreeSet,
@@ -28,7 +28,7 @@ pub enum Probe {
     Live,
     /// `/readyz`: whether it should get requests.
     Ready,
-    /// `/healthz`: what both were before they were two; deprecated.
+    /// `/healthz`: the deprecated path from before there were two.
     Health,
 }
 
@@ -82,16 +82,16 @@ impl fmt::Debug for Check {
 }
 
 impl Checks {
-    /// A registry with `ping` alone, which passes whenever it is asked.
+    /// The check `ping` alone, which always passes.
     pub fn new() -> Self {
         let checks = Checks { entries: Arc::default() };
         checks.register("ping", Probe::ALL, || Ok(()));
         checks
     }
 
-    /// Adds a check to some probes; they list checks in the order of registration. `run` is called on the thread of
-    /// the probe, so it looks at state and does not wait. Its error is shown to those who may ask for the single
-    /// check. A name that is registered again is replaced in its place.
+    /// Adds a check to some probes; they list checks in the order of registration. `run` is called on the
+    /// thread of the probe, so it looks at state and does not wait. Its error is shown to those who may ask
+    /// for the single check. A name that is registered again is replaced in its place.
     pub fn register(
         &self,
         name: impl Into<Arc<str>>,

@@ -1,13 +1,13 @@
 //! The published OpenAPI v3 documents: an index, and a document per group version.
 //!
-//! Client tools learn from them which patch types and options a kind knows, how its lists merge, and what its fields
-//! mean. A document is named by the digest of its bytes, so that a client that has seen it needs no request at all.
-//! Documents are built from the catalog when they are first asked for, because most servers are never asked; then
-//! they stay.
+//! Client tools read from them which patch types and options a kind has, how its lists merge, and what its
+//! fields mean. The index names a document by the digest of its bytes, so that a client with a cached copy
+//! needs no request. Documents are built from the catalog when they are first asked for, because most servers
+//! are never asked; then they stay.
 //!
-//! Paths and operations are written from small structs of this module and schemas as JSON values. The types of the
-//! `openapiv3` crate are not used here: schemas arrive as finished JSON text, which those types would change on the way
-//! (they drop what stands beside a reference), and operations need few of their fields.
+//! Paths and operations are written from small structs of this module and schemas as JSON values. The types
+//! of the `openapiv3` crate are not used here: schemas arrive as finished JSON text, which those types would
+//! change on the way (they drop what stands beside a reference), and operations need few of their fields.
 
 use std::sync::{Arc, OnceLock};
 
@@ -81,12 +81,8 @@ impl OpenApi {
         OpenApi { catalog, media_types, entries, index: OnceLock::new() }
     }
 
-    /// Whether a path is the index or a document; those answer `GET` and `HEAD`.
-    pub fn knows(&self, path: &str) -> bool {
-        self.find(path).is_some()
-    }
-
-    /// The answer to `GET` of the index or a document; `None` for all other paths. `now` is in seconds since 1970.
+    /// The answer to `GET` of the index or a document; `None` for all other paths. `now` is in seconds since
+    /// 1970.
     pub fn serve(&self, request: &Parts, query: &Query, now: i64) -> Option<Response> {
         let found = self.find(request.uri.path())?;
         if !accepts_json(&request.headers) {

@@ -1,4 +1,5 @@
-//! A document that stays the same until restart: its bytes, its `ETag`, and the answer to conditional requests.
+//! A document that stays the same until restart: its bytes, its `ETag`, and the answer to conditional
+//! requests.
 
 use axum::{body::Body, response::Response};
 use bytes::Bytes;
@@ -43,7 +44,8 @@ impl StaticDocument {
         response
     }
 
-    /// Whether a list of tags holds this document's; tags are compared weakly, as caches may have weakened them.
+    /// Whether a list of tags holds this document's; tags are compared weakly, as caches may have weakened
+    /// them.
     fn is_named_by(&self, tags: &HeaderValue) -> bool {
         let Ok(tags) = tags.to_str() else { return false };
         tags.split(',').map(str::trim).any(|tag| {

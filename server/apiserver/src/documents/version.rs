@@ -1,8 +1,8 @@
 //! `GET /version`: which API level the server speaks, and which build it is.
 //!
-//! Clients parse `gitVersion` as a semantic version, warn about skew by its first two numbers and gate features on
-//! them. So the numbers are the API level that the server is compatible with; the product's own version is build
-//! metadata behind `+`, which such parsers accept and ignore.
+//! Clients parse `gitVersion` as a semantic version. They compare its first two numbers with their own, and
+//! switch features by them. So the numbers are the API level that the server is compatible with; the
+//! product's own version is build metadata behind `+`, which such parsers accept and ignore.
 
 use std::env::consts;
 
@@ -15,9 +15,9 @@ use http::{HeaderValue, header};
 use serde::Serialize;
 
 /// First number of the API level.
-pub const MAJOR: &str = "1";
+const MAJOR: &str = "1";
 /// Second number of the API level.
-pub const MINOR: &str = "32";
+const MINOR: &str = "32";
 /// The API level with this build's name and version as metadata.
 pub const GIT_VERSION: &str = concat!("v1.32.0+", env!("CARGO_PKG_NAME"), ".", env!("CARGO_PKG_VERSION"));
 
@@ -27,8 +27,8 @@ pub struct Version {
     body: Bytes,
 }
 
-/// The fields that clients decode; every one is a string and must be there. Those about the source come from the
-/// environment of the build, where a release pipeline sets them.
+/// The fields that clients decode; every one is a string and must be there. Those about the source come from
+/// the environment of the build, where a release pipeline sets them.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Document {
@@ -53,7 +53,7 @@ impl Version {
             git_commit: option_env!("BUILD_COMMIT").unwrap_or_default(),
             git_tree_state: option_env!("BUILD_TREE_STATE").unwrap_or_default(),
             build_date: option_env!("BUILD_DATE").unwrap_or_default(),
-            // The field is about the language's toolchain; it is not Go here.
+            // The field names the toolchain, which is not Go here.
             go_version: concat!("rust", env!("CARGO_PKG_RUST_VERSION")),
             compiler: "rustc",
             platform: platform(),
@@ -75,7 +75,7 @@ impl Default for Version {
     }
 }
 
-/// `linux/amd64`: the names that clients know architectures by.
+/// `linux/amd64`: operating system and architecture, in Go's names.
 fn platform() -> String {
     let architecture = match consts::ARCH {
         "x86_64" => "amd64",
@@ -101,7 +101,8 @@ mod tests {
         assert!(fields.values().all(serde_json::Value::is_string));
     }
 
-    /// `v`, three numbers, then metadata of dot-separated alphanumeric parts: what parsers of the field accept.
+    /// `v`, three numbers, then metadata of dot-separated alphanumeric parts: what parsers of the field
+    /// accept.
     #[test]
     fn the_version_parses_as_a_semantic_version() {
         let (numbers, metadata) = GIT_VERSION.strip_prefix('v').unwrap().split_once('+').unwrap();

@@ -1,4 +1,4 @@
-//! What controllers do, under the names that dashboards of work queues read.
+//! What controllers do, under the metric names of the reference's work queues.
 
 use orch_controllers::stats::{BOUNDS, Durations, Monitor, Stats};
 use prometheus::{
@@ -7,7 +7,7 @@ use prometheus::{
     proto::{Bucket, Counter, Gauge, Histogram, LabelPair, Metric, MetricFamily, MetricType},
 };
 
-/// One metric: its name, what it says, and its value of one controller.
+/// One metric: its name, its help text, and how its value is set from the statistics of a controller.
 struct Row {
     name: &'static str,
     help: &'static str,

@@ -47,7 +47,7 @@ pub enum DryRun {
     Invalid,
 }
 
-/// The kind of a request, as far as it is counted apart from others.
+/// The labels of a request. Requests with the same labels are counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestLabels {
     verb: &'static str,
@@ -63,7 +63,8 @@ enum Subject {
 }
 
 impl RequestLabels {
-    /// A request for a served resource. `namespace` and `name` are those of the path, empty where there is none.
+    /// A request for a served resource. `namespace` and `name` are those of the path, empty where there is
+    /// none.
     pub fn resource(
         def: &'static ResourceDef,
         subresource: Option<&'static SubresourceDef>,
@@ -108,11 +109,6 @@ impl RequestLabels {
         RequestLabels { subject: Subject::Path(OTHER), ..Self::path(method, "/") }
     }
 
-    /// The same, for a PATCH whose content type says apply.
-    pub fn as_apply(self) -> Self {
-        RequestLabels { verb: "APPLY", ..self }
-    }
-
     /// The same, with a `dryRun` parameter.
     pub fn with_dry_run(self, dry_run: DryRun) -> Self {
         RequestLabels { dry_run, ..self }
@@ -138,7 +134,8 @@ impl RequestLabels {
         ]
     }
 
-    /// Group, version, resource and sub-resource; the last one holds the path of requests outside the resources.
+    /// Group, version, resource and sub-resource; the last one holds the path of requests outside the
+    /// resources.
     pub(super) fn names_of_resource(&self, vocabulary: &Vocabulary) -> [Cow<'static, str>; 4] {
         match self.subject {
             Subject::Resource { def, subresource } => {
@@ -148,7 +145,7 @@ impl RequestLabels {
         }
     }
 
-    /// For a deprecated kind: the first release without it, `""` where none is announced.
+    /// For a deprecated kind: the release that removes it, `""` where none is announced.
     pub(super) fn deprecated_until(&self) -> Option<&'static str> {
         let Subject::Resource { def, .. } = self.subject else { return None };
         def.lifecycle.deprecated.map(|_| def.lifecycle.removed.unwrap_or_default())
@@ -156,7 +153,7 @@ impl RequestLabels {
 }
 
 impl PartialEq for Subject {
-    /// A kind is the row of its table, so rows are the same where they are at one address.
+    /// Each kind has one static row, so comparing addresses is enough.
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (
@@ -171,14 +168,15 @@ impl PartialEq for Subject {
 
 impl Eq for Subject {}
 
-/// Every request looks its series up, and lengths tell nearly all labels apart without reading them.
+/// Every request looks its series up. Addresses and lengths tell nearly all labels apart, and hashing them is
+/// faster than hashing text.
 impl Hash for RequestLabels {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let (place, length) = match self.subject {
+        let (address, length) = match self.subject {
             Subject::Resource { def, subresource } => (ptr::from_ref(def).addr(), subresource.len()),
             Subject::Path(path) => (0, path.len()),
         };
-        (place, length | self.verb.len() << 16 | self.scope.len() << 32).hash(state);
+        (address, length | self.verb.len() << 16 | self.scope.len() << 32).hash(state);
     }
 }
 

@@ -1,6 +1,5 @@
 //! What is exported, and that requests cannot add series.
 
-use http_body_util::BodyExt as _;
 use orch_runtime::resource_def::Verb;
 
 use super::*;
@@ -10,27 +9,24 @@ fn metrics() -> Metrics {
     Metrics::new(&KUBERNETES, UNIX_EPOCH + Duration::from_secs(7))
 }
 
-async fn text(metrics: &Metrics) -> String {
-    let response = metrics.serve();
-    assert_eq!(response.status(), 200);
-    assert_eq!(response.headers()[header::CONTENT_TYPE], "text/plain; version=0.0.4; charset=utf-8");
-    String::from_utf8(response.into_body().collect().await.unwrap().to_bytes().to_vec()).unwrap()
+fn text(metrics: &Metrics) -> String {
+    metrics.text().unwrap()
 }
 
-#[tokio::test]
-async fn requests_are_counted_under_their_labels() {
+#[test]
+fn requests_are_counted_under_their_labels() {
     let metrics = metrics();
     let list = RequestLabels::resource(&CONFIG_MAPS, None, Verb::List, "a", "");
     metrics.answered(&list, StatusCode::OK, Duration::from_millis(10));
     metrics.answered(&list, StatusCode::OK, Duration::from_millis(30));
     metrics.answered(&list, StatusCode::IM_A_TEAPOT, Duration::ZERO);
-    let status = RequestLabels::resource(&PODS, PODS.subresource("status"), Verb::Patch, "a", "b").as_apply();
+    let status = RequestLabels::resource(&PODS, PODS.subresource("status"), Verb::Patch, "a", "b");
     metrics.answered(&status.with_dry_run(DryRun::All), StatusCode::CONFLICT, Duration::ZERO);
     let create = RequestLabels::resource(&CONFIG_MAPS, None, Verb::Create, "a", "");
     metrics.answered(&create, StatusCode::CREATED, Duration::ZERO);
     let path = RequestLabels::path(&http::Method::HEAD, "/readyz/ping");
     metrics.answered(&path, StatusCode::OK, Duration::ZERO);
-    let text = text(&metrics).await;
+    let text = text(&metrics);
     let labels = |verb: &str, dry_run: &str, resource: &str, subresource: &str, scope: &str| {
         let version = if resource.is_empty() { "" } else { "v1" };
         format!(
@@ -41,7 +37,7 @@ async fn requests_are_counted_under_their_labels() {
     for (code, labels, count) in [
         ("200", labels("LIST", "", "configmaps", "", "namespace"), 2),
         ("418", labels("LIST", "", "configmaps", "", "namespace"), 1),
-        ("409", labels("APPLY", "All", "pods", "status", "resource"), 1),
+        ("409", labels("PATCH", "All", "pods", "status", "resource"), 1),
         ("201", labels("POST", "", "configmaps", "", "resource"), 1),
         ("200", labels("GET", "", "", "/readyz", ""), 1),
     ] {
@@ -52,20 +48,21 @@ async fn requests_are_counted_under_their_labels() {
     let list = labels("LIST", "", "configmaps", "", "namespace");
     let bucket = |bound: &str, count| {
         format!(
-            "apiserver_request_duration_seconds_bucket{{component=\"apiserver\",{list},le=\"{bound}\"}} {count}\n"
+            "apiserver_request_duration_seconds_bucket{{component=\"apiserver\",{list},\
+             le=\"{bound}\"}} {count}\n"
         )
     };
     assert!(text.contains(&bucket("0.005", 1)) && text.contains(&bucket("0.05", 3)), "{text}");
 }
 
-#[tokio::test]
-async fn current_requests_rise_and_fall() {
+#[test]
+fn current_requests_rise_and_fall() {
     let metrics = metrics();
     let watch = RequestLabels::resource(&PODS, None, Verb::Watch, "", "");
     let open = (metrics.in_flight(true), metrics.long_running(&watch), metrics.long_running(&watch));
     let long_running = "apiserver_longrunning_requests{component=\"apiserver\",group=\"\",resource=\"pods\",\
                         scope=\"cluster\",subresource=\"\",verb=\"WATCH\",version=\"v1\"}";
-    let text_now = text(&metrics).await;
+    let text_now = text(&metrics);
     assert!(
         text_now.contains("apiserver_current_inflight_requests{request_kind=\"mutating\"} 1\n"),
         "{text_now}"
@@ -76,7 +73,7 @@ async fn current_requests_rise_and_fall() {
     );
     assert!(text_now.contains(&format!("{long_running} 2\n")), "{text_now}");
     drop(open);
-    let text_now = text(&metrics).await;
+    let text_now = text(&metrics);
     assert!(
         text_now.contains("apiserver_current_inflight_requests{request_kind=\"mutating\"} 0\n"),
         "{text_now}"
@@ -84,12 +81,12 @@ async fn current_requests_rise_and_fall() {
     assert!(text_now.contains(&format!("{long_running} 0\n")), "{text_now}");
 }
 
-#[tokio::test]
-async fn values_are_asked_for_when_metrics_are_read() {
+#[test]
+fn values_are_asked_for_when_metrics_are_read() {
     let metrics = metrics();
     metrics
         .count_objects(|| vec![("configmaps".to_owned(), 3), ("leases.coordination.k8s.io".to_owned(), 0)]);
-    let text = text(&metrics).await;
+    let text = text(&metrics);
     assert!(text.contains("apiserver_storage_objects{resource=\"configmaps\"} 3\n"), "{text}");
     assert!(
         text.contains("apiserver_storage_objects{resource=\"leases.coordination.k8s.io\"} 0\n"),
@@ -101,15 +98,15 @@ async fn values_are_asked_for_when_metrics_are_read() {
     }
 }
 
-#[tokio::test]
-async fn deprecated_kinds_are_flagged_once_asked_for() {
+#[test]
+fn deprecated_kinds_are_flagged_once_asked_for() {
     let metrics = metrics();
     let old = RequestLabels::resource(&OLD_WIDGETS, None, Verb::Get, "a", "b");
-    assert!(!text(&metrics).await.contains("apiserver_requested_deprecated_apis"));
+    assert!(!text(&metrics).contains("apiserver_requested_deprecated_apis"));
     metrics.answered(&old, StatusCode::OK, Duration::ZERO);
     let line = "apiserver_requested_deprecated_apis{group=\"things.example.com\",removed_release=\"1.34\",\
                 resource=\"widgets\",subresource=\"\",version=\"v1beta1\"} 1\n";
-    let text = text(&metrics).await;
+    let text = text(&metrics);
     assert!(text.contains(line), "{text}");
 }
 

@@ -1,8 +1,8 @@
 //! The newer discovery documents: every resource of `/api` or `/apis` in one, with an `ETag`.
 //!
-//! A client asks by parameters of the media type and recognises the form by the same parameters of the answer. So
-//! the answer repeats the group that was asked for, be it the vocabulary's or the one that client libraries have
-//! built in, and there is a document for each pair of group and version.
+//! A client asks by parameters of the media type and recognises the form by the same parameters of the
+//! answer. So the answer repeats the group that was asked for, be it the vocabulary's or the one that client
+//! libraries have built in, and there is a document for each pair of group and version.
 
 use axum::response::Response;
 use http::{HeaderMap, HeaderValue, header};

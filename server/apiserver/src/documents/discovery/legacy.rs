@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 use super::{Group, ServedVersion, body_kind, line};
 
-/// The document of `/api`, whole but for the server's address.
+/// The document of `/api`, complete except for the server's address.
 #[derive(Debug)]
 pub(super) struct ApiVersions {
     versions: Vec<String>,
@@ -106,7 +106,7 @@ fn group_entry<'a>(group: &'a Group<'_>) -> GroupEntry<'a> {
 #[serde(rename_all = "camelCase")]
 struct ResourceList<'a> {
     kind: &'a str,
-    /// Only named groups have it; old clients take the core group's list for one of a version before it.
+    /// Only named groups have it, as in the reference: the list of the core group is older than the field.
     #[serde(skip_serializing_if = "Option::is_none")]
     api_version: Option<&'a str>,
     group_version: &'a str,
@@ -186,7 +186,7 @@ fn entries<'a>(catalog: &Catalog, resource: &'a ServedResource) -> Vec<Entry<'a>
     std::iter::once(main).chain(subresources).collect()
 }
 
-/// Names the version in which objects of the kind are stored, so that a change of it can be noticed.
+/// A hash of the version in which objects of the kind are stored. It changes when that version does.
 fn storage_version_hash(catalog: &Catalog, resource: &ServedResource) -> String {
     use base64::{Engine as _, engine::general_purpose::STANDARD};
     let stored_in = |other: &&ServedResource| {

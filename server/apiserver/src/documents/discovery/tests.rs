@@ -23,7 +23,6 @@ async fn ask(discovery: &Discovery, path: &str, headers: &[(&str, &str)]) -> Opt
     }
     let request = request.body(()).unwrap().into_parts().0;
     let response = discovery.serve(&request)?;
-    assert!(discovery.knows(request.uri.path()));
     let (head, body) = response.into_parts();
     let text = String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap();
     Some(Answer { status: head.status.as_u16(), headers: head.headers, text })
@@ -80,7 +79,8 @@ async fn the_roots_list_versions_and_groups() {
 async fn a_group_is_its_entry_with_a_kind() {
     assert_eq!(
         plain("/apis/apps").await,
-        "{\"kind\":\"APIGroup\",\"apiVersion\":\"v1\",\"name\":\"apps\",\"versions\":[{\"groupVersion\":\"apps/v1\",\
+        "{\"kind\":\"APIGroup\",\"apiVersion\":\"v1\",\"name\":\"apps\",\
+         \"versions\":[{\"groupVersion\":\"apps/v1\",\
          \"version\":\"v1\"}],\"preferredVersion\":{\"groupVersion\":\"apps/v1\",\"version\":\"v1\"}}\n"
     );
 }
@@ -91,11 +91,12 @@ async fn virtual_kinds_can_only_be_created() {
     let body: Value = serde_json::from_str(&plain("/apis/authorization.k8s.io/v1").await).unwrap();
     assert_eq!(
         body,
-        json!({"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "authorization.k8s.io/v1", "resources": [
-            {"name": "localsubjectaccessreviews", "singularName": "localsubjectaccessreview", "namespaced": true,
-             "kind": "LocalSubjectAccessReview", "verbs": ["create"]},
-            {"name": "selfsubjectaccessreviews", "singularName": "selfsubjectaccessreview", "namespaced": false,
-             "kind": "SelfSubjectAccessReview", "verbs": ["create"]}]})
+        json!({"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "authorization.k8s.io/v1",
+            "resources": [
+                {"name": "localsubjectaccessreviews", "singularName": "localsubjectaccessreview",
+                 "namespaced": true, "kind": "LocalSubjectAccessReview", "verbs": ["create"]},
+                {"name": "selfsubjectaccessreviews", "singularName": "selfsubjectaccessreview",
+                 "namespaced": false, "kind": "SelfSubjectAccessReview", "verbs": ["create"]}]})
     );
 }
 
@@ -107,8 +108,8 @@ async fn the_products_leases_are_described_as_recorded() {
     let body: Value = serde_json::from_str(&without_hashes(&answer.text)).unwrap();
     assert_eq!(
         body,
-        json!({"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "coordination.k8s.io/v1", "resources": [
-            {"name": "leases", "singularName": "lease", "namespaced": true, "kind": "Lease",
+        json!({"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "coordination.k8s.io/v1",
+            "resources": [{"name": "leases", "singularName": "lease", "namespaced": true, "kind": "Lease",
              "verbs": ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]}]})
     );
 }
@@ -123,11 +124,13 @@ async fn resources_and_subresources_are_sorted_entries() {
     let no_collection_delete = ALL_VERBS.replace("\"deletecollection\",", "");
     let expected = [
         format!(
-            "{{\"name\":\"configmaps\",\"singularName\":\"configmap\",\"namespaced\":true,\"kind\":\"ConfigMap\",\
+            "{{\"name\":\"configmaps\",\"singularName\":\"configmap\",\"namespaced\":true,\
+             \"kind\":\"ConfigMap\",\
              \"verbs\":{ALL_VERBS},\"shortNames\":[\"cm\"]}}"
         ),
         format!(
-            "{{\"name\":\"namespaces\",\"singularName\":\"namespace\",\"namespaced\":false,\"kind\":\"Namespace\",\
+            "{{\"name\":\"namespaces\",\"singularName\":\"namespace\",\"namespaced\":false,\
+             \"kind\":\"Namespace\",\
              \"verbs\":{no_collection_delete},\"shortNames\":[\"ns\"]}}"
         ),
         "{\"name\":\"namespaces/finalize\",\"singularName\":\"\",\"namespaced\":false,\"kind\":\"Namespace\",\
@@ -201,9 +204,12 @@ async fn the_aggregated_form_holds_everything() {
     assert_eq!(answer.headers["content-type"], AGGREGATED);
     assert_eq!(answer.headers["vary"], "Accept");
     assert_eq!(answer.headers["cache-control"], "public");
-    let start = "{\"kind\":\"APIGroupDiscoveryList\",\"apiVersion\":\"apidiscovery.k8s.io/v2\",\"metadata\":{},\
-                 \"items\":[{\"metadata\":{\"creationTimestamp\":null},\"versions\":[{\"version\":\"v1\",\"resources\":[\
-                 {\"resource\":\"configmaps\",\"responseKind\":{\"group\":\"\",\"version\":\"\",\"kind\":\"ConfigMap\"},\
+    let start = "{\"kind\":\"APIGroupDiscoveryList\",\"apiVersion\":\"apidiscovery.k8s.io/v2\",\
+                 \"metadata\":{},\
+                 \"items\":[{\"metadata\":{\"creationTimestamp\":null},\"versions\":[{\"version\":\"v1\",\
+                 \"resources\":[\
+                 {\"resource\":\"configmaps\",\"responseKind\":{\"group\":\"\",\"version\":\"\",\
+                 \"kind\":\"ConfigMap\"},\
                  \"scope\":\"Namespaced\",\"singularResource\":\"configmap\",\"verbs\":";
     let end = format!("{start}{ALL_VERBS},\"shortNames\":[\"cm\"]}},{{\"resource\":\"namespaces\",");
     assert!(answer.text.starts_with(&end), "{}", answer.text);
@@ -211,8 +217,8 @@ async fn the_aggregated_form_holds_everything() {
     let body: Value = serde_json::from_str(&answer.text).unwrap();
     assert_eq!(
         body["items"][0]["versions"][0]["resources"][2],
-        json!({"resource": "pods", "responseKind": {"group": "", "version": "", "kind": "Pod"}, "scope": "Namespaced",
-            "singularResource": "pod", "shortNames": ["po"], "categories": ["all"],
+        json!({"resource": "pods", "responseKind": {"group": "", "version": "", "kind": "Pod"},
+            "scope": "Namespaced", "singularResource": "pod", "shortNames": ["po"], "categories": ["all"],
             "verbs": ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
             "subresources": [
                 {"subresource": "eviction", "verbs": ["create"],
@@ -316,6 +322,5 @@ async fn other_paths_are_not_answered() {
         ["/", "/api/v9", "/apis/none", "/apis/apps/v9", "/apis/apps/v1/daemonsets", "/apis//", "/apis/meta"]
     {
         assert!(ask(&discovery, path, &[]).await.is_none(), "{path}");
-        assert!(!discovery.knows(path), "{path}");
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn render(documents: &[(&str, &str)]) -> Vec<u8> {
     serde_json::to_vec(&Index { paths }).expect("strings have a JSON form")
 }
 
-/// Where a document is for ever.
+/// The address of a document with these bytes, which never changes.
 pub(super) fn address(key: &str, digest: &str) -> String {
     format!("{ROOT}/{key}?hash={digest}")
 }

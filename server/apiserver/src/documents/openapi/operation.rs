@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::{
     parameters::{self, Parameter},
-    schemas::{DELETE_OPTIONS, PATCH, STATUS, WATCH_EVENT, body_schema, reference},
+    schemas::{DELETE_OPTIONS, GroupVersionKind, PATCH, STATUS, WATCH_EVENT, body_schema, reference},
 };
 
 /// An operation.
@@ -34,14 +34,6 @@ pub(super) struct Operation {
     action: &'static str,
     #[serde(rename = "x-kubernetes-group-version-kind")]
     kind: GroupVersionKind,
-}
-
-/// A kind as client tools look it up.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub(super) struct GroupVersionKind {
-    pub(super) group: String,
-    pub(super) version: String,
-    pub(super) kind: String,
 }
 
 #[derive(Serialize)]
@@ -133,7 +125,7 @@ fn row(verb: Verb, item: bool) -> Row {
 }
 
 impl Operation {
-    /// The operation of a verb. `item` tells a watch of one object from that of a collection.
+    /// The operation of a verb. `item` says whether a watch is of one object or of a collection.
     pub(super) fn new(subject: Subject<'_>, verb: Verb, item: bool) -> Self {
         let row = row(verb, item);
         let responses = row.codes.iter().map(|code| (*code, answer(subject, code, row.answer)));
@@ -195,12 +187,11 @@ fn schema(subject: Subject<'_>, content: Content) -> Option<String> {
 
 fn request_body(subject: Subject<'_>, content: Content) -> Option<RequestBody> {
     let schema = schema(subject, content)?;
-    let names: Vec<&str> = match content {
-        Content::Patch => PATCHES.iter().map(|(name, _)| *name).collect(),
-        _ => {
-            let read = media_types(subject).filter(|named| named.media_type.reader.is_some());
-            read.map(|named| named.name).collect()
-        }
+    let names: Vec<&str> = if let Content::Patch = content {
+        PATCHES.iter().map(|(name, _)| *name).collect()
+    } else {
+        let read = media_types(subject).filter(|named| named.media_type.reader.is_some());
+        read.map(|named| named.name).collect()
     };
     let content_types = media(subject, names.into_iter().map(str::to_owned), &schema);
     Some(RequestBody { content: content_types, required: !matches!(content, Content::DeleteOptions) })

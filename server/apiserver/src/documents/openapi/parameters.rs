@@ -7,7 +7,7 @@ use serde::Serialize;
 pub(super) struct Parameter {
     name: &'static str,
     #[serde(rename = "in")]
-    place: &'static str,
+    location: &'static str,
     description: &'static str,
     #[serde(skip_serializing_if = "is_false")]
     required: bool,
@@ -94,7 +94,7 @@ static TIMEOUT_SECONDS: Parameter = integer("timeoutSeconds", "Ends the request 
 static WATCH: Parameter = boolean("watch", "Answers with a stream of changes instead of a list.");
 
 const fn in_path(name: &'static str, description: &'static str) -> Parameter {
-    Parameter { name, place: "path", description, required: true, schema: Schema { kind: "string" } }
+    Parameter { name, location: "path", description, required: true, schema: Schema { kind: "string" } }
 }
 
 const fn string(name: &'static str, description: &'static str) -> Parameter {
@@ -110,7 +110,7 @@ const fn integer(name: &'static str, description: &'static str) -> Parameter {
 }
 
 const fn in_query(name: &'static str, description: &'static str, kind: &'static str) -> Parameter {
-    Parameter { name, place: "query", description, required: false, schema: Schema { kind } }
+    Parameter { name, location: "query", description, required: false, schema: Schema { kind } }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]

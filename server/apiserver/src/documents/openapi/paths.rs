@@ -56,7 +56,7 @@ impl Paths {
             let path = format!("{base}{item}/{}", sub.name);
             self.insert(path, subject, sub.verbs, Verb::ALL, &of_item);
         }
-        // Paths that watch without saying so in the query.
+        // The deprecated paths of watches, with a prefix instead of the query parameter.
         self.insert(format!("{base}/watch{collection}"), subject, def.verbs, &[Verb::Watch], &parameters);
         self.insert(format!("{base}/watch{item}"), subject, def.verbs, &[Verb::Watch], &of_item);
         if def.scope == Scope::Namespaced {

@@ -1,15 +1,16 @@
-//! The component schemas of a document: what its paths refer to, and all that this refers to in turn.
+//! The component schemas of a document: those that its paths refer to, directly or through other schemas.
 //!
-//! Schemas come from the tables of all group versions, in schema spelling. Here they get the vocabulary's names, and
-//! kinds get the list of group, version and kind by which client tools find them.
+//! Schemas come from the tables of all group versions, in schema spelling. Here they get the vocabulary's
+//! names, and kinds get the extension with group, version and kind by which client tools find them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use orch_registry::catalog::Catalog;
 use orch_runtime::{Tree, TreeMap, resource_def::BodyKind, vocabulary::Vocabulary};
+use serde::Serialize;
 use serde_json::json;
 
-use super::{Unpublishable, operation::GroupVersionKind};
+use super::Unpublishable;
 
 /// Body of a delete.
 pub(super) const DELETE_OPTIONS: &str = "meta.v1.DeleteOptions";
@@ -22,6 +23,14 @@ pub(super) const WATCH_EVENT: &str = "meta.v1.WatchEvent";
 
 /// In front of the name in a reference.
 const REFERENCE: &str = "#/components/schemas/";
+
+/// A kind, as `x-kubernetes-group-version-kind` names it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub(super) struct GroupVersionKind {
+    pub(super) group: String,
+    pub(super) version: String,
+    pub(super) kind: String,
+}
 
 /// The published schemas that `roots` (in schema spelling) reach, by published name.
 ///
