@@ -1,4 +1,4 @@
-//! Access control at the edge: who makes a request, whether they may, and what they are told where they may not.
+//! Access control of HTTP requests: who makes a request, whether they may, and the answer where they may not.
 
 use std::sync::Arc;
 
@@ -20,13 +20,13 @@ use crate::request::info::Names;
 
 /// The authentication and authorization of a server.
 pub struct AccessControl {
-    /// Who makes a request; exchanged when the files that tell have changed.
+    /// Who makes a request; replaced when the files that it is read from have changed.
     pub authentication: Arc<ArcSwap<Authentication>>,
     /// Whether they may.
     pub authorization: Arc<Authorization>,
 }
 
-/// One caller and what their request is about: for what the verb of the request alone does not settle.
+/// A caller and the names in their request: decides about verbs other than that of the request.
 pub struct CallerAccess<'a> {
     authorization: &'a Authorization,
     user: &'a UserInfo,
@@ -70,7 +70,7 @@ impl AccessControl {
         if decision.is_allowed() { Ok(()) } else { Err(forbidden(caller, names, path, &decision)) }
     }
 
-    /// What a caller may do besides, to what their request is about.
+    /// What else a caller may do to the target of their request.
     pub fn of_caller<'a>(&'a self, caller: &'a Authenticated, names: &'a Names<'a>) -> CallerAccess<'a> {
         CallerAccess { authorization: &self.authorization, user: caller.user(), names }
     }
@@ -87,7 +87,7 @@ fn resource_target<'a>(names: &'a Names<'_>) -> ResourceTarget<'a> {
     }
 }
 
-/// The refusal of a caller, worded as by the reference. What the client sent is escaped as in HTML.
+/// The refusal of a caller, worded as by the reference, which escapes the message as for HTML.
 fn forbidden(caller: &Authenticated, names: &Names<'_>, path: &str, decision: &Decision) -> ApiError {
     let user = &caller.user().name;
     let resource = ResourceName { group: names.group.to_string(), resource: names.resource.to_string() };
@@ -100,13 +100,14 @@ fn forbidden(caller: &Authenticated, names: &Names<'_>, path: &str, decision: &D
             "" => names.resource.to_string(),
             subresource => format!("{}/{subresource}", names.resource),
         };
-        let place = match names.namespace.as_ref() {
+        let scope = match names.namespace.as_ref() {
             "" => "at the cluster scope".to_owned(),
             namespace => format!("in the namespace \"{namespace}\""),
         };
         let (verb, group) = (&names.verb, &names.group);
         format!(
-            "{subject} is forbidden: User \"{user}\" cannot {verb} resource \"{what}\" in API group \"{group}\" {place}"
+            "{subject} is forbidden: User \"{user}\" cannot {verb} resource \"{what}\" \
+             in API group \"{group}\" {scope}"
         )
     } else {
         format!("forbidden: User \"{user}\" cannot {} path \"{path}\"", names.verb)

@@ -1,4 +1,4 @@
-//! What answers HTTP: the core, access control, operations and the documents.
+//! What requests are answered with: the core, access control, operations and the documents.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,7 +16,7 @@ pub struct App {
     pub access: AccessControl,
     /// Sub-resources that do something, and kinds that are questions.
     pub operations: Operations,
-    /// Everything that is no resource: probes, metrics, documents, and a program's own routes.
+    /// All paths that are not resources: probes, metrics, documents, and a program's own routes.
     pub documents: Router,
     /// The media types that are read and written.
     pub media_types: Arc<MediaTypes>,
@@ -24,6 +24,6 @@ pub struct App {
     pub meta_groups: Vec<String>,
     /// Counts requests.
     pub metrics: Metrics,
-    /// How long a request that is no watch may take.
+    /// How long a request other than a watch may take.
     pub request_timeout: Duration,
 }

@@ -1,7 +1,7 @@
-//! What the machine has to provide for a server: the data directory with its keys and certificates, the database, the
+//! What a server needs from the machine: the data directory with its keys and certificates, the database, the
 //! log, signals.
 //!
-//! [`prepare`] runs before anything listens: everything that an operator can have got wrong is found there.
+//! [`prepare`] runs before anything listens, so that an operator's mistakes are found first.
 
 use std::{
     fs::File,
@@ -47,11 +47,11 @@ pub struct Prepared {
     pub tokens: TokenIssuer,
     /// Seals continue tokens.
     pub continue_key: TokenKey,
-    /// How TLS is spoken.
+    /// The certificate and the settings of TLS.
     pub tls: Arc<ServerConfig>,
-    /// Where who makes a request, and how TLS is spoken, can be read again.
+    /// Reads the files behind `authentication` and `tls` again.
     pub sources: Sources,
-    /// The data directory, which is this process's own from now on.
+    /// The data directory, which other processes cannot use from now on.
     pub site: Site,
 }
 
@@ -98,22 +98,23 @@ fn tokens(config: &Config, directory: &Path) -> Result<TokenIssuer, StartError> 
     Ok(TokenIssuer::new(token_key::ensure(directory)?, issuer, audiences, vocabulary))
 }
 
-/// Handy while trying things out, and easily left on.
+/// Useful while trying things out, and easily forgotten.
 fn warn_of_open_access(config: &Config) {
     if config.authentication.anonymous && config.authorization.modes.contains(&Mode::AlwaysAllow) {
         tracing::warn!(
             address = %config.serving.address,
-            "everyone who reaches the address may do everything (--anonymous-auth with --authorization-mode=AlwaysAllow)"
+            "everyone who reaches the address may do everything \
+             (--anonymous-auth with --authorization-mode=AlwaysAllow)"
         );
     }
 }
 
 impl Site {
-    /// Says on stdout that the server is ready at `address`, and what to try next; the administrator's client
-    /// configuration is written for that address.
+    /// Writes the administrator's client configuration for `address`, and prints to stdout that the server is
+    /// ready and what to try next.
     pub fn announce(&self, address: SocketAddr) -> Result<(), StartError> {
         let text = self.introduce(address)?;
-        // A server whose output nobody reads serves all the same.
+        // A closed stdout does not keep the server from serving.
         let _ = io::stdout().write_all(text.as_bytes());
         Ok(())
     }

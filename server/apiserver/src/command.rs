@@ -16,7 +16,7 @@ use crate::{
     start_error::StartError,
 };
 
-/// The `main` of a server for the resources of these crates, without anything of its own. See [`run`].
+/// The `main` of a server for these resources, without behaviour of its own. See [`run`].
 pub fn main_with(
     tables: &[&'static [&'static GroupVersionDef]],
     vocabularies: &[&'static Vocabulary],
@@ -24,13 +24,13 @@ pub fn main_with(
     run(vocabularies, |server| server.resources(tables.iter().copied().flatten().copied()))
 }
 
-/// Reads the command line, lets `complete` add to the server (resources, behaviour, controllers ...), and serves until it
-/// is told to stop. Returns the exit code: 0 after a shutdown that was asked for, 2 when the configuration is at fault, 1
-/// when the server cannot go on. There is at least one vocabulary, and the first is the default.
+/// Reads the command line, lets `complete` add to the server (resources, behaviour, controllers ...), and
+/// serves until it is told to stop. Returns the exit code: 0 after a requested shutdown, 2 for an error in
+/// the configuration, 1 for other errors. At least one vocabulary is required; the first is the default.
 pub fn run(vocabularies: &[&'static Vocabulary], complete: impl FnOnce(Server) -> Server) -> ExitCode {
     let outcome = match config::parse(std::env::args_os(), vocabularies) {
         Ok(Invocation::Show(text)) => {
-            // Whoever closed the pipe does not want to read it.
+            // A closed pipe is no error: nobody wants to read the text.
             let _ = io::stdout().write_all(text.as_bytes());
             Ok(())
         }
@@ -53,7 +53,7 @@ fn serve(config: Config, complete: impl FnOnce(Server) -> Server) -> Result<(), 
         .map_err(|error| StartError::Runtime(format!("cannot start threads: {error}")))?;
     let server = complete(Server::builder(config));
     let outcome = runtime.block_on(signals::run_until_told(|stopping| server.run(stopping)));
-    // After a second signal tasks may hang; they go with the process.
+    // After a second signal tasks may hang. They end with the process.
     runtime.shutdown_background();
     outcome
 }

@@ -1,7 +1,7 @@
 //! The command line, in two steps: flags as they are typed, then a [`Config`] in which everything is checked.
 //!
-//! Each noun has a file with its flags and its configuration. What can be known to be wrong without opening a
-//! file is refused here; files are read by the parts that need them, before anything listens.
+//! Each subject has a file with its flags and its configuration. Mistakes that show without opening a file
+//! are refused here. Files are read by the parts that need them, before anything listens.
 
 use std::ffi::OsString;
 
@@ -64,8 +64,8 @@ pub enum Invocation {
     Show(String),
 }
 
-/// Reads a command line; the first argument is the program's name. There is at least one
-/// vocabulary, and the first is the default.
+/// Reads a command line; the first argument is the program's name. At least one vocabulary is required; the
+/// first is the default.
 pub fn parse(
     arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
     vocabularies: &[&'static Vocabulary],
@@ -101,12 +101,13 @@ struct Flags {
 
 #[derive(Debug, Args)]
 struct ApiFlags {
-    /// Product words that clients see: API group suffix, media types, system namespaces. Data that was written
-    /// with one cannot be opened with another.
+    /// Product words that clients see: API group suffix, media types, system namespaces. Data that was
+    /// written with one cannot be opened with another.
     #[arg(long, value_name = "NAME")]
     vocabulary: String,
-    /// Versions and resources to serve or not, as KEY or KEY=true|false: api/all, api/ga, api/beta, api/alpha,
-    /// <group>/<version> or <group>/<version>/<resource>. Stable versions are served, others are not.
+    /// Versions and resources to serve or not, as KEY or KEY=true|false: api/all, api/ga, api/beta,
+    /// api/alpha, <group>/<version> or <group>/<version>/<resource>. Stable versions are served, others are
+    /// not.
     #[arg(long, value_name = "KEY[=VALUE],...", value_delimiter = ',')]
     runtime_config: Vec<String>,
     /// Features to turn on or off, as NAME=true|false. Alpha features are off, beta features mostly on.
@@ -175,7 +176,7 @@ fn command(vocabularies: &[&'static Vocabulary]) -> Command {
     })
 }
 
-/// The parser's message without its layout: what is wrong, what may be meant, where help is.
+/// The parser's message in one line: what is wrong, what may be meant, where help is.
 fn one_line(error: &clap::Error) -> String {
     let rendered = error.to_string();
     let problem = rendered.lines().next().unwrap_or_default();

@@ -1,8 +1,9 @@
-//! Which of the registered kinds are served: by how far along they are, and by what the operator says.
+//! Which of the registered kinds are served: by their stability, and by what the operator says.
 //!
-//! Stable versions are on, alpha and beta ones off. `--runtime-config` turns them on and off, all at once (`api/all`), by
-//! stability (`api/ga`, `api/beta`, `api/alpha`), by version (`apps/v1`, `v1` for the core group) or by resource
-//! (`apps/v1/daemonsets`). What is more particular decides, whatever the order in which it is written.
+//! Stable versions are on, alpha and beta ones off. `--runtime-config` turns them on and off, all at once
+//! (`api/all`), by stability (`api/ga`, `api/beta`, `api/alpha`), by version (`apps/v1`, `v1` for the core
+//! group) or by resource (`apps/v1/daemonsets`). The most specific key decides, whatever the order in which
+//! they are written.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +23,7 @@ pub struct Enablement {
 }
 
 impl Enablement {
-    /// Reads `key` and `key=value` pairs; a key without a value is turned on, and the last of several values counts.
+    /// Reads `key` and `key=value` pairs. A key without a value is turned on. The last value of a key counts.
     ///
     /// # Errors
     /// What is wrong with a pair, in words for the operator.

@@ -1,15 +1,18 @@
-//! What happens to every request before and after its handler, in order. The order is semantics:
+//! What happens to every request before and after its handler, in order. The order matters:
 //!
-//! 1. **audit id and log**: every answer, errors too, can be found again in the log; a failure is logged once, here;
+//! 1. **audit id and log**: every answer, also an error, can be found in the log; a failure is logged once,
+//!    here;
 //! 2. **request info**: read once; authorization, metrics and dispatch use the same value;
-//! 3. **metrics**: around everything that has a meaning to count;
-//! 4. **syntax of failures**: a Status is written as the client accepts it, wherever it comes from;
+//! 3. **metrics**: count the request and its answer;
+//! 4. **media type of a Status**: whichever layer below refuses, the Status is written as the client accepts
+//!    it;
 //! 5. **deadline**: for everything but watches, earlier where the client says so;
-//! 6. **panic**: so that nothing below can take the process or the connection down;
-//! 7. **framing**: what two servers in a row could read differently is refused;
-//! 8. **authenticate**, then **authorize**: before the body is read, so that strangers cost little;
-//! 9. **body limit**: the body is read whole, up to a limit, by the handlers that need one; what they leave is read
-//!    and dropped, so that the client gets its answer;
+//! 6. **panic**: becomes an answer of 500, so that it ends neither the process nor the connection;
+//! 7. **framing**: requests that a proxy in front could read differently are refused;
+//! 8. **authenticate**, then **authorize**: before the body is read, so that unauthorized requests cost
+//!    little;
+//! 9. **body limit**: handlers that need the body read it whole, up to a limit; what they leave is read and
+//!    dropped, so that the client gets its answer;
 //! 10. the handler of [`routes`](crate::routes).
 
 use std::{
@@ -95,7 +98,7 @@ async fn measured(
     let head = RequestHead { info: &info, query: &query, parts };
     let deadline = if is_watch { Ok(None) } else { deadline(app, &query).map(Some) };
     let mut response = {
-        // In one place from the first: a future that is handed on is moved, and this is the largest.
+        // Pinned where it is made: this future is the largest, and passing it on by value would copy it.
         let answer = pin!(guarded(app, connection, head, &mut body));
         in_time(deadline, unpanicked(answer)).await
     };
@@ -128,7 +131,7 @@ async fn in_time(deadline: Result<Option<Duration>>, answer: impl Future<Output 
     })
 }
 
-/// A bug in one request is that request's answer, and nobody else's problem.
+/// A panic becomes the answer of its request and affects no other.
 async fn unpanicked(answer: Pin<&mut impl Future<Output = Response>>) -> Response {
     AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().copied();
@@ -137,7 +140,8 @@ async fn unpanicked(answer: Pin<&mut impl Future<Output = Response>>) -> Respons
     })
 }
 
-/// The answer to HEAD says how long a body would be and has none; only for HTTP/1 does the transport see to that.
+/// An answer to HEAD has the length of the body but no body (RFC 9110 section 9.3.2). The HTTP library does
+/// that for HTTP/1 only.
 fn without_body(response: &mut Response) {
     if let Some(length) = response.body().size_hint().exact() {
         response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(length));
@@ -145,7 +149,7 @@ fn without_body(response: &mut Response) {
     *response.body_mut() = axum::body::Body::empty();
 }
 
-/// Lets only callers through who may make the request.
+/// Authenticates and authorizes the request before it is answered.
 async fn guarded(
     app: &Arc<App>,
     connection: &Connection<PeerCertificates>,
@@ -165,7 +169,8 @@ async fn guarded(
             Err(error) => forbidden(error),
         },
         Err(error) => {
-            // Strangers get no long HTTP/2 connections: opening and dropping streams is cheaper than answering.
+            // Unauthenticated clients do not keep an HTTP/2 connection: opening and resetting streams costs
+            // them less than answering costs the server (rapid reset, CVE-2023-44487).
             if parts.version == Version::HTTP_2 {
                 connection.close_when_answered();
             }
@@ -176,7 +181,7 @@ async fn guarded(
     response
 }
 
-/// The message of a refusal repeats what the client sent: no browser may take it for anything but data.
+/// The message of a refusal repeats what the client sent, so browsers must not guess another content type.
 fn forbidden(error: ApiError) -> Response {
     let mut response = refusal(error);
     response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -194,18 +199,18 @@ fn audit_id(parts: &Parts) -> HeaderValue {
     }
 }
 
-/// An id that has to differ from others, and no more: it needs no question to the system for each request.
+/// A random UUID. It must be unique but not secret, so it needs no system call for each request.
 fn random_id() -> Uuid {
     uuid::Builder::from_random_bytes(rand::random()).into_uuid()
 }
 
-/// A client may name its request, in a few plain characters.
+/// A client may set the audit id, to at most 64 printable ASCII characters.
 fn is_audit_id(given: &[u8]) -> bool {
     const MAX: usize = 64;
     !given.is_empty() && given.len() <= MAX && given.iter().all(u8::is_ascii_graphic)
 }
 
-/// The series that a request is counted in, from the route table alone.
+/// The series that a request is counted in.
 fn labels(info: &RequestInfo<'_>, parts: &Parts, query: &Query) -> RequestLabels {
     let labels = match &info.route {
         Route::Resource(verb, target) => RequestLabels::resource(

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// Small objects come and go with every request, on all threads: this allocator is made for that.
+/// Every request allocates many small objects, on all threads; this allocator is fast at that.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,4 +1,4 @@
-//! From what a client sends over HTTP to typed requests: paths, query parameters, headers, bodies.
+//! Reads HTTP requests into the typed requests of the registry: paths, query parameters, headers, bodies.
 
 pub mod body;
 pub mod deletion;

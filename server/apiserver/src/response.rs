@@ -1,4 +1,4 @@
-//! From what the registry answers to what is sent: representations, success codes and headers.
+//! Turns the registry's answers into HTTP: representations, success codes and headers.
 
 mod chunks;
 mod list_body;
@@ -78,7 +78,7 @@ fn object_response(
     core: &Core,
     target: &Target<'_>,
     representation: &Representation,
-    code: StatusCode,
+    status: StatusCode,
     stored: &Bytes,
 ) -> Result<Response> {
     let (resource, media_type) = (target.resource, representation.media_type);
@@ -105,11 +105,12 @@ fn object_response(
     } else {
         whole(media_type, Body::from(text))
     };
-    *response.status_mut() = code;
+    *response.status_mut() = status;
     Ok(response)
 }
 
-/// A body that is made while it is sent; `length` is that of the pieces as they are.
+/// A body that is made while it is sent. `length` is the length of the pieces before indentation and
+/// compression.
 fn streamed(representation: &Representation, chunks: Chunks, length: Option<u64>) -> Response {
     let media_type = representation.media_type;
     let is_indented = representation.pretty && media_type.syntax() == Syntax::Json;
@@ -136,7 +137,7 @@ fn whole(media_type: Named, body: Body) -> Response {
     response
 }
 
-/// A body that goes on: clients of some media types are told that it is cut into events.
+/// The body of a watch. Some media types have a parameter that says that it is a stream of events.
 fn stream_of(media_type: Named, body: Body) -> Response {
     let mut response = whole(media_type, body);
     if let Ok(content_type) = HeaderValue::try_from(&*media_type.stream_content_type()) {
@@ -145,10 +146,10 @@ fn stream_of(media_type: Named, body: Body) -> Response {
     response
 }
 
-/// A document that is there in JSON, in the media type that the client wants.
+/// A JSON document in the media type that the client accepts.
 ///
 /// # Errors
-/// 500 where it is no JSON document, and for protobuf, of which no such document is offered.
+/// 500 where it is not a JSON document, and for protobuf, in which no such document is offered.
 pub fn document(media_type: Named, json: Bytes) -> Result<Response> {
     let text = match media_type.syntax() {
         Syntax::Json => json,
@@ -160,7 +161,8 @@ pub fn document(media_type: Named, json: Bytes) -> Result<Response> {
     Ok(whole(media_type, Body::from(text)))
 }
 
-/// Rewrites an answer that is a Status in the media type that the client wants; others stay as they are.
+/// Rewrites an answer that is a Status in the media type that the client accepts. Other answers stay as they
+/// are.
 pub fn rewrite_status(response: &mut Response, media_types: &MediaTypes, asked: &HeaderMap, query: &Query) {
     let Some(status) = response.extensions_mut().remove::<Status>() else { return };
     let (media_type, is_pretty) = representation::negotiate_status(media_types, asked, query);

@@ -2,7 +2,7 @@
 
 use std::{fmt::Display, process::ExitCode};
 
-/// What ends the process, other than a shutdown that was asked for.
+/// What ends the process, other than a requested shutdown.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// A flag, a file or a combination of them is at fault. Nothing has listened yet.
@@ -30,7 +30,7 @@ impl StartError {
         Self::Configuration { subject: subject.to_string(), problem: problem.to_string() }
     }
 
-    /// A fault with its causes: `cannot read x: permission denied`.
+    /// An error with its causes: `cannot read x: permission denied`.
     pub fn caused(subject: impl Display, error: &dyn std::error::Error) -> Self {
         Self::configuration(subject, with_causes(error))
     }

@@ -40,7 +40,8 @@ static META_V1: GroupVersionDef = GroupVersionDef {
         "meta.v1.Time": {"type": "string", "format": "date-time"},
         "meta.v1.Status": {"type": "object", "properties": {
             "metadata": {"allOf": [{"$ref": "#/components/schemas/meta.v1.ListMeta"}], "default": {}}}},
-        "meta.v1.DeleteOptions": {"type": "object", "properties": {"gracePeriodSeconds": {"type": "integer"}}},
+        "meta.v1.DeleteOptions": {"type": "object", "properties": {
+            "gracePeriodSeconds": {"type": "integer"}}},
         "meta.v1.Patch": {"type": "object"},
         "meta.v1.WatchEvent": {"type": "object", "required": ["type", "object"], "properties": {
             "type": {"type": "string"}, "object": {"type": "object"}}},

@@ -1,4 +1,4 @@
-//! The key of continue tokens: made once, kept with the data, so that lists can be continued over a restart.
+//! The key of continue tokens: made once and kept with the data, so that tokens stay valid over a restart.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Files of the data directory: written whole or not at all, and readable only by those who may.
+//! Files of the data directory: they are replaced atomically, and have the mode that their content needs.
 
 use std::{
     fs::{DirBuilder, File, OpenOptions, TryLockError},
@@ -23,7 +23,7 @@ pub fn create_directory(directory: &Path) -> Result<(), StartError> {
         .map_err(|error| fault("cannot create the directory", directory, &error))
 }
 
-/// Makes this process the directory's only server, until the returned file is dropped.
+/// Locks the directory for this process, until the returned file is dropped.
 pub fn lock(directory: &Path) -> Result<File, StartError> {
     let path = directory.join("lock");
     let file = OpenOptions::new()
@@ -63,11 +63,11 @@ pub fn read(path: &Path) -> Result<Option<String>, StartError> {
     }
 }
 
-/// Replaces a file: whoever reads it sees the old or the new content, whenever the machine stops.
+/// Replaces a file atomically: a reader sees the old or the new content, even after a crash.
 pub fn write(path: &Path, content: &str, mode: u32) -> Result<(), StartError> {
     let draft = path.with_added_extension("new");
     let replace = || {
-        // What a crash left behind may have another mode.
+        // A draft that a crash left may have another mode.
         match std::fs::remove_file(&draft) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}

@@ -1,4 +1,4 @@
-//! The administrator's client configuration: one file with everything that a client needs.
+//! The administrator's kubeconfig: one file with everything that a client needs.
 
 use std::path::Path;
 
@@ -12,8 +12,8 @@ use crate::{
     start_error::StartError,
 };
 
-/// Writes the file, unless it says the same already. Without an `authority` (PEM) clients trust what their system
-/// trusts.
+/// Writes the file, unless it has the same content. Without an `authority` (PEM) clients trust the
+/// authorities of their system.
 pub fn write(
     path: &Path,
     server: &str,

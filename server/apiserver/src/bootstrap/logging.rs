@@ -6,7 +6,7 @@ use tracing_subscriber::{EnvFilter, fmt};
 
 use crate::config::{LogFormat, LoggingConfig};
 
-/// Starts to log. A process that logs already (one that embeds the server) keeps its own way.
+/// Starts the log. A process that has a log already, because it embeds the server, keeps it.
 pub fn start(config: &LoggingConfig) {
     let filter = EnvFilter::new(&config.filter);
     let log = fmt().with_env_filter(filter).with_writer(stderr).with_ansi(stderr().is_terminal());

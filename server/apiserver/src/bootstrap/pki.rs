@@ -1,8 +1,8 @@
-//! The server's own certificates: an authority, what it is served with, and the administrator's.
+//! The server's own certificates: an authority, a serving certificate, and the administrator's.
 //!
-//! They are made at the first start and kept. A certificate is made anew when it ends soon, when it does not cover
-//! how the server is reached, or when the authority is another one. A file that cannot be read as what it should be
-//! is not replaced but reported: somebody has put it there.
+//! They are made at the first start and kept. A certificate is replaced when it ends soon, when it lacks a
+//! name by which the server is reached, or when the authority has changed. A file with other content is not
+//! replaced but reported: somebody has put it there.
 
 use std::{
     path::{Path, PathBuf},
@@ -32,10 +32,10 @@ use crate::{
 const DAY: Duration = Duration::from_hours(24);
 const AUTHORITY_LIFE: Duration = Duration::from_hours(24 * 3650);
 const CERTIFICATE_LIFE: Duration = Duration::from_hours(24 * 365);
-/// What ends sooner than this is made anew.
+/// A certificate that ends sooner than this is replaced.
 const RENEWAL: Duration = Duration::from_hours(24 * 30);
 
-/// Whose certificate it is, and how it is known to be good.
+/// Whose certificate it is, and how it is checked.
 #[derive(Clone, Copy)]
 enum Purpose<'a> {
     /// Shown to clients that reach the server by these names.
@@ -91,7 +91,7 @@ impl Authority {
         &self.pem
     }
 
-    /// What the server shows to clients that reach it by one of `names`.
+    /// The serving certificate for clients that reach the server by one of `names`.
     pub fn serving(&self, names: &[ServerName<'static>], now: SystemTime) -> Result<Identity, StartError> {
         self.identity("serving", Purpose::Serving(names), now)
     }
@@ -140,7 +140,8 @@ impl Authority {
             vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign, KeyUsagePurpose::DigitalSignature];
         let made = KeyPair::generate().and_then(|key| Ok((params.self_signed(&key)?, key)));
         let (certificate, key) = made.map_err(|error| cannot_make("ca", &error))?;
-        // The key first: a key without a certificate is made anew, the other way around it is missed.
+        // The key first: a key without a certificate is replaced at the next start, a certificate without its
+        // key is an error.
         files::write(&directory.join("ca.key"), &key.serialize_pem(), PRIVATE)?;
         files::write(&directory.join("ca.crt"), &certificate.pem(), PUBLIC)?;
         tracing::info!(directory = %directory.display(), "made a certificate authority");
@@ -170,7 +171,7 @@ impl Authority {
         Ok(identity)
     }
 
-    /// Whether a certificate will still do at `time`.
+    /// Checks that a certificate is valid at `time`.
     fn check(
         &self,
         certificate: CertificateDer<'static>,
@@ -250,7 +251,7 @@ fn params(common_name: &str, now: SystemTime, end: SystemTime) -> CertificatePar
     let mut params = CertificateParams::default();
     params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, common_name);
-    // Clocks of other machines may be behind.
+    // The clocks of other machines may be slow.
     params.not_before = (now - DAY).into();
     params.not_after = end.into();
     params

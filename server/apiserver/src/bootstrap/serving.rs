@@ -1,4 +1,5 @@
-//! What the server is served with: the operator's certificate, or one from its own authority; and by which URL.
+//! The serving certificate, which is the operator's or one from the server's own authority, and the server's
+//! URL.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
@@ -21,17 +22,18 @@ use crate::{
     start_error::StartError,
 };
 
-/// What the server shows to clients, and what they need to trust it.
+/// The serving certificate, and what clients need to trust it.
 pub struct ServingCertificate {
-    /// How TLS is spoken.
+    /// The certificate and the settings of TLS.
     pub tls: Arc<ServerConfig>,
-    /// PEM of the authority that leads to the certificate; without one, clients trust what their system trusts.
+    /// PEM of the authority that clients need to trust; without one, the authorities of their system are
+    /// enough.
     pub authority: Option<String>,
 }
 
 impl ServingCertificate {
-    /// Reads the operator's files, or makes sure that there is a generated certificate with every name by which
-    /// the server may be reached.
+    /// Reads the operator's files, or makes sure that there is a generated certificate with every name by
+    /// which the server may be reached.
     pub fn load(config: &ServingConfig, authority: &Authority, now: SystemTime) -> Result<Self, StartError> {
         if let Some(files) = &config.tls_files {
             return from_files(files);
@@ -46,7 +48,8 @@ impl ServingCertificate {
     }
 }
 
-/// The URL by which clients on this machine, or everywhere if an external name is configured, reach the server.
+/// The URL by which clients on this machine, or everywhere if an external name is configured, reach the
+/// server.
 pub fn url(address: SocketAddr, external_hostname: Option<&str>) -> String {
     match external_hostname.map(|host| (host, host.parse())) {
         Some((_, Ok(ip))) => format!("https://{}", SocketAddr::new(ip, address.port())),
@@ -62,7 +65,7 @@ pub fn url(address: SocketAddr, external_hostname: Option<&str>) -> String {
     }
 }
 
-/// Every name by which the server may be reached, as far as it can know.
+/// Every name by which the server may be reached, as far as it is known.
 fn names(config: &ServingConfig) -> Vec<ServerName<'static>> {
     let mut names: Vec<_> = ["localhost", "127.0.0.1", "::1"]
         .into_iter()
@@ -80,7 +83,7 @@ fn names(config: &ServingConfig) -> Vec<ServerName<'static>> {
     names
 }
 
-/// The machine's name, where the system tells it in a file.
+/// The machine's name, on systems that have it in a file.
 fn host_name() -> Option<String> {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
     Some(name.trim().to_ascii_lowercase())
@@ -116,8 +119,8 @@ fn file_fault(flag: &str, path: &Path, error: &pem::Error) -> StartError {
     }
 }
 
-/// What a client can trust to accept the chain: its last certificate, unless that is the server's own and was
-/// issued by somebody who is not in the file.
+/// The certificate that a client must trust to accept the chain: the last one, unless the chain is only the
+/// server's certificate and its issuer is not in the file.
 fn anchor<'c>(chain: &'c [CertificateDer<'static>]) -> Option<&'c CertificateDer<'static>> {
     let last = chain.last()?;
     let (_, parsed) = X509Certificate::from_der(last).ok()?;

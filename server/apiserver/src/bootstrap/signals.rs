@@ -1,4 +1,4 @@
-//! SIGTERM and SIGINT: the first asks the server to finish, the second does not wait for that.
+//! SIGTERM and SIGINT: the first signal asks the server to finish its requests, the second stops it at once.
 
 use std::pin::pin;
 

@@ -1,4 +1,4 @@
-//! The files that tell who may come in and what the server is served with: read at the start, and again when they change.
+//! The files with credentials and certificates: read at start, and again when they change.
 
 use std::{
     path::Path,
@@ -28,7 +28,7 @@ use crate::{
 /// How often the files are looked at.
 const PERIOD: Duration = Duration::from_mins(1);
 
-/// Where what can change while the server runs is read from.
+/// The configuration of what can be read again while the server runs.
 pub struct Sources {
     serving: ServingConfig,
     authentication: AuthenticationConfig,
@@ -36,7 +36,7 @@ pub struct Sources {
     authority: Authority,
 }
 
-/// What was read.
+/// What was read from the files.
 pub struct Loaded {
     /// Who makes a request.
     pub authentication: Authentication,
@@ -44,12 +44,12 @@ pub struct Loaded {
     pub certificate: ServingCertificate,
 }
 
-/// When each file was changed, and how long it is.
+/// The time of the last change and the length of each file.
 type Stamps = Vec<Option<(SystemTime, u64)>>;
 
 impl Sources {
-    /// The files that the configuration names, and those of the server's own authority: it issues client certificates
-    /// too, the administrator's.
+    /// The files that the configuration names, and the server's own authority, which issues the
+    /// administrator's client certificate.
     pub fn new(config: &Config, authority: Authority) -> Self {
         let mut authentication = config.authentication.clone();
         authentication.client_ca_files.push(authority.file());
@@ -83,8 +83,8 @@ fn stamp(file: &Path) -> Option<(SystemTime, u64)> {
     Some((known.modified().ok()?, known.len()))
 }
 
-/// Reads the files again at SIGHUP, and within a minute after one of them has changed, until the server stops. Where one is
-/// wrong, what was read before stays in force and the log says so.
+/// Reads the files again at SIGHUP, and within a minute after one of them has changed, until the server
+/// stops. Where a file has errors, what was read before stays in force, and the error is logged.
 ///
 /// # Errors
 /// Where the signal cannot be listened to.

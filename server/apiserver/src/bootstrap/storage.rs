@@ -13,7 +13,7 @@ use crate::{
 
 /// Opens the configured database, or creates it. The data directory exists.
 pub async fn open_storage(config: &Config) -> Result<Storage, StartError> {
-    // The database creates its other files with the mode of this one; secrets are among its objects.
+    // SQLite creates its other files with the mode of this one. Stored objects include secrets.
     files::ensure_private(&config.storage.database())?;
     let settings = SqliteConfig {
         retention: config.storage.history_retention,
@@ -28,7 +28,7 @@ pub async fn open_storage(config: &Config) -> Result<Storage, StartError> {
     })
 }
 
-/// Checks a database that no server needs to be running on, and says on stdout what was found.
+/// Checks a database, without a server, and prints a report to stdout.
 ///
 /// # Errors
 /// Where there is no database to read, or it is damaged.
@@ -47,7 +47,7 @@ pub fn self_check(config: &StorageConfig) -> Result<(), StartError> {
     let report = runtime
         .block_on(orch_storage_sqlite::check(&database))
         .map_err(|error| StartError::Runtime(error.to_string()))?;
-    // Whoever closed the pipe does not want to read it; the exit code says the same.
+    // A closed pipe is no error: the exit code says the same as the report.
     let _ = write_report(&report, &mut io::stdout());
     if report.is_clean() {
         return Ok(());

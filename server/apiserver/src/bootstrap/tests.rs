@@ -68,7 +68,8 @@ fn the_server_says_what_to_try_next() {
     let directory = tempfile::tempdir().unwrap();
     let prepared = prepare(&config(directory.path(), &[])).unwrap();
     let expected = format!(
-        "Listening on https://127.0.0.1:7443\nTry:\n  export KUBECONFIG={}/admin.kubeconfig\n  kubectl get namespaces\n",
+        "Listening on https://127.0.0.1:7443\n\
+         Try:\n  export KUBECONFIG={}/admin.kubeconfig\n  kubectl get namespaces\n",
         directory.path().display()
     );
     assert_eq!(prepared.site.introduce("127.0.0.1:7443".parse().unwrap()).unwrap(), expected);

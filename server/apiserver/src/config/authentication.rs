@@ -11,8 +11,8 @@ use orch_auth::authentication::AuthenticationConfig;
 /// Flags about authentication.
 #[derive(Debug, Args)]
 pub struct AuthenticationFlags {
-    /// Certificates, in PEM, of the authorities whose client certificates are accepted, besides the server's own:
-    /// the common name is the user, each organisation a group.
+    /// Certificates, in PEM, of the authorities whose client certificates are accepted, besides the server's
+    /// own: the common name is the user, each organisation a group.
     #[arg(long, value_name = "FILE")]
     client_ca_file: Option<PathBuf>,
     /// Static bearer tokens, one line each: token,user,uid,"group1,group2" (groups may be left out).
@@ -40,7 +40,7 @@ pub struct AuthenticationFlags {
 }
 
 impl AuthenticationFlags {
-    /// Everything goes with everything.
+    /// All combinations of these flags are valid.
     pub fn check(self) -> AuthenticationConfig {
         AuthenticationConfig {
             client_ca_files: self.client_ca_file.into_iter().collect(),
@@ -52,7 +52,7 @@ impl AuthenticationFlags {
     }
 }
 
-/// `true`, `false` and what operators write for them.
+/// Parses `true`, `false` and their usual spellings.
 fn boolean() -> impl TypedValueParser<Value = bool> {
     BoolishValueParser::new()
 }

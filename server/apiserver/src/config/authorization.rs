@@ -24,7 +24,7 @@ pub struct AuthorizationFlags {
 }
 
 impl AuthorizationFlags {
-    /// Every mode may stand once.
+    /// Checks that no mode is named twice.
     pub fn check(self) -> Result<AuthorizationConfig, StartError> {
         let modes = self.authorization_mode;
         for (position, mode) in modes.iter().enumerate() {

@@ -39,14 +39,15 @@ impl LoggingFlags {
     /// Checks the levels.
     pub fn check(self) -> Result<LoggingConfig, StartError> {
         let filter = match self.log_level.parse::<u8>() {
-            // Operators know verbosity as a number: 4 is for debugging, 6 and more show single requests.
+            // Verbosity as a number, as in the reference: 4 is for debugging, 6 and more show single
+            // requests.
             Ok(0..=3) => "info".to_owned(),
             Ok(4..=5) => "debug".to_owned(),
             Ok(6..=10) => "trace".to_owned(),
             Ok(11..) => return Err(StartError::configuration("--log-level", "numbers go from 0 to 10")),
             Err(_) => self.log_level,
         };
-        // A word that is no level would be taken for a module, and the log would be silent.
+        // A misspelled level would be read as the name of a module, and the log would be silent.
         let stray =
             filter.split(',').find(|part| !part.contains('=') && part.parse::<LevelFilter>().is_err());
         if stray.is_some() || EnvFilter::try_new(&filter).is_err() {

@@ -22,8 +22,8 @@ pub struct ServingFlags {
     /// Port to listen on; 0 takes any free port.
     #[arg(long, value_name = "PORT", default_value_t = 6443)]
     secure_port: u16,
-    /// Name or address by which clients reach the server, where that is not the bind address. It goes into the
-    /// generated certificate and the admin kubeconfig.
+    /// Name or address by which clients reach the server, where that is not the bind address. It goes into
+    /// the generated certificate and the admin kubeconfig.
     #[arg(long, value_name = "HOST", value_parser = host)]
     external_hostname: Option<String>,
     /// Certificate to serve with, in PEM, followed by those that lead to its authority. Without it, one is
@@ -40,7 +40,12 @@ pub struct ServingFlags {
     #[arg(long, value_name = "DURATION", default_value = "20s", value_parser = duration::positive)]
     shutdown_grace_period: Duration,
     /// How many connections may be open at a time; further clients wait.
-    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 20_000,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     max_connections: u32,
 }
 
@@ -53,7 +58,7 @@ pub struct ServingConfig {
     pub external_hostname: Option<String>,
     /// What to serve with; a generated certificate when absent.
     pub tls_files: Option<TlsFiles>,
-    /// How long a request that is no watch may take.
+    /// How long a request other than a watch may take.
     pub request_timeout: Duration,
     /// How long a shutdown waits for requests.
     pub shutdown_grace_period: Duration,
@@ -71,14 +76,14 @@ pub struct TlsFiles {
 }
 
 impl ServingConfig {
-    /// The part that is the listener's.
+    /// The configuration of the listener.
     pub fn listener(&self) -> orch_listener::Config {
         orch_listener::Config::new(self.address, self.max_connections, self.shutdown_grace_period)
     }
 }
 
 impl ServingFlags {
-    /// Checks how the flags go together.
+    /// Checks that the flags fit together.
     pub fn check(self) -> Result<ServingConfig, StartError> {
         let tls_files = match (self.tls_cert_file, self.tls_private_key_file) {
             (Some(certificate), Some(private_key)) => Some(TlsFiles { certificate, private_key }),

@@ -9,15 +9,15 @@ use crate::config::duration;
 /// Flags about storage.
 #[derive(Debug, Args)]
 pub struct StorageFlags {
-    /// Directory of the database, the generated certificates and the admin kubeconfig. It is created when it is
-    /// missing, and used by one server at a time.
+    /// Directory of the database, the generated certificates and the admin kubeconfig. It is created when it
+    /// is missing, and used by one server at a time.
     #[arg(long, value_name = "DIR", default_value = "orch-data")]
     data_dir: PathBuf,
-    /// How long past versions are kept: a watch or a paged list that is older has to begin anew.
+    /// How long past versions are kept: a watch or a paged list that is older has to start again.
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration::positive)]
     history_retention: Duration,
-    /// Instead of serving, check the database in the data directory: the file, the checksum of every row and the order
-    /// of the log. Nothing is changed. The exit code is 0 where all is well and 1 where it is not.
+    /// Instead of serving, check the database in the data directory: the file, the checksum of every row and
+    /// the order of the log. Nothing is changed. The exit code is 0 where all is well and 1 where it is not.
     #[arg(long)]
     self_check: bool,
 }
@@ -41,7 +41,7 @@ impl StorageConfig {
 }
 
 impl StorageFlags {
-    /// Everything goes with everything.
+    /// All combinations of these flags are valid.
     pub fn check(self) -> StorageConfig {
         StorageConfig {
             data_dir: self.data_dir,

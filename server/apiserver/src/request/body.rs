@@ -14,18 +14,19 @@ use orch_registry::{
 use orch_runtime::vocabulary::Vocabulary;
 
 /// The largest body that is read, in bytes.
-pub const MAX_BODY_BYTES: usize = 3 * 1024 * 1024;
+const MAX_BODY_BYTES: usize = 3 * 1024 * 1024;
 
-/// How much of a body that no handler wants is read all the same, so that the client gets its answer: a client that
-/// sends a little too much writes all of it before it looks.
+/// How much of an unread body is read and dropped, so that the client gets its answer: many clients send the
+/// whole body before they read the answer.
 const MAX_DISCARDED_BYTES: usize = MAX_BODY_BYTES + 256 * 1024;
 const MAX_DISCARD_TIME: Duration = Duration::from_secs(1);
 
 /// A body that is read at most once, and then whole.
 pub struct RequestBody {
-    /// Absent once it was handed on.
+    /// Absent after [`hand_on`](RequestBody::hand_on).
     body: Option<Incoming>,
-    /// Whether the client sends it only when it is asked to, which happens at the first look at it.
+    /// Whether the client waits for `100 Continue` (RFC 9110 section 10.1.1), which is sent when the body is
+    /// first polled.
     is_held_back: bool,
 }
 
@@ -38,7 +39,7 @@ impl RequestBody {
     /// The body, whole.
     ///
     /// # Errors
-    /// 413 where it is larger than a body may be, 400 where it breaks off.
+    /// 413 where it is larger than [`MAX_BODY_BYTES`], 400 where it cannot be read to its end.
     pub async fn read(&mut self) -> Result<Bytes> {
         let too_large = || ApiError::TooLarge(format!("limit is {MAX_BODY_BYTES}"));
         let Some(body) = &mut self.body else { return Ok(Bytes::new()) };
@@ -75,7 +76,7 @@ impl RequestBody {
         Ok(Body { reader, bytes: self.read().await? })
     }
 
-    /// The same of a body that may be absent; only then it needs no media type.
+    /// The same for a body that may be empty. An empty body needs no media type.
     ///
     /// # Errors
     /// As [`object`](RequestBody::object).
@@ -91,7 +92,7 @@ impl RequestBody {
         Ok(Body { reader, bytes })
     }
 
-    /// The body for a handler that reads it by itself, up to the same limit.
+    /// The body as a stream, with the same limit, for a handler that reads it itself.
     pub fn hand_on(&mut self) -> axum::body::Body {
         match self.body.take() {
             Some(body) => axum::body::Body::new(Limited::new(body, MAX_BODY_BYTES)),
@@ -99,8 +100,8 @@ impl RequestBody {
         }
     }
 
-    /// Reads on and forgets, within bounds: a client that is still sending would not see the answer to HTTP/1
-    /// otherwise. Tells whether nothing is left.
+    /// Reads and drops the rest of the body, within limits: over HTTP/1 a client that is still sending would
+    /// not see the answer otherwise. Returns whether nothing is left.
     pub async fn discard(&mut self) -> bool {
         let Some(body) = &mut self.body else { return true };
         if body.is_end_stream() {
@@ -123,7 +124,7 @@ impl RequestBody {
     }
 }
 
-/// 415, with the media types that anybody can write by hand.
+/// 415, naming the media types that need no field numbers.
 fn unsupported(media_types: &MediaTypes, vocabulary: &Vocabulary) -> ApiError {
     let named = media_types.in_vocabulary(vocabulary);
     let plain = named.filter(|named| !named.media_type.needs_field_numbers);

@@ -15,14 +15,14 @@ use super::query::Query;
 /// Reads the body, or the query where there is no body.
 ///
 /// # Errors
-/// 400 for a body that is no JSON object or of another kind, or a query value of a wrong type;
-/// 422 for options that contradict each other or do not exist.
+/// 400 for a body that is not a JSON object or of another kind, or a query value of a wrong type; 422 for
+/// options that contradict each other or do not exist.
 pub fn options(core: &Core, query: &Query, body: &Body) -> Result<DeletionOptions> {
     let options = if body.bytes.is_empty() { from_query(query)? } else { from_body(core, body)? };
     DeletionOptions::check(core.vocabulary(), core.gates(), options)
 }
 
-/// The options may call themselves by any version that is served, or by none.
+/// The `apiVersion` of the options can be any version that is served, or absent.
 fn from_body(core: &Core, body: &Body) -> Result<DeleteOptions> {
     let unreadable = |error: &dyn std::fmt::Display| {
         ApiError::BadRequest(format!("the body is no DeleteOptions: {error}"))

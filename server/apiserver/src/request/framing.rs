@@ -3,10 +3,11 @@
 use http::{header, request::Parts};
 use orch_registry::error::{ApiError, Result};
 
-/// Refuses requests whose end or target two servers in a row could see differently (RFC 9112 sections 3.2 and 6.3).
+/// Refuses requests whose end or target a proxy in front could read differently, which allows request
+/// smuggling (RFC 9112 sections 3.2 and 6.3).
 ///
 /// # Errors
-/// 400 for a missing or repeated host, and for a length besides a transfer encoding.
+/// 400 for a missing or repeated host, and for a length together with a transfer encoding.
 pub fn check(parts: &Parts) -> Result<()> {
     if parts.version != http::Version::HTTP_11 {
         return Ok(());

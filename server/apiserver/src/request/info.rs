@@ -47,15 +47,17 @@ pub struct Names<'r> {
 /// Where a request goes.
 #[derive(Debug)]
 pub enum Route<'r> {
-    /// To a kind of the catalog: what to do with it. For a watch, the name is that of the one object in its path.
+    /// To a kind of the catalog: the verb and its target. For a watch of one object, the name is that in the
+    /// path.
     Resource(Verb, Target<'r>),
-    /// To one of the other paths.
+    /// To a path that is not a resource.
     NonResource,
-    /// Nowhere.
+    /// Nowhere: the answer is this error.
     Refused(ApiError),
 }
 
-/// The segment before the name of a namespace: a part of the grammar of URLs, and the plural of a kind.
+/// The segment before the name of a namespace: part of the URLs of namespaced kinds, and also the plural of a
+/// kind.
 const NAMESPACES: &str = "namespaces";
 
 impl<'r> RequestInfo<'r> {
@@ -103,7 +105,7 @@ fn route<'r>(
     let path = path_parts(catalog, names, tail);
     names.resource.clone_from(&path.resource);
     names.subresource.clone_from(&path.subresource);
-    // A namespace is authorized as being in itself.
+    // Authorization treats a namespace as an object in that namespace.
     let own_namespace = path.resource == NAMESPACES && !path.has_namespace && names.group.is_empty();
     names.namespace.clone_from(if own_namespace { &path.name } else { &path.namespace });
     names.name.clone_from(&path.name);
@@ -125,7 +127,7 @@ struct PathParts<'r> {
     well_formed: bool,
 }
 
-/// Tells `namespaces/<ns>/<resource>/...` from the paths of the namespaces themselves.
+/// Splits a path. It tells `namespaces/<ns>/<resource>/...` from the paths of namespaces themselves.
 fn path_parts<'r>(catalog: &Catalog, names: &Names<'_>, tail: &[Cow<'r, str>]) -> PathParts<'r> {
     let below_namespace = tail.len() > 2
         && tail[0] == NAMESPACES
@@ -151,9 +153,8 @@ fn resolve<'r>(
     verb: Option<Verb>,
     watch_prefix: bool,
 ) -> Route<'r> {
-    let served_group =
-        names.group.is_empty() || catalog.group_versions.iter().any(|served| served.group == names.group);
-    if !served_group {
+    let is_core = names.group.is_empty();
+    if !is_core && catalog.group_versions.iter().all(|served| served.group != names.group) {
         return Route::Refused(ApiError::UnknownPath);
     }
     let found = catalog.resource(&names.group, &names.version, &path.resource);
@@ -184,7 +185,7 @@ fn resolve<'r>(
         }
         _ => {
             let below_item = subresource.is_some();
-            let is_here = |verb: &Verb| match verb {
+            let is_here = |verb: Verb| match verb {
                 Verb::List => !item || watch_prefix,
                 _ if watch_prefix => false,
                 Verb::Watch => !item,
@@ -192,11 +193,17 @@ fn resolve<'r>(
                 Verb::Create => (!item || below_item) && !all_namespaces,
                 Verb::Get | Verb::Update | Verb::Patch | Verb::Delete => item,
             };
-            let methods = METHODS.iter().filter(|(_, verb)| verbs.contains(verb) && is_here(verb));
-            let methods: Vec<&str> = methods.map(|(methods, _)| *methods).collect();
-            Route::Refused(ApiError::MethodNotAllowed(methods.join(", ")))
+            let here: Vec<Verb> = verbs.iter().copied().filter(|verb| is_here(*verb)).collect();
+            Route::Refused(not_allowed(&here))
         }
     }
+}
+
+/// 405 for a path that has these verbs.
+fn not_allowed(verbs: &[Verb]) -> ApiError {
+    let methods = METHODS.iter().filter(|(_, verb)| verbs.contains(verb));
+    let methods: Vec<&str> = methods.map(|(methods, _)| *methods).collect();
+    ApiError::MethodNotAllowed(methods.join(", "))
 }
 
 /// The methods of verbs, in the order in which they are listed.
@@ -228,8 +235,8 @@ fn verb(method: &Method, query: &Query, watch_prefix: bool, path: &PathParts<'_>
     }
 }
 
-/// A list or watch whose field selector names one object is authorized as naming it. It is read by those who select:
-/// two readings of one text would let somebody name an object and select others.
+/// The object that a field selector names: its list or watch is authorized with that name. The selector is
+/// read by the same parser that selects, so that a request cannot name one object and select others.
 fn pinned_name(field_selector: &str) -> Option<String> {
     if field_selector.is_empty() {
         return None;
@@ -249,7 +256,8 @@ fn decoded_segments(path: &str) -> Vec<Cow<'_, str>> {
     if path.is_empty() {
         return Vec::new();
     }
-    // Segments are short: looking at each character costs less than a search that is made for long texts.
+    // An array of one character splits byte by byte, which is faster for short segments than the search for a
+    // single character.
     let parts = path.split(['/']);
     let mut segments = Vec::with_capacity(8);
     if path.contains('%') {

@@ -1,5 +1,5 @@
-//! Requests that read a collection: a list, a page of one, or a watch. Which of several errors is told depends on the
-//! order of the checks.
+//! Requests that read a collection: a list, a page of one, or a watch. Where several things are wrong, the
+//! order of the checks decides which error is reported.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ const WHEN_CONTINUED: &str = "resourceVersionMatch is forbidden when continue is
 /// The version that a read names.
 ///
 /// # Errors
-/// 400 where it is no number.
+/// 400 where it is not a number.
 pub fn version(query: &Query) -> Result<Named> {
     Named::parse(query.text("resourceVersion"))
 }
@@ -32,7 +32,8 @@ pub fn version(query: &Query) -> Result<Named> {
 /// A list, or a page of one.
 ///
 /// # Errors
-/// 400 for what cannot be read and for fields that cannot be selected by, 422 for what makes no sense together.
+/// 400 for values that cannot be read and for fields that cannot be selected by, 422 for combinations that
+/// make no sense.
 pub fn list<'r>(query: &'r Query, target: Target<'r>) -> Result<ListRequest<'r>> {
     query.integer("timeoutSeconds")?;
     let limit = query.integer("limit")?.filter(|limit| *limit > 0).map(i64::cast_unsigned);
@@ -54,7 +55,7 @@ pub fn list<'r>(query: &'r Query, target: Target<'r>) -> Result<ListRequest<'r>>
 /// A watch.
 ///
 /// # Errors
-/// As of [`list`]; a version that is no number is 422.
+/// As of [`list`], but 422 where the version is not a number.
 pub fn watch<'r>(query: &Query, target: Target<'r>) -> Result<WatchRequest<'r>> {
     let seconds = query.integer("timeoutSeconds")?;
     query.integer("limit")?;

@@ -1,4 +1,4 @@
-//! Query parameters: decoding, and the rules for numbers and booleans that clients rely on.
+//! Query parameters: decoding, and the rules for numbers and booleans.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ impl Query {
         self.pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// The first value of a parameter, or nothing where it is absent or empty.
+    /// The first value of a parameter; empty where it is absent.
     pub fn text(&self, name: &str) -> &str {
         self.get(name).unwrap_or_default()
     }
@@ -47,7 +47,7 @@ impl Query {
         self.optional_flag(name).unwrap_or(false)
     }
 
-    /// Like [`flag`](Query::flag), but tells absence.
+    /// Like [`flag`](Query::flag), but `None` where it is absent.
     pub fn optional_flag(&self, name: &str) -> Option<bool> {
         self.get(name).map(|value| value != "0" && !value.eq_ignore_ascii_case("false"))
     }
@@ -55,7 +55,7 @@ impl Query {
     /// An integer, if there is one.
     ///
     /// # Errors
-    /// 400 where the value is no integer of 64 bits; an empty one is none either.
+    /// 400 where the value is not an integer of 64 bits; an empty one is not.
     pub fn integer(&self, name: &str) -> Result<Option<i64>> {
         match self.get(name) {
             None => Ok(None),
@@ -70,7 +70,7 @@ impl Query {
     /// `timeout`: how long the client waits for the answer; nothing where it does not say, or says 0 or less.
     ///
     /// # Errors
-    /// 400 where it is no duration.
+    /// 400 where it is not a duration.
     pub fn timeout(&self) -> Result<Option<Duration>> {
         let text = self.text("timeout");
         if text.is_empty() {

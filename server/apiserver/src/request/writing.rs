@@ -39,10 +39,10 @@ pub fn update<'r>(head: &RequestHead<'_>, target: Target<'r>, body: Body) -> Res
     Ok(UpdateRequest { target, body, options })
 }
 
-/// A PATCH, with its body: an apply needs a field manager, and nothing else can be forced.
+/// A PATCH, with its body. An apply needs a field manager; only an apply can have `force`.
 ///
 /// # Errors
-/// 415 for what is no kind of patch, and those of [`create`].
+/// 415 for an unknown kind of patch, and those of [`create`].
 pub fn patch<'r>(head: &RequestHead<'_>, target: Target<'r>, bytes: Bytes) -> Result<PatchRequest<'r>> {
     let kind = patch_kind(head.header(header::CONTENT_TYPE)).ok_or(ApiError::UnsupportedPatchType)?;
     let vocabulary = target.resource.vocabulary;
@@ -89,7 +89,7 @@ fn options(
     Ok(WriteOptions { dry_run: !dry_run.is_empty(), field_manager, field_validation })
 }
 
-/// A client that names no manager is known by the part of its user agent before the first slash.
+/// The field manager of a client that names none: its user agent, up to the first slash.
 fn manager_of_agent(user_agent: &str) -> String {
     let name = user_agent.split('/').next().unwrap_or_default();
     let mut manager = String::new();

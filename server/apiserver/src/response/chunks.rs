@@ -1,8 +1,7 @@
-//! Bodies that are made while they are sent: pieces one after the other, indented and compressed on the way where that is
-//! wanted.
+//! Bodies that are made while they are sent, piece by piece. They can be indented and compressed on the way.
 //!
-//! One piece is in memory at a time, whatever the size of the whole. When the client goes away the body is dropped,
-//! and the work with it.
+//! Only one piece is in memory at a time. When the client disconnects, the body is dropped and the work
+//! stops.
 
 use std::{
     convert::Infallible,
@@ -19,7 +18,7 @@ use orch_machinery::json::pretty::Indenter;
 
 /// A piece is sent when it has this many bytes.
 pub const CHUNK: usize = 32 * 1024;
-/// Shorter bodies are not worth the time that compressing them takes.
+/// Shorter bodies are not compressed: the time is worth more than the bytes.
 pub const COMPRESS_ABOVE: usize = 128 * 1024;
 
 /// The pieces of a body.
@@ -46,7 +45,7 @@ pub fn pretty(chunks: Chunks) -> Chunks {
     }))
 }
 
-/// Compressed, if it is worth it; else the same pieces.
+/// The pieces compressed; as an error the same pieces, where they are too short to compress.
 pub fn gzip(mut chunks: Chunks) -> Result<Chunks, Chunks> {
     let (mut first, mut bytes) = (Vec::new(), 0);
     while bytes <= COMPRESS_ABOVE {

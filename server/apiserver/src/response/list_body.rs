@@ -1,7 +1,7 @@
 //! The JSON text of a list in any form, made in pieces while it is sent.
 //!
-//! In the plain form the text is the stored bytes of the objects, one after the other, so that its length is known before the
-//! first byte is written. The other forms are made object by object.
+//! In the plain form the text is the stored bytes of the objects, one after the other, so that its length is
+//! known before the first byte is written. The other forms are made object by object.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use orch_machinery::{
@@ -86,7 +86,7 @@ impl ListText {
             Form::Plain => write_plain_head(&self.list, out),
             Form::Metadata(api_version) => {
                 write_head(METADATA_LIST, api_version, &self.list, out);
-                // Existing clients know the empty list of this form as null.
+                // The reference writes an empty list of this form as null.
                 out.extend_from_slice(if self.list.objects.is_empty() { b"null" } else { b"[" });
             }
             Form::Table(api_version, include) => {
@@ -108,8 +108,8 @@ impl ListText {
     }
 }
 
-/// Writes an object with the comma before it. A damaged one is left out and logged: the answer has begun, and must not
-/// fail for one of them.
+/// Writes an object with the comma before it. A damaged object is left out and logged, because the answer has
+/// begun.
 pub fn write_item(
     form: &Form,
     list: &List,
@@ -156,7 +156,7 @@ fn write_plain_head(list: &List, out: &mut impl BufMut) {
     out.put_slice(b"[");
 }
 
-/// What opens a list, up to its items. Neither word needs escapes: both come from the schema.
+/// Writes a list up to its items. Kind and version need no escapes: both come from the schema.
 fn write_head(kind: &str, api_version: &str, list: &List, out: &mut Vec<u8>) {
     let types = format!("{{\"kind\":\"{kind}\",\"apiVersion\":\"{api_version}\",\"metadata\":");
     out.extend_from_slice(types.as_bytes());
@@ -164,7 +164,7 @@ fn write_head(kind: &str, api_version: &str, list: &List, out: &mut Vec<u8>) {
     out.extend_from_slice(b",\"items\":");
 }
 
-/// What a list says about itself; `revision` is the text of its version.
+/// The metadata of a list; `revision` is the text of its version.
 fn meta<'a>(list: &'a List, revision: &'a str) -> ListMeta<'a> {
     ListMeta {
         resource_version: revision,

@@ -14,7 +14,8 @@ use orch_runtime::{Tree, resource_def::CellContext, scalar::Time};
 
 use super::representation::Form;
 
-/// Writes a stored object in a form, without a newline at the end. A table has its columns where `with_columns` says so.
+/// Writes a stored object in a form, without a newline at the end. A table has its columns where
+/// `with_columns` says so.
 ///
 /// # Errors
 /// 500 where the stored form cannot be read.
@@ -59,7 +60,7 @@ pub fn write_row(
     table.row(&Row { cells: &cells, tree, bytes: document(stored), def }, out);
 }
 
-/// The structural form of a stored object, as forms see it that show a part of it.
+/// The tree of a stored object, for forms that show a part of it.
 ///
 /// # Errors
 /// 500 where the stored form cannot be read.
@@ -70,7 +71,7 @@ pub fn read(resource: &ServedResource, stored: &[u8]) -> Result<Tree> {
     }
 }
 
-/// The tree without the annotations that only the whole object has.
+/// The tree without the annotations that only the whole object shows.
 fn partial(resource: &ServedResource, mut tree: Tree) -> Tree {
     let hidden = resource.behaviour.annotations_of_the_whole();
     if let Some(metadata) = tree.get_mut("metadata").and_then(Tree::as_object_mut)

@@ -1,5 +1,5 @@
-//! Answers in protobuf. They are made from the stored objects by their type tables: documents, lists object by object, and
-//! the frames of watches.
+//! Answers in protobuf. They are made from the stored objects by their type tables: documents, lists object
+//! by object, and the frames of watches.
 
 use bytes::Bytes;
 use orch_machinery::protobuf::{self, ProtobufError};
@@ -51,7 +51,7 @@ pub fn document(form: &Form, resource: &ServedResource, stored: &[u8]) -> Result
 /// A Status as a document; `json` is its text.
 ///
 /// # Errors
-/// 500 where the text is none of a Status.
+/// 500 where the text is not a Status.
 pub fn status(json: &[u8]) -> Result<Vec<u8>> {
     let tree: Tree = serde_json::from_slice(json)
         .map_err(|error| ApiError::internal("the answer cannot be written", error))?;
@@ -63,8 +63,8 @@ pub fn frame(word: &str, document: &[u8]) -> Bytes {
     protobuf::watch_event(word, document).into()
 }
 
-/// A list, and its length. Lengths stand before what they measure: the objects are written twice, the first time to be
-/// measured, so that no more than a piece of the list is in memory.
+/// A list, and its length. Protobuf writes a length before its content. So the objects are written twice, the
+/// first time only to measure them, and memory holds one piece of the list at a time.
 ///
 /// # Errors
 /// 500 where the list cannot be written at all.

@@ -1,7 +1,7 @@
 //! The forms that an answer can take, and which of them a client asked for.
 //!
-//! Besides the object itself there are its metadata alone and a table for people. Both are named in the spelling of
-//! either vocabulary, and answered in the spelling that was asked.
+//! Besides the object itself there are its metadata alone and a table for people. Both are named in the
+//! spelling of either vocabulary, and answered in the spelling that was asked.
 
 use std::borrow::Cow;
 
@@ -48,14 +48,14 @@ const TABLE: &str = "Table";
 pub const METADATA: &str = "PartialObjectMetadata";
 /// The kind of a list of metadata alone.
 pub const METADATA_LIST: &str = "PartialObjectMetadataList";
-/// Clients that show text to people and cannot be asked what they like.
+/// User agents that show the text to people but cannot ask for indentation.
 const PRETTY_AGENTS: &[&str] = &["curl", "Wget", "Mozilla/5.0"];
 
 impl Representation {
     /// Reads what the client accepts.
     ///
     /// # Errors
-    /// 406 where nothing that it accepts can be made, 400 for a table with an unknown kind of row objects.
+    /// 406 where nothing that it accepts is offered, 400 for a table with an unknown `includeObject`.
     pub fn negotiate(
         head: &RequestHead<'_>,
         verb: Verb,
@@ -101,12 +101,12 @@ impl Representation {
     }
 }
 
-/// How a Status is to be written, which is the answer to everything that fails: what else the client accepts does not
-/// matter then, and a client that accepts nothing gets JSON.
+/// The media type of a Status, and whether it is indented. Parameters for other forms are ignored, and a
+/// client that accepts no offered media type gets JSON.
 pub fn negotiate_status(media_types: &MediaTypes, headers: &HeaderMap, query: &Query) -> (Named, bool) {
     let accept = all_values(headers, header::ACCEPT);
     let accepted = || {
-        // A Status has one form, whichever is asked.
+        // A Status has one form, whichever the client asks for.
         let plain: Vec<String> = accept.split(',').map(without_form).collect();
         let offer = |media_type| Offer { media_type, streams: true, forms: &[] };
         let offers: Vec<_> = media_types.iter().map(offer).collect();
@@ -118,7 +118,7 @@ pub fn negotiate_status(media_types: &MediaTypes, headers: &HeaderMap, query: &Q
     (media_type, wants_pretty(headers, query, pretty))
 }
 
-/// What programs ask for; nothing has to be weighed.
+/// The usual values of `Accept`, for which no negotiation is needed.
 fn is_for_any_program(accept: &str) -> bool {
     accept.is_empty() || accept == JSON || accept == "*/*"
 }
@@ -129,10 +129,11 @@ fn without_form(clause: &str) -> String {
     clause.split(';').filter(|part| !asks_form(part)).collect::<Vec<_>>().join(";")
 }
 
-/// Clients that name a type which exists, but not in the way they want it, are told so in another way.
+/// 406 with details where `Accept` names no known media type, and without where a known one is not offered in
+/// the form that is asked for. The reference answers these two cases differently.
 fn not_acceptable(accept: &str, offers: &[Offer<'_>], vocabulary: &Vocabulary) -> ApiError {
     let streams = |offer: &Offer<'_>| if offer.streams { WATCH } else { "" };
-    // Of the names of one media type, one is told.
+    // Of the names of one media type, only that of the vocabulary is listed.
     let is_own = |offer: &&Offer<'_>| {
         let Named { name, media_type } = offer.media_type;
         name == media_type.name_in(vocabulary)
@@ -147,7 +148,7 @@ fn not_acceptable(accept: &str, offers: &[Offer<'_>], vocabulary: &Vocabulary) -
     }
 }
 
-/// The lines of a header that may be written in several, as one.
+/// All values of a header that may have several lines, joined by commas.
 pub fn all_values(headers: &HeaderMap, name: HeaderName) -> Cow<'_, str> {
     let mut values = headers.get_all(name).into_iter().filter_map(|value| value.to_str().ok());
     let first = values.next().unwrap_or_default();
@@ -169,7 +170,7 @@ fn asked(negotiated: &Negotiated<'_>, query: &Query) -> Result<Form> {
     }
 }
 
-/// An explicit parameter decides, then the media type's, then who asks.
+/// The query parameter decides, then the parameter of the media type, then the user agent.
 fn wants_pretty(headers: &HeaderMap, query: &Query, negotiated: Option<bool>) -> bool {
     query.optional_flag("pretty").or(negotiated).unwrap_or_else(|| {
         let agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();

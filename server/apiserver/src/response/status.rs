@@ -1,7 +1,7 @@
 //! The `Status` objects that clients read: what each error looks like on the wire.
 //!
-//! Messages, reasons and details are those that existing clients match on. This is the only place
-//! that turns an [`ApiError`] into HTTP.
+//! Messages, reasons and details are those of the reference. This is the only place that turns an
+//! [`ApiError`] into HTTP.
 
 use axum::{
     body::Body,
@@ -13,15 +13,16 @@ use orch_registry::error::{ApiError, ExistsDetail, Forbidden, ResourceName};
 use orch_runtime::field_error::FieldError;
 use serde::Serialize;
 
-/// Cause reason by which clients recognise a version that is still to come.
+/// The cause reason of a version that is not reached yet.
 const RESOURCE_VERSION_TOO_LARGE: &str = "ResourceVersionTooLarge";
-/// Cause reason by which clients recognise that a budget is in the way.
+/// The cause reason of an eviction that a disruption budget forbids.
 const DISRUPTION_BUDGET: &str = "DisruptionBudget";
-const CONTINUE_EXPIRED: &str = "The provided continue parameter is too old to display a consistent list result. \
-    Start a new list without the continue parameter, or use the continue token in this response to get the remaining \
-    items as they are now: what changed since the first page may then be missing or be listed twice.";
+const CONTINUE_EXPIRED: &str = "The provided continue parameter is too old to display a consistent list \
+    result. Start a new list without the continue parameter, or use the continue token in this response to \
+    get the remaining items as they are now: what changed since the first page may then be missing or be \
+    listed twice.";
 
-/// Travels with an answer of 500 to where it is logged, together with which request it was; clients never see it.
+/// An extension of an answer of 500, for the layer that logs it. It is not sent to the client.
 #[derive(Clone, Debug)]
 pub struct Fault {
     /// What the client reads.
@@ -156,7 +157,7 @@ pub fn respond(status: &Status) -> Response {
     if seconds > 0 {
         headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
-    // For those who want it in another syntax.
+    // For the layer that rewrites a Status in another media type.
     response.extensions_mut().insert(status.clone());
     response
 }
@@ -196,7 +197,7 @@ fn failure(code: i32, reason: &str, message: &str) -> Status {
     }
 }
 
-/// A failure of the router: it has details, and they are empty.
+/// A failure without a resource: it has details, and they are empty.
 fn generic(code: i32, reason: &str, message: &str) -> Status {
     Status { details: Some(StatusDetails::default()), ..failure(code, reason, message) }
 }

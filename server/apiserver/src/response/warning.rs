@@ -1,4 +1,4 @@
-//! `Warning` headers: what a client should know about a request that succeeded.
+//! `Warning` headers (RFC 7234 section 5.5) for requests that succeeded.
 
 use axum::response::Response;
 use http::{HeaderValue, header};
@@ -9,8 +9,8 @@ const MAX_TOTAL: usize = 4096;
 /// Where they have more, each is cut to this many.
 const MAX_CUT: usize = 256;
 
-/// A header of `Warning` for each text that can be one, each once; texts with control characters cannot. Many and long
-/// texts are cut, and the last ones left out.
+/// Adds a `Warning` header for each text, once. Texts with control characters are left out. Where all are too
+/// long together, they are cut and the last ones left out.
 pub fn warn(response: &mut Response, warnings: &[String]) {
     let mut texts: Vec<&str> = Vec::new();
     for warning in warnings {

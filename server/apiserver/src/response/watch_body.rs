@@ -1,4 +1,5 @@
-//! The text of a watch: one JSON document per event and line, or one frame of protobuf per event, sent as soon as it is known.
+//! The text of a watch: one JSON document per event and line, or one frame of protobuf per event, sent as
+//! soon as it is known.
 
 use std::{
     convert::Infallible,

@@ -1,7 +1,8 @@
-//! What is sent for one event of a watch: `{"type":...,"object":...}` and a newline, or a message with its length.
+//! What is sent for one event of a watch: `{"type":...,"object":...}` and a newline, or a message with its
+//! length.
 //!
-//! The frame of a change is made once for each form and kept with the event; every watch that tells it sends the same
-//! bytes. What a frame costs to make and to keep does not depend on the number of watches.
+//! The frame of a change is made once for each form and kept with the event; all watches send the same bytes.
+//! So its cost does not depend on the number of watches.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -37,8 +38,8 @@ pub struct Framer {
     media_type: Named,
     resource: Arc<ServedResource>,
     vocabulary: &'static Vocabulary,
-    /// A table says what its columns are in the first event only.
-    columns_told: bool,
+    /// Only the first event of a table has the columns.
+    columns_sent: bool,
 }
 
 /// The frames of one event.
@@ -61,24 +62,25 @@ struct FrameKey {
 }
 
 impl Framer {
-    /// For a watch of this resource in this representation.
+    /// The frames for a watch of this resource in this representation.
     pub fn new(
         representation: &Representation,
         resource: Arc<ServedResource>,
         vocabulary: &'static Vocabulary,
     ) -> Self {
         let Representation { form, media_type, .. } = representation.clone();
-        Framer { form, media_type, resource, vocabulary, columns_told: false }
+        Framer { form, media_type, resource, vocabulary, columns_sent: false }
     }
 
-    /// The frame of an event; rows of tables ask for the time. Failures are told in the stream: it has begun.
+    /// The frame of an event. Rows of tables need the time. Errors become ERROR events, because the stream
+    /// has begun.
     pub fn frame(&mut self, event: &WatchEvent, now: &dyn Fn() -> Time) -> Bytes {
         let made = match event {
             WatchEvent::Exists(object) => match object.value() {
                 Ok(stored) => self.object("ADDED", stored, now()),
                 Err(error) => Err(ApiError::internal("a stored object cannot be read", error)),
             },
-            WatchEvent::Change { change, event } => self.change(*change, event, now),
+            WatchEvent::Changed { change, event } => self.change(*change, event, now),
             WatchEvent::Bookmark { revision, ends_initial_events } => {
                 self.bookmark(*revision, *ends_initial_events, now())
             }
@@ -108,11 +110,11 @@ impl Framer {
             form: self.form.clone(),
             media_type: self.media_type,
             change,
-            with_columns: is_table && !self.columns_told,
+            with_columns: is_table && !self.columns_sent,
             at: is_table.then_some(now),
         };
         if let Some(frame) = frames.find(&key) {
-            self.columns_told = true;
+            self.columns_sent = true;
             return Ok(frame);
         }
         let frame =
@@ -121,7 +123,7 @@ impl Framer {
         Ok(frame)
     }
 
-    /// Whether each event comes with its length, not as a line.
+    /// Whether frames begin with their length. Otherwise each is a line.
     fn has_lengths(&self) -> bool {
         self.media_type.media_type.stream.is_some_and(|stream| stream.framing == Framing::Lengths)
     }
@@ -133,14 +135,14 @@ impl Framer {
         }
         let mut text = Vec::with_capacity(stored.len() + 64);
         begin(word, &mut text);
-        let with_columns = !std::mem::replace(&mut self.columns_told, true);
+        let with_columns = !std::mem::replace(&mut self.columns_sent, true);
         object_text::write(&self.form, &self.resource, stored, with_columns, now, &mut text)?;
         text.extend_from_slice(END);
         Ok(text.into())
     }
 
-    /// An object of the kind that has nothing but a version, and the marks that end the initial events: the vocabulary's
-    /// own, and the one that clients of the kubernetes vocabulary look for.
+    /// An object of the kind that has nothing but a version, and the marks that end the initial events: the
+    /// vocabulary's own, and the one that clients of the kubernetes vocabulary look for.
     fn bookmark(&mut self, revision: Revision, ends_initial_events: bool, now: Time) -> Result<Bytes> {
         let mut metadata = json!({"resourceVersion": revision.to_string()});
         if ends_initial_events {

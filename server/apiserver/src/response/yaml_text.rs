@@ -1,5 +1,5 @@
-//! Answers in YAML. They are made from the JSON text of the same form, a list item by item, so that its size does not
-//! count.
+//! Answers in YAML. They are made from the JSON text of the same form; lists item by item, so that memory
+//! does not grow with their size.
 
 use std::iter;
 
@@ -17,13 +17,13 @@ use super::{
     representation::Form,
 };
 
-/// The members of lists and of tables that hold what is listed.
+/// The members of lists and of tables that hold the items.
 const LISTED: [&str; 2] = ["items", "rows"];
 
 /// A JSON document as YAML.
 ///
 /// # Errors
-/// 500 where it is no JSON document.
+/// 500 where it is not a JSON document.
 pub fn of_json(text: &[u8]) -> Result<Bytes> {
     Ok(encode(&read(text)?).into())
 }
@@ -63,7 +63,8 @@ struct ListText {
     next: usize,
     /// What comes before the items, and their name; absent when the first item is written.
     head: Option<(String, String)>,
-    /// What stands for no items, and what comes after them; absent when all is written.
+    /// What is written in place of items where there are none, and what comes after them; absent when all is
+    /// written.
     tail: Option<(Tree, String)>,
 }
 
@@ -104,7 +105,7 @@ impl ListText {
     }
 }
 
-/// Members, one after the other; of none there is no text.
+/// Members, one after the other; empty where there are none.
 fn block(members: TreeMap) -> String {
     if members.is_empty() { String::new() } else { encode(&Tree::Object(members)) }
 }
