@@ -2,7 +2,7 @@
 
 use orch_api::core::v1::ConfigMap;
 use orch_controllers::{Action, Context, Controller, ObjectKey, Trigger};
-use orch_registry::error::{ApiError, Result};
+use orch_registry::error::Result;
 use orch_runtime::{object::Kind, text_enum::TextEnum};
 use serde_json::json;
 
@@ -24,14 +24,10 @@ impl Controller for Recipes {
 
     async fn reconcile(&self, key: &ObjectKey, cx: &Context) -> Result<Action> {
         let widgets = cx.api::<Widget>()?;
-        let mut widget = match widgets.get(&key.namespace, &key.name) {
-            Ok(widget) => widget,
-            Err(ApiError::NotFound { .. }) => return Ok(Action::Done),
-            Err(error) => return Err(error),
-        };
-        if widget.metadata.deletion_timestamp.is_some() {
+        let found = widgets.lookup(&key.namespace, &key.name)?;
+        let Some(mut widget) = found.filter(|widget| widget.metadata.deletion_timestamp.is_none()) else {
             return Ok(Action::Done);
-        }
+        };
         let name = format!("{}-recipe", key.name);
         let recipe = json!({
             "apiVersion": "v1", "kind": "ConfigMap",

@@ -267,7 +267,11 @@ impl Server {
             authentication: Arc::clone(&access.authentication),
             tokens,
         };
-        orch_kinds::operations(&services, &mut self.operations);
+        // The user's own are added last: the last one of a name answers.
+        let mut operations = Operations::default();
+        orch_kinds::operations(&services, &mut operations);
+        operations.extend(std::mem::take(&mut self.operations));
+        self.operations = operations;
     }
 
     /// What answers requests. `address` is where the server listens.

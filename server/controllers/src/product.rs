@@ -6,7 +6,6 @@ mod volume_protection;
 
 use std::sync::Arc;
 
-use orch_machinery::meta::Meta;
 use orch_registry::{
     catalog::ServedResource,
     error::{ApiError, Result},
@@ -28,12 +27,8 @@ pub fn controllers() -> Vec<Box<dyn AnyController>> {
 /// Stores an object without the finalizer that kept it. Where somebody else has changed it meanwhile nothing
 /// happens: that change brings its key again.
 async fn release(cx: &Context, resource: &Arc<ServedResource>, subresource: &str, tree: Tree) -> Result<()> {
-    let meta = Meta::of(&tree);
-    let (namespace, name) = (meta.namespace().to_owned(), meta.name().to_owned());
     match cx.client().update(resource, subresource, tree).await {
         Ok(_) | Err(ApiError::NotFound { .. } | ApiError::Conflict { .. }) => Ok(()),
-        // It was the last finalizer, and the object has gone with it.
-        Err(_) if cx.client().snapshot(resource).get(&namespace, &name).is_none() => Ok(()),
         Err(error) => Err(error),
     }
 }

@@ -75,14 +75,6 @@ impl Trigger {
     }
 }
 
-/// Whether an object may have a field of this name anywhere; otherwise there is no need to decode it, which
-/// costs many times as much as this. A damaged one may.
-pub(crate) fn may_have_field(object: &Object, field: &str) -> bool {
-    let quoted = format!("\"{field}\":");
-    let text = object.value().ok().and_then(|bytes| str::from_utf8(bytes).ok());
-    text.is_none_or(|text| text.contains(&quoted))
-}
-
 /// The owner references of one state of an object.
 struct Owners(Box<[Owner]>);
 
@@ -111,7 +103,7 @@ fn owners_of(
 
 /// An object that cannot be read has no owners.
 fn read_owners(resource: &ServedResource, object: &Object) -> Box<[Owner]> {
-    if !may_have_field(object, "ownerReferences") {
+    if !stored::may_have_field(object, "ownerReferences") {
         return Box::default();
     }
     let Ok(tree) = stored::tree_of(resource, object) else { return Box::default() };

@@ -21,21 +21,20 @@ pub fn is_volume_bound(volume: &Tree) -> bool {
     volume.pointer("/status/phase").and_then(Tree::as_str) == Some("Bound")
 }
 
-/// Whether the pod has not ended and has the claim of this name among its volumes. Both are in the same
-/// namespace.
-pub fn pod_uses_claim(pod: &Tree, claim: &str) -> bool {
-    let has_ended = matches!(text(pod, "/status/phase"), "Succeeded" | "Failed");
+/// The names of the claims among the volumes of a pod, which are in its namespace. One that has ended uses none.
+pub fn claims_used_by_pod(pod: &Tree) -> Vec<String> {
+    if matches!(text(pod, "/status/phase"), "Succeeded" | "Failed") {
+        return Vec::new();
+    }
     let volumes = pod.pointer("/spec/volumes").and_then(Tree::as_array).into_iter().flatten();
-    let mut names = volumes.filter_map(|volume| {
-        let named = volume.pointer("/persistentVolumeClaim/claimName").and_then(Tree::as_str);
-        match (named, volume.get("ephemeral")) {
-            (Some(name), _) => Some(name.to_owned()),
+    let claims =
+        volumes.filter_map(|volume| match (volume.get("persistentVolumeClaim"), volume.get("ephemeral")) {
+            (Some(claim), _) => Some(text(claim, "/claimName").to_owned()),
             // The claim of an ephemeral volume is named after the pod and the volume.
             (None, Some(_)) => Some(format!("{}-{}", text(pod, "/metadata/name"), text(volume, "/name"))),
             (None, None) => None,
-        }
-    });
-    !has_ended && names.any(|name| name == claim)
+        });
+    claims.collect()
 }
 
 fn text<'t>(tree: &'t Tree, pointer: &str) -> &'t str {
@@ -59,15 +58,13 @@ mod tests {
                 ]},
             })
         };
-        for (phase, claim, expected) in [
-            ("Running", "c", true),
-            ("Pending", "p-b", true),
-            ("Running", "p-d", false),
-            ("Running", "a", false),
-            ("Succeeded", "c", false),
-            ("Failed", "p-b", false),
+        for (phase, expected) in [
+            ("Running", &["c", "p-b"][..]),
+            ("Pending", &["c", "p-b"]),
+            ("Succeeded", &[]),
+            ("Failed", &[]),
         ] {
-            assert_eq!(pod_uses_claim(&pod(phase), claim), expected, "{phase} {claim}");
+            assert_eq!(claims_used_by_pod(&pod(phase)), expected, "{phase}");
         }
     }
 

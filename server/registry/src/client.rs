@@ -114,10 +114,11 @@ impl Client {
         tree: Tree,
     ) -> Result<Arc<Object>> {
         let target = Target::collection(resource, namespace);
-        self.write(&target, Proposal::New(Sent::tree(tree))).await
+        stored_object(self.write(&target, Proposal::New(Sent::tree(tree))).await?)
     }
 
-    /// Replaces the object that `tree` names, or its sub-resource where `subresource` is not empty.
+    /// Replaces the object that `tree` names, or its sub-resource where `subresource` is not empty. `None`
+    /// where that completed its deletion: an update that removes the last finalizer removes the object.
     ///
     /// # Errors
     /// As of PUT: 409 where the tree has the version of an older state.
@@ -126,7 +127,7 @@ impl Client {
         resource: &Arc<ServedResource>,
         subresource: &str,
         tree: Tree,
-    ) -> Result<Arc<Object>> {
+    ) -> Result<Option<Arc<Object>>> {
         let metadata = meta::Meta::of(&tree);
         let (namespace, name) = (metadata.namespace().to_owned(), metadata.name().to_owned());
         let mut target = Target::item(resource, namespace, name);
@@ -134,7 +135,7 @@ impl Client {
             let found = resource.def.subresource(subresource).ok_or(ApiError::UnknownResource)?;
             target.subresource = Some(found);
         }
-        self.write(&target, Proposal::Replacement(Sent::tree(tree))).await
+        Ok(object_of(self.write(&target, Proposal::Replacement(Sent::tree(tree))).await?))
     }
 
     /// Applies a configuration (server-side apply): creates the object where there is none. With `force` it
@@ -158,7 +159,7 @@ impl Client {
             options: self.options(),
         };
         let cx = self.context();
-        object_of(verb::patch::patch(&cx, request).await?)
+        stored_object(verb::patch::patch(&cx, request).await?)
     }
 
     /// Deletes an object; returns whether it is gone at once. Otherwise it waits for its finalizers.
@@ -177,9 +178,9 @@ impl Client {
         Ok(matches!(deleted, verb::delete::Deleted::Removed { .. }))
     }
 
-    async fn write(&self, target: &Target<'_>, mut proposal: Proposal) -> Result<Arc<Object>> {
+    async fn write(&self, target: &Target<'_>, mut proposal: Proposal) -> Result<Answer> {
         let cx = self.context();
-        object_of(write(&cx, target, &mut proposal, &self.options()).await?)
+        write(&cx, target, &mut proposal, &self.options()).await
     }
 
     fn context(&self) -> RequestContext<'_> {
@@ -192,12 +193,16 @@ impl Client {
     }
 }
 
-fn object_of(answer: Answer) -> Result<Arc<Object>> {
+/// The object that a write stored; `None` where it removed the object.
+fn object_of(answer: Answer) -> Option<Arc<Object>> {
     match answer {
-        Answer::Object(object) | Answer::Created(object) | Answer::Accepted(object) => Ok(object),
-        // An update that removed the last finalizer has removed the object.
-        _ => Err(ApiError::internal("the object is gone", "a write of the server's own removed it")),
+        Answer::Object(object) | Answer::Created(object) | Answer::Accepted(object) => Some(object),
+        Answer::Transient { .. } | Answer::Status(_) | Answer::List(_) | Answer::Watch(_) => None,
     }
+}
+
+fn stored_object(answer: Answer) -> Result<Arc<Object>> {
+    object_of(answer).ok_or_else(|| ApiError::internal("the object is gone", "it was stored by this write"))
 }
 
 impl<T: Kind> Api<T> {
@@ -214,6 +219,18 @@ impl<T: Kind> Api<T> {
         let current = self.client.get(&self.resource, namespace, name)?;
         typed_from_tree(current.tree)
             .map_err(|error| ApiError::internal("a stored object cannot be read", error))
+    }
+
+    /// Like [`get`](Api::get), but absence is no error.
+    ///
+    /// # Errors
+    /// 500 where the object cannot be read.
+    pub fn lookup(&self, namespace: &str, name: &str) -> Result<Option<T>> {
+        match self.get(namespace, name) {
+            Ok(object) => Ok(Some(object)),
+            Err(ApiError::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// The objects in a namespace, or all where it is empty; those that cannot be read are left out.
@@ -238,19 +255,19 @@ impl<T: Kind> Api<T> {
         self.client.create(&self.resource, namespace, self.tree(object)?).await
     }
 
-    /// Replaces an object.
+    /// Replaces an object; `None` where that completed its deletion.
     ///
     /// # Errors
     /// As of PUT.
-    pub async fn update(&self, object: &T) -> Result<Arc<Object>> {
+    pub async fn update(&self, object: &T) -> Result<Option<Arc<Object>>> {
         self.client.update(&self.resource, "", self.tree(object)?).await
     }
 
-    /// Replaces the status of an object.
+    /// Replaces the status of an object; `None` where that completed its deletion.
     ///
     /// # Errors
     /// As of PUT.
-    pub async fn update_status(&self, object: &T) -> Result<Arc<Object>> {
+    pub async fn update_status(&self, object: &T) -> Result<Option<Arc<Object>>> {
         self.client.update(&self.resource, "status", self.tree(object)?).await
     }
 

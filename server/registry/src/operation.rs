@@ -105,6 +105,12 @@ impl Operations {
         self.reviews.insert(KindName::of(T::RESOURCE), Arc::new(typed));
     }
 
+    /// Takes over what `others` registers; that replaces what was registered here.
+    pub fn extend(&mut self, others: Operations) {
+        self.operations.extend(others.operations);
+        self.reviews.extend(others.reviews);
+    }
+
     /// The operation of a sub-resource.
     pub fn operation(
         &self,

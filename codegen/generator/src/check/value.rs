@@ -51,10 +51,8 @@ impl<'m, 'n> Checker<'m, 'n> {
 
     fn usage(&mut self, usage: &'m Usage, node: &'n Node) {
         match (self.model.resolve(usage), &node.value) {
-            (_, Value::Reported) => {}
-            (_, Value::Null) if usage.nullable => {}
-            (_, Value::Null) => self.fault(&node.span, "it is null"),
-            (Resolved::Any, _) => {}
+            (_, Value::Null) if !usage.nullable => self.fault(&node.span, "it is null"),
+            (_, Value::Null | Value::Reported) | (Resolved::Any, _) => {}
             (Resolved::Scalar(shape), _) => self.scalar(usage, shape, node),
             (Resolved::Enum(_, values), Value::String(text)) => self.listed(values, text, node),
             (Resolved::Object(_, object), Value::Map(entries)) => self.object(object, entries, node),
@@ -98,7 +96,7 @@ impl<'m, 'n> Checker<'m, 'n> {
             match rule {
                 Rule::UniqueItems => self.unique(items, |model, node| shown(model, item, node)),
                 Rule::UniqueKeys(keys) => {
-                    self.unique(items, |model, node| keys_shown(model, item, keys, node))
+                    self.unique(items, |model, node| keys_shown(model, item, keys, node));
                 }
                 _ => self.judge(&node.span, |cx| rule::apply(rule, &node.value, false, cx)),
             }

@@ -53,11 +53,12 @@ impl Model {
     /// The usage that states the constraints: that of the innermost alias, because a reference has none of
     /// its own.
     pub fn innermost<'m>(&'m self, usage: &'m Usage) -> &'m Usage {
-        let aliases = self.names(usage).into_iter().filter_map(|ty| match &ty.kind {
+        let names = self.names(usage).into_iter().rev();
+        let mut aliases = names.filter_map(|ty| match &ty.kind {
             TypeKind::Alias(usage) => Some(usage),
             _ => None,
         });
-        aliases.last().unwrap_or(usage)
+        aliases.next().unwrap_or(usage)
     }
 
     /// The named types that a usage goes through, the outermost first.

@@ -1,6 +1,7 @@
 //! The product's controllers together, over a store in memory.
 
 use orch_api::core::v1::{ConfigMap, Namespace, PersistentVolume, PersistentVolumeClaim, Pod};
+use orch_machinery::meta::Meta;
 use orch_registry::options::DeletionOptions;
 use orch_storage::{Body, Change};
 use serde_json::{Value, json};

@@ -6,7 +6,7 @@
 use std::{sync::Arc, time::Duration};
 
 use orch_api::core::v1::{PersistentVolume, PersistentVolumeClaim, Pod};
-use orch_kinds::volume_protection::{claim_finalizer, is_volume_bound, volume_finalizer};
+use orch_kinds::volume_protection::{claim_finalizer, claims_used_by_pod, is_volume_bound, volume_finalizer};
 use orch_machinery::meta::{Meta, MetaMut};
 use orch_registry::{catalog::ServedResource, error::Result, stored};
 use orch_runtime::{Tree, object::Kind, vocabulary::Vocabulary};
@@ -15,7 +15,7 @@ use orch_storage::Object;
 use super::release;
 use crate::{
     controller::{Action, Context, Controller, ObjectKey},
-    trigger::{Changed, Trigger, may_have_field},
+    trigger::{Changed, Trigger},
 };
 
 /// How soon a claim is looked at again that only pods keep which cannot be read: what changes about them is
@@ -137,29 +137,9 @@ fn claims_of<'p>(pods: &ServedResource, pod: &'p Object) -> Option<&'p [Arc<str>
 }
 
 fn read_claims(pods: &ServedResource, pod: &Object) -> Option<Box<[Arc<str>]>> {
-    if !may_have_field(pod, "persistentVolumeClaim") && !may_have_field(pod, "ephemeral") {
+    if !stored::may_have_field(pod, "persistentVolumeClaim") && !stored::may_have_field(pod, "ephemeral") {
         return Some(Box::default());
     }
     let tree = stored::tree_of(pods, pod).ok()?;
-    Some(claims_used_by(&tree).into_iter().map(Arc::from).collect())
-}
-
-/// The names of the claims among the volumes of a pod that has not ended.
-fn claims_used_by(pod: &Tree) -> Vec<String> {
-    if matches!(text(pod, "/status/phase"), "Succeeded" | "Failed") {
-        return Vec::new();
-    }
-    let volumes = pod.pointer("/spec/volumes").and_then(Tree::as_array).into_iter().flatten();
-    let claims =
-        volumes.filter_map(|volume| match (volume.get("persistentVolumeClaim"), volume.get("ephemeral")) {
-            (Some(claim), _) => Some(text(claim, "/claimName").to_owned()),
-            // The claim of an ephemeral volume is named after the pod and the volume.
-            (None, Some(_)) => Some(format!("{}-{}", text(pod, "/metadata/name"), text(volume, "/name"))),
-            (None, None) => None,
-        });
-    claims.collect()
-}
-
-fn text<'t>(tree: &'t Tree, pointer: &str) -> &'t str {
-    tree.pointer(pointer).and_then(Tree::as_str).unwrap_or_default()
+    Some(claims_used_by_pod(&tree).into_iter().map(Arc::from).collect())
 }

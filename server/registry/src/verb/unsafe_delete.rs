@@ -17,7 +17,7 @@ use crate::{
     request::Target,
     store_error::Refused,
     stored,
-    write::commit::commit,
+    write::{commit::commit, races::Races},
 };
 
 /// The verb that a caller needs beside `delete`.
@@ -42,6 +42,7 @@ pub async fn authorize(cx: &RequestContext<'_>, target: &Target<'_>) -> Result<(
 /// Errors of the store.
 pub async fn remove_unreadable(cx: &RequestContext<'_>, target: &Target<'_>) -> Result<Option<Answer>> {
     let resource = target.resource;
+    let mut races = Races::at(target);
     while let Stored::Unreadable(expected) =
         cx.core.objects().stored(resource, &target.namespace, &target.name)
     {
@@ -53,7 +54,7 @@ pub async fn remove_unreadable(cx: &RequestContext<'_>, target: &Target<'_>) -> 
         let key = key(resource, &target.namespace, &target.name);
         match commit(cx, resource, Change::Remove { key, expected, body }).await {
             Ok(_) => return Ok(Some(Answer::Status(Box::new(removed(target))))),
-            Err(Refused::Race | Refused::Exists) => {}
+            Err(Refused::Race | Refused::Exists) => races.lost().await?,
             Err(Refused::Error(error)) => return Err(error),
         }
     }

@@ -9,7 +9,10 @@ use orch_runtime::{
 };
 
 use super::errors;
-use crate::{model::Rule, source::Value};
+use crate::{
+    model::Rule,
+    source::{Node, Value},
+};
 
 /// Applies a rule to a value; nothing where the value is of another type, which is reported elsewhere.
 pub(super) fn apply(rule: Rule<'_>, value: &Value, is_double: bool, cx: &mut Validation<'_>) {
@@ -24,7 +27,8 @@ pub(super) fn apply(rule: Rule<'_>, value: &Value, is_double: bool, cx: &mut Val
             _ => {}
         },
         Value::Map(entries) => {
-            let map: BTreeMap<String, ()> = entries.iter().map(|(key, _)| (key.value.clone(), ())).collect();
+            let map: BTreeMap<String, &Node> =
+                entries.iter().map(|(key, node)| (key.value.clone(), node)).collect();
             match rule {
                 Rule::MinProperties(limit) => rule::min_properties(&map, limit as usize, &Path::ROOT, cx),
                 Rule::MaxProperties(limit) => rule::max_properties(&map, limit as usize, &Path::ROOT, cx),
