@@ -60,6 +60,7 @@ use crate::{
     },
     layers,
     metrics::Metrics,
+    response::status,
     start_error::StartError,
 };
 
@@ -353,9 +354,10 @@ async fn create_first_objects(core: &Arc<Core>) -> Result<(), StartError> {
     let storage = core.storage();
     let is_new = storage.current_revision() == Revision::FIRST;
     let client = Client::new(Arc::clone(core), env!("CARGO_PKG_NAME"));
-    system_namespaces::ensure(&client)
-        .await
-        .map_err(|error| StartError::Runtime(format!("cannot create the system namespaces: {error:?}")))?;
+    system_namespaces::ensure(&client).await.map_err(|error| {
+        let why = status::text_for_operator(&error);
+        StartError::Runtime(format!("cannot create the system namespaces: {why}"))
+    })?;
     if !is_new {
         return Ok(());
     }

@@ -7,7 +7,7 @@
 //! The runner looks at every object when it starts, and whenever it has missed events. A deletion that it
 //! missed is never told: what must be cleaned up behind an object needs a finalizer on that object.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use futures_util::future::BoxFuture;
 use orch_registry::{
@@ -19,7 +19,7 @@ use orch_registry::{
 use orch_runtime::{object::Kind, resource_def::ResourceDef};
 use orch_storage::Object;
 
-use crate::trigger::Trigger;
+use crate::{key::ObjectKey, trigger::Trigger};
 
 /// Brings the objects of one kind to where they should be.
 pub trait Controller: Send + Sync + 'static {
@@ -55,15 +55,6 @@ pub enum Action {
     Done,
     /// It runs again after this time, or earlier if something changes.
     Again(Duration),
-}
-
-/// The name of an object of the controller's kind.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ObjectKey {
-    /// Empty for cluster-scoped kinds.
-    pub namespace: Arc<str>,
-    /// The name in it.
-    pub name: Arc<str>,
 }
 
 /// What a controller works with.
@@ -102,29 +93,6 @@ impl<C: Controller> AnyController for C {
 
     fn reconcile<'a>(&'a self, key: &'a ObjectKey, cx: &'a Context) -> BoxFuture<'a, Result<Action>> {
         Box::pin(Controller::reconcile(self, key, cx))
-    }
-}
-
-impl ObjectKey {
-    /// The object of that namespace (empty for cluster-scoped kinds) and name.
-    pub fn new(namespace: impl Into<Arc<str>>, name: impl Into<Arc<str>>) -> Self {
-        ObjectKey { namespace: namespace.into(), name: name.into() }
-    }
-
-    /// The name of a stored object.
-    pub fn of(object: &Object) -> Self {
-        let key = object.key();
-        ObjectKey { namespace: Arc::clone(&key.namespace), name: Arc::clone(&key.name) }
-    }
-}
-
-/// For people: `default/a`, or `a` without a namespace.
-impl fmt::Display for ObjectKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.namespace.is_empty() {
-            write!(f, "{}/", self.namespace)?;
-        }
-        f.write_str(&self.name)
     }
 }
 

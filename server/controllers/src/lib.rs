@@ -8,6 +8,8 @@
 pub mod controller;
 #[cfg(test)]
 mod fixture;
+pub mod key;
+mod panic;
 pub mod product;
 mod queue;
 pub mod runner;
@@ -17,6 +19,7 @@ pub mod trigger;
 mod watching;
 
 pub use self::{
-    controller::{Action, Context, Controller, ObjectKey},
+    controller::{Action, Context, Controller},
+    key::ObjectKey,
     trigger::Trigger,
 };

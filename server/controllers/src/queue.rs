@@ -12,7 +12,7 @@ use std::{
 use rand::RngExt;
 use tokio::time::Instant;
 
-use crate::controller::ObjectKey;
+use crate::key::ObjectKey;
 
 /// How long a key waits after it failed once; twice as long after each further time.
 const SHORTEST_DELAY: Duration = Duration::from_millis(5);

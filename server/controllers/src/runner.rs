@@ -4,7 +4,6 @@
 //! delay that grows from milliseconds to a minute, and holds up no other key.
 
 use std::{
-    any::Any,
     panic::AssertUnwindSafe,
     sync::{Arc, atomic::Ordering::Relaxed},
     time::Duration,
@@ -19,7 +18,9 @@ use tokio::{
 };
 
 use crate::{
-    controller::{Action, AnyController, Context, ObjectKey},
+    controller::{Action, AnyController, Context},
+    key::ObjectKey,
+    panic::message_of,
     queue::{Outcome, Queue},
     stats::{Monitor, Record},
     watching,
@@ -200,12 +201,6 @@ async fn reached(time: Option<Instant>) {
         Some(time) => sleep_until(time).await,
         None => std::future::pending().await,
     }
-}
-
-/// What a panic says.
-pub(crate) fn message_of(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }
 
 #[cfg(test)]

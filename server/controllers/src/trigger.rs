@@ -15,7 +15,7 @@ use orch_runtime::{
 };
 use orch_storage::{Event, EventKind, Object};
 
-use crate::controller::ObjectKey;
+use crate::key::ObjectKey;
 
 /// A kind whose changes concern a controller of another kind, and which of its objects they concern.
 pub struct Trigger {

@@ -18,8 +18,9 @@ use orch_storage::{Event, Revision, StoreError, Watch};
 use tokio::{sync::mpsc::Sender, task::coop::consume_budget, time::sleep};
 
 use crate::{
-    controller::{AnyController, ObjectKey},
-    runner::message_of,
+    controller::AnyController,
+    key::ObjectKey,
+    panic::message_of,
     stats::Record,
     trigger::Trigger,
 };

@@ -48,6 +48,14 @@ pub fn refusal(error: ApiError) -> Response {
     response
 }
 
+/// An error as the log and the operator read it: with what is kept from clients.
+pub fn text_for_operator(error: &ApiError) -> String {
+    match error {
+        ApiError::Internal { public, detail } => format!("{public}: {detail}"),
+        other => status_of(other).message,
+    }
+}
+
 /// The Status of an error.
 pub fn status_of(error: &ApiError) -> Status {
     match error {

@@ -12,7 +12,6 @@ use orch_machinery::{
     media_type::{Framing, Named, Syntax},
     meta,
 };
-use orch_meta::meta::v1::Status;
 use orch_registry::{
     catalog::ServedResource,
     error::{ApiError, Result},
@@ -84,13 +83,17 @@ impl Framer {
             WatchEvent::Bookmark { revision, ends_initial_events } => {
                 self.bookmark(*revision, *ends_initial_events, now())
             }
-            WatchEvent::Error(error) => Ok(self.failure(&status::status_of(error))),
+            WatchEvent::Error(error) => return self.failure(error),
         };
-        made.unwrap_or_else(|error| self.failure(&status::status_of(&error)))
+        made.unwrap_or_else(|error| self.failure(&error))
     }
 
-    fn failure(&self, status: &Status) -> Bytes {
-        let json = status::json(status);
+    fn failure(&self, error: &ApiError) -> Bytes {
+        // The log of the request was written when the stream began.
+        if let ApiError::Internal { public, detail } = error {
+            tracing::error!(public, detail, "a watch fails");
+        }
+        let json = status::json(&status::status_of(error));
         let document = if self.has_lengths() { protobuf_body::status(&json).ok() } else { None };
         document.map_or_else(|| framed("ERROR", &json), |document| protobuf_body::frame("ERROR", &document))
     }

@@ -16,7 +16,10 @@ use orch_registry::{
 use orch_runtime::{Tree, resource_def::Scope};
 
 use super::release;
-use crate::controller::{Action, Context, Controller, ObjectKey};
+use crate::{
+    controller::{Action, Context, Controller},
+    key::ObjectKey,
+};
 
 /// How soon a namespace with content that stays is looked at again.
 const RETRY: Duration = Duration::from_secs(1);

@@ -10,7 +10,10 @@ use orch_registry::{
 use orch_runtime::{object::Kind, vocabulary::Vocabulary};
 use serde_json::json;
 
-use crate::controller::{Action, Context, Controller, ObjectKey};
+use crate::{
+    controller::{Action, Context, Controller},
+    key::ObjectKey,
+};
 
 /// How often each is looked at.
 const PERIOD: Duration = Duration::from_mins(1);

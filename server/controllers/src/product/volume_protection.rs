@@ -14,7 +14,8 @@ use orch_storage::Object;
 
 use super::release;
 use crate::{
-    controller::{Action, Context, Controller, ObjectKey},
+    controller::{Action, Context, Controller},
+    key::ObjectKey,
     trigger::{Changed, Trigger},
 };
 
