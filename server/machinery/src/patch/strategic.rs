@@ -18,6 +18,7 @@
 //! items come before them. Recursion is as deep as the patch, whose depth its reader has limited.
 
 mod directive;
+mod item;
 mod list;
 mod order;
 

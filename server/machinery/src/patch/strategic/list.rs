@@ -7,6 +7,7 @@ use orch_runtime::{Tree, TreeMap};
 use super::{
     Slot,
     directive::{Directive, unknown, without_directives},
+    item::{bad_type, merge_key},
     merge_object, order,
 };
 use crate::patch::{
@@ -84,11 +85,6 @@ fn array(value: Tree) -> Result<Vec<Tree>, PatchError> {
     }
 }
 
-/// The error for a list item of the wrong type.
-pub(super) fn bad_type(wanted: &str, value: &Tree) -> PatchError {
-    PatchError::Contradiction(format!("expected a {wanted}, but received a {}", type_name(value)))
-}
-
 enum Kind {
     Single,
     Object,
@@ -136,7 +132,7 @@ fn merge_objects(
         match Directive::of(&object)? {
             None => merging.push(object),
             Some(Directive::Delete) => {
-                let deleted = object.get(key).ok_or_else(|| no_merge_key(&object, key))?;
+                let deleted = merge_key(&object, key)?;
                 items.retain(|item| item.get(key) != Some(deleted));
             }
             Some(Directive::Replace) => replaces = true,
@@ -159,19 +155,13 @@ fn merge_objects(
 
 /// Merges an item of the patch into the first item with the same key. If there is none, the item is added.
 fn merge_item(items: &mut Vec<Tree>, change: TreeMap, key: &str, slot: Slot) -> Result<(), PatchError> {
-    let identity = change.get(key).ok_or_else(|| no_merge_key(&change, key))?;
+    let identity = merge_key(&change, key)?;
     let found = items.iter_mut().find(|item| item.get(key) == Some(identity));
     match found.and_then(|item| item.as_object_mut()) {
         Some(object) => *object = merge_object(std::mem::take(object), change, slot.item_members())?,
         None => items.push(Tree::Object(change)),
     }
     Ok(())
-}
-
-/// The error for an item without the merge key.
-pub(super) fn no_merge_key(object: &TreeMap, key: &str) -> PatchError {
-    let shown = listing(&Tree::Object(object.clone()));
-    PatchError::Contradiction(format!("map: {shown} does not contain declared merge key: {key}"))
 }
 
 /// Checks the `$patch` of an object that is not part of a list.

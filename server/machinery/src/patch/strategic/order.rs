@@ -6,7 +6,7 @@ use orch_runtime::Tree;
 
 use super::{
     directive::Directive,
-    list::{bad_type, no_merge_key},
+    item::{bad_type, identity},
 };
 use crate::patch::{PatchError, shown::listing};
 
@@ -103,15 +103,4 @@ fn positions(items: &[Tree], key: Option<&str>) -> Result<HashMap<String, usize>
         positions.entry(identity(item, key)?).or_insert(position);
     }
     Ok(positions)
-}
-
-/// The identity of an item of a merged list: the value itself, or the value of its merge key, as text.
-fn identity(item: &Tree, key: Option<&str>) -> Result<String, PatchError> {
-    let object = match (item, key) {
-        (Tree::Object(object), _) => object,
-        (_, None) => return Ok(item.to_string()),
-        (_, Some(_)) => return Err(bad_type("map[string]interface {}", item)),
-    };
-    let key = key.unwrap_or_default();
-    object.get(key).map(ToString::to_string).ok_or_else(|| no_merge_key(object, key))
 }
