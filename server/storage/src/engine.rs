@@ -23,6 +23,7 @@ mod history;
 mod memory;
 mod older_states;
 mod replay;
+mod shared;
 mod snapshot;
 mod state;
 mod table;

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::condition::Condition;
 use crate::key::Key;
 use crate::object::Object;
 use crate::revision::Revision;
-use crate::write::Condition;
 
 /// Why a write, a read or the start did not succeed. Cheap to clone: one failure of a batch is the answer to
 /// every write in it.

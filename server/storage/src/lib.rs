@@ -10,6 +10,7 @@
 
 pub mod check;
 mod clock;
+mod condition;
 pub mod conformance;
 pub mod engine;
 mod error;
@@ -26,6 +27,7 @@ mod write;
 
 pub use check::Report;
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
+pub use condition::Condition;
 pub use engine::{Snapshot, Watch};
 pub use error::StoreError;
 pub use event::{Event, EventKind};
@@ -34,4 +36,4 @@ pub use key::{Key, ResourceName, Scope};
 pub use object::{Corrupt, Object};
 pub use revision::{InvalidRevision, Revision};
 pub use storage::Storage;
-pub use write::{Body, Change, Committed, Condition, Write};
+pub use write::{Body, Change, Committed, Write};

@@ -63,6 +63,13 @@ pub fn open(disk: Disk, config: ReferenceConfig) -> Storage {
     Storage::new(memory, Arc::new(Reference { writer: Mutex::new(Some(writer)), disk, config, cluster_uid }))
 }
 
+impl Storage {
+    /// A new, empty [reference](mod@crate::reference) store, gone with the process.
+    pub fn in_memory() -> Self {
+        open(Disk::default(), ReferenceConfig::default())
+    }
+}
+
 impl Reference {
     fn commit_now(&self, write: Write) -> Result<Committed, StoreError> {
         let mut writer = self.lock();

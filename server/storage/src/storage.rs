@@ -8,7 +8,6 @@ use crate::engine::{Memory, Snapshot, Watch};
 use crate::error::StoreError;
 use crate::index::Indexer;
 use crate::key::{ResourceName, Scope};
-use crate::reference::{self, Disk, ReferenceConfig};
 use crate::revision::Revision;
 use crate::store::{BoxFuture, Store, Visitor};
 use crate::write::{Committed, Write};
@@ -24,11 +23,6 @@ impl Storage {
     /// The handle on a backend that has been started: `store` publishes its writes to `memory`.
     pub fn new(memory: Memory, store: Arc<dyn Store>) -> Self {
         Self { memory, store }
-    }
-
-    /// A new, empty store that lives in this process only.
-    pub fn in_memory() -> Self {
-        reference::open(Disk::default(), ReferenceConfig::default())
     }
 
     /// Commits one write: a [`Write`], or a [`Change`](crate::Change) if it has no conditions. When it

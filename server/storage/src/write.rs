@@ -1,12 +1,11 @@
 //! A write: one change of one object, and the conditions on which it is made.
 
-use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::condition::Condition;
 use crate::error::StoreError;
-use crate::index::Term;
 use crate::key::Key;
 use crate::object::Object;
 use crate::revision::Revision;
@@ -68,33 +67,6 @@ pub enum Change {
         expected: Revision,
         /// Its last state, which watchers receive; it gets the revision of the removal.
         body: Body,
-    },
-}
-
-/// What else has to hold at the moment of the commit. Each is one look-up in memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Condition {
-    /// This object exists and is at this revision.
-    At {
-        /// Its name.
-        key: Key,
-        /// The revision of its newest state.
-        revision: Revision,
-    },
-    /// No object has this name.
-    Absent {
-        /// The name.
-        key: Key,
-    },
-    /// No object of the same resource has this term, except the written object itself. It is for values that
-    /// only one object may have: an address, a port.
-    ///
-    /// It needs an [`Indexer`](crate::Indexer) that covers the resource of the written object. Without one,
-    /// objects have no terms, so the condition always holds. Objects whose stored value is damaged have no
-    /// terms either.
-    Unclaimed {
-        /// The term. It need not be a term of the written object.
-        term: Term,
     },
 }
 
@@ -202,19 +174,6 @@ impl Change {
                 } else {
                     Err(StoreError::Conflict { expected: *expected, current: Arc::clone(current) })
                 }
-            }
-        }
-    }
-}
-
-/// For people, as what has to be so.
-impl fmt::Display for Condition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::At { key, revision } => write!(f, "{key} must be at revision {revision}"),
-            Self::Absent { key } => write!(f, "{key} must not exist"),
-            Self::Unclaimed { term: Term { index, value } } => {
-                write!(f, "no other object may have {value:?} in index {index}")
             }
         }
     }

@@ -3,12 +3,13 @@
 use super::{
     Case, Fixture, WITHOUT_INDEX, body, create, key, listing, remove, replace, resource, stamped, term, text,
 };
+use crate::condition::Condition;
 use crate::error::StoreError;
 use crate::event::EventKind;
 use crate::key::{Key, ResourceName, Scope};
 use crate::revision::Revision;
 use crate::storage::Storage;
-use crate::write::{Change, Committed, Condition, Write};
+use crate::write::{Change, Committed, Write};
 
 pub(super) async fn run<F: Fixture>(fixture: &F) {
     each_holds_or_fails(&Case::new(fixture).await).await;

@@ -1,10 +1,11 @@
 //! Conditions under contention: whatever order the writes come in, and whichever of them share a transaction.
 
 use super::{Case, Fixture, body, create, in_parallel, key, remove, replace, resource, submit, term};
+use crate::condition::Condition;
 use crate::error::StoreError;
 use crate::key::{Key, ResourceName, Scope};
 use crate::revision::Revision;
-use crate::write::{Change, Condition, Write};
+use crate::write::{Change, Write};
 
 pub(super) async fn run<F: Fixture>(fixture: &F) {
     one_gets_the_last_address(&Case::new(fixture).await).await;

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use super::dice::Dice;
 use super::{Case, Fixture, Listing, RETENTION, body, key, listing, resource, stamped, term, words};
+use crate::condition::Condition;
 use crate::error::StoreError;
 use crate::event::EventKind;
 use crate::key::{Key, Scope};
 use crate::revision::Revision;
-use crate::write::{Change, Condition, Write};
+use crate::write::{Change, Write};
 
 /// Steps of one run.
 const STEPS: u32 = 400;

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use super::state::State;
 use crate::clock::Timestamp;
+use crate::condition::Condition;
 use crate::error::StoreError;
 use crate::event::{Event, EventKind};
 use crate::index::Term;
 use crate::key::Key;
 use crate::object::Object;
 use crate::store::Op;
-use crate::write::{Change, Committed, Condition, Write};
+use crate::write::{Change, Committed, Write};
 
 /// Writes that have been checked against the state and the writes before them, and that nobody can see yet.
 pub struct Batch {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use super::event_log::{EventLog, Hub};
-use super::memory::Memory;
+use super::shared::Shared;
 use crate::error::StoreError;
 use crate::event::Event;
-use crate::key::Scope;
+use crate::key::{ResourceName, Scope};
 use crate::revision::Revision;
 
 /// How many events one call to [`Watch::next`] returns at most.
@@ -20,7 +20,7 @@ const BATCH: usize = 128;
 /// It holds no events of its own. A reader that is slower than history is kept gets
 /// [`StoreError::Expired`] and must start over from a snapshot.
 pub struct Watch {
-    memory: Memory,
+    shared: Arc<Shared>,
     hub: Arc<Hub>,
     log: Arc<EventLog>,
     scope: Scope,
@@ -33,13 +33,14 @@ pub struct Watch {
 
 impl Watch {
     pub(super) fn new(
-        memory: Memory,
-        hub: Arc<Hub>,
+        shared: Arc<Shared>,
+        resource: &ResourceName,
         scope: Scope,
         after: Revision,
     ) -> Result<Self, StoreError> {
+        let hub = shared.hub(resource);
         let (log, registration) = hub.subscribe(&scope, after)?;
-        Ok(Self { memory, hub, log, scope, cursor: after, registration, waker: None })
+        Ok(Self { shared, hub, log, scope, cursor: after, registration, waker: None })
     }
 
     /// The next events, at least one; waits for them. [`StoreError::Expired`] if some were missed,
@@ -56,7 +57,7 @@ impl Watch {
             self.log.wakers.set(self.registration, context.waker());
             self.waker = Some(context.waker().clone());
         }
-        let closed = self.memory.is_closed();
+        let closed = self.shared.is_closed();
         match self.take() {
             Ok(events) if events.is_empty() && closed => Poll::Ready(Err(StoreError::Closed)),
             Ok(events) if events.is_empty() => Poll::Pending,
@@ -70,7 +71,7 @@ impl Watch {
         if self.log.ends_at(self.cursor) {
             return Ok(Vec::new());
         }
-        let events = self.log.read(self.cursor, self.memory.revision(), BATCH)?;
+        let events = self.log.read(self.cursor, self.shared.revision(), BATCH)?;
         if let Some(newest) = events.last() {
             self.cursor = newest.revision();
         }
@@ -80,7 +81,7 @@ impl Watch {
     /// The newest revision up to which everything in scope has been returned. A watch that is started after
     /// it continues this one. This is what a bookmark tells.
     pub fn progress(&mut self) -> Revision {
-        let newest = self.memory.revision();
+        let newest = self.shared.revision();
         if newest > self.cursor && self.log.read(self.cursor, newest, 1).is_ok_and(|events| events.is_empty())
         {
             self.cursor = newest;
@@ -103,7 +104,7 @@ mod tests {
     use std::task::{Context, Poll, Wake};
 
     use super::*;
-    use crate::key::{Key, ResourceName};
+    use crate::key::Key;
     use crate::storage::Storage;
     use crate::write::{Body, Change};
 

@@ -57,8 +57,9 @@ impl MemoryWriter {
                 None => drop(by_resource.insert(event.key().resource.clone(), vec![event])),
             }
         }
-        let logs =
-            by_resource.into_iter().flat_map(|(resource, events)| self.memory.hub(&resource).append(&events));
+        let logs = by_resource
+            .into_iter()
+            .flat_map(|(resource, events)| self.memory.0.hub(&resource).append(&events));
         let logs = logs.collect();
         let revision = state.revision;
         let replaced = self.memory.0.state.swap(Arc::new(state));
@@ -89,7 +90,7 @@ impl MemoryWriter {
 
     fn forget(&mut self, events: &[Arc<Event>]) -> Vec<Garbage> {
         for event in events {
-            self.memory.hub(&event.key().resource).forget(event);
+            self.memory.0.hub(&event.key().resource).forget(event);
         }
         events.iter().flat_map(|event| garbage_of(event)).collect()
     }
@@ -137,7 +138,7 @@ mod tests {
         let committed = batch.add(creation(&resource, "a")).unwrap();
         let events: Vec<_> = batch.accepted().iter().map(|write| Arc::clone(&write.event)).collect();
 
-        let hub = memory.hub(&resource);
+        let hub = memory.0.hub(&resource);
         let _ = hub.append(&events);
         assert!(watch.take().unwrap().is_empty());
         assert_eq!((watch.progress(), memory.revision()), (start, start));
@@ -164,7 +165,7 @@ mod tests {
         }
         let first = Revision::FIRST.next();
         assert_eq!(memory.snapshot_at(&resource, first).unwrap().len(), 1);
-        let kept = &memory.hub(&resource).older_states;
+        let kept = &memory.0.hub(&resource).older_states;
         assert!(kept.at_or_after(first).is_some());
         writer.forget_through(first);
         assert!(kept.at_or_after(first).is_some(), "it can still be asked for");

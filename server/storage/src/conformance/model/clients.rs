@@ -1,6 +1,7 @@
 //! Clients that write and read at the same time, and what they noted.
 
 use super::history::{self, History, Objects, Step, objects_of};
+use crate::condition::Condition;
 use crate::conformance::WORDS_INDEX;
 use crate::conformance::dice::Dice;
 use crate::error::StoreError;
@@ -9,7 +10,7 @@ use crate::index::Term;
 use crate::key::{Key, ResourceName};
 use crate::revision::Revision;
 use crate::storage::Storage;
-use crate::write::{Body, Change, Condition, Write};
+use crate::write::{Body, Change, Write};
 
 pub(super) const RESOURCES: [&str; 2] = ["configmaps", "secrets"];
 pub(super) const NAMESPACES: [&str; 3] = ["a", "a-b", "b"];

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::condition::Condition;
 use crate::conformance::words;
 use crate::event::{Event, EventKind};
 use crate::key::{Key, ResourceName, Scope};
 use crate::object::Object;
 use crate::revision::Revision;
-use crate::write::{Committed, Condition};
+use crate::write::Committed;
 
 /// One acknowledged write.
 #[derive(Clone, Debug)]
