@@ -12,7 +12,7 @@ use sqlx::{ConnectOptions, Connection, SqliteConnection};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use crate::writer::Control;
+use crate::request::Control;
 use crate::{log, schema};
 
 /// The task, and the signal that it should look.

@@ -17,6 +17,7 @@ mod faults;
 mod insert;
 mod lock;
 mod log;
+mod request;
 mod reserve;
 mod row;
 mod schema;

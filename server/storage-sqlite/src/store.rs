@@ -9,7 +9,7 @@ use orch_storage::{Committed, Revision, StoreError, Write};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::log::LogReader;
-use crate::writer::{Control, Request};
+use crate::request::{Control, Request};
 
 /// Sends requests to the writer, and reads beside it.
 pub(crate) struct Sqlite {

@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use orch_storage::engine::{Batch, Garbage, MemoryWriter};
-use orch_storage::{Committed, Revision, StoreError, Write};
-use tokio::sync::{mpsc, oneshot, watch};
+use orch_storage::{Revision, StoreError, Write};
+use tokio::sync::{mpsc, watch};
 use tokio::time::MissedTickBehavior;
 
 use crate::checkpoint::Checkpointer;
@@ -19,6 +19,7 @@ use crate::config::SqliteConfig;
 use crate::faults::FaultPoint;
 use crate::lock::Lock;
 use crate::log::Log;
+use crate::request::{Control, Request, answer};
 use crate::reserve::Reserve;
 use crate::{disk, schema};
 use room::Room;
@@ -42,24 +43,6 @@ const WAIT_FOR_MORE: Duration = Duration::from_millis(1);
 const SHORT_HISTORY: Duration = Duration::from_secs(1);
 /// About how many bytes a row has beside its value.
 const ROW_OVERHEAD: usize = 128;
-
-/// A write that waits for its turn.
-pub(crate) struct Request {
-    pub(crate) write: Write,
-    pub(crate) reply: Reply<Committed>,
-}
-
-/// What else the writer does on request.
-pub(crate) enum Control {
-    /// Forget history up to a revision, or as configured, and return all the room that this frees.
-    Compact { before: Option<Revision>, reply: Reply<()> },
-    /// Copy the rest of the write-ahead log now.
-    Checkpoint,
-    /// Commit what is in the queue, and end.
-    Shutdown,
-}
-
-type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
 
 pub(crate) struct Writer {
     config: SqliteConfig,
@@ -369,12 +352,6 @@ impl Writer {
         }
         drop(self.lock);
     }
-}
-
-/// Tells the caller how its write ended.
-fn answer(reply: Reply<Committed>, result: Result<Committed, StoreError>) {
-    // A caller that no longer listens is no reason to undo anything.
-    let _ = reply.send(result);
 }
 
 /// Gives the callers that were just answered time to send their next writes, so that these share the next

@@ -3,8 +3,9 @@
 
 use orch_storage::{StoreError, Write};
 
-use super::{Request, Writer, answer};
+use super::Writer;
 use crate::disk;
+use crate::request::{Request, answer};
 
 /// How much room the disk has, as far as is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +18,7 @@ pub(super) enum Room {
     Short,
 }
 
-/// A copy of a write that is to be tried again if the disk turns out to be full.
+/// A copy of a write that is to be tried again if the disk is full.
 pub(super) fn to_try_again(write: &Write) -> Option<Write> {
     write.change.frees_space().then(|| write.clone())
 }
