@@ -17,7 +17,6 @@ use orch_registry::{
     objects::Current,
 };
 use orch_runtime::{object::Kind, resource_def::ResourceDef};
-use orch_storage::Object;
 
 use crate::{key::ObjectKey, trigger::Trigger};
 

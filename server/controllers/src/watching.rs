@@ -17,13 +17,7 @@ use orch_registry::{catalog::ServedResource, client::Client};
 use orch_storage::{Event, Revision, StoreError, Watch};
 use tokio::{sync::mpsc::Sender, task::coop::consume_budget, time::sleep};
 
-use crate::{
-    controller::AnyController,
-    key::ObjectKey,
-    panic::message_of,
-    stats::Record,
-    trigger::Trigger,
-};
+use crate::{controller::AnyController, key::ObjectKey, panic::message_of, stats::Record, trigger::Trigger};
 
 /// How long after a panic the loop begins anew.
 const RESTART_AFTER: Duration = Duration::from_secs(1);

@@ -94,7 +94,7 @@ impl TestServer {
         let mut tree = self.client.get(resource, namespace, name)?.tree;
         change(&mut tree);
         let stored = self.client.update(resource, subresource, tree).await?;
-        Ok(tree_of(resource, &stored))
+        Ok(tree_of(resource, &stored.expect("these tests change no object that is being deleted")))
     }
 
     /// A request of somebody who may do everything.

@@ -58,12 +58,9 @@ mod tests {
                 ]},
             })
         };
-        for (phase, expected) in [
-            ("Running", &["c", "p-b"][..]),
-            ("Pending", &["c", "p-b"]),
-            ("Succeeded", &[]),
-            ("Failed", &[]),
-        ] {
+        for (phase, expected) in
+            [("Running", &["c", "p-b"][..]), ("Pending", &["c", "p-b"]), ("Succeeded", &[]), ("Failed", &[])]
+        {
             assert_eq!(claims_used_by_pod(&pod(phase)), expected, "{phase}");
         }
     }
