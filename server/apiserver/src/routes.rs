@@ -1,7 +1,7 @@
 //! Which handler answers which request.
 //!
 //! Resources go to the registry, by verb; a `match` is faster than a router here. All other paths go to the
-//! router of [`documents`](crate::documents).
+//! router of `documents`.
 
 use std::sync::Arc;
 

@@ -16,8 +16,8 @@ pub enum Answer {
     Created(Arc<Object>),
     /// An object that stays for now although the client expects a DELETE to remove it.
     Accepted(Arc<Object>),
-    /// An object that is not in the store: the result of a dry run, the last state of a removed object, or the
-    /// answer of a review or an operation.
+    /// An object that is not in the store: the result of a dry run, the last state of a removed object, or
+    /// the answer of a review or an operation.
     Transient {
         /// Its JSON text.
         json: Bytes,

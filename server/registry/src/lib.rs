@@ -2,12 +2,13 @@
 //! kind.
 //!
 //! A read takes a snapshot, selects and answers stored bytes ([`read`]). A write goes through the stages of
-//! [`write`]. What a kind does beyond its schema is registered: [`behaviour`], [`operation`], [`admission`].
-//! [`verb`] has a function for each verb; [`client`] offers the same to code inside the server.
+//! [`write`](mod@write). What a kind does beyond its schema is registered: [`behaviour`], [`operation`],
+//! [`admission`]. [`verb`] has a function for each verb; [`client`] offers the same to code inside the
+//! server.
 //!
 //! From the ground up: [`catalog`] (what is served) and [`error`]; [`stored`] (the stored form) and
 //! [`objects`]; [`admission`] and [`core`]; [`context`] and [`request`] (one request); [`read`] and
-//! [`write`]; [`verb`]; [`client`].
+//! [`write`](mod@write); [`verb`]; [`client`].
 
 // A future that is awaited in place is copied with every request, so larger futures are boxed.
 #![cfg_attr(not(test), warn(clippy::large_futures))]
