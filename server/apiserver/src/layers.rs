@@ -28,7 +28,11 @@ use http::{HeaderName, HeaderValue, Method, Request, Version, header, request::P
 use hyper::body::{Body as _, Incoming};
 use orch_auth::authenticator::{Credentials, certificate::PeerCertificates};
 use orch_listener::Connection;
-use orch_registry::error::{ApiError, Result};
+use orch_machinery::media_type::{PatchKind, patch_kind};
+use orch_registry::{
+    error::{ApiError, Result},
+    request::Target,
+};
 use orch_runtime::resource_def::Verb;
 use uuid::Uuid;
 
@@ -91,11 +95,11 @@ async fn measured(
 ) -> Response {
     let query = Query::parse(parts.uri.query());
     let info = RequestInfo::parse(app.core.catalog(), &parts.method, parts.uri.path(), &query);
-    let labels = labels(&info, parts, &query);
     let is_watch = info.names.is_resource && info.names.verb == Verb::Watch.as_str();
     let in_flight = app.metrics.in_flight(!matches!(parts.method.as_str(), "GET" | "HEAD" | "OPTIONS"));
     let mut body = RequestBody::new(&parts.headers, body);
     let head = RequestHead { info: &info, query: &query, parts };
+    let labels = labels(head);
     let deadline = if is_watch { Ok(None) } else { deadline(app, &query).map(Some) };
     let mut response = {
         // Pinned where it is made: this future is the largest, and passing it on by value would copy it.
@@ -211,15 +215,16 @@ fn is_audit_id(given: &[u8]) -> bool {
 }
 
 /// The series that a request is counted in.
-fn labels(info: &RequestInfo<'_>, parts: &Parts, query: &Query) -> RequestLabels {
+fn labels(head: RequestHead<'_>) -> RequestLabels {
+    let RequestHead { info, query, parts } = head;
     let labels = match &info.route {
-        Route::Resource(verb, target) => RequestLabels::resource(
-            target.resource.def,
-            target.subresource,
-            *verb,
-            &target.namespace,
-            &target.name,
-        ),
+        Route::Resource(verb, target) => {
+            let Target { resource, subresource, namespace, name, .. } = target;
+            let labels = RequestLabels::resource(resource.def, *subresource, *verb, namespace, name);
+            let is_apply = *verb == Verb::Patch
+                && patch_kind(head.header(header::CONTENT_TYPE)) == Some(PatchKind::Apply);
+            if is_apply { labels.as_apply() } else { labels }
+        }
         Route::NonResource => RequestLabels::path(&parts.method, parts.uri.path()),
         Route::Refused(_) => RequestLabels::unserved(&parts.method),
     };

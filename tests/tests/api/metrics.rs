@@ -12,18 +12,24 @@ async fn requests_are_counted_by_route() {
     for name in ["a", "b", "c"] {
         admin.post(CONFIG_MAPS, &config_map(name, "1")).await.expect(201);
     }
+    let apply = admin.request(http::Method::PATCH, &format!("{CONFIG_MAPS}/d?fieldManager=m"));
+    let configuration = config_map("d", "1").to_string();
+    apply.body("application/apply-patch+yaml", configuration).send().await.expect(201);
     admin.get(&format!("{CONFIG_MAPS}/none")).await.refused(404, "NotFound");
     let text = admin.get("/metrics").await.text();
-    let counted = text
-        .lines()
-        .find(|line| {
-            line.starts_with("apiserver_request_total{")
-                && [r#"code="201""#, r#"resource="configmaps""#, r#"verb="POST""#]
-                    .iter()
-                    .all(|part| line.contains(part))
-        })
-        .unwrap_or_else(|| panic!("no count of creations:\n{text}"));
-    assert!(counted.ends_with(" 3"), "{counted}");
+    for (verb, count) in [("POST", " 3"), ("APPLY", " 1")] {
+        let verb = format!("verb=\"{verb}\"");
+        let counted = text
+            .lines()
+            .find(|line| {
+                line.starts_with("apiserver_request_total{")
+                    && [r#"code="201""#, r#"resource="configmaps""#, &verb]
+                        .iter()
+                        .all(|part| line.contains(part))
+            })
+            .unwrap_or_else(|| panic!("no count of {verb}:\n{text}"));
+        assert!(counted.ends_with(count), "{counted}");
+    }
     assert!(text.contains("apiserver_request_duration_seconds_bucket{"), "{text}");
 }
 

@@ -109,6 +109,11 @@ impl RequestLabels {
         RequestLabels { subject: Subject::Path(OTHER), ..Self::path(method, "/") }
     }
 
+    /// The same, for a PATCH whose content type says apply.
+    pub fn as_apply(self) -> Self {
+        RequestLabels { verb: "APPLY", ..self }
+    }
+
     /// The same, with a `dryRun` parameter.
     pub fn with_dry_run(self, dry_run: DryRun) -> Self {
         RequestLabels { dry_run, ..self }

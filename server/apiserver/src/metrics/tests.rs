@@ -22,6 +22,7 @@ fn requests_are_counted_under_their_labels() {
     metrics.answered(&list, StatusCode::IM_A_TEAPOT, Duration::ZERO);
     let status = RequestLabels::resource(&PODS, PODS.subresource("status"), Verb::Patch, "a", "b");
     metrics.answered(&status.with_dry_run(DryRun::All), StatusCode::CONFLICT, Duration::ZERO);
+    metrics.answered(&status.as_apply(), StatusCode::OK, Duration::ZERO);
     let create = RequestLabels::resource(&CONFIG_MAPS, None, Verb::Create, "a", "");
     metrics.answered(&create, StatusCode::CREATED, Duration::ZERO);
     let path = RequestLabels::path(&http::Method::HEAD, "/readyz/ping");
@@ -38,6 +39,7 @@ fn requests_are_counted_under_their_labels() {
         ("200", labels("LIST", "", "configmaps", "", "namespace"), 2),
         ("418", labels("LIST", "", "configmaps", "", "namespace"), 1),
         ("409", labels("PATCH", "All", "pods", "status", "resource"), 1),
+        ("200", labels("APPLY", "", "pods", "status", "resource"), 1),
         ("201", labels("POST", "", "configmaps", "", "resource"), 1),
         ("200", labels("GET", "", "", "/readyz", ""), 1),
     ] {
