@@ -1,5 +1,5 @@
-//! Merge patches and strategic ones of arbitrary bytes: never a panic, and a merge patch applied twice has the
-//! same effect as once.
+//! Merge patches and strategic ones of arbitrary bytes: never a panic, and a merge patch applied twice has
+//! the same effect as once.
 
 #![no_main]
 

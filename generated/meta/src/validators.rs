@@ -1,8 +1,8 @@
-//! Rules about metadata that no schema can state; schema files call them by name (`x-orch-validator:
-//! object_meta`).
+//! Rules about metadata that no schema can state; schema files call these functions by name
+//! (`x-orch-validator: object_meta`).
 //!
-//! A function checks one value and reports each fault at its field. Rules about a change have names that end
-//! in `_update`.
+//! A function checks one value and reports each fault at its field. Functions whose names end in `_update`
+//! compare a new value with the old one.
 
 mod condition;
 mod metadata;

@@ -39,8 +39,8 @@ pub fn object_meta(value: &ObjectMeta, path: &Path<'_>, cx: &mut Validation<'_>)
     }
 }
 
-/// What never changes in an object's metadata, and what is added to an object that is being deleted. Not
-/// called through a schema: metadata inside of templates may change.
+/// Name, namespace, uid and timestamps do not change, and an object that is being deleted gets no new
+/// finalizers. Not called through a schema: metadata inside of templates may change.
 pub fn object_meta_update(new: &ObjectMeta, old: &ObjectMeta, path: &Path<'_>, cx: &mut Validation<'_>) {
     if old.deletion_timestamp.is_some() {
         let added: Vec<&String> =
@@ -95,7 +95,7 @@ fn annotations(value: &ObjectMeta, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
 }
 
-/// Faults are reported at `ownerReferences.<field>`, without the owner's index, as the Kubernetes API does.
+/// Faults are reported at fields of the list, without the owner's index.
 fn owner_references(owners: &[OwnerReference], path: &Path<'_>, cx: &mut Validation<'_>) {
     let mut controller: Option<String> = None;
     for owner in owners {
@@ -297,9 +297,12 @@ mod tests {
         let report = |entry: Value| errors(&json!({"managedFields": [entry]}));
         assert_eq!(report(json!({"operation": "Update", "fieldsType": "FieldsV1", "manager": "m"})), [""; 0]);
         assert_eq!(
-            report(
-                json!({"operation": "Set", "fieldsType": "V2", "manager": "a\u{7}", "subresource": "s".repeat(257)})
-            ),
+            report(json!({
+                "operation": "Set",
+                "fieldsType": "V2",
+                "manager": "a\u{7}",
+                "subresource": "s".repeat(257)
+            })),
             [
                 "metadata.managedFields[0].operation: Invalid value: \"Set\": must be `Apply` or `Update`",
                 "metadata.managedFields[0].fieldsType: Invalid value: \"V2\": must be `FieldsV1`",
