@@ -14,6 +14,7 @@ mod daemon_set;
 mod disruption_budget;
 mod event;
 mod flowcontrol;
+mod fractional_bytes;
 mod int_or_percent;
 mod label_selector;
 mod lease;
@@ -28,6 +29,7 @@ mod secret;
 mod service;
 mod storage;
 mod token;
+mod volume_source;
 
 pub use orch_meta::validators::{
     condition_reason, finalizer_name, object_meta, object_meta_update, observed_generation,
@@ -52,7 +54,7 @@ pub use self::{
     pod::{
         POD_MAY_CHANGE, app_armor_profile, cinder, claim_template, container_port, csi_volume, data_key,
         dns_config, downward_api, env_from_sources, env_var, env_var_name, env_var_source, ephemeral_volume,
-        file_mode, file_path, flex_volume, http_headers, iqn, iscsi, lifecycle_handler, node_labels,
+        file_mode, file_path, flex_volume, http_headers, iscsi, lifecycle_handler, node_labels,
         node_selector, node_selector_term, path_below, pod, pod_affinity_term, pod_annotations,
         pod_resource_claim, pod_security_context, pod_spec, pod_template, pod_template_annotations,
         pod_update, port_number_or_name, preferred_term, probe, projected, seccomp_profile, security_context,
@@ -64,17 +66,17 @@ pub use self::{
     service::{service_spec, service_update},
     storage::{
         attachment_metadata, azure_disk_source, azure_file_persistent_source, cinder_persistent_source,
-        class_name, csi_driver, csi_driver_name, csi_driver_spec, csi_driver_spec_update,
-        csi_driver_token_requests, csi_node_spec, csi_node_spec_update, csi_persistent_source, fc_source,
-        flex_persistent_source, flocker_source, glusterfs_persistent_source, host_path_source,
-        inline_volume_spec, iscsi_persistent_source, nfs_source, node_name, path_without_backsteps,
-        persistent_volume, persistent_volume_claim, persistent_volume_claim_spec,
-        persistent_volume_claim_status, persistent_volume_claim_update, persistent_volume_spec,
-        persistent_volume_update, quantity_not_negative, quobyte_source, storage_class,
-        storage_class_provisioner, storage_class_update, storageos_persistent_source,
+        class_name, csi_driver, csi_driver_spec, csi_driver_spec_update, csi_driver_token_requests,
+        csi_node_spec, csi_node_spec_update, csi_persistent_source, fc_source, flex_persistent_source,
+        flocker_source, glusterfs_persistent_source, host_path_source, inline_volume_spec,
+        iscsi_persistent_source, nfs_source, node_name, persistent_volume, persistent_volume_claim,
+        persistent_volume_claim_spec, persistent_volume_claim_status, persistent_volume_claim_update,
+        persistent_volume_spec, persistent_volume_update, quantity_not_negative, quobyte_source,
+        storage_class, storage_class_provisioner, storage_class_update, storageos_persistent_source,
         volume_attachment_source, volume_attributes_class_name, volume_node_affinity,
     },
     token::token_request_spec,
+    volume_source::{csi_driver_name, iqn, path_without_backsteps},
 };
 
 use orch_runtime::{

@@ -22,7 +22,7 @@ mod windows;
 
 pub use self::{
     env::{data_key, env_from_sources, env_var, env_var_name, env_var_source},
-    network_volume::{flex_volume, iqn, iscsi, storage_os},
+    network_volume::{flex_volume, iscsi, storage_os},
     node_selector::{node_selector, node_selector_term, preferred_term},
     object::{POD_MAY_CHANGE, pod, pod_annotations, pod_update},
     paths::{file_mode, file_path, path_below},
@@ -35,4 +35,3 @@ pub use self::{
     volume::{cinder, claim_template, csi_volume, ephemeral_volume, size_limit, volume},
     windows::windows_options,
 };
-pub(super) use self::{network_volume::is_in_domain, warnings::warn_of_fractional_bytes};

@@ -1,4 +1,4 @@
-//! Storage: drivers, classes, volumes and claims, and rules that several of them share.
+//! Storage: drivers, classes, volumes and claims.
 
 mod access;
 mod attachment;
@@ -12,7 +12,7 @@ mod volume;
 
 pub(super) use self::claim::warn_of_claim_spec;
 pub use self::{
-    attachment::{attachment_metadata, csi_driver_name, node_name, volume_attachment_source},
+    attachment::{attachment_metadata, node_name, volume_attachment_source},
     capacity::{class_name, quantity_not_negative},
     claim::{
         persistent_volume_claim, persistent_volume_claim_spec, persistent_volume_claim_status,
@@ -24,31 +24,10 @@ pub use self::{
     source::{
         azure_disk_source, azure_file_persistent_source, cinder_persistent_source, csi_persistent_source,
         fc_source, flex_persistent_source, flocker_source, glusterfs_persistent_source, host_path_source,
-        iscsi_persistent_source, nfs_source, path_without_backsteps, quobyte_source,
-        storageos_persistent_source,
+        iscsi_persistent_source, nfs_source, quobyte_source, storageos_persistent_source,
     },
     volume::{
         inline_volume_spec, persistent_volume, persistent_volume_spec, persistent_volume_update,
         volume_attributes_class_name, volume_node_affinity,
     },
 };
-
-use orch_runtime::{
-    constraint,
-    field_error::{FieldError, Validation},
-    path::Path,
-};
-
-/// The maximum length of a driver name, in bytes.
-const MAX_DRIVER_NAME: usize = 63;
-
-/// A driver name is a DNS subdomain in letters of either case, of at most 63 bytes.
-fn driver_name(name: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if name.is_empty() {
-        cx.push(FieldError::required(path, ""));
-    }
-    if name.len() > MAX_DRIVER_NAME {
-        cx.push(FieldError::too_long(path, MAX_DRIVER_NAME));
-    }
-    cx.invalid_all(path, name, &constraint::dns_subdomain(&name.to_lowercase()));
-}

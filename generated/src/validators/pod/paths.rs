@@ -5,7 +5,7 @@ use orch_runtime::{
     path::Path,
 };
 
-use crate::validators::path_without_backsteps;
+use crate::validators::volume_source::path_without_backsteps;
 
 /// All permission bits that a file can have: 0777 in octal notation.
 const MODE_MAX: i32 = 0o777;

@@ -12,7 +12,7 @@ use crate::{
         CSIVolumeSource, CinderVolumeSource, EphemeralVolumeSource, LocalObjectReference,
         PersistentVolumeClaimTemplate, Volume,
     },
-    validators::csi_driver_name,
+    validators::volume_source::csi_driver_name,
 };
 
 /// There is exactly one source.

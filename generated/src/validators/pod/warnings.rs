@@ -11,16 +11,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use orch_runtime::{
     field_error::{Shown, Validation},
     path::Path,
-    scalar::Quantity,
 };
 
 use crate::{
     core::v1::{Affinity, PodAffinityTerm, PodSpec, WeightedPodAffinityTerm},
-    validators::node_label,
+    validators::{fractional_bytes::warn_of_fractional_resources, node_label},
 };
 
-/// Resources that are counted in bytes, and so cannot be fractional.
-const BYTE_RESOURCES: &[&str] = &["memory", "ephemeral-storage"];
 const MATCHES_NO_POD: &str = "a null labelSelector results in matching no pod";
 const USE_SECCOMP_FIELD: &str = r#"non-functional in v1.27+; use the "seccompProfile" field instead"#;
 
@@ -59,31 +56,6 @@ pub(super) fn warn(
     }
     if let Some(affinity) = &spec.affinity {
         warn_of_affinity(affinity, &at.field("affinity"), cx);
-    }
-}
-
-/// Warns of fractional amounts of resources that are counted in bytes.
-pub(super) fn warn_of_fractional_resources(
-    amounts: &BTreeMap<String, Quantity>,
-    path: &Path<'_>,
-    cx: &mut Validation<'_>,
-) {
-    for name in BYTE_RESOURCES {
-        if let Some(amount) = amounts.get(*name) {
-            warn_of_fractional_bytes(amount, &path.key(name), cx);
-        }
-    }
-}
-
-/// Warns of a fractional number of bytes.
-pub(in crate::validators) fn warn_of_fractional_bytes(
-    amount: &Quantity,
-    path: &Path<'_>,
-    cx: &mut Validation<'_>,
-) {
-    if amount.milli_value() % 1000 != 0 {
-        let shown = amount.to_string();
-        cx.warn(path, format_args!("fractional byte value {} is invalid, must be an integer", shown.shown()));
     }
 }
 

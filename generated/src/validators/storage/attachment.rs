@@ -8,7 +8,6 @@ use orch_runtime::{
     path::Path,
 };
 
-use super::driver_name;
 use crate::storage::v1::VolumeAttachmentSource;
 
 /// The limit for all keys and values of the metadata of an attachment, in bytes.
@@ -33,11 +32,6 @@ pub fn volume_attachment_source(value: &VolumeAttachmentSource, path: &Path<'_>,
         }
         (None, Some(_)) => {}
     }
-}
-
-/// A field with the name of a driver.
-pub fn csi_driver_name(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
-    driver_name(value, path, cx);
 }
 
 /// A field with the name of a node, which is a DNS subdomain.

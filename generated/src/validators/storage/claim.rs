@@ -17,7 +17,7 @@ use crate::core::v1::{
     PersistentVolumeClaim, PersistentVolumeClaimPhase, PersistentVolumeClaimSpec,
     PersistentVolumeClaimStatus, TypedLocalObjectReference, TypedObjectReference,
 };
-use crate::validators::pod::warn_of_fractional_bytes;
+use crate::validators::fractional_bytes::warn_of_fractional_bytes;
 
 /// Access modes and a storage request are required; data sources agree.
 pub fn persistent_volume_claim_spec(

@@ -8,10 +8,9 @@ use orch_runtime::{
     rule,
 };
 
-use super::driver_name;
 use crate::{
     storage::v1::{CSIDriver, CSIDriverSpec, TokenRequest},
-    validators::token::token_life,
+    validators::{token::token_life, volume_source::csi_driver_name},
 };
 
 const LIFECYCLE_MODES: &[&str] = &["Persistent", "Ephemeral"];
@@ -20,7 +19,7 @@ const LIFECYCLE_MODES: &[&str] = &["Persistent", "Ephemeral"];
 pub fn csi_driver(value: &CSIDriver, path: &Path<'_>, cx: &mut Validation<'_>) {
     // A missing name is reported by the rules for metadata.
     if !value.metadata.name.is_empty() {
-        driver_name(&value.metadata.name, &path.field("metadata").field("name"), cx);
+        csi_driver_name(&value.metadata.name, &path.field("metadata").field("name"), cx);
     }
 }
 

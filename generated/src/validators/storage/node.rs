@@ -9,8 +9,10 @@ use orch_runtime::{
     rule,
 };
 
-use super::driver_name;
-use crate::storage::v1::{CSINodeDriver, CSINodeSpec};
+use crate::{
+    storage::v1::{CSINodeDriver, CSINodeSpec},
+    validators::volume_source::csi_driver_name,
+};
 
 /// The maximum length of the ID that a driver gives a node, in bytes.
 const MAX_NODE_ID: usize = 256;
@@ -42,7 +44,7 @@ pub fn csi_node_spec_update(new: &CSINodeSpec, old: &CSINodeSpec, _path: &Path<'
 }
 
 fn node_driver(driver: &CSINodeDriver, path: &Path<'_>, cx: &mut Validation<'_>) {
-    driver_name(&driver.name, &path.field("name"), cx);
+    csi_driver_name(&driver.name, &path.field("name"), cx);
     let id = path.field("nodeID");
     if driver.node_id.is_empty() {
         cx.push(FieldError::required(&id, ""));

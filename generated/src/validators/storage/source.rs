@@ -16,10 +16,12 @@ use orch_runtime::{
     path::Path,
 };
 
-use super::driver_name;
-use crate::core::v1::{
-    AzureDiskVolumeSource, AzureFilePersistentVolumeSource, CSIPersistentVolumeSource,
-    CinderPersistentVolumeSource, HostPathVolumeSource, SecretReference, StorageOSPersistentVolumeSource,
+use crate::{
+    core::v1::{
+        AzureDiskVolumeSource, AzureFilePersistentVolumeSource, CSIPersistentVolumeSource,
+        CinderPersistentVolumeSource, HostPathVolumeSource, SecretReference, StorageOSPersistentVolumeSource,
+    },
+    validators::volume_source::{csi_driver_name, path_without_backsteps},
 };
 
 const HOST_PATH_TYPES: &[&str] =
@@ -42,13 +44,6 @@ pub fn host_path_source(value: &HostPathVolumeSource, path: &Path<'_>, cx: &mut 
     let kind = value.type_.as_deref().unwrap_or_default();
     if !HOST_PATH_TYPES.contains(&kind) {
         cx.push(FieldError::not_supported(&path.field("type"), kind, HOST_PATH_TYPES));
-    }
-}
-
-/// No part of a path is `..`.
-pub fn path_without_backsteps(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if value.split('/').any(|part| part == "..") {
-        cx.push(FieldError::invalid(path, value, "must not contain '..'"));
     }
 }
 
@@ -103,7 +98,7 @@ pub fn storageos_persistent_source(
 
 /// The driver name is valid, and references to secrets are complete. `nodeStageSecretRef` is not checked.
 pub fn csi_persistent_source(value: &CSIPersistentVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
-    driver_name(&value.driver, &path.field("driver"), cx);
+    csi_driver_name(&value.driver, &path.field("driver"), cx);
     cx.arrange(path, &[Order::of("driver"), Order::of("volumeHandle")]);
     for (field, secret) in [
         ("controllerPublishSecretRef", &value.controller_publish_secret_ref),

@@ -7,8 +7,11 @@ use orch_runtime::{
     path::Path,
 };
 
-use super::{Annotated, USE_SECCOMP_FIELD, warn_of_fractional_resources};
-use crate::core::v1::{ContainerPort, EnvVar, PodSpec, ResourceRequirements, SecurityContext};
+use super::{Annotated, USE_SECCOMP_FIELD};
+use crate::{
+    core::v1::{ContainerPort, EnvVar, PodSpec, ResourceRequirements, SecurityContext},
+    validators::fractional_bytes::warn_of_fractional_resources,
+};
 
 /// The fields that containers of all lists have.
 struct AnyContainer<'a> {

@@ -12,7 +12,7 @@ use crate::{
         FCVolumeSource, FlexPersistentVolumeSource, FlockerVolumeSource, GlusterfsPersistentVolumeSource,
         ISCSIPersistentVolumeSource, NFSVolumeSource, QuobyteVolumeSource,
     },
-    validators::{iqn, pod::is_in_domain},
+    validators::volume_source::{iqn, option_keys},
 };
 
 /// The highest logical unit number.
@@ -163,12 +163,5 @@ fn iscsi_name(name: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
 
 /// The keys of options are not in the domains of the product.
 pub fn flex_persistent_source(value: &FlexPersistentVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let options = path.field("options");
-    let own = [cx.vocabulary.label_domain, cx.vocabulary.group_suffix];
-    for key in value.options.keys() {
-        if is_in_domain(&own, key) {
-            let detail = format!("{} and {} namespaces are reserved", own[0], own[1]);
-            cx.push(FieldError::invalid(&options.key(key), key, &detail));
-        }
-    }
+    option_keys(&value.options, &path.field("options"), cx);
 }
