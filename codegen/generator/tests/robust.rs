@@ -92,7 +92,8 @@ proptest! {
     fn the_same_text_gives_the_same_report(edits in prop::collection::vec(edit(), 1..4)) {
         let text = edits.into_iter().fold(WIDGET.to_owned(), |text, edit| edited(&text, edit));
         let report = |loaded: Loaded| -> Vec<String> {
-            loaded.diagnostics.sorted().iter().map(|item| format!("{:?} {}", item.severity, item.message)).collect()
+            let found = loaded.diagnostics.sorted();
+            found.iter().map(|item| format!("{:?} {}", item.severity, item.message)).collect()
         };
         prop_assert_eq!(report(load_text(&text)), report(load_text(&text)));
     }

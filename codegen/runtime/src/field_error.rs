@@ -389,8 +389,7 @@ mod tests {
 
     #[test]
     fn warnings_name_the_place_and_are_no_errors() {
-        let vocabulary = crate::vocabulary::tests::PLAIN;
-        let mut cx = Validation::new(&vocabulary);
+        let mut cx = Validation::new(&crate::vocabulary::EXAMPLE);
         cx.warn(&Path::ROOT.field("spec").field("colour"), "deprecated");
         cx.warn(&Path::ROOT, "odd");
         assert!(cx.is_empty());
@@ -404,8 +403,7 @@ mod tests {
 
     #[test]
     fn the_number_of_errors_is_bounded() {
-        let vocabulary = crate::vocabulary::tests::PLAIN;
-        let mut cx = Validation::new(&vocabulary);
+        let mut cx = Validation::new(&crate::vocabulary::EXAMPLE);
         assert!(cx.is_empty());
         for _ in 0..MAX_ERRORS + 5 {
             cx.push(FieldError::required(&Path::ROOT, ""));

@@ -78,7 +78,8 @@ pub fn from_tree<T: Kind>(tree: Tree) -> Result<Box<dyn ApiObject>, serde_json::
     Ok(Box::new(serde_json::from_value::<T>(tree)?))
 }
 
-/// Reads a tree as a `T` by the vtable of the kind, so that the code that reads a kind exists once in a program.
+/// Reads a tree as a `T` by the vtable of the kind, so that the code that reads a kind exists once in a
+/// program.
 pub fn typed_from_tree<T: Kind>(tree: Tree) -> Result<T, serde_json::Error> {
     let object = (T::RESOURCE.from_tree)(tree)?.into_any().downcast();
     Ok(*object.expect("the vtable of a kind makes objects of that kind"))

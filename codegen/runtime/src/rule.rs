@@ -28,7 +28,7 @@ mod tests {
     use crate::{
         field_error::{Reason, Validation},
         path::Path,
-        vocabulary,
+        vocabulary::EXAMPLE,
     };
 
     /// What a rule reports about `spec`: each error's text.
@@ -38,8 +38,7 @@ mod tests {
 
     /// What a rule reports about `spec`: each error's class and text.
     pub(super) fn reported(rule: impl FnOnce(&Path<'_>, &mut Validation<'_>)) -> Vec<(Reason, String)> {
-        let vocabulary = vocabulary::tests::PLAIN;
-        let mut cx = Validation::new(&vocabulary);
+        let mut cx = Validation::new(&EXAMPLE);
         rule(&Path::ROOT.field("spec"), &mut cx);
         cx.into_errors().into_iter().map(|error| (error.reason, error.to_string())).collect()
     }

@@ -128,7 +128,7 @@ macro_rules! text_enum {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::Vocabulary;
+    use crate::vocabulary::EXAMPLE;
 
     crate::text_enum! {
         /// A colour.
@@ -137,22 +137,6 @@ mod tests {
             DarkGreen = "dark-green",
         }
     }
-
-    const NO_WORDS: Vocabulary = Vocabulary {
-        name: "test",
-        group_suffix: "",
-        label_domain: "",
-        protobuf_media_type: "",
-        namespace_system: "",
-        namespace_public: "",
-        namespace_node_lease: "",
-        namespace_finalizer: "",
-        bootstrap_token_secret_type: "",
-        initial_events_end_annotation: "",
-        flow_schema_header: "",
-        priority_level_header: "",
-        exec_info_variable: "",
-    };
 
     #[test]
     fn every_text_survives_a_round_trip() {
@@ -173,7 +157,7 @@ mod tests {
     #[test]
     fn validation_reports_what_is_not_listed() {
         let report = |value: Colour| {
-            let mut cx = Validation::new(&NO_WORDS);
+            let mut cx = Validation::new(&EXAMPLE);
             listed(&value, &Path::ROOT.field("colour"), &mut cx);
             cx.into_errors().iter().map(ToString::to_string).collect::<Vec<_>>()
         };

@@ -40,6 +40,23 @@ pub struct Vocabulary {
     pub exec_info_variable: &'static str,
 }
 
+/// Made-up words, for tests and examples. No product uses them.
+pub const EXAMPLE: Vocabulary = Vocabulary {
+    name: "example",
+    group_suffix: "example.io",
+    label_domain: "example.com",
+    protobuf_media_type: "application/vnd.example",
+    namespace_system: "example-system",
+    namespace_public: "example-public",
+    namespace_node_lease: "example-node-lease",
+    namespace_finalizer: "example",
+    bootstrap_token_secret_type: "example.com/token",
+    initial_events_end_annotation: "example.com/initial-events-end",
+    flow_schema_header: "x-example-flow-schema",
+    priority_level_header: "x-example-priority-level",
+    exec_info_variable: "EXAMPLE_EXEC_INFO",
+};
+
 impl Vocabulary {
     /// No words, for rules that compare values with none.
     pub const EMPTY: Vocabulary = Vocabulary {
@@ -91,24 +108,16 @@ impl Vocabulary {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use super::Vocabulary;
-
-    /// For tests that need some vocabulary.
-    pub(crate) const PLAIN: Vocabulary = Vocabulary {
-        name: "test",
-        group_suffix: "example.io",
-        label_domain: "example.com",
-        ..Vocabulary::EMPTY
-    };
+mod tests {
+    use super::EXAMPLE;
 
     #[test]
     fn only_groups_of_the_domain_change() {
-        assert_eq!(PLAIN.group("coordination.orch.io"), "coordination.example.io");
-        assert_eq!(PLAIN.group("apps"), "apps");
-        assert_eq!(PLAIN.group("myorch.io"), "myorch.io");
-        assert_eq!(PLAIN.api_version("", "v1"), "v1");
-        assert_eq!(PLAIN.api_version("coordination.orch.io", "v1"), "coordination.example.io/v1");
-        assert_eq!(PLAIN.label("metadata.name"), "example.com/metadata.name");
+        assert_eq!(EXAMPLE.group("coordination.orch.io"), "coordination.example.io");
+        assert_eq!(EXAMPLE.group("apps"), "apps");
+        assert_eq!(EXAMPLE.group("myorch.io"), "myorch.io");
+        assert_eq!(EXAMPLE.api_version("", "v1"), "v1");
+        assert_eq!(EXAMPLE.api_version("coordination.orch.io", "v1"), "coordination.example.io/v1");
+        assert_eq!(EXAMPLE.label("metadata.name"), "example.com/metadata.name");
     }
 }

@@ -1,7 +1,7 @@
 //! A server of widgets, beside the product's own resources.
 //!
-//! The schema folder says what a widget is; that alone makes a complete API. Each other file shows one thing that a
-//! schema cannot say.
+//! The schema folder says what a widget is; that alone makes a complete API. Each other file shows one
+//! thing that a schema cannot say.
 
 mod behaviour;
 mod colour_policy;

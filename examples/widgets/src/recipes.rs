@@ -38,7 +38,10 @@ impl Controller for Recipes {
                     "name": &*key.name, "uid": widget.metadata.uid, "controller": true,
                 }],
             },
-            "data": {"colour": widget.spec.colour.as_str(), "pieces": widget.spec.replicas.unwrap_or(1).to_string()},
+            "data": {
+                "colour": widget.spec.colour.as_str(),
+                "pieces": widget.spec.replicas.unwrap_or(1).to_string(),
+            },
         });
         // An apply of what is there already changes nothing.
         cx.client().apply(cx.served::<ConfigMap>()?, &key.namespace, &name, &recipe, true).await?;

@@ -1,5 +1,5 @@
-//! Routes beside the API. They are behind the same authentication and authorization: a caller needs the verb `get` on
-//! the path.
+//! Routes beside the API. They are behind the same authentication and authorization: a caller needs the verb
+//! `get` on the path.
 
 use axum::{Extension, Router, response::IntoResponse, routing::get};
 use orch_apiserver::routes::RouteCaller;

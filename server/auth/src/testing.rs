@@ -1,4 +1,4 @@
-//! Certificates and a vocabulary for the tests of this crate.
+//! Certificates for the tests of this crate.
 
 use std::{
     io::Write,
@@ -6,29 +6,11 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use orch_runtime::vocabulary::Vocabulary;
 use rcgen::{
     BasicConstraints, Certificate, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose,
     IsCa, Issuer, KeyPair,
 };
 use rustls_pki_types::CertificateDer;
-
-/// Only the group suffix matters here.
-pub const VOCABULARY: Vocabulary = Vocabulary {
-    name: "test",
-    group_suffix: "example.io",
-    label_domain: "",
-    protobuf_media_type: "",
-    namespace_system: "",
-    namespace_public: "",
-    namespace_node_lease: "",
-    namespace_finalizer: "",
-    bootstrap_token_secret_type: "",
-    initial_events_end_annotation: "",
-    flow_schema_header: "",
-    priority_level_header: "",
-    exec_info_variable: "",
-};
 
 /// All test certificates are valid from here (seconds since 1970) ...
 pub const START: u64 = 1_700_000_000;

@@ -21,7 +21,8 @@ pub fn is_volume_bound(volume: &Tree) -> bool {
     volume.pointer("/status/phase").and_then(Tree::as_str) == Some("Bound")
 }
 
-/// The names of the claims among the volumes of a pod, which are in its namespace. One that has ended uses none.
+/// The names of the claims among the volumes of a pod, which are in its namespace. A pod that has ended uses
+/// none.
 pub fn claims_used_by_pod(pod: &Tree) -> Vec<String> {
     if matches!(text(pod, "/status/phase"), "Succeeded" | "Failed") {
         return Vec::new();

@@ -4,29 +4,12 @@ use orch_runtime::{
     resource_def::CellContext,
     scalar::Time,
     type_def::{FieldDef, ListSemantics, PatchStrategy, Scalar, Shape, TypeDef},
-    vocabulary::Vocabulary,
-};
-
-/// A vocabulary.
-pub(crate) const VOCABULARY: Vocabulary = Vocabulary {
-    name: "test",
-    group_suffix: "example.io",
-    label_domain: "example.com",
-    protobuf_media_type: "application/vnd.test",
-    namespace_system: "",
-    namespace_public: "",
-    namespace_node_lease: "",
-    namespace_finalizer: "",
-    bootstrap_token_secret_type: "",
-    initial_events_end_annotation: "",
-    flow_schema_header: "",
-    priority_level_header: "",
-    exec_info_variable: "",
+    vocabulary::EXAMPLE,
 };
 
 /// The context of table cells at this time.
 pub fn context(now: Time) -> CellContext<'static> {
-    CellContext { vocabulary: &VOCABULARY, now }
+    CellContext { vocabulary: &EXAMPLE, now }
 }
 
 const STRING: Shape = Shape::Scalar(Scalar::String);

@@ -248,16 +248,15 @@ impl MediaTypes {
 
 #[cfg(test)]
 mod tests {
-    use orch_runtime::type_def::{FieldDef, GateStage};
-
-    use super::*;
-    use crate::{
-        fixture::{BAG, VOCABULARY},
-        json::Limits,
+    use orch_runtime::{
+        type_def::{FieldDef, GateStage},
+        vocabulary::EXAMPLE,
     };
 
-    const OTHER_VOCABULARY: Vocabulary =
-        Vocabulary { protobuf_media_type: "application/vnd.other", ..VOCABULARY };
+    use super::*;
+    use crate::{fixture::BAG, json::Limits};
+
+    const OTHER: Vocabulary = Vocabulary { protobuf_media_type: "application/vnd.other", ..EXAMPLE };
 
     static NUMBERED: TypeDef = TypeDef {
         name: "test.v1.Numbered",
@@ -267,7 +266,7 @@ mod tests {
     };
 
     fn all() -> MediaTypes {
-        MediaTypes::new(&[&VOCABULARY, &OTHER_VOCABULARY], |_| true)
+        MediaTypes::new(&[&EXAMPLE, &OTHER], |_| true)
     }
 
     fn names(media_types: impl Iterator<Item = Named>) -> Vec<&'static str> {
@@ -277,10 +276,11 @@ mod tests {
     #[test]
     fn protobuf_has_a_name_in_each_vocabulary() {
         let all = all();
-        let every = ["application/json", "application/yaml", "application/vnd.test", "application/vnd.other"];
+        let every =
+            ["application/json", "application/yaml", "application/vnd.example", "application/vnd.other"];
         assert_eq!(names(all.iter()), every);
-        assert_eq!(names(all.in_vocabulary(&VOCABULARY)), every[..3]);
-        assert_eq!(names(all.in_vocabulary(&OTHER_VOCABULARY)), [every[0], every[1], every[3]]);
+        assert_eq!(names(all.in_vocabulary(&EXAMPLE)), every[..3]);
+        assert_eq!(names(all.in_vocabulary(&OTHER)), [every[0], every[1], every[3]]);
         assert_eq!(names(all.iter()).first(), Some(&Named::JSON.name));
         assert_eq!([Named::JSON, Named::YAML].map(Named::syntax), [Syntax::Json, Syntax::Yaml]);
     }
@@ -298,7 +298,7 @@ mod tests {
             feature_gate: Some(&GATE),
         }];
         for (is_on, expected) in [(true, &["application/gated"][..]), (false, &[])] {
-            let gated = MediaTypes::of_table(GATED, &[&VOCABULARY], |gate| gate.name == "Test" && is_on);
+            let gated = MediaTypes::of_table(GATED, &[&EXAMPLE], |gate| gate.name == "Test" && is_on);
             assert_eq!(names(gated.iter()), expected);
             assert!(gated.reader("application/gated").is_none());
         }
@@ -317,7 +317,7 @@ mod tests {
             ("application/json", Some(true)),
             ("application/json; charset=utf-8", Some(true)),
             (" application/yaml ", Some(true)),
-            ("application/vnd.test", Some(false)),
+            ("application/vnd.example", Some(false)),
             ("application/vnd.other", Some(false)),
             ("application/vnd.unknown", None),
             ("Application/Json", None),
@@ -336,7 +336,11 @@ mod tests {
             .collect();
         assert_eq!(
             content_types,
-            ["application/json", "application/vnd.test;stream=watch", "application/vnd.other;stream=watch"]
+            [
+                "application/json",
+                "application/vnd.example;stream=watch",
+                "application/vnd.other;stream=watch"
+            ]
         );
     }
 

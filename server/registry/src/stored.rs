@@ -106,8 +106,8 @@ pub fn list_item<'o>(resource: &ServedResource, object: &'o Object) -> Option<&'
     stored.get(prefix..stored.len().checked_sub(END)?)
 }
 
-/// Whether an object may have a field of this name anywhere; otherwise it need not be decoded, which costs many
-/// times as much as this. A damaged object may.
+/// Whether an object may have a field of this name anywhere; otherwise it need not be decoded, which costs
+/// many times as much as this. A damaged object may.
 pub fn may_have_field(object: &Object, field: &str) -> bool {
     let quoted = format!("\"{field}\":");
     let text = object.value().ok().and_then(|bytes| str::from_utf8(bytes).ok());

@@ -1,5 +1,5 @@
-//! Admission plugins and controllers that operators turn off, and races that nothing may lose: creates against the
-//! deletion of their namespace, and services that want the same address.
+//! Admission plugins and controllers that operators turn off, and races that nothing may lose: creates
+//! against the deletion of their namespace, and services that want the same address.
 
 use std::time::Duration;
 
@@ -86,7 +86,8 @@ async fn no_object_is_left_behind_in_a_namespace_that_goes() {
     }
 }
 
-/// A network of 8 addresses has five to give. Twenty services at once get them, each its own, and the rest are refused.
+/// A network of 8 addresses has five to give. Twenty services at once get them, each its own, and the rest
+/// are refused.
 #[tokio::test]
 async fn the_last_address_goes_to_one_service() {
     let server = TestServer::options().flag("--service-cluster-ip-range=10.0.0.0/29").start().await;

@@ -66,7 +66,10 @@ fn field_def(emitter: &Emitter<'_>, field: &Field) -> TokenStream {
         let flag = format_ident!("{flag}");
         quote!(#flag: true,)
     });
-    quote!(#field_def { name: #name, #tag #inline_tag shape: #shape, #(#flags)* #patch #(#texts)* #gate ..#field_def::PLAIN })
+    quote!(#field_def {
+        name: #name, #tag #inline_tag shape: #shape,
+        #(#flags)* #patch #(#texts)* #gate ..#field_def::PLAIN
+    })
 }
 
 /// The gate, as a reference to a constant.

@@ -21,7 +21,10 @@ idl_object! {
 
 idl_object! {
     /// `x-orch-union`: exactly one, or at most one, of some fields of the object is set.
-    pub struct UnionExtension, "x-orch-union", refused: &[("oneOf", "write `exactlyOne`"), ("anyOf", "write `atMostOne`")], {
+    pub struct UnionExtension, "x-orch-union", refused: &[
+        ("oneOf", "write `exactlyOne`"),
+        ("anyOf", "write `atMostOne`"),
+    ], {
         /// Fields of which exactly one is set.
         "exactlyOne" => exactly_one: Option<Vec<Spanned<String>>>,
         /// Fields of which at most one is set.
@@ -43,7 +46,10 @@ idl_object! {
 
 idl_object! {
     /// One rule of `x-orch-validations`.
-    pub struct Rule, "a rule", refused: &[("messageExpression", "write a constant `message`"), ("optionalOldSelf", "test `oldSelf` in the rule")], {
+    pub struct Rule, "a rule", refused: &[
+        ("messageExpression", "write a constant `message`"),
+        ("optionalOldSelf", "test `oldSelf` in the rule"),
+    ], {
         /// An expression over `self` and `oldSelf` that is true for good values.
         "rule" => rule: Spanned<String>,
         /// What the error says.

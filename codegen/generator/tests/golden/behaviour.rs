@@ -150,10 +150,10 @@ fn defaults_are_filled_in_here_and_below() {
     }));
     value.set_defaults();
     let expected = json!({
-        "flag": true, "number": -3, "real": 0.5, "text": "hello", "explicit": "given", "share": "25%", "port": 80,
-        "quantity": "1Gi", "colour": "dark-green", "list": ["a", "b"], "map": {"one": 1},
-        "any": {"deep": [1, "two", null]}, "item": {"name": "made", "replicas": 1}, "always": {"replicas": 1},
-        "items": [{"replicas": 1}, {"replicas": 0}], "byName": {"k": [{"replicas": 1}]}, "computed": "computed",
+        "flag": true, "number": -3, "real": 0.5, "text": "hello", "explicit": "given",
+        "share": "25%", "port": 80, "quantity": "1Gi", "colour": "dark-green", "list": ["a", "b"], "map": {"one": 1},
+        "any": {"deep": [1, "two", null]}, "item": {"name": "made", "replicas": 1},
+        "always": {"replicas": 1}, "items": [{"replicas": 1}, {"replicas": 0}], "byName": {"k": [{"replicas": 1}]}, "computed": "computed",
         "none": {}, "paired": {"to": "nowhere"},
     });
     assert_eq!(write(&value), expected);
@@ -162,8 +162,8 @@ fn defaults_are_filled_in_here_and_below() {
 
     let given = json!({
         "flag": false, "number": 0, "real": 0.0, "text": "t", "explicit": "", "share": 1, "port": "p",
-        "quantity": "0", "colour": "red", "list": ["x"], "map": {"two": 2}, "any": {}, "item": {"replicas": 2},
-        "always": {"replicas": 3}, "computed": "c",
+        "quantity": "0", "colour": "red", "list": ["x"], "map": {"two": 2}, "any": {},
+        "item": {"replicas": 2}, "always": {"replicas": 3}, "computed": "c",
     });
     let mut value: Defaults = read(&given);
     value.set_defaults();
@@ -214,7 +214,9 @@ fn rules_report_in_the_standard_words() {
         (json!({"words": ["a", "b", "a"]}), &[r#"words[2]: Duplicate value: "a""#]),
         (json!({"repeated": ["a", "a"]}), &[]),
         (
-            json!({"ports": [{"number": 80}, {"number": 80, "protocol": "UDP"}, {"number": 0}, {"number": 80}]}),
+            json!({"ports": [
+                {"number": 80}, {"number": 80, "protocol": "UDP"}, {"number": 0}, {"number": 80},
+            ]}),
             &[
                 r"ports[3]: Duplicate value: 80, null",
                 "ports[2].number: Invalid value: 0: must be between 1 and 65535, inclusive",

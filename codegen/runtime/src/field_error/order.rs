@@ -111,10 +111,10 @@ fn rank(mut rest: &str, mut order: &[Order]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{field_error::FieldError, vocabulary::tests::PLAIN};
+    use crate::{field_error::FieldError, vocabulary::EXAMPLE};
 
     fn validation(fields: &[&str]) -> Validation<'static> {
-        let mut cx = Validation::new(&PLAIN);
+        let mut cx = Validation::new(&EXAMPLE);
         for field in fields {
             cx.push(FieldError::required(&Path::ROOT.field(field), ""));
         }

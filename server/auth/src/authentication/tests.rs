@@ -1,6 +1,6 @@
 //! Tests of several methods together.
 
-use orch_runtime::vocabulary::Vocabulary;
+use orch_runtime::vocabulary::{EXAMPLE, Vocabulary};
 use rustls_pki_types::CertificateDer;
 
 use super::{Authentication, AuthenticationConfig};
@@ -8,7 +8,7 @@ use crate::{
     answer::Answer,
     authenticator::{Authenticated, Authenticator, Credentials, certificate::PeerCertificates},
     error::AuthError,
-    testing::{Authority, VOCABULARY, now},
+    testing::{Authority, now},
     user::UserInfo,
 };
 
@@ -55,7 +55,7 @@ async fn an_invalid_credential_is_never_anonymous_and_any_valid_one_will_do() {
     const TOKEN: &str = "token-file: token-user [\"system:authenticated\"]";
     const ANONYMOUS: &str = "anonymous: system:anonymous [\"system:unauthenticated\"]";
     for anonymous in [false, true] {
-        let Fixture { authentication, trusted, foreign } = fixture(anonymous, &VOCABULARY);
+        let Fixture { authentication, trusted, foreign } = fixture(anonymous, &EXAMPLE);
         let nobody = if anonymous { ANONYMOUS } else { "no credentials" };
         for (certificate, header, expected) in [
             (None, None, nobody),
@@ -88,7 +88,7 @@ async fn an_invalid_credential_is_never_anonymous_and_any_valid_one_will_do() {
 async fn a_token_is_refused_where_no_method_knows_tokens() {
     let authentication = Authentication::new(
         &AuthenticationConfig { anonymous: true, ..AuthenticationConfig::default() },
-        &VOCABULARY,
+        &EXAMPLE,
     )
     .unwrap();
     let peer = PeerCertificates::default();
@@ -111,7 +111,7 @@ fn a_misplaced_space_draws_a_warning() {
 
 #[test]
 fn errors_do_not_show_the_token() {
-    let Fixture { authentication, .. } = fixture(true, &VOCABULARY);
+    let Fixture { authentication, .. } = fixture(true, &EXAMPLE);
     let peer = PeerCertificates::default();
     let credentials = Credentials::new(&peer, Some(b"Bearer s3cret"), now());
     let Answer::Ready(Err(error)) = authentication.authenticate(&credentials) else {

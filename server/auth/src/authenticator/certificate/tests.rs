@@ -2,6 +2,7 @@
 
 use std::{fmt::Write as _, io::Write as _, time::SystemTime};
 
+use orch_runtime::vocabulary::EXAMPLE;
 use rcgen::{BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa};
 use rustls_pki_types::CertificateDer;
 
@@ -10,14 +11,14 @@ use crate::{
     answer::Answer,
     authenticator::{Authenticated, Authenticator, Credentials},
     error::AuthError,
-    testing::{Authority, END, START, VOCABULARY, at, now},
+    testing::{Authority, END, START, at, now},
 };
 
 type Outcome = Result<Option<Authenticated>, AuthError>;
 
 fn trusting(authority: &Authority) -> CertificateAuthenticator {
     let (_guard, path) = authority.file();
-    CertificateAuthenticator::from_files(&[path], &VOCABULARY).unwrap()
+    CertificateAuthenticator::from_files(&[path], &EXAMPLE).unwrap()
 }
 
 fn ask_at(authenticator: &CertificateAuthenticator, peer: &PeerCertificates, time: SystemTime) -> Outcome {
@@ -156,8 +157,7 @@ fn unusable_trust_files_are_named() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(content.as_bytes()).unwrap();
         let path = file.path().to_owned();
-        let error =
-            CertificateAuthenticator::from_files(std::slice::from_ref(&path), &VOCABULARY).unwrap_err();
+        let error = CertificateAuthenticator::from_files(std::slice::from_ref(&path), &EXAMPLE).unwrap_err();
         let text = error.to_string();
         assert!(text.starts_with(path.to_str().unwrap()) && text.contains(expected), "{text}");
         assert!(!error.is_credential());

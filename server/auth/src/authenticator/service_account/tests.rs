@@ -1,13 +1,14 @@
 //! Each reason to refuse a token, once.
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
+use orch_runtime::vocabulary::EXAMPLE;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::{
     authenticator::certificate::PeerCertificates,
     service_account::{Found, Grant, SigningKey},
-    testing::{VOCABULARY, at},
+    testing::at,
 };
 
 const START: i64 = 1_700_000_000;
@@ -33,7 +34,7 @@ fn key() -> SigningKey {
 }
 
 fn issuer() -> Arc<TokenIssuer> {
-    Arc::new(TokenIssuer::new(key(), ISSUER.to_owned(), Vec::new(), &VOCABULARY))
+    Arc::new(TokenIssuer::new(key(), ISSUER.to_owned(), Vec::new(), &EXAMPLE))
 }
 
 fn grant() -> Grant {
@@ -55,8 +56,7 @@ fn shown(
     after: u64,
     audiences: &[String],
 ) -> Result<Option<Authenticated>, String> {
-    let authenticator =
-        ServiceAccountAuthenticator::new(Arc::clone(tokens), Box::new(Everything), &VOCABULARY);
+    let authenticator = ServiceAccountAuthenticator::new(Arc::clone(tokens), Box::new(Everything), &EXAMPLE);
     let peer = PeerCertificates::default();
     let header = format!("Bearer {token}");
     let now = at(START.cast_unsigned() + after);
@@ -119,8 +119,7 @@ fn each_reason_to_refuse_a_token() {
 fn tokens_of_other_issuers_are_left_to_other_methods() {
     let tokens = issuer();
     let token = tokens.issue(&grant()).unwrap();
-    let elsewhere =
-        TokenIssuer::new(key(), "https://elsewhere.example.io".to_owned(), Vec::new(), &VOCABULARY);
+    let elsewhere = TokenIssuer::new(key(), "https://elsewhere.example.io".to_owned(), Vec::new(), &EXAMPLE);
     for other in ["secret", "a.b", "a.b.c", "..", &elsewhere.issue(&grant()).unwrap()] {
         assert_eq!(shown(&tokens, other, 0, &[]), Ok(None), "{other}");
     }
@@ -147,6 +146,6 @@ fn tokens_of_other_issuers_are_left_to_other_methods() {
     }
     let unsigned = format!("{}.", token.rsplit_once('.').unwrap().0);
     assert_eq!(shown(&tokens, &unsigned, 0, &[]), not_ours);
-    let same_issuer = Arc::new(TokenIssuer::new(key(), ISSUER.to_owned(), Vec::new(), &VOCABULARY));
+    let same_issuer = Arc::new(TokenIssuer::new(key(), ISSUER.to_owned(), Vec::new(), &EXAMPLE));
     assert_eq!(shown(&same_issuer, &token, 0, &[]), not_ours);
 }
