@@ -1,8 +1,8 @@
 //! Work that the server does by itself, beside requests: controllers, what runs them, and the product's own.
 //!
 //! A [`Controller`] brings the objects of one kind to where they should be, and a [`Trigger`] tells it of
-//! changes of other kinds. A [`Runner`](runner::Runner) gives each controller its watching loop, its queue and
-//! its workers; a [`Monitor`](stats::Monitor) tells how they are. Operators choose controllers by name
+//! changes of other kinds. A [`Runner`](runner::Runner) gives each controller its watching loop, its queue
+//! and its workers; a [`Monitor`](stats::Monitor) tells how they are. Operators choose controllers by name
 //! ([`selection`]). The controllers of the product ([`product`]) use nothing that those of a user cannot use.
 
 pub mod controller;

@@ -151,10 +151,11 @@ fn defaults_are_filled_in_here_and_below() {
     value.set_defaults();
     let expected = json!({
         "flag": true, "number": -3, "real": 0.5, "text": "hello", "explicit": "given",
-        "share": "25%", "port": 80, "quantity": "1Gi", "colour": "dark-green", "list": ["a", "b"], "map": {"one": 1},
+        "share": "25%", "port": 80, "quantity": "1Gi", "colour": "dark-green",
+        "list": ["a", "b"], "map": {"one": 1},
         "any": {"deep": [1, "two", null]}, "item": {"name": "made", "replicas": 1},
-        "always": {"replicas": 1}, "items": [{"replicas": 1}, {"replicas": 0}], "byName": {"k": [{"replicas": 1}]}, "computed": "computed",
-        "none": {}, "paired": {"to": "nowhere"},
+        "always": {"replicas": 1}, "items": [{"replicas": 1}, {"replicas": 0}],
+        "byName": {"k": [{"replicas": 1}]}, "computed": "computed", "none": {}, "paired": {"to": "nowhere"},
     });
     assert_eq!(write(&value), expected);
     value.set_defaults();
