@@ -79,11 +79,13 @@ async fn what_is_registered(server: &TestServer) {
     let refused = bob.post(WIDGETS, &widget("red", "Red", 1)).await;
     assert_eq!(
         refused.refused(403, "Forbidden"),
-        r#"widgets.example.orch.io "red" is forbidden: only painters may make red widgets"#
+        r#"widgets.example.orch.io "red" is forbidden: only painters may make and delete red widgets"#
     );
     let created = bob.post(WIDGETS, &widget("a", "Green", 2)).await.expect(201);
     assert_eq!(created["metadata"]["labels"], json!({"example.orch.io/colour": "Green"}));
     admin.post(WIDGETS, &widget("red", "Red", 1)).await.expect(201);
+    bob.delete(&format!("{WIDGETS}/red")).await.refused(403, "Forbidden");
+    admin.delete(&format!("{WIDGETS}/red")).await.expect(200);
 
     let recipe = "/api/v1/namespaces/default/configmaps/a-recipe";
     let made = eventually(async || {

@@ -1,4 +1,4 @@
-//! An admission plugin: who may make red widgets.
+//! An admission plugin: who may make and delete red widgets.
 
 use orch_registry::{
     admission::{AdmissionPlugin, AdmissionRequest, Admitted},
@@ -8,7 +8,7 @@ use orch_runtime::{object::Kind, resource_def::Verb};
 
 use crate::{Widget, example::v1::Colour};
 
-/// Members may make red widgets, and so may whoever may do everything.
+/// Members may make and delete red widgets, and so may whoever may do everything.
 const PAINTERS: [&str; 2] = ["painters", "system:masters"];
 
 pub struct ColourPolicy;
@@ -25,13 +25,20 @@ impl AdmissionPlugin for ColourPolicy {
 
 fn check(request: &AdmissionRequest<'_>) -> Result<(), ApiError> {
     let is_widget = std::ptr::eq(request.resource.def, Widget::RESOURCE);
-    if !is_widget || request.operation != Verb::Create {
-        return Ok(());
-    }
-    let widget = request.object.as_ref().and_then(|object| object.as_any().downcast_ref::<Widget>());
+    let object = match request.operation {
+        Verb::Create => request.object.as_deref(),
+        Verb::Delete => request.old,
+        _ => None,
+    };
+    let Some(object) = object.filter(|_| is_widget) else { return Ok(()) };
+    let widget = object.as_any().downcast_ref::<Widget>();
     let is_red = widget.is_some_and(|widget| widget.spec.colour == Colour::Red);
     if !is_red || PAINTERS.iter().any(|group| request.user.in_group(group)) {
         return Ok(());
     }
-    Err(ApiError::not_admitted(request.resource, request.name, "only painters may make red widgets"))
+    Err(ApiError::not_admitted(
+        request.resource,
+        request.name,
+        "only painters may make and delete red widgets",
+    ))
 }

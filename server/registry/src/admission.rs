@@ -31,11 +31,13 @@ pub struct AdmissionRequest<'a> {
     pub dry_run: bool,
     /// The object as it will be stored; absent for deletions and for operations on sub-resources.
     pub object: Option<&'a mut dyn ApiObject>,
-    /// The object as it is stored; absent for creates, deletions and operations.
+    /// The object as it is stored; absent for creates and operations. For a deletion it is there in
+    /// [`AdmissionPlugin::validate`], unless it is no object of its kind by today's schema.
     pub old: Option<&'a dyn ApiObject>,
     /// The stored objects.
     pub objects: &'a Objects,
-    /// What must still hold when the write commits; otherwise the whole write runs again.
+    /// What must still hold when a create or an update commits; otherwise the whole write runs again. For
+    /// others it has no effect.
     pub conditions: &'a mut Vec<Condition>,
 }
 

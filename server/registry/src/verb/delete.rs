@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use orch_machinery::meta::{Meta, MetaMut};
 use orch_meta::meta::v1::{Status, StatusDetails};
-use orch_runtime::{Tree, resource_def::Verb};
+use orch_runtime::Tree;
 use orch_storage::{Change, Object};
 
 use super::unsafe_delete;
@@ -94,11 +94,12 @@ pub async fn delete_object(
     target: &Target<'_>,
     options: &DeletionOptions,
 ) -> Result<Deleted> {
-    plugins::ask(cx, target, Verb::Delete, options.dry_run).await?;
+    plugins::begin_deletion(cx, target, options.dry_run).await?;
     let mut races = Races::at(target);
     loop {
         let current = cx.core.objects().find(target.resource, &target.namespace, &target.name)?;
         check_preconditions(target, &current, options)?;
+        plugins::validate_deletion(cx, target, options.dry_run, &current.tree).await?;
         match delete_current(cx, target, &current, options).await {
             Err(Refused::Race | Refused::Exists) => races.lost().await?,
             Err(Refused::Error(error)) => return Err(error),

@@ -1,7 +1,6 @@
 //! POST to a sub-resource that is an operation: its body, of another kind, says what to do.
 
 use orch_machinery::gated::GatedFields;
-use orch_runtime::resource_def::Verb;
 
 use crate::{
     answer::Answer,
@@ -28,6 +27,6 @@ pub async fn operate(
         let gated = GatedFields::of(body.type_def, |gate| cx.core.gates().is_on(gate));
         gated.drop_from(&mut tree, None, body.type_def);
     }
-    plugins::ask(cx, &target, Verb::Create, options.dry_run).await?;
+    plugins::ask_about_operation(cx, &target, options.dry_run).await?;
     operation.perform(OperationContext { cx, target: &target, options: &options }, tree).await
 }

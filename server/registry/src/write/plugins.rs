@@ -1,10 +1,10 @@
 //! What admission plugins are shown: the same request for every write, with the object where there is one to
 //! look at.
 
-use orch_runtime::resource_def::Verb;
+use orch_runtime::{Tree, resource_def::Verb};
 use orch_storage::Condition;
 
-use super::{attempt::Attempt, draft::Draft};
+use super::{attempt::Attempt, draft::Draft, prepare::typed};
 use crate::{admission::AdmissionRequest, context::RequestContext, error::Result, request::Target};
 
 /// A create or an update, with the object as it is now in the draft.
@@ -19,17 +19,44 @@ pub fn request<'a>(attempt: Attempt<'a>, draft: &'a mut Draft<'_>) -> AdmissionR
     }
 }
 
-/// Asks the plugins about a request that changes an object, but not by a new state of it: a deletion, or an
-/// operation on a sub-resource.
-///
-/// Conditions that plugins set are dropped: the write that follows sets its own.
+/// Asks the plugins about an operation on a sub-resource, which brings no new state of the object itself.
 ///
 /// # Errors
 /// Of the plugin that refuses.
-pub async fn ask(cx: &RequestContext<'_>, target: &Target<'_>, operation: Verb, dry_run: bool) -> Result<()> {
+pub async fn ask_about_operation(cx: &RequestContext<'_>, target: &Target<'_>, dry_run: bool) -> Result<()> {
     let mut conditions = Vec::new();
-    let mut request = without_object(cx, target, operation, dry_run, &mut conditions);
+    let mut request = without_object(cx, target, Verb::Create, dry_run, &mut conditions);
     cx.core.admission().mutate(&mut request).await?;
+    cx.core.admission().validate(&mut request).await
+}
+
+/// Lets mutating plugins refuse a deletion, before the object is looked up.
+///
+/// # Errors
+/// Of the plugin that refuses.
+pub async fn begin_deletion(cx: &RequestContext<'_>, target: &Target<'_>, dry_run: bool) -> Result<()> {
+    let mut conditions = Vec::new();
+    let mut request = without_object(cx, target, Verb::Delete, dry_run, &mut conditions);
+    cx.core.admission().mutate(&mut request).await
+}
+
+/// Lets validating plugins refuse the deletion of an object as it is now.
+///
+/// # Errors
+/// Of the plugin that refuses.
+pub async fn validate_deletion(
+    cx: &RequestContext<'_>,
+    target: &Target<'_>,
+    dry_run: bool,
+    current: &Tree,
+) -> Result<()> {
+    let mut conditions = Vec::new();
+    // An object that an older schema let in must remain deletable.
+    let old = typed(target.resource, current.clone()).ok();
+    let mut request = AdmissionRequest {
+        old: old.as_deref(),
+        ..without_object(cx, target, Verb::Delete, dry_run, &mut conditions)
+    };
     cx.core.admission().validate(&mut request).await
 }
 
