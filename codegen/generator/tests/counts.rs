@@ -116,24 +116,30 @@ impl Counts {
 }
 
 fn constraints(written: &Constraints) -> usize {
-    let numbers = [
-        written.minimum,
-        written.maximum,
-        written.exclusive_minimum,
-        written.exclusive_maximum,
-        written.multiple_of,
-    ];
+    // Every field is named, so that a further keyword is not forgotten.
+    let Constraints {
+        enum_values,
+        pattern,
+        minimum,
+        maximum,
+        exclusive_minimum,
+        exclusive_maximum,
+        multiple_of,
+        min_length,
+        max_length,
+        min_items,
+        max_items,
+        unique_items,
+        repeated_items: _,
+        min_properties,
+        max_properties,
+    } = written;
+    let numbers = [minimum, maximum, exclusive_minimum, exclusive_maximum, multiple_of];
     // `minLength: 0` takes a rule away.
-    let sizes = [
-        written.min_length.filter(|length| *length > 0),
-        written.max_length,
-        written.min_items,
-        written.max_items,
-        written.min_properties,
-        written.max_properties,
-    ];
-    let others = [!written.enum_values.is_empty(), written.pattern.is_some(), written.unique_items];
-    numbers.iter().flatten().count()
-        + sizes.iter().flatten().count()
+    let min_length = &min_length.filter(|length| *length > 0);
+    let sizes = [min_length, max_length, min_items, max_items, min_properties, max_properties];
+    let others = [!enum_values.is_empty(), pattern.is_some(), *unique_items];
+    numbers.into_iter().flatten().count()
+        + sizes.into_iter().flatten().count()
         + others.into_iter().filter(|is_written| *is_written).count()
 }

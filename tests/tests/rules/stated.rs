@@ -41,6 +41,7 @@ enum What {
     Format,
     Minimum(f64),
     Maximum(f64),
+    MultipleOf,
     MinLength,
     MaxLength,
     MinItems,
@@ -63,6 +64,7 @@ impl fmt::Display for Rule {
             What::Format => f.write_str("format"),
             What::Minimum(limit) => write!(f, "minimum {limit}"),
             What::Maximum(limit) => write!(f, "maximum {limit}"),
+            What::MultipleOf => f.write_str("multipleOf"),
             What::MinLength => f.write_str("minLength"),
             What::MaxLength => f.write_str("maxLength"),
             What::MinItems => f.write_str("minItems"),
@@ -207,6 +209,7 @@ impl Rule {
             What::Format => begins("Invalid value"),
             What::Minimum(limit) => here && value().is_some_and(|value| value < *limit),
             What::Maximum(limit) => here && value().is_some_and(|value| value > *limit),
+            What::MultipleOf => here && message.contains("must be a multiple of "),
             What::MinLength => here && message.contains("must be at least "),
             What::MinItems => here && message.contains("must have at least "),
             What::MaxLength => begins("Too long"),
@@ -352,28 +355,46 @@ fn refuses_absence(model: &Model, usage: &Usage) -> bool {
 }
 
 fn of_usage(usage: &Usage, place: &str, rules: &mut Vec<Rule>) {
-    let stated = &usage.constraints;
+    // Every field is named, so that the rule of a further keyword is not forgotten.
+    let Constraints {
+        enum_values,
+        pattern,
+        minimum,
+        maximum,
+        exclusive_minimum,
+        exclusive_maximum,
+        multiple_of,
+        min_length,
+        max_length,
+        min_items,
+        max_items,
+        unique_items,
+        repeated_items,
+        min_properties,
+        max_properties,
+    } = &usage.constraints;
     let mut push = |is_stated: bool, what: What| {
         if is_stated {
             rules.push(Rule { place: place.to_owned(), what });
         }
     };
-    push(!stated.enum_values.is_empty(), What::OneOf);
-    push(stated.pattern.is_some() || matches!(usage.shape, Shape::String(Some(_))), What::Format);
-    push(stated.min_length.is_some_and(|min| min > 0), What::MinLength);
-    push(stated.max_length.is_some(), What::MaxLength);
-    push(stated.min_items.is_some_and(|min| min > 0) || stated.min_properties.is_some(), What::MinItems);
-    push(stated.max_items.is_some() || stated.max_properties.is_some(), What::MaxItems);
-    for minimum in stated.minimum.into_iter().chain(stated.exclusive_minimum.map(|limit| limit + 0.5)) {
+    push(!enum_values.is_empty(), What::OneOf);
+    push(pattern.is_some() || matches!(usage.shape, Shape::String(Some(_))), What::Format);
+    push(min_length.is_some_and(|min| min > 0), What::MinLength);
+    push(max_length.is_some(), What::MaxLength);
+    push(min_items.is_some_and(|min| min > 0) || min_properties.is_some(), What::MinItems);
+    push(max_items.is_some() || max_properties.is_some(), What::MaxItems);
+    push(multiple_of.is_some(), What::MultipleOf);
+    for minimum in minimum.iter().copied().chain(exclusive_minimum.map(|limit| limit + 0.5)) {
         push(true, What::Minimum(minimum));
     }
-    for maximum in stated.maximum.into_iter().chain(stated.exclusive_maximum.map(|limit| limit - 0.5)) {
+    for maximum in maximum.iter().copied().chain(exclusive_maximum.map(|limit| limit - 0.5)) {
         push(true, What::Maximum(maximum));
     }
     match &usage.shape {
         Shape::List { item, semantics } => {
-            let is_unique = stated.unique_items || *semantics != ListSemantics::Atomic;
-            push(is_unique && !stated.repeated_items, What::Unique);
+            let is_unique = *unique_items || *semantics != ListSemantics::Atomic;
+            push(is_unique && !repeated_items, What::Unique);
             of_usage(item, &format!("{place}[*]"), rules);
         }
         Shape::Map { keys, value, .. } => {

@@ -1,6 +1,6 @@
-//! Every flag is explained, and listed in the README.
+//! Every flag is explained, and listed in the README with the names that it takes.
 
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use orch_tests::server::server_binary;
 
@@ -8,16 +8,43 @@ use crate::source::{none, read, root};
 
 #[test]
 fn every_flag_is_explained_and_in_the_readme() {
-    let mut server = Command::new(server_binary());
-    let mut server =
-        server.arg("--help").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the server runs");
-    let input = server.stdin.take();
-    let output = server.wait_with_output().expect("the server ends");
-    drop(input);
+    let output = server(&["--help"]);
     assert!(output.status.success(), "--help fails");
     let help = String::from_utf8(output.stdout).expect("the help is text");
     assert!(flags(&help).len() > 10, "{help}");
     none(&faults(&help, &read(&root().join("README.md"))));
+}
+
+/// Flags that take names, and tell all of them when they are given another.
+const NAMING: &[&str] = &["--controllers", "--enable-admission-plugins"];
+
+#[test]
+fn every_name_for_a_flag_is_in_the_readme() {
+    let readme = read(&root().join("README.md"));
+    let mut unlisted = Vec::new();
+    for flag in NAMING {
+        let row = readme.lines().find(|line| line.starts_with(&format!("| `{flag}`"))).expect("it has a row");
+        let directory = tempfile::tempdir().expect("a directory can be made");
+        let data_dir = directory.path().to_str().expect("the path is text");
+        let refused = server(&[flag, "no-such-name", "--data-dir", data_dir]);
+        let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+        let (_, names) = message.trim_end().split_once(" (one of: ").expect("the message has the names");
+        let names = names.trim_end_matches(')').split(", ");
+        let missing = names.filter(|name| !row.contains(&format!("`{name}`")));
+        unlisted.extend(missing.map(|name| format!("README.md does not list {name} for {flag}")));
+    }
+    none(&unlisted);
+}
+
+/// What the server says before it ends by itself. Its input stays open, because it ends with its input.
+fn server(arguments: &[&str]) -> Output {
+    let mut command = Command::new(server_binary());
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut server = command.spawn().expect("the server runs");
+    let input = server.stdin.take();
+    let output = server.wait_with_output().expect("the server ends");
+    drop(input);
+    output
 }
 
 /// The flags of a help text, and the line behind each.
