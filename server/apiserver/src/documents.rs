@@ -47,7 +47,8 @@ pub struct Documents {
 /// Answers GET of a path; `None` where nothing is there.
 type Handler = fn(&Documents, &Parts) -> Option<Response>;
 
-/// All routes of the server's own documents. One slash at the end of a path is ignored.
+/// All routes of the server's own documents. Where the reference answers with a slash at the end too, the
+/// path stands here twice.
 const ROUTES: &[(&str, Handler)] = &[
     ("/", |documents, _| Some(documents.root_paths.serve())),
     ("/version", |documents, _| Some(documents.version.serve())),

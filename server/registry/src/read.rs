@@ -4,5 +4,4 @@ pub mod index;
 mod label_digest;
 mod selectable_field;
 pub mod selection;
-mod stored_labels;
 pub mod version;

@@ -4,6 +4,8 @@
 //! `{"kind":...,"apiVersion":...,`, and a newline. The store inserts the revision when a write commits. An
 //! item of a list is the stored form without that beginning and without the braces.
 
+mod labels;
+
 use bytes::Bytes;
 use orch_machinery::{
     json::{
@@ -20,6 +22,8 @@ use crate::{
     catalog::ServedResource,
     error::{ApiError, Result},
 };
+
+pub use self::labels::labels_of;
 
 /// Objects of this size or more, in bytes, are refused. It is the default limit of etcd requests.
 const MAX_OBJECT_BYTES: usize = 1_572_864;

@@ -8,8 +8,8 @@ use super::authenticated::Authenticated;
 
 /// The certificates that a client presented on one connection, and the identity that they proved.
 ///
-/// The first authenticator that accepts the chain verifies it, once per connection, and again when one of the
-/// certificates has expired. A connection is served with one authenticator only.
+/// The chain is verified once per connection, and again when one of the certificates has expired. Authorities
+/// that are loaded later count for new connections.
 #[derive(Debug, Default)]
 pub struct PeerCertificates {
     pub(super) chain: Vec<CertificateDer<'static>>,

@@ -11,7 +11,7 @@ use orch_machinery::selector::{field::FieldSelector, label::LabelSelector};
 use orch_runtime::{Tree, resource_def::ResourceDef};
 use orch_storage::{Indexer, ResourceName, Term};
 
-use super::{selectable_field::selectable_value, stored_labels::labels_of};
+use super::selectable_field::selectable_value;
 use crate::{
     catalog::{Catalog, ServedResource},
     claims::Claim,
@@ -65,7 +65,7 @@ impl Indexer for CatalogIndexer {
             }
         }
         if !def.indexed_labels.is_empty() {
-            let labels = labels_of(value);
+            let labels = stored::labels_of(value);
             for (index, label) in def.indexed_labels.iter().enumerate() {
                 let found = labels.get(*label).map(|value| Arc::from(value.as_str()));
                 terms.extend(found.map(|value| Term { index: label_index(index), value }));

@@ -10,7 +10,6 @@ use super::{
     index,
     label_digest::{self, Wanted},
     selectable_field::selectable_value,
-    stored_labels::labels_of,
 };
 use crate::{
     catalog::ServedResource,
@@ -38,7 +37,7 @@ struct Labels(Box<str>);
 impl Labels {
     fn of(bytes: &[u8]) -> Self {
         let mut text = String::new();
-        for (key, value) in labels_of(bytes) {
+        for (key, value) in stored::labels_of(bytes) {
             text.extend([key.as_str(), "\0", &value, "\0"]);
         }
         Labels(text.into())
@@ -197,7 +196,7 @@ impl Selection {
 /// The digest of an object's labels.
 fn digest(object: &Object) -> NonZeroU64 {
     let Ok(bytes) = object.value() else { return label_digest::ANYTHING };
-    label_digest::of(labels_of(bytes).iter().map(|(key, value)| (key.as_str(), value.as_str())))
+    label_digest::of(stored::labels_of(bytes).iter().map(|(key, value)| (key.as_str(), value.as_str())))
 }
 
 fn refused(error: &SelectorError) -> ApiError {
