@@ -289,7 +289,7 @@ impl Server {
         let media_types = Arc::new(MediaTypes::new(orch_meta::VOCABULARIES, |gate| gates.is_on(gate)));
         let listed = documents::LISTED.iter().map(|path| (*path).to_owned()).chain(health.paths());
         let documents = Documents {
-            discovery: Discovery::new(&catalog, address.to_string()),
+            discovery: Discovery::new(&catalog, &media_types, address.to_string()),
             openapi: OpenApi::new(Arc::clone(&catalog), Arc::clone(&media_types)),
             root_paths: RootPaths::new(&catalog, listed),
             health,

@@ -12,7 +12,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use http::{HeaderValue, header, request::Parts, uri::Authority};
 use orch_machinery::{
-    media_type::Named,
+    media_type::{MediaTypes, Named, Syntax},
     negotiate::{Form, Offer, negotiate},
 };
 use orch_registry::{
@@ -30,14 +30,13 @@ mod tests;
 
 use aggregated::Aggregated;
 
-/// The media types of the documents.
-const MEDIA_TYPES: [Named; 2] = [Named::JSON, Named::YAML];
-
 /// All discovery documents.
 #[derive(Debug)]
 pub struct Discovery {
     /// By path.
     documents: HashMap<String, Document>,
+    /// Those that need no field numbers: the documents have none.
+    media_types: Vec<Named>,
     /// What `/api` calls the server where the request does not say.
     local_address: String,
     /// The spellings of the newer form's group.
@@ -73,7 +72,7 @@ struct ServedVersion<'c> {
 
 impl Discovery {
     /// Renders the documents of a catalog. `local_address` is `host:port` of the listener.
-    pub fn new(catalog: &Catalog, local_address: impl Into<String>) -> Self {
+    pub fn new(catalog: &Catalog, media_types: &MediaTypes, local_address: impl Into<String>) -> Self {
         let (core, named): (Vec<_>, Vec<_>) =
             groups(catalog).into_iter().partition(|group| group.name.is_empty());
         let mut documents = HashMap::new();
@@ -95,6 +94,7 @@ impl Discovery {
         }
         Discovery {
             documents,
+            media_types: media_types.iter().filter(|named| !named.media_type.needs_field_numbers).collect(),
             local_address: local_address.into(),
             form_groups: aggregated::group_names(catalog.vocabulary),
         }
@@ -104,8 +104,8 @@ impl Discovery {
     pub fn serve(&self, request: &Parts) -> Option<Response> {
         let document = self.document(request.uri.path())?;
         let mut response = self.answer(document, request).unwrap_or_else(|| {
-            let accepted = MEDIA_TYPES.map(|media_type| media_type.name.to_owned());
-            refusal(ApiError::NotAcceptable(accepted.to_vec()))
+            let accepted = self.media_types.iter().map(|media_type| media_type.name.to_owned());
+            refusal(ApiError::NotAcceptable(accepted.collect()))
         });
         if document.aggregated.is_some() {
             response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept"));
@@ -119,11 +119,11 @@ impl Discovery {
         let forms = [Form { kind: aggregated::KIND, groups: &groups, versions: &aggregated::VERSIONS }];
         let forms = if document.aggregated.is_some() { &forms[..] } else { &[] };
         // The newer form is made in JSON alone.
-        let [json, yaml] = MEDIA_TYPES;
-        let offers = [
-            Offer { media_type: json, streams: false, forms },
-            Offer { media_type: yaml, streams: false, forms: &[] },
-        ];
+        let offer = |media_type: &Named| {
+            let forms = if media_type.syntax() == Syntax::Json { forms } else { &[] };
+            Offer { media_type: *media_type, streams: false, forms }
+        };
+        let offers: Vec<Offer<'_>> = self.media_types.iter().map(offer).collect();
         let accept = all_values(&request.headers, header::ACCEPT);
         let negotiated = negotiate(Some(&accept), &offers)?;
         if let (Some(asked), Some(aggregated)) = (negotiated.form, &document.aggregated) {

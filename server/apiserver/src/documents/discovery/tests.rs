@@ -2,6 +2,8 @@
 
 use http::Request;
 use http_body_util::BodyExt as _;
+use orch_machinery::media_type::MediaTypes;
+use orch_registry::catalog::Catalog;
 use serde_json::{Value, json};
 
 use super::Discovery;
@@ -9,6 +11,10 @@ use crate::test_catalog::{KUBERNETES, ORCH, catalog, product};
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 const ALL_VERBS: &str = r#"["create","delete","deletecollection","get","list","patch","update","watch"]"#;
+
+fn discovery(catalog: &Catalog, address: &str) -> Discovery {
+    Discovery::new(catalog, &MediaTypes::new(orch_meta::VOCABULARIES, |_| true), address)
+}
 
 struct Answer {
     status: u16,
@@ -30,7 +36,7 @@ async fn ask(discovery: &Discovery, path: &str, headers: &[(&str, &str)]) -> Opt
 
 /// The body of a plain answer.
 async fn plain(path: &str) -> String {
-    let discovery = Discovery::new(&catalog(&KUBERNETES), "127.0.0.1:6443");
+    let discovery = discovery(&catalog(&KUBERNETES), "127.0.0.1:6443");
     let answer = ask(&discovery, path, &[]).await.unwrap();
     assert_eq!(answer.status, 200, "{path}");
     assert_eq!(answer.headers["content-type"], "application/json");
@@ -103,7 +109,7 @@ async fn virtual_kinds_can_only_be_created() {
 /// The product's tables, compared with the recorded answer of a reference server.
 #[tokio::test]
 async fn the_products_leases_are_described_as_recorded() {
-    let discovery = Discovery::new(&product(&KUBERNETES), "");
+    let discovery = discovery(&product(&KUBERNETES), "");
     let answer = ask(&discovery, "/apis/coordination.k8s.io/v1", &[]).await.unwrap();
     let body: Value = serde_json::from_str(&without_hashes(&answer.text)).unwrap();
     assert_eq!(
@@ -186,7 +192,7 @@ async fn the_storage_version_is_hashed_as_everywhere() {
 
 #[tokio::test]
 async fn the_address_is_the_one_that_the_client_used() {
-    let discovery = Discovery::new(&catalog(&KUBERNETES), "127.0.0.1:6443");
+    let discovery = discovery(&catalog(&KUBERNETES), "127.0.0.1:6443");
     for (uri, host, expected) in [
         ("/api", "example.com:8443", "example.com:8443"),
         ("https://[::1]:1/api", "ignored", "[::1]:1"),
@@ -199,7 +205,7 @@ async fn the_address_is_the_one_that_the_client_used() {
 
 #[tokio::test]
 async fn the_aggregated_form_holds_everything() {
-    let discovery = Discovery::new(&catalog(&KUBERNETES), "");
+    let discovery = discovery(&catalog(&KUBERNETES), "");
     let answer = ask(&discovery, "/api", &[("accept", AGGREGATED)]).await.unwrap();
     assert_eq!(answer.headers["content-type"], AGGREGATED);
     assert_eq!(answer.headers["vary"], "Accept");
@@ -241,7 +247,7 @@ async fn the_aggregated_form_holds_everything() {
 
 #[tokio::test]
 async fn the_form_is_negotiated() {
-    let discovery = Discovery::new(&catalog(&ORCH), "");
+    let discovery = discovery(&catalog(&ORCH), "");
     let group = |name: &str, version: &str| {
         format!("application/json;g=apidiscovery.{name};v={version};as=APIGroupDiscoveryList")
     };
@@ -287,7 +293,7 @@ async fn the_form_is_negotiated() {
 
 #[tokio::test]
 async fn what_is_not_acceptable_is_refused() {
-    let discovery = Discovery::new(&catalog(&ORCH), "");
+    let discovery = discovery(&catalog(&ORCH), "");
     for path in ["/api", "/apis", "/apis/apps", "/apis/apps/v1"] {
         for accept in ["text/html", "application/vnd.orch.protobuf", "application/json;q=0"] {
             let answer = ask(&discovery, path, &[("accept", accept)]).await.unwrap();
@@ -303,7 +309,7 @@ async fn what_is_not_acceptable_is_refused() {
 
 #[tokio::test]
 async fn a_known_document_is_not_sent_again() {
-    let discovery = Discovery::new(&catalog(&KUBERNETES), "");
+    let discovery = discovery(&catalog(&KUBERNETES), "");
     let first = ask(&discovery, "/apis", &[("accept", AGGREGATED)]).await.unwrap();
     let tag = first.headers["etag"].to_str().unwrap();
     assert_eq!(tag.len(), 130);
@@ -317,7 +323,7 @@ async fn a_known_document_is_not_sent_again() {
 
 #[tokio::test]
 async fn other_paths_are_not_answered() {
-    let discovery = Discovery::new(&catalog(&KUBERNETES), "");
+    let discovery = discovery(&catalog(&KUBERNETES), "");
     for path in
         ["/", "/api/v9", "/apis/none", "/apis/apps/v9", "/apis/apps/v1/daemonsets", "/apis//", "/apis/meta"]
     {
