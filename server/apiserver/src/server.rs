@@ -4,7 +4,12 @@
 //! folder; [`run`](crate::run) adds a command line. What the product's kinds can do, a user's kinds can do
 //! through the same methods.
 
-use std::{net::SocketAddr, pin::Pin, sync::Arc, time::SystemTime};
+use std::{
+    net::SocketAddr,
+    pin::Pin,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use arc_swap::ArcSwap;
 use axum::Router;
@@ -43,7 +48,7 @@ use orch_runtime::{
     resource_def::{GroupVersionDef, ResourceDef},
 };
 use orch_storage::{Indexer, Revision, Storage, SystemClock};
-use tokio::{sync::watch, task::JoinSet};
+use tokio::{sync::watch, task::JoinSet, time::timeout};
 
 use crate::{
     access::AccessControl,
@@ -63,6 +68,9 @@ use crate::{
     response::status,
     start_error::StartError,
 };
+
+/// How long the first requests wait for controllers.
+const CONTROLLER_PATIENCE: Duration = Duration::from_secs(2);
 
 /// A server that is being put together. The product's own behaviour, plugins and controllers are in it
 /// already.
@@ -324,7 +332,10 @@ impl Running {
         let Running { app, site, listener, controllers, following, stopping } = self;
         let mut tasks = JoinSet::new();
         tasks.spawn(following);
+        let monitor = controllers.monitor();
         tasks.spawn(controllers.start(&app.core).ended());
+        // The first caller finds a server that is ready. One that does not become so says why at `/readyz`.
+        let _ = timeout(CONTROLLER_PATIENCE, monitor.all_watch()).await;
         let handler = {
             let app = Arc::clone(&app);
             move |request, connection| layers::handle(Arc::clone(&app), connection, request)

@@ -81,7 +81,7 @@ impl Runner {
         for job in self.jobs {
             match core.catalog().served(job.controller.resource()) {
                 Some(resource) => drop(jobs.spawn(job.run(Arc::clone(core), Arc::clone(resource)))),
-                None => job.record.is_well.store(true, Relaxed),
+                None => drop(job.record.watches.send_replace(true)),
             }
         }
         Running { jobs }

@@ -4,10 +4,12 @@ use std::{
     array,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed},
+        atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
     time::Duration,
 };
+
+use tokio::sync::watch;
 
 /// The upper bounds of the buckets of [`Durations`], in seconds.
 pub const BOUNDS: [f64; 9] = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10.0, 60.0, 300.0];
@@ -61,19 +63,23 @@ impl Monitor {
         self.0.iter().map(|record| record.stats()).collect()
     }
 
-    /// Whether a controller hears of changes: its watching loop has listed all objects and runs. Objects that
-    /// fail do not make it ill, because one bad object must not take the server out of service;
-    /// [`Stats::failing`] counts them.
+    /// Whether a controller hears of changes. It does not before it has listed its objects for the first time,
+    /// and for a while after its watching loop panicked. Objects that fail do not make it ill, because one bad
+    /// object must not take the server out of service; [`Stats::failing`] counts them.
     ///
     /// # Errors
     /// What is wrong, in words for an operator.
     pub fn health(&self, name: &str) -> Result<(), String> {
         let record = self.0.iter().find(|record| record.name == name);
         let record = record.ok_or_else(|| format!("there is no controller {name}"))?;
-        if record.is_well.load(Relaxed) {
-            Ok(())
-        } else {
-            Err(format!("the controller {name} does not watch"))
+        if *record.watches.borrow() { Ok(()) } else { Err(format!("the controller {name} does not watch")) }
+    }
+
+    /// Waits until all controllers hear of changes.
+    pub async fn all_watch(&self) {
+        for record in self.0.iter() {
+            // An error means that the sender is gone, and this holds it.
+            let _ = record.watches.subscribe().wait_for(|watches| *watches).await;
         }
     }
 }
@@ -82,7 +88,7 @@ impl Monitor {
 pub(crate) struct Record {
     pub(crate) name: &'static str,
     /// Whether its watching loop runs, or there is nothing to watch.
-    pub(crate) is_well: AtomicBool,
+    pub(crate) watches: watch::Sender<bool>,
     pub(crate) depth: AtomicUsize,
     pub(crate) failing: AtomicUsize,
     pub(crate) retries: AtomicU64,
@@ -96,7 +102,7 @@ impl Record {
     pub(crate) fn new(name: &'static str) -> Self {
         Record {
             name,
-            is_well: AtomicBool::default(),
+            watches: watch::Sender::new(false),
             depth: AtomicUsize::default(),
             failing: AtomicUsize::default(),
             retries: AtomicU64::default(),

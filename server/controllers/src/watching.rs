@@ -51,13 +51,13 @@ pub(crate) async fn run(
     loop {
         let following = follow(controller, resource, client, record, &keys);
         let ended = AssertUnwindSafe(following).catch_unwind().await;
-        record.is_well.store(false, Relaxed);
         match ended {
             Ok(Ended::Closed) => return,
             Ok(Ended::Expired) => {
                 tracing::info!(controller = record.name, "missed events: lists all objects again");
             }
             Err(panic) => {
+                record.watches.send_replace(false);
                 record.restarts.fetch_add(1, Relaxed);
                 let message = message_of(&*panic);
                 tracing::error!(controller = record.name, message, "the watching loop panicked");
@@ -82,13 +82,13 @@ async fn follow(
     let listed: Vec<ObjectKey> = snapshot.iter().map(|object| ObjectKey::of(object)).collect();
     // It would keep old states in memory.
     drop(snapshot);
+    record.watches.send_replace(true);
     for chunk in listed.chunks(CHUNK) {
         if keys.send(chunk.to_vec()).await.is_err() {
             return Ended::Closed;
         }
     }
     drop(listed);
-    record.is_well.store(true, Relaxed);
     loop {
         match next(&mut sources).await {
             Ok(changed) if changed.is_empty() => consume_budget().await,
