@@ -63,9 +63,9 @@ impl Monitor {
         self.0.iter().map(|record| record.stats()).collect()
     }
 
-    /// Whether a controller hears of changes. It does not before it has listed its objects for the first time,
-    /// and for a while after its watching loop panicked. Objects that fail do not make it ill, because one bad
-    /// object must not take the server out of service; [`Stats::failing`] counts them.
+    /// Whether a controller hears of changes. It does not before it has listed its objects for the first
+    /// time, and for a while after its watching loop panicked. Objects that fail do not make it ill, because
+    /// one bad object must not take the server out of service; [`Stats::failing`] counts them.
     ///
     /// # Errors
     /// What is wrong, in words for an operator.
