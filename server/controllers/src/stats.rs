@@ -63,7 +63,7 @@ impl Monitor {
         self.0.iter().map(|record| record.stats()).collect()
     }
 
-    /// Whether a controller hears of changes. It does not before it has listed its objects for the first
+    /// Whether a controller receives changes. It does not before it has listed its objects for the first
     /// time, and for a while after its watching loop panicked. Objects that fail do not make it ill, because
     /// one bad object must not take the server out of service; [`Stats::failing`] counts them.
     ///
@@ -75,7 +75,7 @@ impl Monitor {
         if *record.watches.borrow() { Ok(()) } else { Err(format!("the controller {name} does not watch")) }
     }
 
-    /// Waits until all controllers hear of changes.
+    /// Waits until all controllers receive changes.
     pub async fn all_watch(&self) {
         for record in self.0.iter() {
             // An error means that the sender is gone, and this holds it.

@@ -28,7 +28,7 @@ const CHUNK: usize = 1024;
 enum Ended {
     /// It has missed events.
     Expired,
-    /// There will be no events, or nobody wants to hear of them.
+    /// There will be no events, or nothing receives them any more.
     Closed,
 }
 
