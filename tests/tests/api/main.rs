@@ -29,6 +29,7 @@ mod priorities;
 mod protobuf;
 mod read_options;
 mod restart;
+mod server_metadata;
 mod services;
 mod shutdown;
 mod start;

@@ -37,7 +37,8 @@ const SERVER_OWNED: &[&str] = &[
 /// Fields that an update takes over from the stored object, whatever the client sends.
 const KEPT_ON_UPDATE: &[&str] = &[field::CREATION_TIMESTAMP, field::GENERATION];
 
-/// Fields that an update takes over where the client leaves them out. Changing them is refused.
+/// Fields that an update takes over where the client leaves them out or empty, as typed clients do with a
+/// uid that they do not know. Changing them is refused.
 const FILLED_ON_UPDATE: &[&str] = &[field::UID, field::DELETION_GRACE_PERIOD_SECONDS];
 
 /// Sets the metadata that the server owns, and reports violations of the rules for names and metadata.
@@ -214,8 +215,8 @@ fn carry_over(current: &Tree, proposed: &mut Tree) -> Option<Tree> {
     new.remove(field::SELF_LINK);
     let managed_fields = new.remove(field::MANAGED_FIELDS);
     for field in FILLED_ON_UPDATE {
-        if let (None, Some(value)) = (new.read().get(field), old.get(field)) {
-            new.set(field, Some(value.clone()));
+        if new.read().get(field).is_none_or(is_empty) {
+            new.set(field, old.get(field).cloned());
         }
     }
     // Only a DELETE sets the time of deletion.
@@ -227,6 +228,11 @@ fn carry_over(current: &Tree, proposed: &mut Tree) -> Option<Tree> {
     }
     new.set_resource_version(old.resource_version());
     managed_fields
+}
+
+/// No value, as clients write it that send every field.
+fn is_empty(value: &Tree) -> bool {
+    value.is_null() || value.as_str() == Some("")
 }
 
 /// Marks an object as being deleted: its deletion time is `grace` seconds from now, and it gets a new
