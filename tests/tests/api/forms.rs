@@ -1,5 +1,6 @@
 //! Tables and metadata alone: what is refused, and how watches tell them.
 
+use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use http::Method;
 use orch_tests::{
     Client, TestServer,
@@ -29,7 +30,21 @@ async fn a_form_that_does_not_exist_is_passed_over_or_refused() {
     // Metadata of one object and of a list are two forms.
     get(&admin, CONFIG_MAPS, METADATA).await.refused(406, "NotAcceptable");
     get(&admin, &item, METADATA_LIST).await.refused(406, "NotAcceptable");
-    get(&admin, &format!("{CONFIG_MAPS}?watch=1"), METADATA_LIST).await.refused(406, "NotAcceptable");
+    // A table has no place for the mark that ends the initial events.
+    let streaming = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=1";
+    let streaming = format!("{CONFIG_MAPS}?{streaming}&allowWatchBookmarks=true");
+    get(&admin, &streaming, TABLE).await.refused(406, "NotAcceptable");
+    let first = watch(&admin, &streaming, &format!("{TABLE},application/json")).await.expect("ADDED").await;
+    assert_eq!(first["kind"], "ConfigMap");
+    // A question is never looked at in a list.
+    let reviews = "/apis/authentication.orch.io/v1/selfsubjectreviews";
+    let ask = async |accept: &str| {
+        let review = json!({"kind": "SelfSubjectReview", "apiVersion": "authentication.orch.io/v1"});
+        admin.request(Method::POST, reviews).header("accept", accept).json(&review).send().await
+    };
+    ask(TABLE).await.refused(406, "NotAcceptable");
+    let answer = ask(&format!("{TABLE},application/json")).await.expect(201);
+    assert_eq!(answer["kind"], "SelfSubjectReview");
     for (accept, kind) in [
         (METADATA.to_owned(), "PartialObjectMetadata"),
         (TABLE.to_owned(), "Table"),
@@ -96,9 +111,8 @@ async fn a_watch_of_a_table_says_its_columns_once() {
     let server = TestServer::start().await;
     let admin = server.admin();
     let created = admin.post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
-    let streaming =
-        "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
-    let mut watch = watch(&admin, &format!("{CONFIG_MAPS}?{streaming}"), TABLE).await;
+    let path = format!("{CONFIG_MAPS}?watch=1&allowWatchBookmarks=true");
+    let mut watch = watch(&admin, &path, TABLE).await;
     let first = watch.expect("ADDED").await;
     assert_eq!((&first["kind"], &first["apiVersion"]), (&json!("Table"), &json!("meta.k8s.io/v1")));
     assert!(first["columnDefinitions"].as_array().is_some_and(|columns| !columns.is_empty()));
@@ -121,7 +135,21 @@ async fn a_watch_of_metadata_tells_nothing_else() {
     let server = TestServer::start().await;
     let admin = server.admin();
     let created = admin.post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
-    let mut watch = watch(&admin, &format!("{CONFIG_MAPS}?watch=1&allowWatchBookmarks=1"), METADATA).await;
+    let path = format!("{CONFIG_MAPS}?watch=1&allowWatchBookmarks=1");
+    // Clients that use one header for lists and watches ask for the list.
+    for accept in [METADATA_LIST, METADATA] {
+        let mut watch = watch(&admin, &path, accept).await;
+        assert_eq!(watch.expect("ADDED").await["kind"], "PartialObjectMetadata", "{accept}");
+        let bookmark = watch.expect("BOOKMARK").await;
+        let blueprint = &bookmark["metadata"]["annotations"]["kubernetes.io/initial-events-list-blueprint"];
+        let list = BASE64.decode(blueprint.as_str().unwrap()).unwrap();
+        let expected = json!({
+            "kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": {},
+            "items": null,
+        });
+        assert_eq!(serde_json::from_slice::<Value>(&list).unwrap(), expected);
+    }
+    let mut watch = watch(&admin, &path, METADATA).await;
     let seen = watch.expect("ADDED").await;
     assert_eq!(
         (&seen["kind"], &seen["apiVersion"]),

@@ -1,5 +1,6 @@
 //! Answers in protobuf: the same as in JSON, for objects, lists, watches and failures.
 
+use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use bytes::{Buf, Bytes};
 use http::Method;
 use orch_api::{
@@ -201,6 +202,14 @@ async fn watches_are_cut_into_frames() {
         assert_eq!(objects[0], typed(&created));
         assert_eq!(objects[1], typed(&changed));
     }
+    // The empty list in the bookmark that ends the initial events is a document of the same media type.
+    let path = format!("{CONFIG_MAPS}?watch=1&allowWatchBookmarks=true&timeoutSeconds=1");
+    let events = events(get(&admin, &path, KUBERNETES).await.body);
+    let bookmark = read(&events[0].1, &CONFIG_MAP_TYPE);
+    let blueprint = &bookmark["metadata"]["annotations"]["kubernetes.io/initial-events-list-blueprint"];
+    let list = read(&BASE64.decode(blueprint.as_str().unwrap()).unwrap(), &LIST_TYPE);
+    assert_eq!([&list["kind"], &list["apiVersion"]], ["ConfigMapList", "v1"]);
+    assert_eq!(list.get("items"), None);
     let gone = get(&admin, &format!("{CONFIG_MAPS}?watch=1&resourceVersion=x"), ORCH).await;
     assert_eq!(gone.header("content-type"), ORCH);
     assert_eq!(read(&gone.body, &STATUS_TYPE)["status"], "Failure");

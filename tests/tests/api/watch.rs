@@ -1,5 +1,6 @@
 //! Watches: which events come, in which order, and how watches end.
 
+use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use orch_tests::{
     Client, TestServer,
     client::{Next, Watch},
@@ -61,6 +62,12 @@ async fn a_streaming_list_ends_with_a_bookmark() {
         let known_to_all = &bookmark["metadata"]["annotations"]["k8s.io/initial-events-end"];
         assert_eq!(known_to_all, "true", "clients in the field look for this one: {bookmark}");
         assert_eq!(version(&bookmark), version(&created));
+        // An empty list, from which client-go makes the list of what it was sent.
+        let blueprint = &bookmark["metadata"]["annotations"]["kubernetes.io/initial-events-list-blueprint"];
+        let list = BASE64.decode(blueprint.as_str().unwrap()).unwrap();
+        let list: Value = serde_json::from_slice(&list).unwrap();
+        let expected = json!({"kind": "ConfigMapList", "apiVersion": "v1", "metadata": {}, "items": null});
+        assert_eq!(list, expected);
     }
 }
 

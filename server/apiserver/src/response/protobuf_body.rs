@@ -2,7 +2,7 @@
 //! by object, and the frames of watches.
 
 use bytes::Bytes;
-use orch_machinery::protobuf::{self, ProtobufError};
+use orch_machinery::protobuf::{self, ListFrame, ProtobufError};
 use orch_meta::meta::v1::{LIST_META_TYPE, OBJECT_META_TYPE, STATUS_TYPE};
 use orch_registry::{
     answer::List,
@@ -76,12 +76,7 @@ pub fn list(form: Form, list: List) -> Result<(Chunks, u64)> {
         "continue": list.continue_token,
         "remainingItemCount": list.remaining,
     });
-    let (api_version, kind) = match &form {
-        Form::Metadata(api_version) => (api_version, METADATA_LIST),
-        Form::Plain | Form::Table(..) => (&list.resource.api_version, list.resource.def.list_kind),
-    };
-    let frame = protobuf::list_frame(&meta, &LIST_META_TYPE, items, api_version, kind)
-        .map_err(|error| unwritable(&error))?;
+    let frame = list_frame(&form, &list.resource, &meta, items)?;
     let length = (frame.start.len() + items + frame.end.len()) as u64;
     let mut next = 0;
     let mut start = Some(frame.start);
@@ -103,6 +98,24 @@ pub fn list(form: Form, list: List) -> Result<(Chunks, u64)> {
         Some(Bytes::from(out))
     });
     Ok((Box::new(chunks), length))
+}
+
+/// A list without objects and without a version.
+///
+/// # Errors
+/// 500 where the list cannot be written at all.
+pub fn empty_list(form: &Form, resource: &ServedResource) -> Result<Vec<u8>> {
+    let ListFrame { mut start, end } = list_frame(form, resource, &json!({}), 0)?;
+    start.extend(end);
+    Ok(start)
+}
+
+fn list_frame(form: &Form, resource: &ServedResource, meta: &Tree, items: usize) -> Result<ListFrame> {
+    let (api_version, kind) = match form {
+        Form::Metadata(api_version) => (api_version, METADATA_LIST),
+        Form::Plain | Form::Table(..) => (&resource.api_version, resource.def.list_kind),
+    };
+    protobuf::list_frame(meta, &LIST_META_TYPE, items, api_version, kind).map_err(|error| unwritable(&error))
 }
 
 /// The message of an object in a list; none for a damaged one, which is logged.

@@ -74,10 +74,19 @@ impl Representation {
         let groups: Vec<&str> = meta_groups.iter().map(String::as_str).collect();
         let versions = ["v1", "v1beta1"];
         let form = |kind| negotiate::Form { kind, groups: &groups, versions: &versions };
-        let metadata = if verb == Verb::List { METADATA_LIST } else { METADATA };
-        let forms = [form(TABLE), form(metadata)];
         let is_watch = verb == Verb::Watch;
         let is_own_kind = target.subresource.is_none_or(|subresource| subresource.body.is_none());
+        // Nobody looks at a question or an operation in a list. And a table cannot carry the mark that ends
+        // the initial events: a client that asks for both would wait for it for ever.
+        let is_streamed_list = is_watch && head.query.optional_flag("sendInitialEvents") == Some(true);
+        let has_rows = target.resource.def.stored && is_own_kind && !is_streamed_list;
+        let forms: &[&str] = match verb {
+            Verb::List => &[TABLE, METADATA_LIST],
+            // A client may use one header for its list and its watch.
+            Verb::Watch => &[TABLE, METADATA, METADATA_LIST],
+            _ => &[TABLE, METADATA],
+        };
+        let forms: Vec<_> = forms.iter().copied().map(form).collect();
         let is_made = |named: &Named| {
             let row = named.media_type;
             row.fits(target.resource.def.type_def)
@@ -85,7 +94,7 @@ impl Representation {
                 && (!is_watch || row.stream.is_some())
         };
         let offer = |media_type: Named| {
-            let forms = if media_type.media_type.has_tables { &forms[..] } else { &forms[1..] };
+            let forms = if has_rows && media_type.media_type.has_tables { &forms[..] } else { &forms[1..] };
             Offer { media_type, streams: is_watch, forms }
         };
         let offers: Vec<_> = media_types.iter().filter(is_made).map(offer).collect();

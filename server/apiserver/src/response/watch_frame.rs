@@ -6,6 +6,7 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use bytes::Bytes;
 use orch_machinery::{
     json::encode::encode,
@@ -24,9 +25,13 @@ use serde_json::json;
 
 use super::{
     object_text, protobuf_body,
-    representation::{Form, Representation},
+    representation::{Form, METADATA_LIST, Representation},
     status,
 };
+
+/// The annotation, in the domain of a vocabulary, that holds an empty list of the kind. client-go reads it
+/// since release 1.32.
+const BLUEPRINT: &str = "initial-events-list-blueprint";
 
 /// How many frames of representations other than the plain one are kept with an event.
 const KEPT: usize = 8;
@@ -149,9 +154,12 @@ impl Framer {
     fn bookmark(&mut self, revision: Revision, ends_initial_events: bool, now: Time) -> Result<Bytes> {
         let mut metadata = json!({"resourceVersion": revision.to_string()});
         if ends_initial_events {
-            let marks =
-                [self.vocabulary, &orch_meta::KUBERNETES].map(|words| words.initial_events_end_annotation);
-            metadata["annotations"] = marks.into_iter().map(|mark| (mark, json!("true"))).collect();
+            let blueprint = BASE64.encode(self.empty_list()?);
+            let marks = [self.vocabulary, &orch_meta::KUBERNETES].into_iter().flat_map(|words| {
+                let end = words.initial_events_end_annotation.to_owned();
+                [(end, json!("true")), (words.label(BLUEPRINT), json!(blueprint))]
+            });
+            metadata["annotations"] = marks.collect();
         }
         let resource = &self.resource;
         let empty =
@@ -161,6 +169,22 @@ impl Framer {
         let mut text = Vec::new();
         encode(&tree, resource.def.type_def, &mut text);
         self.object("BOOKMARK", &text, now)
+    }
+}
+
+impl Framer {
+    /// A list of the kind without objects, in the media type of the watch: clients make a whole list of it
+    /// and the initial events.
+    fn empty_list(&self) -> Result<Vec<u8>> {
+        if self.has_lengths() {
+            return protobuf_body::empty_list(&self.form, &self.resource);
+        }
+        let (kind, api_version) = match &self.form {
+            Form::Metadata(api_version) => (METADATA_LIST, api_version),
+            Form::Plain | Form::Table(..) => (self.resource.def.list_kind, &self.resource.api_version),
+        };
+        let list = json!({"kind": kind, "apiVersion": api_version, "metadata": {}, "items": null});
+        Ok(format!("{list}\n").into_bytes())
     }
 }
 
