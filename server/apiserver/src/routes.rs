@@ -116,7 +116,7 @@ fn perform<'a>(
     }
 }
 
-/// POST: a new object, an operation below one, or a question.
+/// POST: a new object, an operation, or a question.
 async fn create(
     app: &App,
     cx: &RequestContext<'_>,
@@ -131,6 +131,9 @@ async fn create(
     let request = writing::create(&head, target, body)?;
     match subresource {
         _ if !def.stored => {
+            if let Some(operation) = app.operations.operation(def, "") {
+                return verb::operate::operate(cx, request, operation).await;
+            }
             let review = app.operations.review(def).ok_or_else(not_here)?;
             verb::review::review(cx, request, review).await
         }

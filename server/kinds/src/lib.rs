@@ -41,7 +41,8 @@ use orch_api::{
         LocalSubjectAccessReview, SelfSubjectAccessReview, SelfSubjectRulesReview, SubjectAccessReview,
     },
     core::v1::{
-        Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, Secret, Service, ServiceAccount,
+        Binding, Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, Secret, Service,
+        ServiceAccount,
     },
     flowcontrol::v1::{FlowSchema, PriorityLevelConfiguration},
     rbac::v1::{ClusterRoleBinding, RoleBinding},
@@ -96,6 +97,8 @@ pub fn behaviours(settings: &Settings, behaviours: &mut Behaviours) {
 /// Registers who performs operations and who answers reviews.
 pub fn operations(services: &Services, operations: &mut Operations) {
     let Services { authorization, authentication, tokens } = services.clone();
+    operations.register::<Pod>("binding", operations::Bind);
+    operations.register::<Binding>("", operations::Bind);
     operations.register::<Pod>("eviction", operations::Eviction);
     operations.register::<ServiceAccount>("token", operations::Token::new(Arc::clone(&tokens)));
 

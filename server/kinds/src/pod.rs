@@ -1,9 +1,12 @@
-//! `Pod`: its first phase and its quality of service, how long it may take to end, and the containers that
+//! `Pod`: its first status and its quality of service, how long it may take to end, and the containers that
 //! are added while it runs.
 
 mod quality_of_service;
 
-use orch_api::{core::v1::Pod, validators::POD_MAY_CHANGE};
+use orch_api::{
+    core::v1::{Pod, PodCondition},
+    validators::POD_MAY_CHANGE,
+};
 use orch_machinery::meta::Meta;
 use orch_registry::behaviour::{Behaviour, WriteInfo};
 use orch_runtime::{
@@ -37,8 +40,12 @@ impl Behaviour<Pod> for PodBehaviour {
 
     fn prepare(&self, pod: &mut Pod, old: Option<&Pod>, write: &WriteInfo<'_>) {
         match old {
-            None => "Pending".clone_into(&mut pod.status.phase),
-            Some(old) => keep_spec(pod, old, write.subresource),
+            None => begin_status(pod),
+            Some(old) => {
+                keep_spec(pod, old, write.subresource);
+                // A client that sends again what it sent changes nothing.
+                end_in_time(pod);
+            }
         }
         // What containers request by default counts for the quality of service.
         SetDefaults::set_defaults(pod);
@@ -56,6 +63,10 @@ impl Behaviour<Pod> for PodBehaviour {
         }
     }
 
+    fn normalize(&self, pod: &mut Pod) {
+        end_in_time(pod);
+    }
+
     fn may_be_removed(&self, pod: &Tree) -> bool {
         Meta::of(pod).deletion_grace_period_seconds().unwrap_or_default() == 0
     }
@@ -68,6 +79,29 @@ impl Behaviour<Pod> for PodBehaviour {
         }
         let own = pod.pointer("/spec/terminationGracePeriodSeconds").and_then(Tree::as_i64);
         asked.or(own).or(Some(DEFAULT_GRACE_SECONDS))
+    }
+}
+
+/// A new pod waits for a node, and says so where a gate keeps it from getting one.
+fn begin_status(pod: &mut Pod) {
+    "Pending".clone_into(&mut pod.status.phase);
+    if !pod.spec.scheduling_gates.is_empty() {
+        pod.status.conditions.push(PodCondition {
+            type_: "PodScheduled".to_owned(),
+            status: "False".to_owned(),
+            reason: "SchedulingGated".to_owned(),
+            message: "Scheduling is blocked due to non-empty scheduling gates".to_owned(),
+            ..PodCondition::default()
+        });
+    }
+}
+
+/// A negative grace period counts as one second.
+fn end_in_time(pod: &mut Pod) {
+    if let Some(seconds) = &mut pod.spec.termination_grace_period_seconds
+        && *seconds < 0
+    {
+        *seconds = 1;
     }
 }
 

@@ -55,6 +55,10 @@ pub trait Behaviour<T: Kind>: Send + Sync + 'static {
     ) {
     }
 
+    /// Puts an object that is valid into the form in which it is stored. The rules have seen, and warned of,
+    /// what the client sent.
+    fn normalize(&self, _object: &mut T) {}
+
     /// How many sorts of claims objects of the kind make; see [`Claim::sort`].
     fn claim_sorts(&self) -> u16 {
         0
@@ -133,6 +137,7 @@ pub trait AnyBehaviour: Send + Sync {
         _violations: &mut Validation<'_>,
     ) {
     }
+    fn normalize(&self, _object: &mut dyn ApiObject) {}
     fn claim_sorts(&self) -> u16 {
         0
     }
@@ -225,6 +230,10 @@ impl<T: Kind, B: Behaviour<T>> AnyBehaviour for Typed<T, B> {
         violations: &mut Validation<'_>,
     ) {
         self.behaviour.validate(typed(object), old.map(typed), write, violations);
+    }
+
+    fn normalize(&self, object: &mut dyn ApiObject) {
+        self.behaviour.normalize(typed_mut(object));
     }
 
     fn claim_sorts(&self) -> u16 {

@@ -3,7 +3,8 @@
 //!
 //! Both are registered like behaviour ([`crate::behaviour`]) for exactly one kind; an operation is registered
 //! for one of its sub-resources. The body of an operation is of the kind that the schema names for the
-//! sub-resource.
+//! sub-resource. An operation for the sub-resource `""` of a virtual kind is what POST to its collection
+//! does.
 
 use std::{collections::HashMap, marker::PhantomData, sync::Arc};
 
@@ -93,8 +94,8 @@ pub struct Operations {
 }
 
 impl Operations {
-    /// Registers what POST to this sub-resource of the kind `T` does. A later registration replaces an
-    /// earlier one.
+    /// Registers what POST to this sub-resource of the kind `T` does; `""` is the collection of a virtual
+    /// kind. A later registration replaces an earlier one.
     pub fn register<T: Kind>(&mut self, subresource: &'static str, operation: impl Operation) {
         self.operations.insert((KindName::of(T::RESOURCE), subresource), Arc::new(operation));
     }
@@ -128,8 +129,9 @@ impl Operations {
 
 impl<O: Operation> AnyOperation for O {
     fn perform<'a>(&'a self, context: OperationContext<'a>, body: Tree) -> BoxFuture<'a, Result<Answer>> {
-        let kind =
-            context.target.subresource.and_then(|subresource| subresource.body).map_or("", |body| body.kind);
+        let target = context.target;
+        let body_kind = target.subresource.and_then(|subresource| subresource.body);
+        let kind = body_kind.map_or(target.resource.def.kind, |body| body.kind);
         match serde_json::from_value(body) {
             Ok(body) => Operation::perform(self, context, body),
             Err(error) => {

@@ -6,6 +6,7 @@
 
 mod auth;
 mod bad_input;
+mod bindings;
 mod crud;
 mod deletion;
 mod discovery;

@@ -223,7 +223,8 @@ impl Api {
             return Vec::new();
         }
         // The causes of reviews are reported without a kind and a name.
-        let (kind, name) = if def.stored { (def.kind, name(&tree)) } else { ("", "") };
+        let is_review = !def.stored && def.kind != "Binding";
+        let (kind, name) = if is_review { ("", "") } else { (def.kind, name(&tree)) };
         self.faults(&Judged { group: def.group, kind, name, of: def.type_def }, &answer)
     }
 

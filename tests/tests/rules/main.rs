@@ -36,6 +36,7 @@ tables! {
         selectors_have_one_form_and_requirements_are_complete
         rules_are_asked_of_one_namespace
     }
+    binding { the_target_is_a_node }
     config_map { keys_and_sizes what_is_immutable_stays nothing_is_added }
     csidriver { defaults names rules updates }
     csinode { lists_that_are_not_given_are_null rules updates }

@@ -22,6 +22,8 @@ use orch_registry::{
 use orch_runtime::{Tree, object::typed_from_tree};
 use serde_json::json;
 
+use super::condition;
+
 /// How often an eviction that needs no budget is tried when the pod changes meanwhile.
 const ATTEMPTS: usize = 20;
 
@@ -140,29 +142,14 @@ async fn remove(cx: &RequestContext<'_>, target: &Target<'_>, options: &Deletion
     Ok(())
 }
 
-/// The pod with the condition that it is evicted. Where the condition holds already, its transition time
-/// stays.
+/// The pod with the condition that it is evicted.
 fn marked(pod: &Tree, now: &str) -> Tree {
-    const TYPE: &str = "DisruptionTarget";
     let mut tree = pod.clone();
-    let condition = json!({
-        "type": TYPE, "status": "True", "lastProbeTime": null, "lastTransitionTime": now,
+    let evicted = json!({
+        "type": "DisruptionTarget", "status": "True", "lastProbeTime": null, "lastTransitionTime": now,
         "reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting",
     });
-    let conditions = tree
-        .as_object_mut()
-        .and_then(|pod| pod.entry("status").or_insert_with(|| json!({})).as_object_mut())
-        .and_then(|status| status.entry("conditions").or_insert_with(|| json!([])).as_array_mut());
-    let Some(conditions) = conditions else { return tree };
-    match conditions.iter_mut().find(|known| known["type"] == TYPE) {
-        None => conditions.push(condition),
-        Some(known) => {
-            let since =
-                if known["status"] == "True" { known["lastTransitionTime"].clone() } else { now.into() };
-            *known = condition;
-            known["lastTransitionTime"] = since;
-        }
-    }
+    condition::set(&mut tree, evicted);
     tree
 }
 
@@ -226,23 +213,5 @@ mod tests {
         let exhausted = evict(&server, "q", "q").await.map(drop);
         assert!(matches!(exhausted, Err(ApiError::Disruption { retry_after: 0, .. })), "{exhausted:?}");
         assert!(!server.core.objects().is_absent(pods, NAMESPACE, "q"));
-    }
-
-    #[test]
-    fn a_condition_keeps_its_time_while_it_holds() {
-        // (what the pod has, the expected transition time)
-        for (known, expected) in [
-            (json!([]), "now"),
-            (json!([{"type": "DisruptionTarget", "status": "False", "lastTransitionTime": "then"}]), "now"),
-            (json!([{"type": "DisruptionTarget", "status": "True", "lastTransitionTime": "then"}]), "then"),
-        ] {
-            let marked = marked(&json!({"status": {"conditions": known}}), "now");
-            let condition = &marked["status"]["conditions"][0];
-            assert_eq!(
-                (&condition["status"], &condition["lastTransitionTime"]),
-                (&json!("True"), &json!(expected))
-            );
-        }
-        assert_eq!(marked(&json!({}), "now")["status"]["conditions"][0]["reason"], "EvictionByEvictionAPI");
     }
 }

@@ -1,5 +1,5 @@
 //! The stage **validate**: the rules of the schema, then those of the kind's behaviour. All violations are
-//! reported together.
+//! reported together. An object without any is put into the form in which it is stored.
 
 use super::{attempt::Attempt, draft::Draft, prepare::write_info};
 use crate::error::{ApiError, Result};
@@ -24,7 +24,9 @@ pub fn validate(attempt: Attempt<'_>, draft: &mut Draft<'_>) -> Result<()> {
         object.validate_update(old, violations);
     }
     behaviour.validate(object, old, &write_info(attempt), violations);
-    refuse_violations(attempt, draft)
+    refuse_violations(attempt, draft)?;
+    behaviour.normalize(&mut *draft.object);
+    Ok(())
 }
 
 /// Ends the write where there are violations.
