@@ -42,7 +42,7 @@ pub use self::{
     daemon_set::{
         daemon_set_spec, daemon_set_status_update, daemon_set_update_strategy, rolling_update_daemon_set,
     },
-    disruption_budget::pod_disruption_budget_spec,
+    disruption_budget::{pod_disruption_budget_spec, pod_disruption_budget_status},
     event::event,
     flowcontrol::{flow_schema, priority_level_configuration},
     int_or_percent::int_or_percent,

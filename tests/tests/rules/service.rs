@@ -119,7 +119,7 @@ pub fn types_and_addresses() {
             ("/spec/type", json!("ExternalName"), &["spec.externalName: Required value"]),
             (
                 "/spec/clusterIPs",
-                json!(["10.0.0.1"]),
+                json!(["10.0.0.9"]),
                 &[],
             ),
             (
@@ -254,6 +254,14 @@ pub fn what_a_balancer_tells() {
                 },
             ]),
             vec![r#"status.conditions[1].type: Duplicate value: "T""#],
+        ),
+        (
+            "/status/conditions",
+            json!([
+                {"type": "T", "status": "True", "lastTransitionTime": null, "reason": "R", "message": ""},
+                {"type": "U", "status": "True", "reason": "R", "message": ""},
+            ]),
+            vec![],
         ),
     ] {
         let tree = with(&base, pointer, value);

@@ -139,14 +139,15 @@ fn take_one(budget: &mut PodDisruptionBudget, pod: &str, now: Time) -> Result<()
             type_: DISRUPTION_ALLOWED.to_owned(),
             status: "False".to_owned(),
             observed_generation: status.observed_generation,
-            last_transition_time: now,
+            last_transition_time: Some(now),
             reason: "InsufficientPods".to_owned(),
             message: String::new(),
         };
         match condition.map(|index| &mut status.conditions[index]) {
             None => status.conditions.push(exhausted),
             Some(known) => {
-                let since = if known.status == exhausted.status { known.last_transition_time } else { now };
+                let since =
+                    if known.status == exhausted.status { known.last_transition_time } else { Some(now) };
                 *known = Condition { last_transition_time: since, ..exhausted };
             }
         }
