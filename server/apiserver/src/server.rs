@@ -25,7 +25,7 @@ use orch_auth::{
 };
 use orch_controllers::{
     controller::{AnyController, Controller},
-    product::{self, system_namespaces},
+    product::{self, own_service::OwnService, system_namespaces},
     runner::Runner,
     selection,
     stats::Monitor,
@@ -72,8 +72,8 @@ use crate::{
 /// How long the first requests wait for controllers.
 const CONTROLLER_PATIENCE: Duration = Duration::from_secs(2);
 
-/// A server that is being put together. The product's own behaviour, plugins and controllers are in it
-/// already.
+/// A server that is being put together. The product's own behaviour and plugins are in it already; its
+/// controllers are added when it starts.
 pub struct Server {
     config: Config,
     tables: Vec<&'static GroupVersionDef>,
@@ -107,7 +107,7 @@ impl Server {
             behaviours,
             operations: Operations::default(),
             admission: orch_kinds::admission(),
-            controllers: product::controllers(),
+            controllers: Vec::new(),
             authorizers: Vec::new(),
             router: Router::new(),
         }
@@ -189,13 +189,15 @@ impl Server {
         let started = SystemTime::now();
         self.check_tables()?;
         let admission = self.admission_chain()?;
-        let controllers = self.runner()?;
         let Prepared { authentication, tokens, continue_key, tls, sources, site } =
             bootstrap::prepare(&self.config)?;
         // Before the store is opened, which takes longer: a port that is in use is reported at once.
         let listener = Listener::bind(self.config.serving.listener(), tls)
             .await
             .map_err(|error| cannot_listen(&error))?;
+        let own_service =
+            OwnService::new(&self.config.kinds.service_network, listener.local_address().port());
+        let controllers = self.runner(own_service.clone())?;
         let storage = bootstrap::open_storage(&self.config).await?;
         let objects = self.objects(&storage);
 
@@ -210,7 +212,7 @@ impl Server {
         let gates = self.config.feature_gates.clone();
         let clock = Arc::new(SystemClock);
         let core = Arc::new(Core::new(objects, clock, gates, admission, continue_key, stopping.clone()));
-        create_first_objects(&core).await?;
+        create_first_objects(&core, &own_service).await?;
 
         let metrics = metrics(started, &core, controllers.monitor());
         let health = checks(&storage, &stopping, &controllers.monitor());
@@ -237,8 +239,10 @@ impl Server {
     }
 
     /// The controllers that are on, not running yet.
-    fn runner(&mut self) -> Result<Runner, StartError> {
-        let chosen = selection::select(std::mem::take(&mut self.controllers), &self.config.controllers)
+    fn runner(&mut self, own_service: OwnService) -> Result<Runner, StartError> {
+        let mut controllers = product::controllers(own_service);
+        controllers.append(&mut self.controllers);
+        let chosen = selection::select(controllers, &self.config.controllers)
             .map_err(|problem| StartError::configuration("--controllers", problem))?;
         Ok(Runner::new(chosen))
     }
@@ -357,17 +361,21 @@ fn cannot_listen(error: &ListenError) -> StartError {
     StartError::caused(flag, error)
 }
 
-/// Creates the system namespaces where they are missing.
+/// Creates the system namespaces and the server's own service where they are missing.
 ///
 /// In a new store history begins after them. No client can have seen an earlier version, so one that asks for
 /// it has it from other data.
-async fn create_first_objects(core: &Arc<Core>) -> Result<(), StartError> {
+async fn create_first_objects(core: &Arc<Core>, own_service: &OwnService) -> Result<(), StartError> {
     let storage = core.storage();
     let is_new = storage.current_revision() == Revision::FIRST;
     let client = Client::new(Arc::clone(core), env!("CARGO_PKG_NAME"));
     system_namespaces::ensure(&client).await.map_err(|error| {
         let why = status::text_for_operator(&error);
         StartError::Runtime(format!("cannot create the system namespaces: {why}"))
+    })?;
+    own_service.ensure(&client).await.map_err(|error| {
+        let why = status::text_for_operator(&error);
+        StartError::Runtime(format!("cannot create the service of the server: {why}"))
     })?;
     if !is_new {
         return Ok(());

@@ -15,9 +15,10 @@ use orch_registry::{
     feature_gates::FeatureGates,
     objects::Objects,
     options::DeletionOptions,
+    read::index::CatalogIndexer,
 };
 use orch_runtime::{Tree, object::Kind};
-use orch_storage::{Storage, SystemClock};
+use orch_storage::{Indexer, Storage, SystemClock};
 use serde_json::json;
 use tokio::{
     sync::watch,
@@ -52,10 +53,13 @@ impl Fixture {
         let mut behaviours = Behaviours::default();
         orch_kinds::behaviours(&settings, &mut behaviours);
         let tables = orch_api::registry().iter().copied();
-        let catalog = Catalog::of_served(&orch_api::ORCH, tables, &behaviours, |_| true);
+        let catalog = Arc::new(Catalog::of_served(&orch_api::ORCH, tables, &behaviours, |_| true));
+        let storage = Storage::in_memory();
+        let indexer: Arc<dyn Indexer> = Arc::new(CatalogIndexer::new(&catalog));
+        storage.index_by(&indexer);
         let (stop, stopping) = watch::channel(false);
         let core = Core::new(
-            Objects::new(Arc::new(catalog), Storage::in_memory()),
+            Objects::new(catalog, storage),
             Arc::new(SystemClock),
             FeatureGates::default(),
             AdmissionChain::new(orch_kinds::admission(), &AdmissionConfig::default()).unwrap(),

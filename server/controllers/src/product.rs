@@ -1,6 +1,7 @@
 //! The controllers of the product's kinds.
 
 mod namespace;
+pub mod own_service;
 pub mod system_namespaces;
 mod volume_protection;
 
@@ -12,12 +13,14 @@ use orch_registry::{
 };
 use orch_runtime::Tree;
 
+use self::own_service::OwnService;
 use crate::controller::{AnyController, Context};
 
 /// All of them.
-pub fn controllers() -> Vec<Box<dyn AnyController>> {
+pub fn controllers(own_service: OwnService) -> Vec<Box<dyn AnyController>> {
     vec![
         Box::new(namespace::NamespaceContent),
+        Box::new(own_service),
         Box::new(system_namespaces::SystemNamespaces),
         Box::new(volume_protection::VolumeProtection),
         Box::new(volume_protection::ClaimProtection),

@@ -1,6 +1,7 @@
 //! The product's controllers together, over a store in memory.
 
-use orch_api::core::v1::{ConfigMap, Namespace, PersistentVolume, PersistentVolumeClaim, Pod};
+use orch_api::core::v1::{ConfigMap, Namespace, PersistentVolume, PersistentVolumeClaim, Pod, Service};
+use orch_kinds::ServiceNetwork;
 use orch_machinery::meta::Meta;
 use orch_registry::options::DeletionOptions;
 use orch_storage::{Body, Change};
@@ -9,6 +10,16 @@ use tokio::time::{Duration, sleep};
 
 use super::*;
 use crate::fixture::{Fixture, NAMESPACE};
+
+/// The controllers of a server that listens on a port.
+fn all() -> Vec<Box<dyn AnyController>> {
+    controllers(own_service(6443))
+}
+
+/// In the network of the fixture.
+fn own_service(port: u16) -> OwnService {
+    OwnService::new(&ServiceNetwork::parse("10.0.0.0/24").unwrap(), port)
+}
 
 fn phase(phase: &str) -> impl Fn(&mut Tree) {
     move |tree| tree["status"]["phase"] = phase.into()
@@ -30,7 +41,7 @@ fn pod(name: &str, volume: &Value) -> Value {
 #[tokio::test(start_paused = true)]
 async fn a_namespace_goes_when_its_content_is_gone() {
     let fixture = Fixture::new().await;
-    let (running, _) = fixture.start(controllers());
+    let (running, _) = fixture.start(all());
     fixture.create::<Namespace>(json!({"metadata": {"name": "other"}})).await;
     for (namespace, name, finalizers) in
         [("other", "a", json!([])), (NAMESPACE, "b", json!([])), (NAMESPACE, "c", json!(["example.com/f"]))]
@@ -55,7 +66,7 @@ async fn a_namespace_goes_when_its_content_is_gone() {
 #[tokio::test(start_paused = true)]
 async fn a_volume_goes_when_no_claim_is_bound_to_it() {
     let fixture = Fixture::new().await;
-    let (running, _) = fixture.start(controllers());
+    let (running, _) = fixture.start(all());
     for name in ["bound", "free"] {
         let spec = json!({
             "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/v"},
@@ -79,7 +90,7 @@ async fn a_volume_goes_when_no_claim_is_bound_to_it() {
 async fn a_claim_goes_when_no_pod_uses_it() {
     const CLAIMS: [&str; 4] = ["named", "p-scratch", "done", "free"];
     let fixture = Fixture::new().await;
-    let (running, _) = fixture.start(controllers());
+    let (running, _) = fixture.start(all());
     for name in CLAIMS {
         fixture.create::<PersistentVolumeClaim>(claim(name)).await;
     }
@@ -115,7 +126,7 @@ async fn a_pod_that_cannot_be_read_keeps_the_claims_of_its_namespace() {
     let key = orch_registry::objects::key(fixture.resource::<Pod>(), NAMESPACE, "odd");
     let body = Body::new(br#"{"persistentVolumeClaim":"#.to_vec(), 0);
     let odd = storage.commit(Change::Create { key: key.clone(), body: body.clone() }).await.unwrap();
-    let (running, _) = fixture.start(controllers());
+    let (running, _) = fixture.start(all());
     fixture.create::<PersistentVolumeClaim>(claim("c")).await;
     fixture.delete::<PersistentVolumeClaim>((NAMESPACE, "c")).await;
     sleep(Duration::from_mins(1)).await;
@@ -137,7 +148,7 @@ async fn system_namespaces_are_made_again() {
     let first = names.map(|name| uid(name).expect("it was made"));
     system_namespaces::ensure(&fixture.client).await.unwrap();
     assert_eq!(names.map(|name| uid(name).unwrap()), first, "they are made once");
-    let (running, _) = fixture.start(controllers());
+    let (running, _) = fixture.start(all());
     // The only one that may be deleted.
     let leases = orch_api::ORCH.namespace_node_lease;
     fixture.delete::<Namespace>(("", leases)).await;
@@ -147,11 +158,57 @@ async fn system_namespaces_are_made_again() {
     fixture.finish(running).await;
 }
 
+#[tokio::test(start_paused = true)]
+async fn the_service_of_the_server_leads_to_it() {
+    let fixture = Fixture::new().await;
+    system_namespaces::ensure(&fixture.client).await.unwrap();
+    let name = ("default", "kubernetes");
+    let found = || {
+        let service = fixture.client.get(fixture.resource::<Service>(), name.0, name.1).ok()?.tree;
+        let port = &service["spec"]["ports"][0];
+        let port = [&port["name"], &port["port"], &port["targetPort"], &port["protocol"]];
+        assert_eq!((&port[0], &port[1], &port[3]), (&&json!("https"), &&json!(443), &&json!("TCP")));
+        assert_eq!([&service["spec"]["clusterIP"], &service["spec"]["type"]], ["10.0.0.1", "ClusterIP"]);
+        Some((port[2].as_u64().unwrap(), Meta::of(&service).resource_version().to_owned()))
+    };
+    own_service(6443).ensure(&fixture.client).await.unwrap();
+    let first = found().unwrap();
+    assert_eq!(first.0, 6443);
+    own_service(6443).ensure(&fixture.client).await.unwrap();
+    assert_eq!(found().unwrap(), first, "nothing changes");
+    own_service(7443).ensure(&fixture.client).await.unwrap();
+    assert_eq!(found().unwrap().0, 7443);
+
+    let (running, _) = fixture.start(all());
+    fixture.until("it leads to the port again", || found().unwrap().0 == 6443).await;
+    fixture.delete::<Service>(name).await;
+    let took = fixture.until("it is made again", || found().is_some()).await;
+    assert!(took < Duration::from_secs(1), "{took:?}");
+    fixture.finish(running).await;
+}
+
+/// Another service may have the address. A server starts all the same.
+#[tokio::test]
+async fn a_server_goes_on_without_its_service() {
+    let fixture = Fixture::new().await;
+    system_namespaces::ensure(&fixture.client).await.unwrap();
+    let spec = json!({"clusterIP": "10.0.0.1", "ports": [{"port": 80}]});
+    let metadata = json!({"name": "first", "namespace": NAMESPACE});
+    fixture.create::<Service>(json!({"metadata": metadata, "spec": spec})).await;
+    own_service(6443).ensure(&fixture.client).await.unwrap();
+    assert!(!fixture.exists::<Service>(("default", "kubernetes")));
+}
+
 /// Operators write these names into their flags.
 #[test]
-fn names_of_controllers() {
-    let names: Vec<&str> = controllers().iter().map(|controller| controller.name()).collect();
-    let expected =
-        ["namespace", "system-namespaces", "persistentvolume-protection", "persistentvolumeclaim-protection"];
+fn names_of_all() {
+    let names: Vec<&str> = all().iter().map(|controller| controller.name()).collect();
+    let expected = [
+        "namespace",
+        "own-service",
+        "system-namespaces",
+        "persistentvolume-protection",
+        "persistentvolumeclaim-protection",
+    ];
     assert_eq!(names, expected);
 }

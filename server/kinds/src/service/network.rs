@@ -44,6 +44,11 @@ impl ServiceNetwork {
         if self.is_v4 { "IPv4" } else { "IPv6" }
     }
 
+    /// The address that is kept for the server.
+    pub fn first(&self) -> IpAddr {
+        self.address(1)
+    }
+
     /// Whether services can have the address.
     pub fn holds(&self, address: &str) -> bool {
         let number = match address.parse() {
