@@ -5,6 +5,7 @@ mod list_body;
 mod object_text;
 mod protobuf_body;
 mod representation;
+mod respelled;
 pub mod status;
 pub mod warning;
 mod watch_body;
@@ -31,6 +32,7 @@ use orch_registry::{
 
 use chunks::Chunks;
 pub use representation::{Form, Representation, all_values};
+pub use respelled::respelled;
 
 use crate::{metrics::Current, request::query::Query};
 

@@ -23,7 +23,7 @@ use crate::{
     app::App,
     metrics::RequestLabels,
     request::{RequestHead, body::RequestBody, deletion, info::Route, listing, writing},
-    response::{Representation, respond, status::refusal, warning::warn},
+    response::{Representation, respelled, respond, status::refusal, warning::warn},
 };
 
 /// Who makes a request: an extension of the requests that reach a program's own routes.
@@ -44,8 +44,15 @@ pub async fn answer(
             let access = app.access.of_caller(caller, &head.info.names);
             let caller = Caller { user: caller.user(), access: &access };
             let cx = RequestContext::new(&app.core, caller, head.header(header::USER_AGENT));
+            if let Some(spelling) = head.info.spelling {
+                cx.spells(spelling);
+            }
             let answered = resource(app, &cx, head, *verb, target, body).await;
-            answered.unwrap_or_else(refusal)
+            let response = answered.unwrap_or_else(refusal);
+            match cx.spelling() {
+                None => response,
+                Some(spelling) => respelled(response, spelling),
+            }
         }
     }
 }

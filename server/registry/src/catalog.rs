@@ -18,6 +18,7 @@ use orch_runtime::{
 use crate::{
     behaviour::{AnyBehaviour, Behaviours},
     feature_gates::FeatureGates,
+    spelling::Spelling,
 };
 
 /// Every group, version and kind that is served.
@@ -31,6 +32,8 @@ pub struct Catalog {
     /// With the plural name, which is compared first. There are some dozens: comparing each costs less than
     /// building a key for a map.
     served: Vec<(&'static str, Arc<ServedResource>)>,
+    /// The groups as other vocabularies spell them.
+    spellings: Vec<Arc<Spelling>>,
 }
 
 /// One served group and version.
@@ -118,7 +121,8 @@ impl Catalog {
         behaviours: &Behaviours,
         is_served: impl Fn(&ResourceDef) -> bool,
     ) -> Self {
-        let mut catalog = Catalog { vocabulary, group_versions: Vec::new(), served: Vec::new() };
+        let (group_versions, served, spellings) = (Vec::new(), Vec::new(), Vec::new());
+        let mut catalog = Catalog { vocabulary, group_versions, served, spellings };
         for def in tables {
             catalog.add(def, behaviours, &is_served);
         }
@@ -127,6 +131,11 @@ impl Catalog {
                 .cmp(&(!b.group.is_empty(), &b.group))
                 .then_with(|| version_priority(&b.version).cmp(&version_priority(&a.version)))
         });
+        let served = catalog.group_versions.iter().map(|served| (served.def.group, served.def.version));
+        let served: Vec<_> = served.collect();
+        let others = orch_meta::VOCABULARIES.iter().filter(|other| other.name != vocabulary.name);
+        let spellings = others.map(|other| Arc::new(Spelling::new(other, vocabulary, &served)));
+        catalog.spellings = spellings.collect();
         catalog
     }
 
@@ -134,6 +143,12 @@ impl Catalog {
     pub fn resource(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<ServedResource>> {
         let mut named = self.served.iter().filter(|(name, _)| *name == plural).map(|(_, served)| served);
         named.find(|served| served.group == group && served.def.version == version)
+    }
+
+    /// The spelling in which a text names a served group, or group and version, that this server spells
+    /// differently.
+    pub fn spelling_of(&self, name: &str) -> Option<&Arc<Spelling>> {
+        self.spellings.iter().find(|spelling| spelling.own_name(name).is_some())
     }
 
     /// Whether the group and version serve any kind.

@@ -1,10 +1,10 @@
 //! The request context: who makes the request, and the warnings that are collected while it is answered.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use orch_auth::{answer::Answer, authorizer::Decision, user::UserInfo};
 
-use crate::core::Core;
+use crate::{core::Core, spelling::Spelling};
 
 /// Who makes a request, and what else they may do.
 #[derive(Clone, Copy)]
@@ -30,12 +30,26 @@ pub struct RequestContext<'a> {
     /// What the client calls itself; a write without a field manager is recorded under it.
     pub user_agent: &'a str,
     warnings: Mutex<Vec<String>>,
+    /// Set once: by the path or by the body.
+    spelling: OnceLock<Arc<Spelling>>,
 }
 
 impl<'a> RequestContext<'a> {
     /// The context of a request, without warnings.
     pub fn new(core: &'a Core, caller: Caller<'a>, user_agent: &'a str) -> Self {
-        RequestContext { core, caller, user_agent, warnings: Mutex::default() }
+        let (warnings, spelling) = (Mutex::default(), OnceLock::new());
+        RequestContext { core, caller, user_agent, warnings, spelling }
+    }
+
+    /// From here on the client names groups in this spelling.
+    pub fn spells(&self, spelling: &Arc<Spelling>) {
+        // The path comes first. There is one other vocabulary, so the body cannot mean another one.
+        let _ = self.spelling.set(Arc::clone(spelling));
+    }
+
+    /// How the client names groups, where that is not the server's own spelling.
+    pub fn spelling(&self) -> Option<&Arc<Spelling>> {
+        self.spelling.get()
     }
 
     /// Adds a warning to the answer. Warnings go with answers that succeed.

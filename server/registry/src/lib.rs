@@ -30,6 +30,7 @@ pub mod operation;
 pub mod options;
 pub mod read;
 pub mod request;
+pub mod spelling;
 mod store_error;
 pub mod stored;
 #[cfg(test)]

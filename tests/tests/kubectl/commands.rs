@@ -25,14 +25,60 @@ async fn the_usual_commands_work_in_the_kubernetes_vocabulary() {
     }
 }
 
-/// The tool spells the group of token requests itself, so this works in one vocabulary only.
+/// The tool spells the groups of these commands itself, in one vocabulary.
 #[tokio::test]
-async fn a_token_is_made_for_a_service_account() {
-    if !is_installed("making a token with kubectl") {
+async fn commands_with_built_in_groups_work_in_both_vocabularies() {
+    if !is_installed("commands of kubectl with built-in groups") {
         return;
     }
-    let server = TestServer::options().vocabulary("kubernetes").start().await;
-    let kubectl = Kubectl { server: &server };
+    for (vocabulary, suffix) in [("orch", "orch.io"), ("kubernetes", "k8s.io")] {
+        let server = TestServer::options().vocabulary(vocabulary).start().await;
+        let kubectl = Kubectl { server: &server };
+        kubectl.shows("auth whoami", &["Username", "system:masters"]).await;
+        kubectl.prints("auth can-i create pods", "yes").await;
+        kubectl.shows("auth can-i --list", &["[*]"]).await;
+        makes_a_token(&kubectl).await;
+        let kind = |kind: &str| format!("{kind}.rbac.authorization.{suffix}");
+        for (line, made) in [
+            ("create role reader --verb=get --resource=pods", format!("{}/reader created", kind("role"))),
+            ("create clusterrole all --verb=* --resource=*", format!("{}/all created", kind("clusterrole"))),
+            ("create rolebinding b --role=reader --user=bob", format!("{}/b created", kind("rolebinding"))),
+            (
+                "create clusterrolebinding b --clusterrole=all --group=devs",
+                format!("{}/b created", kind("clusterrolebinding")),
+            ),
+            (
+                "create priorityclass high --value=1000",
+                format!("priorityclass.scheduling.{suffix}/high created"),
+            ),
+        ] {
+            let text = kubectl.run(line).await;
+            // It prints the group that it has built in.
+            let expected = made.replace("orch.io", "k8s.io");
+            assert_eq!(text.trim_end(), expected, "{line}");
+        }
+        std::fs::write(server.scratch_dir().join("role.json"), ROLE).unwrap();
+        let reconciled = "role.rbac.authorization.k8s.io/writer reconciled";
+        kubectl.shows("auth reconcile -f role.json", &[reconciled]).await;
+        let own = format!("apiVersion: rbac.authorization.{suffix}/v1");
+        kubectl.shows("get role writer -o yaml", &[&own]).await;
+        kubectl
+            .shows("get rolebinding b -o yaml", &[&format!("apiGroup: rbac.authorization.{suffix}")])
+            .await;
+        kubectl.shows("describe role reader", &["pods"]).await;
+        kubectl.shows("get priorityclass high", &["1000"]).await;
+    }
+}
+
+/// A role as files of other projects have it.
+const ROLE: &str = r#"{
+    "kind": "Role", "apiVersion": "rbac.authorization.k8s.io/v1",
+    "metadata": {"name": "writer", "namespace": "default"},
+    "rules": [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["update"]}]
+}"#;
+
+async fn makes_a_token(kubectl: &Kubectl<'_>) {
+    let server = kubectl.server;
     kubectl.prints("create serviceaccount robot", "serviceaccount/robot created").await;
     let token = kubectl.run("create token robot --duration=1h").await;
     // Without the administrator's certificate.

@@ -36,6 +36,7 @@ fn from_body(core: &Core, body: &Body) -> Result<DeleteOptions> {
             .strip_suffix("/v1")
             .is_some_and(|group| core.catalog().meta_groups().contains(&group.to_owned()));
         own || core.catalog().group_versions.iter().any(|served| served.api_version == version)
+            || core.catalog().spelling_of(version).is_some()
     };
     if !matches!(kind, "" | "DeleteOptions") || !(api_version.is_empty() || known(api_version)) {
         let message = format!("no kind \"{kind}\" is registered for version \"{api_version}\"");

@@ -4,11 +4,11 @@
 //! matched segment by segment after decoding; a segment that decodes to something with a slash in it, to `.`
 //! or `..`, or to nothing (but for one slash at the end) is never a resource.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use http::Method;
 use orch_machinery::selector::field::FieldSelector;
-use orch_registry::{catalog::Catalog, error::ApiError, request::Target};
+use orch_registry::{catalog::Catalog, error::ApiError, request::Target, spelling::Spelling};
 use orch_runtime::resource_def::{Scope, Verb};
 use percent_encoding::percent_decode_str;
 
@@ -21,6 +21,8 @@ pub struct RequestInfo<'r> {
     pub names: Names<'r>,
     /// What will be done, or why nothing will.
     pub route: Route<'r>,
+    /// How the path spells the group, where that is another vocabulary's way. `names` has the server's own.
+    pub spelling: Option<&'r Arc<Spelling>>,
 }
 
 /// The names in a path.
@@ -66,10 +68,14 @@ impl<'r> RequestInfo<'r> {
         let segments = decoded_segments(path);
         let Some(ApiNames { mut names, watch_prefix, tail }) = api_names(&segments) else {
             let names = Names { verb: lower_case(method), ..Names::default() };
-            return RequestInfo { names, route: Route::NonResource };
+            return RequestInfo { names, route: Route::NonResource, spelling: None };
         };
+        let spelling = if names.group.is_empty() { None } else { catalog.spelling_of(&names.group) };
+        if let Some(own) = spelling.and_then(|spelling| spelling.own_name(&names.group)) {
+            names.group = own.into();
+        }
         let route = route(catalog, method, query, watch_prefix, tail, &mut names);
-        RequestInfo { names, route }
+        RequestInfo { names, route, spelling }
     }
 }
 

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use http::{HeaderMap, HeaderName, header};
 use orch_machinery::{
-    media_type::{JSON, MediaTypes, Named, WATCH, without_parameters},
+    media_type::{JSON, MediaTypes, Named, Syntax, WATCH, without_parameters},
     negotiate::{self, Negotiated, Offer},
     table::IncludeObject,
 };
@@ -65,7 +65,8 @@ impl Representation {
     ) -> Result<Self> {
         let headers = &head.parts.headers;
         let accept = all_values(headers, header::ACCEPT);
-        let gzip = matches!(verb, Verb::Get | Verb::List) && accepts_gzip(headers);
+        let is_respelled = head.info.spelling.is_some();
+        let gzip = !is_respelled && matches!(verb, Verb::Get | Verb::List) && accepts_gzip(headers);
         let pretty = |asked| wants_pretty(headers, head.query, asked);
         if is_for_any_program(&accept) {
             let (form, media_type) = (Form::Plain, Named::JSON);
@@ -89,7 +90,9 @@ impl Representation {
         let forms: Vec<_> = forms.iter().copied().map(form).collect();
         let is_made = |named: &Named| {
             let row = named.media_type;
-            row.fits(target.resource.def.type_def)
+            // Only JSON text is put into another spelling.
+            (!is_respelled || row.syntax == Syntax::Json)
+                && row.fits(target.resource.def.type_def)
                 && (is_own_kind || !row.needs_field_numbers)
                 && (!is_watch || row.stream.is_some())
         };

@@ -17,13 +17,14 @@ use crate::{
 pub async fn patch(cx: &RequestContext<'_>, request: PatchRequest<'_>) -> Result<Answer> {
     let PatchRequest { target, kind, bytes, force, options } = request;
     let mut proposal = match kind {
-        PatchKind::Apply => Proposal::Configuration(Configuration::read(&target, &bytes, force)?),
+        PatchKind::Apply => Proposal::Configuration(Configuration::read(cx, &target, &bytes, force)?),
         PatchKind::Merge | PatchKind::Strategic | PatchKind::Json => {
             // A missing object is reported before errors in the patch.
             if cx.core.objects().is_absent(target.resource, &target.namespace, &target.name) {
                 return Err(ApiError::not_found(target.resource, &target.name));
             }
-            Proposal::Patch(Patch::read(kind, &bytes)?)
+            let own = cx.spelling().map(|spelling| spelling.read_json(&bytes));
+            Proposal::Patch(Patch::read(kind, own.as_deref().unwrap_or(&bytes))?)
         }
     };
     write(cx, &target, &mut proposal, &options).await

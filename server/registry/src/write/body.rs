@@ -28,6 +28,7 @@ pub fn decode(
     let expected = Expected::of(target);
     let read = (body.reader)(&body.bytes, expected.type_def, &Limits::default());
     let mut read = read.map_err(|error| expected.cannot_be_handled(&error.to_string()))?;
+    respell(cx, &expected, &mut read.tree);
     place::check_times(&read.tree).map_err(|why| expected.cannot_be_handled(&why))?;
     expected.check(&read.tree)?;
     meta::set_type(&mut read.tree, expected.kind, &expected.api_version);
@@ -40,6 +41,21 @@ pub fn decode(
         FieldValidation::Strict | FieldValidation::Ignore => {}
     }
     Ok(read.tree)
+}
+
+/// Puts a body into the server's spelling of groups, where the path or the body itself has another one.
+fn respell(cx: &RequestContext<'_>, expected: &Expected<'_>, tree: &mut Tree) {
+    let sent = meta::api_version(tree);
+    if cx.spelling().is_none()
+        && !sent.is_empty()
+        && sent != expected.api_version
+        && let Some(spelling) = cx.core.catalog().spelling_of(sent)
+    {
+        cx.spells(spelling);
+    }
+    if let Some(spelling) = cx.spelling() {
+        spelling.read(tree);
+    }
 }
 
 /// What kind of object a body must hold.

@@ -11,6 +11,7 @@ use orch_runtime::Tree;
 
 use super::{attempt::Attempt, draft::Ownership, names, own, place};
 use crate::{
+    context::RequestContext,
     error::{ApiError, Result},
     options::FieldValidation,
     request::Target,
@@ -31,9 +32,12 @@ impl Configuration {
     ///
     /// # Errors
     /// 400 for text that is not YAML, for another kind, and for managed fields.
-    pub fn read(target: &Target<'_>, text: &[u8], force: bool) -> Result<Self> {
-        let document = yaml::decode(text, &Limits::default())
+    pub fn read(cx: &RequestContext<'_>, target: &Target<'_>, text: &[u8], force: bool) -> Result<Self> {
+        let mut document = yaml::decode(text, &Limits::default())
             .map_err(|error| ApiError::BadRequest(format!("error decoding YAML: {error}")))?;
+        if let Some(spelling) = cx.spelling() {
+            spelling.read(&mut document.tree);
+        }
         let resource = target.resource;
         let api_version = text_of(&document.tree, "apiVersion");
         if api_version != resource.api_version || text_of(&document.tree, "kind") != resource.def.kind {
