@@ -88,7 +88,7 @@ pub(super) fn unique_short_names(lowered: &Lowered<'_>, diagnostics: &mut Diagno
 /// Who has which name, by group.
 #[derive(Default)]
 struct Owners<'l> {
-    claimed: BTreeMap<(&'l str, &'l str), &'l str>,
+    claimed: BTreeMap<(&'l str, &'l str), (&'l str, &'l Span)>,
 }
 
 impl<'l> Owners<'l> {
@@ -96,16 +96,29 @@ impl<'l> Owners<'l> {
         &mut self,
         (group, kind): (&'l str, &'l str),
         name: &'l str,
-        span: &Span,
+        span: &'l Span,
         noun: &str,
         diagnostics: &mut Diagnostics,
     ) {
-        let owner = *self.claimed.entry((group, name)).or_insert(kind);
-        if owner != kind {
-            let message = format!("duplicate {noun} `{name}`: the kind `{owner}` of the group has it");
-            diagnostics.error(span, message, "choose another");
+        let owner = self.claimed.entry((group, name)).or_insert((kind, span));
+        if owner.0 == kind {
+            return;
         }
+        // The one that looks less like its kind is the mistake; among equals, the later one.
+        let mistaken = if likeness(name, owner.0) < likeness(name, kind) {
+            std::mem::replace(owner, (kind, span))
+        } else {
+            (kind, span)
+        };
+        let message = format!("duplicate {noun} `{name}`: the kind `{}` of the group has it", owner.0);
+        diagnostics.error(mistaken.1, message, "choose another");
     }
+}
+
+/// With how many letters of the kind the name begins.
+fn likeness(name: &str, kind: &str) -> usize {
+    let letters = name.chars().zip(kind.chars());
+    letters.take_while(|(name, kind)| name.eq_ignore_ascii_case(kind)).count()
 }
 
 /// Verbs fit the kind, and each is given once.
