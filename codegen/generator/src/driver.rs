@@ -27,14 +27,14 @@ use crate::{Folder, Inputs, emit, load};
 
 /// Crates whose types are imported where a package depends on them, and how cargo names what their build
 /// scripts say. The first that is there counts: `orch_api` passes on all of `orch_meta`.
-const SHARED: [(&str, Variables); 2] = [
+pub(crate) const SHARED: [(&str, Variables); 2] = [
     ("orch_api", Variables { schema: "DEP_ORCH_API_SCHEMA", only: "DEP_ORCH_API_ONLY" }),
     ("orch_meta", Variables { schema: "DEP_ORCH_META_SCHEMA", only: "DEP_ORCH_META_ONLY" }),
 ];
 
 /// What the build script of a dependency says, as environment variables.
 #[derive(Clone, Copy, Debug)]
-struct Variables {
+pub(crate) struct Variables {
     /// Its schema folder.
     schema: &'static str,
     /// The entries of the folder that it generates, with `,` between them; not set where it is all of them.

@@ -13,6 +13,7 @@ pub mod idl;
 pub mod load;
 pub mod lower;
 pub mod model;
+pub mod package;
 pub mod scaffold;
 pub mod source;
 

@@ -2,10 +2,19 @@
 //!
 //! Exit codes: 0 done, 1 the schema has errors, 2 the command was not understood or could not be carried out.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use clap::{Parser, Subcommand};
-use orch_codegen::{Folder, Inputs, Loaded, emit, idl::json_schema, load, scaffold};
+use orch_codegen::{
+    Folder, Inputs, Loaded, emit,
+    idl::json_schema,
+    load,
+    package::{self, PackageError},
+    scaffold,
+};
 
 /// Schema files in, a complete API out: look after the schema files.
 #[derive(Debug, Parser)]
@@ -14,7 +23,8 @@ struct Arguments {
     /// The folder with the schema files.
     #[arg(long, global = true, value_name = "DIR", default_value = "schema")]
     schema: PathBuf,
-    /// A folder whose types may be referred to, with the crate that holds their generated code.
+    /// A folder whose types may be referred to, with the crate that holds their generated code. Without it,
+    /// those are found that the build script of the package around the schema folder imports.
     #[arg(long, global = true, value_name = "CRATE=DIR", value_parser = parse_import)]
     import: Vec<(String, Folder)>,
     #[command(subcommand)]
@@ -53,11 +63,18 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
     };
-    let inputs = Inputs { schema: arguments.schema.into(), imports: arguments.import };
-    match arguments.command {
-        Command::Check => check(&inputs),
-        Command::Show { kind } => show(&inputs, &kind),
-        Command::New { group_version, kind } => new(&inputs, &group_version, &kind),
+    let inputs = || {
+        let imports = match &arguments.import[..] {
+            [] => package::imports(&arguments.schema)?,
+            named => named.to_vec(),
+        };
+        Ok(Inputs { schema: arguments.schema.clone().into(), imports })
+    };
+    let misled = |error: PackageError| misused(&error.to_string());
+    match &arguments.command {
+        Command::Check => inputs().map_or_else(misled, |inputs| check(&inputs)),
+        Command::Show { kind } => inputs().map_or_else(misled, |inputs| show(&inputs, kind)),
+        Command::New { group_version, kind } => new(&arguments.schema, group_version, kind),
         Command::IdlSchema => {
             print!("{}", json_schema::text());
             ExitCode::SUCCESS
@@ -96,8 +113,8 @@ fn show(inputs: &Inputs, kind: &str) -> ExitCode {
     }
 }
 
-fn new(inputs: &Inputs, group_version: &str, kind: &str) -> ExitCode {
-    match scaffold::create(&inputs.schema.path, group_version, kind) {
+fn new(schema: &Path, group_version: &str, kind: &str) -> ExitCode {
+    match scaffold::create(schema, group_version, kind) {
         Ok(path) => {
             println!("wrote {}", path.display());
             ExitCode::SUCCESS

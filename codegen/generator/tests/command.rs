@@ -50,6 +50,30 @@ fn check_sums_up_what_is_there() {
     assert!(stderr(&output).starts_with("warning: the type `WidgetSpec` has no description\n"));
 }
 
+/// What build.rs imports, the command finds by itself: the folder of an example, from anywhere.
+#[test]
+fn check_and_show_see_what_the_build_script_imports() {
+    const WIDGETS: &str = "../../examples/widgets/schema";
+    let output = run(&["--schema", WIDGETS, "check"]);
+    assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).ends_with(" 0 errors, 0 warnings\n"), "{}", stdout(&output));
+    let output = run(&["--schema", WIDGETS, "show", "Widget"]);
+    assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains("pub struct Widget"), "{}", stdout(&output));
+}
+
+#[test]
+fn a_package_that_cargo_does_not_know_is_named() {
+    let folder = folder();
+    let schema = folder.path().join("schema");
+    fs::create_dir(&schema).expect("a folder can be made");
+    fs::write(folder.path().join("Cargo.toml"), "[package]\n").expect("a file can be written");
+    let output = run(&["--schema", schema.to_str().expect("the path is text"), "check"]);
+    assert_eq!(code(&output), Some(2));
+    let text = stderr(&output);
+    assert!(text.starts_with("error: cannot ask cargo about ") && text.contains("--import"), "{text}");
+}
+
 #[test]
 fn check_fails_on_errors_and_reports_all_of_them() {
     let case = "tests/diagnostics/all_files_at_once";
