@@ -56,8 +56,7 @@ fn object_schema(emitter: &Emitter<'_>, ty: &Type, object: &crate::model::Object
     }
     for field in &object.fields {
         schema.properties.insert(field.name.clone(), ReferenceOr::boxed_item(field_schema(emitter, field)));
-        // A field that may be null may be left out as well.
-        if field.required && !field.usage.nullable {
+        if must_be_given(field) {
             schema.required.push(field.name.clone());
         }
     }
@@ -80,7 +79,10 @@ fn field_schema(emitter: &Emitter<'_>, field: &Field) -> Schema {
         data.default = None;
     }
     if let Some(value) = &field.default {
-        data.default = Some(value.clone());
+        // The server fills in what tools cannot take for a default: an object without its required fields.
+        let is_complete = !matches!(emitter.model.resolve(&field.usage), Resolved::Object(_, object)
+            if value.as_object().is_some_and(serde_json::Map::is_empty) && !may_be_empty(object));
+        data.default = is_complete.then(|| value.clone());
     }
     data.write_only = field.write_only;
     data.deprecated = field.deprecated.is_some();
@@ -88,6 +90,16 @@ fn field_schema(emitter: &Emitter<'_>, field: &Field) -> Schema {
         data.extensions.insert(name.to_owned(), value);
     }
     schema
+}
+
+/// Whether an object without the field is invalid. One that may be null may be left out as well; but one that
+/// cannot change later has to be there from the beginning.
+fn must_be_given(field: &Field) -> bool {
+    field.required && (!field.usage.nullable || field.immutable.is_some())
+}
+
+fn may_be_empty(object: &crate::model::ObjectType) -> bool {
+    !object.fields.iter().any(must_be_given)
 }
 
 fn merge_extensions(field: &Field) -> Vec<(&'static str, Value)> {
@@ -116,8 +128,7 @@ fn usage_schema(emitter: &Emitter<'_>, usage: &Usage) -> ReferenceOr<Schema> {
         let reference =
             ReferenceOr::ref_(&format!("#/components/schemas/{}", emitter.model.ty(*id).qualified_name));
         // A default without fields is none of a type that requires some.
-        let has_empty = |object: &crate::model::ObjectType| object.fields.iter().all(|field| !field.required);
-        if !matches!(resolved, Resolved::Object(_, object) if has_empty(object)) {
+        if !matches!(resolved, Resolved::Object(_, object) if may_be_empty(object)) {
             return reference;
         }
         let mut schema = all_of(reference);
