@@ -373,10 +373,11 @@ async fn create_first_objects(core: &Arc<Core>, own_service: &OwnService) -> Res
         let why = status::text_for_operator(&error);
         StartError::Runtime(format!("cannot create the system namespaces: {why}"))
     })?;
-    own_service.ensure(&client).await.map_err(|error| {
+    // The controller tries again; until then the server does its work without it.
+    if let Err(error) = own_service.ensure(&client).await {
         let why = status::text_for_operator(&error);
-        StartError::Runtime(format!("cannot create the service of the server: {why}"))
-    })?;
+        tracing::warn!(why, "the service that leads to this server cannot be made");
+    }
     if !is_new {
         return Ok(());
     }

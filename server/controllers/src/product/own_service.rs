@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use orch_api::core::v1::Service;
+use orch_api::core::v1::{Namespace, Service};
 use orch_kinds::ServiceNetwork;
 use orch_registry::{
     client::Client,
@@ -15,6 +15,7 @@ use serde_json::json;
 use crate::{
     controller::{Action, Context, Controller},
     key::ObjectKey,
+    trigger::{Changed, Trigger},
 };
 
 /// The name by which clients look for it, in both vocabularies.
@@ -38,11 +39,10 @@ impl OwnService {
         OwnService { address: network.first().to_string(), target_port }
     }
 
-    /// Creates the service where it is missing, and corrects where it leads to. A server that cannot have it,
-    /// because another service has its address, goes on without it.
+    /// Creates the service where it is missing, and corrects where it leads to.
     ///
     /// # Errors
-    /// As of POST and PUT, except for an address that another service has.
+    /// As of POST and PUT: 422 where another service has the address.
     pub async fn ensure(&self, client: &Client) -> Result<()> {
         // A server without the kind has no services.
         let Some(services) = client.core().catalog().served(Service::RESOURCE) else { return Ok(()) };
@@ -56,10 +56,6 @@ impl OwnService {
             }
         };
         match written {
-            Err(error @ ApiError::Invalid { .. }) => {
-                tracing::warn!(address = self.address, ?error, "there is no service for the server itself");
-                Ok(())
-            }
             Err(ApiError::AlreadyExists { .. } | ApiError::NotFound { .. }) | Ok(()) => Ok(()),
             Err(error) => Err(error),
         }
@@ -88,17 +84,35 @@ fn leads_to(service: &Tree) -> Option<u16> {
 }
 
 impl Controller for OwnService {
-    type Resource = Service;
+    /// The namespace that the service stands in: it is there when the service is not.
+    type Resource = Namespace;
 
     fn name(&self) -> &'static str {
         "own-service"
     }
 
+    fn also_watches(&self) -> Vec<Trigger> {
+        let concerns = |change: &Changed<'_>| {
+            let object = change.after.or(change.before).map(|object| object.key());
+            object.is_some_and(|key| (&*key.namespace, &*key.name) == (NAMESPACE, NAME))
+        };
+        let namespace = || vec![ObjectKey::new("", NAMESPACE)];
+        vec![Trigger::new(
+            Service::RESOURCE,
+            move |change| {
+                if concerns(change) { namespace() } else { Vec::new() }
+            },
+        )]
+    }
+
     async fn reconcile(&self, key: &ObjectKey, cx: &Context) -> Result<Action> {
-        if (&*key.namespace, &*key.name) != (NAMESPACE, NAME) {
+        if &*key.name != NAMESPACE {
             return Ok(Action::Done);
         }
-        self.ensure(cx.client()).await?;
-        Ok(Action::Again(PERIOD))
+        match self.ensure(cx.client()).await {
+            // Another service has the address: nothing is wrong with the server.
+            Ok(()) | Err(ApiError::Invalid { .. }) => Ok(Action::Again(PERIOD)),
+            Err(error) => Err(error),
+        }
     }
 }

@@ -187,16 +187,23 @@ async fn the_service_of_the_server_leads_to_it() {
     fixture.finish(running).await;
 }
 
-/// Another service may have the address. A server starts all the same.
-#[tokio::test]
-async fn a_server_goes_on_without_its_service() {
+/// Another service may have the address. The controller is well, and makes the service when it can.
+#[tokio::test(start_paused = true)]
+async fn a_server_waits_for_the_address_of_its_service() {
     let fixture = Fixture::new().await;
     system_namespaces::ensure(&fixture.client).await.unwrap();
     let spec = json!({"clusterIP": "10.0.0.1", "ports": [{"port": 80}]});
     let metadata = json!({"name": "first", "namespace": NAMESPACE});
     fixture.create::<Service>(json!({"metadata": metadata, "spec": spec})).await;
-    own_service(6443).ensure(&fixture.client).await.unwrap();
+    let refused = own_service(6443).ensure(&fixture.client).await;
+    assert!(matches!(refused, Err(ApiError::Invalid { .. })), "{refused:?}");
+    let (running, monitor) = fixture.start(all());
+    fixture.settle().await;
     assert!(!fixture.exists::<Service>(("default", "kubernetes")));
+    assert_eq!(monitor.health("own-service"), Ok(()));
+    fixture.delete::<Service>((NAMESPACE, "first")).await;
+    fixture.until("it is made", || fixture.exists::<Service>(("default", "kubernetes"))).await;
+    fixture.finish(running).await;
 }
 
 /// Operators write these names into their flags.
