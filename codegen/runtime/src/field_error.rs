@@ -143,22 +143,41 @@ pub struct Validation<'v> {
     pub vocabulary: &'v Vocabulary,
     errors: Vec<FieldError>,
     warnings: Vec<String>,
+    /// The bytes of errors and of warnings so far.
+    error_bytes: usize,
+    warning_bytes: usize,
 }
 
 /// How many errors, and how many warnings, are kept: the answer to a small request must not become large.
 const MAX_ERRORS: usize = 1000;
 
+/// How many bytes all errors, and all warnings, may have before no more are kept. One error may be larger: it
+/// shows the refused value.
+const MAX_BYTES: usize = 256 * 1024;
+
 impl<'v> Validation<'v> {
     /// An empty collection for one object.
     pub fn new(vocabulary: &'v Vocabulary) -> Self {
-        Validation { vocabulary, errors: Vec::new(), warnings: Vec::new() }
+        Validation { vocabulary, errors: Vec::new(), warnings: Vec::new(), error_bytes: 0, warning_bytes: 0 }
     }
 
-    /// Adds one error. Those after the thousandth are dropped: the object is refused all the same.
+    /// Adds one error. Those after the thousandth are dropped, and those after many bytes: the object is
+    /// refused all the same.
     pub fn push(&mut self, error: FieldError) {
-        if self.errors.len() < MAX_ERRORS {
+        if !self.is_full() {
+            self.error_bytes += error.field.len() + error.body.len();
             self.errors.push(error);
         }
+    }
+
+    /// Whether further errors are dropped. Rules that show a whole list for each of its items ask first.
+    pub fn is_full(&self) -> bool {
+        self.errors.len() >= MAX_ERRORS || self.error_bytes >= MAX_BYTES
+    }
+
+    /// Whether further warnings are dropped.
+    pub fn is_full_of_warnings(&self) -> bool {
+        self.warnings.len() >= MAX_ERRORS || self.warning_bytes >= MAX_BYTES
     }
 
     /// Adds `Invalid value` once for each message that a constraint returned for `value`.
@@ -171,14 +190,17 @@ impl<'v> Validation<'v> {
     /// Adds a warning about something that is accepted and probably not what was meant: `<path>: <text>`. It
     /// is sent in a `Warning` header.
     pub fn warn(&mut self, path: &Path<'_>, text: impl fmt::Display) {
-        if self.warnings.len() < MAX_ERRORS {
+        if !self.is_full_of_warnings() {
             let at = path.to_string();
-            self.warnings.push(if at.is_empty() { text.to_string() } else { format!("{at}: {text}") });
+            let warning = if at.is_empty() { text.to_string() } else { format!("{at}: {text}") };
+            self.warning_bytes += warning.len();
+            self.warnings.push(warning);
         }
     }
 
     /// The warnings, in the order in which they were found.
     pub fn take_warnings(&mut self) -> Vec<String> {
+        self.warning_bytes = 0;
         std::mem::take(&mut self.warnings)
     }
 
@@ -409,6 +431,19 @@ mod tests {
             cx.push(FieldError::required(&Path::ROOT, ""));
         }
         cx.invalid_all(&Path::ROOT, "x", &["more".to_owned()]);
+        assert!(cx.is_full());
         assert_eq!(cx.into_errors().len(), MAX_ERRORS);
+    }
+
+    #[test]
+    fn the_bytes_of_errors_are_bounded() {
+        let mut cx = Validation::new(&crate::vocabulary::EXAMPLE);
+        let large = "x".repeat(MAX_BYTES);
+        for _ in 0..3 {
+            cx.push(FieldError::invalid(&Path::ROOT, &large, ""));
+            cx.warn(&Path::ROOT, &large);
+        }
+        assert!(cx.is_full() && cx.is_full_of_warnings());
+        assert_eq!((cx.take_warnings().len(), cx.into_errors().len()), (1, 1));
     }
 }

@@ -1,5 +1,7 @@
 //! Pods: a summary over all containers.
 
+use std::collections::BTreeSet;
+
 use orch_runtime::{Tree, age::age_text, resource_def::CellContext, scalar::Time};
 
 use super::text;
@@ -92,11 +94,12 @@ impl Summary {
     /// container, and the restarts of the sidecars before it and of itself.
     fn init_containers(&mut self, pod: &Tree) -> (bool, Restarts) {
         let specs = list(pod, "/spec/initContainers");
+        let sidecars: BTreeSet<&str> =
+            specs.iter().filter(|spec| is_sidecar(spec)).map(|spec| text(spec, "/name")).collect();
         let mut sidecar_restarts = Restarts::default();
         for (index, status) in list(pod, "/status/initContainerStatuses").iter().enumerate() {
             self.restarts.add(status);
-            let is_sidecar =
-                specs.iter().any(|spec| spec.get("name") == status.get("name") && is_sidecar(spec));
+            let is_sidecar = sidecars.contains(text(status, "/name"));
             if is_sidecar {
                 sidecar_restarts.add(status);
             }

@@ -5,6 +5,8 @@ mod priority_level;
 
 pub use self::{flow_schema::flow_schema, priority_level::priority_level_configuration};
 
+use std::collections::HashSet;
+
 use orch_runtime::{
     field_error::{FieldError, Validation},
     path::Path,
@@ -16,13 +18,12 @@ const EXEMPT: &str = "exempt";
 /// Condition types are not empty, and each occurs once.
 fn condition_types<'c>(types: impl Iterator<Item = &'c str>, status: &Path<'_>, cx: &mut Validation<'_>) {
     let path = status.field("conditions");
-    let mut seen = Vec::new();
+    let mut seen = HashSet::new();
     for (index, condition) in types.enumerate() {
         let item = path.index(index);
-        if seen.contains(&condition) {
+        if !seen.insert(condition) {
             cx.push(FieldError::duplicate(&item.field("type"), condition));
         }
-        seen.push(condition);
         if condition.is_empty() {
             cx.push(FieldError::required(&item.field("type"), "must not be empty"));
         }

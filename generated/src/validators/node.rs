@@ -108,7 +108,8 @@ fn pod_cidrs(cidrs: &[String], path: &Path<'_>, cx: &mut Validation<'_>) {
         let detail = "may specify no more than one CIDR for each IP family";
         cx.push(FieldError::invalid(path, &Rendered(json(&cidrs)), detail));
     }
-    for (index, cidr) in cidrs.iter().enumerate().filter(|(index, cidr)| cidrs[..*index].contains(cidr)) {
+    let mut seen = HashSet::new();
+    for (index, cidr) in cidrs.iter().enumerate().filter(|(_, cidr)| !seen.insert(*cidr)) {
         cx.push(FieldError::duplicate(&path.index(index), cidr));
     }
 }

@@ -3,8 +3,10 @@
 
 mod quality_of_service;
 
+use std::collections::BTreeMap;
+
 use orch_api::{
-    core::v1::{Pod, PodCondition},
+    core::v1::{EphemeralContainer, Pod, PodCondition},
     validators::POD_MAY_CHANGE,
 };
 use orch_machinery::meta::Meta;
@@ -135,11 +137,14 @@ fn validate_new(pod: &Pod, violations: &mut Validation<'_>) {
 /// Ephemeral containers can be added, but not removed or changed.
 fn validate_added_containers(pod: &Pod, old: &Pod, violations: &mut Validation<'_>) {
     let spec = Path::ROOT.field("spec");
+    // From the end, so that the first of several equal names counts.
+    let containers = pod.spec.ephemeral_containers.iter().rev();
+    let containers: BTreeMap<&str, &EphemeralContainer> =
+        containers.map(|container| (container.name.as_str(), container)).collect();
     for kept in &old.spec.ephemeral_containers {
-        let mut containers = pod.spec.ephemeral_containers.iter();
-        let fault = match containers.find(|container| container.name == kept.name) {
+        let fault = match containers.get(kept.name.as_str()) {
             None => "removed",
-            Some(container) if container != kept => "changed",
+            Some(container) if *container != kept => "changed",
             Some(_) => continue,
         };
         let detail = format!("existing ephemeral containers {:?} may not be {fault}\n", kept.name);

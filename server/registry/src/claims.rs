@@ -12,7 +12,7 @@ use orch_storage::{Snapshot, Term};
 const FIRST_INDEX: u16 = 1 << 15;
 
 /// A value that only one object of its kind may have.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Claim {
     /// Which sort of value, counted from 0; see
     /// [`Behaviour::claim_sorts`](crate::behaviour::Behaviour::claim_sorts).

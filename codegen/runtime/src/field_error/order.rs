@@ -3,7 +3,9 @@
 //! Rules run in the order of the schema's fields, hand-written ones after them. Where the errors of a kind
 //! have another order, an [`Order`] says it, one level of fields at a time.
 
-use super::Validation;
+use std::collections::BTreeSet;
+
+use super::{FieldError, Validation};
 use crate::path::Path;
 
 /// A field, and the order of what is below it. The field `"*"` stands for all fields that are not listed, and
@@ -51,6 +53,48 @@ impl Validation<'_> {
         self.errors.iter().any(|error| rest(&error.field, &place).is_some())
     }
 
+    /// The items of a list that have errors, at them or below them.
+    pub fn items_with_errors(&self, list: &Path<'_>) -> BTreeSet<usize> {
+        if self.errors.is_empty() {
+            return BTreeSet::new();
+        }
+        let list = list.to_string();
+        self.errors.iter().filter_map(|error| Some(item(&error.field, &list)?.0)).collect()
+    }
+
+    /// Takes back the errors at all items of a list, and below them.
+    pub fn retract_items(&mut self, list: &Path<'_>) {
+        if !self.errors.is_empty() {
+            let list = list.to_string();
+            self.errors.retain(|error| item(&error.field, &list).is_none());
+        }
+    }
+
+    /// Moves the errors at a field of all items of a list, and below it, to the items.
+    pub fn relocate_to_items(&mut self, list: &Path<'_>, field: &str) {
+        self.relocate_in_items(list, field, |list, index| format!("{list}[{index}]"));
+    }
+
+    /// Moves the errors at a field of all items of a list, and below it, to one other place.
+    pub fn relocate_from_items(&mut self, list: &Path<'_>, field: &str, to: &Path<'_>) {
+        self.relocate_in_items(list, field, |_, _| to.to_string());
+    }
+
+    /// One pass over the errors, because lists may have many items.
+    fn relocate_in_items(&mut self, list: &Path<'_>, field: &str, to: impl Fn(&str, usize) -> String) {
+        if self.errors.is_empty() {
+            return;
+        }
+        let (list, field) = (list.to_string(), format!(".{field}"));
+        for FieldError { field: at, .. } in &mut self.errors {
+            if let Some((index, below)) = item(at, &list)
+                && let Some(below) = rest(below, &field)
+            {
+                *at = format!("{}{below}", to(&list, index));
+            }
+        }
+    }
+
     /// Takes back the errors at a place and below it: something else is wrong that makes them pointless.
     pub fn retract(&mut self, path: &Path<'_>) {
         if !self.errors.is_empty() {
@@ -72,6 +116,12 @@ impl Validation<'_> {
             }
         }
     }
+}
+
+/// The index of the item of a list that a path is at or below, and what follows the item.
+fn item<'f>(field: &'f str, list: &str) -> Option<(usize, &'f str)> {
+    let (index, below) = field.strip_prefix(list)?.strip_prefix('[')?.split_once(']')?;
+    Some((index.parse().ok()?, below))
 }
 
 /// What follows a place in the path of something at it or below it.
@@ -175,5 +225,21 @@ mod tests {
         cx.retract(&spec.field("a"));
         cx.relocate(&spec.field("c"), &spec.field("e"));
         assert_eq!(fields(cx), ["spec.ab", "spec.e[0].d"]);
+    }
+
+    #[test]
+    fn errors_of_items_are_moved_together() {
+        let list = Path::ROOT.field("list");
+        let all = ["list[0].a", "list[12].a.b", "list[3].ab", "list", "lists[0].a", "list[7]"];
+        assert_eq!(validation(&all).items_with_errors(&list), BTreeSet::from([0, 3, 7, 12]));
+        let mut cx = validation(&all);
+        cx.relocate_to_items(&list, "a");
+        assert_eq!(fields(cx), ["list[0]", "list[12].b", "list[3].ab", "list", "lists[0].a", "list[7]"]);
+        let mut cx = validation(&all);
+        cx.relocate_from_items(&list, "a", &Path::ROOT.field("to"));
+        assert_eq!(fields(cx), ["to", "to.b", "list[3].ab", "list", "lists[0].a", "list[7]"]);
+        let mut cx = validation(&all);
+        cx.retract_items(&list);
+        assert_eq!(fields(cx), ["list", "lists[0].a"]);
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! The rule for `metadata.name` depends on the kind and is the server's; so is what may stand in `namespace`.
 
+use std::collections::BTreeSet;
+
 use orch_runtime::{
     constraint,
     field_error::{FieldError, Rendered, Shown, Validation, json},
@@ -43,8 +45,8 @@ pub fn object_meta(value: &ObjectMeta, path: &Path<'_>, cx: &mut Validation<'_>)
 /// finalizers. Not called through a schema: metadata inside of templates may change.
 pub fn object_meta_update(new: &ObjectMeta, old: &ObjectMeta, path: &Path<'_>, cx: &mut Validation<'_>) {
     if old.deletion_timestamp.is_some() {
-        let added: Vec<&String> =
-            new.finalizers.iter().filter(|name| !old.finalizers.contains(name)).collect();
+        let known: BTreeSet<&String> = old.finalizers.iter().collect();
+        let added: Vec<&String> = new.finalizers.iter().filter(|name| !known.contains(name)).collect();
         if !added.is_empty() {
             let list = added.iter().map(Shown::shown).collect::<Vec<_>>().join(", ");
             let detail = format!(
@@ -106,12 +108,14 @@ fn owner_references(owners: &[OwnerReference], path: &Path<'_>, cx: &mut Validat
         let this = format!("{}/{}", owner.kind, owner.name);
         match &controller {
             None => controller = Some(this),
-            Some(first) => {
+            // Each of these errors shows the whole list.
+            Some(first) if !cx.is_full() => {
                 let detail = format!(
                     "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {this}"
                 );
                 cx.push(FieldError::invalid(path, &Rendered(json(&owners)), &detail));
             }
+            Some(_) => {}
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Annotations of pods that have a meaning: their values are valid and agree with the fields that replaced
 //! them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use orch_runtime::{
     field_error::{FieldError, Validation},
@@ -45,9 +45,10 @@ pub(super) fn annotations(value: &Annotations, spec: &PodSpec, path: &Path<'_>, 
     }
     seccomp_names(value, path, cx);
     let prefix = app_armor_prefix(cx.vocabulary);
+    let names: BTreeSet<&str> = containers(spec).map(|(_, _, name, _)| name).collect();
     for (key, profile) in value {
         let Some(container) = key.strip_prefix(&prefix) else { continue };
-        if !containers(spec).any(|(_, _, name, _)| name == container) {
+        if !names.contains(container) {
             cx.push(FieldError::invalid(&path.key(key), container, "container not found"));
         }
         let is_known = matches!(profile.as_str(), "" | RUNTIME_DEFAULT | UNCONFINED);

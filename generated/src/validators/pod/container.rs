@@ -1,6 +1,6 @@
 //! Containers: mounts, and rules that depend on the role of the container in the pod.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use orch_runtime::{
     field_error::{FieldError, Validation},
@@ -11,6 +11,9 @@ use super::{paths::path_below, probe::sleeps, resources::container_resources};
 use crate::core::v1::{
     Container, ContainerPort, EphemeralContainer, Probe, SecurityContext, Volume, VolumeDevice, VolumeMount,
 };
+
+/// The volumes of a pod by name.
+pub(super) type Volumes<'v> = BTreeMap<&'v str, &'v Volume>;
 
 const NOT_EPHEMERAL: &str = "cannot be set for an Ephemeral Container";
 
@@ -25,7 +28,7 @@ pub(super) fn image(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
 /// A container in `containers`.
 pub(super) fn main_container(
     value: &Container,
-    volumes: &[&Volume],
+    volumes: &Volumes<'_>,
     grace: Option<i64>,
     path: &Path<'_>,
     cx: &mut Validation<'_>,
@@ -43,7 +46,7 @@ pub(super) fn main_container(
 /// A container in `initContainers`. With `restartPolicy: Always` it is a sidecar and can have probes.
 pub(super) fn init_container(
     value: &Container,
-    volumes: &[&Volume],
+    volumes: &Volumes<'_>,
     path: &Path<'_>,
     cx: &mut Validation<'_>,
 ) {
@@ -73,9 +76,11 @@ fn resize_policies(value: &Container, path: &Path<'_>, cx: &mut Validation<'_>) 
         if !seen.insert(&policy.resource_name) {
             cx.push(FieldError::duplicate(&at.index(index), &policy.resource_name));
         }
+    }
+    if !value.resize_policy.is_empty() {
         // Unknown and missing values are reported at the list, without the index.
         for field in ["resourceName", "restartPolicy"] {
-            cx.relocate(&at.index(index).field(field), &at);
+            cx.relocate_from_items(&at, field, &at);
         }
     }
 }
@@ -83,7 +88,7 @@ fn resize_policies(value: &Container, path: &Path<'_>, cx: &mut Validation<'_>) 
 /// A container in `ephemeralContainers`, where many fields are forbidden.
 pub(super) fn ephemeral_container(
     value: &EphemeralContainer,
-    volumes: &[&Volume],
+    volumes: &Volumes<'_>,
     path: &Path<'_>,
     cx: &mut Validation<'_>,
 ) {
@@ -113,7 +118,7 @@ pub(super) fn ephemeral_container(
     }
 }
 
-fn container(value: &Container, volumes: &[&Volume], path: &Path<'_>, cx: &mut Validation<'_>) {
+fn container(value: &Container, volumes: &Volumes<'_>, path: &Path<'_>, cx: &mut Validation<'_>) {
     port_names(&value.ports, &path.field("ports"), cx);
     mounts(&value.volume_mounts, &value.volume_devices, volumes, value.security_context.as_ref(), path, cx);
     container_resources(&value.resources, &path.field("resources"), cx);
@@ -151,27 +156,28 @@ fn probes(value: &Container, path: &Path<'_>, cx: &mut Validation<'_>) {
 fn mounts(
     mounts: &[VolumeMount],
     devices: &[VolumeDevice],
-    volumes: &[&Volume],
+    volumes: &Volumes<'_>,
     security: Option<&SecurityContext>,
     path: &Path<'_>,
     cx: &mut Validation<'_>,
 ) {
     let is_privileged = security.is_some_and(|security| security.privileged == Some(true));
     let list = path.field("volumeMounts");
+    if !mounts.is_empty() {
+        // These errors are reported at the list, without the index.
+        for field in ["mountPropagation", "recursiveReadOnly"] {
+            cx.relocate_from_items(&list, field, &list.field(field));
+        }
+    }
     let mut paths = BTreeSet::new();
+    let device_names: HashSet<&str> = devices.iter().map(|device| device.name.as_str()).collect();
+    let device_paths: HashSet<&str> = devices.iter().map(|device| device.device_path.as_str()).collect();
     for (index, mount) in mounts.iter().enumerate() {
         let at = list.index(index);
         known_volume(&mount.name, volumes, &at, cx);
         unique_path(&mount.mount_path, &mut paths, &at.field("mountPath"), cx);
-        let other = (
-            devices.iter().any(|device| device.name == mount.name),
-            devices.iter().any(|device| device.device_path == mount.mount_path),
-        );
+        let other = (device_names.contains(&*mount.name), device_paths.contains(&*mount.mount_path));
         conflicts(other, (&mount.name, &mount.mount_path), ("mountPath", "volumeDevices"), &at, cx);
-        // These errors are reported at the list, without the index.
-        for field in ["mountPropagation", "recursiveReadOnly"] {
-            cx.relocate(&at.field(field), &list.field(field));
-        }
         sub_paths(mount, &list, &at, cx);
         propagation(mount, is_privileged, &list, cx);
     }
@@ -181,11 +187,13 @@ fn mounts(
 fn block_devices(
     devices: &[VolumeDevice],
     mounts: &[VolumeMount],
-    volumes: &[&Volume],
+    volumes: &Volumes<'_>,
     list: &Path<'_>,
     cx: &mut Validation<'_>,
 ) {
     let (mut names, mut paths) = (BTreeSet::new(), BTreeSet::new());
+    let mount_names: HashSet<&str> = mounts.iter().map(|mount| mount.name.as_str()).collect();
+    let mount_paths: HashSet<&str> = mounts.iter().map(|mount| mount.mount_path.as_str()).collect();
     for (index, device) in devices.iter().enumerate() {
         let at = list.index(index);
         let name = at.field("name");
@@ -196,7 +204,7 @@ fn block_devices(
         }
         let is_claim =
             |volume: &Volume| volume.persistent_volume_claim.is_some() || volume.ephemeral.is_some();
-        match volumes.iter().find(|volume| volume.name == device.name) {
+        match volumes.get(device.name.as_str()) {
             None => cx.push(FieldError::not_found(&name, &device.name)),
             Some(volume) if !is_claim(volume) => {
                 let detail =
@@ -210,10 +218,7 @@ fn block_devices(
             let detail = "can not contain backsteps ('..')";
             cx.push(FieldError::invalid(&at.field("devicePath"), &device.device_path, detail));
         }
-        let other = (
-            mounts.iter().any(|mount| mount.name == device.name),
-            mounts.iter().any(|mount| mount.mount_path == device.device_path),
-        );
+        let other = (mount_names.contains(&*device.name), mount_paths.contains(&*device.device_path));
         conflicts(other, (&device.name, &device.device_path), ("devicePath", "volumeMounts"), &at, cx);
     }
 }
@@ -237,11 +242,11 @@ fn conflicts(
 }
 
 /// The volume exists.
-fn known_volume(name: &str, volumes: &[&Volume], path: &Path<'_>, cx: &mut Validation<'_>) {
+fn known_volume(name: &str, volumes: &Volumes<'_>, path: &Path<'_>, cx: &mut Validation<'_>) {
     if name.is_empty() {
         cx.push(FieldError::required(&path.field("name"), ""));
     }
-    if !volumes.iter().any(|volume| volume.name == name) {
+    if !volumes.contains_key(name) {
         cx.push(FieldError::not_found(&path.field("name"), name));
     }
 }

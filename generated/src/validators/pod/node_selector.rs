@@ -36,9 +36,8 @@ pub fn preferred_term(value: &PreferredSchedulingTerm, path: &Path<'_>, cx: &mut
     let preference = path.field("preference");
     let expressions = preference.field("matchExpressions");
     for (index, requirement) in value.preference.match_expressions.iter().enumerate() {
-        let at = expressions.index(index);
-        for value in 0..requirement.values.len() {
-            cx.retract(&at.field("values").index(value));
+        if !requirement.values.is_empty() {
+            cx.retract_items(&expressions.index(index).field("values"));
         }
     }
 }

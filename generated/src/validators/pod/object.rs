@@ -1,5 +1,7 @@
 //! Pods as objects: rules that templates do not have, and what an update can change.
 
+use std::collections::BTreeSet;
+
 use orch_runtime::{
     constraint,
     field_error::{FieldError, Rendered, Validation, json},
@@ -13,7 +15,7 @@ use super::{
     status::pod_status_update,
     warnings,
 };
-use crate::core::v1::{Affinity, Container, Pod, PodSpec, Toleration, Volume};
+use crate::core::v1::{Affinity, Container, Pod, PodSpec, Toleration};
 
 /// The error for a change that is not allowed in a pod.
 pub const POD_MAY_CHANGE: &str = "pod updates may not change fields other than \
@@ -79,20 +81,24 @@ fn claims_of_ephemeral_volumes(value: &Pod, path: &Path<'_>, cx: &mut Validation
     if value.metadata.name.is_empty() {
         return;
     }
-    let claim = |volume: &Volume| format!("{}-{}", value.metadata.name, volume.name);
-    let made: Vec<String> =
-        value.spec.volumes.iter().filter(|volume| volume.ephemeral.is_some()).map(claim).collect();
+    let made = value.spec.volumes.iter().filter(|volume| volume.ephemeral.is_some());
+    let made: BTreeSet<&str> = made.map(|volume| volume.name.as_str()).collect();
+    let is_made = |claim: &str| {
+        let volume = claim.strip_prefix(&value.metadata.name).and_then(|rest| rest.strip_prefix('-'));
+        volume.is_some_and(|volume| made.contains(volume))
+    };
     for (index, volume) in value.spec.volumes.iter().enumerate() {
         let at = path.index(index);
-        if volume.ephemeral.is_some() && !volume.name.is_empty() {
-            let claim = claim(volume);
+        // Where the name of the pod is very long, its errors are many bytes.
+        if volume.ephemeral.is_some() && !volume.name.is_empty() && !cx.is_full() {
+            let claim = format!("{}-{}", value.metadata.name, volume.name);
             for fault in constraint::dns_subdomain(&claim) {
                 let detail = format!("PVC name {claim:?}: {fault}");
                 cx.push(FieldError::invalid(&at.field("name"), &volume.name, &detail));
             }
         }
         let used = volume.persistent_volume_claim.as_ref().map(|source| &source.claim_name);
-        if let Some(used) = used.filter(|used| made.contains(used)) {
+        if let Some(used) = used.filter(|used| is_made(used)) {
             let source = at.field("persistentVolumeClaim");
             let detail = "must not reference a PVC that gets created for an ephemeral volume";
             cx.push(FieldError::invalid(&source.field("claimName"), used, detail));
@@ -207,10 +213,12 @@ fn deadline_update(new: Option<i64>, old: Option<i64>, path: &Path<'_>, cx: &mut
 
 /// Existing tolerations stay; only their seconds can change.
 fn tolerations_update(new: &[Toleration], old: &[Toleration], path: &Path<'_>, cx: &mut Validation<'_>) {
-    let without_seconds =
-        |toleration: &Toleration| Toleration { toleration_seconds: None, ..toleration.clone() };
-    let stays = |old: &Toleration| new.iter().any(|new| without_seconds(new) == without_seconds(old));
-    if !old.iter().all(stays) {
+    let without_seconds = |toleration: &Toleration| {
+        let Toleration { key, operator, value, effect, toleration_seconds: _ } = toleration.clone();
+        [key, operator, value, effect]
+    };
+    let left: BTreeSet<[String; 4]> = new.iter().map(without_seconds).collect();
+    if !old.iter().all(|toleration| left.contains(&without_seconds(toleration))) {
         let detail = "existing toleration can not be modified except its tolerationSeconds";
         return cx.push(FieldError::forbidden(path, detail));
     }
@@ -220,8 +228,9 @@ fn tolerations_update(new: &[Toleration], old: &[Toleration], path: &Path<'_>, c
 }
 
 fn scheduling_gates_update(new: &PodSpec, old: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let known: BTreeSet<&str> = old.scheduling_gates.iter().map(|gate| gate.name.as_str()).collect();
     let gates = new.scheduling_gates.iter().enumerate();
-    for (index, gate) in gates.filter(|(_, gate)| !old.scheduling_gates.contains(gate)) {
+    for (index, gate) in gates.filter(|(_, gate)| !known.contains(gate.name.as_str())) {
         let detail = format!("only deletion is allowed, but found new scheduling gate '{}'", gate.name);
         cx.push(FieldError::forbidden(&path.index(index).field("name"), &detail));
     }

@@ -66,11 +66,13 @@ pub(super) fn claims(
     path: &Path<'_>,
     cx: &mut Validation<'_>,
 ) {
+    let resources = path.field("resources");
+    let claims = resources.field("claims");
+    if !value.claims.is_empty() {
+        cx.relocate_to_items(&claims, "name");
+    }
     for (index, claim) in value.claims.iter().enumerate() {
-        let resources = path.field("resources");
-        let claims = resources.field("claims");
         let at = claims.index(index);
-        cx.relocate(&at.field("name"), &at);
         if !claim.name.is_empty() && !of_pod.contains(claim.name.as_str()) {
             cx.push(FieldError::not_found(&at, &claim.name));
         }

@@ -1,6 +1,6 @@
 //! Scheduling: node labels, tolerations, pod affinity, and topology spread.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use orch_runtime::{
     constraint,
@@ -85,8 +85,9 @@ pub fn pod_affinity_term(value: &PodAffinityTerm, path: &Path<'_>, cx: &mut Vali
     {
         label_keys(keys, has_selector, &path.field(field), cx);
     }
+    let mismatch: BTreeSet<&String> = value.mismatch_label_keys.iter().collect();
     for (index, key) in value.match_label_keys.iter().enumerate() {
-        if value.mismatch_label_keys.contains(key) {
+        if mismatch.contains(key) {
             let at = path.field("matchLabelKeys");
             let detail = "exists in both matchLabelKeys and mismatchLabelKeys";
             cx.push(FieldError::invalid(&at.index(index), key, detail));
@@ -119,8 +120,9 @@ pub fn topology_spread(value: &TopologySpreadConstraint, path: &Path<'_>, cx: &m
     }
     let keys = path.field("matchLabelKeys");
     label_keys(&value.match_label_keys, value.label_selector.is_some(), &keys, cx);
+    let mentioned = value.label_selector.as_ref().map(mentioned_keys).unwrap_or_default();
     for (index, key) in value.match_label_keys.iter().enumerate() {
-        if value.label_selector.as_ref().is_some_and(|selector| mentions(selector, key)) {
+        if mentioned.contains(key.as_str()) {
             let detail = "exists in both matchLabelKeys and labelSelector";
             cx.push(FieldError::invalid(&keys.index(index), key, detail));
         }
@@ -132,9 +134,11 @@ pub fn topology_spread(value: &TopologySpreadConstraint, path: &Path<'_>, cx: &m
 
 /// No two constraints have the same topology key and the same `whenUnsatisfiable`.
 pub(super) fn topology_spreads(value: &[TopologySpreadConstraint], path: &Path<'_>, cx: &mut Validation<'_>) {
+    let key = |it: &TopologySpreadConstraint| [it.topology_key.clone(), it.when_unsatisfiable.clone()];
+    let last: HashMap<[String; 2], usize> =
+        value.iter().enumerate().map(|(index, constraint)| (key(constraint), index)).collect();
     for (index, constraint) in value.iter().enumerate() {
-        let key = |it: &TopologySpreadConstraint| (it.topology_key.clone(), it.when_unsatisfiable.clone());
-        if value[index + 1..].iter().any(|later| key(later) == key(constraint)) {
+        if last.get(&key(constraint)).is_some_and(|last| index < *last) {
             let shown = format!("{{{}, {}}}", constraint.topology_key, constraint.when_unsatisfiable);
             let at = path.index(index);
             cx.push(FieldError::duplicate(&at.field("{topologyKey, whenUnsatisfiable}"), &shown));
@@ -142,9 +146,10 @@ pub(super) fn topology_spreads(value: &[TopologySpreadConstraint], path: &Path<'
     }
 }
 
-fn mentions(selector: &LabelSelector, key: &str) -> bool {
-    selector.match_labels.contains_key(key)
-        || selector.match_expressions.iter().any(|expression| expression.key == key)
+/// The keys of all labels that a selector asks for.
+fn mentioned_keys(selector: &LabelSelector) -> BTreeSet<&str> {
+    let expressions = selector.match_expressions.iter().map(|expression| &expression.key);
+    selector.match_labels.keys().chain(expressions).map(String::as_str).collect()
 }
 
 fn topology_key(key: &str, path: &Path<'_>, cx: &mut Validation<'_>) {

@@ -10,14 +10,14 @@ use orch_runtime::{
 
 use super::{
     annotations::{annotations, matching_profiles},
-    container::{ephemeral_container, init_container, main_container},
+    container::{Volumes, ephemeral_container, init_container, main_container},
     order::POD_SPEC,
     resources::{claims, container_resources, overhead},
     scheduling::topology_spreads,
     warnings,
     windows::{host_process, operating_system},
 };
-use crate::core::v1::{ContainerPort, PodDNSConfig, PodResourceClaim, PodSpec, PodTemplateSpec, Volume};
+use crate::core::v1::{ContainerPort, PodDNSConfig, PodResourceClaim, PodSpec, PodTemplateSpec};
 
 /// The maximum number of name servers, and of search domains.
 const NAMESERVERS_MAX: usize = 3;
@@ -67,10 +67,7 @@ pub fn pod_spec(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
     host_sysctls(value, path, cx);
     // Errors about the name of a gate are reported at the gate.
-    let gates = path.field("schedulingGates");
-    for index in 0..value.scheduling_gates.len() {
-        cx.relocate(&gates.index(index).field("name"), &gates.index(index));
-    }
+    cx.relocate_to_items(&path.field("schedulingGates"), "name");
     cx.arrange(path, POD_SPEC);
     host_process(value, path, cx);
     if !value.scheduling_gates.is_empty() && !value.node_name.is_empty() {
@@ -134,8 +131,11 @@ fn proc_mounts(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
 fn containers(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     // A volume with errors counts as missing, so mounts of it are reported too.
     let list = path.field("volumes");
-    let correct = value.volumes.iter().enumerate().filter(|(index, _)| !cx.has_error_at(&list.index(*index)));
-    let volumes: &[&Volume] = &correct.map(|(_, volume)| volume).collect::<Vec<_>>();
+    let wrong = cx.items_with_errors(&list);
+    let correct = value.volumes.iter().enumerate().filter(|(index, _)| !wrong.contains(index));
+    // From the end, so that the first of several equal names counts.
+    let volumes: Volumes<'_> = correct.rev().map(|(_, volume)| (volume.name.as_str(), volume)).collect();
+    let volumes = &volumes;
     let wanted: BTreeSet<&str> = value.resource_claims.iter().map(|claim| claim.name.as_str()).collect();
     for (index, container) in value.containers.iter().enumerate() {
         claims(&container.resources, &wanted, &path.field("containers").index(index), cx);

@@ -1,6 +1,9 @@
 //! Pod status: fields that cannot change, containers that cannot restart, and addresses.
 
-use std::net::IpAddr;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::IpAddr,
+};
 
 use orch_runtime::{
     constraint,
@@ -37,10 +40,11 @@ pub(super) fn pod_status_update(new: &Pod, old: &Pod, path: &Path<'_>, cx: &mut 
     }
     rule::immutable(&new.qos_class, &old.qos_class, &status.field("qosClass"), cx);
     let policy = spec.restart_policy.as_str();
-    let is_sidecar = |name: &str| {
-        let init = spec.init_containers.iter().find(|container| container.name == name);
-        init.is_some_and(|container| container.restart_policy.as_deref() == Some("Always"))
-    };
+    // From the end, so that the first of several equal names counts.
+    let init = spec.init_containers.iter().rev();
+    let policies: BTreeMap<&str, Option<&str>> =
+        init.map(|container| (container.name.as_str(), container.restart_policy.as_deref())).collect();
+    let is_sidecar = |name: &str| policies.get(name) == Some(&Some("Always"));
     let at = status.field("containerStatuses");
     no_restart(&new.container_statuses, &old.container_statuses, policy, &|_| false, &at, cx);
     let at = status.field("initContainerStatuses");
@@ -70,11 +74,18 @@ fn no_restart(
     if policy == "Always" {
         return;
     }
+    let mut running: BTreeMap<&str, usize> = BTreeMap::new();
+    for new in new.iter().filter(|new| new.state.terminated.is_none()) {
+        *running.entry(&new.name).or_default() += 1;
+    }
     for (index, old) in old.iter().enumerate() {
         let Some(end) = &old.state.terminated else { continue };
         let may_restart = (end.exit_code != 0 && policy == "OnFailure") || is_sidecar(&old.name);
-        let runs = |new: &&ContainerStatus| new.name == old.name && new.state.terminated.is_none();
-        for _ in new.iter().filter(runs).filter(|_| !may_restart) {
+        let count = running.get(old.name.as_str()).copied().unwrap_or_default();
+        for _ in 0..count {
+            if may_restart || cx.is_full() {
+                break;
+            }
             let detail = "may not be transitioned to non-terminated state";
             cx.push(FieldError::forbidden(&path.index(index).field("state"), detail));
         }
@@ -96,7 +107,8 @@ fn addresses(ips: &[&str], path: &Path<'_>, cx: &mut Validation<'_>) {
         let detail = "may specify no more than one IP for each IP family";
         cx.push(FieldError::invalid(path, &Rendered(json(&shown)), detail));
     }
-    for (index, ip) in ips.iter().enumerate().filter(|(index, ip)| ips[..*index].contains(ip)) {
+    let mut seen = BTreeSet::new();
+    for (index, ip) in ips.iter().enumerate().filter(|(_, ip)| !seen.insert(**ip)) {
         let shown = Rendered(json(&serde_json::json!({"ip": ip})));
         cx.push(FieldError::duplicate(&path.index(index), &shown));
     }

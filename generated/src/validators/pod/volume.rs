@@ -32,9 +32,7 @@ pub fn volume(value: &Volume, path: &Path<'_>, cx: &mut Validation<'_>) {
         };
         cx.push(FieldError::forbidden(&path.field(known), detail));
     }
-    if !cx.is_empty() {
-        relocate_renamed(path, cx);
-    }
+    relocate_renamed(value, path, cx);
     let iscsi = value.iscsi.as_ref().filter(|iscsi| iscsi.initiator_name.is_some());
     if iscsi.is_some_and(|iscsi| value.name.len() + 1 + iscsi.target_portal.len() > 64) {
         let detail = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if \
@@ -80,13 +78,17 @@ fn sources(value: &Volume) -> [(&'static str, bool); 30] {
 }
 
 /// Errors about these fields have another path than the field.
-fn relocate_renamed(path: &Path<'_>, cx: &mut Validation<'_>) {
-    let disk = path.field("gcePersistentDisk");
-    for field in ["pdName", "partition"] {
-        cx.relocate(&disk.field(field), &path.field("persistentDisk").field(field));
+fn relocate_renamed(value: &Volume, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.gce_persistent_disk.is_some() {
+        let disk = path.field("gcePersistentDisk");
+        for field in ["pdName", "partition"] {
+            cx.relocate(&disk.field(field), &path.field("persistentDisk").field(field));
+        }
     }
-    let iscsi = path.field("iscsi");
-    cx.relocate(&iscsi.field("initiatorName"), &iscsi.field("initiatorname"));
+    if value.iscsi.is_some() {
+        let iscsi = path.field("iscsi");
+        cx.relocate(&iscsi.field("initiatorName"), &iscsi.field("initiatorname"));
+    }
 }
 
 /// A size limit is not negative.

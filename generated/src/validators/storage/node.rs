@@ -60,6 +60,8 @@ fn node_driver(driver: &CSINodeDriver, path: &Path<'_>, cx: &mut Validation<'_>)
 /// Errors about topology keys are reported at the driver.
 fn topology_keys(driver: &CSINodeDriver, path: &Path<'_>, cx: &mut Validation<'_>) {
     let mut keys = HashSet::new();
+    let list = driver.topology_keys.as_ref();
+    let mut shown = None;
     for key in driver.topology_keys.iter().flatten() {
         if key.is_empty() {
             cx.push(FieldError::required(path, ""));
@@ -67,7 +69,10 @@ fn topology_keys(driver: &CSINodeDriver, path: &Path<'_>, cx: &mut Validation<'_
         if !keys.insert(key) {
             cx.push(FieldError::duplicate(path, key));
         }
-        let shown = Rendered(json(&driver.topology_keys));
-        cx.invalid_all(path, &shown, &constraint::qualified_name(key));
+        let faults = constraint::qualified_name(key);
+        if !faults.is_empty() && !cx.is_full() {
+            let shown = shown.get_or_insert_with(|| Rendered(json(&list)));
+            cx.invalid_all(path, shown, &faults);
+        }
     }
 }

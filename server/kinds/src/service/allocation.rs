@@ -121,8 +121,10 @@ pub(super) fn allocate_node_ports(
         check_port(spec.health_check_node_port, range, is_taken, &health, violations);
         own.insert(spec.health_check_node_port);
     }
+    // What is behind the position is taken: a service with many ports does not look at it again for each.
+    let mut ports = range.all();
     let mut give = |number: &mut i32, at: &Path<'_>| {
-        if let Some(free) = range.free(|port| own.contains(&port) || is_taken(port)) {
+        if let Some(free) = ports.find(|port| !(own.contains(port) || is_taken(*port))) {
             own.insert(free);
             *number = free;
         } else {

@@ -28,9 +28,9 @@ impl NodePorts {
         self.0.contains(&port)
     }
 
-    /// The first port that is not taken.
-    pub fn free(&self, is_taken: impl Fn(i32) -> bool) -> Option<i32> {
-        self.0.clone().find(|port| !is_taken(*port))
+    /// All of them, in their order.
+    pub fn all(&self) -> RangeInclusive<i32> {
+        self.0.clone()
     }
 }
 
@@ -48,8 +48,7 @@ mod tests {
     fn ports_are_given_in_their_order() {
         let ports = NodePorts::parse("80-81").unwrap();
         assert_eq!((ports.contains(79), ports.contains(81), ports.contains(82)), (false, true, false));
-        assert_eq!(ports.free(|port| port == 80), Some(81));
-        assert_eq!(ports.free(|_| true), None);
+        assert_eq!(ports.all().collect::<Vec<_>>(), [80, 81]);
         assert_eq!(ports.to_string(), "80-81");
     }
 

@@ -1,7 +1,9 @@
 //! Updates of services: what is kept when a client leaves it out, what is dropped with a change of type, and
 //! what may not change.
 
-use orch_api::core::v1::{ServicePort, ServiceSpec};
+use std::collections::BTreeMap;
+
+use orch_api::core::v1::ServiceSpec;
 use orch_runtime::{
     field_error::{FieldError, Rendered, Validation, json},
     path::Path,
@@ -39,10 +41,12 @@ fn keep_addresses(new: &mut ServiceSpec, old: &ServiceSpec) {
 }
 
 fn keep_node_ports(new: &mut ServiceSpec, old: &ServiceSpec) {
-    let is_same =
-        |port: &ServicePort, other: &ServicePort| port.port == other.port && port.protocol == other.protocol;
+    // From the end, so that the first of several equal ports counts.
+    let old_ports = old.ports.iter().rev();
+    let old_ports: BTreeMap<(i32, &str), i32> =
+        old_ports.map(|port| ((port.port, port.protocol.as_str()), port.node_port)).collect();
     for port in &mut new.ports {
-        let known = old.ports.iter().find(|other| is_same(port, other)).map_or(0, |other| other.node_port);
+        let known = old_ports.get(&(port.port, port.protocol.as_str())).copied().unwrap_or_default();
         match new.type_.as_str() {
             "NodePort" | "LoadBalancer" if port.node_port == 0 => port.node_port = known,
             "ClusterIP" | "ExternalName" | "" if port.node_port == known => port.node_port = 0,

@@ -3,10 +3,15 @@
 //! Nothing is reserved. Each new claim is a condition of the commit: where another write claims the value
 //! first, this one runs again.
 
+use std::collections::HashSet;
+
 use orch_storage::Condition;
 
 use super::{attempt::Attempt, draft::Draft, validate::refuse_violations};
-use crate::{claims::Claimed, error::Result};
+use crate::{
+    claims::{Claim, Claimed},
+    error::Result,
+};
 
 /// Lets the kind's behaviour fill in what it chooses, and makes the new claims conditions of the commit.
 ///
@@ -23,7 +28,7 @@ pub fn allocate(attempt: Attempt<'_>, draft: &mut Draft<'_>) -> Result<()> {
     let violations = &mut draft.placed.violations;
     behaviour.allocate(&mut *draft.object, draft.old.as_deref(), &claimed, violations);
     refuse_violations(attempt, draft)?;
-    let had = draft.old.as_deref().map(|old| behaviour.claims(old)).unwrap_or_default();
+    let had: HashSet<Claim> = draft.old.iter().flat_map(|old| behaviour.claims(&**old)).collect();
     let new = behaviour.claims(&*draft.object).into_iter().filter(|claim| !had.contains(claim));
     draft.conditions.extend(new.map(|claim| Condition::Unclaimed { term: claim.term() }));
     Ok(())

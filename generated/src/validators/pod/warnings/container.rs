@@ -56,7 +56,7 @@ pub(super) fn warn(
 
 /// Warns of ports that conflict, within one container or between several.
 pub(super) fn warn_of_ports(spec: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let mut known: BTreeMap<(i32, &str), Vec<(String, &ContainerPort)>> = BTreeMap::new();
+    let mut known: BTreeMap<(i32, &str), KnownPorts<'_>> = BTreeMap::new();
     for container in containers(spec) {
         let list = path.field(container.list);
         let at = list.index(container.index);
@@ -67,12 +67,15 @@ pub(super) fn warn_of_ports(spec: &PodSpec, path: &Path<'_>, cx: &mut Validation
                 cx.warn(&at, format_args!("hostIP set without hostPort: {}", port_text(port)));
             }
             let same = known.entry((port.container_port, &port.protocol)).or_default();
-            for (other_path, other) in same.iter() {
+            for (other_path, other) in same.in_conflict(port) {
+                if cx.is_full_of_warnings() {
+                    return;
+                }
                 if let Some(conflict) = port_conflict(port, other) {
                     cx.warn(&at, format_args!("{conflict} port definition with {other_path}"));
                 }
             }
-            same.push((at.to_string(), port));
+            same.add(at.to_string(), port);
         }
     }
 }
@@ -114,6 +117,41 @@ fn warn_of_variables(env: &[EnvVar], path: &Path<'_>, cx: &mut Validation<'_>) {
         }
     }
 }
+
+/// Ports of the same number and protocol, so that those in conflict with another one are found without a look
+/// at all of them.
+#[derive(Default)]
+struct KnownPorts<'p> {
+    /// The ports with their paths, in the order of the pod.
+    all: Vec<(String, &'p ContainerPort)>,
+    /// The positions of the ports with a host port and a host IP.
+    by_host: BTreeMap<(i32, &'p str), Vec<usize>>,
+}
+
+impl<'p> KnownPorts<'p> {
+    fn add(&mut self, path: String, port: &'p ContainerPort) {
+        self.by_host.entry((port.host_port, &port.host_ip)).or_default().push(self.all.len());
+        self.all.push((path, port));
+    }
+
+    /// The ports that conflict with a further one, in their order.
+    fn in_conflict(&self, port: &ContainerPort) -> impl Iterator<Item = &(String, &'p ContainerPort)> {
+        let host = port.host_port;
+        // Without a host port it conflicts with all, and without a host IP with all of the same host port.
+        let ranges = match (host, port.host_ip.as_str()) {
+            (0, _) => vec![(i32::MIN, "")..=(i32::MAX, LAST_TEXT)],
+            (_, "") => vec![(0, "")..=(0, LAST_TEXT), (host, "")..=(host, LAST_TEXT)],
+            (_, ip) => vec![(0, "")..=(0, LAST_TEXT), (host, "")..=(host, ""), (host, ip)..=(host, ip)],
+        };
+        let found = ranges.into_iter().flat_map(|range| self.by_host.range(range));
+        let mut positions: Vec<usize> = found.flat_map(|(_, positions)| positions).copied().collect();
+        positions.sort_unstable();
+        positions.into_iter().map(|position| &self.all[position])
+    }
+}
+
+/// Greater than the text of any address.
+const LAST_TEXT: &str = "\u{10ffff}";
 
 /// How two ports of the same number and protocol conflict; none if they do not.
 fn port_conflict(port: &ContainerPort, other: &ContainerPort) -> Option<&'static str> {

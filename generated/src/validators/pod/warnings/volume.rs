@@ -1,6 +1,6 @@
 //! Warnings for volumes: deprecated sources, and files with overlapping paths.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt};
 
 use orch_runtime::{
     field_error::{Shown, Validation},
@@ -27,22 +27,35 @@ pub(super) fn warn(volume: &Volume, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
 }
 
+/// How many files of a pod are compared with the others of their volume. Each is compared with all before it,
+/// and a list of sources is compared again for each source.
+const MAX_COMPARED: usize = 4_000;
+
 /// Warns of two files in a volume with the same path, or with one path below the other.
 pub(super) fn warn_of_overlaps(volumes: &[Volume], cx: &mut Validation<'_>) {
+    let mut left = MAX_COMPARED;
+    let mut warn_of_overlapping_paths =
+        |paths: &[&str], what: fmt::Arguments<'_>, cx: &mut Validation<'_>| {
+            let compared = &paths[..paths.len().min(left)];
+            left -= compared.len();
+            overlapping_paths(compared, what, cx);
+        };
     for volume in volumes {
         let name = volume.name.shown();
         if let Some(source) = &volume.config_map {
-            let what = format!("volume {name} (ConfigMap {})", source.name.shown());
-            warn_of_overlapping_paths(&paths(&source.items), &what, cx);
+            let source_name = source.name.shown();
+            let what = format_args!("volume {name} (ConfigMap {source_name})");
+            warn_of_overlapping_paths(&paths(&source.items), what, cx);
         }
         if let Some(source) = &volume.secret {
-            let what = format!("volume {name} (Secret {})", source.secret_name.shown());
-            warn_of_overlapping_paths(&paths(&source.items), &what, cx);
+            let source_name = source.secret_name.shown();
+            let what = format_args!("volume {name} (Secret {source_name})");
+            warn_of_overlapping_paths(&paths(&source.items), what, cx);
         }
         if let Some(source) = &volume.downward_api {
             warn_of_overlapping_paths(
                 &file_paths(&source.items),
-                &format!("volume {name} (DownwardAPI)"),
+                format_args!("volume {name} (DownwardAPI)"),
                 cx,
             );
         }
@@ -50,13 +63,17 @@ pub(super) fn warn_of_overlaps(volumes: &[Volume], cx: &mut Validation<'_>) {
         let mut all = BTreeSet::new();
         for source in sources {
             let (paths, what) = projection(source);
-            let what = format!("volume {name} (Projected {what})");
-            warn_of_overlapping_paths(&paths, &what, cx);
+            // The name of the volume may be long, and is written only where there is a warning.
+            let what = format_args!("volume {name} (Projected {what})");
+            warn_of_overlapping_paths(&paths, what, cx);
+            if all.len() > MAX_COMPARED {
+                break;
+            }
             let together: BTreeSet<&str> = paths.iter().chain(&all).copied().collect();
             let repeated = paths.iter().filter(|path| all.contains(*path)).copied();
             let mut together: Vec<&str> = together.into_iter().chain(repeated).collect();
             together.sort_unstable();
-            warn_of_overlapping_paths(&together, &what, cx);
+            warn_of_overlapping_paths(&together, what, cx);
             all.extend(paths);
         }
     }
@@ -89,14 +106,18 @@ fn file_paths(items: &[DownwardAPIVolumeFile]) -> Vec<&str> {
     items.iter().map(|item| item.path.as_str()).collect()
 }
 
-fn warn_of_overlapping_paths(paths: &[&str], what: &str, cx: &mut Validation<'_>) {
+fn overlapping_paths(paths: &[&str], what: fmt::Arguments<'_>, cx: &mut Validation<'_>) {
     let mut seen: BTreeSet<&str> = BTreeSet::new();
     for path in paths.iter().map(|path| path.trim_end_matches('/')) {
         let hides = |other: &&&str| {
-            let is_below = |one: &str, other: &str| format!("{one}/").starts_with(other);
+            // Neither has a slash at its end.
+            let is_below = |one: &str, other: &str| one.starts_with(other);
             !path.is_empty() && !other.is_empty() && (is_below(other, path) || is_below(path, other))
         };
         if let Some(other) = seen.iter().find(hides) {
+            if cx.is_full_of_warnings() {
+                return;
+            }
             let text = format!("{what}: overlapping paths: {} with {}", path.shown(), other.shown());
             cx.warn(&Path::ROOT, text);
         }
