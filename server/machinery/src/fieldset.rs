@@ -127,6 +127,19 @@ impl<'t> FieldSet<'t> {
         FieldSet { nodes }
     }
 
+    /// The members of all sets. Sets of like sizes are united first: uniting them one after the other would
+    /// visit the first ones again and again.
+    pub fn union_of(mut sets: Vec<FieldSet<'t>>) -> Self {
+        while sets.len() > 1 {
+            let mut rest = sets.into_iter();
+            sets = Vec::with_capacity(rest.len().div_ceil(2));
+            while let Some(one) = rest.next() {
+                sets.push(one.union(rest.next().unwrap_or_default()));
+            }
+        }
+        sets.pop().unwrap_or_default()
+    }
+
     /// The members of this set that the other does not have. Members below a removed one stay.
     #[must_use]
     pub fn difference(mut self, other: &FieldSet<'_>) -> Self {
@@ -214,15 +227,26 @@ impl<'t> FieldSet<'t> {
     /// Whether a set in its written form has a member of this one. The set must have been written by this
     /// server.
     pub fn meets(&self, written: &Tree) -> bool {
-        self.nodes.iter().any(|node| {
-            let there = written.get(node.element.written());
-            there.is_some_and(|there| (node.itself && is_member(there)) || node.below.meets(there))
-        })
+        let Tree::Object(map) = written else { return false };
+        let meets =
+            |node: &Node<'t>, there: &Tree| (node.itself && is_member(there)) || node.below.meets(there);
+        // The smaller side is searched for in the other one.
+        if map.len() < self.nodes.len() {
+            return map.iter().any(|(name, there)| {
+                let element = Element::of_stored(name).ok();
+                let at = element.and_then(|element| self.position(&element).ok());
+                at.is_some_and(|at| meets(&self.nodes[at], there))
+            });
+        }
+        self.nodes.iter().any(|node| map.get(&node.element.written()).is_some_and(|there| meets(node, there)))
     }
 
     /// Whether a set in its written form has all members of this one. The set must have been written by this
     /// server.
     pub fn is_within(&self, written: &Tree) -> bool {
+        if self.nodes.len() > written.as_object().map_or(0, TreeMap::len) {
+            return false;
+        }
         self.nodes.iter().all(|node| {
             let there = written.get(node.element.written());
             there.is_some_and(|there| (!node.itself || is_member(there)) && node.below.is_within(there))
@@ -287,8 +311,20 @@ impl<'t> FieldSet<'t> {
         for (written, tree) in map.iter().filter(|(written, _)| *written != ".") {
             let below = FieldSet::read(tree, element)?;
             let itself = below.is_empty() || tree.get(".").is_some();
-            set.put(element(written)?, itself, below);
+            set.nodes.push(Node { element: element(written)?, itself, below });
         }
+        // Other texts of keys and values may stand in another order, and two of them may be one element.
+        set.nodes.sort_by(|left, right| left.element.cmp(&right.element));
+        set.nodes.dedup_by(|later, first| {
+            let is_same = later.element == first.element;
+            if is_same {
+                first.itself |= later.itself;
+                if !later.below.is_empty() {
+                    first.below = std::mem::take(&mut later.below);
+                }
+            }
+            is_same
+        });
         Ok(set)
     }
 
@@ -329,15 +365,20 @@ impl Node<'_> {
 }
 
 /// Finds the node of an element, and drops the smaller nodes: the next search is for a greater element.
+///
+/// The search doubles its reach. So two sets that are alike cost one visit of each node, and a small set does
+/// not visit all nodes of a large one.
 fn find<'n, 't>(nodes: &mut &'n [Node<'t>], element: &Element<'_>) -> Option<&'n Node<'t>> {
-    while let [first, rest @ ..] = *nodes {
-        match first.element.cmp(element) {
-            Ordering::Less => *nodes = rest,
-            Ordering::Equal => return Some(first),
-            Ordering::Greater => return None,
-        }
+    let is_smaller = |node: &Node<'_>| node.element < *element;
+    let mut reach = 1;
+    while nodes.get(reach - 1).is_some_and(is_smaller) {
+        reach *= 2;
     }
-    None
+    let from = reach / 2;
+    let to = (reach - 1).min(nodes.len());
+    let at = from + nodes[from..to].partition_point(is_smaller);
+    *nodes = &nodes[at..];
+    nodes.first().filter(|node| node.element == *element)
 }
 
 /// Whether the value that is written for an element says that it is a member itself.

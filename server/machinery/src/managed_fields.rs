@@ -8,6 +8,8 @@
 mod compare;
 mod entry;
 
+use std::collections::{HashMap, hash_map};
+
 use orch_runtime::{Tree, TreeMap, resource_def::FieldPath, type_def::TypeDef};
 
 pub(crate) use self::entry::stored_entries;
@@ -318,22 +320,29 @@ pub(crate) fn without_never_owned(set: FieldSet<'_>) -> FieldSet<'_> {
 /// Merges the oldest entries of updates, one per version, until no more than [`MAX_UPDATE_ENTRIES`] are left.
 fn merge_oldest(mut entries: Vec<Entry<'_>>) -> Vec<Entry<'_>> {
     entry::sort(&mut entries);
-    let (applied, mut updates): (Vec<_>, Vec<_>) =
+    let (applied, updates): (Vec<_>, Vec<_>) =
         entries.into_iter().partition(|entry| entry.operation == Operation::Apply);
-    let mut merged: Vec<Entry<'_>> = Vec::new();
-    let mut rest = updates.split_off(0).into_iter().peekable();
+    let mut rest = updates.into_iter();
+    let mut merged: Vec<(Entry<'_>, Vec<FieldSet<'_>>)> = Vec::new();
+    let mut buckets: HashMap<String, usize> = HashMap::new();
     while merged.len() + rest.len() > MAX_UPDATE_ENTRIES {
-        let Some(oldest) = rest.next() else { break };
-        match merged.iter_mut().find(|entry| entry.api_version == oldest.api_version) {
-            None => merged.push(oldest),
-            Some(bucket) => {
+        let Some(mut oldest) = rest.next() else { break };
+        let fields = std::mem::take(&mut oldest.fields);
+        match buckets.entry(oldest.api_version.clone()) {
+            hash_map::Entry::Vacant(free) => {
+                free.insert(merged.len());
+                merged.push((oldest, vec![fields]));
+            }
+            hash_map::Entry::Occupied(known) => {
+                let (bucket, sets) = &mut merged[*known.get()];
                 MERGED_MANAGER.clone_into(&mut bucket.manager);
                 bucket.subresource.clear();
-                bucket.fields = std::mem::take(&mut bucket.fields).union(oldest.fields);
                 bucket.time = oldest.time;
+                sets.push(fields);
             }
         }
     }
+    let merged = merged.into_iter().map(|(entry, sets)| Entry { fields: FieldSet::union_of(sets), ..entry });
     applied.into_iter().chain(merged).chain(rest).collect()
 }
 

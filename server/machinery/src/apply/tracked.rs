@@ -56,8 +56,8 @@ pub fn apply(
     let mut merged = merge(without_managed_fields(live), config, def);
     // Mostly a configuration lists all fields that the last one listed; then there is nothing to remove.
     if !last.is_subset(&fields) {
-        let owned = entries.iter().fold(fields.clone(), |all, entry| all.union(entry.fields.clone()));
-        merged = prune(merged, &last, &owned, def);
+        let owned = entries.iter().map(|entry| entry.fields.clone()).chain([fields.clone()]).collect();
+        merged = prune(merged, &last, &FieldSet::union_of(owned), def);
     }
     let changes = compare(live, &merged, def);
     let changes = Changes::of(write, changes);
@@ -125,15 +125,24 @@ fn settle(
     Ok(())
 }
 
+/// Conflicts are told until their text has this many bytes. A path repeats the names of all levels above a
+/// field, so that all of them could be far larger than the object.
+const MAX_CONFLICT_BYTES: usize = 256 * 1024;
+
 /// Sorted by the name of the manager, applies before updates.
 fn conflicts<'t>(others: &[Entry<'_>], contested: impl Iterator<Item = FieldSet<'t>>) -> Vec<Conflict> {
     let mut by_manager: Vec<(&Entry<'_>, FieldSet<'t>)> = others.iter().zip(contested).collect();
     by_manager.sort_by(|(left, _), (right, _)| identity(left).cmp(&identity(right)));
-    let mut conflicts = Vec::new();
+    let (mut conflicts, mut bytes) = (Vec::new(), 0);
     for (entry, fields) in by_manager {
         for path in fields.paths() {
-            conflicts
-                .push(Conflict { manager: conflict::manager_text(entry), field: conflict::path_text(&path) });
+            let conflict =
+                Conflict { manager: conflict::manager_text(entry), field: conflict::path_text(&path) };
+            bytes += conflict.manager.len() + conflict.field.len();
+            conflicts.push(conflict);
+            if bytes > MAX_CONFLICT_BYTES {
+                return conflicts;
+            }
         }
     }
     conflicts

@@ -1,5 +1,7 @@
 //! Entries of `metadata.managedFields`. An entry has the fields of one manager.
 
+use std::collections::HashSet;
+
 use orch_runtime::{Tree, TreeMap};
 
 use crate::{
@@ -25,7 +27,7 @@ pub struct Entry<'t> {
 }
 
 /// How fields were set. Applies come first in the list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operation {
     /// By an apply: the set has the fields of the last configuration.
     Apply,
@@ -50,10 +52,13 @@ pub struct ManagedFieldsError(String);
 impl Entry<'_> {
     /// Whether both are entries of one manager. For an apply the version does not count.
     pub fn is_same_manager(&self, other: &Entry<'_>) -> bool {
-        self.manager == other.manager
-            && self.operation == other.operation
-            && self.subresource == other.subresource
-            && (self.operation == Operation::Apply || self.api_version == other.api_version)
+        self.identity() == other.identity()
+    }
+
+    /// What all entries of one manager have in common.
+    fn identity(&self) -> (&str, Operation, &str, &str) {
+        let api_version = if self.operation == Operation::Apply { "" } else { &self.api_version };
+        (&self.manager, self.operation, &self.subresource, api_version)
     }
 }
 
@@ -71,12 +76,11 @@ pub(crate) fn stored_entries(list: &[Tree]) -> Result<Vec<Entry<'_>>, ManagedFie
 type ReadFields<'t> = fn(&'t Tree) -> Result<FieldSet<'t>, FieldSetError>;
 
 fn read_entries<'t>(list: &'t [Tree], fields: ReadFields<'t>) -> Result<Vec<Entry<'t>>, ManagedFieldsError> {
-    let mut entries: Vec<Entry<'t>> = Vec::with_capacity(list.len());
-    for item in list {
-        let entry = read_entry(item, fields)?;
-        entries.retain(|known| !known.is_same_manager(&entry));
-        entries.push(entry);
-    }
+    let mut entries: Vec<Entry<'t>> =
+        list.iter().map(|item| read_entry(item, fields)).collect::<Result<_, _>>()?;
+    let mut known = HashSet::with_capacity(entries.len());
+    let mut is_last: Vec<bool> = entries.iter().rev().map(|entry| known.insert(entry.identity())).collect();
+    entries.retain(|_| is_last.pop().unwrap_or(true));
     Ok(entries)
 }
 

@@ -29,6 +29,7 @@ use orch_runtime::{
 
 use self::directive::{Directive, Entry};
 use super::{PatchError, shown::cannot_unmarshal};
+use crate::tree::weight;
 
 /// The object after the patch.
 pub fn apply(current: &Tree, patch: &Tree, def: &'static TypeDef) -> Result<Tree, PatchError> {
@@ -38,7 +39,30 @@ pub fn apply(current: &Tree, patch: &Tree, def: &'static TypeDef) -> Result<Tree
         other => return Err(PatchError::Malformed(cannot_unmarshal(&other, "map[string]interface {}"))),
     };
     let current = current.as_object().cloned().unwrap_or_default();
-    merge_object(current, patch, Members::Fields(def)).map(Tree::Object)
+    merge_object(current, patch, Members::Fields(def), &mut Work::default()).map(Tree::Object)
+}
+
+/// How much a patch may merge again, in bytes of JSON.
+const MAX_REPEATED: usize = 10 * 1024 * 1024;
+
+/// Work beyond one visit of object and patch. A patch that names an item of a list many times merges it as
+/// often, so that a small patch could cost its length times that of the object.
+#[derive(Default)]
+struct Work {
+    repeated: usize,
+}
+
+impl Work {
+    /// Counts that an item is merged another time.
+    fn repeats(&mut self, item: &Tree) -> Result<(), PatchError> {
+        self.repeated = self.repeated.saturating_add(weight(item));
+        if self.repeated > MAX_REPEATED {
+            return Err(PatchError::TooLarge(
+                "the patch merges the same items of a list too often".to_owned(),
+            ));
+        }
+        Ok(())
+    }
 }
 
 /// The rules for the entries of an object.
@@ -100,7 +124,12 @@ impl Members {
     }
 }
 
-fn merge_object(mut object: TreeMap, mut patch: TreeMap, members: Members) -> Result<TreeMap, PatchError> {
+fn merge_object(
+    mut object: TreeMap,
+    mut patch: TreeMap,
+    members: Members,
+    work: &mut Work,
+) -> Result<TreeMap, PatchError> {
     match list::directive_of_object(&patch)? {
         Some(Directive::Replace) => {
             Directive::remove_from(&mut patch);
@@ -112,29 +141,37 @@ fn merge_object(mut object: TreeMap, mut patch: TreeMap, members: Members) -> Re
     directive::retain_keys(&mut object, &mut patch)?;
     for (name, order) in directive::take_orders(&mut patch)? {
         let slot = members.slot(&name);
-        list::merge_in_order(&mut object, &mut patch, &name, order, slot)?;
+        list::merge_in_order((&mut object, &mut patch), &name, order, slot, work)?;
     }
     for (name, change) in patch {
         match Entry::of(&name)? {
-            Entry::Field(name) => merge_field(&mut object, name, change, members.slot(name))?,
-            Entry::Deletion(name) => delete_values(&mut object, name, change, members.slot(name))?,
+            Entry::Field(name) => merge_field(&mut object, name, change, members.slot(name), work)?,
+            Entry::Deletion(name) => {
+                delete_values(&mut object, name, change, members.slot(name), work)?;
+            }
         }
     }
     Ok(object)
 }
 
 /// Merges the patch of one field. An absent value, or one of another type, gets the value of the patch.
-fn merge_field(object: &mut TreeMap, name: &str, change: Tree, slot: Slot) -> Result<(), PatchError> {
+fn merge_field(
+    object: &mut TreeMap,
+    name: &str,
+    change: Tree,
+    slot: Slot,
+    work: &mut Work,
+) -> Result<(), PatchError> {
     if change.is_null() {
         object.remove(name);
         return Ok(());
     }
     let merged = match (object.remove(name), change) {
         (Some(Tree::Object(inner)), Tree::Object(change)) => {
-            Some(Tree::Object(merge_object(inner, change, slot.members())?))
+            Some(Tree::Object(merge_object(inner, change, slot.members(), work)?))
         }
         (Some(Tree::Array(items)), Tree::Array(change)) => {
-            Some(Tree::Array(list::merge(items, change, slot)?))
+            Some(Tree::Array(list::merge(items, change, slot, work)?))
         }
         (_, change) => directive::without_directives(directive::without_nulls(change)),
     };
@@ -145,11 +182,17 @@ fn merge_field(object: &mut TreeMap, name: &str, change: Tree, slot: Slot) -> Re
 }
 
 /// Removes values from a list, if there is one; `null` removes the list.
-fn delete_values(object: &mut TreeMap, name: &str, deleted: Tree, slot: Slot) -> Result<(), PatchError> {
+fn delete_values(
+    object: &mut TreeMap,
+    name: &str,
+    deleted: Tree,
+    slot: Slot,
+    work: &mut Work,
+) -> Result<(), PatchError> {
     match (object.get_mut(name), deleted) {
         (_, Tree::Null) => drop(object.remove(name)),
         (Some(Tree::Array(items)), Tree::Array(deleted)) => {
-            *items = list::delete(std::mem::take(items), deleted, slot)?;
+            *items = list::delete(std::mem::take(items), deleted, slot, work)?;
         }
         _ => {}
     }

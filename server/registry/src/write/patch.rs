@@ -18,6 +18,7 @@ use orch_runtime::{
     Tree,
     field_error::{FieldError, Validation},
     path::Path,
+    type_def::TypeDef,
 };
 
 use super::{attempt::Attempt, place};
@@ -74,34 +75,45 @@ impl Patch {
     pub fn apply(&self, attempt: Attempt<'_>, current: &Tree) -> Result<Tree> {
         let Attempt { cx, target, options } = attempt;
         let (def, validation) = (target.resource.def.type_def, options.field_validation);
-        let patched = match &self.content {
-            // Where unknown fields are ignored, the reference reports a list as a result that cannot be
-            // decoded.
-            Content::Merge(document @ Tree::Array(_)) if validation == FieldValidation::Ignore => {
-                let why = "couldn't get version/kind; json parse error: \
-                           json: cannot unmarshal array into an object";
-                return Err(self.bad_result(attempt, document, why));
-            }
-            Content::Merge(document) => merge::apply(current, document),
-            Content::Strategic(document) => strategic::apply(current, document, def),
-            Content::Json(patch) => patch.apply(current, &JsonPatchLimits::default()),
+        // Where unknown fields are ignored, the reference reports a list as a result that cannot be decoded.
+        if let Content::Merge(document @ Tree::Array(_)) = &self.content
+            && validation == FieldValidation::Ignore
+        {
+            let why = "couldn't get version/kind; json parse error: \
+                       json: cannot unmarshal array into an object";
+            return Err(self.bad_result(attempt, document, why));
         }
-        .map_err(refusal)?;
+        // An error shows the result, which is made again for it: a copy would cost every patch its memory.
+        let bad_result = |why: &str| match self.result(current, def) {
+            Ok(patched) => self.bad_result(attempt, &patched, why),
+            Err(error) => error,
+        };
+        let patched = self.result(current, def)?;
         check_kind(target, &patched).map_err(|why| self.bad_result(attempt, &patched, &why))?;
-        let decoded = decode_tree(patched.clone(), def, &Limits::default())
-            .map_err(|error| self.bad_result(attempt, &patched, &error.to_string()))?;
-        place::check_times(&decoded.tree).map_err(|why| self.bad_result(attempt, &patched, &why))?;
+        let decoded =
+            decode_tree(patched, def, &Limits::default()).map_err(|error| bad_result(&error.to_string()))?;
+        place::check_times(&decoded.tree).map_err(|why| bad_result(&why))?;
         let found = decoded.strict.iter().map(ToString::to_string);
         let offences: Vec<String> = self.offences.iter().cloned().chain(found).collect();
         match validation {
             FieldValidation::Strict if !offences.is_empty() => {
                 let why = format!("strict decoding error: {}", offences.join(", "));
-                return Err(self.bad_result(attempt, &patched, &why));
+                return Err(bad_result(&why));
             }
             FieldValidation::Warn => cx.warn_all(offences),
             FieldValidation::Strict | FieldValidation::Ignore => {}
         }
         Ok(decoded.tree)
+    }
+
+    /// The current object after the patch.
+    fn result(&self, current: &Tree, def: &'static TypeDef) -> Result<Tree> {
+        match &self.content {
+            Content::Merge(document) => merge::apply(current, document),
+            Content::Strategic(document) => strategic::apply(current, document, def),
+            Content::Json(patch) => patch.apply(current, &JsonPatchLimits::default()),
+        }
+        .map_err(refusal)
     }
 
     /// 422 on no kind and no name: what the reference answers to a patch whose result does not decode. It

@@ -1,79 +1,84 @@
 //! JSON pointers, RFC 6901, with negative list indexes that count from the end.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use orch_runtime::Tree;
 
-/// A path in a document: names and indexes from the root.
+/// A path in a document: names and indexes from the root. It keeps its text: a list of its tokens would take
+/// many times the memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pointer {
-    tokens: Vec<String>,
+    /// Empty, or tokens with a slash before each.
+    text: String,
 }
 
 impl Pointer {
     /// Reads `""` or `/a/b~1c/0`.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let Some(rest) = text.strip_prefix('/') else {
-            return if text.is_empty() {
-                Ok(Pointer { tokens: Vec::new() })
-            } else {
-                Err(format!("path {text:?} does not begin with a slash"))
-            };
-        };
-        Ok(Pointer {
-            tokens: rest.split('/').map(|token| token.replace("~1", "/").replace("~0", "~")).collect(),
-        })
+        if text.is_empty() || text.starts_with('/') {
+            return Ok(Pointer { text: text.to_owned() });
+        }
+        Err(format!("path {text:?} does not begin with a slash"))
     }
 
     /// Whether it points to the whole document.
     pub(super) fn is_root(&self) -> bool {
-        self.tokens.is_empty()
+        self.text.is_empty()
     }
 
     /// The number of names and indexes.
     pub(super) fn len(&self) -> usize {
-        self.tokens.len()
+        self.text.matches('/').count()
     }
 
     /// The value that it points to.
     pub(super) fn find<'t>(&self, root: &'t Tree) -> Option<&'t Tree> {
-        find(&self.tokens, root)
+        find(&self.text, root)
     }
 
     /// The value that contains the target. None for the root.
     pub(super) fn find_parent<'t>(&self, root: &'t Tree) -> Option<&'t Tree> {
-        let (_, steps) = self.tokens.split_last()?;
+        let (steps, _) = self.text.rsplit_once('/')?;
         find(steps, root)
     }
 
     /// The value that contains the target, and the name or index of the target in it. None for the root.
-    pub(super) fn parent<'t>(&self, root: &'t mut Tree) -> Option<(&'t mut Tree, &str)> {
-        let (last, steps) = self.tokens.split_last()?;
-        let parent = steps.iter().try_fold(root, |value, token| match value {
-            Tree::Object(map) => map.get_mut(token),
+    pub(super) fn parent<'t>(&self, root: &'t mut Tree) -> Option<(&'t mut Tree, Cow<'_, str>)> {
+        let (steps, last) = self.text.rsplit_once('/')?;
+        let parent = tokens(steps).try_fold(root, |value, token| match value {
+            Tree::Object(map) => map.get_mut(&*token),
             Tree::Array(items) => {
-                let at = index(token, items.len())?;
+                let at = index(&token, items.len())?;
                 items.get_mut(at)
             }
             _ => None,
         })?;
-        Some((parent, last))
+        Some((parent, unescaped(last)))
     }
 }
 
 impl fmt::Display for Pointer {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for token in &self.tokens {
+        for token in tokens(&self.text) {
             write!(out, "/{}", token.replace('~', "~0").replace('/', "~1"))?;
         }
         Ok(())
     }
 }
 
-fn find<'t>(steps: &[String], root: &'t Tree) -> Option<&'t Tree> {
-    steps.iter().try_fold(root, |value, token| match value {
-        Tree::Object(map) => map.get(token),
-        Tree::Array(items) => items.get(index(token, items.len())?),
+/// The names and indexes of a text with a slash before each.
+fn tokens(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    text.split('/').skip(1).map(unescaped)
+}
+
+fn unescaped(token: &str) -> Cow<'_, str> {
+    if token.contains('~') { token.replace("~1", "/").replace("~0", "~").into() } else { token.into() }
+}
+
+fn find<'t>(steps: &str, root: &'t Tree) -> Option<&'t Tree> {
+    tokens(steps).try_fold(root, |value, token| match value {
+        Tree::Object(map) => map.get(&*token),
+        Tree::Array(items) => items.get(index(&token, items.len())?),
         _ => None,
     })
 }

@@ -1,14 +1,15 @@
 //! Merges lists: of single values as sets, of objects item by item.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use orch_runtime::{Tree, TreeMap};
 
 use super::{
-    Slot,
+    Slot, Work,
     directive::{Directive, unknown, without_directives},
     item::{bad_type, merge_key},
-    merge_object, order,
+    merge_object,
+    order::{self, positions},
 };
 use crate::patch::{
     PatchError,
@@ -16,7 +17,12 @@ use crate::patch::{
 };
 
 /// Merges the patch of a list into it.
-pub(super) fn merge(items: Vec<Tree>, change: Vec<Tree>, slot: Slot) -> Result<Vec<Tree>, PatchError> {
+pub(super) fn merge(
+    items: Vec<Tree>,
+    change: Vec<Tree>,
+    slot: Slot,
+    work: &mut Work,
+) -> Result<Vec<Tree>, PatchError> {
     if !slot.strategy.merge {
         return Ok(change);
     }
@@ -26,12 +32,17 @@ pub(super) fn merge(items: Vec<Tree>, change: Vec<Tree>, slot: Slot) -> Result<V
     let key = slot.strategy.merge_key;
     match kind(&items, &change)? {
         Kind::Single => merge_values(&items, &change, key),
-        Kind::Object => merge_objects(items, change, key.ok_or_else(|| no_key(slot))?, slot),
+        Kind::Object => merge_objects(items, change, key.ok_or_else(|| no_key(slot))?, slot, work),
     }
 }
 
 /// Removes values from a list, even if it does not merge. Objects cannot be removed by value.
-pub(super) fn delete(items: Vec<Tree>, deleted: Vec<Tree>, slot: Slot) -> Result<Vec<Tree>, PatchError> {
+pub(super) fn delete(
+    items: Vec<Tree>,
+    deleted: Vec<Tree>,
+    slot: Slot,
+    work: &mut Work,
+) -> Result<Vec<Tree>, PatchError> {
     if items.is_empty() && deleted.is_empty() {
         return Ok(items);
     }
@@ -42,39 +53,38 @@ pub(super) fn delete(items: Vec<Tree>, deleted: Vec<Tree>, slot: Slot) -> Result
         }
         Kind::Object => {
             let key = slot.strategy.merge_key.ok_or_else(|| no_key(slot))?;
-            merge_objects(items, deleted, key, slot)
+            merge_objects(items, deleted, key, slot, work)
         }
     }
 }
 
 /// Merges one list of an object and puts it in the order that the patch gives for it.
 pub(super) fn merge_in_order(
-    object: &mut TreeMap,
-    patch: &mut TreeMap,
+    (object, patch): (&mut TreeMap, &mut TreeMap),
     name: &str,
     wanted: Tree,
     slot: Slot,
+    work: &mut Work,
 ) -> Result<(), PatchError> {
     let wanted = array(wanted)?;
-    let had = object.get(name).cloned().map(array).transpose()?;
-    let change = patch.get(name).cloned().map(array).transpose()?;
+    let items = object.remove(name).map(array).transpose()?;
+    let change = patch.remove(name).map(array).transpose()?;
     let key = slot.strategy.merge_key;
     order::check(change.as_deref().unwrap_or_default(), &wanted, key)?;
-    let (items, change) = match (had, change) {
-        (None, None) => return Ok(()),
-        (had, change) => (had, change),
-    };
-    let server = items.clone().unwrap_or_default();
-    let all_of_a_kind = kind(&server, change.as_deref().unwrap_or_default());
+    if items.is_none() && change.is_none() {
+        return Ok(());
+    }
+    let had = items.as_deref().unwrap_or_default();
+    let server = positions(had, key);
+    let all_of_a_kind = kind(had, change.as_deref().unwrap_or_default());
     let merged = match (items, change) {
-        (Some(items), Some(change)) => merge(items, change, slot)?,
+        (Some(items), Some(change)) => merge(items, change, slot, work)?,
         (items, None) => items.unwrap_or_default(),
         (None, Some(change)) => change.into_iter().filter_map(without_directives).collect(),
     };
     all_of_a_kind?;
-    let arranged = order::arrange(merged, &wanted, &server, key)?;
+    let arranged = order::arrange(merged, &positions(&wanted, key)?, &server?, key)?;
     object.insert(name.to_owned(), Tree::Array(arranged));
-    patch.remove(name);
     Ok(())
 }
 
@@ -113,10 +123,11 @@ fn no_key(slot: Slot) -> PatchError {
 
 /// The union of both lists.
 fn merge_values(items: &[Tree], change: &[Tree], key: Option<&str>) -> Result<Vec<Tree>, PatchError> {
+    let (wanted, server) = (positions(change, key)?, positions(items, key)?);
     let mut seen = HashSet::new();
     let mut merged = [items, change].concat();
     merged.retain(|item| seen.insert(item.to_string()));
-    order::arrange(merged, change, items, key)
+    order::arrange(merged, &wanted, &server, key)
 }
 
 fn merge_objects(
@@ -124,17 +135,16 @@ fn merge_objects(
     change: Vec<Tree>,
     key: &str,
     slot: Slot,
+    work: &mut Work,
 ) -> Result<Vec<Tree>, PatchError> {
     let mut merging = Vec::with_capacity(change.len());
+    let mut deleted = HashSet::new();
     let mut replaces = false;
     for item in change {
-        let Tree::Object(object) = item else { continue };
-        match Directive::of(&object)? {
-            None => merging.push(object),
-            Some(Directive::Delete) => {
-                let deleted = merge_key(&object, key)?;
-                items.retain(|item| item.get(key) != Some(deleted));
-            }
+        let Tree::Object(object) = &item else { continue };
+        match Directive::of(object)? {
+            None => merging.push(item),
+            Some(Directive::Delete) => drop(deleted.insert(merge_key(object, key)?.to_string())),
             Some(Directive::Replace) => replaces = true,
             Some(Directive::Merge) => {
                 let message = "merging lists cannot yet be specified in the patch";
@@ -142,24 +152,50 @@ fn merge_objects(
             }
         }
     }
-    let wanted: Vec<Tree> = merging.iter().cloned().map(Tree::Object).collect();
+    let wanted = positions(&merging, Some(key));
     if replaces {
-        return order::arrange(wanted.clone(), &[], &wanted, Some(key));
+        let wanted = wanted?;
+        return order::arrange(merging, &HashMap::new(), &wanted, Some(key));
     }
-    let server = items.clone();
-    for object in merging {
-        merge_item(&mut items, object, key, slot)?;
+    if !deleted.is_empty() {
+        items.retain(|item| item.get(key).is_none_or(|value| !deleted.contains(&value.to_string())));
     }
-    order::arrange(items, &wanted, &server, Some(key))
+    let server = positions(&items, Some(key));
+    merge_items(&mut items, merging, key, slot, work)?;
+    order::arrange(items, &wanted?, &server?, Some(key))
 }
 
-/// Merges an item of the patch into the first item with the same key. If there is none, the item is added.
-fn merge_item(items: &mut Vec<Tree>, change: TreeMap, key: &str, slot: Slot) -> Result<(), PatchError> {
-    let identity = merge_key(&change, key)?;
-    let found = items.iter_mut().find(|item| item.get(key) == Some(identity));
-    match found.and_then(|item| item.as_object_mut()) {
-        Some(object) => *object = merge_object(std::mem::take(object), change, slot.item_members())?,
-        None => items.push(Tree::Object(change)),
+/// Merges each item of the patch into the first item with the same key. If there is none, the item is added.
+fn merge_items(
+    items: &mut Vec<Tree>,
+    merging: Vec<Tree>,
+    key: &str,
+    slot: Slot,
+    work: &mut Work,
+) -> Result<(), PatchError> {
+    let mut first = HashMap::with_capacity(items.len());
+    for (position, item) in items.iter().enumerate() {
+        if let Some(value) = item.get(key) {
+            first.entry(value.to_string()).or_insert(position);
+        }
+    }
+    let mut merged = HashSet::new();
+    for item in merging {
+        let Tree::Object(change) = item else { continue };
+        let identity = merge_key(&change, key)?;
+        let text = identity.to_string();
+        // An item may have lost its key: `$retainKeys` removes it.
+        let found = first.get(&text).copied().filter(|at| items[*at].get(key) == Some(identity));
+        let at = found.unwrap_or(items.len());
+        if !merged.insert(at) {
+            work.repeats(&items[at])?;
+        }
+        if let Some(object) = items.get_mut(at).and_then(Tree::as_object_mut) {
+            *object = merge_object(std::mem::take(object), change, slot.item_members(), work)?;
+        } else {
+            items.push(Tree::Object(change));
+            first.insert(text, at);
+        }
     }
     Ok(())
 }

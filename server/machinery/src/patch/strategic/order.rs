@@ -55,17 +55,16 @@ fn comes_next(
 /// wanted item on the server.
 pub(super) fn arrange(
     merged: Vec<Tree>,
-    wanted: &[Tree],
-    server: &[Tree],
+    wanted: &Positions,
+    server: &Positions,
     key: Option<&str>,
 ) -> Result<Vec<Tree>, PatchError> {
-    let (wanted, server) = (positions(wanted, key)?, positions(server, key)?);
     let mut front = Vec::new();
     let mut others = Vec::new();
     for item in merged {
         let identity = identity(&item, key)?;
-        let find = |positions: &HashMap<String, usize>| positions.get(&identity).copied();
-        let placed = Placed { wanted: find(&wanted), server: find(&server), item };
+        let find = |positions: &Positions| positions.get(&identity).copied();
+        let placed = Placed { wanted: find(wanted), server: find(server), item };
         if placed.wanted.is_some() { front.push(placed) } else { others.push(placed) }
     }
     front.sort_by_key(|placed| placed.wanted);
@@ -97,7 +96,10 @@ fn weave(others: Vec<Placed>, front: Vec<Placed>) -> Vec<Tree> {
 }
 
 /// The first position of each item, by its identity.
-fn positions(items: &[Tree], key: Option<&str>) -> Result<HashMap<String, usize>, PatchError> {
+pub(super) type Positions = HashMap<String, usize>;
+
+/// The positions of the items in a list.
+pub(super) fn positions(items: &[Tree], key: Option<&str>) -> Result<Positions, PatchError> {
     let mut positions = HashMap::with_capacity(items.len());
     for (position, item) in items.iter().enumerate() {
         positions.entry(identity(item, key)?).or_insert(position);
