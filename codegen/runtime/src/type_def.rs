@@ -14,6 +14,9 @@ pub struct TypeDef {
     pub fields: &'static [FieldDef],
     /// Whether the object is replaced as a whole by merges (`x-orch-map-type: atomic`).
     pub atomic: bool,
+    /// The memory of one value of the Rust type, in bytes, without what it refers to; 0 for a table without
+    /// a Rust type.
+    pub size: usize,
 }
 
 impl TypeDef {

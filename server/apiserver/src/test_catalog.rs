@@ -165,7 +165,7 @@ const BASE: ResourceDef = ResourceDef {
         replacement: None,
     },
     storage_version: true,
-    type_def: &TypeDef { name: "", short_name: "", fields: &[], atomic: false },
+    type_def: &TypeDef { name: "", short_name: "", fields: &[], atomic: false, size: 0 },
     schema_name: "",
     from_tree: unreadable,
 };

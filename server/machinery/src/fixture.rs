@@ -57,6 +57,7 @@ static OWNER: TypeDef = TypeDef {
     short_name: "OwnerReference",
     fields: &[string("apiVersion"), string("kind"), string("name"), string("uid")],
     atomic: true,
+    size: 0,
 };
 
 static MANAGED_FIELDS_ENTRY: TypeDef = TypeDef {
@@ -72,6 +73,7 @@ static MANAGED_FIELDS_ENTRY: TypeDef = TypeDef {
         string("subresource"),
     ],
     atomic: false,
+    size: 0,
 };
 
 pub(crate) static OBJECT_META: TypeDef = TypeDef {
@@ -93,6 +95,7 @@ pub(crate) static OBJECT_META: TypeDef = TypeDef {
         field("managedFields", atomic_list(&Shape::Object(&MANAGED_FIELDS_ENTRY))),
     ],
     atomic: false,
+    size: 0,
 };
 
 /// A bag of data: strings, bytes, and write-only strings.
@@ -108,6 +111,7 @@ pub(crate) static BAG: TypeDef = TypeDef {
         field("any", Shape::Any),
     ],
     atomic: false,
+    size: 0,
 };
 
 static ENV: TypeDef = TypeDef {
@@ -115,6 +119,7 @@ static ENV: TypeDef = TypeDef {
     short_name: "Env",
     fields: &[string("name"), string("value")],
     atomic: false,
+    size: 0,
 };
 
 static PORT: TypeDef = TypeDef {
@@ -126,6 +131,7 @@ static PORT: TypeDef = TypeDef {
         FieldDef { default: Some("\"TCP\""), ..string("protocol") },
     ],
     atomic: false,
+    size: 0,
 };
 
 static CONTAINER: TypeDef = TypeDef {
@@ -143,6 +149,7 @@ static CONTAINER: TypeDef = TypeDef {
         field("resources", map(&Shape::Scalar(Scalar::Quantity))),
     ],
     atomic: false,
+    size: 0,
 };
 
 static CONFIG_SOURCE: TypeDef = TypeDef {
@@ -150,6 +157,7 @@ static CONFIG_SOURCE: TypeDef = TypeDef {
     short_name: "ConfigSource",
     fields: &[string("name"), scalar("defaultMode", Scalar::Int32)],
     atomic: false,
+    size: 0,
 };
 
 static EMPTY_SOURCE: TypeDef = TypeDef {
@@ -157,6 +165,7 @@ static EMPTY_SOURCE: TypeDef = TypeDef {
     short_name: "EmptySource",
     fields: &[string("medium")],
     atomic: false,
+    size: 0,
 };
 
 static VOLUME: TypeDef = TypeDef {
@@ -168,6 +177,7 @@ static VOLUME: TypeDef = TypeDef {
         field("emptyDir", Shape::Object(&EMPTY_SOURCE)),
     ],
     atomic: false,
+    size: 0,
 };
 
 static STRATEGY: TypeDef = TypeDef {
@@ -175,6 +185,7 @@ static STRATEGY: TypeDef = TypeDef {
     short_name: "Strategy",
     fields: &[string("type"), scalar("maxUnavailable", Scalar::IntOrString)],
     atomic: false,
+    size: 0,
 };
 
 static REFERENCE: TypeDef = TypeDef {
@@ -182,6 +193,7 @@ static REFERENCE: TypeDef = TypeDef {
     short_name: "Reference",
     fields: &[string("kind"), string("name")],
     atomic: true,
+    size: 0,
 };
 
 static SPEC: TypeDef = TypeDef {
@@ -201,6 +213,7 @@ static SPEC: TypeDef = TypeDef {
         field("groups", map(&Shape::Object(&ENV))),
     ],
     atomic: false,
+    size: 0,
 };
 
 static CONDITION: TypeDef = TypeDef {
@@ -208,6 +221,7 @@ static CONDITION: TypeDef = TypeDef {
     short_name: "Condition",
     fields: &[string("type"), string("status"), string("reason")],
     atomic: false,
+    size: 0,
 };
 
 static STATUS: TypeDef = TypeDef {
@@ -219,6 +233,7 @@ static STATUS: TypeDef = TypeDef {
         merged(field("conditions", keyed(&Shape::Object(&CONDITION), &["type"])), Some("type")),
     ],
     atomic: false,
+    size: 0,
 };
 
 /// A workload: keyed lists, sets and atomic lists.
@@ -231,4 +246,5 @@ pub(crate) static WORKLOAD: TypeDef = TypeDef {
         field("status", Shape::Object(&STATUS)),
     ],
     atomic: false,
+    size: 0,
 };

@@ -154,6 +154,7 @@ mod tests {
             },
         ],
         atomic: false,
+        size: 0,
     };
     static PART: TypeDef = TypeDef {
         name: "test.v1.Part",
@@ -168,12 +169,14 @@ mod tests {
             },
         ],
         atomic: false,
+        size: 0,
     };
     static PLAIN: TypeDef = TypeDef {
         name: "test.v1.Plain",
         short_name: "Plain",
         fields: &[FieldDef { name: "colour", shape: STRING, ..FieldDef::PLAIN }],
         atomic: false,
+        size: 0,
     };
 
     #[test]

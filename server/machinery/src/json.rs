@@ -1,6 +1,7 @@
 //! JSON, guided by type tables: [`decode`] reads request bodies, [`encode`] writes answers and the stored
 //! form, [`pretty`] indents for people.
 
+pub(crate) mod budget;
 pub mod decode;
 pub mod encode;
 pub mod pretty;
@@ -12,6 +13,10 @@ pub const MAX_DEPTH: usize = 128;
 /// How many values a document may hold unless the caller says otherwise. The largest stored object has fewer.
 const MAX_VALUES: usize = 200_000;
 
+/// How much memory the values of a document may take unless the caller says otherwise, in bytes. Objects as
+/// they are made by people and programs take a tenth of it.
+const MAX_MEMORY: usize = 20 * 1024 * 1024;
+
 /// Limits of a document. Its size is limited by the code that reads the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -19,11 +24,14 @@ pub struct Limits {
     pub max_depth: usize,
     /// A document with more values is refused: a value takes many times the memory of its text.
     pub max_values: usize,
+    /// A document whose values would take more memory, in bytes, is refused: as a tree and as a typed object
+    /// together, by estimate. A write has several of each at once.
+    pub max_memory: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { max_depth: MAX_DEPTH, max_values: MAX_VALUES }
+        Limits { max_depth: MAX_DEPTH, max_values: MAX_VALUES, max_memory: MAX_MEMORY }
     }
 }
 

@@ -263,6 +263,7 @@ mod tests {
         short_name: "Numbered",
         fields: &[FieldDef { name: "name", tag: Some(1), ..FieldDef::PLAIN }],
         atomic: false,
+        size: 0,
     };
 
     fn all() -> MediaTypes {

@@ -82,6 +82,7 @@ mod tests {
             FieldDef { name: "maybe", nullable: true, shape: LIST, ..FieldDef::PLAIN },
         ],
         atomic: false,
+        size: 0,
     };
 
     static WHOLE: TypeDef = TypeDef {
@@ -97,6 +98,7 @@ mod tests {
             FieldDef { name: "named", shape: Shape::Map { value: &PART, atomic: false }, ..FieldDef::PLAIN },
         ],
         atomic: false,
+        size: 0,
     };
 
     #[test]

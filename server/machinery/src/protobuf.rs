@@ -17,7 +17,11 @@ use orch_runtime::{
 pub use self::encode::{ListFrame, encode, encode_message, item_head, list_frame, watch_event};
 use self::wire::{Fields, Value};
 use crate::{
-    json::{Limits, decode::decode_any},
+    json::{
+        Limits,
+        budget::{Budget, Exceeded},
+        decode::{DecodeError, decode_embedded},
+    },
     meta,
 };
 
@@ -44,6 +48,9 @@ pub enum ProtobufError {
     /// Messages are nested deeper than allowed.
     #[error("the protobuf message is nested deeper than {0} levels")]
     TooDeep(usize),
+    /// There are more values than a document may hold, or they would take too much memory.
+    #[error(transparent)]
+    TooLarge(#[from] Exceeded),
     /// The kind has no field numbers.
     #[error("{0} has no protobuf form")]
     Unsupported(&'static str),
@@ -63,7 +70,7 @@ pub fn decode(bytes: &[u8], def: &'static TypeDef, limits: &Limits) -> Result<Tr
             _ => {}
         }
     }
-    let reader = Reader { limits };
+    let mut reader = Reader { limits, budget: Budget::of(*limits) };
     let mut tree = Tree::Object(reader.message(raw, def, 1)?);
     let (mut api_version, mut kind) = (String::new(), String::new());
     for field in Fields::of(type_meta) {
@@ -79,13 +86,20 @@ pub fn decode(bytes: &[u8], def: &'static TypeDef, limits: &Limits) -> Result<Tr
 
 struct Reader<'l> {
     limits: &'l Limits,
+    budget: Budget,
 }
 
 impl Reader<'_> {
-    fn message(&self, bytes: &[u8], def: &'static TypeDef, depth: usize) -> Result<TreeMap, ProtobufError> {
+    fn message(
+        &mut self,
+        bytes: &[u8],
+        def: &'static TypeDef,
+        depth: usize,
+    ) -> Result<TreeMap, ProtobufError> {
         if depth > self.limits.effective_depth() {
             return Err(ProtobufError::TooDeep(self.limits.effective_depth()));
         }
+        self.budget.object(def)?;
         let mut fields = TreeMap::new();
         self.entries(bytes, def, None, &mut fields, depth)?;
         Ok(fields)
@@ -94,7 +108,7 @@ impl Reader<'_> {
     /// Reads the fields of a message. `inline` is the field number of a message that is nested only in
     /// protobuf: its fields become fields of the object around it.
     fn entries(
-        &self,
+        &mut self,
         bytes: &[u8],
         def: &'static TypeDef,
         inline: Option<u32>,
@@ -114,12 +128,16 @@ impl Reader<'_> {
     }
 
     fn field(
-        &self,
+        &mut self,
         field: &'static FieldDef,
         value: Value<'_>,
         fields: &mut TreeMap,
         depth: usize,
     ) -> Result<(), ProtobufError> {
+        self.budget.value()?;
+        if !fields.contains_key(field.name) {
+            self.budget.entry(fields.len(), field.name)?;
+        }
         match &field.shape {
             Shape::List { item, .. } => {
                 let list = fields.entry(field.name).or_insert_with(|| Tree::Array(Vec::new()));
@@ -127,6 +145,7 @@ impl Reader<'_> {
                 match (item, value) {
                     (Shape::Scalar(scalar), Value::Bytes(packed)) if scalar::is_packable(*scalar) => {
                         for number in wire::varints(packed) {
+                            self.budget.value()?;
                             list.extend(scalar::read(*scalar, &Value::Varint(number?), field.name)?);
                         }
                     }
@@ -137,6 +156,7 @@ impl Reader<'_> {
                 let map = fields.entry(field.name).or_insert_with(|| Tree::Object(TreeMap::new()));
                 let Tree::Object(map) = map else { return Ok(()) };
                 let (key, value) = self.map_entry(field, shape, value, depth + 1)?;
+                self.budget.entry(map.len(), &key)?;
                 map.insert(key, value);
             }
             shape => {
@@ -150,14 +170,20 @@ impl Reader<'_> {
 
     /// Reads a single value; none for the zero time, which means that it is absent.
     fn value(
-        &self,
+        &mut self,
         field: &'static FieldDef,
         shape: &'static Shape,
         value: Value<'_>,
         depth: usize,
     ) -> Result<Option<Tree>, ProtobufError> {
         match shape {
-            Shape::Scalar(scalar) => scalar::read(*scalar, &value, field.name),
+            Shape::Scalar(scalar) => {
+                let value = scalar::read(*scalar, &value, field.name)?;
+                if let Some(Tree::String(text)) = &value {
+                    self.budget.text(text)?;
+                }
+                Ok(value)
+            }
             Shape::Object(def) => {
                 let bytes = value.bytes(field.name)?;
                 self.message(bytes, def, depth + 1).map(|fields| Some(Tree::Object(fields)))
@@ -168,6 +194,7 @@ impl Reader<'_> {
                 let mut items = Vec::new();
                 for entry in Fields::of(value.bytes(field.name)?) {
                     if let (1, part) = entry? {
+                        self.budget.value()?;
                         items.extend(self.value(field, item, part, depth + 1)?);
                     }
                 }
@@ -181,7 +208,7 @@ impl Reader<'_> {
     }
 
     fn map_entry(
-        &self,
+        &mut self,
         field: &'static FieldDef,
         shape: &'static Shape,
         entry: Value<'_>,
@@ -199,12 +226,14 @@ impl Reader<'_> {
     }
 
     /// A value of any type is JSON text inside a message.
-    fn embedded(&self, bytes: &[u8]) -> Result<Option<Tree>, ProtobufError> {
+    fn embedded(&mut self, bytes: &[u8]) -> Result<Option<Tree>, ProtobufError> {
         for field in Fields::of(bytes) {
             if let (1, Value::Bytes(json)) = field? {
-                let tree = decode_any(json, self.limits)
-                    .map_err(|_| ProtobufError::Malformed("embedded JSON cannot be read"))?;
-                return Ok(Some(tree));
+                return match decode_embedded(json, self.limits, &mut self.budget) {
+                    Ok(tree) => Ok(Some(tree)),
+                    Err(DecodeError::TooLarge(exceeded)) => Err(exceeded.into()),
+                    Err(_) => Err(ProtobufError::Malformed("embedded JSON cannot be read")),
+                };
             }
         }
         Ok(None)

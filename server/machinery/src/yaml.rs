@@ -4,7 +4,11 @@
 //! documents is read. If a name occurs twice in a map, it is reported and the last one wins. Aliases, depth
 //! and size are limited.
 
-use std::{borrow::Cow, cell::RefCell, fmt};
+use std::{
+    borrow::Cow,
+    cell::{Cell, RefCell},
+    fmt,
+};
 
 use orch_runtime::{Tree, TreeMap, field_error::Shown as _};
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -13,6 +17,7 @@ use serde_saphyr::{Spanned, options::DuplicateKeyPolicy};
 
 use crate::json::{
     Limits,
+    budget::{Budget, Exceeded},
     decode::{DecodeError, decode_any_strict},
 };
 
@@ -30,6 +35,9 @@ const MAX_DUPLICATES: usize = 100;
 
 /// The number of parser events that all aliases together may stand for.
 const MAX_REPLAYED_EVENTS: usize = 100_000;
+
+/// The number of bytes that are kept for aliases. An anchor inside of another one counts for both.
+const MAX_RECORDED_BYTES: usize = 8 * 1024 * 1024;
 
 /// Greater integers are not exact as floating point numbers.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
@@ -69,19 +77,27 @@ fn read(bytes: &[u8], limits: &Limits) -> Result<Document, DecodeError> {
     if text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
         return Err(DecodeError::Empty);
     }
-    let reading = Reading { duplicates: RefCell::default() };
+    let reading = Reading::within(*limits);
     let depth = limits.effective_depth().min(MAX_YAML_DEPTH);
     let options = options(depth);
     let tree = serde_saphyr::with_deserializer_from_str_with_options(text, options, |source| {
         Value(&reading).deserialize(source)
     })
-    .map_err(|error| syntax(&error.without_snippet().to_string(), depth))?;
+    .map_err(|error| match reading.exceeded.get() {
+        Some(exceeded) => exceeded.into(),
+        None => syntax(&error.without_snippet().to_string(), depth),
+    })?;
     Ok(Document { tree, duplicates: reading.duplicates.into_inner() })
 }
 
 fn options(depth: usize) -> serde_saphyr::Options {
     serde_saphyr::options! {
-        budget: serde_saphyr::budget! { max_depth: depth, max_documents: 1 },
+        budget: serde_saphyr::budget! {
+            max_depth: depth,
+            max_documents: 1,
+            max_recorded_anchor_events: MAX_REPLAYED_EVENTS,
+            max_recorded_anchor_bytes: MAX_RECORDED_BYTES,
+        },
         duplicate_keys: DuplicateKeyPolicy::LastWins,
         alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: MAX_REPLAYED_EVENTS },
         legacy_octal_numbers: true,
@@ -122,9 +138,28 @@ fn syntax(message: &str, depth: usize) -> DecodeError {
 
 struct Reading {
     duplicates: RefCell<Vec<String>>,
+    budget: Cell<Budget>,
+    /// The limit that ended the reading.
+    exceeded: Cell<Option<Exceeded>>,
 }
 
 impl Reading {
+    fn within(limits: Limits) -> Self {
+        let budget = Cell::new(Budget::of(limits));
+        Reading { duplicates: RefCell::default(), budget, exceeded: Cell::default() }
+    }
+
+    /// Ends the reading where a limit is exceeded.
+    fn spend<E: de::Error>(&self, count: impl FnOnce(&mut Budget) -> Result<(), Exceeded>) -> Result<(), E> {
+        let mut budget = self.budget.get();
+        let spent = count(&mut budget);
+        self.budget.set(budget);
+        spent.map_err(|exceeded| {
+            self.exceeded.set(Some(exceeded));
+            E::custom("refused")
+        })
+    }
+
     fn report(&self, line: u64, key: &str) {
         let mut duplicates = self.duplicates.borrow_mut();
         if duplicates.len() < MAX_DUPLICATES {
@@ -140,6 +175,7 @@ impl<'de> DeserializeSeed<'de> for Value<'_> {
     type Value = Tree;
 
     fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Tree, D::Error> {
+        self.0.spend(Budget::value)?;
         source.deserialize_any(self)
     }
 }
@@ -171,11 +207,12 @@ impl<'de> Visitor<'de> for Value<'_> {
         number(value).map(Tree::Number).ok_or_else(|| E::custom(format_args!("{value} is no JSON number")))
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Tree, E> {
-        Ok(value.into())
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<Tree, E> {
+        self.visit_string(value.to_owned())
     }
 
-    fn visit_string<E>(self, value: String) -> Result<Tree, E> {
+    fn visit_string<E: de::Error>(self, value: String) -> Result<Tree, E> {
+        self.0.spend(|budget| budget.text(&value))?;
         Ok(value.into())
     }
 
@@ -190,8 +227,9 @@ impl<'de> Visitor<'de> for Value<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Tree, A::Error> {
         let mut map = TreeMap::new();
         while let Some(key) = entries.next_key::<Spanned<Key<'de>>>()? {
-            let value = entries.next_value_seed(Value(self.0))?;
             let name = key.value.0.into_owned();
+            self.0.spend(|budget| budget.entry(map.len(), &name))?;
+            let value = entries.next_value_seed(Value(self.0))?;
             if map.contains_key(&name) {
                 self.0.report(key.referenced.line(), &name);
             }

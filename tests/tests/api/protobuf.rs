@@ -41,6 +41,7 @@ static LIST_TYPE: TypeDef = TypeDef {
         },
     ],
     atomic: false,
+    size: 0,
 };
 
 async fn get(client: &Client, path: &str, accept: &str) -> Answer {
@@ -151,6 +152,7 @@ static EVENT_TYPE: TypeDef = TypeDef {
         },
     ],
     atomic: false,
+    size: 0,
 };
 
 /// The events of a stream that has ended.

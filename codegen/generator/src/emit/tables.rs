@@ -22,6 +22,7 @@ pub fn type_def(emitter: &Emitter<'_>, ty: &Type, object: &ObjectType) -> TokenS
             short_name: #short,
             fields: &[#(#fields),*],
             atomic: #atomic,
+            size: size_of::<#name>(),
         };
 
         impl #object_type for #name {

@@ -33,6 +33,7 @@ static METADATA_TYPE: TypeDef = TypeDef {
         ..FieldDef::PLAIN
     }],
     atomic: false,
+    size: 0,
 };
 
 /// A stored object as a document.

@@ -19,10 +19,16 @@ use self::{
     location::Location,
     seed::{Context, Target, TreeSeed},
 };
-use super::Limits;
+use super::{
+    Limits,
+    budget::{Budget, Exceeded},
+};
 
 /// At most this many strict errors are kept for one document; more would only fill logs.
 const MAX_STRICT_ERRORS: usize = 100;
+
+/// No more are kept after this many bytes: a path can be as long as the document.
+const MAX_STRICT_BYTES: usize = 64 * 1024;
 
 /// A document that was read.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,9 +73,9 @@ pub enum DecodeError {
     /// Lists and objects are nested too deeply.
     #[error("exceeded max depth: lists and objects may be nested {} levels deep", .0 - 1)]
     TooDeep(usize),
-    /// There are more values than a document may hold.
-    #[error("the document holds more than {0} values")]
-    TooManyValues(usize),
+    /// There are more values than a document may hold, or they would take too much memory.
+    #[error(transparent)]
+    TooLarge(#[from] Exceeded),
     /// A value of the wrong JSON type. The text says which value, and where.
     #[error("json: cannot unmarshal {0}")]
     Type(String),
@@ -90,16 +96,34 @@ pub fn decode_any_strict(bytes: &[u8], limits: &Limits) -> Result<Decoded, Decod
     read(bytes, Target::Any, *limits)
 }
 
+/// Like [`decode_any`], for a part of another document: it spends the budget of that one.
+pub(crate) fn decode_embedded(
+    bytes: &[u8],
+    limits: &Limits,
+    budget: &mut Budget,
+) -> Result<Tree, DecodeError> {
+    read_within(bytes, Target::Any, *limits, budget).map(|decoded| decoded.tree)
+}
+
 /// Reads a tree, such as the result of a patch, as if it were a document: unknown fields are dropped and
 /// reported (in the order of names), types are checked, `null` gets its meaning.
 pub fn decode_tree(tree: Tree, def: &'static TypeDef, limits: &Limits) -> Result<Decoded, DecodeError> {
-    walk(tree, Target::Root(def), *limits)
+    walk(tree, Target::Root(def), *limits, &mut Budget::of(*limits))
 }
 
 fn read(bytes: &[u8], target: Target, limits: Limits) -> Result<Decoded, DecodeError> {
+    read_within(bytes, target, limits, &mut Budget::of(limits))
+}
+
+fn read_within(
+    bytes: &[u8],
+    target: Target,
+    limits: Limits,
+    budget: &mut Budget,
+) -> Result<Decoded, DecodeError> {
     let text = document(bytes)?;
     let mut source = serde_json::Deserializer::from_str(text);
-    let decoded = walk(&mut source, target, limits)?;
+    let decoded = walk(&mut source, target, limits, budget)?;
     match source.end() {
         Ok(()) => Ok(decoded),
         Err(error) => Err(trailing(text, &error)),
@@ -115,12 +139,18 @@ fn document(bytes: &[u8]) -> Result<&str, DecodeError> {
         .map_err(|error| DecodeError::Syntax(format!("invalid UTF-8 at offset {}", error.valid_up_to())))
 }
 
-fn walk<'de, D>(source: D, target: Target, limits: Limits) -> Result<Decoded, DecodeError>
+fn walk<'de, D>(
+    source: D,
+    target: Target,
+    limits: Limits,
+    budget: &mut Budget,
+) -> Result<Decoded, DecodeError>
 where
     D: Deserializer<'de>,
 {
-    let mut cx = Context::new(limits);
+    let mut cx = Context::new(limits, *budget);
     let result = TreeSeed { target, cx: &mut cx, at: &Location::ROOT }.deserialize(source);
+    *budget = cx.budget;
     match (result, cx.error) {
         (_, Some(error)) => Err(error),
         (Ok(tree), None) => Ok(Decoded { tree, strict: cx.strict }),

@@ -16,6 +16,7 @@ use super::{
 use crate::{
     json::{
         Limits, MAX_DEPTH,
+        budget::Budget,
         decode::{DecodeError, StrictError, decode_any_strict},
     },
     tree::{depth, weight},
@@ -127,7 +128,8 @@ impl JsonPatch {
 
     /// The object after all operations.
     pub fn apply(&self, current: &Tree, limits: &JsonPatchLimits) -> Result<Tree, PatchError> {
-        let mut document = Document { root: current.clone(), copied: 0, moved: 0, limits };
+        let budget = Budget::of(Limits::default());
+        let mut document = Document { root: current.clone(), copied: 0, budget, moved: 0, limits };
         for operation in &self.operations {
             document.apply(operation)?;
         }
@@ -172,6 +174,8 @@ fn text(fields: &TreeMap, name: &str) -> Result<String, String> {
 struct Document<'l> {
     root: Tree,
     copied: usize,
+    /// What is left for all copies together: small values take many times their bytes.
+    budget: Budget,
     moved: usize,
     limits: &'l JsonPatchLimits,
 }
@@ -205,6 +209,7 @@ impl Document<'_> {
                         self.limits.max_copied_bytes
                     )));
                 }
+                self.budget.tree(value).map_err(|exceeded| PatchError::TooLarge(exceeded.to_string()))?;
                 check_depth(path, value)?;
                 let value = value.clone();
                 self.add(path, value, "copy")
@@ -219,12 +224,12 @@ impl Document<'_> {
         let (parent, last) = path.parent(&mut self.root).ok_or_else(|| missing(op, path))?;
         match parent {
             Tree::Object(map) => {
-                map.insert(last.to_owned(), value);
+                map.insert(last.into_owned(), value);
                 Ok(())
             }
             Tree::Array(items) => {
-                let at = if last == "-" { Some(items.len()) } else { pointer::index(last, items.len() + 1) };
-                let at = at.ok_or_else(|| bad_index(op, path, last))?;
+                let at = if last == "-" { Some(items.len()) } else { pointer::index(&last, items.len() + 1) };
+                let at = at.ok_or_else(|| bad_index(op, path, &last))?;
                 let shifted = items.len() - at;
                 items.insert(at, value);
                 self.charge_moved(shifted)
@@ -236,9 +241,9 @@ impl Document<'_> {
     fn remove(&mut self, path: &Pointer, op: &str) -> Result<Tree, PatchError> {
         let (parent, last) = path.parent(&mut self.root).ok_or_else(|| missing(op, path))?;
         match parent {
-            Tree::Object(map) => map.remove(last).ok_or_else(|| missing(op, path)),
+            Tree::Object(map) => map.remove(&*last).ok_or_else(|| missing(op, path)),
             Tree::Array(items) => {
-                let at = pointer::index(last, items.len()).ok_or_else(|| bad_index(op, path, last))?;
+                let at = pointer::index(&last, items.len()).ok_or_else(|| bad_index(op, path, &last))?;
                 let shifted = items.len() - at;
                 let removed = items.remove(at);
                 self.charge_moved(shifted)?;
@@ -258,10 +263,11 @@ impl Document<'_> {
         };
         match parent {
             Tree::Object(map) => {
-                map.insert(last.to_owned(), value);
+                map.insert(last.into_owned(), value);
             }
             Tree::Array(items) => {
-                let at = pointer::index(last, items.len()).ok_or_else(|| bad_index("replace", path, last))?;
+                let at =
+                    pointer::index(&last, items.len()).ok_or_else(|| bad_index("replace", path, &last))?;
                 items[at] = value;
             }
             _ => return Err(missing("replace", path)),

@@ -21,6 +21,7 @@ static META: TypeDef = TypeDef {
     short_name: "Meta",
     fields: &[field("name", 1, STRING), field("made", 8, Shape::Scalar(Scalar::Time))],
     atomic: false,
+    size: 0,
 };
 
 static THING: TypeDef = TypeDef {
@@ -52,6 +53,7 @@ static THING: TypeDef = TypeDef {
         field("parts", 9, Shape::List { item: &Shape::Object(&THING), semantics: ListSemantics::Atomic }),
     ],
     atomic: false,
+    size: 0,
 };
 
 fn varint(mut number: u64, out: &mut Vec<u8>) {
@@ -126,7 +128,8 @@ fn every_shape_becomes_its_json_form() {
     }
 }
 
-static UNTAGGED: TypeDef = TypeDef { name: "test.v1.None", short_name: "None", fields: &[], atomic: false };
+static UNTAGGED: TypeDef =
+    TypeDef { name: "test.v1.None", short_name: "None", fields: &[], atomic: false, size: 0 };
 
 #[test]
 fn malformed_documents_are_refused() {
@@ -153,6 +156,7 @@ static LEAN: TypeDef = TypeDef {
         FieldDef { required: true, ..field("any", 4, Shape::Any) },
     ],
     atomic: false,
+    size: 0,
 };
 
 #[test]

@@ -9,14 +9,19 @@ use orch_runtime::{
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Number;
 
-use super::{DecodeError, MAX_STRICT_ERRORS, StrictError, location::Location};
-use crate::json::Limits;
+use super::{DecodeError, MAX_STRICT_BYTES, MAX_STRICT_ERRORS, StrictError, location::Location};
+use crate::json::{
+    Limits,
+    budget::{Budget, Exceeded},
+};
 
 /// What one pass collects.
 pub(super) struct Context {
     max_depth: usize,
-    max_values: usize,
-    values: usize,
+    /// What is left of the limits.
+    pub(super) budget: Budget,
+    /// The bytes of all texts in `strict`.
+    strict_bytes: usize,
     /// What strict field validation refuses.
     pub(super) strict: Vec<StrictError>,
     /// The error that ended the pass, if it is one of this module and not of the format.
@@ -24,20 +29,33 @@ pub(super) struct Context {
 }
 
 impl Context {
-    pub(super) fn new(limits: Limits) -> Self {
+    pub(super) fn new(limits: Limits, budget: Budget) -> Self {
         Context {
             max_depth: limits.effective_depth(),
-            max_values: limits.max_values,
-            values: 0,
+            budget,
+            strict_bytes: 0,
             strict: Vec::new(),
             error: None,
         }
     }
 
-    fn report(&mut self, error: StrictError) {
-        if self.strict.len() < MAX_STRICT_ERRORS && !self.strict.contains(&error) {
+    /// Keeps a fault at a place, whose text is made only where it is kept: it can be as long as the document.
+    fn report(&mut self, fault: fn(String) -> StrictError, at: &Location<'_>) {
+        if self.strict.len() >= MAX_STRICT_ERRORS || self.strict_bytes >= MAX_STRICT_BYTES {
+            return;
+        }
+        let path = at.path();
+        let bytes = path.len();
+        let error = fault(path);
+        if !self.strict.contains(&error) {
+            self.strict_bytes += bytes;
             self.strict.push(error);
         }
+    }
+
+    /// Ends the pass where a limit is exceeded.
+    fn spend<E: Error>(&mut self, spent: Result<(), Exceeded>) -> Result<(), E> {
+        spent.map_err(|exceeded| self.fail(exceeded.into()))
     }
 
     /// Ends the pass. The error of the format says only that there is one; this error has the reason.
@@ -108,10 +126,8 @@ impl<'de> DeserializeSeed<'de> for TreeSeed<'_, '_> {
     type Value = Tree;
 
     fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Tree, D::Error> {
-        self.cx.values += 1;
-        if self.cx.values > self.cx.max_values {
-            return Err(self.cx.fail(DecodeError::TooManyValues(self.cx.max_values)));
-        }
+        let counted = self.cx.budget.value();
+        self.cx.spend(counted)?;
         source.deserialize_any(self)
     }
 }
@@ -150,6 +166,8 @@ impl<'de> Visitor<'de> for TreeSeed<'_, '_> {
     }
 
     fn visit_string<E: Error>(self, value: String) -> Result<Tree, E> {
+        let counted = self.cx.budget.text(&value);
+        self.cx.spend(counted)?;
         match self.target.scalar() {
             Expected::Anything => Ok(Tree::String(value)),
             Expected::Scalar(scalar) if takes_strings(scalar) => Ok(Tree::String(value)),
@@ -192,7 +210,11 @@ impl<'de> Visitor<'de> for TreeSeed<'_, '_> {
         };
         self.cx.enter(self.at)?;
         match values {
-            MapOf::Fields(def) => read_object(entries, def, self.cx, self.at),
+            MapOf::Fields(def) => {
+                let counted = self.cx.budget.object(def);
+                self.cx.spend(counted)?;
+                read_object(entries, def, self.cx, self.at)
+            }
             MapOf::Values(value) => read_map(entries, value, self.cx, self.at),
         }
     }
@@ -253,8 +275,10 @@ fn read_map<'de, A: MapAccess<'de>>(
         // Mostly names come in order: a name after the last one is new.
         let is_last = map.keys().next_back().is_none_or(|last| *last < key);
         if !is_last && map.contains_key(&key) {
-            cx.report(StrictError::Duplicate(location.path()));
+            cx.report(StrictError::Duplicate, &location);
         }
+        let counted = cx.budget.entry(map.len(), &key);
+        cx.spend(counted)?;
         let read = entries.next_value_seed(TreeSeed { target: value, cx, at: &location })?;
         map.insert(key, or_zero(read, value));
     }
@@ -272,13 +296,15 @@ fn read_object<'de, A: MapAccess<'de>>(
     while let Some(name) = entries.next_key::<String>()? {
         let location = at.field(def, &name);
         let Some(field) = known(def, at, &name) else {
-            cx.report(StrictError::Unknown(location.path()));
+            cx.report(StrictError::Unknown, &location);
             entries.next_value::<IgnoredAny>()?;
             continue;
         };
         if !seen.insert(field.index) {
-            cx.report(StrictError::Duplicate(location.path()));
+            cx.report(StrictError::Duplicate, &location);
         }
+        let counted = cx.budget.entry(map.len(), &name);
+        cx.spend(counted)?;
         let target = Target::Shape(field.shape);
         let value = entries.next_value_seed(TreeSeed { target, cx, at: &location })?;
         if value.is_null() && !field.nullable {

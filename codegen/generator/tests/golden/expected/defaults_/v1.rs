@@ -302,6 +302,7 @@ pub static DEFAULTS_TYPE: TypeDef = TypeDef {
         },
     ],
     atomic: false,
+    size: size_of::<Defaults>(),
 };
 
 impl ObjectType for Defaults {
@@ -350,6 +351,7 @@ pub static ITEM_TYPE: TypeDef = TypeDef {
         },
     ],
     atomic: false,
+    size: size_of::<Item>(),
 };
 
 impl ObjectType for Item {
@@ -388,6 +390,7 @@ pub static NOTHING_TYPE: TypeDef = TypeDef {
         },
     ],
     atomic: false,
+    size: size_of::<Nothing>(),
 };
 
 impl ObjectType for Nothing {
@@ -446,6 +449,7 @@ pub static PAIRED_TYPE: TypeDef = TypeDef {
         },
     ],
     atomic: false,
+    size: size_of::<Paired>(),
 };
 
 impl ObjectType for Paired {

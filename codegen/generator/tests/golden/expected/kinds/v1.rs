@@ -61,6 +61,7 @@ pub static MACHINE_TYPE: TypeDef = TypeDef {
         },
     ],
     atomic: false,
+    size: size_of::<Machine>(),
 };
 
 impl ObjectType for Machine {
@@ -225,6 +226,7 @@ pub static MACHINE_PART_TYPE: TypeDef = TypeDef {
         },
     ],
     atomic: false,
+    size: size_of::<MachinePart>(),
 };
 
 impl ObjectType for MachinePart {
@@ -293,6 +295,7 @@ pub static MACHINE_SPEC_TYPE: TypeDef = TypeDef {
         },
     ],
     atomic: false,
+    size: size_of::<MachineSpec>(),
 };
 
 impl ObjectType for MachineSpec {
@@ -329,6 +332,7 @@ pub static MACHINE_STATUS_TYPE: TypeDef = TypeDef {
         },
     ],
     atomic: false,
+    size: size_of::<MachineStatus>(),
 };
 
 impl ObjectType for MachineStatus {
@@ -361,6 +365,7 @@ pub static RESTART_TYPE: TypeDef = TypeDef {
         },
     ],
     atomic: false,
+    size: size_of::<Restart>(),
 };
 
 impl ObjectType for Restart {

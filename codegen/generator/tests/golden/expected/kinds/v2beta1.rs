@@ -46,6 +46,7 @@ pub static PING_TYPE: TypeDef = TypeDef {
         },
     ],
     atomic: false,
+    size: size_of::<Ping>(),
 };
 
 impl ObjectType for Ping {

@@ -35,6 +35,7 @@ pub static LIST_META_TYPE: TypeDef = TypeDef {
         },
     ],
     atomic: false,
+    size: size_of::<ListMeta>(),
 };
 
 impl ObjectType for ListMeta {
@@ -80,6 +81,7 @@ pub static OBJECT_META_TYPE: TypeDef = TypeDef {
         },
     ],
     atomic: false,
+    size: size_of::<ObjectMeta>(),
 };
 
 impl ObjectType for ObjectMeta {

@@ -40,6 +40,7 @@ pub static POINT_TYPE: TypeDef = TypeDef {
         },
     ],
     atomic: false,
+    size: size_of::<Point>(),
 };
 
 impl ObjectType for Point {
@@ -311,6 +312,7 @@ pub static PRESENCE_TYPE: TypeDef = TypeDef {
         },
     ],
     atomic: false,
+    size: size_of::<Presence>(),
 };
 
 impl ObjectType for Presence {

@@ -36,6 +36,7 @@ pub static FREE_TYPE: TypeDef = TypeDef {
         },
     ],
     atomic: false,
+    size: size_of::<Free>(),
 };
 
 impl ObjectType for Free {
@@ -75,6 +76,7 @@ pub static PATH_TYPE: TypeDef = TypeDef {
         },
     ],
     atomic: false,
+    size: size_of::<Path>(),
 };
 
 impl ObjectType for Path {
@@ -136,6 +138,7 @@ pub static PORT_TYPE: TypeDef = TypeDef {
         },
     ],
     atomic: false,
+    size: size_of::<Port>(),
 };
 
 impl ObjectType for Port {
@@ -481,6 +484,7 @@ pub static RULES_TYPE: TypeDef = TypeDef {
         },
     ],
     atomic: false,
+    size: size_of::<Rules>(),
 };
 
 impl ObjectType for Rules {
@@ -532,6 +536,7 @@ pub static SOURCE_TYPE: TypeDef = TypeDef {
         },
     ],
     atomic: false,
+    size: size_of::<Source>(),
 };
 
 impl ObjectType for Source {
@@ -610,6 +615,7 @@ pub static STRATEGY_TYPE: TypeDef = TypeDef {
         },
     ],
     atomic: false,
+    size: size_of::<Strategy>(),
 };
 
 impl ObjectType for Strategy {
@@ -657,6 +663,7 @@ pub static VOLUME_TYPE: TypeDef = TypeDef {
         },
     ],
     atomic: false,
+    size: size_of::<Volume>(),
 };
 
 impl ObjectType for Volume {

@@ -49,6 +49,7 @@ pub static CHILD_TYPE: TypeDef = TypeDef {
         },
     ],
     atomic: true,
+    size: size_of::<Child>(),
 };
 
 impl ObjectType for Child {
@@ -332,6 +333,7 @@ pub static SHAPES_TYPE: TypeDef = TypeDef {
         },
     ],
     atomic: false,
+    size: size_of::<Shapes>(),
 };
 
 impl ObjectType for Shapes {

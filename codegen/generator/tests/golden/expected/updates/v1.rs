@@ -57,6 +57,7 @@ pub static PART_TYPE: TypeDef = TypeDef {
         },
     ],
     atomic: false,
+    size: size_of::<Part>(),
 };
 
 impl ObjectType for Part {
@@ -277,6 +278,7 @@ pub static UPDATES_TYPE: TypeDef = TypeDef {
         },
     ],
     atomic: false,
+    size: size_of::<Updates>(),
 };
 
 impl ObjectType for Updates {
