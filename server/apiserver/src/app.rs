@@ -6,7 +6,7 @@ use axum::Router;
 use orch_machinery::media_type::MediaTypes;
 use orch_registry::{core::Core, operation::Operations};
 
-use crate::{access::AccessControl, metrics::Metrics};
+use crate::{access::AccessControl, large_work::LargeWork, metrics::Metrics};
 
 /// One value that all requests share.
 pub struct App {
@@ -24,6 +24,8 @@ pub struct App {
     pub meta_groups: Vec<String>,
     /// Counts requests.
     pub metrics: Metrics,
+    /// Where requests run that compute for long.
+    pub large_work: LargeWork,
     /// How long a request other than a watch may take.
     pub request_timeout: Duration,
 }

@@ -1,14 +1,16 @@
 //! Which handler answers which request.
 //!
 //! Resources go to the registry, by verb; a `match` is faster than a router here. All other paths go to the
-//! router of `documents`.
+//! router of `documents`. Large writes go on in `large_work`, once their bodies are read.
 
 use std::sync::Arc;
 
 use axum::response::Response;
+use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::{Request, header, request::Parts};
 use orch_auth::{authenticator::Authenticated, user::UserInfo};
+use orch_machinery::body::read_json;
 use orch_registry::{
     answer::Answer,
     context::{Caller, RequestContext},
@@ -21,8 +23,17 @@ use tower_service::Service as _;
 
 use crate::{
     app::App,
+    large_work::LARGE,
     metrics::RequestLabels,
-    request::{RequestHead, body::RequestBody, deletion, info::Route, listing, writing},
+    request::{
+        RequestHead,
+        body::RequestBody,
+        deletion,
+        info::{RequestInfo, Route},
+        listing,
+        query::Query,
+        writing,
+    },
     response::{Representation, respelled, respond, status::refusal, warning::warn},
 };
 
@@ -40,34 +51,101 @@ pub async fn answer(
     match &head.info.route {
         Route::Refused(error) => refusal(error.clone()),
         Route::NonResource => documents(app, caller, head.parts, body).await,
-        Route::Resource(verb, target) => {
-            let access = app.access.of_caller(caller, &head.info.names);
-            let caller = Caller { user: caller.user(), access: &access };
-            let cx = RequestContext::new(&app.core, caller, head.header(header::USER_AGENT));
-            if let Some(spelling) = head.info.spelling {
-                cx.spells(spelling);
-            }
-            let answered = resource(app, &cx, head, *verb, target, body).await;
-            let response = answered.unwrap_or_else(refusal);
-            match cx.spelling() {
-                None => response,
-                Some(spelling) => respelled(response, spelling),
-            }
+        Route::Resource(verb @ (Verb::Get | Verb::List | Verb::Watch), target) => {
+            resource(app, caller, head, *verb, target, Ok(nothing())).await
         }
+        Route::Resource(verb, target) => match Box::pin(read_body(app, &head, *verb, target, body)).await {
+            Ok(sent) if is_large(app, target, &sent) => {
+                Box::pin(apart(app, caller.clone(), head.parts.clone(), sent)).await
+            }
+            sent => resource(app, caller, head, *verb, target, sent).await,
+        },
     }
 }
 
-/// Answers a request for a resource. Warnings go with answers, not with refusals.
+/// The body of a request that has none.
+fn nothing() -> Body {
+    Body { reader: read_json, bytes: Bytes::new() }
+}
+
+/// Reads the body of a write, where the answer can be written as the client accepts it.
+async fn read_body(
+    app: &App,
+    head: &RequestHead<'_>,
+    verb: Verb,
+    target: &Target<'_>,
+    body: &mut RequestBody,
+) -> Result<Body> {
+    Representation::negotiate(head, verb, target, &app.media_types, &app.meta_groups)?;
+    let (content_type, vocabulary) = (head.header(header::CONTENT_TYPE), target.resource.vocabulary);
+    match verb {
+        Verb::Create | Verb::Update => body.object(content_type, &app.media_types, vocabulary).await,
+        Verb::Delete | Verb::DeleteCollection => {
+            body.optional_object(content_type, &app.media_types, vocabulary).await
+        }
+        // Patches have media types and readers of their own.
+        Verb::Patch => Ok(Body { bytes: body.read().await?, ..nothing() }),
+        Verb::Get | Verb::List | Verb::Watch => Ok(nothing()),
+    }
+}
+
+/// Whether a write takes long to compute: what was sent is large, or the object that it changes.
+fn is_large(app: &App, target: &Target<'_>, sent: &Body) -> bool {
+    sent.bytes.len() > LARGE
+        || app.core.objects().size(target.resource, &target.namespace, &target.name) > LARGE
+}
+
+/// Answers a large request on a thread of its own, from its head and its body.
+async fn apart(app: &Arc<App>, caller: Authenticated, parts: Parts, sent: Body) -> Response {
+    let of_request = Arc::clone(app);
+    app.large_work
+        .run(move || async move {
+            let app = of_request;
+            let query = Query::parse(parts.uri.query());
+            let info = RequestInfo::parse(app.core.catalog(), &parts.method, parts.uri.path(), &query);
+            let head = RequestHead { info: &info, query: &query, parts: &parts };
+            match &info.route {
+                Route::Resource(verb, target) => resource(&app, &caller, head, *verb, target, Ok(sent)).await,
+                Route::Refused(error) => refusal(error.clone()),
+                Route::NonResource => unreachable!("the same request line is read the same way"),
+            }
+        })
+        .await
+}
+
+/// Answers a request for a resource, in the spelling that was asked.
 async fn resource(
+    app: &Arc<App>,
+    caller: &Authenticated,
+    head: RequestHead<'_>,
+    verb: Verb,
+    target: &Target<'_>,
+    sent: Result<Body>,
+) -> Response {
+    let access = app.access.of_caller(caller, &head.info.names);
+    let caller = Caller { user: caller.user(), access: &access };
+    let cx = RequestContext::new(&app.core, caller, head.header(header::USER_AGENT));
+    if let Some(spelling) = head.info.spelling {
+        cx.spells(spelling);
+    }
+    let response = performed(app, &cx, head, verb, target, sent).await.unwrap_or_else(refusal);
+    match cx.spelling() {
+        None => response,
+        Some(spelling) => respelled(response, spelling),
+    }
+}
+
+/// Performs the verb and writes the answer. Warnings go with answers, not with refusals.
+async fn performed(
     app: &Arc<App>,
     cx: &RequestContext<'_>,
     head: RequestHead<'_>,
     verb: Verb,
     target: &Target<'_>,
-    body: &mut RequestBody,
+    sent: Result<Body>,
 ) -> Result<Response> {
     let representation = Representation::negotiate(&head, verb, target, &app.media_types, &app.meta_groups)?;
-    let answer = perform(app, cx, head, verb, target.clone(), body).await?;
+    let answer = perform(app, cx, head, verb, target.clone(), sent?).await?;
     let open = || {
         let labels =
             RequestLabels::resource(target.resource.def, None, verb, &target.namespace, &target.name);
@@ -86,7 +164,7 @@ fn perform<'a>(
     head: RequestHead<'a>,
     verb: Verb,
     target: Target<'a>,
-    body: &'a mut RequestBody,
+    sent: Body,
 ) -> BoxFuture<'a, Result<Answer>> {
     match verb {
         Verb::Get => Box::pin(async move {
@@ -99,25 +177,21 @@ fn perform<'a>(
         Verb::Watch => {
             Box::pin(async move { verb::watch::watch(cx, listing::watch(head.query, target)?).await })
         }
-        Verb::Create => Box::pin(create(app, cx, head, target, body)),
-        Verb::Update => Box::pin(async move {
-            let body = object(app, &head, &target, body).await?;
-            verb::update::update(cx, writing::update(&head, target, body)?).await
-        }),
-        Verb::Patch => Box::pin(async move {
-            let bytes = body.read().await?;
-            verb::patch::patch(cx, writing::patch(&head, target, bytes)?).await
-        }),
+        Verb::Create => Box::pin(create(app, cx, head, target, sent)),
+        Verb::Update => {
+            Box::pin(async move { verb::update::update(cx, writing::update(&head, target, sent)?).await })
+        }
+        Verb::Patch => {
+            Box::pin(async move { verb::patch::patch(cx, writing::patch(&head, target, sent.bytes)?).await })
+        }
         Verb::Delete => Box::pin(async move {
-            let body = optional_object(app, &head, &target, body).await?;
-            let options = deletion::options(cx.core, head.query, &body)?;
+            let options = deletion::options(cx.core, head.query, &sent)?;
             verb::delete::delete(cx, &DeleteRequest { target, options }).await
         }),
         Verb::DeleteCollection => Box::pin(async move {
-            let body = optional_object(app, &head, &target, body).await?;
             let vocabulary = target.resource.vocabulary;
             let list = listing::list(head.query, target)?;
-            let options = deletion::options(cx.core, head.query, &body)?.for_collection(vocabulary)?;
+            let options = deletion::options(cx.core, head.query, &sent)?.for_collection(vocabulary)?;
             verb::delete_collection::delete_collection(cx, &DeleteCollectionRequest { list, options }).await
         }),
     }
@@ -129,9 +203,8 @@ async fn create(
     cx: &RequestContext<'_>,
     head: RequestHead<'_>,
     target: Target<'_>,
-    body: &mut RequestBody,
+    body: Body,
 ) -> Result<Answer> {
-    let body = object(app, &head, &target, body).await?;
     let def = target.resource.def;
     let not_here = || ApiError::MethodNotAllowed(String::new());
     let subresource = target.subresource;
@@ -150,26 +223,6 @@ async fn create(
         }
         None => verb::create::create(cx, request).await,
     }
-}
-
-async fn object(
-    app: &App,
-    head: &RequestHead<'_>,
-    target: &Target<'_>,
-    body: &mut RequestBody,
-) -> Result<Body> {
-    let content_type = head.header(header::CONTENT_TYPE);
-    body.object(content_type, &app.media_types, target.resource.vocabulary).await
-}
-
-async fn optional_object(
-    app: &App,
-    head: &RequestHead<'_>,
-    target: &Target<'_>,
-    body: &mut RequestBody,
-) -> Result<Body> {
-    let content_type = head.header(header::CONTENT_TYPE);
-    body.optional_object(content_type, &app.media_types, target.resource.vocabulary).await
 }
 
 /// Answers a path that is not a resource.

@@ -63,6 +63,7 @@ use crate::{
         root_paths::RootPaths,
         version::Version,
     },
+    large_work::LargeWork,
     layers,
     metrics::Metrics,
     response::status,
@@ -317,6 +318,7 @@ impl Server {
             media_types,
             meta_groups: catalog.meta_groups(),
             metrics,
+            large_work: LargeWork::new(),
             request_timeout: self.config.serving.request_timeout,
         }
     }

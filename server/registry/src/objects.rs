@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use bytes::Bytes;
 use orch_runtime::Tree;
 use orch_storage::{Key, Object, Revision, Snapshot, Storage};
 
@@ -86,6 +87,11 @@ impl Objects {
         let Some(object) = snapshot.get(namespace, name) else { return Ok(None) };
         let tree = stored::tree_of(resource, object)?;
         Ok(Some(Current { object: Arc::clone(object), tree }))
+    }
+
+    /// The bytes of the object of that name as it is stored; 0 where there is none.
+    pub fn size(&self, resource: &ServedResource, namespace: &str, name: &str) -> usize {
+        self.snapshot(resource).get(namespace, name).map_or(0, |object| object.value().map_or(0, Bytes::len))
     }
 
     /// Whether there is nothing under the name.

@@ -17,6 +17,7 @@ mod full_disk;
 mod gates;
 mod health;
 mod kinds;
+mod large_work;
 mod limits;
 mod lists;
 mod metrics;
