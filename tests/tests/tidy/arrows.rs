@@ -57,7 +57,9 @@ pub const ARROWS: &[(&str, &[&str])] = &[
             "orch-apiserver",
             "?orch-auth",
             "?orch-codegen",
+            "?orch-kinds",
             "?orch-machinery",
+            "?orch-registry",
             "?orch-runtime",
             "?orch-storage",
         ],
@@ -87,11 +89,8 @@ const STRANGERS: &[(&str, &[&str], &str)] = &[
 ];
 
 /// Dependencies that no file names, and what needs them.
-const NAMED_IN_NO_FILE: &[(&str, &str, &str)] = &[
-    ("orch-api", "serde", "what the generator writes"),
-    ("orch-meta", "serde", "what the generator writes"),
-    ("widgets", "serde", "what the generator writes"),
-];
+const NAMED_IN_NO_FILE: &[(&str, &str, &str)] =
+    &[("orch-meta", "serde", "what the generator writes"), ("widgets", "serde", "what the generator writes")];
 
 /// Crates that code calls by another name than that of the crate.
 const LIBRARIES: &[(&str, &str)] = &[("rustls-webpki", "webpki")];
