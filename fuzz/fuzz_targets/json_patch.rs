@@ -1,22 +1,5 @@
-//! A JSON patch of arbitrary bytes: never a panic, and no tree that is deeper than readers allow.
+//! JSON patches: see `orch_fuzz`.
 
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use orch_machinery::{
-    json::{Limits, MAX_DEPTH},
-    patch::json::{JsonPatch, JsonPatchLimits},
-    tree::depth,
-};
-
-fuzz_target!(|bytes: &[u8]| {
-    let limits = JsonPatchLimits::default();
-    let Ok(patch) = JsonPatch::parse(bytes, &Limits::default(), &limits) else { return };
-    let object = serde_json::json!({
-        "metadata": {"name": "a", "labels": {"x": "y"}}, "data": {"k": "v", "l": "w"},
-        "list": [1, [2], {"a": null}],
-    });
-    if let Ok(patched) = patch.apply(&object, &limits) {
-        assert!(depth(&patched) <= MAX_DEPTH);
-    }
-});
+libfuzzer_sys::fuzz_target!(|input: &[u8]| orch_fuzz::run("json_patch", input));

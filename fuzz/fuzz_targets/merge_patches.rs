@@ -1,24 +1,5 @@
-//! Merge patches and strategic ones of arbitrary bytes: never a panic, and a merge patch applied twice has
-//! the same effect as once.
+//! Merge patches and strategic ones: see `orch_fuzz`.
 
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use orch_api::core::v1::SERVICE_ACCOUNT_TYPE;
-use orch_machinery::{
-    json::{Limits, decode::decode_any},
-    patch::{merge, strategic},
-};
-
-fuzz_target!(|bytes: &[u8]| {
-    let Ok(patch) = decode_any(bytes, &Limits::default()) else { return };
-    let object = serde_json::json!({
-        "metadata": {"name": "a", "finalizers": ["a", "b"], "ownerReferences": [{"uid": "u", "name": "n"}]},
-        "secrets": [{"name": "x"}, {"name": "y"}],
-        "imagePullSecrets": [{"name": "z"}],
-    });
-    if let Ok(once) = merge::apply(&object, &patch) {
-        assert_eq!(merge::apply(&once, &patch).as_ref(), Ok(&once));
-    }
-    let _ = strategic::apply(&object, &patch, &SERVICE_ACCOUNT_TYPE);
-});
+libfuzzer_sys::fuzz_target!(|input: &[u8]| orch_fuzz::run("merge_patches", input));

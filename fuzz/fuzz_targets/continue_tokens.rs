@@ -1,0 +1,5 @@
+//! Continue tokens: see `orch_fuzz`.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| orch_fuzz::run("continue_tokens", input));

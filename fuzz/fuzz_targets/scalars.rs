@@ -1,0 +1,5 @@
+//! Quantities, times and other texts with a form: see `orch_fuzz`.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| orch_fuzz::run("scalars", input));
