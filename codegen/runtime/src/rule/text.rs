@@ -54,6 +54,11 @@ impl Pattern {
         Ok(Pattern { text, regex })
     }
 
+    /// The compiled pattern, to find where it matches.
+    pub fn regex(&self) -> &Regex {
+        &self.regex
+    }
+
     /// Whether the pattern matches somewhere in the text.
     pub fn is_match(&self, text: &str) -> bool {
         self.regex.is_match(text)

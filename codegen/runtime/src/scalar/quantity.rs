@@ -93,6 +93,11 @@ impl Quantity {
         saturate(rounded_up(self.nanos, MILLI))
     }
 
+    /// The nearest number with a fraction.
+    pub fn approximate(&self) -> f64 {
+        self.nanos as f64 / ONE as f64
+    }
+
     /// The sum, in the format of `self`, or in that of `other` if `self` is zero; nothing if it is too large.
     pub fn checked_add(&self, other: &Quantity) -> Option<Quantity> {
         let nanos = self.nanos.checked_add(other.nanos)?;
