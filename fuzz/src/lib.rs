@@ -9,6 +9,7 @@ mod bodies;
 mod certificates;
 mod continue_tokens;
 mod cost;
+mod expression;
 mod field_set;
 mod json_patch;
 mod merge_patches;
@@ -30,6 +31,7 @@ pub const TARGETS: &[Target] = &[
     ("certificates", certificates::run),
     ("continue_tokens", continue_tokens::run),
     ("cost", cost::run),
+    ("expression", expression::run),
     ("field_set", field_set::run),
     ("json_patch", json_patch::run),
     ("merge_patches", merge_patches::run),

@@ -5,8 +5,8 @@ use crate::fault::Fault;
 /// How many bytes a function may look at or make for one step.
 const BYTES_PER_STEP: usize = 10;
 
-/// The steps that are left. Everything whose work grows with its input spends them before it does the work, so
-/// time and memory of an evaluation are bounded by the number it began with.
+/// The steps that are left. Everything whose work grows with its input spends them before it does the work,
+/// so time and memory of an evaluation are bounded by the number it began with.
 #[derive(Debug)]
 pub struct Budget {
     left: u64,

@@ -94,8 +94,8 @@ impl Evaluation<'_> {
         }
     }
 
-    /// `&&` if `goes_on` is true, else `||`. The first operand with the other value decides, even if one before
-    /// it failed; else the first failure is the result.
+    /// `&&` if `goes_on` is true, else `||`. The first operand with the other value decides, even if one
+    /// before it failed; else the first failure is the result.
     fn row(&mut self, operands: &[Term], goes_on: bool) -> Evaluated {
         let mut failure = None;
         for operand in operands {

@@ -1,7 +1,7 @@
 //! Why an evaluation has no value.
 
-/// What went wrong. `&&`, `||`, `all` and `exists` may still have a result where one of their operands failed,
-/// as the language says; [`Fault::is_final`] tells which faults end the evaluation all the same.
+/// What went wrong. `&&`, `||`, `all` and `exists` may still have a result where one of their operands
+/// failed, as the language says; [`Fault::is_final`] tells which faults end the evaluation all the same.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// A map has no such key, or an object has not set this field.

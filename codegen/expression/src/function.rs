@@ -1,7 +1,7 @@
 //! Functions: tables of signatures, each with the code that does it.
 //!
-//! A table line says everything about an overload: `("(string).endsWith(string) -> bool", |args, _| ...)`. The
-//! checker chooses overloads by signature, and the evaluator the first of these that takes the values.
+//! A table line says everything about an overload: `("(string).endsWith(string) -> bool", |args, _| ...)`.
+//! The checker chooses overloads by signature, and the evaluator the first of these that takes the values.
 
 mod arithmetic;
 mod collection;
@@ -29,8 +29,8 @@ use crate::{
 };
 
 /// What an overload does. It gets as many values as the signature says; it checks their types itself, because
-/// a term of the type `dyn` may have any. It spends what its work costs beyond one step and beyond reading the
-/// texts among the arguments, which are paid for.
+/// a term of the type `dyn` may have any. It spends what its work costs beyond one step and beyond reading
+/// the texts among the arguments, which are paid for.
 pub type Implementation = fn(&[Value], &mut Budget) -> Result<Value, Fault>;
 
 /// Overloads with their signatures.

@@ -16,8 +16,8 @@
 //! assert_eq!(error.to_string(), "1:1: \"+\" does not take (string, int)");
 //! ```
 //!
-//! The way of an expression: text -> `lexer` -> `parser` -> [`ast`] -> `check` -> [`typed`] -> `evaluate`. The
-//! typed form is public, so that it can be translated to code as well. Whoever reads configuration needs
+//! The way of an expression: text -> `lexer` -> `parser` -> [`ast`] -> `check` -> [`typed`] -> `evaluate`.
+//! The typed form is public, so that it can be translated to code as well. Whoever reads configuration needs
 //! [`program::Program`] and [`environment::Environment`] only.
 //!
 //! # The language

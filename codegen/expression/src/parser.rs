@@ -1,7 +1,7 @@
 //! From text to terms.
 //!
-//! Binary operators are parsed by precedence, so the parser calls itself only for what stands in brackets, and
-//! never for a long row of operators. How deep it may go is bounded.
+//! Binary operators are parsed by precedence, so the parser calls itself only for what stands in brackets,
+//! and never for a long row of operators. How deep it may go is bounded.
 
 mod macros;
 

@@ -16,7 +16,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Compiles a text. Its value is of the wanted type, or of the type `dyn`: then only the evaluation tells.
+    /// Compiles a text. Its value is of the wanted type, or of the type `dyn`: then only the evaluation
+    /// tells.
     pub fn compile(text: &str, environment: &Environment, wanted: &Type) -> Result<Self, ExpressionError> {
         let compiled = parse(text, environment.limits()).and_then(|node| check(&node, environment, wanted));
         let term = compiled.map_err(|failure| failure.in_text(text))?;

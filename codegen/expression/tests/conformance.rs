@@ -2,7 +2,8 @@
 //! with their types, and its value, as an expression too, or that it fails.
 //!
 //! Left out are cases about protocol buffer messages, containers and declared functions. Where the
-//! specification turns the type checker off, a case says `unchecked`: here it is always on, and may refuse it.
+//! specification turns the type checker off, a case says `unchecked`: here it is always on, and may refuse
+//! it.
 
 #![expect(clippy::unwrap_used, reason = "a panic is the report of a test")]
 

@@ -11,6 +11,8 @@ use crate::{
 /// tests use with `?`.
 pub const ARROWS: &[(&str, &[&str])] = &[
     ("orch-runtime", &[]),
+    // Quantities, durations and patterns mean the same in expressions as in objects.
+    ("orch-expression", &["orch-runtime"]),
     // The generator checks formats and defaults with the rules that the generated code will call.
     ("orch-codegen", &["orch-runtime"]),
     // What every API speaks of; a change of a kind does not reach it.
@@ -21,6 +23,7 @@ pub const ARROWS: &[(&str, &[&str])] = &[
     ("orch-storage-sqlite", &["orch-storage"]),
     ("orch-auth", &["orch-runtime"]),
     ("orch-listener", &[]),
+    ("orch-outbound", &[]),
     (
         "orch-registry",
         // Of auth it takes what a user and a decision are.
@@ -57,6 +60,7 @@ pub const ARROWS: &[(&str, &[&str])] = &[
             "orch-apiserver",
             "?orch-auth",
             "?orch-codegen",
+            "?orch-expression",
             "?orch-kinds",
             "?orch-machinery",
             "?orch-registry",
@@ -73,6 +77,7 @@ pub const ARROWS: &[(&str, &[&str])] = &[
 /// Crates from outside that a crate of the workspace may not use, and why.
 const STRANGERS: &[(&str, &[&str], &str)] = &[
     ("orch-runtime", &["tokio", "hyper", "axum", "sqlx"], "generated code is written against it: no IO"),
+    ("orch-expression", &["tokio", "hyper", "axum", "sqlx"], "a language: no IO"),
     ("orch-machinery", &["tokio", "hyper", "axum", "sqlx"], "pure algorithms: no IO"),
     (
         "orch-storage",
@@ -82,6 +87,7 @@ const STRANGERS: &[(&str, &[&str], &str)] = &[
     ("orch-storage-sqlite", &["hyper", "axum", "http", "serde", "serde_json"], "knows no HTTP and no kinds"),
     ("orch-auth", &["hyper", "axum", "sqlx"], "knows no HTTP"),
     ("orch-listener", &["axum", "serde", "serde_json", "sqlx"], "knows connections, not what requests mean"),
+    ("orch-outbound", &["axum", "serde_json", "sqlx"], "knows connections, not what is said over them"),
     ("orch-registry", &["hyper", "axum", "http", "sqlx"], "knows no HTTP and no database"),
     ("orch-kinds", &["hyper", "axum", "http", "sqlx"], "knows no HTTP and no database"),
     ("orch-controllers", &["hyper", "axum", "http", "sqlx", "prometheus"], "knows no HTTP and no database"),
@@ -89,8 +95,11 @@ const STRANGERS: &[(&str, &[&str], &str)] = &[
 ];
 
 /// Dependencies that no file names, and what needs them.
-const NAMED_IN_NO_FILE: &[(&str, &str, &str)] =
-    &[("orch-meta", "serde", "what the generator writes"), ("widgets", "serde", "what the generator writes")];
+const NAMED_IN_NO_FILE: &[(&str, &str, &str)] = &[
+    ("orch-meta", "serde", "what the generator writes"),
+    ("widgets", "serde", "what the generator writes"),
+    ("orch-tests", "orch-expression", "the fuzz targets, which a test includes by their path"),
+];
 
 /// Crates that code calls by another name than that of the crate.
 const LIBRARIES: &[(&str, &str)] = &[("rustls-webpki", "webpki")];

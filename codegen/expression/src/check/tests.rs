@@ -73,8 +73,8 @@ fn types_that_grow_are_bounded() {
 
 #[test]
 fn work_grows_with_the_text_and_not_faster() {
-    // Each call asks for several types that are not known. Were what is known copied for each, this would take
-    // minutes.
+    // Each call asks for several types that are not known. Were what is known copied for each, this would
+    // take minutes.
     let long = format!("[{}]", vec!["size([]) + size({})"; 1_900].join(", "));
     assert_eq!(type_of(&long), "list(int)");
 }

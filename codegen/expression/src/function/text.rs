@@ -93,7 +93,8 @@ fn replace(args: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
     Ok(Value::from(text.replacen(from, to, most)))
 }
 
-/// At most so many parts; a negative number means all. Where the separator is empty, each character is a part.
+/// At most so many parts; a negative number means all. Where the separator is empty, each character is a
+/// part.
 fn split(args: &[Value], most: i64, budget: &mut Budget) -> Result<Value, Fault> {
     let (text, separator) = (text(&args[0])?, text(&args[1])?);
     let most = usize::try_from(most).unwrap_or(usize::MAX);

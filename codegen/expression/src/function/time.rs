@@ -23,7 +23,9 @@ macro_rules! parts {
     ($($name:literal: $part:expr),* $(,)?) => {
         &[
             $(
-                (concat!("(timestamp).", $name, "() -> int"), |args, _| part(&args[0], &TimeZone::UTC, $part)),
+                (concat!("(timestamp).", $name, "() -> int"), |args, _| {
+                    part(&args[0], &TimeZone::UTC, $part)
+                }),
                 (concat!("(timestamp).", $name, "(string) -> int"), |args, budget| {
                     part(&args[0], &zone(text(&args[1])?, budget)?, $part)
                 }),

@@ -6,8 +6,8 @@ use crate::{ast::Literal, error::Failure};
 const QUOTES: [&str; 4] = ["\"\"\"", "'''", "\"", "'"];
 
 impl Lexer<'_> {
-    /// A text or bytes, where one begins here: `"..."`, `'''...'''`, with `r` for raw and `b` for bytes before
-    /// them, in any case and order.
+    /// A text or bytes, where one begins here: `"..."`, `'''...'''`, with `r` for raw and `b` for bytes
+    /// before them, in any case and order.
     pub(super) fn text_or_bytes(&mut self) -> Result<Option<Literal>, Box<Failure>> {
         let rest = self.rest();
         let prefix = rest.len().min(2);

@@ -1,7 +1,7 @@
 //! Which values are equal, and which is less.
 //!
-//! Numbers of all types are compared as the numbers that they stand for. Values of other types that differ are
-//! not equal, and cannot be ordered.
+//! Numbers of all types are compared as the numbers that they stand for. Values of other types that differ
+//! are not equal, and cannot be ordered.
 
 use std::cmp::Ordering;
 

@@ -1,0 +1,70 @@
+//! What can go wrong with a call.
+
+use std::{path::PathBuf, time::Duration};
+
+/// Every error of this crate. No message contains a credential or what a target answered.
+#[derive(Debug, thiserror::Error)]
+pub enum OutboundError {
+    /// A file cannot be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A kubeconfig file is wrong.
+    #[error("{}: {problem}", path.display())]
+    Kubeconfig {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, without credentials.
+        problem: String,
+    },
+    /// An address, authority or client certificate cannot be used.
+    #[error("{0}")]
+    Target(String),
+    /// No connection.
+    #[error("cannot connect: {0}")]
+    Connect(std::io::Error),
+    /// A connection that broke before the answer was complete.
+    #[error("the connection broke: {0}")]
+    Broken(String),
+    /// No answer in time.
+    #[error("no answer within {0:?}")]
+    Timeout(Duration),
+    /// An answer that is no success.
+    #[error("the server answered {status}")]
+    Status {
+        /// The status code.
+        status: u16,
+        /// How long the server asks to wait before the next attempt.
+        retry_after: Option<Duration>,
+    },
+    /// An answer that is larger than it may be.
+    #[error("the answer is larger than {0} bytes")]
+    TooLarge(usize),
+    /// The target failed often, and is not called for a while.
+    #[error("not called, because it failed often")]
+    CircuitOpen,
+}
+
+impl OutboundError {
+    /// Whether another attempt may succeed: the target is overloaded or being restarted.
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::Connect(_) | Self::Broken(_) => true,
+            Self::Status { status, .. } => *status == 429 || *status >= 500,
+            _ => false,
+        }
+    }
+
+    /// Whether the target could not be talked to, as opposed to an answer that is of no use.
+    pub fn is_absence(&self) -> bool {
+        match self {
+            Self::Connect(_) | Self::Broken(_) | Self::Timeout(_) => true,
+            Self::Status { status, .. } => *status >= 500,
+            _ => false,
+        }
+    }
+}
