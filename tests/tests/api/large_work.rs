@@ -25,7 +25,7 @@ fn send_large_ones(client: Client) -> tokio::task::JoinHandle<Vec<Duration>> {
         loop {
             let started = Instant::now();
             let request = client.request(Method::POST, PODS).body("application/json", body.clone());
-            match request.patience(Duration::from_secs(120)).try_send().await {
+            match request.patience(Duration::from_mins(2)).try_send().await {
                 Ok(answer) if matches!(answer.status, 201 | 409 | 413 | 422) => times.push(started.elapsed()),
                 _ => return times,
             }
