@@ -5,7 +5,7 @@ use orch_runtime::{Tree, TreeMap, type_def::TypeDef};
 
 use crate::{
     json::{
-        Limits,
+        Exceeded, Limits,
         decode::{self, DecodeError, Decoded},
     },
     protobuf::{self, ProtobufError},
@@ -37,6 +37,17 @@ pub enum BodyError {
     /// A body in protobuf.
     #[error(transparent)]
     Protobuf(#[from] ProtobufError),
+}
+
+impl BodyError {
+    /// The limit that the body exceeds, where that is why.
+    pub fn exceeded(&self) -> Option<Exceeded> {
+        match self {
+            BodyError::Text(DecodeError::TooLarge(exceeded))
+            | BodyError::Protobuf(ProtobufError::TooLarge(exceeded)) => Some(*exceeded),
+            _ => None,
+        }
+    }
 }
 
 impl Body {

@@ -6,6 +6,8 @@ pub mod decode;
 pub mod encode;
 pub mod pretty;
 
+pub use budget::Exceeded;
+
 /// The deepest nesting that any reader accepts, whatever its [`Limits`] say. A list or object at this depth
 /// is refused; the document itself is at depth 1.
 pub const MAX_DEPTH: usize = 128;

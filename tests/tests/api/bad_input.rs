@@ -291,3 +291,43 @@ async fn the_time_of_deletion_cannot_be_moved() {
     let change = json!({"metadata": {"deletionGracePeriodSeconds": 7}});
     admin.merge(&item, &change).await.refused(422, "Invalid");
 }
+
+#[tokio::test]
+async fn bodies_whose_values_take_too_much_memory_are_refused_in_every_format() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    admin.post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
+    let many =
+        |open: &str, item: &str, count: usize| format!("{open}[{}{item}]", format!("{item},").repeat(count));
+    let json = format!("{}}}}}", many(r#"{"metadata":{"ownerReferences":"#, "{}", 190_000));
+    let yaml = format!("metadata:\n  ownerReferences:\n{}", "  - {}\n".repeat(190_000));
+    let field = |tag: u8, content: &[u8]| {
+        let length = u32::try_from(content.len()).unwrap();
+        let bytes = (0..5).map(|part| (length >> (7 * part)) as u8 & 0x7f | if part < 4 { 0x80 } else { 0 });
+        [&[tag << 3 | 2], &bytes.collect::<Vec<u8>>()[..], content].concat()
+    };
+    // A config map with half a million owners, of two bytes each.
+    let owners = [13 << 3 | 2, 0].repeat(500_000);
+    let protobuf = [b"k8s\0".to_vec(), field(2, &field(1, &owners))].concat();
+    for (media_type, body) in [
+        ("application/json", json.clone().into_bytes()),
+        ("application/yaml", yaml.into_bytes()),
+        ("application/vnd.kubernetes.protobuf", protobuf),
+    ] {
+        let sent = admin.request(Method::POST, CONFIG_MAPS).body(media_type, body).send().await;
+        let why = sent.refused(413, "RequestEntityTooLarge");
+        assert!(why.contains("the values of the document take more than"), "{media_type}: {why}");
+    }
+    let data = (0..190_000).map(|n| format!("  k{n}: x\n")).collect::<Vec<_>>().concat();
+    let configuration = format!("kind: ConfigMap\napiVersion: v1\ndata:\n{data}");
+    for (media_type, body) in [
+        ("application/merge-patch+json", json.clone()),
+        ("application/strategic-merge-patch+json", json.clone()),
+        ("application/json-patch+json", many("", r#"{"op":"test"}"#, 100_000)),
+        ("application/apply-patch+yaml", configuration),
+    ] {
+        let path = format!("{CONFIG_MAPS}/a?fieldManager=m");
+        let sent = admin.request(Method::PATCH, &path).body(media_type, body).send().await;
+        sent.refused(413, "RequestEntityTooLarge");
+    }
+}

@@ -79,8 +79,10 @@ enum Operation {
 impl JsonPatch {
     /// Reads a patch. Errors in single operations are reported only when they are applied.
     pub fn parse(bytes: &[u8], limits: &Limits, patch_limits: &JsonPatchLimits) -> Result<Self, PatchError> {
-        let decoded = decode_any_strict(bytes, limits)
-            .map_err(|error| PatchError::Malformed(format!("error decoding patch: {error}")))?;
+        let decoded = decode_any_strict(bytes, limits).map_err(|error| match error {
+            DecodeError::TooLarge(exceeded) => PatchError::TooLarge(exceeded.to_string()),
+            error => PatchError::Malformed(format!("error decoding patch: {error}")),
+        })?;
         let items = match decoded.tree {
             Tree::Array(items) => items,
             Tree::Null => Vec::new(),

@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use orch_machinery::{json::Limits, meta};
+use orch_machinery::{
+    json::{Limits, decode::DecodeError},
+    meta,
+};
 use orch_runtime::{Tree, resource_def::BodyKind, type_def::TypeDef};
 
 use super::place;
@@ -18,7 +21,7 @@ use crate::{
 ///
 /// # Errors
 /// 400 for text that is not a JSON object, wrong types, another kind or version, and, where `validation` is
-/// strict, for unknown and duplicate fields, all of them named.
+/// strict, for unknown and duplicate fields, all of them named; 413 for too many values.
 pub fn decode(
     cx: &RequestContext<'_>,
     target: &Target<'_>,
@@ -27,7 +30,10 @@ pub fn decode(
 ) -> Result<Tree> {
     let expected = Expected::of(target);
     let read = (body.reader)(&body.bytes, expected.type_def, &Limits::default());
-    let mut read = read.map_err(|error| expected.cannot_be_handled(&error.to_string()))?;
+    let mut read = read.map_err(|error| match error.exceeded() {
+        Some(exceeded) => ApiError::TooLarge(exceeded.to_string()),
+        None => expected.cannot_be_handled(&error.to_string()),
+    })?;
     respell(cx, &expected, &mut read.tree);
     place::check_times(&read.tree).map_err(|why| expected.cannot_be_handled(&why))?;
     expected.check(&read.tree)?;
@@ -55,6 +61,14 @@ fn respell(cx: &RequestContext<'_>, expected: &Expected<'_>, tree: &mut Tree) {
     }
     if let Some(spelling) = cx.spelling() {
         spelling.read(tree);
+    }
+}
+
+/// 413 for a document that exceeds a limit, and what `other` makes of any other error.
+pub fn unreadable(error: &DecodeError, other: impl FnOnce(String) -> ApiError) -> ApiError {
+    match error {
+        DecodeError::TooLarge(exceeded) => ApiError::TooLarge(exceeded.to_string()),
+        error => other(error.to_string()),
     }
 }
 

@@ -9,7 +9,7 @@ use orch_machinery::{
 };
 use orch_runtime::Tree;
 
-use super::{attempt::Attempt, draft::Ownership, names, own, place};
+use super::{attempt::Attempt, body::unreadable, draft::Ownership, names, own, place};
 use crate::{
     context::RequestContext,
     error::{ApiError, Result},
@@ -33,8 +33,9 @@ impl Configuration {
     /// # Errors
     /// 400 for text that is not YAML, for another kind, and for managed fields.
     pub fn read(cx: &RequestContext<'_>, target: &Target<'_>, text: &[u8], force: bool) -> Result<Self> {
-        let mut document = yaml::decode(text, &Limits::default())
-            .map_err(|error| ApiError::BadRequest(format!("error decoding YAML: {error}")))?;
+        let mut document = yaml::decode(text, &Limits::default()).map_err(|error| {
+            unreadable(&error, |why| ApiError::BadRequest(format!("error decoding YAML: {why}")))
+        })?;
         if let Some(spelling) = cx.spelling() {
             spelling.read(&mut document.tree);
         }
@@ -69,7 +70,7 @@ impl Configuration {
         let entries = managed_fields::take_entries(&mut merged);
         let def = target.resource.def.type_def;
         let mut tree = decode_tree(merged, def, &Limits::default())
-            .map_err(|error| self.does_not_fit(&error.to_string()))?
+            .map_err(|error| unreadable(&error, |why| self.does_not_fit(&why)))?
             .tree;
         place::check_times(&tree).map_err(|why| self.does_not_fit(&why))?;
         place::put_into_namespace(target, &mut tree)?;

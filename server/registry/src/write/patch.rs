@@ -21,7 +21,7 @@ use orch_runtime::{
     type_def::TypeDef,
 };
 
-use super::{attempt::Attempt, place};
+use super::{attempt::Attempt, body::unreadable, place};
 use crate::{
     error::{ApiError, Result},
     options::FieldValidation,
@@ -47,7 +47,7 @@ impl Patch {
     /// Reads a patch.
     ///
     /// # Errors
-    /// 400 for text that is not a patch of the kind, 413 for one with too many operations.
+    /// 400 for text that is not a patch of the kind, 413 for one with too many operations or values.
     pub fn read(kind: PatchKind, text: &[u8]) -> Result<Self> {
         if kind == PatchKind::Json {
             let patch =
@@ -57,7 +57,7 @@ impl Patch {
         // For a strategic patch the reference answers without the prefix.
         let prefix = if kind == PatchKind::Strategic { "" } else { "error decoding patch: " };
         let document = decode_any_strict(text, &Limits::default())
-            .map_err(|error| ApiError::BadRequest(format!("{prefix}{error}")))?;
+            .map_err(|error| unreadable(&error, |why| ApiError::BadRequest(format!("{prefix}{why}"))))?;
         let offences = document.strict.iter().map(ToString::to_string).collect();
         let content = match kind {
             PatchKind::Strategic => Content::Strategic(with_whole_numbers(document.tree)),
@@ -90,8 +90,8 @@ impl Patch {
         };
         let patched = self.result(current, def)?;
         check_kind(target, &patched).map_err(|why| self.bad_result(attempt, &patched, &why))?;
-        let decoded =
-            decode_tree(patched, def, &Limits::default()).map_err(|error| bad_result(&error.to_string()))?;
+        let decoded = decode_tree(patched, def, &Limits::default())
+            .map_err(|error| unreadable(&error, |why| bad_result(&why)))?;
         place::check_times(&decoded.tree).map_err(|why| bad_result(&why))?;
         let found = decoded.strict.iter().map(ToString::to_string);
         let offences: Vec<String> = self.offences.iter().cloned().chain(found).collect();
