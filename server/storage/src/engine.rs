@@ -36,5 +36,5 @@ pub use history::{Garbage, Retention};
 pub use memory::Memory;
 pub use replay::Replay;
 pub use snapshot::Snapshot;
-pub use watch::Watch;
+pub use watch::{Tail, Watch};
 pub use writer::{MemoryWriter, Published};

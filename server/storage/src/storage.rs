@@ -42,6 +42,11 @@ impl Storage {
         self.memory.snapshot(resource)
     }
 
+    /// The newest state of several resources, all at one revision.
+    pub fn snapshots(&self, resources: &[ResourceName]) -> Vec<Snapshot> {
+        self.memory.snapshots(resources)
+    }
+
     /// The state of a resource as it was at `revision`. [`StoreError::Expired`] if history does not reach
     /// back that far, [`StoreError::FutureRevision`] if the store is not there yet. Costs about a microsecond
     /// per event since then.

@@ -32,6 +32,13 @@ impl Memory {
         Snapshot::new(state.revision, state.resources.get(resource).cloned().unwrap_or_default())
     }
 
+    /// The newest state of several resources, all at one revision.
+    pub fn snapshots(&self, resources: &[ResourceName]) -> Vec<Snapshot> {
+        let state = self.0.state.load();
+        let table = |resource| state.resources.get(resource).cloned().unwrap_or_default();
+        resources.iter().map(|resource| Snapshot::new(state.revision, table(resource))).collect()
+    }
+
     /// The state of `resource` at `revision`: the newest one with younger events undone. The errors are those
     /// of [`Storage::snapshot_at`](crate::Storage::snapshot_at).
     pub fn snapshot_at(&self, resource: &ResourceName, revision: Revision) -> Result<Snapshot, StoreError> {

@@ -31,6 +31,16 @@ pub struct Watch {
     waker: Option<Waker>,
 }
 
+/// The end of what a watch reads: tells without a lock whether there is more.
+pub struct Tail(Arc<EventLog>);
+
+impl Tail {
+    /// Whether there may be an event after `revision`. It is visible a moment later at most.
+    pub fn has_after(&self, revision: Revision) -> bool {
+        !self.0.ends_at(revision)
+    }
+}
+
 impl Watch {
     pub(super) fn new(
         shared: Arc<Shared>,
@@ -67,15 +77,26 @@ impl Watch {
 
     /// The next events if there are any now, else none.
     pub fn take(&mut self) -> Result<Vec<Arc<Event>>, StoreError> {
+        if self.log.ends_at(self.cursor) { Ok(Vec::new()) } else { self.take_through(self.shared.revision()) }
+    }
+
+    /// Like [`take`](Watch::take), without events after `through`, which is not after the newest revision.
+    /// Watches of several resources that are read through one revision show one state of the store.
+    pub fn take_through(&mut self, through: Revision) -> Result<Vec<Arc<Event>>, StoreError> {
         // No event was missed either: an event that is forgotten was once the newest.
         if self.log.ends_at(self.cursor) {
             return Ok(Vec::new());
         }
-        let events = self.log.read(self.cursor, self.shared.revision(), BATCH)?;
+        let events = self.log.read(self.cursor, through, BATCH)?;
         if let Some(newest) = events.last() {
             self.cursor = newest.revision();
         }
         Ok(events)
+    }
+
+    /// The end of what is watched.
+    pub fn tail(&self) -> Tail {
+        Tail(Arc::clone(&self.log))
     }
 
     /// The newest revision up to which everything in scope has been returned. A watch that is started after
