@@ -1,15 +1,14 @@
 //! All configured authorizers together.
 //!
 //! They are asked in order, and the first that allows or denies decides. If none decides, the request is
-//! forbidden, and the reasons are joined, one in each line.
+//! forbidden, and the reasons are joined, one in each line; but it fails if one of them could not find out.
 
-use std::{borrow::Cow, ops::ControlFlow};
+use std::{ops::ControlFlow, path::PathBuf};
 
 use crate::{
     answer::{Answer, in_order},
     authorizer::{
-        Attributes, Authorizer, Decision, always_allow::AlwaysAllow, always_deny::AlwaysDeny,
-        privileged_group::PrivilegedGroup, rules::Rules,
+        Attributes, Authorizer, Decision, privileged_group::PrivilegedGroup, reason::Reason, rules::Rules,
     },
     user::UserInfo,
 };
@@ -21,24 +20,26 @@ pub enum Mode {
     AlwaysAllow,
     /// Nothing is allowed.
     AlwaysDeny,
+    /// Nodes may do what their pods need.
+    Node,
+    /// Roles and bindings decide.
+    Rbac,
+    /// A file of policies decides.
+    Abac,
 }
 
 impl Mode {
     /// All modes.
-    pub const ALL: [Self; 2] = [Self::AlwaysAllow, Self::AlwaysDeny];
+    pub const ALL: [Self; 5] = [Self::AlwaysAllow, Self::AlwaysDeny, Self::Abac, Self::Node, Self::Rbac];
 
     /// The name in the configuration.
     pub fn name(self) -> &'static str {
         match self {
             Self::AlwaysAllow => "AlwaysAllow",
             Self::AlwaysDeny => "AlwaysDeny",
-        }
-    }
-
-    fn authorizer(self) -> Box<dyn Authorizer> {
-        match self {
-            Self::AlwaysAllow => Box::new(AlwaysAllow),
-            Self::AlwaysDeny => Box::new(AlwaysDeny),
+            Self::Node => "Node",
+            Self::Rbac => "RBAC",
+            Self::Abac => "ABAC",
         }
     }
 }
@@ -48,6 +49,8 @@ impl Mode {
 pub struct AuthorizationConfig {
     /// Asked in this order. Members of `system:masters` are allowed before any mode is asked.
     pub modes: Vec<Mode>,
+    /// The policies of the mode ABAC; present exactly where that mode is asked.
+    pub policy_file: Option<PathBuf>,
 }
 
 /// Decides about every request.
@@ -56,10 +59,13 @@ pub struct Authorization {
 }
 
 impl Authorization {
-    /// Sets up the configured modes. The program's own authorizers (`own`) are asked before them.
-    pub fn new(config: &AuthorizationConfig, own: impl IntoIterator<Item = Box<dyn Authorizer>>) -> Self {
+    /// Asks the rule of the privileged group first, then the program's own authorizers (`own`), and then
+    /// those of the configured modes.
+    pub fn new(
+        own: impl IntoIterator<Item = Box<dyn Authorizer>>,
+        modes: impl IntoIterator<Item = Box<dyn Authorizer>>,
+    ) -> Self {
         let first: Box<dyn Authorizer> = Box::new(PrivilegedGroup);
-        let modes = config.modes.iter().map(|mode| mode.authorizer());
         Self::from_authorizers(std::iter::once(first).chain(own).chain(modes))
     }
 
@@ -86,35 +92,51 @@ impl Authorizer for Authorization {
     }
 }
 
-/// The reasons of the authorizers that have no opinion.
+/// What the authorizers say that do not decide.
 #[derive(Default)]
-struct Reasons(Cow<'static, str>);
+struct Reasons {
+    reason: Reason,
+    problems: Vec<String>,
+}
 
 impl Reasons {
     /// Ends with the first decision.
     fn add(&mut self, decision: Decision) -> ControlFlow<Decision> {
-        let Decision::NoOpinion { reason } = decision else { return ControlFlow::Break(decision) };
-        if self.0.is_empty() {
-            self.0 = reason;
+        let reason = match decision {
+            Decision::Allow { .. } | Decision::Deny { .. } => return ControlFlow::Break(decision),
+            Decision::NoOpinion { reason } => reason,
+            Decision::Failed { reason, problem } => {
+                self.problems.push(problem);
+                reason
+            }
+        };
+        if self.reason.is_empty() {
+            self.reason = reason;
         } else if !reason.is_empty() {
-            let joined = self.0.to_mut();
-            joined.push('\n');
-            joined.push_str(&reason);
+            self.reason = format!("{}\n{}", &*self.reason, &*reason).into();
         }
         ControlFlow::Continue(())
     }
 
     fn into_decision(self) -> Decision {
-        Decision::NoOpinion { reason: self.0 }
+        let Reasons { reason, problems } = self;
+        match problems.as_slice() {
+            [] => Decision::NoOpinion { reason },
+            [one] => Decision::Failed { reason, problem: one.clone() },
+            several => Decision::Failed { reason, problem: format!("[{}]", several.join(", ")) },
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Authorization, AuthorizationConfig, Mode};
+    use super::Authorization;
     use crate::{
         answer::Answer,
-        authorizer::{Attributes, Authorizer, Decision, ResourceTarget, Target, rules::Rules},
+        authorizer::{
+            Attributes, Authorizer, Decision, ResourceTarget, Target, always_allow::AlwaysAllow,
+            always_deny::AlwaysDeny, rules::Rules,
+        },
         user::{GROUP_MASTERS, UserInfo},
     };
 
@@ -145,6 +167,10 @@ mod tests {
         Decision::Deny { reason: "vetoed".into() }
     }
 
+    fn failed(reason: &'static str, problem: &str) -> Decision {
+        Decision::Failed { reason: reason.into(), problem: problem.to_owned() }
+    }
+
     fn none(reason: &'static str) -> Decision {
         Decision::NoOpinion { reason: reason.into() }
     }
@@ -164,6 +190,10 @@ mod tests {
             (vec![none("no rule"), allow()], allow()),
             (vec![none("no rule"), none(""), none("no policy")], none("no rule\nno policy")),
             (vec![none(""), none("no policy")], none("no policy")),
+            (vec![failed("", "gone"), allow()], allow()),
+            (vec![failed("", "gone"), deny()], deny()),
+            (vec![failed("", "gone"), none("no rule")], failed("no rule", "gone")),
+            (vec![failed("a", "gone"), none("b"), failed("", "slow")], failed("a\nb", "[gone, slow]")),
         ];
         let user = UserInfo::new("bob", ["devs"]);
         for (decisions, expected) in cases {
@@ -180,17 +210,23 @@ mod tests {
         }
     }
 
+    /// Authorizers of modes that need nothing else.
+    fn boxed(names: &[&str]) -> Vec<Box<dyn Authorizer>> {
+        let one = |name: &&str| match *name {
+            "allow" => Box::new(AlwaysAllow) as Box<dyn Authorizer>,
+            _ => Box::new(AlwaysDeny),
+        };
+        names.iter().map(one).collect()
+    }
+
     #[tokio::test]
     async fn modes_decide_in_order_after_the_privileged_group() {
         let plain = UserInfo::new("bob", ["devs"]);
         let master = UserInfo::new("admin", [GROUP_MASTERS]);
-        for (modes, plain_allowed) in [
-            (vec![], false),
-            (vec![Mode::AlwaysAllow], true),
-            (vec![Mode::AlwaysDeny], false),
-            (vec![Mode::AlwaysDeny, Mode::AlwaysAllow], true),
-        ] {
-            let all = Authorization::new(&AuthorizationConfig { modes: modes.clone() }, []);
+        for (modes, plain_allowed) in
+            [(vec![], false), (vec!["allow"], true), (vec!["deny"], false), (vec!["deny", "allow"], true)]
+        {
+            let all = Authorization::new([], boxed(&modes));
             let ask = async |user| all.authorize(&attributes(user)).resolve().await.is_allowed();
             assert_eq!(ask(&plain).await, plain_allowed, "{modes:?}");
             assert!(ask(&master).await, "{modes:?}");
@@ -203,7 +239,7 @@ mod tests {
         let master = UserInfo::new("admin", [GROUP_MASTERS]);
         for (own, plain_allowed) in [(deny(), false), (none("not mine"), true), (allow(), true)] {
             let own: Box<dyn Authorizer> = Box::new(Fixed { decision: own, later: false });
-            let all = Authorization::new(&AuthorizationConfig { modes: vec![Mode::AlwaysAllow] }, [own]);
+            let all = Authorization::new([own], boxed(&["allow"]));
             let ask = async |user| all.authorize(&attributes(user)).resolve().await.is_allowed();
             assert_eq!(ask(&plain).await, plain_allowed);
             assert!(ask(&master).await);
@@ -213,17 +249,14 @@ mod tests {
     #[tokio::test]
     async fn rules_of_all_authorizers_are_put_together() {
         let user = UserInfo::new("bob", ["devs"]);
-        let list = async |modes: &[Mode]| {
-            let all = Authorization::new(&AuthorizationConfig { modes: modes.to_vec() }, []);
-            all.rules(&user, "n").resolve().await
-        };
-        assert_eq!(list(&[Mode::AlwaysDeny]).await, Rules::default());
-        let allowed = list(&[Mode::AlwaysDeny, Mode::AlwaysAllow]).await;
+        let list =
+            async |modes: &[&str]| Authorization::new([], boxed(modes)).rules(&user, "n").resolve().await;
+        assert_eq!(list(&["deny"]).await, Rules::default());
+        let allowed = list(&["deny", "allow"]).await;
         assert_eq!((allowed.resource.len(), allowed.path.len()), (1, 1));
         assert!(allowed.problems.is_empty());
         let fixed = Fixed { decision: allow(), later: false };
-        let members: [Box<dyn Authorizer>; 2] =
-            [Box::new(crate::authorizer::always_allow::AlwaysAllow), Box::new(fixed)];
+        let members: [Box<dyn Authorizer>; 2] = [Box::new(AlwaysAllow), Box::new(fixed)];
         let partly = Authorization::from_authorizers(members).rules(&user, "n").resolve().await;
         assert_eq!(partly.resource, allowed.resource);
         assert_eq!(partly.problems, Rules::unknown().problems);
@@ -231,7 +264,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_reason_of_a_refusal_reaches_the_caller() {
-        let all = Authorization::new(&AuthorizationConfig { modes: vec![Mode::AlwaysDeny] }, []);
+        let all = Authorization::new([], boxed(&["deny"]));
         let user = UserInfo::new("bob", ["devs"]);
         let decision = all.authorize(&attributes(&user)).resolve().await;
         assert_eq!(decision.reason(), "Everything is forbidden.");

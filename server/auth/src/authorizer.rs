@@ -2,14 +2,20 @@
 //!
 //! [`Authorization`](crate::authorization) combines several authorizers.
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
-use crate::{answer::Answer, authorizer::rules::Rules, user::UserInfo};
+use crate::{
+    answer::Answer,
+    authorizer::{reason::Reason, rules::Rules, selector::Requirement},
+    user::UserInfo,
+};
 
 pub mod always_allow;
 pub mod always_deny;
 pub mod privileged_group;
+pub mod reason;
 pub mod rules;
+pub mod selector;
 
 /// Decides about requests, or has no opinion.
 pub trait Authorizer: Send + Sync {
@@ -58,6 +64,10 @@ pub struct ResourceTarget<'a> {
     pub namespace: &'a str,
     /// Empty for requests about a collection.
     pub name: &'a str,
+    /// What the fields of the objects must be; empty where nothing is asked of them.
+    pub fields: &'a [Requirement],
+    /// What the labels of the objects must be; empty where nothing is asked of them.
+    pub labels: &'a [Requirement],
 }
 
 /// The answer of an authorizer. The reason may be empty; clients see it.
@@ -66,18 +76,35 @@ pub enum Decision {
     /// Allowed. No other authorizer is asked.
     Allow {
         /// Why it is allowed.
-        reason: Cow<'static, str>,
+        reason: Reason,
     },
     /// Denied. No other authorizer is asked.
     Deny {
         /// Why it is denied.
-        reason: Cow<'static, str>,
+        reason: Reason,
     },
     /// The next authorizer decides; if there is none, the request is forbidden.
     NoOpinion {
         /// Why this authorizer does not allow it.
-        reason: Cow<'static, str>,
+        reason: Reason,
     },
+    /// The authorizer could not find out. The next one decides; if there is none, the request fails.
+    Failed {
+        /// Why this authorizer and those before it do not allow it.
+        reason: Reason,
+        /// What went wrong; clients see it.
+        problem: String,
+    },
+}
+
+impl<T: Authorizer + ?Sized> Authorizer for Arc<T> {
+    fn authorize<'a>(&'a self, attributes: &'a Attributes<'a>) -> Answer<'a, Decision> {
+        (**self).authorize(attributes)
+    }
+
+    fn rules<'a>(&'a self, user: &'a UserInfo, namespace: &'a str) -> Answer<'a, Rules> {
+        (**self).rules(user, namespace)
+    }
 }
 
 impl Decision {
@@ -89,7 +116,10 @@ impl Decision {
     /// The reason, whatever the decision.
     pub fn reason(&self) -> &str {
         match self {
-            Self::Allow { reason } | Self::Deny { reason } | Self::NoOpinion { reason } => reason,
+            Self::Allow { reason }
+            | Self::Deny { reason }
+            | Self::NoOpinion { reason }
+            | Self::Failed { reason, .. } => reason,
         }
     }
 }

@@ -2,17 +2,21 @@
 //!
 //! - [`authentication`]: all configured methods together; [`authenticator`]: the trait and each method;
 //! - [`authorization`]: all configured authorizers together; [`authorizer`]: the trait and each authorizer;
+//! - [`rbac`], [`node`], [`abac`]: the modes that decide by roles, for nodes, and by a file of policies;
 //! - [`service_account`]: the tokens that the server issues;
 //! - [`user`]: the identity that authentication finds and authorization judges.
 //!
 //! Files are read when the two are built; a server that has started does not need them again.
 
+pub mod abac;
 pub mod answer;
 pub mod authentication;
 pub mod authenticator;
 pub mod authorization;
 pub mod authorizer;
 pub mod error;
+pub mod node;
+pub mod rbac;
 pub mod service_account;
 pub mod user;
 

@@ -1,5 +1,8 @@
-//! The stored objects that other crates look up without knowing kinds or the registry. This is the only file
-//! that gives `orch-auth` its objects.
+//! The stored objects that other crates look up without knowing kinds or the registry. Nothing else gives
+//! `orch-auth` its objects.
+
+pub mod node_graph;
+pub mod policies;
 
 use std::sync::Arc;
 

@@ -1,7 +1,5 @@
 //! Allows everything.
 
-use std::borrow::Cow;
-
 use crate::{
     answer::Answer,
     authorizer::{
@@ -17,7 +15,7 @@ pub struct AlwaysAllow;
 
 impl Authorizer for AlwaysAllow {
     fn authorize<'a>(&'a self, _attributes: &'a Attributes<'a>) -> Answer<'a, Decision> {
-        Answer::Ready(Decision::Allow { reason: Cow::Borrowed("") })
+        Answer::Ready(Decision::Allow { reason: "".into() })
     }
 
     fn rules<'a>(&'a self, _user: &'a UserInfo, _namespace: &'a str) -> Answer<'a, Rules> {

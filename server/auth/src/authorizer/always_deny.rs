@@ -1,7 +1,5 @@
 //! Allows nothing.
 
-use std::borrow::Cow;
-
 use crate::{
     answer::Answer,
     authorizer::{Attributes, Authorizer, Decision, rules::Rules},
@@ -14,7 +12,7 @@ pub struct AlwaysDeny;
 
 impl Authorizer for AlwaysDeny {
     fn authorize<'a>(&'a self, _attributes: &'a Attributes<'a>) -> Answer<'a, Decision> {
-        Answer::Ready(Decision::NoOpinion { reason: Cow::Borrowed("Everything is forbidden.") })
+        Answer::Ready(Decision::NoOpinion { reason: "Everything is forbidden.".into() })
     }
 
     fn rules<'a>(&'a self, _user: &'a UserInfo, _namespace: &'a str) -> Answer<'a, Rules> {

@@ -1,7 +1,5 @@
 //! Members of `system:masters` may do everything, whatever else is configured.
 
-use std::borrow::Cow;
-
 use crate::{
     answer::Answer,
     authorizer::{Attributes, Authorizer, Decision, rules::Rules},
@@ -14,7 +12,7 @@ pub struct PrivilegedGroup;
 
 impl Authorizer for PrivilegedGroup {
     fn authorize<'a>(&'a self, attributes: &'a Attributes<'a>) -> Answer<'a, Decision> {
-        let reason = Cow::Borrowed("");
+        let reason = "".into();
         Answer::Ready(if attributes.user.in_group(GROUP_MASTERS) {
             Decision::Allow { reason }
         } else {

@@ -1,0 +1,345 @@
+//! Decides about requests of nodes.
+//!
+//! A node reads secrets, config maps, claims, volumes and attachments one by one, and only those that its
+//! pods need. It makes tokens for the service accounts of its pods, and keeps its own lease and its own list
+//! of drivers. For everything else it has the rules of the cluster role `system:node` as every server starts
+//! with it, whatever is stored. The graph behind this is kept up to date only while nodes ask.
+
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+
+use super::{
+    graph::{Change, Graph, ObjectName, Used},
+    node_of,
+};
+use crate::{
+    answer::Answer,
+    authorizer::{Attributes, Authorizer, Decision, ResourceTarget, Target, rules::Rules},
+    rbac::{
+        policy::PolicyRule,
+        rule::{Question, Rule},
+    },
+    user::UserInfo,
+};
+
+/// Where pods, volumes and attachments come from.
+pub trait GraphSource: Send + Sync {
+    /// Whether something may have happened that [`news`](GraphSource::news) has not returned.
+    fn has_news(&self) -> bool;
+
+    /// What happened since the last call; at the first call all that there is.
+    fn news(&self) -> GraphNews;
+}
+
+/// What happened to pods, volumes and attachments.
+#[derive(Debug)]
+pub enum GraphNews {
+    /// All that there is; everything else is gone.
+    Everything(Vec<Change>),
+    /// What happened, in order.
+    Changes(Vec<Change>),
+}
+
+/// Names that the operator's choice of words decides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeNames {
+    /// The namespace of the leases of nodes.
+    pub lease_namespace: String,
+    /// The API group of leases.
+    pub lease_group: String,
+    /// The API group of drivers and attachments.
+    pub storage_group: String,
+}
+
+/// See the module.
+pub struct NodeAuthorizer {
+    source: Box<dyn GraphSource>,
+    graph: RwLock<Graph>,
+    rules: Vec<Rule>,
+    names: NodeNames,
+}
+
+/// Whether a request is allowed, or why not.
+type Verdict = Result<(), String>;
+
+impl NodeAuthorizer {
+    /// `rules` are those of the cluster role `system:node`.
+    pub fn new(source: Box<dyn GraphSource>, rules: Vec<PolicyRule>, names: NodeNames) -> Self {
+        let rules = rules.into_iter().map(Rule::new).collect();
+        NodeAuthorizer { source, graph: RwLock::default(), rules, names }
+    }
+
+    fn verdict(&self, node: &str, attributes: &Attributes<'_>) -> Verdict {
+        if node.is_empty() {
+            return Err(format!("unknown node for user {:?}", attributes.user.name));
+        }
+        let verb = attributes.verb;
+        if let Target::Resource(target) = &attributes.target {
+            let NodeNames { lease_group, storage_group, .. } = &self.names;
+            match (target.group, target.resource) {
+                ("", "secrets") => return self.read(node, verb, Used::Secret, target),
+                ("", "configmaps") => return self.read(node, verb, Used::ConfigMap, target),
+                ("", "persistentvolumeclaims") if target.subresource == "status" => {
+                    return self.write_claim_status(node, verb, target);
+                }
+                ("", "persistentvolumeclaims") => {
+                    one_by_one(verb, target)?;
+                    return self.uses(node, Used::Claim, target);
+                }
+                ("", "persistentvolumes") => {
+                    one_by_one(verb, target)?;
+                    return related(node, target, self.graph().uses_volume(node, target.name));
+                }
+                ("", "serviceaccounts") => return self.make_token(node, verb, target),
+                (group, "volumeattachments") if group == storage_group => {
+                    one_by_one(verb, target)?;
+                    return related(node, target, self.graph().is_attached(node, target.name));
+                }
+                (group, "csinodes") if group == storage_group => return own_drivers(node, verb, target),
+                (group, "leases") if group == lease_group => return self.own_lease(node, verb, target),
+                _ => {}
+            }
+        }
+        let question = Question::new(attributes);
+        if self.rules.iter().any(|rule| rule.allows(&question)) { Ok(()) } else { Err(String::new()) }
+    }
+
+    fn read(&self, node: &str, verb: &str, kind: Used, target: &ResourceTarget<'_>) -> Verdict {
+        let verb_is_right = matches!(verb, "get" | "list" | "watch");
+        check(verb_is_right, "can only read resources of this type")?;
+        check(target.subresource.is_empty(), "cannot read subresource")?;
+        check(!target.namespace.is_empty(), "can only read namespaced object of this type")?;
+        self.uses(node, kind, target)
+    }
+
+    fn write_claim_status(&self, node: &str, verb: &str, target: &ResourceTarget<'_>) -> Verdict {
+        let verb_is_right = matches!(verb, "get" | "update" | "patch");
+        check(verb_is_right, "can only get/update/patch this type")?;
+        self.uses(node, Used::Claim, target)
+    }
+
+    fn make_token(&self, node: &str, verb: &str, target: &ResourceTarget<'_>) -> Verdict {
+        let is_individual = verb == "create" && !target.name.is_empty();
+        check(is_individual, "can only create tokens for individual service accounts")?;
+        let is_token = target.subresource == "token";
+        check(is_token, "can only create token subresource of service account")?;
+        self.uses(node, Used::Account, target)
+    }
+
+    fn own_lease(&self, node: &str, verb: &str, target: &ResourceTarget<'_>) -> Verdict {
+        let verb_is_right = matches!(verb, "get" | "create" | "update" | "patch" | "delete");
+        check(verb_is_right, "can only get, create, update, patch, or delete a node lease")?;
+        let namespace = &self.names.lease_namespace;
+        if target.namespace != namespace {
+            return Err(format!("can only access leases in the {namespace:?} system namespace"));
+        }
+        let is_own = verb == "create" || target.name == node;
+        check(is_own, "can only access node lease with the same name as the requesting node")
+    }
+
+    fn uses(&self, node: &str, kind: Used, target: &ResourceTarget<'_>) -> Verdict {
+        let object = ObjectName::new(target.namespace, target.name);
+        related(node, target, self.graph().uses(node, kind, &object))
+    }
+
+    /// The graph with everything that has happened so far. The news are taken while it is locked: whoever
+    /// finds none any more waits for them at the lock.
+    fn graph(&self) -> RwLockReadGuard<'_, Graph> {
+        if self.source.has_news() {
+            let mut graph = self.graph.write().unwrap_or_else(PoisonError::into_inner);
+            if self.source.has_news() {
+                let changes = match self.source.news() {
+                    GraphNews::Changes(changes) => changes,
+                    GraphNews::Everything(all) => {
+                        *graph = Graph::default();
+                        all
+                    }
+                };
+                for change in changes {
+                    graph.apply(change);
+                }
+            }
+        }
+        self.graph.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Authorizer for NodeAuthorizer {
+    fn authorize<'a>(&'a self, attributes: &'a Attributes<'a>) -> Answer<'a, Decision> {
+        let Some(node) = node_of(attributes.user) else {
+            return Answer::Ready(Decision::NoOpinion { reason: "".into() });
+        };
+        Answer::Ready(match self.verdict(node, attributes) {
+            Ok(()) => Decision::Allow { reason: "".into() },
+            Err(reason) => Decision::NoOpinion { reason: reason.into() },
+        })
+    }
+
+    /// Other users have no rules here. What a node may do changes with its pods and is not listed.
+    fn rules<'a>(&'a self, user: &'a UserInfo, _namespace: &'a str) -> Answer<'a, Rules> {
+        let problem = "node authorizer does not support user rule resolution".to_owned();
+        let problems = if node_of(user).is_some() { vec![problem] } else { Vec::new() };
+        Answer::Ready(Rules { problems, ..Rules::default() })
+    }
+}
+
+fn check(holds: bool, otherwise: &str) -> Verdict {
+    if holds { Ok(()) } else { Err(otherwise.to_owned()) }
+}
+
+fn one_by_one(verb: &str, target: &ResourceTarget<'_>) -> Verdict {
+    check(verb == "get", "can only get individual resources of this type")?;
+    check(target.subresource.is_empty(), "cannot get subresource")
+}
+
+fn related(node: &str, target: &ResourceTarget<'_>, is_related: bool) -> Verdict {
+    check(!target.name.is_empty(), "No Object name found")?;
+    let unrelated = || format!("no relationship found between node '{node}' and this object");
+    if is_related { Ok(()) } else { Err(unrelated()) }
+}
+
+fn own_drivers(node: &str, verb: &str, target: &ResourceTarget<'_>) -> Verdict {
+    let verb_is_right = matches!(verb, "get" | "create" | "update" | "patch" | "delete");
+    check(verb_is_right, "can only get, create, update, patch, or delete a CSINode")?;
+    check(target.subresource.is_empty(), "cannot authorize CSINode subresources")?;
+    let is_own = verb == "create" || target.name == node;
+    check(is_own, "can only access CSINode with the same name as the requesting node")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, sync::Mutex};
+
+    use super::*;
+    use crate::{
+        node::{GROUP_NODES, graph::Pod},
+        user::GROUP_AUTHENTICATED,
+    };
+
+    struct Told(Mutex<Vec<GraphNews>>);
+
+    impl GraphSource for Told {
+        fn has_news(&self) -> bool {
+            !self.0.lock().unwrap().is_empty()
+        }
+
+        fn news(&self) -> GraphNews {
+            self.0.lock().unwrap().remove(0)
+        }
+    }
+
+    fn authorizer() -> NodeAuthorizer {
+        let uses = [(Used::Secret, "s"), (Used::Claim, "c"), (Used::Account, "a"), (Used::ConfigMap, "m")];
+        let uses: BTreeSet<_> = uses.map(|(kind, name)| (kind, name.to_owned())).into();
+        let pod = Pod { node: "one".to_owned(), uses };
+        let all = vec![
+            Change::Pod(ObjectName::new("n", "p"), Some(pod)),
+            Change::Attachment("at".to_owned(), Some("one".to_owned())),
+        ];
+        let list = |text: &str| vec![text.to_owned()];
+        let rule = PolicyRule {
+            verbs: list("list"),
+            groups: list(""),
+            resources: list("pods"),
+            ..PolicyRule::default()
+        };
+        let names = NodeNames {
+            lease_namespace: "leases".to_owned(),
+            lease_group: "coordination".to_owned(),
+            storage_group: "storage".to_owned(),
+        };
+        NodeAuthorizer::new(Box::new(Told(Mutex::new(vec![GraphNews::Everything(all)]))), vec![rule], names)
+    }
+
+    /// The verb; group, resource and sub-resource; namespace and name.
+    async fn ask(user: &UserInfo, verb: &str, resource: [&str; 3], [namespace, name]: [&str; 2]) -> String {
+        let [group, resource, subresource] = resource;
+        let target = ResourceTarget {
+            group,
+            version: "v1",
+            resource,
+            subresource,
+            namespace,
+            name,
+            ..ResourceTarget::default()
+        };
+        let attributes = Attributes { user, verb, target: Target::Resource(target) };
+        let decision = authorizer().authorize(&attributes).resolve().await;
+        if decision.is_allowed() { "allowed".to_owned() } else { decision.reason().to_owned() }
+    }
+
+    #[tokio::test]
+    async fn a_node_gets_what_its_pods_use() {
+        let node = UserInfo::new("system:node:one", [GROUP_NODES, GROUP_AUTHENTICATED]);
+        let unrelated = "no relationship found between node 'one' and this object";
+        let (secrets, claims) = (["", "secrets", ""], ["", "persistentvolumeclaims", ""]);
+        let (status, tokens) = (["", "persistentvolumeclaims", "status"], ["", "serviceaccounts", "token"]);
+        let (leases, drivers) = (["coordination", "leases", ""], ["storage", "csinodes", ""]);
+        for (verb, resource, object, expected) in [
+            ("get", secrets, ["n", "s"], "allowed"),
+            ("watch", secrets, ["n", "s"], "allowed"),
+            ("get", secrets, ["n", "t"], unrelated),
+            ("list", secrets, ["n", ""], "No Object name found"),
+            ("list", secrets, ["", "s"], "can only read namespaced object of this type"),
+            ("create", secrets, ["n", "s"], "can only read resources of this type"),
+            ("get", ["", "configmaps", ""], ["n", "m"], "allowed"),
+            ("get", claims, ["n", "c"], "allowed"),
+            ("list", claims, ["n", "c"], "can only get individual resources of this type"),
+            ("patch", status, ["n", "c"], "allowed"),
+            ("delete", status, ["n", "c"], "can only get/update/patch this type"),
+            ("get", ["", "persistentvolumes", ""], ["", "v"], unrelated),
+            ("get", ["", "persistentvolumes", "status"], ["", "v"], "cannot get subresource"),
+            ("get", ["storage", "volumeattachments", ""], ["", "at"], "allowed"),
+            ("get", ["storage", "volumeattachments", ""], ["", "other"], unrelated),
+            ("create", tokens, ["n", "a"], "allowed"),
+            ("create", tokens, ["n", "b"], unrelated),
+            ("create", tokens, ["n", ""], "can only create tokens for individual service accounts"),
+            ("get", leases, ["leases", "one"], "allowed"),
+            ("create", leases, ["leases", ""], "allowed"),
+            ("get", leases, ["n", "one"], "can only access leases in the \"leases\" system namespace"),
+            (
+                "update",
+                leases,
+                ["leases", "two"],
+                "can only access node lease with the same name as the requesting node",
+            ),
+            ("list", leases, ["leases", ""], "can only get, create, update, patch, or delete a node lease"),
+            ("patch", drivers, ["", "one"], "allowed"),
+            (
+                "get",
+                drivers,
+                ["", "two"],
+                "can only access CSINode with the same name as the requesting node",
+            ),
+            ("list", ["", "pods", ""], ["n", ""], "allowed"),
+            ("list", ["", "services", ""], ["n", ""], ""),
+        ] {
+            assert_eq!(ask(&node, verb, resource, object).await, expected, "{verb} {resource:?} {object:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn only_nodes_are_nodes() {
+        for (name, groups, expected) in [
+            (
+                "system:node:two",
+                vec![GROUP_NODES],
+                "no relationship found between node 'two' and this object",
+            ),
+            ("system:node:", vec![GROUP_NODES], "unknown node for user \"system:node:\""),
+            ("system:node:one", vec![], ""),
+            ("one", vec![GROUP_NODES], ""),
+        ] {
+            let user = UserInfo::new(name, groups);
+            assert_eq!(ask(&user, "get", ["", "secrets", ""], ["n", "s"]).await, expected, "{name}");
+        }
+    }
+
+    #[tokio::test]
+    async fn rules_of_nodes_are_not_listed() {
+        let node = UserInfo::new("system:node:one", [GROUP_NODES]);
+        let authorizer = authorizer();
+        assert_eq!(authorizer.rules(&node, "n").resolve().await.problems.len(), 1);
+        let bob = UserInfo::new("bob", [""; 0]);
+        assert_eq!(authorizer.rules(&bob, "n").resolve().await, Rules::default());
+    }
+}

@@ -1,0 +1,290 @@
+//! All roles and bindings, arranged so that a decision looks only at the bindings of the caller.
+//!
+//! Cluster role bindings are looked at first, then those of the request's namespace; the first rule that
+//! matches allows. Nothing is denied: where no rule matches there is no opinion, and the reason names the
+//! roles that bindings of the caller refer to and that are missing. A decision that allows makes no copy and
+//! needs no memory.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
+
+use super::{
+    policy::{Binding, Change, PolicyName, PolicyRule, Role, Subject},
+    roles::{RoleId, Roles},
+    rule::Question,
+};
+use crate::{
+    authorizer::{Attributes, Decision, Target},
+    service_account,
+    user::UserInfo,
+};
+
+/// Of how many subjects of a caller the lists of one namespace are remembered from the first pass to the
+/// second. Those of further groups are looked up again.
+const REMEMBERED: usize = 16;
+
+/// See the module.
+pub struct Index {
+    /// The API group of roles, as it stands in messages.
+    group: Box<str>,
+    roles: Roles,
+    bindings: HashMap<PolicyName, (Binding, RoleId)>,
+    users: HashMap<Box<str>, Grants>,
+    groups: HashMap<Box<str>, Grants>,
+}
+
+/// What one subject is granted.
+#[derive(Default)]
+struct Grants {
+    everywhere: Vec<Grant>,
+    by_namespace: HashMap<Box<str>, Vec<Grant>>,
+}
+
+/// One role by one binding. Lists of them are in the order of bindings.
+struct Grant {
+    binding: Arc<str>,
+    role: RoleId,
+    /// What a request is told that is allowed by it.
+    reason: Arc<str>,
+}
+
+/// The rules of somebody, and what could not be found out about them.
+#[derive(Debug, Default)]
+pub struct RulesOf<'a> {
+    /// In no order; one may be there several times.
+    pub rules: Vec<&'a PolicyRule>,
+    /// Each missing role once.
+    pub problems: Vec<String>,
+}
+
+impl Index {
+    /// Without roles. `group` is the API group of roles in messages.
+    pub fn new(group: &str) -> Self {
+        Index {
+            group: group.into(),
+            roles: Roles::default(),
+            bindings: HashMap::new(),
+            users: HashMap::new(),
+            groups: HashMap::new(),
+        }
+    }
+
+    /// Takes over what happened to a role or a binding.
+    pub fn apply(&mut self, change: Change) {
+        match change {
+            Change::Role(name, role) => self.set_role(&name, role),
+            Change::Binding(name, binding) => self.set_binding(&name, binding),
+        }
+    }
+
+    /// Puts a role in place of the one of that name, or removes it.
+    pub fn set_role(&mut self, name: &PolicyName, role: Option<Role>) {
+        self.roles.set(name, role);
+    }
+
+    /// Puts a binding in place of the one of that name, or removes it.
+    pub fn set_binding(&mut self, name: &PolicyName, binding: Option<Binding>) {
+        if let Some((old, role)) = self.bindings.remove(name) {
+            for subject in &old.subjects {
+                self.revoke(name, subject);
+            }
+            self.roles.release(role);
+        }
+        let Some(binding) = binding else { return };
+        let role = self.roles.acquire(&binding.role);
+        let shared_name: Arc<str> = name.name.as_str().into();
+        for subject in &binding.subjects {
+            let reason = reason(name, &binding.role, subject).into();
+            let grant = Grant { binding: Arc::clone(&shared_name), role, reason };
+            let list = self.grants_mut(subject).list_mut(&name.namespace);
+            let at = list.partition_point(|other| other.binding <= grant.binding);
+            list.insert(at, grant);
+        }
+        self.bindings.insert(name.clone(), (binding, role));
+    }
+
+    /// Decides about a request.
+    pub fn decide(&self, attributes: &Attributes<'_>) -> Decision {
+        let namespace = namespace_of(attributes);
+        match self.granted(attributes.user, namespace, &Question::new(attributes)) {
+            Some(grant) => Decision::Allow { reason: Arc::clone(&grant.reason).into() },
+            None => Decision::NoOpinion {
+                reason: match self.missing(attributes.user, namespace) {
+                    missing if missing.is_empty() => "".into(),
+                    missing => format!("RBAC: {}", joined(&missing)).into(),
+                },
+            },
+        }
+    }
+
+    /// All rules of a user in a namespace, those that hold everywhere included; with an empty namespace only
+    /// these.
+    pub fn rules_of(&self, user: &UserInfo, namespace: &str) -> RulesOf<'_> {
+        let grants = self.grants_of(user).flat_map(|grants| grants.lists(namespace).into_iter().flatten());
+        let rules = grants.flat_map(|grant| self.roles.rules(grant.role)).collect();
+        RulesOf { rules, problems: self.missing(user, namespace).into_iter().collect() }
+    }
+
+    /// The rules of a role, those of its parts if it is aggregated; `None` where it is missing.
+    pub fn rules_of_role(&self, name: &PolicyName) -> Option<Vec<&PolicyRule>> {
+        Some(self.roles.rules(self.roles.find(name)?).collect())
+    }
+
+    /// The first binding that allows the request.
+    fn granted<'a>(
+        &'a self,
+        user: &'a UserInfo,
+        namespace: &str,
+        question: &Question<'_>,
+    ) -> Option<&'a Grant> {
+        let allowing = |list: &[Grant]| list.iter().position(|grant| self.roles.allows(grant.role, question));
+        let mut local: [&[Grant]; REMEMBERED] = [&[]; REMEMBERED];
+        let mut subjects = 0;
+        for grants in self.grants_of(user) {
+            if let Some(at) = allowing(&grants.everywhere) {
+                return grants.everywhere.get(at);
+            }
+            if let Some(slot) = local.get_mut(subjects) {
+                *slot = grants.local(namespace);
+            }
+            subjects += 1;
+        }
+        let rest = self.grants_of(user).skip(REMEMBERED).map(|grants| grants.local(namespace));
+        let rest = rest.take(subjects.saturating_sub(REMEMBERED));
+        let mut lists = local.into_iter().take(subjects).chain(rest);
+        lists.find_map(|list| allowing(list).and_then(|at| list.get(at)))
+    }
+
+    /// The messages about missing roles that bindings of a user refer to, each once.
+    fn missing(&self, user: &UserInfo, namespace: &str) -> BTreeSet<String> {
+        let grants = self.grants_of(user).flat_map(|grants| grants.lists(namespace).into_iter().flatten());
+        let missing = grants.filter(|grant| !self.roles.exists(grant.role));
+        missing.map(|grant| self.not_found(self.roles.name(grant.role))).collect()
+    }
+
+    fn not_found(&self, name: &PolicyName) -> String {
+        let kind = if name.is_of_cluster() { "clusterrole" } else { "role" };
+        format!("{kind}.{} {:?} not found", self.group, name.name)
+    }
+
+    /// What the user is granted by name, and then by each group.
+    fn grants_of<'a>(&'a self, user: &'a UserInfo) -> impl Iterator<Item = &'a Grants> {
+        let groups = user.groups.iter().filter_map(|group| self.groups.get(group.as_str()));
+        self.users.get(user.name.as_str()).into_iter().chain(groups)
+    }
+
+    fn grants_mut(&mut self, subject: &Subject) -> &mut Grants {
+        let (map, key) = self.place(subject);
+        map.entry(key).or_default()
+    }
+
+    fn revoke(&mut self, binding: &PolicyName, subject: &Subject) {
+        let (map, key) = self.place(subject);
+        let Some(grants) = map.get_mut(&key) else { return };
+        let list = grants.list_mut(&binding.namespace);
+        let start = list.partition_point(|grant| *grant.binding < *binding.name);
+        let end = list.partition_point(|grant| *grant.binding <= *binding.name);
+        list.drain(start..end);
+        if list.is_empty() {
+            grants.by_namespace.remove(binding.namespace.as_str());
+        }
+        if grants.everywhere.is_empty() && grants.by_namespace.is_empty() {
+            map.remove(&key);
+        }
+    }
+
+    /// Where the grants of a subject are. A service account is the user of its name.
+    fn place(&mut self, subject: &Subject) -> (&mut HashMap<Box<str>, Grants>, Box<str>) {
+        match subject {
+            Subject::User(name) => (&mut self.users, name.as_str().into()),
+            Subject::Group(name) => (&mut self.groups, name.as_str().into()),
+            Subject::ServiceAccount { namespace, name } => {
+                (&mut self.users, service_account::user_name(namespace, name).into())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+impl Index {
+    /// Everything in it, as text.
+    pub(super) fn listing(&self) -> Vec<String> {
+        let subjects = self.users.iter().chain(&self.groups).map(|(subject, grants)| (&**subject, grants));
+        let of_subject = |(subject, grants): (&str, &Grants)| {
+            let local = grants.by_namespace.iter().map(|(namespace, list)| (&**namespace, list));
+            let lists = std::iter::once(("", &grants.everywhere)).chain(local);
+            let shown = |(namespace, list): (&str, &Vec<Grant>)| {
+                let one = |grant: &Grant| {
+                    let (role, rules) = (self.roles.name(grant.role), self.roles.rules(grant.role));
+                    let rules: Vec<_> = rules.collect();
+                    format!("{subject} {namespace} {} {role:?} {} {rules:?}", grant.binding, grant.reason)
+                };
+                list.iter().map(one).collect::<Vec<_>>()
+            };
+            lists.flat_map(shown).collect::<Vec<_>>()
+        };
+        let mut listing: Vec<String> = subjects.flat_map(of_subject).collect();
+        listing.push(format!(
+            "{} subjects, {} roles",
+            self.users.len() + self.groups.len(),
+            self.roles.len()
+        ));
+        listing.sort();
+        listing
+    }
+}
+
+impl Grants {
+    fn list_mut(&mut self, namespace: &str) -> &mut Vec<Grant> {
+        if namespace.is_empty() {
+            return &mut self.everywhere;
+        }
+        self.by_namespace.entry(namespace.into()).or_default()
+    }
+
+    /// Those of one namespace alone.
+    fn local(&self, namespace: &str) -> &[Grant] {
+        if namespace.is_empty() || self.by_namespace.is_empty() {
+            return &[];
+        }
+        self.by_namespace.get(namespace).map_or(&[], Vec::as_slice)
+    }
+
+    fn lists(&self, namespace: &str) -> [&[Grant]; 2] {
+        [&self.everywhere, self.local(namespace)]
+    }
+}
+
+fn namespace_of<'a>(attributes: &Attributes<'a>) -> &'a str {
+    match attributes.target {
+        Target::Resource(target) => target.namespace,
+        Target::Path(_) => "",
+    }
+}
+
+/// What a request is told that is allowed by a binding.
+fn reason(binding: &PolicyName, role: &PolicyName, subject: &Subject) -> String {
+    let binding = if binding.is_of_cluster() {
+        format!("ClusterRoleBinding {:?}", binding.name)
+    } else {
+        format!("RoleBinding \"{}/{}\"", binding.name, binding.namespace)
+    };
+    let kind = if role.is_of_cluster() { "ClusterRole" } else { "Role" };
+    let subject = match subject {
+        Subject::User(name) => format!("User {name:?}"),
+        Subject::Group(name) => format!("Group {name:?}"),
+        Subject::ServiceAccount { namespace, name } => format!("ServiceAccount \"{name}/{namespace}\""),
+    };
+    format!("RBAC: allowed by {binding} of {kind} {:?} to {subject}", role.name)
+}
+
+/// Several messages as one, in brackets.
+fn joined(messages: &BTreeSet<String>) -> String {
+    let texts: Vec<&str> = messages.iter().map(String::as_str).collect();
+    match texts.as_slice() {
+        [one] => (*one).to_owned(),
+        all => format!("[{}]", all.join(", ")),
+    }
+}
