@@ -101,6 +101,21 @@ impl Vocabulary {
         format!("{}/{name}", self.label_domain)
     }
 
+    /// A text with the words of the schema, such as a file of objects, in this vocabulary: its groups, its
+    /// label keys and its namespaces.
+    pub fn translate(&self, schema_text: &str) -> String {
+        let [system, public, node_lease] = ["system", "public", "node-lease"].map(|name| {
+            let (product, _) = SCHEMA_SUFFIX.split_once('.').unwrap_or_default();
+            format!("{product}-{name}")
+        });
+        schema_text
+            .replace(&format!(".{SCHEMA_SUFFIX}"), &format!(".{}", self.group_suffix))
+            .replace(&format!("{SCHEMA_SUFFIX}/"), &format!("{}/", self.label_domain))
+            .replace(&system, self.namespace_system)
+            .replace(&public, self.namespace_public)
+            .replace(&node_lease, self.namespace_node_lease)
+    }
+
     /// The group that metadata-only forms, tables and option errors belong to: `meta.k8s.io`.
     pub fn meta_group(&self) -> String {
         format!("meta.{}", self.group_suffix)
@@ -119,5 +134,17 @@ mod tests {
         assert_eq!(EXAMPLE.api_version("", "v1"), "v1");
         assert_eq!(EXAMPLE.api_version("coordination.orch.io", "v1"), "coordination.example.io/v1");
         assert_eq!(EXAMPLE.label("metadata.name"), "example.com/metadata.name");
+    }
+
+    #[test]
+    fn texts_are_told_in_other_words() {
+        for (schema, example) in [
+            ("apiGroups: [storage.orch.io, apps]", "apiGroups: [storage.example.io, apps]"),
+            ("system:certificates.orch.io:approver", "system:certificates.example.io:approver"),
+            ("orch.io/kubelet-serving", "example.com/kubelet-serving"),
+            ("orch-system orch-public orch-node-lease", "example-system example-public example-node-lease"),
+        ] {
+            assert_eq!(EXAMPLE.translate(schema), example);
+        }
     }
 }

@@ -85,32 +85,19 @@ fn one_target(
 fn selectors(resource: Option<&ResourceAttributes>, path: &Path<'_>, cx: &mut Validation<'_>) {
     let Some(resource) = resource else { return };
     let path = path.field("resourceAttributes");
-    if let Some(FieldSelectorAttributes { raw_selector, requirements }) = &resource.field_selector {
+    if let Some(FieldSelectorAttributes { requirements, .. }) = &resource.field_selector {
         let at = path.field("fieldSelector");
-        text_or_requirements(raw_selector, requirements.is_empty(), &at, cx);
         let at = at.field("requirements");
         for (index, requirement) in requirements.iter().enumerate() {
             field_requirement(requirement, &at.index(index), cx);
         }
     }
-    if let Some(LabelSelectorAttributes { raw_selector, requirements }) = &resource.label_selector {
+    if let Some(LabelSelectorAttributes { requirements, .. }) = &resource.label_selector {
         let at = path.field("labelSelector");
-        text_or_requirements(raw_selector, requirements.is_empty(), &at, cx);
         let at = at.field("requirements");
         for (index, requirement) in requirements.iter().enumerate() {
             label_requirement(requirement, Operators::Any, &at.index(index), cx);
         }
-    }
-}
-
-/// A selector is either a text or a list of requirements.
-fn text_or_requirements(text: &str, no_requirements: bool, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if text.is_empty() && no_requirements {
-        let detail = format!("when {path} is specified, requirements or rawSelector is required");
-        cx.push(FieldError::required(&path.field("requirements"), &detail));
-    } else if !text.is_empty() && !no_requirements {
-        let detail = "may not specified at the same time as requirements";
-        cx.push(FieldError::invalid(&path.field("rawSelector"), text, detail));
     }
 }
 

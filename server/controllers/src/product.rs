@@ -1,7 +1,9 @@
 //! The controllers of the product's kinds.
 
+pub mod bootstrap_policy;
 mod namespace;
 pub mod own_service;
+mod role_aggregation;
 pub mod system_namespaces;
 mod volume_protection;
 
@@ -21,6 +23,7 @@ pub fn controllers(own_service: OwnService) -> Vec<Box<dyn AnyController>> {
     vec![
         Box::new(namespace::NamespaceContent),
         Box::new(own_service),
+        Box::new(role_aggregation::RoleAggregation::default()),
         Box::new(system_namespaces::SystemNamespaces),
         Box::new(volume_protection::VolumeProtection),
         Box::new(volume_protection::ClaimProtection),

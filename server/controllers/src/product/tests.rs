@@ -1,6 +1,9 @@
 //! The product's controllers together, over a store in memory.
 
-use orch_api::core::v1::{ConfigMap, Namespace, PersistentVolume, PersistentVolumeClaim, Pod, Service};
+use orch_api::{
+    core::v1::{ConfigMap, Namespace, PersistentVolume, PersistentVolumeClaim, Pod, Service},
+    rbac::v1::ClusterRole,
+};
 use orch_kinds::ServiceNetwork;
 use orch_machinery::meta::Meta;
 use orch_registry::options::DeletionOptions;
@@ -206,6 +209,43 @@ async fn a_server_waits_for_the_address_of_its_service() {
     fixture.finish(running).await;
 }
 
+/// A cluster role that others select.
+fn part(name: &str, rules: &Tree) -> Value {
+    json!({"metadata": {"name": name, "labels": {"part": "yes"}}, "rules": rules})
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_aggregated_role_has_the_rules_of_its_parts() {
+    let fixture = Fixture::new().await;
+    let (running, _) = fixture.start(all());
+    let rule = |resource: &str| json!({"verbs": ["get"], "apiGroups": [""], "resources": [resource]});
+    let whole = |name: &str, label: &str| {
+        let selector = json!({"matchLabels": {label: "yes"}});
+        json!({"metadata": {"name": name}, "aggregationRule": {"clusterRoleSelectors": [selector]}})
+    };
+    let rules = |name: &str| {
+        fixture.client.get(fixture.resource::<ClusterRole>(), "", name).unwrap().tree["rules"].clone()
+    };
+    fixture.create::<ClusterRole>(part("b", &json!([rule("pods"), rule("nodes")]))).await;
+    let mut inner = whole("inner", "part");
+    inner["metadata"]["labels"] = json!({"outer": "yes"});
+    fixture.create::<ClusterRole>(inner).await;
+    fixture.create::<ClusterRole>(whole("outer", "outer")).await;
+    fixture.create::<ClusterRole>(part("a", &json!([rule("pods"), rule("secrets")]))).await;
+    fixture.settle().await;
+    let all = json!([rule("pods"), rule("secrets"), rule("nodes")]);
+    assert_eq!((rules("inner"), rules("outer")), (all.clone(), all.clone()));
+
+    fixture.change::<ClusterRole>(("", "inner"), "", |role| role["rules"] = json!([rule("events")])).await;
+    fixture.settle().await;
+    assert_eq!((rules("inner"), rules("outer")), (all.clone(), all));
+    fixture.delete::<ClusterRole>(("", "a")).await;
+    fixture.change::<ClusterRole>(("", "b"), "", |role| role["metadata"]["labels"] = json!({})).await;
+    fixture.settle().await;
+    assert_eq!((rules("inner"), rules("outer")), (Value::Null, Value::Null));
+    fixture.finish(running).await;
+}
+
 /// Operators write these names into their flags.
 #[test]
 fn names_of_all() {
@@ -213,6 +253,7 @@ fn names_of_all() {
     let expected = [
         "namespace",
         "own-service",
+        "clusterrole-aggregation-controller",
         "system-namespaces",
         "persistentvolume-protection",
         "persistentvolumeclaim-protection",

@@ -1,0 +1,7 @@
+//! Objects that every server has, as they stand in `schema/seed`, with the words of the vocabulary `orch`.
+
+/// Roles and bindings of users and of the parts of a cluster.
+pub const ROLES: &str = include_str!("../../schema/seed/roles.yaml");
+
+/// Roles of controllers.
+pub const CONTROLLER_ROLES: &str = include_str!("../../schema/seed/controller-roles.yaml");
