@@ -27,6 +27,7 @@ tok-admin,admin,admin,system:masters
 tok-bob,bob,bob,devs
 tok-carol,carol,carol,\"ops,devs\"
 tok-dave,dave,dave
+tok-node,system:node:one,node-one,system:nodes
 ";
 
 /// How long a start or an orderly end may take before a test gives up.
@@ -233,7 +234,7 @@ impl TestServer {
         Client::new(self.address, tls, protocol)
     }
 
-    /// A user of the token file: `admin`, `bob`, `carol`, `dave`.
+    /// A user of the token file: `admin`, `bob`, `carol`, `dave`; and `node`, which is the node `one`.
     pub fn user(&self, name: &str) -> Client {
         self.without_credentials().with_token(&format!("tok-{name}"))
     }

@@ -29,7 +29,8 @@ async fn one_yaml_file_is_a_new_resource() {
     let [schema, object] = yaml_blocks(&readme).try_into().expect("the README has a schema and an object");
     let example = copy_of_the_example();
     std::fs::write(example.join(PLACE), schema).unwrap();
-    let server = TestServer::options().binary(build(&example)).start().await;
+    let server =
+        TestServer::options().binary(build(&example)).flag("--authorization-mode=AlwaysAllow").start().await;
     let admin = server.admin();
 
     let resources = admin.get("/apis/example.orch.io/v1").await.expect(200);

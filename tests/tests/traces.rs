@@ -21,6 +21,7 @@ const SIDE_BY_SIDE: usize = 16;
 
 /// Traces that play on a server of their own, and the flags it needs.
 const ALONE: &[(&str, &[&str])] = &[
+    ("access-review-selectors", &["--feature-gates=AuthorizeWithSelectors=true"]),
     ("cluster-info", &[]),
     // Forgets history as soon as it can.
     ("expired-versions", &["--history-retention=1ms"]),

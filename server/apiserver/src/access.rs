@@ -8,15 +8,16 @@ use orch_auth::{
     authentication::Authentication,
     authenticator::{Authenticated, Credentials},
     authorization::Authorization,
-    authorizer::{self, Attributes, Authorizer as _, Decision, ResourceTarget},
+    authorizer::{self, Attributes, Authorizer as _, Decision, ResourceTarget, selector::Requirement},
     user::UserInfo,
 };
+use orch_kinds::selectors;
 use orch_registry::{
     context::Access,
     error::{ApiError, Forbidden, ResourceName, Result},
 };
 
-use crate::request::info::Names;
+use crate::request::{info::Names, query::Query};
 
 /// The authentication and authorization of a server.
 pub struct AccessControl {
@@ -24,6 +25,23 @@ pub struct AccessControl {
     pub authentication: Arc<ArcSwap<Authentication>>,
     /// Whether they may.
     pub authorization: Arc<Authorization>,
+    /// Whether authorizers see the selectors of requests.
+    pub shows_selectors: bool,
+}
+
+/// The selectors of a request about several objects.
+#[derive(Default)]
+struct Selectors {
+    fields: Vec<Requirement>,
+    labels: Vec<Requirement>,
+}
+
+/// Why a request is not answered.
+pub enum Refused {
+    /// The caller may not: the answer is this error, a 403.
+    Forbidden(ApiError),
+    /// An authorizer could not find out, and no other one knows.
+    Undecided(String),
 }
 
 /// A caller and the names in their request: decides about verbs other than that of the request.
@@ -58,16 +76,43 @@ impl AccessControl {
     /// Checks one access.
     ///
     /// # Errors
-    /// 403 where the caller may not.
-    pub async fn authorize(&self, caller: &Authenticated, names: &Names<'_>, path: &str) -> Result<()> {
+    /// Where the caller may not, or nobody could find out.
+    pub async fn authorize(
+        &self,
+        caller: &Authenticated,
+        names: &Names<'_>,
+        path: &str,
+        query: &Query,
+    ) -> std::result::Result<(), Refused> {
+        let selectors = self.selectors(names, query);
+        let Selectors { fields, labels } = &selectors;
         let target = if names.is_resource {
-            authorizer::Target::Resource(resource_target(names))
+            authorizer::Target::Resource(ResourceTarget { fields, labels, ..resource_target(names) })
         } else {
             authorizer::Target::Path(path)
         };
         let attributes = Attributes { user: caller.user(), verb: &names.verb, target };
         let decision = self.authorization.authorize(&attributes).resolve().await;
-        if decision.is_allowed() { Ok(()) } else { Err(forbidden(caller, names, path, &decision)) }
+        match decision {
+            Decision::Allow { .. } => Ok(()),
+            Decision::Deny { .. } | Decision::NoOpinion { .. } => {
+                Err(Refused::Forbidden(forbidden(caller, names, path, &decision)))
+            }
+            Decision::Failed { problem, .. } => Err(Refused::Undecided(problem)),
+        }
+    }
+
+    fn selectors(&self, names: &Names<'_>, query: &Query) -> Selectors {
+        if !self.shows_selectors || !names.is_resource {
+            return Selectors::default();
+        }
+        if !matches!(names.verb.as_ref(), "list" | "watch" | "deletecollection") {
+            return Selectors::default();
+        }
+        Selectors {
+            fields: selectors::of_fields(query.text("fieldSelector")),
+            labels: selectors::of_labels(query.text("labelSelector")),
+        }
     }
 
     /// What else a caller may do to the target of their request.
@@ -84,6 +129,7 @@ fn resource_target<'a>(names: &'a Names<'_>) -> ResourceTarget<'a> {
         subresource: &names.subresource,
         namespace: &names.namespace,
         name: &names.name,
+        ..ResourceTarget::default()
     }
 }
 

@@ -100,12 +100,18 @@ fn tokens(config: &Config, directory: &Path) -> Result<TokenIssuer, StartError> 
 
 /// Useful while trying things out, and easily forgotten.
 fn warn_of_open_access(config: &Config) {
-    if config.authentication.anonymous && config.authorization.modes.contains(&Mode::AlwaysAllow) {
+    if !config.authorization.modes.contains(&Mode::AlwaysAllow) {
+        return;
+    }
+    let address = config.serving.address;
+    if config.authentication.anonymous {
         tracing::warn!(
-            address = %config.serving.address,
+            %address,
             "everyone who reaches the address may do everything \
              (--anonymous-auth with --authorization-mode=AlwaysAllow)"
         );
+    } else {
+        tracing::warn!(%address, "every caller may do everything (--authorization-mode=AlwaysAllow)");
     }
 }
 

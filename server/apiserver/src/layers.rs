@@ -37,6 +37,7 @@ use orch_runtime::resource_def::Verb;
 use uuid::Uuid;
 
 use crate::{
+    access::Refused,
     app::App,
     metrics::{DryRun, RequestLabels},
     request::{
@@ -48,7 +49,7 @@ use crate::{
     },
     response::{
         self,
-        status::{Fault, refusal},
+        status::{Fault, refusal, undecided},
         warning,
     },
     routes,
@@ -168,10 +169,14 @@ async fn guarded(
     let credentials = Credentials::new(connection.peer(), authorization, SystemTime::now());
     let hint = credentials.warning();
     let mut response = match app.access.authenticate(&credentials).await {
-        Ok(caller) => match app.access.authorize(&caller, &head.info.names, parts.uri.path()).await {
-            Ok(()) => routes::answer(app, &caller, head, body).await,
-            Err(error) => forbidden(error),
-        },
+        Ok(caller) => {
+            let (names, path) = (&head.info.names, parts.uri.path());
+            match app.access.authorize(&caller, names, path, head.query).await {
+                Ok(()) => routes::answer(app, &caller, head, body).await,
+                Err(Refused::Forbidden(error)) => forbidden(error),
+                Err(Refused::Undecided(problem)) => undecided(&parts.uri.to_string(), &problem),
+            }
+        }
         Err(error) => {
             // Unauthenticated clients do not keep an HTTP/2 connection: opening and resetting streams costs
             // them less than answering costs the server (rapid reset, CVE-2023-44487).

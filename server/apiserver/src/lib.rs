@@ -11,6 +11,7 @@
 
 mod access;
 mod app;
+mod authorizers;
 mod bootstrap;
 mod command;
 pub mod config;

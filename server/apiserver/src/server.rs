@@ -25,12 +25,15 @@ use orch_auth::{
 };
 use orch_controllers::{
     controller::{AnyController, Controller},
-    product::{self, own_service::OwnService, system_namespaces},
+    product::{self, bootstrap_policy, own_service::OwnService, system_namespaces},
     runner::Runner,
     selection,
     stats::Monitor,
 };
-use orch_kinds::{Services, sources::AccountDirectory};
+use orch_kinds::{
+    Services,
+    sources::{AccountDirectory, policies},
+};
 use orch_listener::{ListenError, Listener};
 use orch_machinery::media_type::MediaTypes;
 use orch_registry::{
@@ -39,6 +42,7 @@ use orch_registry::{
     catalog::Catalog,
     client::Client,
     core::Core,
+    feature_gates::AUTHORIZE_WITH_SELECTORS,
     objects::Objects,
     operation::{Operation, Operations, Review},
     read::index::CatalogIndexer,
@@ -53,6 +57,7 @@ use tokio::{sync::watch, task::JoinSet, time::timeout};
 use crate::{
     access::AccessControl,
     app::App,
+    authorizers,
     bootstrap::{self, Prepared, Site},
     config::Config,
     documents::{
@@ -189,7 +194,8 @@ impl Server {
     pub async fn start(mut self, stopping: watch::Receiver<bool>) -> Result<Running, StartError> {
         let started = SystemTime::now();
         self.check_tables()?;
-        let admission = self.admission_chain()?;
+        let mut admission = self.admission_chain()?;
+        let files = authorizers::Files::read(&self.config.authorization, self.config.vocabulary)?;
         let Prepared { authentication, tokens, continue_key, tls, sources, site } =
             bootstrap::prepare(&self.config)?;
         // Before the store is opened, which takes longer: a port that is in use is reported at once.
@@ -204,7 +210,10 @@ impl Server {
 
         let tokens = Arc::new(tokens);
         let accounts = self.accounts(&objects, &tokens);
-        let access = self.access(authentication, &accounts);
+        let rbac = Arc::new(policies::rbac(&objects));
+        let modes = authorizers::of_modes(&self.config.authorization, &files, &objects, &rbac)?;
+        let access = self.access(authentication, &accounts, modes);
+        admission.guard(orch_kinds::guard(rbac, Arc::clone(&access.authorization)));
         self.add_product_operations(&access, tokens);
         let authentication = Arc::clone(&access.authentication);
         let following =
@@ -266,12 +275,18 @@ impl Server {
         Arc::new(ServiceAccountAuthenticator::new(Arc::clone(tokens), directory, vocabulary))
     }
 
-    fn access(&mut self, authentication: Authentication, accounts: &Arc<dyn Authenticator>) -> AccessControl {
+    fn access(
+        &mut self,
+        authentication: Authentication,
+        accounts: &Arc<dyn Authenticator>,
+        modes: Vec<Box<dyn Authorizer>>,
+    ) -> AccessControl {
         let authentication = authentication.with(Box::new(Arc::clone(accounts)));
         let authorizers = std::mem::take(&mut self.authorizers);
         AccessControl {
             authentication: Arc::new(ArcSwap::from_pointee(authentication)),
-            authorization: Arc::new(Authorization::new(&self.config.authorization, authorizers)),
+            authorization: Arc::new(Authorization::new(authorizers, modes)),
+            shows_selectors: self.config.feature_gates.is_on(&AUTHORIZE_WITH_SELECTORS),
         }
     }
 
@@ -363,7 +378,8 @@ fn cannot_listen(error: &ListenError) -> StartError {
     StartError::caused(flag, error)
 }
 
-/// Creates the system namespaces and the server's own service where they are missing.
+/// Creates the system namespaces, the roles and bindings that every server has, and the server's own service
+/// where they are missing.
 ///
 /// In a new store history begins after them. No client can have seen an earlier version, so one that asks for
 /// it has it from other data.
@@ -374,6 +390,10 @@ async fn create_first_objects(core: &Arc<Core>, own_service: &OwnService) -> Res
     system_namespaces::ensure(&client).await.map_err(|error| {
         let why = status::text_for_operator(&error);
         StartError::Runtime(format!("cannot create the system namespaces: {why}"))
+    })?;
+    bootstrap_policy::reconcile(&client).await.map_err(|error| {
+        let why = status::text_for_operator(&error);
+        StartError::Runtime(format!("cannot create the roles that every server has: {why}"))
     })?;
     // The controller tries again; until then the server does its work without it.
     if let Err(error) = own_service.ensure(&client).await {
@@ -400,8 +420,10 @@ fn checks(storage: &Storage, stopping: &watch::Receiver<bool>, monitor: &Monitor
     checks.register("shutdown", &[Probe::Ready], move || {
         if *stopping.borrow() { Err("the server is shutting down".to_owned()) } else { Ok(()) }
     });
-    // The system namespaces are made before anything listens, so the hook has always run.
-    checks.register_hook("start-system-namespaces-controller").finish();
+    // Both are made before anything listens, so the hooks have always run.
+    for hook in ["start-system-namespaces-controller", "rbac/bootstrap-roles"] {
+        checks.register_hook(hook).finish();
+    }
     // Whether each controller runs, and whether what it does succeeds.
     for name in monitor.names() {
         let monitor = monitor.clone();

@@ -3,7 +3,9 @@
 
 mod default_toleration_seconds;
 mod namespace_lifecycle;
+mod node_restriction;
 mod priority;
+mod role_escalation;
 mod storage_object_in_use_protection;
 mod taint_nodes_by_condition;
 
@@ -15,7 +17,8 @@ use orch_runtime::{
 
 pub(crate) use self::{
     default_toleration_seconds::DefaultTolerationSeconds, namespace_lifecycle::NamespaceLifecycle,
-    priority::Priority, storage_object_in_use_protection::StorageObjectInUseProtection,
+    node_restriction::NodeRestriction, priority::Priority, role_escalation::RoleEscalation,
+    storage_object_in_use_protection::StorageObjectInUseProtection,
     taint_nodes_by_condition::TaintNodesByCondition,
 };
 

@@ -4,7 +4,9 @@
 //!
 //! - [`behaviours`]: steps of a write and of a deletion; each file of a kind holds those of that kind;
 //! - [`admission()`]: rules that look at other objects, and fields that the server adds to new objects;
+//! - [`guard`]: who may write which roles and bindings;
 //! - [`operations()`]: sub-resources that do something, and kinds that are questions (reviews);
+//! - [`selectors`]: selectors of requests and reviews, for authorizers;
 //! - [`sources`]: the stored objects that authentication looks up;
 //! - [`volume_protection`]: when volumes and claims are in use, for admission and controllers alike.
 
@@ -23,6 +25,7 @@ mod pod;
 mod reviews;
 mod role_binding;
 mod secret;
+pub mod selectors;
 mod service;
 mod service_account;
 pub mod sources;
@@ -49,7 +52,10 @@ use orch_api::{
     storage::v1::CSIDriver,
     storagemigration::v1alpha1::StorageVersionMigration,
 };
-use orch_auth::{authentication::Authentication, authorization::Authorization, service_account::TokenIssuer};
+use orch_auth::{
+    authentication::Authentication, authorization::Authorization, rbac::authorizer::Rbac,
+    service_account::TokenIssuer,
+};
 use orch_registry::{admission::AdmissionPlugin, behaviour::Behaviours, operation::Operations};
 
 pub use self::service::{NodePorts, ServiceNetwork};
@@ -114,10 +120,17 @@ pub fn operations(services: &Services, operations: &mut Operations) {
     operations.register_review::<authentication_v1::TokenReview>(token_owner);
 }
 
+/// The plugin that keeps callers from giving away permissions that they do not have. Operators cannot turn it
+/// off.
+pub fn guard(rbac: Arc<Rbac>, authorization: Arc<Authorization>) -> Box<dyn AdmissionPlugin> {
+    Box::new(admission::RoleEscalation { rbac, authorization })
+}
+
 /// The admission plugins, in the order in which the reference runs those of the same names.
 pub fn admission() -> Vec<Box<dyn AdmissionPlugin>> {
     vec![
         Box::new(admission::NamespaceLifecycle),
+        Box::new(admission::NodeRestriction),
         Box::new(admission::TaintNodesByCondition),
         Box::new(admission::Priority),
         Box::new(admission::DefaultTolerationSeconds),

@@ -103,7 +103,8 @@ impl TestServer {
     }
 }
 
-struct Everything;
+/// May do everything.
+pub(crate) struct Everything;
 
 impl Access for Everything {
     fn may<'a>(&'a self, _verb: &'a str) -> Answer<'a, Decision> {

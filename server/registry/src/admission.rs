@@ -6,6 +6,7 @@
 
 use orch_auth::{answer::Answer, user::UserInfo};
 use orch_runtime::{
+    Tree,
     object::ApiObject,
     resource_def::{FieldPath, ResourceDef, SubresourceDef, Verb},
 };
@@ -25,6 +26,8 @@ pub struct AdmissionRequest<'a> {
     pub namespace: &'a str,
     /// The object's name, also where it was generated.
     pub name: &'a str,
+    /// The name in the request's path; empty for a POST to a collection.
+    pub name_in_path: &'a str,
     /// Who writes.
     pub user: &'a UserInfo,
     /// Whether nothing will be stored.
@@ -34,6 +37,8 @@ pub struct AdmissionRequest<'a> {
     /// The object as it is stored; absent for creates and operations. For a deletion it is there in
     /// [`AdmissionPlugin::validate`], unless it is no object of its kind by today's schema.
     pub old: Option<&'a dyn ApiObject>,
+    /// The body of an operation; absent for all other writes.
+    pub body: Option<&'a Tree>,
     /// The stored objects.
     pub objects: &'a Objects,
     /// What must still hold when a create or an update commits; otherwise the whole write runs again. For
@@ -112,6 +117,12 @@ impl AdmissionChain {
             is_named(&config.enabled) || (plugin.is_on_by_default() && !is_named(&config.disabled))
         };
         Ok(AdmissionChain { plugins: plugins.into_iter().filter(|plugin| is_on(&**plugin)).collect() })
+    }
+
+    /// Adds a plugin that operators cannot turn off. It is the last to change the object, so that nobody
+    /// changes what it has looked at.
+    pub fn guard(&mut self, plugin: Box<dyn AdmissionPlugin>) {
+        self.plugins.push(plugin);
     }
 
     /// Lets every plugin change the object, or refuse the write.

@@ -16,8 +16,12 @@ use orch_runtime::{
 pub const UNSAFE_DELETION: FeatureGate =
     FeatureGate { name: "AllowUnsafeMalformedObjectDeletion", stage: GateStage::Alpha, default: false };
 
+/// Shows authorizers the selectors of a request, and those in access reviews.
+pub const AUTHORIZE_WITH_SELECTORS: FeatureGate =
+    FeatureGate { name: "AuthorizeWithSelectors", stage: GateStage::Alpha, default: false };
+
 /// The gates of the server itself; schema files have others.
-const OWN: &[FeatureGate] = &[UNSAFE_DELETION];
+const OWN: &[FeatureGate] = &[UNSAFE_DELETION, AUTHORIZE_WITH_SELECTORS];
 
 /// The names that stand for all features of a stage.
 const STAGES: &[(&str, GateStage)] = &[("AllAlpha", GateStage::Alpha), ("AllBeta", GateStage::Beta)];

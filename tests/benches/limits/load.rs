@@ -33,13 +33,30 @@ pub struct Shape {
     path: Arc<str>,
     template: Option<(&'static str, Arc<str>)>,
     status: u16,
+    authorization: &'static str,
+}
+
+/// The administrator of test servers.
+const ADMINISTRATOR: &str = "Bearer tok-admin";
+
+impl Shape {
+    /// The same with another credential.
+    pub fn by(self, authorization: &'static str) -> Self {
+        Shape { authorization, ..self }
+    }
 }
 
 const JSON: &str = "application/json";
 
 /// GET of a path.
 pub fn get(path: &str) -> Shape {
-    Shape { method: Method::GET, path: path.into(), template: None, status: 200 }
+    Shape {
+        method: Method::GET,
+        path: path.into(),
+        template: None,
+        status: 200,
+        authorization: ADMINISTRATOR,
+    }
 }
 
 /// POST of a template in which `NAME` is replaced by a new name each time.
@@ -58,7 +75,8 @@ pub fn apply(item: &str, template: &str) -> Shape {
 }
 
 fn written(method: Method, path: &str, media_type: &'static str, template: &str, status: u16) -> Shape {
-    Shape { method, path: path.into(), template: Some((media_type, template.into())), status }
+    let template = Some((media_type, template.into()));
+    Shape { method, path: path.into(), template, status, authorization: ADMINISTRATOR }
 }
 
 impl Load {
@@ -123,7 +141,7 @@ impl Load {
 
 async fn exchange(connection: &mut Connection, shape: &Shape, number: usize) {
     let mut headers = HeaderMap::with_capacity(4);
-    headers.insert(header::AUTHORIZATION, HeaderValue::from_static("Bearer tok-admin"));
+    headers.insert(header::AUTHORIZATION, HeaderValue::from_static(shape.authorization));
     let body = match &shape.template {
         None => Bytes::new(),
         Some((media_type, template)) => {

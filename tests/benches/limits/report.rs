@@ -54,6 +54,11 @@ impl Report {
         self.add(what, time.as_secs_f64() * 1000.0, "ms", wanted, String::new());
     }
 
+    /// A short duration, in microseconds.
+    pub fn micros(&mut self, what: &str, time: Duration, wanted: Wanted) {
+        self.add(what, time.as_secs_f64() * 1e6, "us", wanted, String::new());
+    }
+
     /// A number of bytes, in mebibytes.
     pub fn size(&mut self, what: &str, bytes: f64, wanted: Wanted) {
         self.add(what, bytes / 1024.0 / 1024.0, "MiB", wanted, String::new());

@@ -95,32 +95,43 @@ async fn every_listed_verb_is_served_and_guarded() {
     assert!(covered > 5 * 7, "{covered}");
 }
 
+/// A resource or a sub-resource that the server lists.
 #[derive(Debug)]
-struct Resource {
-    group: String,
-    version: String,
-    name: String,
-    namespaced: bool,
-    verbs: Vec<String>,
+pub struct Resource {
+    pub group: String,
+    pub version: String,
+    /// `pods`, `pods/status`.
+    pub name: String,
+    pub namespaced: bool,
+    pub verbs: Vec<String>,
 }
 
 impl Resource {
-    fn subresource(&self) -> bool {
+    pub fn subresource(&self) -> bool {
         self.name.contains('/')
     }
 
-    fn qualified(&self) -> String {
+    pub fn qualified(&self) -> String {
         format!("{}/{}/{}", self.group, self.version, self.name)
     }
 
-    fn collection(&self) -> String {
+    /// The path of its objects; of a sub-resource, of the resource above it.
+    pub fn collection(&self) -> String {
         let root = if self.group.is_empty() { "/api".to_owned() } else { format!("/apis/{}", self.group) };
         let namespace = if self.namespaced { "/namespaces/default" } else { "" };
-        format!("{root}/{}{namespace}/{}", self.version, self.name)
+        let (resource, _) = self.name.split_once('/').unwrap_or((&self.name, ""));
+        format!("{root}/{}{namespace}/{resource}", self.version)
+    }
+
+    /// The path of one object, or of its sub-resource.
+    pub fn item(&self, name: &str) -> String {
+        let item = format!("{}/{name}", self.collection());
+        self.name.split_once('/').map_or(item.clone(), |(_, subresource)| format!("{item}/{subresource}"))
     }
 }
 
-async fn legacy_resources(client: &Client) -> Vec<Resource> {
+/// Everything that the server lists.
+pub async fn legacy_resources(client: &Client) -> Vec<Resource> {
     let mut group_versions = vec![(String::new(), "v1".to_owned())];
     for group in client.get("/apis").await.expect(200)["groups"].as_array().unwrap() {
         for version in group["versions"].as_array().unwrap() {

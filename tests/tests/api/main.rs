@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
 #![allow(clippy::similar_names, reason = "a list, a lost one and the last one are what tests talk about")]
 
+mod access_matrix;
 mod auth;
 mod bad_input;
 mod bindings;
@@ -31,6 +32,7 @@ mod priorities;
 mod protobuf;
 mod read_options;
 mod restart;
+mod roles;
 mod server_metadata;
 mod services;
 mod shutdown;

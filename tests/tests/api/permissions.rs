@@ -152,6 +152,7 @@ async fn beside_a_server(test: impl AsyncFnOnce(&Site)) {
     let arguments = [
         "orch",
         "--secure-port=0",
+        "--authorization-mode=AlwaysAllow",
         "--feature-gates=AllowUnsafeMalformedObjectDeletion=true",
         &format!("--data-dir={}", data.display()),
         &format!("--token-auth-file={}", tokens.display()),

@@ -94,16 +94,8 @@ pub fn a_review_has_one_subject_and_one_question() {
     }
 }
 
-pub fn selectors_have_one_form_and_requirements_are_complete() {
+pub fn requirements_of_selectors_are_complete() {
     let at = |selector: &str, rest: &str| format!("spec.resourceAttributes.{selector}Selector.{rest}");
-    let both = "Invalid value: \"a=b\": may not specified at the same time as requirements";
-    let none = |selector: &str| {
-        let detail = format!(
-            "requirements: Required value: when spec.resourceAttributes.{selector}Selector is specified, requirements or \
-             rawSelector is required"
-        );
-        at(selector, &detail)
-    };
     let values =
         "requirements[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'";
     let no_values = "requirements[0].values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
@@ -111,11 +103,8 @@ pub fn selectors_have_one_form_and_requirements_are_complete() {
         for (value, expected) in [
             (json!({"rawSelector": "a=b"}), vec![]),
             (json!({"requirements": [{"key": "a", "operator": "Near", "values": ["b"]}]}), vec![]),
-            (json!({}), vec![none(selector)]),
-            (
-                json!({"rawSelector": "a=b", "requirements": [{"key": "a", "operator": "Exists"}]}),
-                vec![at(selector, &format!("rawSelector: {both}"))],
-            ),
+            // It is unlimited.
+            (json!({}), vec![]),
             (json!({"requirements": [{"key": "a", "operator": "In"}]}), vec![at(selector, values)]),
             (
                 json!({"requirements": [{"key": "a", "operator": "Exists", "values": ["b"]}]}),

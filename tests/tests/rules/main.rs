@@ -33,7 +33,7 @@ macro_rules! tables {
 tables! {
     access_review {
         a_review_has_one_subject_and_one_question
-        selectors_have_one_form_and_requirements_are_complete
+        requirements_of_selectors_are_complete
         rules_are_asked_of_one_namespace
     }
     binding { the_target_is_a_node }

@@ -31,11 +31,27 @@ pub const ARROWS: &[(&str, &[&str])] = &[
     ),
     (
         "orch-kinds",
-        &["orch-api", "orch-auth", "orch-machinery", "orch-registry", "orch-runtime", "orch-storage"],
+        &[
+            "orch-api",
+            "orch-auth",
+            "orch-machinery",
+            "orch-meta",
+            "orch-registry",
+            "orch-runtime",
+            "orch-storage",
+        ],
     ),
     (
         "orch-controllers",
-        &["orch-api", "orch-kinds", "orch-machinery", "orch-registry", "orch-runtime", "orch-storage"],
+        &[
+            "orch-api",
+            "orch-kinds",
+            "orch-machinery",
+            "orch-meta",
+            "orch-registry",
+            "orch-runtime",
+            "orch-storage",
+        ],
     ),
     (
         "orch-apiserver",

@@ -1,5 +1,7 @@
 //! What callers may do.
 
+use std::path::PathBuf;
+
 use clap::{
     Args,
     builder::{PossibleValuesParser, TypedValueParser},
@@ -17,14 +19,20 @@ pub struct AuthorizationFlags {
         long,
         value_name = "MODE[,MODE...]",
         value_delimiter = ',',
-        default_value = Mode::AlwaysAllow.name(),
+        default_values = DEFAULT.map(Mode::name),
         value_parser = mode(),
     )]
     authorization_mode: Vec<Mode>,
+    /// The policies of the mode ABAC: one JSON object in each line.
+    #[arg(long, value_name = "FILE")]
+    authorization_policy_file: Option<PathBuf>,
 }
 
+/// The modes of a server that is told nothing about them.
+const DEFAULT: [Mode; 2] = [Mode::Node, Mode::Rbac];
+
 impl AuthorizationFlags {
-    /// Checks that no mode is named twice.
+    /// Checks that no mode is named twice, and that the mode ABAC has its file.
     pub fn check(self) -> Result<AuthorizationConfig, StartError> {
         let modes = self.authorization_mode;
         for (position, mode) in modes.iter().enumerate() {
@@ -33,7 +41,16 @@ impl AuthorizationFlags {
                 return Err(StartError::configuration("--authorization-mode", problem));
             }
         }
-        Ok(AuthorizationConfig { modes })
+        let policy_file = self.authorization_policy_file;
+        let problem = match (&policy_file, modes.contains(&Mode::Abac)) {
+            (None, true) => Some("is needed by --authorization-mode=ABAC"),
+            (Some(_), false) => Some("is for --authorization-mode=ABAC alone"),
+            _ => None,
+        };
+        if let Some(problem) = problem {
+            return Err(StartError::configuration("--authorization-policy-file", problem));
+        }
+        Ok(AuthorizationConfig { modes, policy_file })
     }
 }
 

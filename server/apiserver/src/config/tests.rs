@@ -33,7 +33,7 @@ fn no_flags_are_needed() {
     assert_eq!(config.serving.tls_files, None);
     assert_eq!(config.serving.request_timeout, Duration::from_mins(1));
     assert_eq!(config.authentication, orch_auth::authentication::AuthenticationConfig::default());
-    assert_eq!(config.authorization.modes, [Mode::AlwaysAllow]);
+    assert_eq!(config.authorization.modes, [Mode::Node, Mode::Rbac]);
     assert_eq!(config.storage.data_dir, Path::new("orch-data"));
     assert_eq!(config.storage.history_retention, Duration::from_mins(5));
     assert_eq!((config.logging.format, config.logging.filter.as_str()), (LogFormat::Text, "info"));
@@ -74,6 +74,9 @@ fn every_flag_reaches_the_configuration() {
         (&["--anonymous-auth=true"], |c| c.authentication.anonymous),
         (&["--anonymous-auth=1"], |c| c.authentication.anonymous),
         (&["--anonymous-auth=false"], |c| !c.authentication.anonymous),
+        (&["--authorization-mode=ABAC", "--authorization-policy-file=a"], |c| {
+            c.authorization.policy_file.as_deref() == Some("a".as_ref())
+        }),
         (&["--authorization-mode=AlwaysDeny,AlwaysAllow"], |c| {
             c.authorization.modes == [Mode::AlwaysDeny, Mode::AlwaysAllow]
         }),
@@ -139,7 +142,7 @@ fn what_is_wrong_is_one_line_with_a_remedy() {
         (
             &["--authorization-mode=RBCA"],
             "invalid value 'RBCA' for '--authorization-mode <MODE[,MODE...]>' \
-             (one of: AlwaysAllow, AlwaysDeny); \
+             (one of: AlwaysAllow, AlwaysDeny, ABAC, Node, RBAC); \
              --help lists all flags",
         ),
         (
@@ -157,6 +160,14 @@ fn what_is_wrong_is_one_line_with_a_remedy() {
             "a value is required for '--data-dir <DIR>' but none was supplied; --help lists all flags",
         ),
         (&["--authorization-mode=AlwaysDeny,AlwaysDeny"], "--authorization-mode: AlwaysDeny is given twice"),
+        (
+            &["--authorization-mode=ABAC"],
+            "--authorization-policy-file: is needed by --authorization-mode=ABAC",
+        ),
+        (
+            &["--authorization-policy-file=a"],
+            "--authorization-policy-file: is for --authorization-mode=ABAC alone",
+        ),
         (&["--tls-cert-file=a"], "--tls-cert-file: needs --tls-private-key-file too"),
         (&["--tls-private-key-file=a"], "--tls-private-key-file: needs --tls-cert-file too"),
         (&["-v11"], "--log-level: numbers go from 0 to 10"),

@@ -66,7 +66,7 @@ impl<'r> RequestInfo<'r> {
     /// Reads a request line.
     pub fn parse(catalog: &'r Catalog, method: &Method, path: &'r str, query: &'r Query) -> Self {
         let segments = decoded_segments(path);
-        let Some(ApiNames { mut names, watch_prefix, tail }) = api_names(&segments) else {
+        let Some(ApiNames { mut names, prefix, tail }) = api_names(&segments) else {
             let names = Names { verb: lower_case(method), ..Names::default() };
             return RequestInfo { names, route: Route::NonResource, spelling: None };
         };
@@ -74,14 +74,23 @@ impl<'r> RequestInfo<'r> {
         if let Some(own) = spelling.and_then(|spelling| spelling.own_name(&names.group)) {
             names.group = own.into();
         }
-        let route = route(catalog, method, query, watch_prefix, tail, &mut names);
+        let mut route = route(catalog, method, query, prefix == Some(WATCH), tail, &mut names);
+        if prefix == Some(PROXY) {
+            names.verb = PROXY.into();
+            route = Route::Refused(ApiError::UnknownResource);
+        }
         RequestInfo { names, route, spelling }
     }
 }
 
+/// Segments before the rest of a path that are its verb. The first is deprecated and served, the second is
+/// authorized and not served.
+const WATCH: &str = "watch";
+const PROXY: &str = "proxy";
+
 struct ApiNames<'r, 's> {
     names: Names<'r>,
-    watch_prefix: bool,
+    prefix: Option<&'static str>,
     tail: &'s [Cow<'r, str>],
 }
 
@@ -94,10 +103,10 @@ fn api_names<'r, 's>(segments: &'s [Cow<'r, str>]) -> Option<ApiNames<'r, 's>> {
         }
         _ => return None,
     };
-    let watch_prefix = tail.len() > 1 && tail[0] == "watch";
-    let tail = if watch_prefix { &tail[1..] } else { tail };
+    let prefix = [WATCH, PROXY].into_iter().find(|prefix| tail.len() > 1 && tail[0] == *prefix);
+    let tail = if prefix.is_some() { &tail[1..] } else { tail };
     let names = Names { is_resource: true, group, version: version.clone(), ..Names::default() };
-    Some(ApiNames { names, watch_prefix, tail })
+    Some(ApiNames { names, prefix, tail })
 }
 
 fn route<'r>(
@@ -116,7 +125,8 @@ fn route<'r>(
     names.namespace.clone_from(if own_namespace { &path.name } else { &path.namespace });
     names.name.clone_from(&path.name);
     let verb = verb(method, query, watch_prefix, &path);
-    names.verb = verb.map_or_else(|| lower_case(method), |verb| verb.as_str().into());
+    names.verb =
+        verb.or_else(|| verb_of_odd_pair(method, watch_prefix, &path)).map_or("", Verb::as_str).into();
     if path.name.is_empty() && matches!(verb, Some(Verb::List | Verb::Watch)) {
         names.name = pinned_name(query.text("fieldSelector")).unwrap_or_default().into();
     }
@@ -237,6 +247,20 @@ fn verb(method: &Method, query: &Query, watch_prefix: bool, path: &PathParts<'_>
         ("PATCH", true) => Some(Verb::Patch),
         ("DELETE", true) => Some(Verb::Delete),
         ("DELETE", false) => Some(Verb::DeleteCollection),
+        _ => None,
+    }
+}
+
+/// What is authorized where a path has no such method: the method alone decides. Another method has no verb,
+/// and only a rule for all verbs allows it.
+fn verb_of_odd_pair(method: &Method, watch_prefix: bool, path: &PathParts<'_>) -> Option<Verb> {
+    match method.as_str() {
+        _ if watch_prefix => Some(Verb::Watch),
+        "POST" => Some(Verb::Create),
+        "PUT" => Some(Verb::Update),
+        "PATCH" => Some(Verb::Patch),
+        "DELETE" if path.name.is_empty() => Some(Verb::DeleteCollection),
+        "DELETE" => Some(Verb::Delete),
         _ => None,
     }
 }

@@ -48,6 +48,17 @@ pub fn refusal(error: ApiError) -> Response {
     response
 }
 
+/// The answer where nobody could find out whether the caller may, which is no Status.
+pub fn undecided(uri: &str, problem: &str) -> Response {
+    let public = format!("Internal Server Error: {uri:?}: {problem}");
+    let headers =
+        [(header::CONTENT_TYPE, "text/plain; charset=utf-8"), (header::X_CONTENT_TYPE_OPTIONS, "nosniff")];
+    let mut response = (StatusCode::INTERNAL_SERVER_ERROR, headers, format!("{public}\n")).into_response();
+    let public = "an authorizer failed".to_owned();
+    response.extensions_mut().insert(Fault { public, detail: problem.to_owned() });
+    response
+}
+
 /// An error as the log and the operator read it: with what is kept from clients.
 pub fn text_for_operator(error: &ApiError) -> String {
     match error {

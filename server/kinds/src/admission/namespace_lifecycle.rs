@@ -143,10 +143,12 @@ mod tests {
             subresource: None,
             namespace: NAMESPACE,
             name: "a",
+            name_in_path: "",
             user: &user,
             dry_run: false,
             object: None,
             old: None,
+            body: None,
             objects: server.core.objects(),
             conditions: &mut conditions,
         };

@@ -12,7 +12,13 @@ use orch_auth::{
     authorizer::{Attributes, Authorizer, Decision, ResourceTarget, Target},
     user::UserInfo,
 };
-use orch_registry::{context::RequestContext, error::Result, operation::Review};
+use orch_registry::{
+    context::RequestContext,
+    error::{ApiError, Result},
+    operation::Review,
+};
+
+use crate::selectors;
 
 /// Answers questions about access with the decisions that the authorizers would make.
 #[derive(Clone)]
@@ -42,8 +48,13 @@ impl Access {
         resource: Option<&ResourceAttributes>,
         path: Option<&NonResourceAttributes>,
     ) -> SubjectAccessReviewStatus {
+        let fields = selectors::of_field_attributes(resource.and_then(|it| it.field_selector.as_ref()));
+        let labels = selectors::of_label_attributes(resource.and_then(|it| it.label_selector.as_ref()));
         let (verb, target) = match (resource, path) {
-            (Some(resource), _) => (resource.verb.as_str(), Target::Resource(resource_target(resource))),
+            (Some(resource), _) => {
+                let target = ResourceTarget { fields: &fields, labels: &labels, ..resource_target(resource) };
+                (resource.verb.as_str(), Target::Resource(target))
+            }
             (None, Some(path)) => (path.verb.as_str(), Target::Path(&path.path)),
             (None, None) => return SubjectAccessReviewStatus::default(),
         };
@@ -53,12 +64,19 @@ impl Access {
             allowed: decision.is_allowed(),
             denied: matches!(decision, Decision::Deny { .. }),
             reason: decision.reason().to_owned(),
-            evaluation_error: String::new(),
+            evaluation_error: match decision {
+                Decision::Failed { problem, .. } => problem,
+                _ => String::new(),
+            },
         }
     }
 }
 
 impl Review<SubjectAccessReview> for Access {
+    fn prepare(&self, question: &mut SubjectAccessReview) -> Result<()> {
+        check_selectors(question.spec.resource_attributes.as_ref())
+    }
+
     fn answer<'a>(
         &'a self,
         _cx: &'a RequestContext<'a>,
@@ -79,7 +97,7 @@ impl Review<LocalSubjectAccessReview> for Access {
         {
             resource.namespace.clone_from(&question.metadata.namespace);
         }
-        Ok(())
+        check_selectors(question.spec.resource_attributes.as_ref())
     }
 
     fn answer<'a>(
@@ -95,6 +113,10 @@ impl Review<LocalSubjectAccessReview> for Access {
 }
 
 impl Review<SelfSubjectAccessReview> for Access {
+    fn prepare(&self, question: &mut SelfSubjectAccessReview) -> Result<()> {
+        check_selectors(question.spec.resource_attributes.as_ref())
+    }
+
     fn answer<'a>(
         &'a self,
         cx: &'a RequestContext<'a>,
@@ -117,5 +139,24 @@ fn resource_target(resource: &ResourceAttributes) -> ResourceTarget<'_> {
         subresource: &resource.subresource,
         namespace: &resource.namespace,
         name: &resource.name,
+        ..ResourceTarget::default()
     }
+}
+
+/// A selector is a text or a list of requirements. With neither it is unlimited.
+fn check_selectors(resource: Option<&ResourceAttributes>) -> Result<()> {
+    let Some(resource) = resource else { return Ok(()) };
+    let fields = resource.field_selector.as_ref();
+    let fields = fields.map(|it| ("fieldSelector", &it.raw_selector, it.requirements.is_empty()));
+    let labels = resource.label_selector.as_ref();
+    let labels = labels.map(|it| ("labelSelector", &it.raw_selector, it.requirements.is_empty()));
+    for (field, text, is_text_alone) in fields.into_iter().chain(labels) {
+        if !text.is_empty() && !is_text_alone {
+            return Err(ApiError::BadRequest(format!(
+                "spec.resourceAttributes.{field}.rawSelector: may not specified at the same time as \
+                 requirements"
+            )));
+        }
+    }
+    Ok(())
 }

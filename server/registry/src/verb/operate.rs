@@ -27,6 +27,6 @@ pub async fn operate(
         let gated = GatedFields::of(body.type_def, |gate| cx.core.gates().is_on(gate));
         gated.drop_from(&mut tree, None, body.type_def);
     }
-    plugins::ask_about_operation(cx, &target, options.dry_run).await?;
+    plugins::ask_about_operation(cx, &target, options.dry_run, &tree).await?;
     operation.perform(OperationContext { cx, target: &target, options: &options }, tree).await
 }

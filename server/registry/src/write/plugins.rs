@@ -23,9 +23,17 @@ pub fn request<'a>(attempt: Attempt<'a>, draft: &'a mut Draft<'_>) -> AdmissionR
 ///
 /// # Errors
 /// Of the plugin that refuses.
-pub async fn ask_about_operation(cx: &RequestContext<'_>, target: &Target<'_>, dry_run: bool) -> Result<()> {
+pub async fn ask_about_operation(
+    cx: &RequestContext<'_>,
+    target: &Target<'_>,
+    dry_run: bool,
+    body: &Tree,
+) -> Result<()> {
     let mut conditions = Vec::new();
-    let mut request = without_object(cx, target, Verb::Create, dry_run, &mut conditions);
+    let mut request = AdmissionRequest {
+        body: Some(body),
+        ..without_object(cx, target, Verb::Create, dry_run, &mut conditions)
+    };
     cx.core.admission().mutate(&mut request).await?;
     cx.core.admission().validate(&mut request).await
 }
@@ -73,10 +81,12 @@ fn without_object<'a>(
         subresource: target.subresource,
         namespace: &target.namespace,
         name: &target.name,
+        name_in_path: &target.name,
         user: cx.caller.user,
         dry_run,
         object: None,
         old: None,
+        body: None,
         objects: cx.core.objects(),
         conditions,
     }

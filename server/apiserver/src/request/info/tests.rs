@@ -4,7 +4,7 @@ use http::Method;
 
 use orch_registry::error::ApiError;
 
-use super::{RequestInfo, Route};
+use super::{Names, RequestInfo, Route};
 use crate::{
     request::query::Query,
     test_catalog::{KUBERNETES, catalog},
@@ -110,6 +110,30 @@ fn what_does_not_exist_is_told_from_what_is_not_allowed() {
     ] {
         assert_eq!(read(method, line), expected, "{method} {line}");
     }
+}
+
+#[test]
+fn every_method_has_the_verb_that_is_authorized() {
+    let catalog = catalog(&KUBERNETES);
+    for (method, path, verb) in [
+        ("POST", "/api/v1/namespaces/ns/configmaps/a", "create"),
+        ("PUT", "/api/v1/namespaces/ns/configmaps", "update"),
+        ("PATCH", "/api/v1/namespaces/ns/configmaps", "patch"),
+        ("DELETE", "/api/v1/configmaps", "deletecollection"),
+        ("OPTIONS", "/api/v1/namespaces/ns/configmaps/a", ""),
+        ("DELETE", "/api/v1/watch/namespaces/ns/configmaps/a", "watch"),
+        ("GET", "/api/v1/proxy/namespaces/ns/pods/p", "proxy"),
+        ("POST", "/version", "post"),
+    ] {
+        let (method, query) = (Method::from_bytes(method.as_bytes()).unwrap(), Query::parse(None));
+        let info = RequestInfo::parse(&catalog, &method, path, &query);
+        assert_eq!(info.names.verb, verb, "{method} {path}");
+    }
+    let query = Query::parse(None);
+    let info = RequestInfo::parse(&catalog, &Method::GET, "/api/v1/proxy/namespaces/ns/pods/p", &query);
+    let Names { resource, namespace, name, .. } = &info.names;
+    assert_eq!([resource, namespace, name], ["pods", "ns", "p"]);
+    assert!(matches!(info.route, Route::Refused(ApiError::UnknownResource)));
 }
 
 #[test]
