@@ -125,8 +125,12 @@ fn parts_of(rule: &PolicyRule) -> impl Iterator<Item = PolicyRule> {
 
 /// Puts rules together that differ in their verbs alone and are about one resource.
 fn compact(rules: Vec<PolicyRule>) -> Vec<PolicyRule> {
+    /// A group, a resource and at most one name.
+    type About = (String, String, Vec<String>);
+    /// In the order in which they came, and for looking up.
+    type Verbs = (Vec<String>, HashSet<String>);
     let mut compacted = Vec::new();
-    let mut simple: BTreeMap<(String, String, Vec<String>), (Vec<String>, HashSet<String>)> = BTreeMap::new();
+    let mut simple: BTreeMap<About, Verbs> = BTreeMap::new();
     for rule in rules {
         let is_simple = rule.groups.len() == 1 && rule.resources.len() == 1 && rule.names.len() <= 1;
         if !is_simple || !rule.paths.is_empty() {
