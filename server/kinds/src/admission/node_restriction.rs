@@ -313,6 +313,9 @@ mod tests {
     use super::*;
     use crate::testing::{Everything, NAMESPACE, TestServer};
 
+    /// A change of a pod, and a part of the refusal.
+    type Case<'a> = (&'a dyn Fn(&mut Tree), &'a str);
+
     struct Site {
         server: TestServer,
         user: UserInfo,
@@ -393,7 +396,6 @@ mod tests {
             pod
         };
         let volume = |source: Tree| json!([{"name": "v", "secret": source}]);
-        type Case<'a> = (&'a dyn Fn(&mut Tree), &'a str);
         let cases: [Case<'_>; 8] = [
             (&|pod| pod["metadata"]["annotations"] = json!({}), "node \"one\" can only create mirror pods"),
             (&|pod| pod["spec"]["nodeName"] = "two".into(), "pods with spec.nodeName set to itself"),
