@@ -1,58 +1,132 @@
-//! The authorizers of the configured modes, over the stored objects.
+//! The authorizers of the configuration, over the stored objects.
 
-use std::sync::Arc;
+mod following;
+
+use std::{path::PathBuf, sync::Arc};
 
 use orch_auth::{
     abac::Abac,
-    authorization::{AuthorizationConfig, Mode},
-    authorizer::{Authorizer, always_allow::AlwaysAllow, always_deny::AlwaysDeny},
+    authorization::{Authorization, AuthorizationConfig, Mode},
+    authorization_file::{self, Configured, ConfiguredKind},
+    authorizer::{Authorizer, always_allow::AlwaysAllow, always_deny::AlwaysDeny, replaceable::Replaceable},
     rbac::authorizer::Rbac,
+    webhook::Webhook,
 };
 use orch_controllers::product::bootstrap_policy;
 use orch_kinds::sources::node_graph;
 use orch_registry::objects::Objects;
 use orch_runtime::vocabulary::Vocabulary;
 
+pub use following::follow;
+
 use crate::{response::status::text_for_operator, start_error::StartError};
 
-/// The files that authorizers are made from.
+/// What is read from files before anything listens.
 pub struct Files {
     /// The policies of the mode ABAC.
     abac: Option<Arc<Abac>>,
+    /// The authorizers of the file, or of the flags, in order.
+    configured: Vec<Configured>,
 }
 
 impl Files {
-    /// Reads them. To be called before anything listens.
+    /// Reads them.
     pub fn read(config: &AuthorizationConfig, vocabulary: &Vocabulary) -> Result<Self, StartError> {
         let read = |path| Abac::read(path, vocabulary);
         let abac = config.policy_file.as_deref().map(read).transpose();
         let abac = abac.map_err(|error| StartError::caused("--authorization-policy-file", &error))?;
-        Ok(Files { abac: abac.map(Arc::new) })
+        let configured = match &config.file {
+            Some(path) => authorization_file::read(path, vocabulary)
+                .map_err(|error| StartError::caused("--authorization-config", &error))?,
+            None => of_flags(config, vocabulary)?,
+        };
+        Ok(Files { abac: abac.map(Arc::new), configured })
     }
 }
 
-/// One authorizer for each mode, in the order of the modes.
-pub fn of_modes(
-    config: &AuthorizationConfig,
-    files: &Files,
-    objects: &Objects,
-    rbac: &Arc<Rbac>,
-) -> Result<Vec<Box<dyn Authorizer>>, StartError> {
-    let authorizer = |mode: &Mode| -> Result<Box<dyn Authorizer>, StartError> {
-        Ok(match mode {
+/// One authorizer for each mode of the flags.
+fn of_flags(config: &AuthorizationConfig, vocabulary: &Vocabulary) -> Result<Vec<Configured>, StartError> {
+    let configured = |mode: &Mode| {
+        let kind = match (mode, &config.webhook) {
+            (Mode::Webhook, Some(webhook)) => {
+                let webhook = Webhook::of_flags(webhook, vocabulary)
+                    .map_err(|error| StartError::caused("--authorization-webhook-config-file", &error))?;
+                ConfiguredKind::Webhook(Box::new(webhook))
+            }
+            _ => ConfiguredKind::Mode(*mode),
+        };
+        Ok(Configured { name: mode.name().to_lowercase(), kind, files: Vec::new() })
+    };
+    config.modes.iter().map(configured).collect()
+}
+
+/// The authorizers that the server has itself, which a change of the configuration does not make anew.
+pub struct Parts {
+    rbac: Arc<Rbac>,
+    node: Option<Arc<dyn Authorizer>>,
+    abac: Option<Arc<Abac>>,
+}
+
+/// The authorizers of the configuration together. `current` is replaced when the file changes.
+pub struct Modes {
+    /// What judges.
+    pub current: Arc<Replaceable<Authorization>>,
+    parts: Parts,
+    /// Files that were read besides the one of the configuration.
+    read: Vec<PathBuf>,
+}
+
+impl Modes {
+    /// Makes the authorizers. That for nodes follows the store, and is made only where it may be asked.
+    pub fn new(
+        config: &AuthorizationConfig,
+        files: Files,
+        objects: &Objects,
+        rbac: &Arc<Rbac>,
+    ) -> Result<Self, StartError> {
+        let node: Option<Arc<dyn Authorizer>> = if config.file.is_some() || config.modes.contains(&Mode::Node)
+        {
+            let role = bootstrap_policy::node_role(objects.catalog().vocabulary);
+            let role = role.map_err(|error| StartError::Runtime(text_for_operator(&error)))?;
+            Some(Arc::new(node_graph::node_authorizer(objects, role)))
+        } else {
+            None
+        };
+        let parts = Parts { rbac: Arc::clone(rbac), node, abac: files.abac };
+        let read = files_of(&files.configured);
+        let current = Arc::new(Replaceable::new(parts.chain(files.configured)));
+        Ok(Modes { current, parts, read })
+    }
+}
+
+fn files_of(configured: &[Configured]) -> Vec<PathBuf> {
+    configured.iter().flat_map(|of| of.files.iter().cloned()).collect()
+}
+
+impl Parts {
+    /// All configured authorizers, in order.
+    fn chain(&self, configured: Vec<Configured>) -> Authorization {
+        Authorization::from_authorizers(configured.into_iter().map(|of| self.authorizer(of.kind)))
+    }
+
+    fn authorizer(&self, kind: ConfiguredKind) -> Box<dyn Authorizer> {
+        let mode = match kind {
+            ConfiguredKind::Webhook(webhook) => return webhook,
+            ConfiguredKind::Mode(mode) => mode,
+        };
+        match mode {
             Mode::AlwaysAllow => Box::new(AlwaysAllow),
-            Mode::AlwaysDeny => Box::new(AlwaysDeny),
-            Mode::Rbac => Box::new(Arc::clone(rbac)),
+            // Flags that name the mode Webhook without its file are refused.
+            Mode::AlwaysDeny | Mode::Webhook => Box::new(AlwaysDeny),
+            Mode::Rbac => Box::new(Arc::clone(&self.rbac)),
             Mode::Abac => {
-                let abac = files.abac.as_ref().expect("this mode without its file is refused with the flags");
+                let abac = self.abac.as_ref().expect("this mode without its file is refused with the flags");
                 Box::new(Arc::clone(abac))
             }
             Mode::Node => {
-                let role = bootstrap_policy::node_role(objects.catalog().vocabulary);
-                let role = role.map_err(|error| StartError::Runtime(text_for_operator(&error)))?;
-                Box::new(node_graph::node_authorizer(objects, role))
+                let node = self.node.as_ref().expect("it is made wherever it may be configured");
+                Box::new(Arc::clone(node))
             }
-        })
-    };
-    config.modes.iter().map(authorizer).collect()
+        }
+    }
 }

@@ -16,8 +16,8 @@ use http::StatusCode;
 use orch_controllers::stats::Monitor;
 use orch_runtime::vocabulary::Vocabulary;
 use prometheus::{
-    Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
-    Registry, TextEncoder,
+    Gauge, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge,
+    IntGaugeVec, Opts, Registry, TextEncoder,
     core::{Collector, Desc},
     proto::MetricFamily,
 };
@@ -50,6 +50,8 @@ struct Inner {
     durations: HistogramVec,
     long_running: IntGaugeVec,
     deprecated: IntGaugeVec,
+    authorization_reloads: IntCounterVec,
+    authorization_reload_times: GaugeVec,
     read_only: IntGauge,
     mutating: IntGauge,
     series: RwLock<HashMap<RequestLabels, Arc<Series>>>,
@@ -110,11 +112,23 @@ impl Metrics {
         let in_flight =
             Opts::new("apiserver_current_inflight_requests", "Requests that are being answered, by kind.");
         let in_flight = registered(&registry, IntGaugeVec::new(in_flight, &["request_kind"]));
+        let reloads = Opts::new(
+            "apiserver_authorization_config_controller_automatic_reloads_total",
+            "Changes of the file of authorizers, by whether the new one was right.",
+        );
+        let reloads = registered(&registry, IntCounterVec::new(reloads, &["status"]));
+        let reload_times = Opts::new(
+            "apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds",
+            "The last change of the file of authorizers, by whether the new one was right.",
+        );
+        let reload_times = registered(&registry, GaugeVec::new(reload_times, &["status"]));
         register(&registry, ProcessGauges::new(started));
         Metrics(Arc::new(Inner {
             vocabulary,
             read_only: in_flight.with_label_values(&["readOnly"]),
             mutating: in_flight.with_label_values(&["mutating"]),
+            authorization_reloads: reloads,
+            authorization_reload_times: reload_times,
             registry,
             requests,
             durations,
@@ -138,6 +152,14 @@ impl Metrics {
                 Err(_) => counter().inc(),
             }
         });
+    }
+
+    /// Counts a change of the file of authorizers: whether the new file is in force.
+    pub fn authorization_reloaded(&self, is_right: bool) {
+        let status = if is_right { "success" } else { "failure" };
+        self.0.authorization_reloads.with_label_values(&[status]).inc();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.0.authorization_reload_times.with_label_values(&[status]).set(now.as_secs_f64());
     }
 
     /// Counts a request as being answered until the value is dropped.

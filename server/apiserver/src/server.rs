@@ -211,8 +211,8 @@ impl Server {
         let tokens = Arc::new(tokens);
         let accounts = self.accounts(&objects, &tokens);
         let rbac = Arc::new(policies::rbac(&objects));
-        let modes = authorizers::of_modes(&self.config.authorization, &files, &objects, &rbac)?;
-        let access = self.access(authentication, &accounts, modes);
+        let modes = authorizers::Modes::new(&self.config.authorization, files, &objects, &rbac)?;
+        let access = self.access(authentication, &accounts, &modes);
         admission.guard(orch_kinds::guard(rbac, Arc::clone(&access.authorization)));
         self.add_product_operations(&access, tokens);
         let authentication = Arc::clone(&access.authentication);
@@ -225,9 +225,26 @@ impl Server {
         create_first_objects(&core, &own_service).await?;
 
         let metrics = metrics(started, &core, controllers.monitor());
+        let following = self.following(following, modes, &metrics, &stopping);
         let health = checks(&storage, &stopping, &controllers.monitor());
         let app = Arc::new(self.app(core, access, metrics, health, listener.local_address()));
-        Ok(Running { app, site, listener, controllers, following: Box::pin(following), stopping })
+        Ok(Running { app, site, listener, controllers, following, stopping })
+    }
+
+    /// Follows the file of authorizers too, if there is one.
+    fn following(
+        &self,
+        sources: impl Future<Output = ()> + Send + 'static,
+        modes: authorizers::Modes,
+        metrics: &Metrics,
+        stopping: &watch::Receiver<bool>,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        let Some(file) = self.config.authorization.file.clone() else { return Box::pin(sources) };
+        let (metrics, stopping) = (metrics.clone(), stopping.clone());
+        let authorizers = authorizers::follow(file, self.config.vocabulary, modes, metrics, stopping);
+        Box::pin(async move {
+            tokio::join!(sources, authorizers);
+        })
     }
 
     /// Checks the parts of the configuration that name kinds and feature gates: which exist is known only
@@ -279,13 +296,16 @@ impl Server {
         &mut self,
         authentication: Authentication,
         accounts: &Arc<dyn Authenticator>,
-        modes: Vec<Box<dyn Authorizer>>,
+        modes: &authorizers::Modes,
     ) -> AccessControl {
         let authentication = authentication.with(Box::new(Arc::clone(accounts)));
         let authorizers = std::mem::take(&mut self.authorizers);
         AccessControl {
             authentication: Arc::new(ArcSwap::from_pointee(authentication)),
-            authorization: Arc::new(Authorization::new(authorizers, modes)),
+            authorization: Arc::new(Authorization::new(
+                authorizers,
+                [Box::new(Arc::clone(&modes.current)) as Box<dyn Authorizer>],
+            )),
             shows_selectors: self.config.feature_gates.is_on(&AUTHORIZE_WITH_SELECTORS),
         }
     }

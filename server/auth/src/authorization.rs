@@ -11,6 +11,7 @@ use crate::{
         Attributes, Authorizer, Decision, privileged_group::PrivilegedGroup, reason::Reason, rules::Rules,
     },
     user::UserInfo,
+    webhook::WebhookConfig,
 };
 
 /// An authorizer that can be configured by name.
@@ -26,11 +27,14 @@ pub enum Mode {
     Rbac,
     /// A file of policies decides.
     Abac,
+    /// Another server decides.
+    Webhook,
 }
 
 impl Mode {
     /// All modes.
-    pub const ALL: [Self; 5] = [Self::AlwaysAllow, Self::AlwaysDeny, Self::Abac, Self::Node, Self::Rbac];
+    pub const ALL: [Self; 6] =
+        [Self::AlwaysAllow, Self::AlwaysDeny, Self::Abac, Self::Node, Self::Rbac, Self::Webhook];
 
     /// The name in the configuration.
     pub fn name(self) -> &'static str {
@@ -40,6 +44,7 @@ impl Mode {
             Self::Node => "Node",
             Self::Rbac => "RBAC",
             Self::Abac => "ABAC",
+            Self::Webhook => "Webhook",
         }
     }
 }
@@ -51,6 +56,10 @@ pub struct AuthorizationConfig {
     pub modes: Vec<Mode>,
     /// The policies of the mode ABAC; present exactly where that mode is asked.
     pub policy_file: Option<PathBuf>,
+    /// The webhook of the mode Webhook; present exactly where that mode is asked.
+    pub webhook: Option<WebhookConfig>,
+    /// A file that says all this instead: then there are no modes.
+    pub file: Option<PathBuf>,
 }
 
 /// Decides about every request.

@@ -14,6 +14,7 @@ pub mod always_allow;
 pub mod always_deny;
 pub mod privileged_group;
 pub mod reason;
+pub mod replaceable;
 pub mod rules;
 pub mod selector;
 

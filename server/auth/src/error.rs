@@ -50,6 +50,21 @@ pub enum AuthError {
         /// What is wrong, without the line's content.
         problem: String,
     },
+    /// The file that configures authorizers is not right.
+    #[error("{}:{line}:{column}: {problem}", path.display())]
+    AuthorizationFile {
+        /// The file.
+        path: PathBuf,
+        /// Counted from 1.
+        line: u64,
+        /// Counted from 1.
+        column: u64,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Another server that is configured cannot be called.
+    #[error(transparent)]
+    Outbound(orch_outbound::error::OutboundError),
     /// A file of trusted certificates is not valid.
     #[error("{}: {problem}", path.display())]
     TrustBundle {
@@ -72,6 +87,8 @@ impl AuthError {
             Self::SigningKey { .. }
             | Self::Read { .. }
             | Self::TokenFile { .. }
+            | Self::AuthorizationFile { .. }
+            | Self::Outbound(_)
             | Self::TrustBundle { .. } => false,
         }
     }

@@ -3,6 +3,7 @@
 //! - [`authentication`]: all configured methods together; [`authenticator`]: the trait and each method;
 //! - [`authorization`]: all configured authorizers together; [`authorizer`]: the trait and each authorizer;
 //! - [`rbac`], [`node`], [`abac`]: the modes that decide by roles, for nodes, and by a file of policies;
+//! - [`webhook`]: the mode where another server decides; [`authorization_file`]: the file that configures it;
 //! - [`service_account`]: the tokens that the server issues;
 //! - [`user`]: the identity that authentication finds and authorization judges.
 //!
@@ -13,12 +14,14 @@ pub mod answer;
 pub mod authentication;
 pub mod authenticator;
 pub mod authorization;
+pub mod authorization_file;
 pub mod authorizer;
 pub mod error;
 pub mod node;
 pub mod rbac;
 pub mod service_account;
 pub mod user;
+pub mod webhook;
 
 #[cfg(test)]
 mod testing;

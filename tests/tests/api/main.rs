@@ -6,6 +6,7 @@
 
 mod access_matrix;
 mod auth;
+mod authorization_file;
 mod bad_input;
 mod bindings;
 mod crud;

@@ -51,6 +51,7 @@ async fn flags_that_are_wrong_are_named() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
     std::fs::write(path.join("bad.csv"), "only-a-token\n").unwrap();
+    std::fs::write(path.join("bad.yaml"), "authorizers:\n- type: Nodes\n  name: a\n").unwrap();
     std::fs::write(path.join("bad.pem"), "no certificate\n").unwrap();
     for (flags, words) in [
         (&["--no-such-flag"][..], &["--no-such-flag", "--help"][..]),
@@ -72,6 +73,13 @@ async fn flags_that_are_wrong_are_named() {
         (&["--vocabulary=klingon"], &["klingon", "orch", "kubernetes"]),
         (&["--authorization-mode=Sometimes"], &["Sometimes", "AlwaysAllow"]),
         (&["--authorization-mode=AlwaysAllow,AlwaysAllow"], &["--authorization-mode", "twice"]),
+        (&["--authorization-config=missing.yaml"], &["--authorization-config", "missing.yaml"]),
+        (&["--authorization-config=bad.yaml"], &["--authorization-config", "bad.yaml:1:1: "]),
+        (
+            &["--authorization-config=bad.yaml", "--authorization-mode=RBAC"],
+            &["--authorization-mode", "--authorization-config"],
+        ),
+        (&["--authorization-mode=Webhook"], &["--authorization-webhook-config-file", "Webhook"]),
         (&["--history-retention=-5m"], &["--history-retention", "-5m"]),
         (&["--request-timeout=soon"], &["--request-timeout", "soon"]),
         (&["--tls-cert-file=a.pem"], &["--tls-cert-file", "--tls-private-key-file"]),

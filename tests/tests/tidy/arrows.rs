@@ -21,7 +21,7 @@ pub const ARROWS: &[(&str, &[&str])] = &[
     ("orch-machinery", &["orch-runtime"]),
     ("orch-storage", &[]),
     ("orch-storage-sqlite", &["orch-storage"]),
-    ("orch-auth", &["orch-runtime"]),
+    ("orch-auth", &["orch-expression", "orch-outbound", "orch-runtime"]),
     ("orch-listener", &[]),
     ("orch-outbound", &[]),
     (

@@ -25,10 +25,13 @@ const EXCEPTED: &[(&str, &str, &str)] = &[
     ("server/apiserver/src/documents/openapi/paths.rs", "namespaces", GRAMMAR),
     ("server/auth/src/rbac/index.rs", "Role", REASON),
     ("server/auth/src/rbac/index.rs", "ClusterRole", REASON),
-    ("server/auth/src/authorization.rs", "Node", "the name of a mode, as operators write it"),
+    ("server/auth/src/authorization.rs", "Node", MODE),
+    ("server/auth/src/authorization_file.rs", "Node", MODE),
+    ("server/auth/src/webhook/review.rs", "SubjectAccessReview", "what webhooks are sent and answer"),
     ("server/apiserver/src/request/info.rs", "namespaces", GRAMMAR),
 ];
 
+const MODE: &str = "the name of a mode, as operators write it";
 const REASON: &str = "a word of the reasons that callers are told";
 const GRAMMAR: &str = "a segment of every path of a namespaced kind";
 

@@ -77,6 +77,33 @@ fn every_flag_reaches_the_configuration() {
         (&["--authorization-mode=ABAC", "--authorization-policy-file=a"], |c| {
             c.authorization.policy_file.as_deref() == Some("a".as_ref())
         }),
+        (&["--authorization-config=a"], |c| {
+            c.authorization.file.as_deref() == Some("a".as_ref()) && c.authorization.modes.is_empty()
+        }),
+        (&["--authorization-mode=Webhook", "--authorization-webhook-config-file=a"], |c| {
+            c.authorization.webhook.as_ref().is_some_and(|webhook| {
+                webhook.kubeconfig == Path::new("a")
+                    && webhook.version.name() == "v1beta1"
+                    && webhook.authorized_ttl == Duration::from_mins(5)
+                    && webhook.unauthorized_ttl == Duration::from_secs(30)
+            })
+        }),
+        (
+            &[
+                "--authorization-mode=Webhook",
+                "--authorization-webhook-config-file=a",
+                "--authorization-webhook-version=v1",
+                "--authorization-webhook-cache-authorized-ttl=1m",
+                "--authorization-webhook-cache-unauthorized-ttl=2m",
+            ],
+            |c| {
+                c.authorization.webhook.as_ref().is_some_and(|webhook| {
+                    webhook.version.name() == "v1"
+                        && webhook.authorized_ttl == Duration::from_mins(1)
+                        && webhook.unauthorized_ttl == Duration::from_mins(2)
+                })
+            },
+        ),
         (&["--authorization-mode=AlwaysDeny,AlwaysAllow"], |c| {
             c.authorization.modes == [Mode::AlwaysDeny, Mode::AlwaysAllow]
         }),
@@ -142,7 +169,7 @@ fn what_is_wrong_is_one_line_with_a_remedy() {
         (
             &["--authorization-mode=RBCA"],
             "invalid value 'RBCA' for '--authorization-mode <MODE[,MODE...]>' \
-             (one of: AlwaysAllow, AlwaysDeny, ABAC, Node, RBAC); \
+             (one of: AlwaysAllow, AlwaysDeny, ABAC, Node, RBAC, Webhook); \
              --help lists all flags",
         ),
         (
@@ -167,6 +194,22 @@ fn what_is_wrong_is_one_line_with_a_remedy() {
         (
             &["--authorization-policy-file=a"],
             "--authorization-policy-file: is for --authorization-mode=ABAC alone",
+        ),
+        (
+            &["--authorization-config=a", "--authorization-mode=RBAC"],
+            "--authorization-mode: cannot be given with --authorization-config",
+        ),
+        (
+            &["--authorization-config=a", "--authorization-webhook-version=v1"],
+            "--authorization-webhook-version: cannot be given with --authorization-config",
+        ),
+        (
+            &["--authorization-mode=Webhook"],
+            "--authorization-webhook-config-file: is needed by --authorization-mode=Webhook",
+        ),
+        (
+            &["--authorization-webhook-config-file=a"],
+            "--authorization-webhook-config-file: is for --authorization-mode=Webhook alone",
         ),
         (&["--tls-cert-file=a"], "--tls-cert-file: needs --tls-private-key-file too"),
         (&["--tls-private-key-file=a"], "--tls-private-key-file: needs --tls-cert-file too"),

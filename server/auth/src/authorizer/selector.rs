@@ -25,6 +25,16 @@ pub enum Operator {
 }
 
 impl Operator {
+    /// The name in an access review.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::In => "In",
+            Self::NotIn => "NotIn",
+            Self::Exists => "Exists",
+            Self::DoesNotExist => "DoesNotExist",
+        }
+    }
+
     /// The operator of that name in an access review.
     pub fn named(name: &str) -> Option<Self> {
         match name {
