@@ -22,6 +22,7 @@ mod authorization;
 mod duration;
 mod logging;
 mod serving;
+mod size;
 mod storage;
 
 pub use logging::{LogFormat, LoggingConfig};

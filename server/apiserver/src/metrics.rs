@@ -15,6 +15,7 @@ use std::{
 use http::StatusCode;
 use orch_controllers::stats::Monitor;
 use orch_runtime::vocabulary::Vocabulary;
+use orch_storage::{Clock as _, Storage, SystemClock};
 use prometheus::{
     Gauge, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge,
     IntGaugeVec, Opts, Registry, TextEncoder,
@@ -23,9 +24,11 @@ use prometheus::{
 };
 
 mod controllers;
+mod history;
 mod labels;
 
 use controllers::ControllerMetrics;
+use history::HistoryMetrics;
 pub use labels::{DryRun, RequestLabels};
 
 /// Upper bounds of the duration histogram, in seconds.
@@ -188,6 +191,16 @@ impl Metrics {
         let gauge = Opts::new("apiserver_storage_objects", "Objects in the store, by resource.");
         let gauge = IntGaugeVec::new(gauge, &["resource"]).expect("the description is well-formed");
         register(&self.0.registry, ObjectCounts { gauge, count: Box::new(count) });
+    }
+
+    /// Publishes how much past the store holds; it should reach back as far as `retention`.
+    ///
+    /// # Panics
+    /// If it is called twice: there is one store.
+    pub fn show_history(&self, retention: Duration, storage: &Storage) {
+        let storage = storage.clone();
+        let read = move || (storage.history(), SystemClock.now());
+        register(&self.0.registry, HistoryMetrics::new(retention, read));
     }
 
     /// Publishes what controllers do.

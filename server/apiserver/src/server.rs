@@ -226,6 +226,7 @@ impl Server {
 
         let metrics = metrics(started, &core, controllers.monitor());
         let following = self.following(following, modes, &metrics, &stopping);
+        metrics.show_history(self.config.storage.history_retention, &storage);
         let health = checks(&storage, &stopping, &controllers.monitor());
         let app = Arc::new(self.app(core, access, metrics, health, listener.local_address()));
         Ok(Running { app, site, listener, controllers, following, stopping })

@@ -32,7 +32,7 @@ mod watch;
 mod writer;
 
 pub use batch::{Accepted, Batch};
-pub use history::{Garbage, Retention};
+pub use history::{Garbage, HistoryUse, Retention};
 pub use memory::Memory;
 pub use replay::Replay;
 pub use snapshot::Snapshot;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::clock::Timestamp;
+use crate::frame_bytes::{FrameBytes, FrameTotal};
 use crate::key::Key;
 use crate::memo::Memo;
 use crate::object::Object;
@@ -25,6 +26,7 @@ pub struct Event {
     object: Arc<Object>,
     previous: Option<Arc<Object>>,
     memo: Memo,
+    frame_bytes: FrameBytes,
 }
 
 impl Event {
@@ -33,8 +35,16 @@ impl Event {
         time: Timestamp,
         object: Arc<Object>,
         previous: Option<Arc<Object>>,
+        frames: &FrameTotal,
     ) -> Self {
-        Self { kind, time, object, previous, memo: Memo::default() }
+        let frame_bytes = FrameBytes::of(frames);
+        Self { kind, time, object, previous, memo: Memo::default(), frame_bytes }
+    }
+
+    /// The same event without what was computed from it.
+    pub(crate) fn without_memo(&self) -> Self {
+        let (object, previous) = (Arc::clone(&self.object), self.previous.clone());
+        Self::new(self.kind, self.time, object, previous, self.frame_bytes.total())
     }
 
     /// What happened.
@@ -67,16 +77,32 @@ impl Event {
         self.previous.as_ref()
     }
 
-    /// What was computed from this event before, or now by `init`: one value per type `T`, for as long as
-    /// the event is in memory. Frames ready to send, shared by all watchers.
+    /// What was computed from this event before, or now by `init`: one value per type `T`. Frames ready to
+    /// send, shared by all watchers. It is kept as long as there is room for it, and made again after that.
     pub fn memo<T: Send + Sync + 'static>(&self, init: impl FnOnce(&Self) -> T) -> &T {
         self.memo.get_or_init(|| init(self))
+    }
+
+    /// Says that a value of [`memo`](Event::memo) holds this many bytes, or that many more. They count as
+    /// memory of the history.
+    pub fn memo_grows(&self, bytes: usize) {
+        self.frame_bytes.add(bytes);
+    }
+
+    /// Says that a value of [`memo`](Event::memo) gave up this many of the bytes that it had.
+    pub fn memo_shrinks(&self, bytes: usize) {
+        self.frame_bytes.subtract(bytes);
+    }
+
+    /// The bytes of [`memo_grows`](Event::memo_grows).
+    pub(crate) fn memo_bytes(&self) -> u64 {
+        self.frame_bytes.get()
     }
 
     /// Memory in bytes that is held only because history is kept: what the event replaced, and itself.
     pub(crate) fn history_bytes(&self) -> u64 {
         /// An event, its place in the logs, and an object without its value.
-        const OVERHEAD: usize = 320;
+        const OVERHEAD: usize = 384;
         let removed = if self.kind == EventKind::Remove { self.object.size() } else { 0 };
         (OVERHEAD + removed + self.previous.as_ref().map_or(0, |previous| previous.size())) as u64
     }

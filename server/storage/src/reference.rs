@@ -184,9 +184,10 @@ fn record_of(Accepted { op, event }: &Accepted) -> Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::ManualClock;
+    use crate::clock::{ManualClock, Timestamp};
     use crate::conformance::model::{self, Length};
     use crate::conformance::{self, Fixture, RETENTION};
+    use crate::event::Event;
     use crate::key::{Key, ResourceName, Scope};
     use crate::write::{Body, Change};
 
@@ -216,6 +217,86 @@ mod tests {
     #[test]
     fn readers_see_what_was_written() {
         model::run(&InMemory, 40, Length { rounds: 8, operations: 60 });
+    }
+
+    /// What a reader keeps with an event.
+    struct Encoded;
+
+    /// Encoded forms count, and those of the oldest events go before any event does.
+    #[tokio::test]
+    async fn encoded_forms_are_forgotten_before_events() {
+        const EVENTS: usize = 100;
+        const BYTES: usize = 10_000;
+        let config = ReferenceConfig { history_bytes: 400_000, ..ReferenceConfig::default() };
+        let storage = open(Disk::default(), config);
+        let resource = ResourceName::new("configmaps");
+        let start = storage.current_revision();
+        let mut watch = storage.watch(&resource, Scope::Namespace("ns".into()), start).unwrap();
+        for index in 0..EVENTS {
+            let key = Key::new(resource.clone(), "ns", index.to_string());
+            storage.commit(Change::Create { key, body: Body::new(Vec::new(), 0) }).await.unwrap();
+            for event in watch.take().unwrap() {
+                event.memo(|event| {
+                    event.memo_grows(BYTES + 1);
+                    Encoded
+                });
+                event.memo_shrinks(1);
+            }
+        }
+        storage.expire().await.unwrap();
+        let held = storage.history();
+        assert!(held.state_bytes + held.frame_bytes <= 400_000, "{held:?}");
+        assert_eq!((held.forgotten_through, held.forgotten_early), (None, 0));
+        let events = storage.watch(&resource, Scope::All, start).unwrap().take().unwrap();
+        assert_eq!(events.len(), EVENTS, "no event is forgotten");
+        let in_namespace = Scope::Namespace("ns".into());
+        let narrow = storage.watch(&resource, in_namespace, start).unwrap().take().unwrap();
+        assert!(events.iter().zip(&narrow).all(|(one, other)| Arc::ptr_eq(one, other)), "in every log");
+        let is_bare = |event: &Arc<Event>| {
+            let mut is_bare = false;
+            event.memo(|_| {
+                is_bare = true;
+                Encoded
+            });
+            is_bare
+        };
+        let kept = events.iter().skip_while(|event| is_bare(event)).filter(|event| !is_bare(event)).count();
+        assert_eq!(kept * BYTES, held.frame_bytes as usize, "the youngest have theirs");
+        assert!(kept * BYTES >= 400_000 / 8, "a share is theirs: {kept}");
+        drop((events, narrow));
+        storage.compact(storage.current_revision()).await.unwrap();
+        let held = storage.history();
+        assert_eq!((held.state_bytes, held.frame_bytes), (0, 0));
+    }
+
+    /// Where there is no room for the whole retention time, history is shorter, and says so.
+    #[tokio::test]
+    async fn history_says_that_it_is_too_short() {
+        let clock = Arc::new(ManualClock::at(Timestamp(1_000_000)));
+        let config = ReferenceConfig {
+            history_bytes: 10_000,
+            clock: Arc::clone(&clock) as Arc<dyn Clock>,
+            ..ReferenceConfig::default()
+        };
+        let storage = open(Disk::default(), config);
+        let write = async |name: usize| {
+            let key = Key::new(ResourceName::new("configmaps"), "ns", name.to_string());
+            storage.commit(Change::Create { key, body: Body::new(Vec::new(), 0) }).await.unwrap();
+            clock.advance(Duration::from_secs(1));
+        };
+        for name in 0..20 {
+            write(name).await;
+        }
+        assert_eq!((storage.history().forgotten_through, storage.history().forgotten_early), (None, 0));
+        for name in 20..100 {
+            write(name).await;
+        }
+        let held = storage.history();
+        assert!(held.state_bytes <= 10_000, "{held:?}");
+        // The events that are kept are the last ones, one for each second.
+        let kept = 100 - held.forgotten_early;
+        assert!((20..30).contains(&kept), "{held:?}");
+        assert_eq!(held.forgotten_through, Some(Timestamp(1_000_000 + (99 - kept) * 1000)));
     }
 
     #[tokio::test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::check::{self, Report};
-use crate::engine::{Memory, Snapshot, Watch};
+use crate::engine::{HistoryUse, Memory, Snapshot, Watch};
 use crate::error::StoreError;
 use crate::index::Indexer;
 use crate::key::{ResourceName, Scope};
@@ -86,6 +86,11 @@ impl Storage {
     /// that far. A revision in the future is allowed: nothing is delivered up to it.
     pub fn watch(&self, resource: &ResourceName, scope: Scope, after: Revision) -> Result<Watch, StoreError> {
         self.memory.watch(resource, scope, after)
+    }
+
+    /// What the history holds now.
+    pub fn history(&self) -> HistoryUse {
+        self.memory.history()
     }
 
     /// Forgets history up to and including `before`.

@@ -2,8 +2,9 @@
 
 use orch_tests::{
     TestServer,
-    objects::{CONFIG_MAPS, config_map},
+    objects::{CONFIG_MAPS, config_map, version},
 };
+use serde_json::json;
 
 #[tokio::test]
 async fn requests_are_counted_by_route() {
@@ -58,4 +59,50 @@ async fn made_up_paths_and_methods_make_no_series() {
         made_up(number).await;
     }
     assert_eq!(series().await, before);
+}
+
+/// History is bounded in bytes, with the encoded events of watches in all forms; where that makes it too
+/// short, the metrics and the log say so.
+#[tokio::test]
+async fn a_history_without_room_says_so() {
+    const SIZE: f64 = (16 << 20) as f64;
+    const VALUE: usize = 500_000;
+    const WRITES: usize = 30;
+    let server = TestServer::options().flag("--history-size=16MiB").start().await;
+    let admin = server.admin();
+    let gauge = async |series: &str| {
+        let text = admin.get("/metrics").await.text();
+        let line = text.lines().find_map(|line| line.strip_prefix(series));
+        line.unwrap_or_else(|| panic!("no {series}:\n{text}")).trim().parse::<f64>().unwrap()
+    };
+    let (states, frames) = (
+        r#"apiserver_storage_history_bytes{part="states"}"#,
+        r#"apiserver_storage_history_bytes{part="frames"}"#,
+    );
+    let object = admin.post(CONFIG_MAPS, &config_map("a", &"x".repeat(VALUE))).await.expect(201);
+    assert!(gauge("apiserver_storage_history_seconds").await > 299.0);
+    assert!(gauge(frames).await < 1.0);
+
+    let path = format!("{CONFIG_MAPS}?watch=1&resourceVersion={}", version(&object));
+    let mut plain = admin.watch(&path).await;
+    let table = admin.request(http::Method::GET, &format!("{path}&includeObject=Object"));
+    let table = table.header("accept", "application/json;as=Table;g=meta.k8s.io;v=v1").watch().await;
+    let Ok(mut table) = table else { panic!("refused") };
+    for number in 0..WRITES {
+        let change = json!({"metadata": {"labels": {"number": number.to_string()}}});
+        admin.merge(&format!("{CONFIG_MAPS}/a"), &change).await.expect(200);
+        plain.expect("MODIFIED").await;
+        table.expect("MODIFIED").await;
+        if number == 0 {
+            assert!(gauge(frames).await >= 2.0 * VALUE as f64, "both forms count");
+            assert!(gauge(states).await >= VALUE as f64);
+        }
+    }
+    // What the last write added may not be cleared away yet.
+    let held = gauge(states).await + gauge(frames).await;
+    assert!(held < SIZE + 6.0 * VALUE as f64, "{held}");
+    assert!(gauge(states).await > SIZE / 2.0, "most of it is history");
+    assert!(gauge("apiserver_storage_history_seconds").await < 300.0);
+    assert!(gauge("apiserver_storage_history_forgotten_early_total").await > 0.0);
+    assert!(server.log().contains("history is shorter than its retention time"), "{}", server.log());
 }

@@ -17,6 +17,7 @@ pub async fn open_storage(config: &Config) -> Result<Storage, StartError> {
     files::ensure_private(&config.storage.database())?;
     let settings = SqliteConfig {
         retention: config.storage.history_retention,
+        history_bytes: config.storage.history_size,
         ..SqliteConfig::new(config.storage.database(), config.vocabulary.name)
     };
     orch_storage_sqlite::open(settings).await.map_err(|error| {

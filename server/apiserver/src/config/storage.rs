@@ -4,7 +4,10 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 
-use crate::config::duration;
+use crate::config::{duration, size};
+
+/// Less would not hold a few versions of the largest objects, and watches would fail all the time.
+const MIN_HISTORY_SIZE: u64 = 16 << 20;
 
 /// Flags about storage.
 #[derive(Debug, Args)]
@@ -16,6 +19,10 @@ pub struct StorageFlags {
     /// How long past versions are kept: a watch or a paged list that is older has to start again.
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration::positive)]
     history_retention: Duration,
+    /// How much memory past versions and the encoded events of watches may take. Where that is less than
+    /// --history-retention needs, history is shorter, and the log and the metrics say so.
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = history_size)]
+    history_size: u64,
     /// Instead of serving, check the database in the data directory: the file, the checksum of every row and
     /// the order of the log. Nothing is changed. The exit code is 0 where all is well and 1 where it is not.
     #[arg(long)]
@@ -29,6 +36,8 @@ pub struct StorageConfig {
     pub data_dir: PathBuf,
     /// How long watches can be resumed and lists continued.
     pub history_retention: Duration,
+    /// How much memory they may take, in bytes.
+    pub history_size: u64,
     /// Whether the database is only to be checked.
     pub self_check: bool,
 }
@@ -46,7 +55,15 @@ impl StorageFlags {
         StorageConfig {
             data_dir: self.data_dir,
             history_retention: self.history_retention,
+            history_size: self.history_size,
             self_check: self.self_check,
         }
+    }
+}
+
+fn history_size(text: &str) -> Result<u64, &'static str> {
+    match size::bytes(text)? {
+        bytes if bytes >= MIN_HISTORY_SIZE => Ok(bytes),
+        _ => Err("must be at least 16MiB"),
     }
 }

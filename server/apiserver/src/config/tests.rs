@@ -36,6 +36,7 @@ fn no_flags_are_needed() {
     assert_eq!(config.authorization.modes, [Mode::Node, Mode::Rbac]);
     assert_eq!(config.storage.data_dir, Path::new("orch-data"));
     assert_eq!(config.storage.history_retention, Duration::from_mins(5));
+    assert_eq!(config.storage.history_size, 256 << 20);
     assert_eq!((config.logging.format, config.logging.filter.as_str()), (LogFormat::Text, "info"));
     assert_eq!(config.vocabulary.name, "orch");
 }
@@ -108,6 +109,7 @@ fn every_flag_reaches_the_configuration() {
             c.authorization.modes == [Mode::AlwaysDeny, Mode::AlwaysAllow]
         }),
         (&["--data-dir=d"], |c| c.storage.data_dir == Path::new("d")),
+        (&["--history-size=1GiB"], |c| c.storage.history_size == 1 << 30),
         (&["--history-retention=1h"], |c| c.storage.history_retention == Duration::from_hours(1)),
         (&["--log-format=json"], |c| c.logging.format == LogFormat::Json),
         (&["--log-level=debug"], |c| c.logging.filter == "debug"),

@@ -2,7 +2,8 @@
 //! length.
 //!
 //! The frame of a change is made once for each form and kept with the event; all watches send the same bytes.
-//! So its cost does not depend on the number of watches.
+//! So its cost does not depend on the number of watches. The store counts the bytes of frames as memory of
+//! its history, and drops those of old events where it lacks room; then they are made again.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -35,6 +36,8 @@ const BLUEPRINT: &str = "initial-events-list-blueprint";
 
 /// How many frames of representations other than the plain one are kept with an event.
 const KEPT: usize = 8;
+/// About how much memory a frame takes beside its bytes.
+const KEY_BYTES: usize = 128;
 
 /// Makes the frames of one watch.
 pub struct Framer {
@@ -111,7 +114,11 @@ impl Framer {
                 return Ok(frame.clone());
             }
             let frame = framed(change.as_str(), &watch_stream::state(&self.resource, change, event)?);
-            return Ok(kept.get_or_init(|| frame).clone());
+            let kept = kept.get_or_init(|| {
+                event.memo_grows(frame.len());
+                frame
+            });
+            return Ok(kept.clone());
         }
         let (now, is_table) = (now(), matches!(self.form, Form::Table(..)));
         let key = FrameKey {
@@ -127,7 +134,7 @@ impl Framer {
         }
         let frame =
             self.object(change.as_str(), &watch_stream::state(&self.resource, change, event)?, now)?;
-        frames.keep(key, &frame);
+        frames.keep(event, key, &frame);
         Ok(frame)
     }
 
@@ -194,11 +201,13 @@ impl Frames {
         kept.iter().find(|(other, _)| other == key).map(|(_, frame)| frame.clone())
     }
 
-    fn keep(&self, key: FrameKey, frame: &Bytes) {
+    fn keep(&self, event: &Event, key: FrameKey, frame: &Bytes) {
         let mut kept = self.others.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() == KEPT {
-            kept.remove(0);
+            let (_, oldest) = kept.remove(0);
+            event.memo_shrinks(KEY_BYTES + oldest.len());
         }
+        event.memo_grows(KEY_BYTES + frame.len());
         kept.push((key, frame.clone()));
     }
 }

@@ -7,6 +7,7 @@ use crate::clock::Timestamp;
 use crate::condition::Condition;
 use crate::error::StoreError;
 use crate::event::{Event, EventKind};
+use crate::frame_bytes::FrameTotal;
 use crate::index::Term;
 use crate::key::Key;
 use crate::object::Object;
@@ -17,6 +18,7 @@ use crate::write::{Change, Committed, Write};
 pub struct Batch {
     state: State,
     time: Timestamp,
+    frames: FrameTotal,
     accepted: Vec<Accepted>,
 }
 
@@ -29,9 +31,10 @@ pub struct Accepted {
 }
 
 impl Batch {
-    /// A batch on `state`, whose writes are of the time `now`.
-    pub(super) fn on(state: State, now: Timestamp) -> Self {
-        Self { state, time: now, accepted: Vec::new() }
+    /// A batch on `state`, whose writes are of the time `now`. The encoded forms of its events count in
+    /// `frames`.
+    pub(super) fn on(state: State, now: Timestamp, frames: FrameTotal) -> Self {
+        Self { state, time: now, frames, accepted: Vec::new() }
     }
 
     /// The writes that were accepted, in order of revision.
@@ -62,7 +65,7 @@ impl Batch {
         let object = Arc::new(Object::new(key, revision, Ok(body.with_revision(revision))));
         self.state.apply(kind, &object, previous.as_ref());
         self.state.revision = revision;
-        let event = Event::new(kind, self.time, Arc::clone(&object), previous.clone());
+        let event = Event::new(kind, self.time, Arc::clone(&object), previous.clone(), &self.frames);
         self.accepted.push(Accepted { op, event: Arc::new(event) });
         Ok(Committed { revision, object, previous })
     }
@@ -122,8 +125,8 @@ mod tests {
             true
         }
 
-        fn terms(&self, _: &ResourceName, value: &[u8]) -> Vec<Term> {
-            vec![term(str::from_utf8(value).unwrap())]
+        fn terms(&self, _: &ResourceName, value: &[u8]) -> Option<Vec<Term>> {
+            Some(vec![term(str::from_utf8(value).ok()?)])
         }
     }
 
@@ -134,7 +137,8 @@ mod tests {
 
     fn batch() -> Batch {
         let indexer: Option<Arc<dyn Indexer>> = Some(Arc::new(ByValue));
-        Batch::on(State { indexer, ..State::empty_at(Revision::FIRST) }, Timestamp(0))
+        let state = State { indexer, ..State::empty_at(Revision::FIRST) };
+        Batch::on(state, Timestamp(0), FrameTotal::default())
     }
 
     fn key(resource: &str, name: &str) -> Key {

@@ -70,6 +70,13 @@ impl Hub {
         self.older_states.forget_before(event.revision());
     }
 
+    /// Puts `event` in place of the one with its revision, where that is still kept.
+    pub(super) fn replace(&self, event: &Arc<Event>) {
+        let scoped = self.lock();
+        self.all.replace(event);
+        logs_of(&scoped, event).for_each(|log| log.replace(event));
+    }
+
     /// The log of `scope`, complete after the revision `after`, and the number of a new registration with its
     /// wakers. The log lives until the last registration has ended and [`release`](Hub::release) was called.
     pub(super) fn subscribe(
@@ -216,6 +223,14 @@ impl EventLog {
         if entries.events.front().is_some_and(|oldest| oldest.revision() <= revision) {
             entries.events.pop_front();
             entries.begins_after = entries.begins_after.max(revision);
+        }
+    }
+
+    /// Puts `event` in place of the one with its revision, if it is here.
+    fn replace(&self, event: &Arc<Event>) {
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        if let Ok(at) = entries.events.binary_search_by_key(&event.revision(), |event| event.revision()) {
+            entries.events[at] = Arc::clone(event);
         }
     }
 

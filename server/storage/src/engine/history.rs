@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::clock::Timestamp;
 use crate::event::{Event, EventKind};
+use crate::frame_bytes::FrameTotal;
 use crate::revision::Revision;
 
 /// How much history is kept. Whichever bound is reached first ends it.
@@ -13,7 +15,8 @@ use crate::revision::Revision;
 pub struct Retention {
     /// How long an event is kept.
     pub time: Duration,
-    /// How much memory may be held for history alone, in bytes.
+    /// How much memory may be held for history alone, in bytes: older states, and the encoded forms of
+    /// events.
     pub bytes: u64,
 }
 
@@ -36,10 +39,44 @@ pub(super) fn garbage_of(event: &Event) -> impl Iterator<Item = Garbage> + use<>
     previous.into_iter().chain(removal).map(move |revision| Garbage { revision, because_of })
 }
 
-#[derive(Default)]
+/// How much of the history's memory encoded forms of events may always have, as the divisor. Watches read the
+/// youngest events again and again, and must not have to encode them each time because history is full.
+const FRAMES_SHARE: u64 = 8;
+
+/// How often at most the log says that history is too short.
+const WARNING_PERIOD: Duration = Duration::from_mins(10);
+
+/// What history holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HistoryUse {
+    /// Memory in bytes that is held only because older states are kept.
+    pub state_bytes: u64,
+    /// Memory in bytes of the encoded forms of events.
+    pub frame_bytes: u64,
+    /// When the youngest event was committed that was forgotten because of its age or for want of room;
+    /// `None` where there was none since the start.
+    pub forgotten_through: Option<Timestamp>,
+    /// How many events were forgotten before their time, for want of room, since the start.
+    pub forgotten_early: u64,
+}
+
+/// The same, as the writer publishes it.
+#[derive(Debug)]
+pub(super) struct HistoryMeter {
+    frames: FrameTotal,
+    state_bytes: AtomicU64,
+    /// 0 for none.
+    forgotten_through: AtomicU64,
+    forgotten_early: AtomicU64,
+}
+
 pub(super) struct History {
     events: VecDeque<Arc<Event>>,
     bytes: u64,
+    meter: Arc<HistoryMeter>,
+    /// The frames of events up to this one were dropped.
+    bare_through: Revision,
+    warned: Option<Timestamp>,
 }
 
 impl Retention {
@@ -50,10 +87,78 @@ impl Retention {
     }
 }
 
+impl HistoryMeter {
+    pub(super) fn frames(&self) -> &FrameTotal {
+        &self.frames
+    }
+
+    pub(super) fn read(&self) -> HistoryUse {
+        let forgotten_through = self.forgotten_through.load(Ordering::Relaxed);
+        HistoryUse {
+            state_bytes: self.state_bytes.load(Ordering::Relaxed),
+            frame_bytes: self.frames.get(),
+            forgotten_through: (forgotten_through > 0).then_some(Timestamp(forgotten_through)),
+            forgotten_early: self.forgotten_early.load(Ordering::Relaxed),
+        }
+    }
+}
+
 impl History {
+    /// An empty one. The encoded forms of its events count in `frames`.
+    pub(super) fn new(frames: FrameTotal) -> Self {
+        let meter = HistoryMeter {
+            frames,
+            state_bytes: AtomicU64::new(0),
+            forgotten_through: AtomicU64::new(0),
+            forgotten_early: AtomicU64::new(0),
+        };
+        Self {
+            events: VecDeque::new(),
+            bytes: 0,
+            meter: Arc::new(meter),
+            bare_through: Revision::ZERO,
+            warned: None,
+        }
+    }
+
+    pub(super) fn meter(&self) -> &Arc<HistoryMeter> {
+        &self.meter
+    }
+
     pub(super) fn push(&mut self, event: Arc<Event>) {
-        self.bytes += event.history_bytes();
+        self.set_bytes(self.bytes + event.history_bytes());
         self.events.push_back(event);
+    }
+
+    /// Drops the encoded forms of the oldest events while history is larger than `retention` allows, but for
+    /// the share that they may always have. Looks at `limit` events at most. Returns the events without them,
+    /// which are to be put into the logs.
+    pub(super) fn drop_frames(&mut self, retention: &Retention, limit: usize) -> Vec<Arc<Event>> {
+        let frames = self.meter.frames.get();
+        let too_many = frames.saturating_sub(retention.bytes / FRAMES_SHARE);
+        let mut excess = (self.bytes + frames).saturating_sub(retention.bytes).min(too_many);
+        let mut bare = Vec::new();
+        if excess == 0 {
+            return bare;
+        }
+        let start = self.events.partition_point(|event| event.revision() <= self.bare_through);
+        for event in self.events.range_mut(start..).take(limit) {
+            if excess == 0 {
+                return bare;
+            }
+            self.bare_through = event.revision();
+            let held = event.memo_bytes();
+            if held > 0 {
+                *event = Arc::new(event.without_memo());
+                bare.push(Arc::clone(event));
+                excess = excess.saturating_sub(held);
+            }
+        }
+        if self.events.back().is_none_or(|newest| newest.revision() <= self.bare_through) {
+            // A watch that began late may have made those of older events again.
+            self.bare_through = Revision::ZERO;
+        }
+        bare
     }
 
     /// Takes out the oldest events while they are older or larger than `retention` allows, at most `limit`.
@@ -63,14 +168,37 @@ impl History {
         retention: &Retention,
         limit: usize,
     ) -> Vec<Arc<Event>> {
-        let mut bytes = self.bytes;
+        let mut bytes = self.bytes + self.meter.frames.get();
         let overdue = self.events.iter().take_while(|event| {
             let over = bytes > retention.bytes || retention.is_over(event.time(), now);
-            bytes -= event.history_bytes();
+            bytes = bytes.saturating_sub(event.history_bytes() + event.memo_bytes());
             over
         });
         let count = overdue.take(limit).count();
-        self.pop(count)
+        let popped = self.pop(count);
+        self.note_forgotten(&popped, now, retention);
+        popped
+    }
+
+    /// Publishes how far back history reaches, and warns where that is less than `retention` wants.
+    fn note_forgotten(&mut self, popped: &[Arc<Event>], now: Timestamp, retention: &Retention) {
+        let Some(youngest) = popped.last().map(|event| event.time()) else { return };
+        self.meter.forgotten_through.store(youngest.0, Ordering::Relaxed);
+        let early = popped.iter().filter(|event| !retention.is_over(event.time(), now)).count() as u64;
+        if early == 0 {
+            return;
+        }
+        self.meter.forgotten_early.fetch_add(early, Ordering::Relaxed);
+        if self.warned.is_some_and(|warned| warned >= now.before(WARNING_PERIOD)) {
+            return;
+        }
+        self.warned = Some(now);
+        tracing::warn!(
+            reaches_back_seconds = now.0.saturating_sub(youngest.0) / 1000,
+            wanted_seconds = retention.time.as_secs(),
+            size_bytes = retention.bytes,
+            "history is shorter than its retention time, because its size is used up"
+        );
     }
 
     /// Takes out the oldest events up to and including the revision `before`.
@@ -80,7 +208,12 @@ impl History {
 
     fn pop(&mut self, count: usize) -> Vec<Arc<Event>> {
         let popped: Vec<_> = self.events.drain(..count).collect();
-        self.bytes -= popped.iter().map(|event| event.history_bytes()).sum::<u64>();
+        self.set_bytes(self.bytes - popped.iter().map(|event| event.history_bytes()).sum::<u64>());
         popped
+    }
+
+    fn set_bytes(&mut self, bytes: u64) {
+        self.bytes = bytes;
+        self.meter.state_bytes.store(bytes, Ordering::Relaxed);
     }
 }

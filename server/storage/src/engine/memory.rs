@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::history::{HistoryMeter, HistoryUse};
 use super::shared::Shared;
 use super::snapshot::Snapshot;
 use super::state::State;
@@ -17,8 +18,13 @@ use crate::revision::Revision;
 pub struct Memory(pub(super) Arc<Shared>);
 
 impl Memory {
-    pub(super) fn with(state: State, begins_after: Revision) -> Self {
-        Self(Arc::new(Shared::new(state, begins_after)))
+    pub(super) fn with(state: State, begins_after: Revision, history: Arc<HistoryMeter>) -> Self {
+        Self(Arc::new(Shared::new(state, begins_after, history)))
+    }
+
+    /// What the history holds now.
+    pub fn history(&self) -> HistoryUse {
+        self.0.history.read()
     }
 
     /// The revision of the newest state that readers see.

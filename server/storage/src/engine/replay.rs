@@ -10,6 +10,7 @@ use super::state::State;
 use super::writer::MemoryWriter;
 use crate::clock::Timestamp;
 use crate::event::{Event, EventKind};
+use crate::frame_bytes::FrameTotal;
 use crate::key::{Key, ResourceName};
 use crate::object::Object;
 use crate::revision::Revision;
@@ -24,6 +25,7 @@ pub struct Replay {
     /// Per resource, the newest event that is too old to be kept.
     begins_after: HashMap<ResourceName, Revision>,
     events: Vec<Arc<Event>>,
+    frames: FrameTotal,
     garbage: Vec<Garbage>,
     namespaces: HashSet<Arc<str>>,
 }
@@ -39,6 +41,7 @@ impl Replay {
             state: State::empty_at(revision),
             begins_after: HashMap::new(),
             events: Vec::new(),
+            frames: FrameTotal::default(),
             garbage: Vec::new(),
             namespaces: HashSet::new(),
         }
@@ -57,7 +60,7 @@ impl Replay {
         self.state.apply(kind, &object, previous.as_ref());
         // The newest write may have been a removal whose record is dropped already.
         self.state.revision = self.state.revision.max(revision);
-        let event = Event::new(kind, time, object, previous);
+        let event = Event::new(kind, time, object, previous, &self.frames);
         if self.events.is_empty() && self.retention.is_over(time, self.now) {
             self.garbage.extend(garbage_of(&event));
             match self.begins_after.get_mut(&event.key().resource) {
@@ -76,7 +79,7 @@ impl Replay {
             .into_iter()
             .map(|(resource, revision)| (resource, Arc::new(Hub::new(revision.max(self.compacted)))))
             .collect();
-        let mut history = History::default();
+        let mut history = History::new(self.frames);
         for event in self.events {
             let hub = hubs
                 .entry(event.key().resource.clone())
@@ -84,7 +87,7 @@ impl Replay {
             hub.append(std::slice::from_ref(&event));
             history.push(event);
         }
-        let memory = Memory::with(self.state, self.compacted);
+        let memory = Memory::with(self.state, self.compacted, Arc::clone(history.meter()));
         memory.0.hubs.store(Arc::new(hubs));
         (MemoryWriter::new(memory, history), self.garbage)
     }

@@ -8,6 +8,7 @@ use arc_swap::ArcSwap;
 use tokio::sync::watch as signal;
 
 use super::event_log::Hub;
+use super::history::HistoryMeter;
 use super::state::State;
 use crate::error::StoreError;
 use crate::key::ResourceName;
@@ -25,10 +26,11 @@ pub(super) struct Shared {
     /// The revision of `state`, for those who wait for it.
     pub(super) reached: signal::Sender<Revision>,
     pub(super) closed: AtomicBool,
+    pub(super) history: Arc<HistoryMeter>,
 }
 
 impl Shared {
-    pub(super) fn new(state: State, begins_after: Revision) -> Self {
+    pub(super) fn new(state: State, begins_after: Revision, history: Arc<HistoryMeter>) -> Self {
         Self {
             reached: signal::Sender::new(state.revision),
             state: ArcSwap::from_pointee(state),
@@ -36,6 +38,7 @@ impl Shared {
             adding: Mutex::default(),
             begins_after: AtomicU64::new(begins_after.get()),
             closed: AtomicBool::new(false),
+            history,
         }
     }
 

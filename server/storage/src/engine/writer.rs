@@ -42,7 +42,7 @@ impl MemoryWriter {
     /// Begins a batch on the newest state, for a commit at the time `now`. Only one batch at a time may be
     /// published or dropped: the next one is begun after that.
     pub fn batch(&self, now: Timestamp) -> Batch {
-        Batch::on(State::clone(&self.memory.0.state.load()), now)
+        Batch::on(State::clone(&self.memory.0.state.load()), now, self.history.meter().frames().clone())
     }
 
     /// Makes a durable batch visible, all of it at one instant. [`wake`](MemoryWriter::wake) then tells those
@@ -72,9 +72,12 @@ impl MemoryWriter {
         published.logs.iter().for_each(|log| log.wake());
     }
 
-    /// Forgets the oldest events that `retention` does not keep, at most `limit`. Returns the records that
-    /// the log no longer needs.
+    /// Forgets the oldest events that `retention` does not keep, at most `limit`. Where history is too large,
+    /// encoded forms of the oldest events go first. Returns the records that the log no longer needs.
     pub fn forget_overdue(&mut self, now: Timestamp, retention: &Retention, limit: usize) -> Vec<Garbage> {
+        for event in self.history.drop_frames(retention, limit) {
+            self.memory.0.hub(&event.key().resource).replace(&event);
+        }
         let events = self.history.pop_overdue(now, retention, limit);
         self.forget(&events)
     }
