@@ -3,7 +3,7 @@
 use http::Method;
 use orch_tests::{
     TestServer,
-    objects::{CONFIG_MAPS, config_map, labelled, names, version},
+    objects::{CONFIG_MAPS, NAMESPACES, config_map, labelled, names, namespace, version},
 };
 use serde_json::json;
 
@@ -141,4 +141,60 @@ async fn a_collection_is_deleted_in_pages_and_up_to_the_first_refusal() {
     assert_eq!(names(&admin.get(CONFIG_MAPS).await.expect(200)), ["d", "e", "held"]);
     admin.delete(CONFIG_MAPS).await.expect(200);
     assert_eq!(names(&admin.get(CONFIG_MAPS).await.expect(200)), ["held"]);
+}
+
+/// A version that any list may have makes a list whole. A DELETE takes no more than it is told.
+#[tokio::test]
+async fn the_limit_of_a_deletion_holds_at_any_version() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    for name in ["a", "b", "c"] {
+        admin.post(CONFIG_MAPS, &config_map(name, "1")).await.expect(201);
+    }
+    let list = admin.get(&format!("{CONFIG_MAPS}?limit=1&resourceVersion=0")).await.expect(200);
+    assert_eq!(names(&list), ["a", "b", "c"]);
+    let deleted = admin.delete(&format!("{CONFIG_MAPS}?limit=1&resourceVersion=0")).await.expect(200);
+    assert_eq!(names(&admin.get(CONFIG_MAPS).await.expect(200)), ["b", "c"]);
+    let token = deleted["metadata"]["continue"].as_str().unwrap();
+    let rest = format!("{CONFIG_MAPS}?limit=1&resourceVersion=0&continue={token}");
+    admin.delete(&rest).await.expect(200);
+    assert_eq!(names(&admin.get(CONFIG_MAPS).await.expect(200)), ["c"]);
+}
+
+/// Kinds that count generations begin at 1, whatever a client sends; other kinds keep what they were created
+/// with, as the reference does. No number makes an object, and so its namespace, undeletable.
+#[tokio::test]
+async fn no_generation_that_a_client_sends_keeps_an_object() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    admin.post(NAMESPACES, &namespace("held")).await.expect(201);
+    for (path, kind, api_version, spec) in [
+        ("/api/v1/namespaces/held/configmaps", "ConfigMap", "v1", json!(null)),
+        (
+            "/apis/policy/v1/namespaces/held/poddisruptionbudgets",
+            "PodDisruptionBudget",
+            "policy/v1",
+            json!({"minAvailable": 2, "selector": {}}),
+        ),
+    ] {
+        let mut object = json!({
+            "apiVersion": api_version, "kind": kind,
+            "metadata": {"name": "a", "generation": i64::MAX, "finalizers": ["example.com/held"]},
+        });
+        if spec.is_object() {
+            object["spec"] = spec;
+        }
+        let created = admin.post(path, &object).await.expect(201);
+        let counted = if kind == "ConfigMap" { i64::MAX } else { 1 };
+        assert_eq!(created["metadata"]["generation"], counted);
+        let item = format!("{path}/a");
+        for change in
+            [json!({"metadata": {"generation": i64::MAX}}), json!({"metadata": {"labels": {"a": "b"}}})]
+        {
+            assert_eq!(admin.merge(&item, &change).await.expect(200)["metadata"]["generation"], counted);
+        }
+        admin.delete(&item).await.expect(200);
+        admin.merge(&item, &json!({"metadata": {"finalizers": null}})).await.expect(200);
+        admin.get(&item).await.refused(404, "NotFound");
+    }
 }

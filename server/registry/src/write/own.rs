@@ -157,7 +157,7 @@ pub fn reset_fields(attempt: Attempt<'_>) -> Vec<FieldPath> {
 /// so a field that a client leaves to its default is no change.
 fn count_generation(resource: &ServedResource, current: &Tree, new: &mut Tree) {
     if resource.def.counts_generation && differs_in_substance(current, new) {
-        let next = Meta::of(current).generation() + 1;
+        let next = Meta::of(current).generation().saturating_add(1);
         MetaMut::of(new).set_generation(next);
     }
 }

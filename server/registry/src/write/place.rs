@@ -243,7 +243,7 @@ pub fn mark_deleted(tree: &mut Tree, now: Time, grace: i64) {
     metadata.set_deletion(ends, grace);
     let generation = metadata.read().generation();
     if generation > 0 {
-        metadata.set_generation(generation + 1);
+        metadata.set_generation(generation.saturating_add(1));
     }
 }
 
