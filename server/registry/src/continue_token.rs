@@ -14,7 +14,7 @@ pub const KEY_LENGTH: usize = 32;
 /// Bytes of a seal: half of the hash, which is still too long to guess.
 const SEAL: usize = 16;
 /// The first byte of a token; it changes when the form of tokens changes.
-const FORM: u8 = 1;
+const FORM: u8 = 2;
 /// A longer text cannot be a token: names and namespaces have at most 253 bytes.
 const MAXIMUM_TEXT: usize = 1024;
 
@@ -44,8 +44,8 @@ pub struct Position {
     pub namespace: String,
     /// Its name.
     pub name: String,
-    /// How many objects follow at that version, where they were counted.
-    pub remaining: Option<u64>,
+    /// How many objects the pages so far had.
+    pub listed: u64,
 }
 
 impl TokenKey {
@@ -68,7 +68,7 @@ impl TokenKey {
     pub fn seal(&self, binding: Binding<'_>, position: &Position) -> String {
         let mut token = vec![FORM];
         number(position.revision.map(Revision::get), &mut token);
-        number(position.remaining, &mut token);
+        number(Some(position.listed), &mut token);
         text(&position.namespace, &mut token);
         text(&position.name, &mut token);
         let seal = hmac::sign(&self.0, &sealed(binding, &token));
@@ -120,10 +120,11 @@ fn text(value: &str, out: &mut Vec<u8>) {
 fn read(content: &[u8]) -> Option<Position> {
     let content = content.strip_prefix(&[FORM])?;
     let (revision, content) = read_number(content)?;
-    let (remaining, content) = read_number(content)?;
+    let (listed, content) = read_number(content)?;
     let (namespace, content) = read_text(content)?;
     let (name, rest) = read_text(content)?;
-    rest.is_empty().then_some(Position { revision: revision.map(Revision::new), namespace, name, remaining })
+    let revision = revision.map(Revision::new);
+    rest.is_empty().then_some(Position { revision, namespace, name, listed: listed? })
 }
 
 fn read_number(content: &[u8]) -> Option<(Option<u64>, &[u8])> {
@@ -156,13 +157,13 @@ mod tests {
             revision: Some(Revision::new(7)),
             namespace: "a".to_owned(),
             name: "n".repeat(253),
-            remaining: Some(3),
+            listed: 3,
         }
     }
 
     #[test]
     fn a_token_opens_for_its_list_and_no_other() {
-        let newest = Position { revision: None, remaining: None, ..position() };
+        let newest = Position { revision: None, ..position() };
         for position in [position(), newest] {
             let token = key(1).seal(LIST, &position);
             assert_eq!(key(1).open(LIST, &token), Some(position));

@@ -4,6 +4,7 @@
 //! `{"kind":...,"apiVersion":...,`, and a newline. The store inserts the revision when a write commits. An
 //! item of a list is the stored form without that beginning and without the braces.
 
+mod fields;
 mod labels;
 
 use bytes::Bytes;
@@ -23,7 +24,7 @@ use crate::{
     error::{ApiError, Result},
 };
 
-pub use self::labels::labels_of;
+pub use self::{fields::values_at, labels::labels_of};
 
 /// Objects of this size or more, in bytes, are refused. It is the default limit of etcd requests.
 const MAX_OBJECT_BYTES: usize = 1_572_864;
@@ -123,8 +124,14 @@ pub fn document(stored: &[u8]) -> &[u8] {
     stored.strip_suffix(b"\n").unwrap_or(stored)
 }
 
-fn unreadable(resource: &ServedResource, object: &Object, error: &dyn std::fmt::Display) -> ApiError {
+/// 500 that names an object whose stored form cannot be read.
+pub fn unreadable(resource: &ServedResource, object: &Object, error: &dyn std::fmt::Display) -> ApiError {
     let key = object.key();
-    let public = format!("the stored form of {} \"{}\" cannot be read", resource.group_resource, key.name);
+    let place = match &*key.namespace {
+        "" => String::new(),
+        namespace => format!(" in namespace \"{namespace}\""),
+    };
+    let public =
+        format!("the stored form of {} \"{}\"{place} cannot be read", resource.group_resource, key.name);
     ApiError::internal(public, format_args!("{key}: {error}"))
 }

@@ -116,11 +116,15 @@ pub struct Initial {
 impl Initial {
     /// The objects of a snapshot that a request selects. A bookmark follows them where the request asks for
     /// bookmarks.
-    pub fn of(request: &WatchRequest<'_>, snapshot: &Snapshot) -> Self {
+    ///
+    /// # Errors
+    /// 500 for a damaged object among them.
+    pub fn of(request: &WatchRequest<'_>, snapshot: &Snapshot) -> Result<Self> {
         let WatchRequest { target, selection, bookmarks, .. } = request;
         let scope = selection.scope(target.resource, &target.namespace);
-        let objects: Vec<_> = selection.select(target.resource, snapshot, &scope, None).cloned().collect();
-        Initial { objects: objects.into_iter(), end_mark: bookmarks.then_some(snapshot.revision()) }
+        let objects = selection.select(target.resource, snapshot, &scope, None);
+        let objects = objects.map(|object| object.map(Arc::clone)).collect::<Result<Vec<_>>>()?;
+        Ok(Initial { objects: objects.into_iter(), end_mark: bookmarks.then_some(snapshot.revision()) })
     }
 }
 
@@ -208,11 +212,19 @@ impl WatchStream {
                 return end;
             }
         }
-        let seen = |event: Arc<Event>| {
-            let change = seen(&self.resource, &self.selection, &event)?;
-            Some(WatchEvent::Changed { change, event })
-        };
-        let change = self.changes.find_map(seen);
+        let mut change = None;
+        while let Some(event) = self.changes.next() {
+            match seen(&self.resource, &self.selection, &event) {
+                Ok(None) => continue,
+                Ok(Some(seen)) => change = Some(WatchEvent::Changed { change: seen, event }),
+                Err(error) => {
+                    self.ended = true;
+                    self.changes = Vec::new().into_iter();
+                    change = Some(WatchEvent::Error(Box::new(error)));
+                }
+            }
+            break;
+        }
         if self.changes.as_slice().is_empty() {
             // A watch that waits keeps no memory for events that were sent.
             self.changes = Vec::new().into_iter();
@@ -239,19 +251,22 @@ impl WatchStream {
 }
 
 /// How a selection sees an event.
-fn seen(resource: &ServedResource, selection: &Selection, event: &Event) -> Option<ChangeType> {
+///
+/// # Errors
+/// 500 for an event whose object is damaged. The stream then ends: a client that misses an event would go on
+/// with what is no longer true.
+fn seen(resource: &ServedResource, selection: &Selection, event: &Event) -> Result<Option<ChangeType>> {
     let matches = |object: &Arc<Object>| selection.matches(resource, object);
     let is_gone = event.kind() == EventKind::Remove;
     // A watcher that saw an object before it was damaged must be told that it is gone.
     let before = event.previous().is_some_and(|previous| matches(previous).unwrap_or(is_gone));
-    let after = !is_gone && matches(event.object()).unwrap_or(false);
-    match (before, after) {
+    let after = !is_gone && matches(event.object())?;
+    Ok(match (before, after) {
         (false, false) => None,
         (false, true) => Some(ChangeType::Added),
         (true, true) => Some(ChangeType::Modified),
-        // No watcher has seen an object that was damaged when it was removed.
-        (true, false) => event.object().value().is_ok().then_some(ChangeType::Deleted),
-    }
+        (true, false) => stored::bytes_of(resource, event.object()).map(|_| Some(ChangeType::Deleted))?,
+    })
 }
 
 /// The state that an event shows to those who see it as `change`.
@@ -263,7 +278,12 @@ pub fn state(resource: &ServedResource, change: ChangeType, event: &Event) -> Re
     struct Departed(Result<Bytes>);
     match event.previous() {
         Some(previous) if change == ChangeType::Deleted && event.kind() == EventKind::Put => {
-            event.memo(|event| Departed(stored::at_revision(resource, previous, event.revision()))).0.clone()
+            let departed = event.memo(|event| {
+                let state = stored::at_revision(resource, previous, event.revision());
+                event.memo_grows(state.as_ref().map_or(0, Bytes::len));
+                Departed(state)
+            });
+            departed.0.clone()
         }
         _ => stored::bytes_of(resource, event.object()).cloned(),
     }

@@ -97,8 +97,8 @@ impl Indexer for Words {
         resource.as_str() != WITHOUT_INDEX
     }
 
-    fn terms(&self, _: &ResourceName, value: &[u8]) -> Vec<Term> {
-        words(value).map(term).collect()
+    fn terms(&self, _: &ResourceName, value: &[u8]) -> Option<Vec<Term>> {
+        Some(words(value).map(term).collect())
     }
 }
 

@@ -20,6 +20,7 @@ pub trait Indexer: Send + Sync + 'static {
     fn covers(&self, resource: &ResourceName) -> bool;
 
     /// The terms of a value; always the same for the same value. There may be several of one index: all
-    /// addresses of an object, for example.
-    fn terms(&self, resource: &ResourceName, value: &[u8]) -> Vec<Term>;
+    /// addresses of an object, for example. `None` where the value cannot be read: the store then says that
+    /// its indexes do not know every object.
+    fn terms(&self, resource: &ResourceName, value: &[u8]) -> Option<Vec<Term>>;
 }

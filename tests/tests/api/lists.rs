@@ -56,6 +56,12 @@ async fn selectors_choose() {
     for query in ["labelSelector=%3D%3D", "fieldSelector=data.value%3D1", "labelSelector=a%20in%20()%20b"] {
         admin.get(&format!("{CONFIG_MAPS}?{query}")).await.refused(400, "BadRequest");
     }
+    let long = vec!["metadata.name!%3Da"; 200].join(",");
+    for watch in ["", "watch=1&"] {
+        let path = format!("{CONFIG_MAPS}?{watch}fieldSelector={long}");
+        let message = admin.get(&path).await.refused(400, "BadRequest");
+        assert_eq!(message, "fieldSelector: may not have more than 128 requirements, it has 200");
+    }
 }
 
 #[tokio::test]

@@ -111,7 +111,8 @@ async fn the_option_goes_with_no_other() {
     delete(&admin, &damaged, &json!({OPTION: false, "gracePeriodSeconds": 0}))
         .await
         .refused(500, "InternalError");
-    assert_eq!(names(&admin.get(CONFIG_MAPS).await.expect(200)), ["a", "c"]);
+    let others = admin.get(&format!("{CONFIG_MAPS}?fieldSelector=metadata.name!%3Db")).await.expect(200);
+    assert_eq!(names(&others), ["a", "c"]);
 }
 
 #[tokio::test]
@@ -124,4 +125,58 @@ async fn without_the_gate_the_option_means_nothing() {
     let item = format!("{CONFIG_MAPS}/a");
     delete(&admin, &item, &json!({OPTION: true, "dryRun": ["All"]})).await.expect(200);
     admin.get(&item).await.expect(200);
+}
+
+/// An informer that does not find an object takes it for deleted. So what cannot be read is never left out:
+/// a list that could have it fails and names it, and a list that cannot have it works.
+#[tokio::test]
+async fn no_list_and_no_watch_leaves_out_what_cannot_be_read() {
+    let (server, seen) = with_damage(&[]).await;
+    let admin = server.admin();
+    let named = |message: &str| {
+        let expected = r#"the stored form of configmaps "b" in namespace "default" cannot be read"#;
+        assert!(message.contains(expected), "{message}");
+    };
+    for query in [
+        "",
+        "?limit=2",
+        "?resourceVersion=0",
+        "?labelSelector=app%3Dweb",
+        "?labelSelector=!app",
+        "?fieldSelector=metadata.name%3Db",
+        "?watch=1",
+        "?watch=1&resourceVersion=0",
+        "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true",
+    ] {
+        for collection in [CONFIG_MAPS, "/api/v1/configmaps"] {
+            named(&admin.get(&format!("{collection}{query}")).await.refused(500, "InternalError"));
+        }
+    }
+    named(&admin.delete(CONFIG_MAPS).await.refused(500, "InternalError"));
+    for form in ["application/json;as=Table;g=meta.k8s.io;v=v1", "application/vnd.orch.protobuf"] {
+        let answer = admin.request(Method::GET, CONFIG_MAPS).header("accept", form).send().await;
+        assert_eq!(answer.status, 500, "{form}");
+    }
+    for (query, expected) in [
+        ("?limit=1", vec!["a"]),
+        ("?fieldSelector=metadata.name!%3Db", vec!["a", "c"]),
+        ("?fieldSelector=metadata.name%3Dc", vec!["c"]),
+    ] {
+        assert_eq!(
+            names(&admin.get(&format!("{CONFIG_MAPS}{query}")).await.expect(200)),
+            expected,
+            "{query}"
+        );
+    }
+
+    // A running watch goes on while nothing is damaged, and ends at an event that is.
+    let mut watch = admin.watch(&format!("{CONFIG_MAPS}?watch=1&resourceVersion={seen}")).await;
+    admin.post(CONFIG_MAPS, &config_map("d", "1")).await.expect(201);
+    assert_eq!(watch.expect("ADDED").await["metadata"]["name"], "d");
+    let first = admin.get(&format!("{CONFIG_MAPS}/a")).await.expect(200);
+    let mut watch = admin.watch(&format!("{CONFIG_MAPS}?watch=1&resourceVersion={}", version(&first))).await;
+    let status = watch.expect("ERROR").await;
+    assert_eq!((&status["code"], &status["reason"]), (&json!(500), &json!("InternalError")));
+    named(status["message"].as_str().unwrap());
+    watch.expect_end().await;
 }

@@ -40,7 +40,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let list = Binding { resource: "secrets", namespace: "", labels: "", fields: "" };
         let position =
-            Position { revision: None, namespace: "a".to_owned(), name: "b".to_owned(), remaining: None };
+            Position { revision: None, namespace: "a".to_owned(), name: "b".to_owned(), listed: 0 };
         let token = ensure(directory.path()).unwrap().seal(list, &position);
         assert_eq!(ensure(directory.path()).unwrap().open(list, &token), Some(position));
 

@@ -1,10 +1,10 @@
 //! Bodies that are made while they are sent, piece by piece. They can be indented and compressed on the way.
 //!
 //! Only one piece is in memory at a time. When the client disconnects, the body is dropped and the work
-//! stops.
+//! stops. Where an object cannot be read and the answer has begun, the body is cut off: a client that gets a
+//! list without the object would take it for deleted.
 
 use std::{
-    convert::Infallible,
     io::Write,
     pin::Pin,
     task::{Context, Poll},
@@ -21,8 +21,13 @@ pub const CHUNK: usize = 32 * 1024;
 /// Shorter bodies are not compressed: the time is worth more than the bytes.
 pub const COMPRESS_ABOVE: usize = 128 * 1024;
 
-/// The pieces of a body.
-pub type Chunks = Box<dyn Iterator<Item = Bytes> + Send>;
+/// The pieces of a body; an error is the last of them.
+pub type Chunks = Box<dyn Iterator<Item = Result<Bytes, CutOff>> + Send>;
+
+/// The rest of an answer cannot be written; the log says why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the rest of the answer cannot be written")]
+pub struct CutOff;
 
 /// A body of these pieces; `length` in bytes where it is known beforehand.
 pub fn body(chunks: Chunks, length: Option<u64>) -> Body {
@@ -32,16 +37,17 @@ pub fn body(chunks: Chunks, length: Option<u64>) -> Body {
 /// The pieces of a text that is in memory.
 pub fn of(text: Bytes) -> Chunks {
     let mut rest = text;
-    Box::new(std::iter::from_fn(move || (!rest.is_empty()).then(|| rest.split_to(rest.len().min(CHUNK)))))
+    Box::new(std::iter::from_fn(move || (!rest.is_empty()).then(|| Ok(rest.split_to(rest.len().min(CHUNK))))))
 }
 
 /// Indented for people.
 pub fn pretty(chunks: Chunks) -> Chunks {
     let mut indenter = Indenter::default();
-    Box::new(chunks.map(move |chunk| {
+    Box::new(chunks.map(move |chunk| -> Result<Bytes, CutOff> {
+        let chunk = chunk?;
         let mut out = Vec::with_capacity(chunk.len() + chunk.len() / 2);
         indenter.push(&chunk, &mut out);
-        out.into()
+        Ok(out.into())
     }))
 }
 
@@ -52,8 +58,12 @@ pub fn gzip(mut chunks: Chunks) -> Result<Chunks, Chunks> {
         let Some(chunk) = chunks.next() else {
             return Err(Box::new(first.into_iter()));
         };
-        bytes += chunk.len();
+        bytes += chunk.as_ref().map_or(0, Bytes::len);
+        let is_cut_off = chunk.is_err();
         first.push(chunk);
+        if is_cut_off {
+            return Err(Box::new(first.into_iter()));
+        }
     }
     let chunks = Box::new(first.into_iter().chain(chunks));
     let encoder = GzEncoder::new(Vec::with_capacity(CHUNK), Compression::fast());
@@ -67,18 +77,24 @@ struct Gzip {
 }
 
 impl Iterator for Gzip {
-    type Item = Bytes;
+    type Item = Result<Bytes, CutOff>;
 
-    fn next(&mut self) -> Option<Bytes> {
+    fn next(&mut self) -> Option<Self::Item> {
         const MEMORY: &str = "writing to memory does not fail";
         loop {
             let encoder = self.encoder.as_mut()?;
             let Some(chunk) = self.chunks.next() else {
-                return Some(self.encoder.take()?.finish().expect(MEMORY).into());
+                return Some(Ok(self.encoder.take()?.finish().expect(MEMORY).into()));
             };
-            encoder.write_all(&chunk).expect(MEMORY);
+            match chunk {
+                Ok(chunk) => encoder.write_all(&chunk).expect(MEMORY),
+                Err(cut_off) => {
+                    self.encoder = None;
+                    return Some(Err(cut_off));
+                }
+            }
             if encoder.get_ref().len() >= CHUNK / 4 {
-                return Some(std::mem::take(encoder.get_mut()).into());
+                return Some(Ok(std::mem::take(encoder.get_mut()).into()));
             }
         }
     }
@@ -92,17 +108,17 @@ struct ChunkBody {
 
 impl HttpBody for ChunkBody {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = CutOff;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         _cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, CutOff>>> {
         let chunk = if self.ended { None } else { self.chunks.next() };
-        let length = chunk.as_ref().map_or(0, |chunk| chunk.len() as u64);
-        self.ended = chunk.is_none();
+        let length = chunk.as_ref().map_or(0, |chunk| chunk.as_ref().map_or(0, |chunk| chunk.len() as u64));
+        self.ended = !matches!(chunk, Some(Ok(_)));
         self.remaining = self.remaining.map(|remaining| remaining.saturating_sub(length));
-        Poll::Ready(chunk.map(|chunk| Ok(Frame::data(chunk))))
+        Poll::Ready(chunk.map(|chunk| chunk.map(Frame::data)))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -121,10 +137,10 @@ mod tests {
     use bytes::Bytes;
     use flate2::read::GzDecoder;
 
-    use super::{CHUNK, COMPRESS_ABOVE, Chunks, gzip, of};
+    use super::{CHUNK, COMPRESS_ABOVE, Chunks, CutOff, gzip, of, pretty};
 
     fn joined(chunks: Chunks) -> Vec<u8> {
-        chunks.flatten().collect()
+        chunks.flat_map(|chunk| chunk.unwrap()).collect()
     }
 
     #[test]
@@ -144,6 +160,22 @@ mod tests {
                     assert!(length <= COMPRESS_ABOVE, "{length}");
                     assert_eq!(joined(same), text);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_cut_off_ends_with_an_error_in_every_form() {
+        for pieces in [1, 20] {
+            let cut = || -> Chunks {
+                let text = Bytes::from(vec![b' '; CHUNK]);
+                let pieces = std::iter::repeat_n(Ok(text), pieces);
+                Box::new(pieces.chain([Err(CutOff)]))
+            };
+            for chunks in [cut(), pretty(cut()), gzip(cut()).unwrap_or_else(|same| same)] {
+                let (whole, cut): (Vec<_>, Vec<_>) = chunks.partition(Result::is_ok);
+                assert!(!whole.is_empty() || pieces == 20, "blanks may be compressed to less than a piece");
+                assert_eq!(cut, [Err(CutOff)]);
             }
         }
     }

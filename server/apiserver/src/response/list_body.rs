@@ -3,6 +3,8 @@
 //! In the plain form the text is the stored bytes of the objects, one after the other, so that its length is
 //! known before the first byte is written. The other forms are made object by object.
 
+use std::sync::Arc;
+
 use bytes::{BufMut, Bytes, BytesMut};
 use orch_machinery::{
     partial::{ListMeta, write_partial_object},
@@ -13,7 +15,7 @@ use orch_runtime::scalar::Time;
 use orch_storage::Object;
 
 use super::{
-    chunks::{CHUNK, Chunks},
+    chunks::{CHUNK, Chunks, CutOff},
     object_text::{read, write_row},
     representation::{Form, METADATA_LIST},
 };
@@ -24,8 +26,6 @@ struct ListText {
     list: List,
     /// The first object that is not written yet.
     next: usize,
-    /// How many are written; the damaged ones are left out.
-    written: usize,
     now: Time,
     state: State,
 }
@@ -40,14 +40,13 @@ enum State {
 /// The pieces of a list's text, and their length together where it is known.
 pub fn chunks(form: Form, list: List, now: Time) -> (Chunks, Option<u64>) {
     let length = (form == Form::Plain).then(|| plain_length(&list));
-    let mut text = ListText { form, list, next: 0, written: 0, now, state: State::Head };
+    let mut text = ListText { form, list, next: 0, now, state: State::Head };
     (Box::new(std::iter::from_fn(move || text.chunk())), length)
 }
 
 fn plain_length(list: &List) -> u64 {
-    let items = list.objects.iter().filter_map(|object| list_item(&list.resource, object));
-    let (count, bytes) =
-        items.fold((0, 0), |(count, bytes), item| (count + 1, bytes + item.len() as u64 + 2));
+    let length = |object: &Arc<Object>| list_item(&list.resource, object).map_or(0, <[u8]>::len) as u64 + 2;
+    let (count, bytes) = (list.objects.len() as u64, list.objects.iter().map(length).sum::<u64>());
     let mut head = BytesMut::new();
     write_plain_head(list, &mut head);
     head.len() as u64 + bytes + u64::saturating_sub(count, 1) + PLAIN_END.len() as u64
@@ -56,7 +55,7 @@ fn plain_length(list: &List) -> u64 {
 const PLAIN_END: &[u8] = b"]}\n";
 
 impl ListText {
-    fn chunk(&mut self) -> Option<Bytes> {
+    fn chunk(&mut self) -> Option<Result<Bytes, CutOff>> {
         if self.state == State::Ended {
             return None;
         }
@@ -72,12 +71,13 @@ impl ListText {
                 self.state = State::Ended;
                 break;
             };
-            self.next += 1;
-            if write_item(&self.form, &self.list, object, self.written, self.now, &mut out) {
-                self.written += 1;
+            if let Err(cut_off) = write_item(&self.form, &self.list, object, self.next, self.now, &mut out) {
+                self.state = State::Ended;
+                return Some(Err(cut_off));
             }
+            self.next += 1;
         }
-        Some(out.into())
+        Some(Ok(out.into()))
     }
 
     fn write_head(&self, out: &mut Vec<u8>) {
@@ -101,15 +101,17 @@ impl ListText {
             Form::Metadata(_) if self.list.objects.is_empty() => out.extend_from_slice(b"}\n"),
             Form::Plain | Form::Metadata(_) => out.extend_from_slice(PLAIN_END),
             Form::Table(api_version, include) => {
-                TableWriter::resume(api_version, *include, self.written).end(out);
+                TableWriter::resume(api_version, *include, self.next).end(out);
                 out.push(b'\n');
             }
         }
     }
 }
 
-/// Writes an object with the comma before it. A damaged object is left out and logged, because the answer has
-/// begun.
+/// Writes an object with the comma before it.
+///
+/// # Errors
+/// For an object that cannot be read, which is logged: the answer has begun.
 pub fn write_item(
     form: &Form,
     list: &List,
@@ -117,24 +119,18 @@ pub fn write_item(
     written: usize,
     now: Time,
     out: &mut Vec<u8>,
-) -> bool {
+) -> Result<(), CutOff> {
     let resource = &list.resource;
     let comma = if written > 0 { &b","[..] } else { b"" };
     if let Form::Plain = form {
-        let Some(item) = list_item(resource, object) else { return false };
+        let item = list_item(resource, object).ok_or_else(|| cut_off(object, &"it is damaged"))?;
         for part in [comma, b"{", item, b"}"] {
             out.extend_from_slice(part);
         }
-        return true;
+        return Ok(());
     }
-    let Ok(stored) = object.value() else { return false };
-    let tree = match read(resource, stored) {
-        Ok(tree) => tree,
-        Err(error) => {
-            tracing::error!(key = %object.key(), ?error, "left out of a list");
-            return false;
-        }
-    };
+    let stored = object.value().map_err(|error| cut_off(object, error))?;
+    let tree = read(resource, stored).map_err(|error| cut_off(object, &error))?;
     match form {
         Form::Plain => {}
         Form::Metadata(api_version) => {
@@ -146,7 +142,13 @@ pub fn write_item(
             write_row(&mut table, resource, &tree, stored, now, out);
         }
     }
-    true
+    Ok(())
+}
+
+/// Logs why the rest of a list cannot be written.
+pub fn cut_off(object: &Object, error: &dyn std::fmt::Debug) -> CutOff {
+    tracing::error!(key = %object.key(), ?error, "a list is cut off at an object that cannot be written");
+    CutOff
 }
 
 fn write_plain_head(list: &List, out: &mut impl BufMut) {

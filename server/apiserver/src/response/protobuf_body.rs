@@ -8,6 +8,7 @@ use orch_registry::{
     answer::List,
     catalog::ServedResource,
     error::{ApiError, Result},
+    stored,
 };
 use orch_runtime::{
     Tree,
@@ -18,6 +19,7 @@ use serde_json::json;
 
 use super::{
     chunks::{CHUNK, Chunks},
+    list_body::cut_off,
     object_text::read,
     representation::{Form, METADATA, METADATA_LIST},
 };
@@ -68,10 +70,13 @@ pub fn frame(word: &str, document: &[u8]) -> Bytes {
 /// first time only to measure them, and memory holds one piece of the list at a time.
 ///
 /// # Errors
-/// 500 where the list cannot be written at all.
+/// 500 where an object or the list cannot be written.
 pub fn list(form: Form, list: List) -> Result<(Chunks, u64)> {
-    let measured = list.objects.iter().filter_map(|object| message(&form, &list, object));
-    let items: usize = measured.map(|item| protobuf::item_head(item.len()).len() + item.len()).sum();
+    let mut items = 0;
+    for object in &list.objects {
+        let item = message(&form, &list, object)?;
+        items += protobuf::item_head(item.len()).len() + item.len();
+    }
     let meta = json!({
         "resourceVersion": list.revision.to_string(),
         "continue": list.continue_token,
@@ -91,12 +96,18 @@ pub fn list(form: Form, list: List) -> Result<(Chunks, u64)> {
                 break;
             };
             next += 1;
-            if let Some(item) = message(&form, &list, object) {
-                out.extend(protobuf::item_head(item.len()));
-                out.extend(item);
+            match message(&form, &list, object) {
+                Ok(item) => {
+                    out.extend(protobuf::item_head(item.len()));
+                    out.extend(item);
+                }
+                Err(error) => {
+                    end = None;
+                    return Some(Err(cut_off(object, &error)));
+                }
             }
         }
-        Some(Bytes::from(out))
+        Some(Ok(Bytes::from(out)))
     });
     Ok((Box::new(chunks), length))
 }
@@ -119,18 +130,17 @@ fn list_frame(form: &Form, resource: &ServedResource, meta: &Tree, items: usize)
     protobuf::list_frame(meta, &LIST_META_TYPE, items, api_version, kind).map_err(|error| unwritable(&error))
 }
 
-/// The message of an object in a list; none for a damaged one, which is logged.
-fn message(form: &Form, list: &List, object: &Object) -> Option<Vec<u8>> {
+/// The message of an object in a list.
+///
+/// # Errors
+/// 500 where the object is damaged or cannot be read.
+fn message(form: &Form, list: &List, object: &Object) -> Result<Vec<u8>> {
     let def = if matches!(form, Form::Metadata(_)) { &METADATA_TYPE } else { list.resource.def.type_def };
-    let written = read(&list.resource, object.value().ok()?)
-        .and_then(|tree| protobuf::encode_message(&tree, def).map_err(|error| unwritable(&error)));
-    match written {
-        Ok(message) => Some(message),
-        Err(error) => {
-            tracing::error!(key = %object.key(), ?error, "left out of a list");
-            None
-        }
-    }
+    let unreadable =
+        |error: &dyn std::fmt::Debug| stored::unreadable(&list.resource, object, &format_args!("{error:?}"));
+    let stored = object.value().map_err(|error| unreadable(error))?;
+    let tree = read(&list.resource, stored).map_err(|error| unreadable(&error))?;
+    protobuf::encode_message(&tree, def).map_err(|error| unwritable(&error))
 }
 
 fn unwritable(error: &ProtobufError) -> ApiError {

@@ -12,8 +12,8 @@ use orch_registry::{
 use orch_runtime::{Tree, TreeMap, scalar::Time};
 
 use super::{
-    chunks::{CHUNK, Chunks},
-    list_body::{self, write_item},
+    chunks::{CHUNK, Chunks, CutOff},
+    list_body::{self, cut_off, write_item},
     representation::Form,
 };
 
@@ -35,7 +35,8 @@ pub fn of_json(text: &[u8]) -> Result<Bytes> {
 pub fn list(form: Form, list: List, now: Time) -> Result<Chunks> {
     let frame = List { objects: Vec::new(), ..list.clone() };
     let (frame, _) = list_body::chunks(form.clone(), frame, now);
-    let frame: Vec<u8> = frame.flatten().collect();
+    // Only objects are cut off, and the frame has none.
+    let frame: Vec<u8> = frame.flatten().flatten().collect();
     let Tree::Object(frame) = read(&frame)? else {
         return Err(ApiError::internal("the list cannot be written", "its frame is no object"));
     };
@@ -69,7 +70,7 @@ struct ListText {
 }
 
 impl ListText {
-    fn chunk(&mut self) -> Option<Bytes> {
+    fn chunk(&mut self) -> Option<std::result::Result<Bytes, CutOff>> {
         self.tail.as_ref()?;
         let mut out = String::with_capacity(CHUNK + CHUNK / 8);
         while out.len() < CHUNK {
@@ -79,20 +80,21 @@ impl ListText {
             };
             self.next += 1;
             let mut json = Vec::new();
-            if !write_item(&self.form, &self.list, object, 0, self.now, &mut json) {
-                continue;
-            }
-            match read(&json) {
-                Ok(item) => {
-                    if let Some((before, name)) = self.head.take() {
-                        out.extend([before.as_str(), name.as_str(), ":\n"]);
-                    }
-                    out += &encode_item(&item);
+            let written = write_item(&self.form, &self.list, object, 0, self.now, &mut json);
+            let item = written.and_then(|()| read(&json).map_err(|error| cut_off(object, &error)));
+            let item = match item {
+                Ok(item) => item,
+                Err(cut_off) => {
+                    self.tail = None;
+                    return Some(Err(cut_off));
                 }
-                Err(error) => tracing::error!(key = %object.key(), ?error, "left out of a list"),
+            };
+            if let Some((before, name)) = self.head.take() {
+                out.extend([before.as_str(), name.as_str(), ":\n"]);
             }
+            out += &encode_item(&item);
         }
-        Some(out.into())
+        Some(Ok(out.into()))
     }
 
     fn write_end(&mut self, out: &mut String) {

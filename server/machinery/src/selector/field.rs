@@ -3,7 +3,7 @@
 //! In values a backslash escapes a comma, an equals sign and a backslash. An absent field is compared as an
 //! empty text.
 
-use std::{borrow::Cow, fmt};
+use std::fmt;
 
 use orch_runtime::field_error::Shown as _;
 
@@ -27,6 +27,13 @@ pub struct Term {
     pub value: String,
 }
 
+impl Term {
+    /// Whether the condition holds for a field with this value; that of an absent field is empty.
+    pub fn holds(&self, value: &str) -> bool {
+        (self.value == value) != self.negated
+    }
+}
+
 impl FieldSelector {
     /// Reads the text form.
     pub fn parse(text: &str) -> Result<Self, SelectorError> {
@@ -42,14 +49,6 @@ impl FieldSelector {
         }
         terms.sort_unstable();
         Ok(FieldSelector { terms })
-    }
-
-    /// Whether an object with these field values is selected. An absent value is the same as an empty one.
-    pub fn matches<'v>(&self, value_of: impl Fn(&str) -> Option<Cow<'v, str>>) -> bool {
-        self.terms.iter().all(|term| {
-            let equal = value_of(&term.path).as_deref().unwrap_or_default() == term.value;
-            equal != term.negated
-        })
     }
 
     /// Whether every object is selected.
@@ -166,11 +165,12 @@ mod tests {
     use super::*;
 
     fn selects(selector: &str) -> bool {
-        FieldSelector::parse(selector).unwrap().matches(|path| match path {
-            "metadata.name" => Some("a".into()),
-            "type" => Some("x,y=z\\".into()),
-            _ => None,
-        })
+        let value_of = |path: &str| match path {
+            "metadata.name" => "a",
+            "type" => "x,y=z\\",
+            _ => "",
+        };
+        FieldSelector::parse(selector).unwrap().terms().iter().all(|term| term.holds(value_of(&term.path)))
     }
 
     #[test]

@@ -11,7 +11,7 @@ use orch_machinery::selector::{field::FieldSelector, label::LabelSelector};
 use orch_runtime::{Tree, resource_def::ResourceDef};
 use orch_storage::{Indexer, ResourceName, Term};
 
-use super::selectable_field::selectable_value;
+use super::selectable_field::FieldValues;
 use crate::{
     catalog::{Catalog, ServedResource},
     claims::Claim,
@@ -26,11 +26,8 @@ pub struct CatalogIndexer {
 impl CatalogIndexer {
     /// An indexer for the kinds whose schemas ask for indexes and those whose objects make claims.
     pub fn new(catalog: &Catalog) -> Self {
-        let indexed = catalog.resources().filter(|resource| {
-            let def = resource.def;
-            let is_wanted = reads_tree(resource) || !def.indexed_labels.is_empty();
-            def.storage_version && is_wanted
-        });
+        let indexed =
+            catalog.resources().filter(|resource| resource.def.storage_version && is_indexed(resource));
         CatalogIndexer {
             resources: indexed
                 .map(|resource| (resource.storage_name.clone(), Arc::clone(resource)))
@@ -39,9 +36,11 @@ impl CatalogIndexer {
     }
 }
 
-/// Whether finding the terms needs the decoded object, and not the labels alone.
-fn reads_tree(resource: &ServedResource) -> bool {
-    !resource.def.indexed_fields.is_empty() || resource.behaviour.claim_sorts() > 0
+/// Whether objects of the kind have terms.
+fn is_indexed(resource: &ServedResource) -> bool {
+    let def = resource.def;
+    let has_claims = resource.behaviour.claim_sorts() > 0;
+    has_claims || !def.indexed_fields.is_empty() || !def.indexed_labels.is_empty()
 }
 
 impl Indexer for CatalogIndexer {
@@ -49,20 +48,19 @@ impl Indexer for CatalogIndexer {
         self.resources.contains_key(resource)
     }
 
-    fn terms(&self, resource: &ResourceName, value: &[u8]) -> Vec<Term> {
-        let Some(resource) = self.resources.get(resource) else { return Vec::new() };
+    fn terms(&self, resource: &ResourceName, value: &[u8]) -> Option<Vec<Term>> {
+        let Some(resource) = self.resources.get(resource) else { return Some(Vec::new()) };
         let def = resource.def;
         let mut terms = Vec::new();
-        if reads_tree(resource) {
-            // An object that cannot be read matches no selector.
-            let Ok(tree) = stored::tree_of_bytes(def, value) else { return terms };
+        if !def.indexed_fields.is_empty() {
+            let values = FieldValues::read(def, value).ok()?;
             for (index, label) in def.indexed_fields.iter().enumerate() {
-                let value = selectable_value(def, label, Some(&tree)).unwrap_or_default();
-                terms.push(Term { index: field_index(index), value: value.into() });
+                terms.push(Term { index: field_index(index), value: values.get(def, label).into() });
             }
-            if resource.behaviour.claim_sorts() > 0 {
-                terms.extend(claims(resource, tree).iter().map(Claim::term));
-            }
+        }
+        if resource.behaviour.claim_sorts() > 0 {
+            let tree = stored::tree_of_bytes(def, value).ok()?;
+            terms.extend(claims(resource, tree).iter().map(Claim::term));
         }
         if !def.indexed_labels.is_empty() {
             let labels = stored::labels_of(value);
@@ -71,7 +69,7 @@ impl Indexer for CatalogIndexer {
                 terms.extend(found.map(|value| Term { index: label_index(index), value }));
             }
         }
-        terms
+        Some(terms)
     }
 }
 
@@ -137,12 +135,33 @@ mod tests {
             let usable = usable(secrets.def, &labels, &fields);
             assert_eq!(usable.is_some(), uses_index, "{labels} {fields}");
             let found = |value: &[u8]| {
-                let terms = indexer.terms(&secrets.storage_name, value);
+                let terms = indexer.terms(&secrets.storage_name, value).unwrap();
                 usable.is_some_and(|(index, value)| {
                     terms.iter().any(|term| term.index == index && *term.value == *value)
                 })
             };
             assert_eq!((found(value), found(plain)), (has_value, has_plain), "{labels} {fields}");
+        }
+        assert_eq!(indexer.terms(&secrets.storage_name, b"{"), None, "it cannot be read");
+    }
+
+    /// What clients with many requests select by: the agent of a node its pods, a person the events of an
+    /// object.
+    #[test]
+    fn common_selectors_use_an_index() {
+        let catalog = Catalog::new(&orch_meta::KUBERNETES, orch_api::registry().iter().copied());
+        for (plural, fields, is_indexed) in [
+            ("pods", "spec.nodeName=n", true),
+            ("pods", "spec.nodeName=n,status.phase!=Failed", true),
+            ("pods", "spec.nodeName!=n", false),
+            ("events", "involvedObject.name=p,involvedObject.namespace=n,involvedObject.uid=u", true),
+            ("events", "involvedObject.uid=u", true),
+        ] {
+            let resource = catalog.resource("", "v1", plural).unwrap();
+            let fields = FieldSelector::parse(fields).unwrap();
+            let labels = LabelSelector::default();
+            let usable = usable(resource.def, &labels, &fields);
+            assert_eq!(usable.is_some(), is_indexed, "{plural} {fields}");
         }
     }
 }

@@ -1,23 +1,77 @@
 //! The values of the fields that a kind can be selected by, as its schema lists them.
+//!
+//! They are read once for each state of an object and kept with it (`Object::memo`): a list looks at those of
+//! many objects, and every watch with a field selector at those of both states of an event.
 
 use orch_runtime::{
     Tree,
     resource_def::ResourceDef,
     type_def::{Scalar, Shape, TypeDef},
 };
+use orch_storage::Object;
 
-/// The value of a selectable field, by its label: that of the first of its paths with a value.
-pub fn selectable_value(def: &ResourceDef, label: &str, tree: Option<&Tree>) -> Option<String> {
-    let field = def.selectable_fields.iter().find(|field| field.label == label)?;
-    field.paths.iter().filter_map(|path| value_at(def, path, tree)).find(|value| !value.is_empty())
+use crate::{
+    catalog::ServedResource,
+    error::{ApiError, Result},
+    stored,
+};
+
+/// The values of all selectable fields of an object, in the order of the schema; empty where it has none.
+/// They are one text, because many objects have them in memory.
+#[derive(Debug, Default)]
+pub struct FieldValues {
+    text: Box<str>,
+    /// Where each value ends in the text.
+    ends: Box<[usize]>,
+}
+
+impl FieldValues {
+    /// Reads them from stored bytes.
+    ///
+    /// # Errors
+    /// Why the bytes are not JSON, for the log.
+    pub fn read(def: &ResourceDef, bytes: &[u8]) -> Result<Self, String> {
+        let paths = || def.selectable_fields.iter().flat_map(|field| field.paths);
+        let found = stored::values_at(bytes, &paths().copied().collect::<Vec<_>>())?;
+        let mut texts = paths().zip(found).map(|(path, value)| text_of(def, path, value));
+        let mut text = String::new();
+        let mut ends = Vec::with_capacity(def.selectable_fields.len());
+        for field in def.selectable_fields {
+            let values: Vec<String> = texts.by_ref().take(field.paths.len()).collect();
+            text.extend(values.iter().find(|value| !value.is_empty()).map(String::as_str));
+            ends.push(text.len());
+        }
+        Ok(FieldValues { text: text.into(), ends: ends.into() })
+    }
+
+    /// Those of an object, read now or before.
+    ///
+    /// # Errors
+    /// 500 where the object is damaged.
+    pub fn of<'o>(resource: &ServedResource, object: &'o Object) -> Result<&'o Self> {
+        struct Kept(Result<FieldValues, String>);
+        let bytes = stored::bytes_of(resource, object)?;
+        let kept = object.memo(|_| Kept(FieldValues::read(resource.def, bytes)));
+        kept.0.as_ref().map_err(|error| -> ApiError { stored::unreadable(resource, object, error) })
+    }
+
+    /// The value of the field with this label: that of the first of its paths with a value. Empty where there
+    /// is none.
+    pub fn get(&self, def: &ResourceDef, label: &str) -> &str {
+        let Some(number) = def.selectable_fields.iter().position(|field| field.label == label) else {
+            return "";
+        };
+        let start = if number == 0 { 0 } else { self.ends[number - 1] };
+        &self.text[start..self.ends[number]]
+    }
 }
 
 /// An absent boolean or number counts as false or 0.
-fn value_at(def: &ResourceDef, path: &[&str], tree: Option<&Tree>) -> Option<String> {
-    match path.iter().try_fold(tree?, |tree, name| tree.get(name)) {
-        Some(Tree::String(text)) => Some(text.clone()),
-        Some(other) => Some(other.to_string()),
-        None => zero_of(def.type_def, path).map(str::to_owned),
+fn text_of(def: &ResourceDef, path: &[&str], value: Option<Tree>) -> String {
+    match value {
+        Some(Tree::String(text)) => text,
+        Some(other) => other.to_string(),
+        None => zero_of(def.type_def, path).unwrap_or_default().to_owned(),
     }
 }
 
@@ -31,5 +85,42 @@ fn zero_of(def: &'static TypeDef, path: &[&str]) -> Option<&'static str> {
         Shape::Scalar(Scalar::Boolean) => Some("false"),
         Shape::Scalar(Scalar::Int32 | Scalar::Int64) => Some("0"),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use orch_storage::{Body, Change, Key, Storage};
+
+    use super::FieldValues;
+    use crate::catalog::Catalog;
+
+    const POD: &str = r#"{"metadata":{"resourceVersion":""},"spec":{"nodeName":"n1","hostNetwork":true},"status":{"phase":"Running"}}"#;
+
+    /// Every field that the schema lists, in one reading; that reading serves all who ask later.
+    #[tokio::test]
+    async fn values_are_read_once_for_each_state() {
+        let catalog = Catalog::new(&orch_meta::KUBERNETES, orch_api::registry().iter().copied());
+        let pods = catalog.resource("", "v1", "pods").unwrap();
+        let storage = Storage::in_memory();
+        let key = Key::new(pods.storage_name.clone(), "n", "p");
+        let created = Change::Create { key, body: Body::new(POD.into(), POD.find("\"}").unwrap()) };
+        let object = storage.commit(created).await.unwrap().object;
+
+        let values = FieldValues::of(pods, &object).unwrap();
+        for (label, expected) in [
+            ("spec.nodeName", "n1"),
+            ("spec.host", "n1"),
+            ("spec.hostNetwork", "true"),
+            ("status.phase", "Running"),
+            ("status.podIP", ""),
+            ("status.podIPs", ""),
+            ("none", ""),
+        ] {
+            assert_eq!(values.get(pods.def, label), expected, "{label}");
+        }
+        assert!(std::ptr::eq(values, FieldValues::of(pods, &object).unwrap()), "read twice");
+        assert!(FieldValues::read(pods.def, b"{").is_err());
+        assert_eq!(FieldValues::read(pods.def, b"{}").unwrap().get(pods.def, "spec.hostNetwork"), "false");
     }
 }

@@ -1,15 +1,19 @@
 //! Which objects of a collection a request is about: namespace, name, label and field selectors.
 
-use std::{borrow::Cow, num::NonZeroU64, sync::Arc};
+use std::{num::NonZeroU64, sync::Arc};
 
-use orch_machinery::selector::{SelectorError, field::FieldSelector, label::LabelSelector};
+use orch_machinery::selector::{
+    SelectorError,
+    field::{FieldSelector, Term},
+    label::LabelSelector,
+};
 use orch_runtime::resource_def::{ResourceDef, Scope};
-use orch_storage::{Object, Scope as StoreScope, Snapshot};
+use orch_storage::{Key, Object, Scope as StoreScope, Snapshot};
 
 use super::{
     index,
     label_digest::{self, Wanted},
-    selectable_field::selectable_value,
+    selectable_field::FieldValues,
 };
 use crate::{
     catalog::ServedResource,
@@ -18,6 +22,12 @@ use crate::{
     stored,
 };
 
+/// The longest text of a selector, in bytes: a set of two hundred values of the longest kind.
+const MAX_SELECTOR_BYTES: usize = 16 * 1024;
+/// How many requirements a selector has at most: each is looked at for each object and each event. People and
+/// controllers write a handful.
+const MAX_TERMS: usize = 128;
+
 /// Selectors of a request, parsed.
 #[derive(Debug)]
 pub struct Selection {
@@ -25,7 +35,7 @@ pub struct Selection {
     fields: FieldSelector,
     /// The name in the path of a watch of one object; else empty.
     named: String,
-    /// Whether fields other than name and namespace are selected by: then objects must be decoded.
+    /// Whether fields other than name and namespace are selected by: then objects must be read.
     reads_object: bool,
 }
 
@@ -59,11 +69,15 @@ impl Selection {
     /// empty.
     ///
     /// # Errors
-    /// 400 for bad syntax.
+    /// 400 for bad syntax, and for selectors that would cost too much at each object.
     pub fn parse(labels: &str, fields: &str, named: &str) -> Result<Self> {
+        check_length("labelSelector", labels)?;
+        check_length("fieldSelector", fields)?;
         let labels = LabelSelector::parse(labels).map_err(|error| refused(&error))?;
         let fields = FieldSelector::parse(fields).map_err(|error| refused(&error))?;
-        let reads_object = fields.terms().iter().any(|term| !term.path.starts_with("metadata."));
+        check_terms("labelSelector", labels.requirements().len())?;
+        check_terms("fieldSelector", fields.terms().len())?;
+        let reads_object = fields.terms().iter().any(|term| !is_in_key(term));
         Ok(Selection { labels, fields, named: named.to_owned(), reads_object })
     }
 
@@ -93,30 +107,38 @@ impl Selection {
     /// Whether an object matches.
     ///
     /// # Errors
-    /// 500 where the object is damaged.
+    /// 500 where the object is damaged and its name alone does not rule it out.
     pub fn matches(&self, resource: &ServedResource, object: &Object) -> Result<bool> {
+        let leaves_nothing_out = self.named.is_empty() && self.is_everything();
+        if !leaves_nothing_out && !self.admits(object.key()) {
+            return Ok(false);
+        }
         let bytes = stored::bytes_of(resource, object)?;
-        if self.named.is_empty() && self.is_everything() {
+        if leaves_nothing_out {
             return Ok(true);
         }
-        let key = object.key();
-        if !self.named.is_empty() && *key.name != *self.named {
-            return Ok(false);
-        }
-        let tree = if self.reads_object { Some(stored::tree_of(resource, object)?) } else { None };
-        let field = |label: &str| match label {
-            "metadata.name" => Some(Cow::Borrowed(&*key.name)),
-            "metadata.namespace" => Some(Cow::Borrowed(&*key.namespace)),
-            label => selectable_value(resource.def, label, tree.as_ref()).map(Cow::Owned),
-        };
-        if !self.fields.matches(field) {
-            return Ok(false);
+        if self.reads_object {
+            let values = FieldValues::of(resource, object)?;
+            let holds = |term: &Term| term.holds(values.get(resource.def, &term.path));
+            if !self.fields.terms().iter().filter(|term| !is_in_key(term)).all(holds) {
+                return Ok(false);
+            }
         }
         if self.labels.is_everything() {
             return Ok(true);
         }
         let labels = object.memo(|_| Labels::of(bytes));
         Ok(self.labels.matches(|key| labels.get(key)))
+    }
+
+    /// Whether an object of this name may be selected, whatever is in it.
+    fn admits(&self, key: &Key) -> bool {
+        let in_key = self.fields.terms().iter().filter(|term| is_in_key(term));
+        let mut names = in_key.map(|term| match term.path.as_str() {
+            "metadata.namespace" => term.holds(&key.namespace),
+            _ => term.holds(&key.name),
+        });
+        (self.named.is_empty() || *key.name == *self.named) && names.all(|holds| holds)
     }
 
     /// Whether the selectors leave nothing out.
@@ -161,18 +183,20 @@ impl Selection {
         })
     }
 
-    /// The selected objects in `scope` behind a namespace and name, in the order of their keys. Damaged
-    /// objects are left out and logged: a list must not fail for one of them.
+    /// The selected objects in `scope` behind a namespace and name, in the order of their keys. A damaged
+    /// object that may be selected is 500: a client that does not find it would take it for deleted.
     pub fn select<'a>(
         &'a self,
         resource: &'a ServedResource,
         snapshot: &'a Snapshot,
         scope: &'a StoreScope,
         after: Option<(&'a str, &'a str)>,
-    ) -> impl Iterator<Item = &'a Arc<Object>> {
+    ) -> impl Iterator<Item = Result<&'a Arc<Object>>> {
+        // No index has the objects that cannot be read.
+        let can_use_index = !matches!(scope, StoreScope::Name(..)) && !snapshot.has_unreadable();
         let candidates: Box<dyn Iterator<Item = &Arc<Object>>> =
             match index::usable(resource.def, &self.labels, &self.fields) {
-                Some((index, value)) if !matches!(scope, StoreScope::Name(..)) => {
+                Some((index, value)) if can_use_index => {
                     Box::new(snapshot.with_term(index, value, scope, after))
                 }
                 _ => match Wanted::of(&self.labels) {
@@ -183,14 +207,16 @@ impl Selection {
                     None => Box::new(snapshot.in_scope(scope, after)),
                 },
             };
-        candidates.filter(move |object| match self.matches(resource, object) {
-            Ok(matches) => matches,
-            Err(error) => {
-                tracing::error!(?error, "left out of a list");
-                false
-            }
+        candidates.filter_map(move |object| match self.matches(resource, object) {
+            Ok(matches) => matches.then_some(Ok(object)),
+            Err(error) => Some(Err(error)),
         })
     }
+}
+
+/// Whether a term is about a part of the key, so that the object need not be read.
+fn is_in_key(term: &Term) -> bool {
+    term.path.starts_with("metadata.")
 }
 
 /// The digest of an object's labels.
@@ -199,6 +225,106 @@ fn digest(object: &Object) -> NonZeroU64 {
     label_digest::of(stored::labels_of(bytes).iter().map(|(key, value)| (key.as_str(), value.as_str())))
 }
 
+fn check_length(parameter: &str, text: &str) -> Result<()> {
+    if text.len() <= MAX_SELECTOR_BYTES {
+        return Ok(());
+    }
+    let message = format!("{parameter}: may not be more than {MAX_SELECTOR_BYTES} bytes");
+    Err(ApiError::BadRequest(message))
+}
+
+fn check_terms(parameter: &str, terms: usize) -> Result<()> {
+    if terms <= MAX_TERMS {
+        return Ok(());
+    }
+    Err(ApiError::BadRequest(format!(
+        "{parameter}: may not have more than {MAX_TERMS} requirements, it has {terms}"
+    )))
+}
+
 fn refused(error: &SelectorError) -> ApiError {
     ApiError::BadRequest(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use orch_storage::{Body, Change, Indexer, Key, Storage};
+
+    use super::{MAX_SELECTOR_BYTES, MAX_TERMS, Selection};
+    use crate::{
+        catalog::{Catalog, ServedResource},
+        error::{ApiError, Result},
+        read::index::CatalogIndexer,
+    };
+
+    #[test]
+    fn selectors_are_bounded() {
+        let terms = |count: usize| (0..count).map(|n| format!("k{n}=v")).collect::<Vec<_>>().join(",");
+        let long = format!("a in ({})", "v,".repeat(MAX_SELECTOR_BYTES / 2));
+        for (labels, fields, refusal) in [
+            (terms(MAX_TERMS), terms(MAX_TERMS), None),
+            (terms(MAX_TERMS + 1), String::new(), Some("labelSelector: may not have more than 128")),
+            (String::new(), terms(MAX_TERMS + 1), Some("fieldSelector: may not have more than 128")),
+            (long.clone(), String::new(), Some("labelSelector: may not be more than 16384 bytes")),
+            (String::new(), long, Some("fieldSelector: may not be more than 16384 bytes")),
+        ] {
+            match (Selection::parse(&labels, &fields, ""), refusal) {
+                (Ok(_), None) => {}
+                (Err(ApiError::BadRequest(message)), Some(start)) => {
+                    assert!(message.starts_with(start), "{message}");
+                }
+                (other, expected) => panic!("{other:?} instead of {expected:?}"),
+            }
+        }
+    }
+
+    /// No selector leaves it out silently, with an index or without, unless its name is not selected.
+    #[tokio::test]
+    async fn what_cannot_be_read_is_an_error() {
+        let catalog = Catalog::new(&orch_meta::KUBERNETES, orch_api::registry().iter().copied());
+        let storage = Storage::in_memory();
+        let indexer: Arc<dyn Indexer> = Arc::new(CatalogIndexer::new(&catalog));
+        storage.index_by(&indexer);
+        for (plural, field, is_indexed) in [("secrets", "type", true), ("namespaces", "status.phase", false)]
+        {
+            let resource = catalog.resource("", "v1", plural).unwrap();
+            assert_eq!(indexer.covers(&resource.storage_name), is_indexed);
+            let with_value = r#"{"v":"","type":"t","status":{"phase":"t"}}"#;
+            for (name, text) in [("a", with_value), ("broken", "{"), ("c", r#"{"v":""}"#)] {
+                let key = Key::new(resource.storage_name.clone(), "n", name);
+                let body = Body::new(text.into(), 6.min(text.len()));
+                storage.commit(Change::Create { key, body }).await.unwrap();
+            }
+            assert_eq!(selected(resource, &storage, "").unwrap(), ["a", "broken", "c"]);
+            for (fields, expected) in [
+                ("{}=t", None),
+                ("{}!=t", None),
+                ("{}=t,metadata.name!=broken", Some(vec!["a"])),
+                ("metadata.name=a,{}=t", Some(vec!["a"])),
+                ("metadata.name=broken,{}=t", None),
+                ("metadata.name=none,{}=t", Some(vec![])),
+            ] {
+                let fields = fields.replace("{}", field);
+                match (selected(resource, &storage, &fields), expected) {
+                    (Ok(names), Some(expected)) => assert_eq!(names, expected, "{fields}"),
+                    (Err(ApiError::Internal { public, .. }), None) => {
+                        let expected = r#""broken" in namespace "n" cannot be read"#;
+                        assert!(public.ends_with(expected), "{public}");
+                    }
+                    (other, expected) => panic!("{fields}: {other:?} instead of {expected:?}"),
+                }
+            }
+        }
+    }
+
+    /// The names of what a field selector selects.
+    fn selected(resource: &ServedResource, storage: &Storage, fields: &str) -> Result<Vec<String>> {
+        let selection = Selection::parse("", fields, "").unwrap();
+        let snapshot = storage.snapshot(&resource.storage_name);
+        let scope = selection.scope(resource, "n");
+        let found = selection.select(resource, &snapshot, &scope, None);
+        found.map(|object| object.map(|object| object.key().name.to_string())).collect()
+    }
 }

@@ -20,7 +20,8 @@ pub async fn delete_collection(
     cx: &RequestContext<'_>,
     request: &DeleteCollectionRequest<'_>,
 ) -> Result<Answer> {
-    let page = list::page(cx, &request.list).await?;
+    // Whatever the version, no more than asked for: what is deleted does not come back.
+    let page = list::page(cx, &request.list, request.list.limit).await?;
     let target = &request.list.target;
     for object in &page.objects {
         let mut item = target.clone();

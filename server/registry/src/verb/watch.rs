@@ -22,15 +22,15 @@ const MAX_SECONDS: u64 = DEFAULT_SECONDS.end * 24;
 /// Starts a watch.
 ///
 /// # Errors
-/// 504 where initial events are asked for at a version that is not reached yet. A version that is gone is
-/// reported in the stream.
+/// 504 where initial events are asked for at a version that is not reached yet, 500 where one of them is
+/// damaged. A version that is gone is reported in the stream.
 pub async fn watch(cx: &RequestContext<'_>, request: WatchRequest<'_>) -> Result<Answer> {
     let (core, resource) = (cx.core, request.target.resource);
     let starts_anywhere = !matches!(request.version, Named::At(_));
     let (initial, after) = if request.initial_events.unwrap_or(starts_anywhere) {
         let shown = Shown::of(request.version, Some(VersionMatch::NotOlderThan), false);
         let snapshot = shown.snapshot(core.objects(), resource).await?;
-        (Some(Initial::of(&request, &snapshot)), snapshot.revision())
+        (Some(Initial::of(&request, &snapshot)?), snapshot.revision())
     } else {
         // Without initial events and without a version, the stream starts now.
         let after = match request.version {

@@ -47,6 +47,21 @@ impl Snapshot {
         self.objects.is_empty()
     }
 
+    /// How many objects are in `scope`. They are not counted for it.
+    pub fn count(&self, scope: &Scope) -> usize {
+        match scope {
+            Scope::All => self.len(),
+            Scope::Namespace(namespace) => self.objects.len_of(namespace),
+            Scope::Name(namespace, name) => usize::from(self.get(namespace, name).is_some()),
+        }
+    }
+
+    /// Whether there are objects that no index knows, because their values are damaged or cannot be read. Who
+    /// must not miss them then has to scan.
+    pub fn has_unreadable(&self) -> bool {
+        self.objects.has_unreadable()
+    }
+
     /// All objects.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Object>> {
         self.objects.values()
@@ -167,7 +182,7 @@ mod tests {
     use super::*;
     use crate::index::Term;
     use crate::key::{Key, ResourceName};
-    use crate::object::Object;
+    use crate::object::{Corrupt, Object};
 
     type Model = BTreeMap<(String, String), u64>;
 
@@ -179,8 +194,9 @@ mod tests {
             resource.as_str() == "r"
         }
 
-        fn terms(&self, _: &ResourceName, value: &[u8]) -> Vec<Term> {
-            vec![Term { index: 7, value: str::from_utf8(value).unwrap().into() }]
+        fn terms(&self, _: &ResourceName, value: &[u8]) -> Option<Vec<Term>> {
+            let value = str::from_utf8(value).ok()?;
+            Some(vec![Term { index: 7, value: value.into() }])
         }
     }
 
@@ -213,6 +229,37 @@ mod tests {
     /// What names are ordered by.
     fn text((namespace, name): &(String, String)) -> String {
         format!("{namespace}/{name}")
+    }
+
+    /// What an index cannot know is counted, with and without an indexer, until it is gone.
+    #[test]
+    fn unreadable_objects_are_known() {
+        let object = |revision, value: Result<&'static [u8], &str>| {
+            let revision = Revision::new(revision);
+            let value = value.map(bytes::Bytes::from_static);
+            let value = value.map_err(|detail| Corrupt { revision, detail: detail.into() });
+            let key = Key::new(ResourceName::new("r"), "a", revision.to_string());
+            Arc::new(Object::new(Arc::new(key), revision, value))
+        };
+        let no_text = object(1, Ok(b"\xff"));
+        let damaged = object(2, Err("checksum"));
+        let sound = object(3, Ok(b"x"));
+        let mut plain = Table::default();
+        for object in [&no_text, &damaged, &sound] {
+            plain.apply(None, EventKind::Put, object, None);
+        }
+        let mut indexed = plain.indexed(&ByValue);
+        for (table, indexer, without) in
+            [(&mut plain, None, [true, false]), (&mut indexed, Some(&ByValue as &dyn Indexer), [true, false])]
+        {
+            for (object, left) in [&no_text, &damaged].into_iter().zip(without) {
+                let before = Snapshot::new(Revision::MAX, table.clone());
+                assert!(before.has_unreadable());
+                table.apply(indexer, EventKind::Remove, object, Some(object));
+                assert_eq!(table.has_unreadable(), left);
+                assert!(before.has_unreadable(), "an older snapshot stays as it is");
+            }
+        }
     }
 
     proptest! {
@@ -263,6 +310,7 @@ mod tests {
                 for scope in scopes {
                     let in_scope = |name: &(String, String)| scope.contains(&name.0, &name.1);
                     prop_assert_eq!(entries(snapshot.in_scope(&scope, None)), expected(&model, in_scope));
+                    prop_assert_eq!(snapshot.count(&scope), expected(&model, in_scope).len());
                     let rest = snapshot.in_scope(&scope, Some((&after.0, &after.1)));
                     let wanted = expected(&model, |name| in_scope(name) && text(name) > text(&after));
                     prop_assert_eq!(entries(rest), wanted.clone());

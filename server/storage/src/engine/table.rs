@@ -17,6 +17,11 @@ pub(super) struct Table {
     objects: imbl::OrdMap<ObjectName, Digested>,
     /// Every object once for each of its terms.
     terms: imbl::OrdMap<TermEntry, Arc<Object>>,
+    /// How many objects each namespace has, so that nobody counts them; namespaces without objects are not
+    /// here.
+    namespaces: imbl::OrdMap<Arc<str>, usize>,
+    /// How many objects no index knows, because their values cannot be read.
+    unreadable: usize,
 }
 
 /// Ordered by term, and within a term by name.
@@ -37,9 +42,14 @@ struct TermEntryRef<'a> {
 impl Table {
     /// All of these objects, with their terms.
     pub(super) fn indexed(&self, indexer: &dyn Indexer) -> Self {
-        let mut table = Self { objects: self.objects.clone(), terms: imbl::OrdMap::new() };
+        let mut table = Self {
+            objects: self.objects.clone(),
+            terms: imbl::OrdMap::new(),
+            namespaces: self.namespaces.clone(),
+            unreadable: 0,
+        };
         for object in self.values() {
-            table.add_terms(indexer, object);
+            table.add_terms(Some(indexer), object);
         }
         table
     }
@@ -54,6 +64,16 @@ impl Table {
 
     pub(super) fn is_empty(&self) -> bool {
         self.objects.is_empty()
+    }
+
+    /// How many objects a namespace has.
+    pub(super) fn len_of(&self, namespace: &str) -> usize {
+        self.namespaces.get(namespace).copied().unwrap_or_default()
+    }
+
+    /// Whether there are objects that no index knows.
+    pub(super) fn has_unreadable(&self) -> bool {
+        self.unreadable > 0
     }
 
     pub(super) fn values(&self) -> impl Iterator<Item = &Arc<Object>> {
@@ -96,46 +116,77 @@ impl Table {
         object: &Arc<Object>,
         previous: Option<&Arc<Object>>,
     ) {
+        let namespace = &object.key().namespace;
         match kind {
             EventKind::Put => {
-                drop(self.objects.insert(object.object_name(), Digested::new(Arc::clone(object))));
+                if self.objects.insert(object.object_name(), Digested::new(Arc::clone(object))).is_none() {
+                    self.count_one_more(namespace);
+                }
             }
-            EventKind::Remove => drop(self.objects.remove(&object.key().name_ref())),
+            EventKind::Remove => {
+                if self.objects.remove(&object.key().name_ref()).is_some() {
+                    self.count_one_less(namespace);
+                }
+            }
         }
-        if let Some(indexer) = indexer {
-            if let Some(previous) = previous {
-                self.remove_terms(indexer, previous);
-            }
-            if kind == EventKind::Put {
-                self.add_terms(indexer, object);
+        if let Some(previous) = previous {
+            self.remove_terms(indexer, previous);
+        }
+        if kind == EventKind::Put {
+            self.add_terms(indexer, object);
+        }
+    }
+
+    fn count_one_more(&mut self, namespace: &Arc<str>) {
+        match self.namespaces.get_mut(&**namespace) {
+            Some(count) => *count += 1,
+            None => drop(self.namespaces.insert(Arc::clone(namespace), 1)),
+        }
+    }
+
+    fn count_one_less(&mut self, namespace: &str) {
+        match self.namespaces.get_mut(namespace) {
+            Some(count) if *count > 1 => *count -= 1,
+            _ => drop(self.namespaces.remove(namespace)),
+        }
+    }
+
+    fn add_terms(&mut self, indexer: Option<&dyn Indexer>, object: &Arc<Object>) {
+        match terms_of(indexer, object) {
+            None => self.unreadable += 1,
+            Some(terms) => {
+                for term in terms {
+                    let entry = TermEntry { term: term.clone(), object: object.object_name() };
+                    self.terms.insert(entry, Arc::clone(object));
+                }
             }
         }
     }
 
-    fn add_terms(&mut self, indexer: &dyn Indexer, object: &Arc<Object>) {
-        for term in terms_of(indexer, object) {
-            let entry = TermEntry { term: term.clone(), object: object.object_name() };
-            self.terms.insert(entry, Arc::clone(object));
-        }
-    }
-
-    fn remove_terms(&mut self, indexer: &dyn Indexer, object: &Arc<Object>) {
-        for Term { index, value } in terms_of(indexer, object) {
-            let entry = TermEntryRef { index: *index, value, object: object.key().name_ref() };
-            self.terms.remove(&entry);
+    fn remove_terms(&mut self, indexer: Option<&dyn Indexer>, object: &Arc<Object>) {
+        match terms_of(indexer, object) {
+            None => self.unreadable -= 1,
+            Some(terms) => {
+                for Term { index, value } in terms {
+                    let entry = TermEntryRef { index: *index, value, object: object.key().name_ref() };
+                    self.terms.remove(&entry);
+                }
+            }
         }
     }
 }
 
-/// The terms of an object, found once. A damaged object has none.
-fn terms_of<'a>(indexer: &dyn Indexer, object: &'a Object) -> &'a [Term] {
-    struct Terms(Vec<Term>);
+/// The terms of an object, found once; `None` where its value cannot be read.
+fn terms_of<'a>(indexer: Option<&dyn Indexer>, object: &'a Object) -> Option<&'a [Term]> {
+    struct Terms(Option<Vec<Term>>);
+    let value = object.value().ok()?;
     let resource = &object.key().resource;
-    let Ok(value) = object.value() else { return &[] };
-    if !indexer.covers(resource) {
-        return &[];
+    match indexer {
+        Some(indexer) if indexer.covers(resource) => {
+            object.memo(|_| Terms(indexer.terms(resource, value))).0.as_deref()
+        }
+        _ => Some(&[]),
     }
-    &object.memo(|_| Terms(indexer.terms(resource, value))).0
 }
 
 impl equivalent::Equivalent<TermEntry> for TermEntryRef<'_> {
