@@ -26,7 +26,7 @@ pub(super) fn warn_of_fractional_resources(
 
 /// Warns of a fractional number of bytes.
 pub(super) fn warn_of_fractional_bytes(amount: &Quantity, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if amount.milli_value() % 1000 != 0 {
+    if !amount.is_whole() {
         let shown = amount.to_string();
         cx.warn(path, format_args!("fractional byte value {} is invalid, must be an integer", shown.shown()));
     }

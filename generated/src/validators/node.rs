@@ -22,7 +22,7 @@ pub fn node(value: &Node, path: &Path<'_>, cx: &mut Validation<'_>) {
         for (resource, amount) in amounts {
             let at = at.field(resource);
             super::quantity_not_negative(amount, &at, cx);
-            if is_whole_number(resource, cx.vocabulary.label_domain) && amount.milli_value() % 1000 != 0 {
+            if is_whole_number(resource, cx.vocabulary.label_domain) && !amount.is_whole() {
                 cx.push(FieldError::invalid(&at, &amount.to_string(), "must be an integer"));
             }
         }

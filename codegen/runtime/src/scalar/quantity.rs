@@ -98,6 +98,20 @@ impl Quantity {
         self.nanos as f64 / ONE as f64
     }
 
+    /// Whether the amount is a whole number, when what is finer than a thousandth is rounded away from zero.
+    pub fn is_whole(&self) -> bool {
+        rounded_up(self.nanos, MILLI) % (ONE / MILLI) == 0
+    }
+
+    /// Rounds the amount away from zero to whole thousandths. The text is kept where this changes nothing.
+    pub fn round_up_to_milli(&mut self) {
+        let rounded = rounded_up(self.nanos, MILLI).saturating_mul(MILLI);
+        if rounded != self.nanos {
+            self.nanos = rounded;
+            self.text = None;
+        }
+    }
+
     /// The sum, in the format of `self`, or in that of `other` if `self` is zero; nothing if it is too large.
     pub fn checked_add(&self, other: &Quantity) -> Option<Quantity> {
         let nanos = self.nanos.checked_add(other.nanos)?;

@@ -122,7 +122,7 @@ fn resource(name: &str, amount: &Quantity, path: &Path<'_>, cx: &mut Validation<
     if amount.sign() < 0 {
         let detail = "must be greater than or equal to 0";
         cx.push(FieldError::invalid(path, &amount.to_string(), detail));
-    } else if !is_native(name, domain) && amount.milli_value() % 1000 != 0 {
+    } else if !is_native(name, domain) && !amount.is_whole() {
         cx.push(FieldError::invalid(path, &amount.to_string(), "must be an integer"));
     }
     let page = name.strip_prefix(HUGE_PAGES).and_then(|page| page.parse::<Quantity>().ok());

@@ -183,6 +183,31 @@ fn sums_take_the_left_format_unless_it_is_zero() {
 }
 
 #[test]
+fn amounts_are_rounded_up_to_thousandths() {
+    for (text, expected, is_whole) in [
+        ("100u", "1m", false),
+        ("-100u", "-1m", false),
+        ("1.0004", "1001m", false),
+        ("0.9999", "1", true),
+        ("1.073741824107374183Gi", "1152921504723m", false),
+        ("0.1Gi", "107374182400m", false),
+        ("1500m", "1500m", false),
+        // What is not rounded keeps its text.
+        ("1.500", "1.500", false),
+        ("1000e-3", "1", true),
+        ("1e3", "1e3", true),
+        ("1E", "1E", true),
+        ("8Ei", "9223372036854775807", true),
+        ("10E", "10E", true),
+        ("0", "0", true),
+    ] {
+        let mut amount = quantity(text);
+        amount.round_up_to_milli();
+        assert_eq!((amount.to_string().as_str(), amount.is_whole()), (expected, is_whole), "{text}");
+    }
+}
+
+#[test]
 fn whole_numbers_are_rounded_up_and_saturate() {
     let table = [
         ("1", 1, 1000),
