@@ -5,12 +5,15 @@
 //! limited, and `null` gets its meaning (an absent field, an empty map value). Whether a string is a valid
 //! time or quantity is checked by the typed form; here it must only be a string.
 //!
+//! An escape of half a character (`\ud800` alone) is read as U+FFFD, as the reference does.
+//!
 //! Names are case-sensitive. Errors and reports have the words of the reference server.
 
 mod location;
 mod seed;
+mod surrogates;
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use orch_runtime::{Tree, field_error::Shown as _, type_def::TypeDef};
 use serde::de::{DeserializeSeed as _, Deserializer};
@@ -25,7 +28,7 @@ use super::{
 };
 
 /// At most this many strict errors are kept for one document; more would only fill logs.
-const MAX_STRICT_ERRORS: usize = 100;
+pub(crate) const MAX_STRICT_ERRORS: usize = 100;
 
 /// No more are kept after this many bytes: a path can be as long as the document.
 const MAX_STRICT_BYTES: usize = 64 * 1024;
@@ -122,20 +125,21 @@ fn read_within(
     budget: &mut Budget,
 ) -> Result<Decoded, DecodeError> {
     let text = document(bytes)?;
-    let mut source = serde_json::Deserializer::from_str(text);
+    let mut source = serde_json::Deserializer::from_str(&text);
     let decoded = walk(&mut source, target, limits, budget)?;
     match source.end() {
         Ok(()) => Ok(decoded),
-        Err(error) => Err(trailing(text, &error)),
+        Err(error) => Err(trailing(&text, &error)),
     }
 }
 
 /// The text of a document. All of it is checked, because skipped values are not checked otherwise.
-fn document(bytes: &[u8]) -> Result<&str, DecodeError> {
+fn document(bytes: &[u8]) -> Result<Cow<'_, str>, DecodeError> {
     if bytes.trim_ascii().is_empty() {
         return Err(DecodeError::Empty);
     }
     str::from_utf8(bytes)
+        .map(surrogates::replaced)
         .map_err(|error| DecodeError::Syntax(format!("invalid UTF-8 at offset {}", error.valid_up_to())))
 }
 
