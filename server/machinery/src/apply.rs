@@ -12,10 +12,12 @@ mod merge;
 mod migrate;
 mod prune;
 mod tracked;
+mod unknown;
 
 pub use self::{
     conflict::{Conflict, Conflicts},
     tracked::{Application, apply},
+    unknown::drop_unknown,
 };
 
 /// Why a configuration cannot be applied.

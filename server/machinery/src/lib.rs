@@ -22,6 +22,7 @@ pub mod nullable;
 pub mod partial;
 pub mod patch;
 pub mod protobuf;
+pub mod scalars;
 pub mod selector;
 pub mod table;
 pub mod tree;

@@ -31,7 +31,7 @@ use super::{
 pub(crate) const MAX_STRICT_ERRORS: usize = 100;
 
 /// No more are kept after this many bytes: a path can be as long as the document.
-const MAX_STRICT_BYTES: usize = 64 * 1024;
+pub(crate) const MAX_STRICT_BYTES: usize = 64 * 1024;
 
 /// A document that was read.
 #[derive(Clone, Debug, PartialEq)]

@@ -40,8 +40,7 @@ pub fn decode(
     meta::set_type(&mut read.tree, expected.kind, &expected.api_version);
     match validation {
         FieldValidation::Strict if !read.strict.is_empty() => {
-            let all = format!("strict decoding error: {}", read.strict.join(", "));
-            return Err(expected.cannot_be_handled(&all));
+            return Err(refused_strictly(target, &read.strict));
         }
         FieldValidation::Warn => cx.warn_all(read.strict),
         FieldValidation::Strict | FieldValidation::Ignore => {}
@@ -70,6 +69,11 @@ pub fn unreadable(error: &DecodeError, other: impl FnOnce(String) -> ApiError) -
         DecodeError::TooLarge(exceeded) => ApiError::TooLarge(exceeded.to_string()),
         error => other(error.to_string()),
     }
+}
+
+/// 400 for a document with unknown or duplicate fields, where validation is strict. It names all of them.
+pub fn refused_strictly(target: &Target<'_>, offences: &[String]) -> ApiError {
+    Expected::of(target).cannot_be_handled(&format!("strict decoding error: {}", offences.join(", ")))
 }
 
 /// What kind of object a body must hold.

@@ -9,7 +9,12 @@ use orch_machinery::{
 };
 use orch_runtime::Tree;
 
-use super::{attempt::Attempt, body::unreadable, draft::Ownership, names, own, place};
+use super::{
+    attempt::Attempt,
+    body::{self, unreadable},
+    draft::Ownership,
+    names, own, place,
+};
 use crate::{
     context::RequestContext,
     error::{ApiError, Result},
@@ -20,9 +25,12 @@ use crate::{
 /// The fields that a manager wants an object to have, with their values.
 #[derive(Debug)]
 pub struct Configuration {
+    /// Without fields that the kind does not have.
     tree: Tree,
     /// Messages about names that the document has more than once.
     duplicates: Vec<String>,
+    /// Messages about fields that the kind does not have.
+    unknown: Vec<String>,
     /// Whether fields of other managers are taken over.
     force: bool,
 }
@@ -47,16 +55,22 @@ impl Configuration {
         if Meta::of(&document.tree).get(field::MANAGED_FIELDS).is_some_and(|given| !given.is_null()) {
             return Err(ApiError::BadRequest("metadata.managedFields must be nil".to_owned()));
         }
-        Ok(Configuration { tree: document.tree, duplicates: document.duplicates, force })
+        let unknown = apply::drop_unknown(&mut document.tree, resource.def.type_def);
+        let unknown = unknown.iter().map(ToString::to_string).collect();
+        Ok(Configuration { tree: document.tree, duplicates: document.duplicates, unknown, force })
     }
 
     /// Merges the configuration into the live object, or into an empty one where there is none.
     ///
     /// # Errors
     /// 409 for conflicts with other managers; 500 where the result does not fit the type; 400 for another
-    /// name or namespace and, where validation is strict, for duplicate names.
+    /// name or namespace and, where validation is strict, for unknown fields and duplicate names.
     pub fn apply(&self, attempt: Attempt<'_>, live: Option<&Tree>) -> Result<(Tree, Ownership)> {
         let Attempt { cx, target, options } = attempt;
+        if options.field_validation == FieldValidation::Strict && !self.unknown.is_empty() {
+            let all: Vec<String> = self.duplicates.iter().chain(&self.unknown).cloned().collect();
+            return Err(body::refused_strictly(target, &all));
+        }
         let mut merged = self.merge(attempt, live)?;
         match options.field_validation {
             FieldValidation::Strict if !self.duplicates.is_empty() => {
@@ -64,7 +78,7 @@ impl Configuration {
                 let why = format!("error converting YAML to JSON: yaml: unmarshal errors:\n  {all}");
                 return Err(ApiError::BadRequest(format!("error strict decoding YAML: {why}")));
             }
-            FieldValidation::Warn => cx.warn_all(self.duplicates.iter().cloned()),
+            FieldValidation::Warn => cx.warn_all(self.duplicates.iter().chain(&self.unknown).cloned()),
             FieldValidation::Strict | FieldValidation::Ignore => {}
         }
         let entries = managed_fields::take_entries(&mut merged);

@@ -13,6 +13,7 @@ use orch_machinery::{
         shown::listing,
         strategic,
     },
+    scalars,
 };
 use orch_runtime::{
     Tree,
@@ -21,7 +22,10 @@ use orch_runtime::{
     type_def::TypeDef,
 };
 
-use super::{attempt::Attempt, body::unreadable, place};
+use super::{
+    attempt::Attempt,
+    body::{self, unreadable},
+};
 use crate::{
     error::{ApiError, Result},
     options::FieldValidation,
@@ -70,8 +74,8 @@ impl Patch {
     /// reported.
     ///
     /// # Errors
-    /// 422 where the result is not an object of the kind, or has unknown fields and validation is strict;
-    /// 400, 413 and 422 of patches that cannot be applied.
+    /// 422 where the result is not an object of the kind, 400 where it has unknown fields and validation is
+    /// strict; 400, 413 and 422 of patches that cannot be applied.
     pub fn apply(&self, attempt: Attempt<'_>, current: &Tree) -> Result<Tree> {
         let Attempt { cx, target, options } = attempt;
         let (def, validation) = (target.resource.def.type_def, options.field_validation);
@@ -92,13 +96,12 @@ impl Patch {
         check_kind(target, &patched).map_err(|why| self.bad_result(attempt, &patched, &why))?;
         let decoded = decode_tree(patched, def, &Limits::default())
             .map_err(|error| unreadable(&error, |why| bad_result(&why)))?;
-        place::check_times(&decoded.tree).map_err(|why| bad_result(&why))?;
+        scalars::check(&decoded.tree, def).map_err(|why| bad_result(&why))?;
         let found = decoded.strict.iter().map(ToString::to_string);
         let offences: Vec<String> = self.offences.iter().cloned().chain(found).collect();
         match validation {
             FieldValidation::Strict if !offences.is_empty() => {
-                let why = format!("strict decoding error: {}", offences.join(", "));
-                return Err(bad_result(&why));
+                return Err(body::refused_strictly(target, &offences));
             }
             FieldValidation::Warn => cx.warn_all(offences),
             FieldValidation::Strict | FieldValidation::Ignore => {}
