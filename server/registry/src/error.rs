@@ -96,6 +96,8 @@ pub enum ApiError {
     /// 406: the media type is not known; these are. Unlike [`NotAcceptable`](ApiError::NotAcceptable), the
     /// Status has empty details.
     UnknownMediaType(Vec<String>),
+    /// 406: the answer does not have the form that is asked for; why.
+    NotOfThatForm(String),
     /// 415: the format of the body is not supported; these are.
     UnsupportedMediaType(Vec<String>),
     /// 415: the kind of patch is not supported.

@@ -28,8 +28,29 @@ async fn a_form_that_does_not_exist_is_passed_over_or_refused() {
     admin.post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
     let item = format!("{CONFIG_MAPS}/a");
     // Metadata of one object and of a list are two forms.
-    get(&admin, CONFIG_MAPS, METADATA).await.refused(406, "NotAcceptable");
-    get(&admin, &item, METADATA_LIST).await.refused(406, "NotAcceptable");
+    assert_eq!(
+        get(&admin, CONFIG_MAPS, METADATA).await.refused(406, "NotAcceptable"),
+        "you requested PartialObjectMetadata, but the requested object is a list (*core.ConfigMapList)"
+    );
+    assert_eq!(
+        get(&admin, &item, METADATA_LIST).await.refused(406, "NotAcceptable"),
+        "you requested PartialObjectMetadataList, but the requested object is not a list (*core.ConfigMap)"
+    );
+    let known = "Available representations: application/json, application/yaml, \
+                 application/vnd.orch.protobuf";
+    for (path, also) in [
+        (item.as_str(), ""),
+        (CONFIG_MAPS, ", application/json;stream=watch, application/vnd.orch.protobuf;stream=watch"),
+    ] {
+        let refused = get(&admin, path, "text/plain").await.refused(406, "NotAcceptable");
+        assert_eq!(refused, format!("406: Not Acceptable\n\n{known}{also}"), "{path}");
+    }
+    let unknown_form = get(&admin, &item, &TABLE.replace("v=v1", "v=v7")).await;
+    assert_eq!(
+        unknown_form.refused(406, "NotAcceptable"),
+        "only the following media types are accepted: application/json, application/yaml, \
+         application/vnd.orch.protobuf"
+    );
     // A table has no place for the mark that ends the initial events.
     let streaming = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=1";
     let streaming = format!("{CONFIG_MAPS}?{streaming}&allowWatchBookmarks=true");

@@ -104,7 +104,8 @@ async fn a_client_gets_what_it_accepts_most() {
     let refused = get(&admin, &item, "text/html").await.refused(406, "NotAcceptable");
     assert_eq!(
         refused,
-        "only the following media types are accepted: application/json, application/yaml, application/vnd.orch.protobuf"
+        "406: Not Acceptable\n\n\
+         Available representations: application/json, application/yaml, application/vnd.orch.protobuf"
     );
 }
 

@@ -124,9 +124,8 @@ impl RequestBody {
     }
 }
 
-/// 415, naming the media types that need no field numbers.
+/// 415, naming the media types that bodies can have.
 fn unsupported(media_types: &MediaTypes, vocabulary: &Vocabulary) -> ApiError {
-    let named = media_types.in_vocabulary(vocabulary);
-    let plain = named.filter(|named| !named.media_type.needs_field_numbers);
-    ApiError::UnsupportedMediaType(plain.map(|named| named.name.to_owned()).collect())
+    let readable = media_types.in_vocabulary(vocabulary).filter(|named| named.media_type.reader.is_some());
+    ApiError::UnsupportedMediaType(readable.map(|named| named.name.to_owned()).collect())
 }

@@ -15,7 +15,7 @@ use orch_registry::{
     error::{ApiError, Result},
     request::Target,
 };
-use orch_runtime::{resource_def::Verb, vocabulary::Vocabulary};
+use orch_runtime::resource_def::Verb;
 
 use crate::request::{RequestHead, query::Query};
 
@@ -88,22 +88,31 @@ impl Representation {
             _ => &[TABLE, METADATA],
         };
         let forms: Vec<_> = forms.iter().copied().map(form).collect();
-        let is_made = |named: &Named| {
+        let is_known = |named: &Named| {
             let row = named.media_type;
             // Only JSON text is put into another spelling.
             (!is_respelled || row.syntax == Syntax::Json)
                 && row.fits(target.resource.def.type_def)
                 && (is_own_kind || !row.needs_field_numbers)
-                && (!is_watch || row.stream.is_some())
         };
+        let is_made = |named: &Named| is_known(named) && (!is_watch || named.media_type.stream.is_some());
         let offer = |media_type: Named| {
             let forms = if has_rows && media_type.media_type.has_tables { &forms[..] } else { &forms[1..] };
             Offer { media_type, streams: is_watch, forms }
         };
         let offers: Vec<_> = media_types.iter().filter(is_made).map(offer).collect();
         let negotiated = negotiate::negotiate(Some(&accept), &offers);
-        let negotiated =
-            negotiated.ok_or_else(|| not_acceptable(&accept, &offers, target.resource.vocabulary))?;
+        let negotiated = negotiated.ok_or_else(|| {
+            let other = if verb == Verb::List { METADATA } else { METADATA_LIST };
+            let forms = [form(other)];
+            let other_form = |media_type| Offer { media_type, streams: false, forms: &forms };
+            let offers: Vec<_> = media_types.iter().filter(is_made).map(other_form).collect();
+            if !is_watch && negotiate::negotiate(Some(&accept), &offers).is_some() {
+                return not_of_that_form(other, verb, target);
+            }
+            let known: Vec<_> = media_types.iter().filter(is_known).collect();
+            not_acceptable(&accept, &known, verb, target)
+        })?;
         Ok(Representation {
             form: asked(&negotiated, head.query)?,
             media_type: negotiated.media_type,
@@ -143,21 +152,34 @@ fn without_form(clause: &str) -> String {
 
 /// 406 with details where `Accept` names no known media type, and without where a known one is not offered in
 /// the form that is asked for. The reference answers these two cases differently.
-fn not_acceptable(accept: &str, offers: &[Offer<'_>], vocabulary: &Vocabulary) -> ApiError {
-    let streams = |offer: &Offer<'_>| if offer.streams { WATCH } else { "" };
+fn not_acceptable(accept: &str, known: &[Named], verb: Verb, target: &Target<'_>) -> ApiError {
+    let vocabulary = target.resource.vocabulary;
     // Of the names of one media type, only that of the vocabulary is listed.
-    let is_own = |offer: &&Offer<'_>| {
-        let Named { name, media_type } = offer.media_type;
-        name == media_type.name_in(vocabulary)
+    let own = || known.iter().filter(move |named| named.name == named.media_type.name_in(vocabulary));
+    let plain = || own().map(|named| named.name.to_owned());
+    let streams = || {
+        let streams = own().filter(|named| named.media_type.stream.is_some());
+        streams.map(|named| format!("{}{WATCH}", named.name))
     };
-    let told = offers.iter().filter(is_own);
-    let accepted = told.map(|offer| format!("{}{}", offer.media_type.name, streams(offer))).collect();
-    let is_known = |clause| offers.iter().any(|offer| without_parameters(clause) == offer.media_type.name);
-    if accept.split(',').any(is_known) {
-        ApiError::NotAcceptable(accepted)
-    } else {
-        ApiError::UnknownMediaType(accepted)
+    let is_known = |clause| known.iter().any(|named| without_parameters(clause) == named.name);
+    if !accept.split(',').any(is_known) {
+        let lists = matches!(verb, Verb::List | Verb::Watch);
+        return ApiError::UnknownMediaType(plain().chain(streams().filter(|_| lists)).collect());
     }
+    ApiError::NotAcceptable(if verb == Verb::Watch { streams().collect() } else { plain().collect() })
+}
+
+/// 406 where the metadata of a list is asked for by the name for that of an object, or the other way round.
+/// The text names the type as the reference does.
+fn not_of_that_form(asked: &str, verb: Verb, target: &Target<'_>) -> ApiError {
+    let def = target.resource.def;
+    let package = if def.group.is_empty() { "core" } else { def.group.split('.').next().unwrap_or_default() };
+    let what = if verb == Verb::List {
+        format!("a list (*{package}.{})", def.list_kind)
+    } else {
+        format!("not a list (*{package}.{})", def.kind)
+    };
+    ApiError::NotOfThatForm(format!("you requested {asked}, but the requested object is {what}"))
 }
 
 /// All values of a header that may have several lines, joined by commas.

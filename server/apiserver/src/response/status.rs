@@ -119,7 +119,8 @@ pub fn status_of(error: &ApiError) -> Status {
             status
         }
         ApiError::NotAcceptable(accepted) => failure(406, "NotAcceptable", &only(accepted)),
-        ApiError::UnknownMediaType(accepted) => generic(406, "NotAcceptable", &only(accepted)),
+        ApiError::UnknownMediaType(known) => generic(406, "NotAcceptable", &available(known)),
+        ApiError::NotOfThatForm(why) => failure(406, "NotAcceptable", why),
         ApiError::UnsupportedMediaType(accepted) => failure(
             415,
             "UnsupportedMediaType",
@@ -199,6 +200,10 @@ pub fn json(status: &Status) -> Vec<u8> {
 
 fn only(accepted: &[String]) -> String {
     format!("only the following media types are accepted: {}", accepted.join(", "))
+}
+
+fn available(known: &[String]) -> String {
+    format!("406: Not Acceptable\n\nAvailable representations: {}", known.join(", "))
 }
 
 fn plain_not_found() -> Response {
