@@ -23,8 +23,8 @@ pub fn drop_repeated(tree: &mut Tree, patched: bool) -> Option<String> {
     let warning = format!(
         ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references in \
          1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) \
-         observed: [{}]",
-        uids.join(" ")
+         observed: {}",
+        uids.join(", ")
     );
     let left: Vec<Tree> = left.into_iter().map(|(owner, _)| owner.clone()).collect();
     MetaMut::of(tree).set_owner_references(left);
@@ -44,7 +44,7 @@ mod tests {
         let mut tree = json!({"metadata": {"ownerReferences": owners}});
         let warning = drop_repeated(&mut tree, false).unwrap();
         assert!(warning.starts_with(".metadata.ownerReferences contains duplicate entries; "), "{warning}");
-        assert!(warning.ends_with("duplicate UID(s) observed: [a]"), "{warning}");
+        assert!(warning.ends_with("duplicate UID(s) observed: a"), "{warning}");
         assert_eq!(
             tree["metadata"]["ownerReferences"],
             json!([owner("a", "x"), owner("b", "x"), owner("a", "y")])
