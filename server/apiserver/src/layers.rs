@@ -43,7 +43,7 @@ use crate::{
     request::{
         RequestHead,
         body::RequestBody,
-        framing,
+        framing, impersonation,
         info::{RequestInfo, Route},
         query::Query,
     },
@@ -169,6 +169,7 @@ async fn guarded(
     let credentials = Credentials::new(connection.peer(), authorization, SystemTime::now());
     let hint = credentials.warning();
     let mut response = match app.access.authenticate(&credentials).await {
+        Ok(_) if impersonation::is_asked_for(&parts.headers) => forbidden(impersonation::refusal()),
         Ok(caller) => {
             let (names, path) = (&head.info.names, parts.uri.path());
             match app.access.authorize(&caller, names, path, head.query).await {

@@ -43,6 +43,23 @@ async fn other_callers_are_refused() {
 }
 
 #[tokio::test]
+async fn nobody_speaks_for_somebody_else() {
+    let server = TestServer::start().await;
+    let (admin, nobody) = (server.admin(), server.without_credentials());
+    for (name, value) in [
+        ("Impersonate-User", "bob"),
+        ("impersonate-group", "devs"),
+        ("Impersonate-Uid", "1"),
+        ("Impersonate-Extra-a", "x"),
+    ] {
+        let answer = admin.request(http::Method::GET, NAMESPACES).header(name, value).send().await;
+        assert_eq!(answer.refused(403, "Forbidden"), "impersonation is not supported", "{name}");
+        let answer = nobody.request(http::Method::GET, NAMESPACES).header(name, value).send().await;
+        answer.refused(401, "Unauthorized");
+    }
+}
+
+#[tokio::test]
 async fn anonymous_requests_are_let_in_where_that_is_configured() {
     let server = TestServer::options()
         .flag("--anonymous-auth=true")
