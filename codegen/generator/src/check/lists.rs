@@ -139,6 +139,11 @@ pub(super) fn merge_keys(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
     }
 }
 
+/// Whether an apply refuses items without this field, because it identifies them. So do patches.
+fn is_map_key(schema: &Schema, field: &str) -> bool {
+    schema.list_map_keys.iter().flat_map(|keys| &keys.value).any(|key| key.value == field)
+}
+
 fn merge_key(model: &Model, schema: &Schema, object: &ObjectType, diagnostics: &mut Diagnostics) {
     let Some(key) = &schema.patch_merge_key else { return };
     let Some(field) = object.fields.iter().find(|field| field.name == key.value) else {
@@ -149,7 +154,7 @@ fn merge_key(model: &Model, schema: &Schema, object: &ObjectType, diagnostics: &
     if !model.resolve(&field.usage).is_scalar() {
         let message = format!("the merge key `{}` is not a single value", key.value);
         diagnostics.error(&key.span, message, "choose a field that is a string, a number or the like");
-    } else if !field.required && field.default.is_none() {
+    } else if !field.required && field.default.is_none() && !is_map_key(schema, &key.value) {
         let message = format!("the merge key `{}` is not required of the items", key.value);
         let help = "an item without it cannot be told apart: make it required, or give it a default";
         diagnostics.error(&key.span, message, help);
