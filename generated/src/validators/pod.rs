@@ -32,6 +32,6 @@ pub use self::{
     scheduling::{node_labels, pod_affinity_term, toleration, topology_spread, weight},
     security::{app_armor_profile, pod_security_context, seccomp_profile, security_context, sysctl_name},
     spec::{dns_config, pod_resource_claim, pod_spec, pod_template, pod_template_annotations},
-    volume::{cinder, claim_template, csi_volume, ephemeral_volume, size_limit, volume},
+    volume::{cinder, claim_template, csi_volume, ephemeral_volume, size_limit, storage_medium, volume},
     windows::windows_options,
 };

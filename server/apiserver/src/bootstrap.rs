@@ -103,12 +103,16 @@ fn warn_of_open_access(config: &Config) {
     if !config.authorization.modes.contains(&Mode::AlwaysAllow) {
         return;
     }
-    let who = if config.authentication.anonymous { "everyone who reaches the address" } else { "every user" };
-    tracing::warn!(
-        address = %config.serving.address,
-        "{who} may do everything (--authorization-mode=AlwaysAllow, --anonymous-auth={})",
-        config.authentication.anonymous
-    );
+    let address = config.serving.address;
+    if config.authentication.anonymous {
+        tracing::warn!(
+            %address,
+            "everyone who reaches the address may do everything \
+             (--anonymous-auth with --authorization-mode=AlwaysAllow)"
+        );
+    } else {
+        tracing::warn!(%address, "every caller may do everything (--authorization-mode=AlwaysAllow)");
+    }
 }
 
 impl Site {

@@ -32,6 +32,13 @@ fn pod(name: &str) -> Value {
     })
 }
 
+/// The pod without the only field of a source.
+fn without_bundle(name: &str) -> Value {
+    let mut pod = pod(name);
+    pod["spec"]["volumes"][0]["projected"]["sources"].as_array_mut().unwrap().pop();
+    pod
+}
+
 fn given(pod: &Value) -> (bool, bool, bool) {
     let has = |pointer: &str| pod.pointer(pointer).is_some();
     (
@@ -50,9 +57,9 @@ async fn fields_behind_a_gate_that_is_off_are_dropped() {
     let server = TestServer::start().await;
     let admin = server.admin();
     // One is alpha, so that nothing is left of it; the others are on.
-    let created = admin.post(PODS, &pod("a")).await.expect(201);
-    assert_eq!(given(&created), (false, true, true));
-    assert_eq!(created.pointer("/spec/volumes/0/projected/sources/1"), Some(&json!({})));
+    let refused = admin.post(PODS, &pod("a")).await.refused(422, "Invalid");
+    assert!(refused.contains("spec.volumes[0].projected.sources[1]: Required value"), "{refused}");
+    assert_eq!(given(&admin.post(PODS, &without_bundle("a")).await.expect(201)), (false, true, true));
 
     let server = TestServer::options().flag(ON).start().await;
     assert_eq!(given(&server.admin().post(PODS, &pod("a")).await.expect(201)), (true, true, true));
@@ -99,7 +106,30 @@ async fn a_field_that_is_in_use_stays() {
     assert_eq!(given(&put(&admin, &path, &stored).await), (true, true, true));
     let labelled = admin.merge(&path, &json!({"metadata": {"labels": {"a": "b"}}})).await.expect(200);
     assert_eq!(given(&labelled), (true, true, true));
-    assert_eq!(given(&admin.post(PODS, &pod("b")).await.expect(201)), (false, false, true));
+    assert_eq!(given(&admin.post(PODS, &without_bundle("b")).await.expect(201)), (false, false, true));
+}
+
+/// A selector has one form, and none limits nothing. Without the gate a review is about all objects.
+#[tokio::test]
+async fn selectors_of_reviews_have_one_form() {
+    const REVIEWS: &str = "/apis/authorization.orch.io/v1/selfsubjectaccessreviews";
+    let review = |selector: &str, value: Value| {
+        let attributes = json!({"verb": "list", "resource": "pods", selector: value});
+        json!({"spec": {"resourceAttributes": attributes}})
+    };
+    let both = json!({"rawSelector": "a=b", "requirements": [{"key": "a", "operator": "Exists"}]});
+    for (gate, status) in [("true", 400), ("false", 201)] {
+        let flag = format!("--feature-gates=AuthorizeWithSelectors={gate}");
+        let server = TestServer::options().flag(flag).start().await;
+        for selector in ["fieldSelector", "labelSelector"] {
+            let answer = server.admin().post(REVIEWS, &review(selector, both.clone())).await;
+            let answer = answer.expect(status);
+            let told = &answer["spec"]["resourceAttributes"][selector];
+            assert!(told.is_null(), "{gate} {selector}: {answer}");
+            let answer = server.admin().post(REVIEWS, &review(selector, json!({}))).await.expect(201);
+            assert_eq!(answer["status"]["allowed"], true, "{gate} {selector}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -149,6 +149,13 @@ pub fn conditions_are_named_once() {
                 "status.conditions[2].type: Required value: must not be empty",
             ]
         );
+        let unknown = json!([{"type": "A", "status": "Maybe"}, {"type": "B", "status": "Unknown"}]);
+        assert_eq!(
+            status_errors(kind, &tree, &with(&tree, "/status/conditions", unknown)),
+            [
+                r#"status.conditions[0].status: Unsupported value: "Maybe": supported values: "False", "True", "Unknown""#
+            ]
+        );
     }
 }
 

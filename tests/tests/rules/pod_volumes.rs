@@ -90,6 +90,22 @@ pub fn sources() {
         ),
         (
             "/spec/volumes/0",
+            json!({"name": "v", "projected": {"sources": [{"configMap": {"name": "c"}}, {}]}}),
+            &[
+                "spec.volumes[0].projected.sources[1]: Required value: must specify a volume type",
+            ],
+        ),
+        ("/spec/volumes/0", json!({"name": "v", "emptyDir": {"medium": "Memory"}}), &[]),
+        ("/spec/volumes/0", json!({"name": "v", "emptyDir": {"medium": "HugePages-2Mi"}}), &[]),
+        (
+            "/spec/volumes/0",
+            json!({"name": "v", "emptyDir": {"medium": "Disk"}}),
+            &[
+                r#"spec.volumes[0].emptyDir.medium: Unsupported value: "Disk": supported values: "", "HugePages", "Memory""#,
+            ],
+        ),
+        (
+            "/spec/volumes/0",
             json!({"name": "v", "projected": {"sources": [{"secret": {}}]}}),
             &[
                 "spec.volumes[0].projected.sources[0].secret.name: Required value",

@@ -108,8 +108,10 @@ fn projection<'v>(
         source.service_account_token.is_some(),
         source.cluster_trust_bundle.is_some(),
     ];
-    if given.into_iter().filter(|given| *given).count() > 1 {
-        cx.push(FieldError::forbidden(path, "may not specify more than 1 volume type"));
+    match given.into_iter().filter(|given| *given).count() {
+        0 => cx.push(FieldError::required(path, "must specify a volume type")),
+        1 => {}
+        _ => cx.push(FieldError::forbidden(path, "may not specify more than 1 volume type")),
     }
 }
 

@@ -91,6 +91,14 @@ fn relocate_renamed(value: &Volume, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
 }
 
+/// The medium of an empty directory is one that nodes have.
+pub fn storage_medium(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
+    const MEDIA: &[&str] = &["", "HugePages", "Memory"];
+    if !MEDIA.contains(&value) && !value.starts_with("HugePages-") {
+        cx.push(FieldError::not_supported(path, value, MEDIA));
+    }
+}
+
 /// A size limit is not negative.
 pub fn size_limit(value: &Quantity, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.sign() < 0 {
