@@ -11,7 +11,7 @@ mod rules;
 use std::collections::BTreeMap;
 
 pub use orch_runtime::{
-    resource_def::{NameFormat, Scope, Verb},
+    resource_def::{NameFormat, Scope, UpdateCheck, Verb},
     type_def::GateStage,
 };
 pub use presence::{Empty, Omitted, Presence};
@@ -387,6 +387,8 @@ pub struct Resource {
     pub create_on_update: bool,
     /// `unconditionalUpdate`, default true.
     pub unconditional_update: bool,
+    /// `updateChecks`, in order.
+    pub update_checks: Vec<UpdateCheck>,
     /// `generation`, default false.
     pub counts_generation: bool,
     /// `deleteReturnsObject`, default false.

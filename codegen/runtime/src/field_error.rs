@@ -209,6 +209,17 @@ impl<'v> Validation<'v> {
         self.errors.is_empty()
     }
 
+    /// Takes the errors found so far out.
+    pub fn take_errors(&mut self) -> Vec<FieldError> {
+        std::mem::take(&mut self.errors)
+    }
+
+    /// Puts errors before those found so far.
+    pub fn prepend(&mut self, mut errors: Vec<FieldError>) {
+        errors.append(&mut self.errors);
+        self.errors = errors;
+    }
+
     /// Every error found, in the order in which it was found.
     pub fn into_errors(self) -> Vec<FieldError> {
         self.errors

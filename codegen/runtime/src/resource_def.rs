@@ -62,6 +62,8 @@ pub struct ResourceDef {
     pub create_on_update: bool,
     /// Whether an update may leave out the resourceVersion.
     pub unconditional_update: bool,
+    /// What the kind checks on an update, in the order in which errors are told.
+    pub update_checks: &'static [UpdateCheck],
     /// Whether `metadata.generation` counts changes of the object outside `metadata` and `status`.
     pub counts_generation: bool,
     /// Whether a DELETE that removes the object at once answers with the object instead of a Status.
@@ -101,6 +103,25 @@ impl ResourceDef {
     pub fn has_status(&self) -> bool {
         self.subresource("status").is_some()
     }
+}
+
+/// A part of what a kind checks on an update. The server checks metadata for all kinds before that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UpdateCheck {
+    /// Whether metadata may change like this.
+    Metadata,
+    /// All rules for the new object.
+    Rules,
+    /// The rules for the new object, without those for its metadata.
+    Fields,
+    /// The rules for the change.
+    Change,
+}
+
+impl UpdateCheck {
+    /// The checks of a kind that does not say otherwise.
+    pub const USUAL: &'static [UpdateCheck] =
+        &[UpdateCheck::Metadata, UpdateCheck::Rules, UpdateCheck::Change];
 }
 
 /// Where objects of a kind live.

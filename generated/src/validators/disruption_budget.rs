@@ -13,6 +13,10 @@ pub fn pod_disruption_budget_spec(value: &PodDisruptionBudgetSpec, path: &Path<'
         let detail = "minAvailable and maxUnavailable cannot be both set";
         cx.push(FieldError::invalid(path, &Rendered(json(value)), detail));
     }
+    cx.arrange(
+        path,
+        &[Order::of(""), Order::of("minAvailable"), Order::of("maxUnavailable"), Order::of("*")],
+    );
 }
 
 /// Every condition says when it changed.

@@ -1,7 +1,7 @@
 //! Priority classes: values, reserved names, and the constant value.
 
 use orch_runtime::{
-    field_error::{FieldError, Validation},
+    field_error::{FieldError, Order, Validation},
     path::Path,
 };
 
@@ -30,6 +30,7 @@ pub fn priority_class(value: &PriorityClass, path: &Path<'_>, cx: &mut Validatio
         );
         cx.push(FieldError::forbidden(&path.field("metadata").field("name"), &detail));
     }
+    cx.arrange(path, &[Order::of("metadata"), Order::of("value"), Order::of("*")]);
 }
 
 /// The value does not change, because pods have a copy of it.

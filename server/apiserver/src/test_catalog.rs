@@ -6,7 +6,8 @@ use orch_runtime::{
     Tree,
     object::ApiObject,
     resource_def::{
-        BodyKind, GroupVersionDef, Lifecycle, NameFormat, ResourceDef, Scope, Stability, SubresourceDef, Verb,
+        BodyKind, GroupVersionDef, Lifecycle, NameFormat, ResourceDef, Scope, Stability, SubresourceDef,
+        UpdateCheck, Verb,
     },
     type_def::TypeDef,
     vocabulary::Vocabulary,
@@ -151,6 +152,7 @@ const BASE: ResourceDef = ResourceDef {
     name_format: NameFormat::DnsSubdomain,
     create_on_update: false,
     unconditional_update: true,
+    update_checks: UpdateCheck::USUAL,
     counts_generation: false,
     delete_returns_object: false,
     columns: &[],

@@ -25,6 +25,7 @@ pub(crate) mod prepare;
 pub mod propose;
 pub(crate) mod races;
 pub mod server_change;
+mod update_errors;
 mod validate;
 
 use crate::{answer::Answer, context::RequestContext, error::Result, options::WriteOptions, request::Target};

@@ -85,6 +85,126 @@ async fn repeated_fields_of_an_apply_are_reported_with_their_lines() {
     );
 }
 
+/// Texts that are no times, amounts or bytes: a body is 400, the result of a patch 422.
+#[tokio::test]
+async fn a_patch_to_something_that_cannot_be_read_is_a_fault_of_the_patch() {
+    const LEASES: &str = "/apis/coordination.orch.io/v1/namespaces/default/leases";
+    const CLAIMS: &str = "/api/v1/namespaces/default/persistentvolumeclaims";
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let time = "2026-01-01T00:00:00Z";
+    let claim = json!({
+        "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}},
+    });
+    for (all, good, pointer, change, why) in [
+        (LEASES, json!({"spec": {}}), "/spec/renewTime", json!({"spec": {"renewTime": time}}), ".000000"),
+        (CONFIG_MAPS, json!({}), "/binaryData", json!({"binaryData": {"k": "%"}}), "base64"),
+        (
+            CLAIMS,
+            json!({"spec": claim}),
+            "/spec/resources/limits",
+            json!({"spec": {"resources": {"limits": {"storage": "much"}}}}),
+            "quantities must match",
+        ),
+    ] {
+        let object = |mut tree: Value| {
+            tree["metadata"] = json!({"name": "a"});
+            tree
+        };
+        admin.post(all, &object(good)).await.expect(201);
+        let told = admin.post(all, &object(change.clone())).await.refused(400, "BadRequest");
+        assert!(told.contains(why), "{told}");
+        let value = change.pointer(pointer).unwrap();
+        let operations = json!([{"op": "add", "path": pointer, "value": value}]).to_string();
+        let item = format!("{all}/a");
+        for (media_type, body) in
+            [(MERGE, change.to_string()), (STRATEGIC, change.to_string()), (PATCH, operations)]
+        {
+            let answer = send(&admin, Method::PATCH, &item, media_type, &body).await;
+            let told = answer.refused(422, "Invalid");
+            assert!(told.contains(why), "{media_type}: {told}");
+            let causes = &answer.json()["details"]["causes"];
+            assert_eq!((&causes[0]["field"], causes[1].is_null()), (&json!("patch"), true), "{causes}");
+        }
+    }
+}
+
+/// The items of a keyed list need their key, unless it has a default.
+#[tokio::test]
+async fn an_applied_item_without_its_key_is_refused() {
+    const ACCOUNTS: &str = "/api/v1/namespaces/default/serviceaccounts";
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let item = format!("{ACCOUNTS}/a?fieldManager=m");
+    let account = |secrets: Value| {
+        json!({
+            "apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "a"}, "secrets": secrets,
+        })
+        .to_string()
+    };
+    let applied = send(&admin, Method::PATCH, &item, APPLY, &account(json!([{"kind": "Secret"}]))).await;
+    assert_eq!(
+        applied.refused(500, ""),
+        "failed to create typed patch object (/a; /v1, Kind=ServiceAccount): .secrets: element 0: associative \
+         list with keys has an element that omits key field \"name\" (and doesn't have default value)"
+    );
+    send(&admin, Method::PATCH, &item, APPLY, &account(json!([{"name": "s"}]))).await.expect(201);
+}
+
+/// Amounts of resources are stored in whole thousandths; other amounts stay as exact as they came.
+#[tokio::test]
+async fn amounts_of_resources_are_rounded_up() {
+    const PODS: &str = "/api/v1/namespaces/default/pods";
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let resources = json!({
+        "limits": {"cpu": "100u", "memory": "1.073741824107374183Gi"}, "requests": {"memory": "0.99999"},
+    });
+    let pod = json!({"metadata": {"name": "p"}, "spec": {
+        "containers": [{"name": "c", "image": "i", "resources": resources}],
+        "volumes": [{"name": "v", "emptyDir": {"sizeLimit": "1500u"}}],
+    }});
+    let answer = admin.post(PODS, &pod).await;
+    let stored = answer.expect(201);
+    assert_eq!(
+        stored["spec"]["containers"][0]["resources"],
+        json!({
+            "limits": {"cpu": "1m", "memory": "1152921504723m"}, "requests": {"cpu": "1m", "memory": "1"},
+        })
+    );
+    assert_eq!(stored["spec"]["volumes"][0]["emptyDir"]["sizeLimit"], "1500u");
+    let warnings: Vec<_> = answer.headers.get_all("warning").iter().collect();
+    assert_eq!(
+        warnings,
+        [
+            "299 - \"spec.containers[0].resources.limits[memory]: fractional byte value \\\"1152921504723m\\\" \
+             is invalid, must be an integer\""
+        ]
+    );
+}
+
+/// A status is stored as it is sent.
+#[tokio::test]
+async fn the_observed_generation_of_a_status_is_stored() {
+    const SETS: &str = "/apis/apps/v1/namespaces/default/daemonsets";
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let set = json!({"metadata": {"name": "d"}, "spec": {
+        "selector": {"matchLabels": {"a": "b"}},
+        "template": {
+            "metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]},
+        },
+    }});
+    admin.post(SETS, &set).await.expect(201);
+    for generation in [1, 7] {
+        let change = json!({"status": {"observedGeneration": generation}});
+        let patched = admin.merge(&format!("{SETS}/d/status"), &change).await.expect(200);
+        assert_eq!(patched["status"]["observedGeneration"], generation);
+        let read = admin.get(&format!("{SETS}/d")).await.expect(200);
+        assert_eq!(read["status"]["observedGeneration"], generation);
+    }
+}
+
 #[tokio::test]
 async fn delete_options_may_have_any_served_version() {
     let server = TestServer::start().await;

@@ -35,11 +35,25 @@ pub fn names() {
     ] {
         assert_eq!(errors("CSIDriver", &json!({"metadata": {"name": name}})), expected);
     }
+    let wrong = json!({
+        "metadata": {"name": "a".repeat(64), "labels": {"a": "-"}},
+        "spec": {"fsGroupPolicy": "Group", "volumeLifecycleModes": ["Sometimes"]},
+    });
+    let fields = errors("CSIDriver", &wrong);
+    let fields: Vec<&str> = fields.iter().filter_map(|error| error.split(": ").next()).collect();
+    assert_eq!(
+        fields,
+        ["metadata.name", "metadata.labels", "spec.fsGroupPolicy", "spec.volumeLifecycleModes"]
+    );
 }
 
 pub fn rules() {
     for (spec, expected) in [
-        (json!({"volumeLifecycleModes": ["Ephemeral", "Ephemeral"]}), vec![]),
+        (json!({"volumeLifecycleModes": ["Ephemeral", "Persistent"]}), vec![]),
+        (
+            json!({"volumeLifecycleModes": ["Ephemeral", "Ephemeral"]}),
+            vec![r#"spec.volumeLifecycleModes[1]: Duplicate value: "Ephemeral""#],
+        ),
         (json!({"tokenRequests": [{"audience": "a", "expirationSeconds": 600}, {"audience": ""}]}), vec![]),
         (
             json!({"fsGroupPolicy": "Group"}),

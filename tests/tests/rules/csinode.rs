@@ -69,6 +69,12 @@ pub fn updates() {
     moved["nodeID"] = json!("n2");
     assert_eq!(update_errors("CSINode", &old, &node(&json!([other, driver()]))), [""; 0]);
     assert_eq!(update_errors("CSINode", &old, &node(&json!([]))), [""; 0]);
+    // The rules for the new object run twice.
+    let mut nowhere = driver();
+    nowhere["nodeID"] = json!("");
+    let told = update_errors("CSINode", &old, &node(&json!([nowhere])));
+    assert_eq!(told[..2], ["spec.drivers[0].nodeID: Required value"; 2]);
+    assert!(told[2].starts_with("CSINodeDriver: Invalid value"), "{told:?}");
     assert_eq!(
         update_errors("CSINode", &old, &node(&json!([moved]))),
         [

@@ -160,6 +160,21 @@ pub fn counts_are_not_negative() {
     );
 }
 
+pub fn conditions_have_a_type_and_a_status() {
+    let conditions = json!([
+        {"type": "A", "status": "Unknown"}, {"type": "B", "status": "Maybe"}, {"status": "True"},
+        {"type": "D"},
+    ]);
+    assert_eq!(
+        status_errors("DaemonSet", &daemon_set(), &with(&daemon_set(), "/status/conditions", conditions)),
+        [
+            r#"status.conditions[1].status: Unsupported value: "Maybe": supported values: "False", "True", "Unknown""#,
+            "status.conditions[2].type: Required value",
+            "status.conditions[3].status: Required value",
+        ]
+    );
+}
+
 /// A pod gets these from its class.
 pub fn priorities_of_templates() {
     let template = |field: &str| format!("/spec/template/spec/{field}");

@@ -44,6 +44,7 @@ tables! {
         rules
         what_may_change
         counts_are_not_negative
+        conditions_have_a_type_and_a_status
         priorities_of_templates
         defaults_are_filled_in
         revisions_do_not_change
@@ -121,7 +122,7 @@ tables! {
     }
     service { defaults_follow_from_the_type ports types_and_addresses what_a_balancer_tells }
     service_account { anything_goes_and_stays_as_it_is tokens_live_neither_short_nor_long }
-    storageclass { defaults rules updates capacities }
+    storageclass { defaults rules errors_follow_the_order_of_the_reference updates capacities }
     storageversionmigration { rules updates }
     volumeattachment { defaults rules updates }
     warnings {

@@ -137,8 +137,20 @@ pub fn finalizers_and_owners() {
     ]);
 }
 
-/// The rules of metadata are asked of an update twice, and each cause is told twice.
+/// The rules of metadata are asked of an update several times, and each cause is told as often.
 pub fn updates() {
+    for (kind, tree, times) in [
+        (KIND, map(), 4),
+        ("Lease", json!({}), 3),
+        ("CSINode", json!({"spec": {"drivers": []}}), 4),
+        ("PodDisruptionBudget", json!({}), 2),
+    ] {
+        let changed = with(&tree, "/metadata/labels", json!({"a": "-b"}));
+        let told = update_errors(kind, &tree, &changed);
+        assert_eq!(told.len(), times, "{kind}: {told:?}");
+        let label = "metadata.labels: Invalid value: \"-b\": a valid label must";
+        assert!(told.iter().all(|error| error.starts_with(label)), "{kind}: {told:?}");
+    }
     for (pointer, value, expected) in [
         ("/metadata/creationTimestamp", json!("2020-01-01T00:00:00Z"), vec![]),
         ("/metadata/generation", json!(7), vec![]),

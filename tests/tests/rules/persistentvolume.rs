@@ -151,8 +151,8 @@ pub fn rules() {
             "/spec/volumeAttributesClassName",
             json!(""),
             vec![
-                "spec.csi: Required value: has to be specified when using volumeAttributesClassName".to_owned(),
                 "spec.volumeAttributesClassName: Required value: an empty string is disallowed".to_owned(),
+                "spec.csi: Required value: has to be specified when using volumeAttributesClassName".to_owned(),
             ],
         ),
         (
@@ -185,6 +185,26 @@ pub fn sources() {
     ] {
         assert_eq!(errors(KIND, &with(&local, "/spec/local/path", json!(path))), [expected]);
     }
+    // What a source needs of other fields is told with the source, after what other fields are checked for.
+    let mut nowhere = of("local", json!({"path": ""}));
+    nowhere["spec"]["persistentVolumeReclaimPolicy"] = json!("Burn");
+    nowhere["spec"]["volumeMode"] = json!("Tape");
+    nowhere["spec"]["csi"] = json!({"driver": "d", "volumeHandle": "h"});
+    let told = errors(KIND, &nowhere);
+    let fields: Vec<&str> = told.iter().filter_map(|error| error.split(": ").next()).collect();
+    assert_eq!(
+        fields,
+        [
+            "spec.persistentVolumeReclaimPolicy",
+            "spec.local.path",
+            "spec.nodeAffinity",
+            "spec.csi",
+            "spec.volumeMode"
+        ]
+    );
+    // Only the first source counts.
+    let second = with(&volume(), "/spec/local", json!({"path": "/mnt"}));
+    assert_eq!(errors(KIND, &second), ["spec.local: Forbidden: may not specify more than 1 volume type"]);
     for (source, fields, expected) in [
         ("hostPath", json!({}), vec!["path: Required value"]),
         (
@@ -398,6 +418,11 @@ pub fn updates() {
     ] {
         assert_eq!(update_errors(KIND, &old, &with(&old, pointer, value)), expected, "{pointer}");
     }
+    // The rules for the new volume run twice.
+    assert_eq!(
+        update_errors(KIND, &old, &with(&old, "/spec/accessModes", json!([]))),
+        ["spec.accessModes: Required value"; 2]
+    );
     let placed = with(&old, "/spec/nodeAffinity", affinity("n"));
     let moved = update_errors(KIND, &placed, &with(&old, "/spec/nodeAffinity", affinity("m")));
     assert!(moved.len() == 1 && moved[0].starts_with("nodeAffinity: Invalid value: {"), "{moved:?}");

@@ -79,6 +79,27 @@ pub fn rules() {
     );
 }
 
+pub fn errors_follow_the_order_of_the_reference() {
+    let wrong = json!({
+        "metadata": {"name": "c", "labels": {"a": "-"}}, "provisioner": "", "parameters": {"": ""},
+        "reclaimPolicy": "Burn", "volumeBindingMode": "Never",
+        "allowedTopologies": [{"matchLabelExpressions": [{"key": "a", "values": []}]}],
+    });
+    let told = errors("StorageClass", &wrong);
+    let fields: Vec<&str> = told.iter().filter_map(|error| error.split(": ").next()).collect();
+    assert_eq!(
+        fields,
+        [
+            "metadata.labels",
+            "provisioner",
+            "parameters",
+            "reclaimPolicy",
+            "volumeBindingMode",
+            "allowedTopologies[0].matchLabelExpressions[0].values",
+        ]
+    );
+}
+
 pub fn updates() {
     let old = json!({"provisioner": "p", "parameters": {"a": "b"}});
     let open = json!({
@@ -90,10 +111,10 @@ pub fn updates() {
     assert_eq!(
         update_errors("StorageClass", &old, &new),
         [
-            "volumeBindingMode: Invalid value: \"WaitForFirstConsumer\": field is immutable",
             "parameters: Forbidden: updates to parameters are forbidden.",
             "provisioner: Forbidden: updates to provisioner are forbidden.",
             "reclaimPolicy: Forbidden: updates to reclaimPolicy are forbidden.",
+            "volumeBindingMode: Invalid value: \"WaitForFirstConsumer\": field is immutable",
         ]
     );
 }

@@ -11,7 +11,8 @@ use super::{
     tables::{feature_gate, option},
 };
 use crate::model::{
-    Column, ColumnValue, FeatureGate, Lifecycle, NameFormat, Resource, Subresource, Type, TypeKind, Verb,
+    Column, ColumnValue, FeatureGate, Lifecycle, NameFormat, Resource, Subresource, Type, TypeKind,
+    UpdateCheck, Verb,
 };
 
 const MODULE: &str = "orch_runtime::resource_def";
@@ -89,6 +90,7 @@ fn resource_fields(emitter: &Emitter<'_>, resource: &Resource) -> TokenStream {
         storage_version,
         ..
     } = resource;
+    let update_checks = update_checks(emitter, &resource.update_checks);
     let columns = resource.columns.iter().map(|it| column(emitter, ty, it));
     let fields = resource.selectable_fields.iter().map(|path| (path.join("."), vec![path.clone()]));
     let selectable = fields.chain(resource.selectable_names.iter().cloned()).map(|(label, paths)| {
@@ -115,6 +117,7 @@ fn resource_fields(emitter: &Emitter<'_>, resource: &Resource) -> TokenStream {
         name_format: #name_format,
         create_on_update: #create_on_update,
         unconditional_update: #unconditional_update,
+        update_checks: #update_checks,
         counts_generation: #counts_generation,
         delete_returns_object: #delete_returns_object,
         columns: &[#(#columns),*],
@@ -127,6 +130,18 @@ fn resource_fields(emitter: &Emitter<'_>, resource: &Resource) -> TokenStream {
         schema_name: #schema_name,
         from_tree: #object::from_tree::<#name>,
     }
+}
+
+fn update_checks(emitter: &Emitter<'_>, checks: &[UpdateCheck]) -> TokenStream {
+    let name = emitter.import(MODULE, "UpdateCheck");
+    if checks == UpdateCheck::USUAL {
+        return quote!(#name::USUAL);
+    }
+    let checks = checks.iter().map(|check| {
+        let variant = format_ident!("{check:?}");
+        quote!(#name::#variant)
+    });
+    quote!(&[#(#checks),*])
 }
 
 fn verbs(emitter: &Emitter<'_>, verbs: &[Verb]) -> TokenStream {

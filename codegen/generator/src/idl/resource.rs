@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use orch_runtime::resource_def::{NameFormat, Scope, Verb};
+use orch_runtime::resource_def::{NameFormat, Scope, UpdateCheck, Verb};
 use schemars::{JsonSchema, SchemaGenerator, json_schema};
 
 use super::reading::{OneOf, Read, idl_object, idl_word_list, idl_words};
@@ -59,6 +59,10 @@ idl_object! {
         "createOnUpdate" => create_on_update: Option<Spanned<bool>>,
         /// Whether an update may leave out the resourceVersion; true unless given.
         "unconditionalUpdate" => unconditional_update: Option<Spanned<bool>>,
+        /// What is checked on an update, in the order in which errors are told; `metadata`, `rules`, `change`
+        /// unless given.
+        #[schemars(with = "Option<Vec<OneOf<UpdateCheck>>>")]
+        "updateChecks" => update_checks: Option<Vec<Spanned<UpdateCheck>>>,
         /// Whether `metadata.generation` counts changes; false unless given.
         "generation" => generation: Option<Spanned<bool>>,
         /// Whether a DELETE answers with the object instead of a Status; false unless given.
@@ -90,6 +94,13 @@ idl_word_list!(Verb {
     Patch = "patch",
     Update = "update",
     Watch = "watch",
+});
+
+idl_word_list!(UpdateCheck {
+    Metadata = "metadata",
+    Rules = "rules",
+    Fields = "fields",
+    Change = "change",
 });
 
 idl_word_list!(NameFormat {

@@ -5,7 +5,7 @@ pub(super) mod columns;
 use super::Lowering;
 use crate::{
     idl::{LifecycleExtension, ResourceExtension, SubresourceEntry},
-    model::{Lifecycle, NameFormat, Resource, Subresource, TypeId, Verb},
+    model::{Lifecycle, NameFormat, Resource, Subresource, TypeId, UpdateCheck, Verb},
     source::Spanned,
 };
 
@@ -48,6 +48,10 @@ impl Lowering<'_, '_> {
             name_format: written.name_format.as_ref().map_or(NameFormat::DnsSubdomain, |format| format.value),
             create_on_update: flag(&written.create_on_update, false),
             unconditional_update: flag(&written.unconditional_update, true),
+            update_checks: written.update_checks.as_ref().map_or_else(
+                || UpdateCheck::USUAL.to_vec(),
+                |checks| checks.iter().map(|check| check.value).collect(),
+            ),
             counts_generation: flag(&written.generation, false),
             delete_returns_object: flag(&written.delete_returns_object, false),
             columns: self.columns(written),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use orch_runtime::{
     constraint,
-    field_error::{FieldError, Validation},
+    field_error::{FieldError, Order, Validation},
     path::Path,
 };
 
@@ -29,7 +29,18 @@ pub fn storage_class(value: &StorageClass, path: &Path<'_>, cx: &mut Validation<
             cx.push(FieldError::duplicate(&at.field("matchLabelExpressions"), ""));
         }
     }
+    cx.arrange(path, ORDER);
 }
+
+/// The order in which errors of a class are reported.
+const ORDER: &[Order] = &[
+    Order::of("metadata"),
+    Order::of("provisioner"),
+    Order::of("parameters"),
+    Order::of("reclaimPolicy"),
+    Order::of("volumeBindingMode"),
+    Order::of("allowedTopologies"),
+];
 
 /// A provisioner is a qualified name in letters of either case.
 pub fn storage_class_provisioner(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
@@ -53,6 +64,8 @@ pub fn storage_class_update(
             cx.push(FieldError::forbidden(&path.field(field), &detail));
         }
     }
+    // The schema says of this field that it does not change.
+    cx.arrange(path, &[Order::of("*"), Order::of("volumeBindingMode")]);
 }
 
 fn parameters(value: &BTreeMap<String, String>, path: &Path<'_>, cx: &mut Validation<'_>) {

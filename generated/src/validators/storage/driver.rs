@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use orch_runtime::{
-    field_error::{FieldError, Validation, json},
+    field_error::{FieldError, Order, Validation, json},
     path::Path,
     rule,
 };
@@ -13,6 +13,9 @@ use crate::{
     validators::{token::token_life, volume_source::csi_driver_name},
 };
 
+/// The name comes first, which this module checks after all else.
+const ORDER: &[Order] = &[Order::with("metadata", &[Order::of("name"), Order::of("*")]), Order::of("*")];
+
 const LIFECYCLE_MODES: &[&str] = &["Persistent", "Ephemeral"];
 
 /// The name of the object is the name of the driver.
@@ -21,6 +24,7 @@ pub fn csi_driver(value: &CSIDriver, path: &Path<'_>, cx: &mut Validation<'_>) {
     if !value.metadata.name.is_empty() {
         csi_driver_name(&value.metadata.name, &path.field("metadata").field("name"), cx);
     }
+    cx.arrange(path, ORDER);
 }
 
 /// Lifecycle modes are known. Errors are reported at the list, without the index.

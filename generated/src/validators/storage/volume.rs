@@ -30,22 +30,24 @@ pub fn persistent_volume_spec(value: &PersistentVolumeSpec, path: &Path<'_>, cx:
     access_modes(&value.access_modes, &path.field("accessModes"), cx);
     capacity(value, &path.field("capacity"), cx);
     one_source(value, path, cx);
-    if value.local.is_some() && value.node_affinity.is_none() {
-        let detail = "Local volume requires node affinity";
-        cx.push(FieldError::required(&path.field("nodeAffinity"), detail));
-    }
     let recycles = value.persistent_volume_reclaim_policy == Some(PersistentVolumeReclaimPolicy::Recycle);
     if recycles && value.host_path.as_ref().is_some_and(|source| is_root(&source.path)) {
         let detail = "may not be 'recycle' for a hostPath mount of '/'";
-        cx.push(FieldError::forbidden(&path.field("persistentVolumeReclaimPolicy"), detail));
+        cx.push(FieldError::forbidden(&path.field(RECYCLED_ROOT), detail));
     }
+    cx.arrange(path, ORDER);
+    cx.relocate(&path.field(LOCAL_AFFINITY), &path.field("nodeAffinity"));
+    cx.relocate(&path.field(RECYCLED_ROOT), &path.field("persistentVolumeReclaimPolicy"));
     if value.volume_attributes_class_name.is_some() && value.csi.is_none() {
         let detail = "has to be specified when using volumeAttributesClassName";
         cx.push(FieldError::required(&path.field("csi"), detail));
     }
-    cx.arrange(path, ORDER);
     warn_of_volume(value, path, cx);
 }
+
+/// Places of errors that depend on the source: they come after it, and are told at other fields.
+const LOCAL_AFFINITY: &str = "affinity of local";
+const RECYCLED_ROOT: &str = "recycled root";
 
 /// The order in which errors of a volume are reported; `*` is the source.
 const ORDER: &[Order] = &[
@@ -55,6 +57,7 @@ const ORDER: &[Order] = &[
     Order::of("nodeAffinity"),
     Order::of("*"),
     Order::of(""),
+    Order::of(RECYCLED_ROOT),
     Order::of("storageClassName"),
     Order::of("volumeMode"),
     Order::of("volumeAttributesClassName"),
@@ -131,6 +134,7 @@ pub fn inline_volume_spec(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mu
         cx.push(FieldError::forbidden(&path.field("volumeMode"), detail));
     }
     cx.arrange(path, INLINE_ORDER);
+    cx.relocate(&path.field(LOCAL_AFFINITY), &path.field("nodeAffinity"));
 }
 
 /// As [`ORDER`], but fields that inline volumes cannot have come first.
@@ -206,8 +210,12 @@ fn capacity(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mut Validation<'
 fn one_source(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let given = sources(value);
     let mut given = SOURCES.iter().filter(|field| given.contains_key(**field));
-    if given.next().is_none() {
-        cx.push(FieldError::required(path, "must specify a volume type"));
+    match given.next() {
+        None => cx.push(FieldError::required(path, "must specify a volume type")),
+        Some(first) if *first == "local" && value.node_affinity.is_none() => {
+            cx.push(FieldError::required(&path.field(LOCAL_AFFINITY), "Local volume requires node affinity"));
+        }
+        Some(_) => {}
     }
     for field in given.filter(|field| **field != "flexVolume") {
         cx.retract(&path.field(field));

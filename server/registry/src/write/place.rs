@@ -247,8 +247,7 @@ pub fn mark_deleted(tree: &mut Tree, now: Time, grace: i64) {
     }
 }
 
-/// Reports forbidden changes of metadata. Each is reported twice, because the reference checks metadata once
-/// for all kinds and once in the kind's own rules, and lists both causes.
+/// Reports forbidden changes of metadata. How often each is told is the business of the stage **validate**.
 ///
 /// # Errors
 /// 400 where the metadata cannot be read.
@@ -262,9 +261,7 @@ fn validate_update(current: &Tree, proposed: &Tree, violations: &mut Validation<
             .map_err(|error| ApiError::BadRequest(format!("the metadata cannot be read: {error}")))
     };
     let (new, old) = (read(proposed)?, read(current)?);
-    for _ in 0..2 {
-        object_meta_update(&new, &old, &Path::ROOT.field("metadata"), violations);
-    }
+    object_meta_update(&new, &old, &Path::ROOT.field("metadata"), violations);
     Ok(())
 }
 

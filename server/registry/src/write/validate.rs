@@ -1,7 +1,12 @@
 //! The stage **validate**: the rules of the schema, then those of the kind's behaviour. All violations are
 //! reported together. An object without any is put into the form in which it is stored.
 
-use super::{attempt::Attempt, draft::Draft, prepare::write_info};
+use super::{
+    attempt::Attempt,
+    draft::Draft,
+    prepare::write_info,
+    update_errors::{Found, OF_SUBRESOURCES},
+};
 use crate::error::{ApiError, Result};
 
 /// Runs the rules.
@@ -19,9 +24,19 @@ pub fn validate(attempt: Attempt<'_>, draft: &mut Draft<'_>) -> Result<()> {
         let (kind, name) = (&resource.group_kind, &attempt.target.name);
         return Err(ApiError::BadRequest(format!("{kind} \"{name}\" is invalid: {fault}")));
     }
+    let of_metadata = violations.take_errors();
     object.validate(violations);
-    if let Some(old) = old {
-        object.validate_update(old, violations);
+    match old {
+        None => violations.prepend(of_metadata),
+        Some(old) => {
+            let of_object = violations.take_errors();
+            object.validate_update(old, violations);
+            let change = violations.take_errors();
+            let found = Found { metadata: of_metadata, object: of_object, change };
+            let is_main_path = attempt.target.subresource.is_none();
+            let checks = if is_main_path { resource.def.update_checks } else { OF_SUBRESOURCES };
+            found.told(checks).into_iter().for_each(|error| violations.push(error));
+        }
     }
     behaviour.validate(object, old, &write_info(attempt), violations);
     refuse_violations(attempt, draft)?;

@@ -5,7 +5,7 @@ use orch_runtime::{
     path::Path, presence,
     resource_def::{
         BodyKind, ColumnDef, ColumnValue, GroupVersionDef, Lifecycle, NameFormat,
-        ResourceDef, Scope, SelectableField, Stability, SubresourceDef, Verb,
+        ResourceDef, Scope, SelectableField, Stability, SubresourceDef, UpdateCheck, Verb,
     },
     rule, type_def::{FieldDef, ListSemantics, PatchStrategy, Scalar, Shape, TypeDef},
 };
@@ -101,6 +101,7 @@ pub static MACHINE_RESOURCE: ResourceDef = ResourceDef {
     name_format: NameFormat::PathSegment,
     create_on_update: true,
     unconditional_update: false,
+    update_checks: UpdateCheck::USUAL,
     counts_generation: true,
     delete_returns_object: true,
     columns: &[

@@ -3,7 +3,7 @@ use orch_runtime::{
     presence,
     resource_def::{
         ColumnDef, ColumnValue, GroupVersionDef, Lifecycle, NameFormat, ResourceDef,
-        Scope, Stability, Verb,
+        Scope, Stability, UpdateCheck, Verb,
     },
     type_def::{FieldDef, Scalar, Shape, TypeDef},
 };
@@ -70,6 +70,7 @@ pub static PING_RESOURCE: ResourceDef = ResourceDef {
     name_format: NameFormat::DnsSubdomain,
     create_on_update: false,
     unconditional_update: true,
+    update_checks: UpdateCheck::USUAL,
     counts_generation: false,
     delete_returns_object: false,
     columns: &[
