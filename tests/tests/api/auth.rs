@@ -127,6 +127,14 @@ async fn an_operators_authority_is_trusted_too() {
     let message = olga.get(NAMESPACES).await.refused(403, "Forbidden");
     assert!(message.contains(r#"User "olga""#), "{message}");
     server.administrator().get(NAMESPACES).await.expect(200);
+
+    // An authority that is removed vouches for nobody, on connections that are open neither.
+    std::fs::write(&file, self_signed("other", "authorities").0).unwrap();
+    let command = format!("kill -HUP {}", server.pid());
+    let told = std::process::Command::new("sh").args(["-c", &command]).status().unwrap();
+    assert!(told.success());
+    while olga.get(NAMESPACES).await.status != 401 {}
+    server.administrator().get(NAMESPACES).await.expect(200);
 }
 
 fn self_signed(user: &str, group: &str) -> (String, String) {

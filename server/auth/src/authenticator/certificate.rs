@@ -8,6 +8,7 @@ use std::{
     borrow::Cow,
     collections::BTreeMap,
     path::{Path, PathBuf},
+    sync::{Arc, PoisonError},
     time::Duration,
 };
 
@@ -29,7 +30,7 @@ use crate::{
 /// Accepts client certificates that chain to one of its trust anchors.
 #[derive(Debug)]
 pub struct CertificateAuthenticator {
-    anchors: Vec<TrustAnchor<'static>>,
+    anchors: Arc<[TrustAnchor<'static>]>,
     credential_id_key: String,
 }
 
@@ -42,21 +43,25 @@ impl CertificateAuthenticator {
             anchors.extend(read_anchors(file)?);
         }
         let credential_id_key = format!("authentication.{}/credential-id", vocabulary.group_suffix);
-        Ok(Self { anchors, credential_id_key })
+        Ok(Self { anchors: anchors.into(), credential_id_key })
     }
 
     fn identify(&self, peer: &PeerCertificates, now: UnixTime) -> Result<Option<Authenticated>, AuthError> {
         let Some((leaf, intermediates)) = peer.chain.split_first() else { return Ok(None) };
-        if let Some(verified) = peer.verified.get()
+        let known = peer.verified.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(verified) = &*known
             && now <= verified.until
+            && Arc::ptr_eq(&verified.by, &self.anchors)
         {
             return Ok(Some(verified.identity.clone()));
         }
+        drop(known);
         self.verify(leaf, intermediates, now)?;
         let identity = Authenticated::new(self.user(leaf)?, "certificate");
         let until = earliest_end(&peer.chain)?;
-        // If two first requests race, both have verified the same chain, so either result is right.
-        let _ = peer.verified.set(Verified { identity: identity.clone(), until });
+        let verified = Verified { identity: identity.clone(), until, by: Arc::clone(&self.anchors) };
+        // If two requests race, both have verified the same chain, so either result is right.
+        *peer.verified.write().unwrap_or_else(PoisonError::into_inner) = Some(verified);
         Ok(Some(identity))
     }
 

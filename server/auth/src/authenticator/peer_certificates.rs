@@ -1,32 +1,34 @@
 //! The client certificates of a connection, with the result of verifying them.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, RwLock};
 
-use rustls_pki_types::{CertificateDer, UnixTime};
+use rustls_pki_types::{CertificateDer, TrustAnchor, UnixTime};
 
 use super::authenticated::Authenticated;
 
 /// The certificates that a client presented on one connection, and the identity that they proved.
 ///
-/// The chain is verified once per connection, and again when one of the certificates has expired. Authorities
-/// that are loaded later count for new connections.
+/// The chain is verified once per connection, and again when one of the certificates has expired or the
+/// authorities were loaded again: an authority that was removed vouches for nobody from then on.
 #[derive(Debug, Default)]
 pub struct PeerCertificates {
     pub(super) chain: Vec<CertificateDer<'static>>,
-    pub(super) verified: OnceLock<Verified>,
+    pub(super) verified: RwLock<Option<Verified>>,
 }
 
-/// A verified identity, and the time until which it holds.
+/// A verified identity, and for how long it holds.
 #[derive(Debug)]
 pub(super) struct Verified {
     pub(super) identity: Authenticated,
     pub(super) until: UnixTime,
+    /// The authorities that were trusted.
+    pub(super) by: Arc<[TrustAnchor<'static>]>,
 }
 
 impl PeerCertificates {
     /// The client's own certificate comes first, then the intermediate ones.
     pub fn new(chain: Vec<CertificateDer<'static>>) -> Self {
-        Self { chain, verified: OnceLock::new() }
+        Self { chain, verified: RwLock::default() }
     }
 
     /// Whether the client presented none.

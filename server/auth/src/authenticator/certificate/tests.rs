@@ -1,6 +1,6 @@
 //! Client certificates from a test authority.
 
-use std::{fmt::Write as _, io::Write as _, time::SystemTime};
+use std::{fmt::Write as _, io::Write as _, sync::Arc, time::SystemTime};
 
 use orch_runtime::vocabulary::EXAMPLE;
 use rcgen::{BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa};
@@ -59,6 +59,16 @@ fn the_subject_names_the_user_and_the_groups() {
     }
     assert_eq!(user.extra["authentication.example.io/credential-id"], [expected]);
     assert_eq!(user.extra.len(), 1);
+}
+
+#[test]
+fn an_authority_that_was_removed_vouches_for_nobody_who_is_connected() {
+    let (authority, other) = (Authority::new("ca"), Authority::new("other"));
+    let peer = PeerCertificates::new(vec![authority.issue("bob", |_| {})]);
+    assert!(ask_at(&trusting(&authority), &peer, now()).unwrap().is_some());
+    refusal(ask_at(&trusting(&other), &peer, now()));
+    // It can come back.
+    assert!(ask_at(&trusting(&authority), &peer, now()).unwrap().is_some());
 }
 
 #[test]
@@ -128,14 +138,13 @@ fn validity_is_judged_at_the_time_of_the_request() {
 fn a_connection_is_verified_once_until_its_certificate_runs_out() {
     let authority = Authority::new("ca");
     let peer = PeerCertificates::new(vec![authority.issue("bob", |_| {})]);
-    let first = ask_at(&trusting(&authority), &peer, now()).unwrap();
-
-    // An authenticator without trust anchors can only use the identity that the connection remembers.
-    let trusts_nobody = CertificateAuthenticator { anchors: Vec::new(), credential_id_key: String::new() };
-    assert_eq!(ask_at(&trusts_nobody, &peer, now()).unwrap(), first);
-    assert_eq!(ask_at(&trusts_nobody, &peer, at(END)).unwrap(), first);
-    let late = at(END + 1);
-    refusal(ask_at(&trusts_nobody, &peer, late));
+    let authenticator = trusting(&authority);
+    let first = ask_at(&authenticator, &peer, now()).unwrap().unwrap();
+    for time in [now(), at(END)] {
+        let again = ask_at(&authenticator, &peer, time).unwrap().unwrap();
+        assert!(Arc::ptr_eq(first.user(), again.user()), "it was verified again");
+    }
+    refusal(ask_at(&authenticator, &peer, at(END + 1)));
 }
 
 #[test]
