@@ -44,6 +44,8 @@ pub struct ServerOptions {
     flags: Vec<String>,
     port: u16,
     largest_file: Option<u64>,
+    open_files: Option<(u32, u32)>,
+    log: Option<PathBuf>,
 }
 
 /// A running server. It is killed when this value is dropped.
@@ -72,6 +74,8 @@ impl Default for ServerOptions {
             flags: Vec::new(),
             port: 0,
             largest_file: None,
+            open_files: None,
+            log: None,
         }
     }
 }
@@ -92,6 +96,18 @@ impl ServerOptions {
     /// Lets no file that the server writes grow beyond so many bytes: to the server, the disk is full.
     pub fn largest_file(mut self, bytes: u64) -> Self {
         self.largest_file = Some(bytes);
+        self
+    }
+
+    /// Lets the server begin with this limit of open files, which it may raise to the second number.
+    pub fn open_files(mut self, soft: u32, hard: u32) -> Self {
+        self.open_files = Some((soft, hard));
+        self
+    }
+
+    /// Lets the server write its log to this file.
+    pub fn log(mut self, path: impl Into<PathBuf>) -> Self {
+        self.log = Some(path.into());
         self
     }
 
@@ -136,11 +152,18 @@ impl ServerOptions {
         let log = std::fs::File::options()
             .create(true)
             .append(true)
-            .open(directory.join("log"))
-            .expect("the log can be written");
-        let mut command = match self.largest_file {
-            None => Command::new(&self.binary),
-            Some(bytes) => limited(&self.binary, bytes),
+            .open(self.log.clone().unwrap_or_else(|| directory.join("log")))
+            .expect("the log can be opened");
+        // A write that is too large fails, as on a full disk.
+        let size = self.largest_file.map(|bytes| format!(r#"trap "" XFSZ; ulimit -f {};"#, bytes / 512));
+        let files = self.open_files.map(|(soft, hard)| format!("ulimit -S -n {soft}; ulimit -H -n {hard};"));
+        let limits: Vec<String> = size.into_iter().chain(files).collect();
+        let mut command = if limits.is_empty() {
+            Command::new(&self.binary)
+        } else {
+            let mut shell = Command::new("sh");
+            shell.arg("-c").arg(format!(r#"{} exec "$0" "$@""#, limits.concat())).arg(&self.binary);
+            shell
         };
         command
             .args(["--data-dir".as_ref(), directory.join("data").as_os_str()])
@@ -211,8 +234,11 @@ impl TestServer {
         kubeconfig_path(self.directory.path())
     }
 
-    /// Everything that the server has logged so far.
+    /// Everything that the server has logged so far, where no other file was asked for.
     pub fn log(&self) -> String {
+        if self.options.log.is_some() {
+            return String::new();
+        }
         std::fs::read_to_string(self.directory.path().join("log")).expect("the log can be read")
     }
 
@@ -310,14 +336,6 @@ impl Drop for TestServer {
             panic!("the server has a bug: {line}");
         }
     }
-}
-
-/// A command that cannot write files beyond a size: the write fails, as on a full disk.
-fn limited(binary: &Path, bytes: u64) -> Command {
-    let mut command = Command::new("sh");
-    let blocks = bytes / 512;
-    command.arg("-c").arg(format!(r#"trap "" XFSZ; ulimit -f {blocks}; exec "$0" "$@""#)).arg(binary);
-    command
 }
 
 /// Reads the server's output up to the line that says where it listens; `None` where it ends before.

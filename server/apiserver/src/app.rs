@@ -6,7 +6,12 @@ use axum::Router;
 use orch_machinery::media_type::MediaTypes;
 use orch_registry::{core::Core, operation::Operations};
 
-use crate::{access::AccessControl, large_work::LargeWork, metrics::Metrics};
+use crate::{
+    access::AccessControl,
+    large_work::LargeWork,
+    limits::{Limits, MemoryLimit},
+    metrics::Metrics,
+};
 
 /// One value that all requests share.
 pub struct App {
@@ -26,6 +31,10 @@ pub struct App {
     pub metrics: Metrics,
     /// Where requests run that compute for long.
     pub large_work: LargeWork,
+    /// How much clients may use at a time.
+    pub limits: Limits,
+    /// How much memory there may be before writes are refused.
+    pub memory: MemoryLimit,
     /// How long a request other than a watch may take.
     pub request_timeout: Duration,
 }

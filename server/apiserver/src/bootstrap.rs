@@ -29,6 +29,7 @@ mod continue_key;
 mod files;
 mod kubeconfig;
 pub mod logging;
+pub mod open_files;
 mod pki;
 mod serving;
 pub mod signals;
@@ -120,6 +121,8 @@ impl Site {
     /// ready and what to try next.
     pub fn announce(&self, address: SocketAddr) -> Result<(), StartError> {
         let text = self.introduce(address)?;
+        let (version, directory) = (env!("CARGO_PKG_VERSION"), self.directory.display());
+        tracing::info!(version, data_dir = %directory, %address, "the server listens");
         // A closed stdout does not keep the server from serving.
         let _ = io::stdout().write_all(text.as_bytes());
         Ok(())

@@ -5,16 +5,20 @@ use std::{
     io::{self, Write},
     path::{Path, PathBuf},
     process::ExitCode,
+    time::Duration,
 };
 
 use orch_runtime::{resource_def::GroupVersionDef, vocabulary::Vocabulary};
 
 use crate::{
     bootstrap::{self, logging, signals},
-    config::{self, Config, Invocation},
+    config::{self, Config, Invocation, LogFormat},
     server::Server,
     start_error::StartError,
 };
+
+/// How long the server may take to close its store when all requests are finished or cut off.
+const CLOSING_TIME: Duration = Duration::from_secs(5);
 
 /// The `main` of a server for these resources, without behaviour of its own. See [`run`].
 pub fn main_with(
@@ -28,6 +32,7 @@ pub fn main_with(
 /// serves until it is told to stop. Returns the exit code: 0 after a requested shutdown, 2 for an error in
 /// the configuration, 1 for other errors. At least one vocabulary is required; the first is the default.
 pub fn run(vocabularies: &[&'static Vocabulary], complete: impl FnOnce(Server) -> Server) -> ExitCode {
+    let mut logs_json = false;
     let outcome = match config::parse(std::env::args_os(), vocabularies) {
         Ok(Invocation::Show(text)) => {
             // A closed pipe is no error: nobody wants to read the text.
@@ -35,25 +40,34 @@ pub fn run(vocabularies: &[&'static Vocabulary], complete: impl FnOnce(Server) -
             Ok(())
         }
         Ok(Invocation::Serve(config)) if config.storage.self_check => bootstrap::self_check(&config.storage),
-        Ok(Invocation::Serve(config)) => serve(*config, complete),
+        Ok(Invocation::Serve(config)) => {
+            logs_json = config.logging.format == LogFormat::Json;
+            serve(*config, complete)
+        }
         Err(error) => Err(error),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{}: {error}", program_name());
+            if logs_json {
+                tracing::error!("{error}");
+            } else {
+                // Where nobody can read it, the exit code has to do.
+                let _ = writeln!(io::stderr(), "{}: {error}", program_name());
+            }
             error.exit_code()
         }
     }
 }
 
 fn serve(config: Config, complete: impl FnOnce(Server) -> Server) -> Result<(), StartError> {
-    logging::start(&config.logging);
+    let lost_lines = logging::start(&config.logging);
+    let patience = config.serving.shutdown_grace_period + CLOSING_TIME;
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| StartError::Runtime(format!("cannot start threads: {error}")))?;
-    let server = complete(Server::builder(config));
-    let outcome = runtime.block_on(signals::run_until_told(|stopping| server.run(stopping)));
-    // After a second signal tasks may hang. They end with the process.
+    let server = complete(Server::builder(config)).count_lost_lines(lost_lines);
+    let outcome = runtime.block_on(signals::run_until_told(|stopping| server.run(stopping), patience));
+    // Tasks may hang where the shutdown was cut short. They end with the process.
     runtime.shutdown_background();
     outcome
 }

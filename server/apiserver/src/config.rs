@@ -25,7 +25,7 @@ mod serving;
 mod size;
 mod storage;
 
-pub use logging::{LogFormat, LoggingConfig};
+pub use logging::{LogFormat, LoggingConfig, REQUESTS};
 pub use serving::{ServingConfig, TlsFiles};
 pub use storage::StorageConfig;
 

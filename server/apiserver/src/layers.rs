@@ -9,8 +9,8 @@
 //! 5. **deadline**: for everything but watches, earlier where the client says so;
 //! 6. **panic**: becomes an answer of 500, so that it ends neither the process nor the connection;
 //! 7. **framing**: requests that a proxy in front could read differently are refused;
-//! 8. **authenticate**, then **authorize**: before the body is read, so that unauthorized requests cost
-//!    little;
+//! 8. **limits** of the address and of all clients, **authenticate**, limits of the user, **authorize**,
+//!    memory: before the body is read, so that what is refused costs little;
 //! 9. **body limit**: handlers that need the body read it whole, up to a limit; what they leave is read and
 //!    dropped, so that the client gets its answer;
 //! 10. the handler of [`routes`](crate::routes).
@@ -22,11 +22,12 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use axum::response::Response;
+use axum::{body::Body, response::Response};
 use futures_util::FutureExt;
 use http::{HeaderName, HeaderValue, Method, Request, Version, header, request::Parts};
+use http_body_util::BodyExt;
 use hyper::body::{Body as _, Incoming};
-use orch_auth::authenticator::{Credentials, certificate::PeerCertificates};
+use orch_auth::authenticator::{Authenticated, Credentials};
 use orch_listener::Connection;
 use orch_machinery::media_type::{PatchKind, patch_kind};
 use orch_registry::{
@@ -39,6 +40,9 @@ use uuid::Uuid;
 use crate::{
     access::Refused,
     app::App,
+    config::REQUESTS,
+    documents::health,
+    limits::{Peer, Shares, Supply},
     metrics::{DryRun, RequestLabels},
     request::{
         RequestHead,
@@ -60,7 +64,7 @@ const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 /// Answers one request.
 pub async fn handle(
     app: Arc<App>,
-    connection: Arc<Connection<PeerCertificates>>,
+    connection: Arc<Connection<Peer>>,
     request: Request<Incoming>,
 ) -> Response {
     let started = Instant::now();
@@ -82,14 +86,17 @@ fn log(parts: &Parts, response: &Response, audit_id: &HeaderValue, started: Inst
     if let Some(Fault { public, detail }) = response.extensions().get() {
         tracing::error!(?audit_id, %method, path, code, %detail, "{public}");
     } else {
-        tracing::debug!(?audit_id, %method, path, code, elapsed = ?started.elapsed(), "answered");
+        tracing::debug!(
+            target: REQUESTS,
+            ?audit_id, %method, path, code, elapsed = ?started.elapsed(), "answered"
+        );
     }
 }
 
 /// Reads the request line and counts the answer.
 async fn measured(
     app: &Arc<App>,
-    connection: &Connection<PeerCertificates>,
+    connection: &Connection<Peer>,
     parts: &Parts,
     body: Incoming,
     started: Instant,
@@ -151,13 +158,13 @@ fn without_body(response: &mut Response) {
     if let Some(length) = response.body().size_hint().exact() {
         response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(length));
     }
-    *response.body_mut() = axum::body::Body::empty();
+    *response.body_mut() = Body::empty();
 }
 
 /// Authenticates and authorizes the request before it is answered.
 async fn guarded(
     app: &Arc<App>,
-    connection: &Connection<PeerCertificates>,
+    connection: &Connection<Peer>,
     head: RequestHead<'_>,
     body: &mut RequestBody,
 ) -> Response {
@@ -165,15 +172,25 @@ async fn guarded(
     if let Err(error) = framing::check(parts) {
         return refusal(error);
     }
+    let supply = supply(head);
+    let mut shares = match supply.map(|supply| app.limits.enter(supply, connection)).transpose() {
+        Ok(shares) => shares,
+        Err(error) => return refusal(error),
+    };
     let authorization = parts.headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
-    let credentials = Credentials::new(connection.peer(), authorization, SystemTime::now());
+    let credentials = Credentials::new(&connection.peer().certificates, authorization, SystemTime::now());
     let hint = credentials.warning();
     let mut response = match app.access.authenticate(&credentials).await {
         Ok(_) if impersonation::is_asked_for(&parts.headers) => forbidden(impersonation::refusal()),
         Ok(caller) => {
+            if let (Some(supply), Some(shares)) = (supply, &mut shares)
+                && let Err(error) = app.limits.identify(shares, supply, connection, caller.user())
+            {
+                return refusal(error);
+            }
             let (names, path) = (&head.info.names, parts.uri.path());
             match app.access.authorize(&caller, names, path, head.query).await {
-                Ok(()) => routes::answer(app, &caller, head, body).await,
+                Ok(()) => admitted(app, connection, &caller, head, body).await,
                 Err(Refused::Forbidden(error)) => forbidden(error),
                 Err(Refused::Undecided(problem)) => undecided(&parts.uri.to_string(), &problem),
             }
@@ -188,7 +205,52 @@ async fn guarded(
         }
     };
     warning::warn(&mut response, hint.map(str::to_owned).as_slice());
-    response
+    match shares {
+        Some(shares) if supply == Some(Supply::Watches) => holding(response, shares),
+        _ => response,
+    }
+}
+
+/// Answers an authorized request, where there is memory for it.
+async fn admitted(
+    app: &Arc<App>,
+    connection: &Connection<Peer>,
+    caller: &Authenticated,
+    head: RequestHead<'_>,
+    body: &mut RequestBody,
+) -> Response {
+    if let Route::Resource(verb, target) = &head.info.route
+        && target.resource.def.stored
+        && let Err(error) = app.memory.check(*verb)
+    {
+        return refusal(error);
+    }
+    if !body.is_empty() {
+        match app.limits.body(connection, caller.user()) {
+            Ok(shares) => body.count_in(shares),
+            Err(error) => return refusal(error),
+        }
+    }
+    routes::answer(app, caller, head, body).await
+}
+
+/// What a request is counted as; probes are not counted.
+fn supply(head: RequestHead<'_>) -> Option<Supply> {
+    match &head.info.route {
+        Route::Resource(Verb::Watch, _) => Some(Supply::Watches),
+        Route::NonResource if health::is_probe(head.parts.uri.path()) => None,
+        _ => Some(Supply::Requests),
+    }
+}
+
+/// The same answer, whose shares are in use as long as its body.
+fn holding(response: Response, shares: Shares) -> Response {
+    response.map(|body| {
+        Body::new(body.map_frame(move |frame| {
+            let _held = &shares;
+            frame
+        }))
+    })
 }
 
 /// The message of a refusal repeats what the client sent, so browsers must not guess another content type.

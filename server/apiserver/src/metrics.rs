@@ -211,6 +211,14 @@ impl Metrics {
         register(&self.0.registry, ControllerMetrics::new(monitor));
     }
 
+    /// Publishes a counter that others count.
+    ///
+    /// # Panics
+    /// If there is a metric of that name already.
+    pub fn show(&self, counter: IntCounter) {
+        register(&self.0.registry, counter);
+    }
+
     /// What `GET /metrics` shows.
     ///
     /// # Errors

@@ -16,9 +16,7 @@ use axum::Router;
 use futures_util::FutureExt;
 use orch_auth::{
     authentication::Authentication,
-    authenticator::{
-        Authenticator, certificate::PeerCertificates, service_account::ServiceAccountAuthenticator,
-    },
+    authenticator::{Authenticator, service_account::ServiceAccountAuthenticator},
     authorization::Authorization,
     authorizer::Authorizer,
     service_account::TokenIssuer,
@@ -52,13 +50,14 @@ use orch_runtime::{
     resource_def::{GroupVersionDef, ResourceDef},
 };
 use orch_storage::{Indexer, Revision, Storage, SystemClock};
+use rustls::ServerConfig;
 use tokio::{sync::watch, task::JoinSet, time::timeout};
 
 use crate::{
     access::AccessControl,
     app::App,
     authorizers,
-    bootstrap::{self, Prepared, Site},
+    bootstrap::{self, Prepared, Site, logging::LostLines, open_files},
     config::Config,
     documents::{
         self, Documents,
@@ -70,6 +69,7 @@ use crate::{
     },
     large_work::LargeWork,
     layers,
+    limits::{Limits, MemoryLimit, Peer},
     metrics::Metrics,
     response::status,
     start_error::StartError,
@@ -89,6 +89,7 @@ pub struct Server {
     controllers: Vec<Box<dyn AnyController>>,
     authorizers: Vec<Box<dyn Authorizer>>,
     router: Router,
+    lost_lines: Option<LostLines>,
 }
 
 /// A server that listens.
@@ -96,6 +97,8 @@ pub struct Running {
     app: Arc<App>,
     site: Site,
     listener: Listener,
+    /// For new connections.
+    tls: Arc<ArcSwap<ServerConfig>>,
     controllers: Runner,
     /// Reads certificates and tokens again when their files change.
     following: Pin<Box<dyn Future<Output = ()> + Send>>,
@@ -116,6 +119,7 @@ impl Server {
             controllers: Vec::new(),
             authorizers: Vec::new(),
             router: Router::new(),
+            lost_lines: None,
         }
     }
 
@@ -177,6 +181,12 @@ impl Server {
         self
     }
 
+    /// Shows how many lines of the log were lost.
+    pub(crate) fn count_lost_lines(mut self, lost: LostLines) -> Self {
+        self.lost_lines = Some(lost);
+        self
+    }
+
     /// Serves until `stopping` becomes true and every request is finished.
     ///
     /// # Errors
@@ -196,15 +206,18 @@ impl Server {
         self.check_tables()?;
         let mut admission = self.admission_chain()?;
         let files = authorizers::Files::read(&self.config.authorization, self.config.vocabulary)?;
-        let Prepared { authentication, tokens, continue_key, tls, sources, site } =
-            bootstrap::prepare(&self.config)?;
-        // Before the store is opened, which takes longer: a port that is in use is reported at once.
-        let listener = Listener::bind(self.config.serving.listener(), tls)
-            .await
-            .map_err(|error| cannot_listen(&error))?;
+        open_files::raise_limit();
+        // First of all, so that a server whose port is in use leaves nothing behind.
+        let serving = &self.config.serving;
+        let max_connections = open_files::affordable_connections(serving.max_connections);
+        let listener = serving.listener(max_connections);
+        let listener = Listener::bind(listener).await.map_err(|error| cannot_listen(&error))?;
         let own_service =
             OwnService::new(&self.config.kinds.service_network, listener.local_address().port());
         let controllers = self.runner(own_service.clone())?;
+        let Prepared { authentication, tokens, continue_key, tls, sources, site } =
+            bootstrap::prepare(&self.config)?;
+        let tls = Arc::new(ArcSwap::new(tls));
         let storage = bootstrap::open_storage(&self.config).await?;
         let objects = self.objects(&storage);
 
@@ -217,7 +230,7 @@ impl Server {
         self.add_product_operations(&access, tokens);
         let authentication = Arc::clone(&access.authentication);
         let following =
-            bootstrap::follow(sources, authentication, accounts, listener.tls(), stopping.clone())?;
+            bootstrap::follow(sources, authentication, accounts, Arc::clone(&tls), stopping.clone())?;
 
         let gates = self.config.feature_gates.clone();
         let clock = Arc::new(SystemClock);
@@ -225,11 +238,14 @@ impl Server {
         create_first_objects(&core, &own_service).await?;
 
         let metrics = metrics(started, &core, controllers.monitor());
+        if let Some(lost) = &self.lost_lines {
+            metrics.show(lost.counter());
+        }
         let following = self.following(following, modes, &metrics, &stopping);
         metrics.show_history(self.config.storage.history_retention, &storage);
         let health = checks(&storage, &stopping, &controllers.monitor());
         let app = Arc::new(self.app(core, access, metrics, health, listener.local_address()));
-        Ok(Running { app, site, listener, controllers, following, stopping })
+        Ok(Running { app, site, listener, tls, controllers, following, stopping })
     }
 
     /// Follows the file of authorizers too, if there is one.
@@ -355,6 +371,8 @@ impl Server {
             meta_groups: catalog.meta_groups(),
             metrics,
             large_work: LargeWork::new(),
+            limits: Limits::default(),
+            memory: MemoryLimit::new(self.config.serving.memory_limit),
             request_timeout: self.config.serving.request_timeout,
         }
     }
@@ -371,7 +389,7 @@ impl Running {
     /// # Errors
     /// Where the store cannot be closed.
     pub async fn serve(self) -> Result<(), StartError> {
-        let Running { app, site, listener, controllers, following, stopping } = self;
+        let Running { app, site, listener, tls, controllers, following, stopping } = self;
         let mut tasks = JoinSet::new();
         tasks.spawn(following);
         let monitor = controllers.monitor();
@@ -382,7 +400,7 @@ impl Running {
             let app = Arc::clone(&app);
             move |request, connection| layers::handle(Arc::clone(&app), connection, request)
         };
-        listener.serve(PeerCertificates::new, handler, stopping).await;
+        listener.serve(tls, Peer::new, handler, stopping).await;
         while tasks.join_next().await.is_some() {}
         let closed = app.core.storage().shutdown().await;
         // From here on another process can use the data directory.

@@ -5,7 +5,7 @@ use std::{fmt::Display, process::ExitCode};
 /// What ends the process, other than a requested shutdown.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// A flag, a file or a combination of them is at fault. Nothing has listened yet.
+    /// A flag, a file or a combination of them is at fault. Nothing was answered yet.
     #[error("{subject}: {problem}")]
     Configuration {
         /// The flag or the file.
@@ -22,6 +22,9 @@ pub enum StartError {
     /// A second signal came before the first one's shutdown was done.
     #[error("stopped by a second signal; requests that were not finished are cut off")]
     Interrupted,
+    /// The shutdown took longer than it may.
+    #[error("the shutdown took too long; requests that were not finished are cut off")]
+    Overdue,
 }
 
 impl StartError {
@@ -39,7 +42,7 @@ impl StartError {
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Self::Configuration { .. } | Self::Usage(_) => ExitCode::from(2),
-            Self::Runtime(_) | Self::Interrupted => ExitCode::FAILURE,
+            Self::Runtime(_) | Self::Interrupted | Self::Overdue => ExitCode::FAILURE,
         }
     }
 }

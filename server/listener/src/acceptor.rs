@@ -17,7 +17,13 @@ use tokio::{net::TcpStream, sync::watch};
 use tokio_rustls::TlsAcceptor;
 
 use crate::{
-    config::Config, connection::Connection, drain, handshake, http1, http2, lifecycle, tls::ALPN_HTTP2,
+    config::Config,
+    connection::Connection,
+    drain, handshake,
+    http1::{self, FramingGuard},
+    http2, lifecycle,
+    places::Place,
+    tls::ALPN_HTTP2,
     write_coalescing::BufferPool,
 };
 
@@ -45,7 +51,7 @@ impl<P, H> Acceptor<P, H> {
     }
 
     /// Serves one connection to its end.
-    pub async fn serve<F, B>(self: Arc<Self>, stream: TcpStream, peer_address: SocketAddr)
+    pub async fn serve<F, B>(self: Arc<Self>, stream: TcpStream, peer_address: SocketAddr, place: Place)
     where
         P: Send + Sync + 'static,
         H: Fn(Request<Incoming>, Arc<Connection<P>>) -> F + Clone + Send + Sync + 'static,
@@ -58,8 +64,13 @@ impl<P, H> Acceptor<P, H> {
         let tls = TlsAcceptor::from(self.tls.load_full());
         let handshake =
             tokio::time::timeout(handshake_timeout, handshake::handshake(&tls, stream, stall_timeout));
+        let leave = place.leave();
         let stream = tokio::select! {
             () = drain::until_stopping(&mut stopping) => return,
+            () = leave.notified() => {
+                tracing::debug!(peer = %peer_address, "cut during its TLS handshake: others need the place");
+                return;
+            }
             outcome = handshake => match outcome {
                 Ok(Ok(stream)) => stream,
                 Ok(Err(error)) => {
@@ -74,12 +85,14 @@ impl<P, H> Acceptor<P, H> {
         };
         let session = stream.get_ref().1;
         let connection =
-            Arc::new(Connection::new(peer_address, (self.make_peer)(peer_certificates(session))));
+            Arc::new(Connection::new(peer_address, (self.make_peer)(peer_certificates(session)), leave));
         let speaks_http2 = session.alpn_protocol() == Some(ALPN_HTTP2);
 
         let (handler, seen) = (self.handler.clone(), Arc::clone(&connection));
         let answer = move |request| {
-            seen.count_request();
+            if seen.count_request() {
+                place.settle();
+            }
             handler(request, Arc::clone(&seen))
         };
         // A client that names no protocol in the handshake speaks HTTP/1.1.
@@ -90,7 +103,7 @@ impl<P, H> Acceptor<P, H> {
                 .await
         } else {
             let service = service_fn(move |request| answer(request).map(Ok::<_, Infallible>));
-            let http = self.http1.serve_connection(TokioIo::new(stream), service);
+            let http = self.http1.serve_connection(TokioIo::new(FramingGuard::new(stream)), service);
             lifecycle::run(http, |_| false, &connection, head_timeout, &mut stopping).await
         };
         if let Err(error) = result {

@@ -12,6 +12,8 @@ pub struct Config {
     pub address: SocketAddr,
     /// How many connections may be open at a time, at least 1. Further clients wait.
     pub max_connections: u32,
+    /// How many of them may be from one address, at least 1. Further ones are closed at once.
+    pub max_connections_per_address: u32,
     /// From the accepted connection to the end of its TLS handshake.
     pub handshake_timeout: Duration,
     /// HTTP/1.1: how long a connection may go without a new request whose head is complete. It is checked
@@ -28,11 +30,12 @@ pub struct Config {
 
 impl Config {
     /// The usual timeouts: 10 s for a handshake, 30 s for a head, 90 s idle, 60 s for a client that takes
-    /// nothing.
+    /// nothing. One address may have all connections.
     pub fn new(address: SocketAddr, max_connections: u32, shutdown_grace_period: Duration) -> Self {
         Self {
             address,
             max_connections,
+            max_connections_per_address: max_connections,
             handshake_timeout: Duration::from_secs(10),
             head_timeout: Duration::from_secs(30),
             idle_timeout: Duration::from_secs(90),

@@ -2,7 +2,10 @@
 
 use std::{
     net::SocketAddr,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use tokio::sync::{Notify, futures::Notified};
@@ -15,7 +18,7 @@ pub struct Connection<P> {
     peer_address: SocketAddr,
     peer: P,
     requests: AtomicU64,
-    close: Notify,
+    close: Arc<Notify>,
 }
 
 impl<P> Connection<P> {
@@ -35,17 +38,24 @@ impl<P> Connection<P> {
         self.close.notify_one();
     }
 
-    pub(crate) fn new(peer_address: SocketAddr, peer: P) -> Self {
-        Self { peer_address, peer, requests: AtomicU64::new(0), close: Notify::new() }
+    /// A connection that no client has: for tests of code that answers requests.
+    pub fn detached(peer_address: SocketAddr, peer: P) -> Self {
+        Self::new(peer_address, peer, Arc::default())
     }
 
-    /// Waits for [`Connection::close_when_answered`].
+    /// `close` is notified when the connection is to take no further requests.
+    pub(crate) fn new(peer_address: SocketAddr, peer: P, close: Arc<Notify>) -> Self {
+        Self { peer_address, peer, requests: AtomicU64::new(0), close }
+    }
+
+    /// Waits for [`Connection::close_when_answered`], or for others that need the place.
     pub(crate) fn close_asked(&self) -> Notified<'_> {
         self.close.notified()
     }
 
-    pub(crate) fn count_request(&self) {
-        self.requests.fetch_add(1, Ordering::Relaxed);
+    /// Counts a request. Whether it is the first.
+    pub(crate) fn count_request(&self) -> bool {
+        self.requests.fetch_add(1, Ordering::Relaxed) == 0
     }
 
     /// How many requests have come so far.

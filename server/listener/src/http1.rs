@@ -4,6 +4,10 @@ use hyper::server::conn::http1::Builder;
 
 use crate::config::MAX_HEAD_BYTES;
 
+mod framing;
+
+pub use framing::FramingGuard;
+
 /// How much of an answer is collected before it is sent: as much as stays in the processor's caches until it
 /// is encrypted.
 pub const MAX_BUFFERED_BYTES: usize = 64 * 1024;

@@ -4,13 +4,15 @@
 //! handler, with the [`Connection`] that it came on. What a request means is for the handler. A client
 //! certificate is asked for and not judged: what it is worth is for the caller to decide.
 //!
-//! Everything that a client can hold is bounded: how many connections are open, how long a handshake or the
-//! head of a request may take, how long a connection may be idle, how long a client may leave unread what is
-//! sent to it, how many streams it may open. [`Config`] has the limits that a caller may set; the sizes are
-//! constants of `http1` and `http2`.
+//! Everything that a client can hold is bounded: how many connections are open, in all and from one address,
+//! how many of them have not sent a request, how long a handshake or the head of a request may take, how long
+//! a connection may be idle, how long a client may leave unread what is sent to it, how many streams it may
+//! open. [`Config`] has the limits that a caller may set; the sizes are constants of `http1`, `http2` and
+//! `places`. HTTP/1 requests whose end could be read in two ways do not get as far as a handler.
 //!
 //! The modules import one another in this direction: `listener` (the accept loop) -> `acceptor` (one
-//! connection) -> `handshake`, `http1`, `http2`, `lifecycle` (how a connection ends) -> the rest.
+//! connection) -> `handshake`, `http1`, `http2`, `lifecycle` (how a connection ends) -> the rest, such as
+//! `places` (how many connections there may be).
 
 // A future that is awaited in place is moved with everything around it: larger ones are boxed.
 #![cfg_attr(not(test), warn(clippy::large_futures))]
@@ -25,11 +27,14 @@ mod http1;
 mod http2;
 mod lifecycle;
 mod listener;
+mod places;
 mod stall_timeout;
 pub mod tls;
 mod write_coalescing;
 
-pub use self::{config::Config, connection::Connection, error::ListenError, listener::Listener};
+pub use self::{
+    config::Config, connection::Connection, error::ListenError, listener::Listener, places::client_address,
+};
 
 #[cfg(test)]
 mod tests {

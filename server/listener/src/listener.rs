@@ -7,7 +7,12 @@ use bytes::Bytes;
 use http::{Request, Response};
 use hyper::body::{Body, Incoming};
 use rustls::{ServerConfig, pki_types::CertificateDer};
-use tokio::{net::TcpListener, sync::watch, task::JoinSet};
+use tokio::{
+    net::TcpListener,
+    sync::watch,
+    task::JoinSet,
+    time::{Instant, sleep_until},
+};
 
 use crate::{
     acceptor::Acceptor,
@@ -15,6 +20,7 @@ use crate::{
     connection::Connection,
     drain::{self, until_stopping},
     error::ListenError,
+    places::{MAX_NEWCOMERS, Places, Room},
 };
 
 /// How long to wait when the machine has run out of something. Other connections end in the meantime.
@@ -25,17 +31,16 @@ const SHORTAGE_PAUSE: Duration = Duration::from_millis(500);
 pub struct Listener {
     socket: TcpListener,
     local_address: SocketAddr,
-    tls: Arc<ArcSwap<ServerConfig>>,
     config: Config,
 }
 
 impl Listener {
     /// Binds the configured address.
-    pub async fn bind(config: Config, tls: Arc<ServerConfig>) -> Result<Self, ListenError> {
+    pub async fn bind(config: Config) -> Result<Self, ListenError> {
         let fault = |error| ListenError::new(config.address, error);
         let socket = TcpListener::bind(config.address).await.map_err(fault)?;
         let local_address = socket.local_addr().map_err(fault)?;
-        Ok(Self { socket, local_address, tls: Arc::new(ArcSwap::new(tls)), config })
+        Ok(Self { socket, local_address, config })
     }
 
     /// The address it listens on, with the real port.
@@ -43,12 +48,8 @@ impl Listener {
         self.local_address
     }
 
-    /// The TLS configuration for new connections. It may be exchanged at any time.
-    pub fn tls(&self) -> Arc<ArcSwap<ServerConfig>> {
-        Arc::clone(&self.tls)
-    }
-
-    /// Accepts connections and answers their requests with `handler`.
+    /// Accepts connections and answers their requests with `handler`. `tls` counts for new connections; it
+    /// may be exchanged at any time.
     ///
     /// `make_peer` is called once for each connection, with the certificates that the client presented: its
     /// own first, then those that lead to an authority, or none at all. The client has proved that it holds
@@ -59,6 +60,7 @@ impl Listener {
     /// the call returns once all requests that have begun are answered or the grace period is over.
     pub async fn serve<P, H, F, B>(
         self,
+        tls: Arc<ArcSwap<ServerConfig>>,
         make_peer: fn(Vec<CertificateDer<'static>>) -> P,
         handler: H,
         mut stopping: watch::Receiver<bool>,
@@ -69,24 +71,25 @@ impl Listener {
         B: Body<Data = Bytes> + Send + Unpin + 'static,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let Self { socket, tls, config, .. } = self;
-        let max_connections = config.max_connections as usize;
+        let Self { socket, config, .. } = self;
+        let places = Places::new(config.max_connections, config.max_connections_per_address, MAX_NEWCOMERS);
         let acceptor = Arc::new(Acceptor::new(tls, config, make_peer, handler, stopping.clone()));
         let mut connections = JoinSet::new();
         loop {
-            // `len` counts the connections that are open, and those whose end was not yet seen here.
-            let has_room = connections.len() < max_connections;
+            let room = places.room(Instant::now());
+            let has_room = matches!(room, Room::Free | Room::ForNewcomer);
+            let wait_end = if let Room::From(instant) = room { Some(instant) } else { None };
             tokio::select! {
                 () = until_stopping(&mut stopping) => break,
                 Some(end) = connections.join_next() => drain::report_panic(end),
+                () = places.changed(), if room != Room::Free => {}
+                () = sleep_until(wait_end.unwrap_or_else(Instant::now)), if wait_end.is_some() => {}
                 accepted = socket.accept(), if has_room => match accepted {
                     Ok((stream, peer_address)) => {
-                        connections.spawn(Arc::clone(&acceptor).serve(stream, peer_address));
-                        if connections.len() == max_connections {
-                            tracing::warn!(
-                                max_connections,
-                                "the limit of open connections is reached; further clients wait"
-                            );
+                        if let Some(place) = places.take(peer_address.ip(), Instant::now()) {
+                            connections.spawn(Arc::clone(&acceptor).serve(stream, peer_address, place));
+                        } else {
+                            tracing::debug!(peer = %peer_address, "closed: too many connections from there");
                         }
                     }
                     Err(error) => if let Some(pause) = pause_after(&error) {

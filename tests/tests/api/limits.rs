@@ -1,7 +1,7 @@
 //! Clients that keep connections open: slow handshakes, half requests, many connections. Others are served
 //! meanwhile.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http::Method;
 use orch_tests::{
@@ -9,6 +9,7 @@ use orch_tests::{
     client::Protocol,
     objects::{CONFIG_MAPS, config_map, name},
 };
+use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -34,6 +35,50 @@ async fn silent_connections_are_closed_and_delay_no_other() {
         assert!(matches!(read, Ok(0) | Err(_)), "{read:?}");
     }
     assert_eq!(server.admin().get("/readyz").await.text(), "ok");
+}
+
+/// More clients that say nothing than the server may have files.
+#[tokio::test]
+async fn silent_connections_do_not_use_up_the_open_files() {
+    let server = TestServer::options().open_files(64, 128).start().await;
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", server.pid())).unwrap();
+    let files = limits.lines().find(|line| line.starts_with("Max open files")).unwrap();
+    assert_eq!(files.split_whitespace().filter(|word| *word == "128").count(), 2, "{files}");
+
+    let began = Instant::now();
+    let mut silent = Vec::new();
+    for _ in 0..300 {
+        silent.push(TcpStream::connect(server.address()).await.unwrap());
+    }
+    server.admin().post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
+    // A handshake may take 10 s, and nobody waits that long.
+    assert!(began.elapsed() < Duration::from_secs(9), "{:?}", began.elapsed());
+    assert!(!server.log().contains("cannot accept a connection"), "{}", server.log());
+}
+
+#[tokio::test]
+async fn writes_are_refused_before_memory_runs_out() {
+    let server = TestServer::options().flag("--memory-limit=96MiB").start().await;
+    let admin = server.admin();
+    let value = "x".repeat(500_000);
+    let mut written = 0;
+    let refused = loop {
+        let answer = admin.post(CONFIG_MAPS, &config_map(&format!("m{written}"), &value)).await;
+        if answer.status != 201 {
+            break answer;
+        }
+        written += 1;
+        assert!(written < 1000, "more is taken than there is memory for");
+    };
+    assert_eq!(refused.header("retry-after"), "5");
+    let message = refused.refused(429, "TooManyRequests");
+    assert!(message.starts_with("the server is short of memory"), "{message}");
+    // Reads and deletions go on.
+    assert_eq!(admin.get("/livez").await.text(), "ok");
+    let first = format!("{CONFIG_MAPS}/m0");
+    admin.get(&first).await.expect(200);
+    admin.merge(&first, &json!({"data": {"value": "1"}})).await.refused(429, "TooManyRequests");
+    admin.delete(&first).await.expect(200);
 }
 
 #[tokio::test]

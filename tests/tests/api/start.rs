@@ -3,6 +3,7 @@
 use std::{path::Path, process::Stdio, time::Duration};
 
 use orch_tests::TestServer;
+use serde_json::Value;
 
 /// The exit code and the output of a server that refused to start.
 struct Refusal {
@@ -13,6 +14,10 @@ struct Refusal {
 
 async fn refused(directory: &Path, flags: &[&str]) -> Refusal {
     let mut command = TestServer::command();
+    if !flags.iter().any(|flag| flag.contains("--secure-p")) {
+        // Other tests of this machine may take the port that is the default.
+        command.arg("--secure-port=0");
+    }
     command.current_dir(directory).args(flags).stdout(Stdio::piped()).stderr(Stdio::piped());
     // The other end of standard input stays open, or the server under test would end by itself.
     let mut process = command.spawn().unwrap();
@@ -104,6 +109,52 @@ async fn a_port_in_use_is_said() {
     let port = taken.local_addr().unwrap().port().to_string();
     let refusal = refused(directory.path(), &["--secure-port", &port]).await;
     refusal.expect(2, &["--secure-port", &port, "another program listens"]);
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "keys are made before it is known");
+}
+
+#[tokio::test]
+async fn one_line_of_the_log_says_what_runs_where() {
+    let mut server = TestServer::options().flag("--log-format=json").start().await;
+    assert!(server.stop().await.success());
+    let log = server.log();
+    let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    let listens = lines.iter().find(|line| line["message"] == "the server listens").expect(&log);
+    assert_eq!(listens["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(listens["data_dir"], server.data_dir().to_str().unwrap());
+    assert_eq!(listens["address"], server.address().to_string());
+}
+
+#[tokio::test]
+async fn a_log_in_json_holds_nothing_else() {
+    let directory = tempfile::tempdir().unwrap();
+    let refusal = refused(directory.path(), &["--log-format=json", "--token-auth-file=missing.csv"]).await;
+    assert_eq!(refusal.code, Some(2));
+    let last = refusal.stderr.lines().map(|line| serde_json::from_str::<Value>(line).expect(line)).last();
+    let message = last.unwrap()["message"].to_string();
+    assert!(message.contains("--token-auth-file") && message.contains("missing.csv"), "{message}");
+}
+
+#[tokio::test]
+async fn requests_are_logged_without_what_libraries_say() {
+    let server = TestServer::options().flag("-v3").start().await;
+    server.admin().get("/version").await.expect(200);
+    while !server.log().contains("path=\"/version\"") {
+        tokio::task::yield_now().await;
+    }
+    let log = server.log();
+    let strange = log.lines().find(|line| line.contains(" DEBUG ") && !line.contains(" requests: "));
+    assert_eq!(strange, None);
+}
+
+#[tokio::test]
+async fn a_log_that_cannot_be_written_does_not_end_the_server() {
+    let server = TestServer::options().log("/dev/full").flag("-v3").start().await;
+    let admin = server.admin();
+    admin.get("/version").await.expect(200);
+    let metrics = admin.get("/metrics").await.text();
+    let lost = metrics.lines().find_map(|line| line.strip_prefix("apiserver_log_lines_lost_total "));
+    let lost: f64 = lost.expect(&metrics).parse().unwrap();
+    assert!(lost >= 2.0, "{lost}");
 }
 
 #[tokio::test]

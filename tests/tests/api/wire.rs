@@ -76,6 +76,33 @@ async fn requests_that_could_be_read_in_two_ways_are_refused() {
     assert!(names(&server.admin().get(CONFIG_MAPS).await.expect(200)).is_empty());
 }
 
+/// Here everything but the framing is right, so nothing else can refuse it.
+#[tokio::test]
+async fn a_request_that_gives_its_length_twice_is_refused_for_that() {
+    let server = TestServer::start().await;
+    let body = config_map("a", "1").to_string();
+    let (length, chunked) = (body.len(), format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len()));
+    let head = format!(
+        "POST {CONFIG_MAPS} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer tok-admin\r\n\
+         content-type: application/json\r\nconnection: close\r\n"
+    );
+    for (fields, body) in [
+        (format!("transfer-encoding: chunked\r\ncontent-length: {length}"), &chunked),
+        (format!("content-length: {length}\r\ntransfer-encoding: chunked"), &chunked),
+        (format!("content-length: {length}\r\ncontent-length: {length}"), &body),
+        (format!("content-length: {length}, {length}"), &body),
+        ("transfer-encoding: chunked\r\ntransfer-encoding: chunked".to_owned(), &chunked),
+        ("transfer-encoding: gzip, chunked".to_owned(), &chunked),
+    ] {
+        let answer = say(&server, format!("{head}{fields}\r\n\r\n{body}").as_bytes()).await;
+        assert!(answer.starts_with("HTTP/1.1 400 "), "{fields}\n{answer}");
+    }
+    let admin = server.admin();
+    assert!(names(&admin.get(CONFIG_MAPS).await.expect(200)).is_empty());
+    let answer = say(&server, format!("{head}transfer-encoding: chunked\r\n\r\n{chunked}").as_bytes()).await;
+    assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
+}
+
 #[tokio::test]
 async fn requests_in_a_row_are_answered_in_order() {
     let server = TestServer::start().await;
@@ -131,6 +158,33 @@ async fn a_request_that_stops_half_way_is_given_up() {
         assert!(answer.starts_with(expected), "{bytes:?}\n{answer}");
     }
     assert!(names(&server.admin().get(CONFIG_MAPS).await.expect(200)).is_empty());
+}
+
+/// Bodies that are nearly there: they are in memory until the request is given up.
+#[tokio::test]
+async fn unfinished_bodies_of_a_user_are_bounded() {
+    const SENT: usize = 2_900_000;
+    let server = TestServer::start().await;
+    let head = format!(
+        "POST {CONFIG_MAPS} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer tok-bob\r\n\
+         content-type: application/json\r\ncontent-length: 3000000\r\n\r\n"
+    );
+    let (answered, mut answers) = tokio::sync::mpsc::unbounded_channel();
+    for _ in 0..14 {
+        let mut stream = connect(&server).await;
+        stream.write_all(head.as_bytes()).await.unwrap();
+        // The server may end a connection whose body it refuses.
+        let _ = stream.write_all(&[b' '; SENT]).await;
+        let answered = answered.clone();
+        tokio::spawn(async move {
+            let mut answer = vec![0; 1000];
+            let length = stream.read(&mut answer).await.unwrap_or_default();
+            let _ = answered.send(String::from_utf8_lossy(&answer[..length]).into_owned());
+        });
+    }
+    let answer = tokio::time::timeout(LONG, answers.recv()).await.expect("none is refused").unwrap();
+    server.user("bob").post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
+    server.user("dave").post(CONFIG_MAPS, &config_map("b", &"x".repeat(900_000))).await.expect(201);
 }
 
 #[tokio::test]

@@ -5,14 +5,17 @@ use tracing_subscriber::{EnvFilter, filter::LevelFilter};
 
 use crate::start_error::StartError;
 
+/// Under which name each answered request is logged, at the level debug.
+pub const REQUESTS: &str = "requests";
+
 /// Flags about the log.
 #[derive(Debug, Args)]
 pub struct LoggingFlags {
     /// Form of log lines: for people, or one JSON object per line.
     #[arg(long, value_enum, default_value_t = LogFormat::Text)]
     log_format: LogFormat,
-    /// What is logged: error, warn, info, debug or trace; a number from 0 (info) to 10 (trace); or levels by
-    /// module: info,hyper=debug.
+    /// What is logged: error, warn, info, debug or trace; a number from 0 (info) to 10 (trace), where 3 adds
+    /// a line for each request; or levels by module: info,requests=debug.
     #[arg(short = 'v', long, value_name = "LEVEL", default_value = "info")]
     log_level: String,
 }
@@ -39,9 +42,9 @@ impl LoggingFlags {
     /// Checks the levels.
     pub fn check(self) -> Result<LoggingConfig, StartError> {
         let filter = match self.log_level.parse::<u8>() {
-            // Verbosity as a number, as in the reference: 4 is for debugging, 6 and more show single
-            // requests.
-            Ok(0..=3) => "info".to_owned(),
+            // Verbosity as a number, as in the reference: 3 shows single requests, 4 is for debugging.
+            Ok(0..=2) => "info".to_owned(),
+            Ok(3) => format!("info,{REQUESTS}=debug"),
             Ok(4..=5) => "debug".to_owned(),
             Ok(6..=10) => "trace".to_owned(),
             Ok(11..) => return Err(StartError::configuration("--log-level", "numbers go from 0 to 10")),

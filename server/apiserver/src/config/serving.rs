@@ -9,7 +9,10 @@ use std::{
 use clap::Args;
 use rustls_pki_types::ServerName;
 
-use crate::{config::duration, start_error::StartError};
+use crate::{
+    config::{duration, size},
+    start_error::StartError,
+};
 
 const BIND_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -39,7 +42,8 @@ pub struct ServingFlags {
     /// How long a shutdown waits for requests before it cuts them off.
     #[arg(long, value_name = "DURATION", default_value = "20s", value_parser = duration::positive)]
     shutdown_grace_period: Duration,
-    /// How many connections may be open at a time; further clients wait.
+    /// How many connections may be open at a time, where the system allows so many open files; further
+    /// clients wait.
     #[arg(
         long,
         value_name = "N",
@@ -47,6 +51,14 @@ pub struct ServingFlags {
         value_parser = clap::value_parser!(u32).range(1..)
     )]
     max_connections: u32,
+    /// How many of them may be from one address (of IPv6: one network of 64 bits); further ones are closed at
+    /// once. Without it, three quarters, and all where the server listens on this machine only.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_connections_per_address: Option<u32>,
+    /// How much memory the process may use before creates, updates and patches are refused with 429, such as
+    /// 512MiB; 0 for no limit. Without it, what the control group of the process allows, less a margin.
+    #[arg(long, value_name = "SIZE", value_parser = size::bytes)]
+    memory_limit: Option<u64>,
 }
 
 /// Where and how the server listens.
@@ -64,6 +76,10 @@ pub struct ServingConfig {
     pub shutdown_grace_period: Duration,
     /// How many connections may be open at a time; at least 1.
     pub max_connections: u32,
+    /// How many of them may be from one address; at least 1.
+    pub max_connections_per_address: Option<u32>,
+    /// Bytes of memory from which on objects are refused; 0 for no limit, none for that of the system.
+    pub memory_limit: Option<u64>,
 }
 
 /// A certificate and its key, both PEM.
@@ -76,9 +92,17 @@ pub struct TlsFiles {
 }
 
 impl ServingConfig {
-    /// The configuration of the listener.
-    pub fn listener(&self) -> orch_listener::Config {
-        orch_listener::Config::new(self.address, self.max_connections, self.shutdown_grace_period)
+    /// The configuration of a listener with so many connections.
+    pub fn listener(&self, max_connections: u32) -> orch_listener::Config {
+        let mut config =
+            orch_listener::Config::new(self.address, max_connections, self.shutdown_grace_period);
+        config.max_connections_per_address = match self.max_connections_per_address {
+            Some(number) => number.min(max_connections),
+            // Everybody on this machine has the same address.
+            None if self.address.ip().is_loopback() => max_connections,
+            None => max_connections.saturating_mul(3).div_ceil(4),
+        };
+        config
     }
 }
 
@@ -102,6 +126,8 @@ impl ServingFlags {
             request_timeout: self.request_timeout,
             shutdown_grace_period: self.shutdown_grace_period,
             max_connections: self.max_connections,
+            max_connections_per_address: self.max_connections_per_address,
+            memory_limit: self.memory_limit,
         })
     }
 }

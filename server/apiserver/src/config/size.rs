@@ -1,11 +1,15 @@
 //! Sizes in bytes on the command line: `64MiB`, `1GiB`, `500M`.
 
-/// The units by their names. Those with an `i` are powers of 1024.
-const UNITS: [(&str, u64); 8] = [
+/// The units by their names, binary and decimal, and as quantities spell them.
+const UNITS: [(&str, u64); 12] = [
     ("KiB", 1 << 10),
     ("MiB", 1 << 20),
     ("GiB", 1 << 30),
     ("TiB", 1 << 40),
+    ("Ki", 1 << 10),
+    ("Mi", 1 << 20),
+    ("Gi", 1 << 30),
+    ("Ti", 1 << 40),
     ("k", 1_000),
     ("M", 1_000_000),
     ("G", 1_000_000_000),
@@ -14,7 +18,7 @@ const UNITS: [(&str, u64); 8] = [
 
 /// A number of bytes, with or without a unit.
 pub fn bytes(text: &str) -> Result<u64, &'static str> {
-    const SHAPE: &str = "not a size such as 256MiB, 1GiB or 500M";
+    const SHAPE: &str = "not a size such as 512MiB, 1GiB or 500M";
     let unit = UNITS.iter().find_map(|(name, size)| Some((text.strip_suffix(name)?, *size)));
     let (number, size) = unit.unwrap_or((text, 1));
     if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -25,15 +29,16 @@ pub fn bytes(text: &str) -> Result<u64, &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::bytes;
+    use super::*;
 
     #[test]
     fn sizes_are_read_as_operators_write_them() {
         for (text, expected) in [
             ("0", Some(0)),
-            ("123", Some(123)),
+            ("1048576", Some(1 << 20)),
             ("1KiB", Some(1024)),
-            ("256MiB", Some(256 << 20)),
+            ("64MiB", Some(64 << 20)),
+            ("64Mi", Some(64 << 20)),
             ("2GiB", Some(2 << 30)),
             ("500M", Some(500_000_000)),
             ("3k", Some(3000)),
@@ -43,7 +48,7 @@ mod tests {
             ("+1", None),
             ("1.5GiB", None),
             ("1 GiB", None),
-            ("1MB", None),
+            ("64MB", None),
             ("99999999999TiB", None),
         ] {
             assert_eq!(bytes(text).ok(), expected, "{text:?}");

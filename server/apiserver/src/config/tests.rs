@@ -60,6 +60,8 @@ fn every_flag_reaches_the_configuration() {
         (&["--self-check"], |c| c.storage.self_check),
         (&["--shutdown-grace-period=1s"], |c| c.serving.shutdown_grace_period == Duration::from_secs(1)),
         (&["--max-connections=7"], |c| c.serving.max_connections == 7),
+        (&["--max-connections-per-address=8"], |c| c.serving.max_connections_per_address == Some(8)),
+        (&["--memory-limit=64MiB"], |c| c.serving.memory_limit == Some(64 << 20)),
         (&["--runtime-config=api/beta=true,v1=false", "--runtime-config=apps/v1"], |c| {
             c.enablement
                 == Enablement::parse(&["api/beta", "v1=false", "apps/v1"].map(str::to_owned)).unwrap()
@@ -115,6 +117,7 @@ fn every_flag_reaches_the_configuration() {
         (&["--log-level=debug"], |c| c.logging.filter == "debug"),
         (&["-v", "warn"], |c| c.logging.filter == "warn"),
         (&["-v=2"], |c| c.logging.filter == "info"),
+        (&["-v3"], |c| c.logging.filter == "info,requests=debug"),
         (&["-v4"], |c| c.logging.filter == "debug"),
         (&["-v", "9"], |c| c.logging.filter == "trace"),
         (&["--log-level=info,hyper=debug"], |c| c.logging.filter == "info,hyper=debug"),

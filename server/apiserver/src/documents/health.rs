@@ -46,6 +46,13 @@ impl Probe {
     }
 }
 
+/// Whether a path is that of a probe, or of one of its checks.
+pub fn is_probe(path: &str) -> bool {
+    let path = path.strip_prefix('/').unwrap_or(path);
+    let name = path.split('/').next().unwrap_or_default();
+    Probe::ALL.iter().any(|probe| probe.name() == name)
+}
+
 /// All checks of one server; clones are one registry.
 #[derive(Clone, Debug)]
 pub struct Checks {

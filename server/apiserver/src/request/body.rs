@@ -5,13 +5,15 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, header};
 use http_body_util::{BodyExt, Limited};
-use hyper::body::{Body as _, Incoming};
+use hyper::body::{Body as HttpBody, Incoming};
 use orch_machinery::{body::read_json, media_type::MediaTypes};
 use orch_registry::{
     error::{ApiError, Result},
     request::Body,
 };
 use orch_runtime::vocabulary::Vocabulary;
+
+use crate::limits::BodyShares;
 
 /// The largest body that is read, in bytes.
 const MAX_BODY_BYTES: usize = 3 * 1024 * 1024;
@@ -28,18 +30,31 @@ pub struct RequestBody {
     /// Whether the client waits for `100 Continue` (RFC 9110 section 10.1.1), which is sent when the body is
     /// first polled.
     is_held_back: bool,
+    /// What counts the bytes that are read; none where there are none.
+    shares: Option<BodyShares>,
 }
 
 impl RequestBody {
     /// The body of a request with these headers.
     pub fn new(headers: &HeaderMap, body: Incoming) -> Self {
-        RequestBody { body: Some(body), is_held_back: headers.contains_key(header::EXPECT) }
+        RequestBody { body: Some(body), is_held_back: headers.contains_key(header::EXPECT), shares: None }
+    }
+
+    /// Whether there is nothing to read.
+    pub fn is_empty(&self) -> bool {
+        self.body.as_ref().is_none_or(HttpBody::is_end_stream)
+    }
+
+    /// Counts what is read here, until this value is dropped.
+    pub fn count_in(&mut self, shares: BodyShares) {
+        self.shares = Some(shares);
     }
 
     /// The body, whole.
     ///
     /// # Errors
-    /// 413 where it is larger than [`MAX_BODY_BYTES`], 400 where it cannot be read to its end.
+    /// 413 where it is larger than [`MAX_BODY_BYTES`], 429 where too many bytes of bodies are in memory, 400
+    /// where it cannot be read to its end.
     pub async fn read(&mut self) -> Result<Bytes> {
         let too_large = || ApiError::TooLarge(format!("limit is {MAX_BODY_BYTES}"));
         let Some(body) = &mut self.body else { return Ok(Bytes::new()) };
@@ -54,6 +69,9 @@ impl RequestBody {
             let Ok(data) = frame.into_data() else { continue };
             if text.len() + data.len() > MAX_BODY_BYTES {
                 return Err(too_large());
+            }
+            if let Some(shares) = &mut self.shares {
+                shares.grow(data.len())?;
             }
             text.extend_from_slice(&data);
         }

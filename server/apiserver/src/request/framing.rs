@@ -1,13 +1,13 @@
-//! The framing of requests: where one ends and the next begins.
+//! The framing of requests: which server a request is for.
 
 use http::{header, request::Parts};
 use orch_registry::error::{ApiError, Result};
 
-/// Refuses requests whose end or target a proxy in front could read differently, which allows request
-/// smuggling (RFC 9112 sections 3.2 and 6.3).
+/// Refuses requests whose target a proxy in front could read differently (RFC 9112 section 3.2). Those whose
+/// end it could see elsewhere do not get past the listener.
 ///
 /// # Errors
-/// 400 for a missing or repeated host, and for a length together with a transfer encoding.
+/// 400 for a missing or repeated host.
 pub fn check(parts: &Parts) -> Result<()> {
     if parts.version != http::Version::HTTP_11 {
         return Ok(());
@@ -15,12 +15,6 @@ pub fn check(parts: &Parts) -> Result<()> {
     let hosts = parts.headers.get_all(header::HOST).iter().count();
     if hosts != 1 {
         return Err(ApiError::BadRequest("the request must have one Host header".to_owned()));
-    }
-    if parts.headers.contains_key(header::TRANSFER_ENCODING)
-        && parts.headers.contains_key(header::CONTENT_LENGTH)
-    {
-        let message = "the request must not have both Content-Length and Transfer-Encoding";
-        return Err(ApiError::BadRequest(message.to_owned()));
     }
     Ok(())
 }

@@ -80,7 +80,7 @@ async fn serve(stream: Counted, changes: watch::Receiver<()>) {
         async { Response::new(body) }
     };
     let (http, mut streams) = http2::serve_connection(stream, Arc::default(), LONG, answer);
-    let connection = Connection::new(SocketAddr::from((Ipv4Addr::LOCALHOST, 1)), ());
+    let connection = Connection::new(SocketAddr::from((Ipv4Addr::LOCALHOST, 1)), (), Arc::default());
     let (_never_stops, mut stopping) = watch::channel(false);
     let run_streams = |context: &mut Context<'_>| streams.run(context);
     lifecycle::run(http, run_streams, &connection, LONG, &mut stopping).await.unwrap();

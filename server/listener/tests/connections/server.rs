@@ -2,6 +2,7 @@
 
 use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 
+use arc_swap::ArcSwap;
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::Full;
@@ -53,13 +54,13 @@ where
     B: Body<Data = Bytes, Error = Infallible> + Send + Unpin + 'static,
 {
     let (certificate, key) = self_signed();
-    let tls = tls::server_config(vec![certificate.clone()], key).unwrap();
+    let tls = Arc::new(ArcSwap::new(tls::server_config(vec![certificate.clone()], key).unwrap()));
     let mut config = config(SocketAddr::from(([127, 0, 0, 1], 0)));
     change(&mut config);
-    let listener = Listener::bind(config, tls).await.unwrap();
+    let listener = Listener::bind(config).await.unwrap();
     let address = listener.local_address();
     let (stop, stopping) = watch::channel(false);
-    let done = tokio::spawn(listener.serve(|certificates| certificates, handler, stopping));
+    let done = tokio::spawn(listener.serve(tls, |certificates| certificates, handler, stopping));
     TestServer { address, certificate, stop, done }
 }
 
