@@ -3,6 +3,7 @@
 mod chunks;
 mod list_body;
 mod object_text;
+mod pace;
 mod protobuf_body;
 mod representation;
 mod respelled;
@@ -31,6 +32,7 @@ use orch_registry::{
 };
 
 use chunks::Chunks;
+use pace::paced;
 pub use representation::{Form, Representation, all_values};
 pub use respelled::respelled;
 
@@ -118,17 +120,17 @@ fn streamed(representation: &Representation, chunks: Chunks, length: Option<u64>
     let is_indented = representation.pretty && media_type.syntax() == Syntax::Json;
     let (chunks, length) = if is_indented { (chunks::pretty(chunks), None) } else { (chunks, length) };
     if !representation.gzip {
-        return whole(media_type, chunks::body(chunks, length));
+        return whole(media_type, paced(chunks::body(chunks, length)));
     }
     match chunks::gzip(chunks) {
         Ok(compressed) => {
-            let mut response = whole(media_type, chunks::body(compressed, None));
+            let mut response = whole(media_type, paced(chunks::body(compressed, None)));
             let headers = response.headers_mut();
             headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
             headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
             response
         }
-        Err(chunks) => whole(media_type, chunks::body(chunks, length)),
+        Err(chunks) => whole(media_type, paced(chunks::body(chunks, length))),
     }
 }
 

@@ -1,0 +1,202 @@
+//! How long answers go out: they give way to other requests, and to readers who are not too slow.
+//!
+//! A list on its way holds the version that it shows. Clients that read slowly would keep old versions in
+//! memory for as long as they like. So each long answer is looked after: when its reader had [`GRACE`] and
+//! has taken less than [`MIN_RATE`] since, what the answer holds is let go. The client's connection (HTTP/1)
+//! or stream (HTTP/2) ends with an error when it next asks for more. Watches are exempt: they hold a position
+//! in the history and a few events, not a version.
+
+use std::{
+    pin::Pin,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use axum::{Error, body::Body};
+use bytes::Bytes;
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use tokio::{
+    task::AbortHandle,
+    time::{Instant, sleep},
+};
+
+/// Nobody looks after an answer before so many bytes of it are taken.
+const SHORT: u64 = 128 * 1024;
+/// What a reader may take, however slowly.
+const GRACE: Duration = Duration::from_secs(30);
+/// Bytes per second after that.
+const MIN_RATE: u64 = 32 * 1024;
+/// How often an answer is looked after.
+const PERIOD: Duration = Duration::from_secs(5);
+/// How long pieces are made before other requests have their turn.
+const SLICE: Duration = Duration::from_millis(2);
+
+/// An answer that is made while it is sent.
+struct PacedBody {
+    held: Arc<Held>,
+    overseer: Option<AbortHandle>,
+    /// How long pieces were made since other requests had their turn.
+    busy: Duration,
+}
+
+struct Held {
+    /// None when it was let go.
+    body: Mutex<Option<Body>>,
+    taken: AtomicU64,
+}
+
+/// The reader of an answer has taken too little of it.
+#[derive(Debug, thiserror::Error)]
+#[error("the client reads too slowly")]
+struct TooSlow;
+
+/// The same answer, for a reader who is not too slow.
+pub fn paced(body: Body) -> Body {
+    let held = Held { body: Mutex::new(Some(body)), taken: AtomicU64::new(0) };
+    Body::new(PacedBody { held: Arc::new(held), overseer: None, busy: Duration::ZERO })
+}
+
+impl HttpBody for PacedBody {
+    type Data = Bytes;
+    type Error = Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
+        if self.busy >= SLICE {
+            self.busy = Duration::ZERO;
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let began = std::time::Instant::now();
+        let frame = {
+            let mut body = self.held.lock();
+            let Some(body) = &mut *body else { return Poll::Ready(Some(Err(Error::new(TooSlow)))) };
+            ready!(Pin::new(body).poll_frame(context))
+        };
+        self.busy += began.elapsed();
+        if let Some(Ok(frame)) = &frame {
+            let length = frame.data_ref().map_or(0, |data| data.len() as u64);
+            let taken = self.held.taken.fetch_add(length, Relaxed) + length;
+            if taken > SHORT && self.overseer.is_none() {
+                let overseer = tokio::spawn(look_after(Arc::downgrade(&self.held), Instant::now()));
+                self.overseer = Some(overseer.abort_handle());
+            }
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.held.lock().as_ref().is_some_and(HttpBody::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.held.lock().as_ref().map_or_else(SizeHint::default, HttpBody::size_hint)
+    }
+}
+
+impl Drop for PacedBody {
+    fn drop(&mut self) {
+        if let Some(overseer) = &self.overseer {
+            overseer.abort();
+        }
+    }
+}
+
+impl Held {
+    fn lock(&self) -> MutexGuard<'_, Option<Body>> {
+        self.body.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn look_after(held: Weak<Held>, began: Instant) {
+    loop {
+        sleep(PERIOD).await;
+        let Some(held) = held.upgrade() else { return };
+        let (taken, elapsed) = (held.taken.load(Relaxed), began.elapsed());
+        if taken < expected(elapsed) {
+            tracing::info!(taken, ?elapsed, "a client reads too slowly; its answer is cut off");
+            let body = held.lock().take();
+            // What it holds may be much: nobody waits for the lock meanwhile.
+            drop(body);
+            return;
+        }
+    }
+}
+
+/// How much a reader must have taken after this time.
+fn expected(elapsed: Duration) -> u64 {
+    elapsed.saturating_sub(GRACE).as_secs().saturating_mul(MIN_RATE)
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt;
+
+    use super::*;
+    use crate::response::chunks::{self, CHUNK};
+
+    const LENGTH: usize = 200 * CHUNK;
+
+    /// The text of an answer, which shows whether somebody holds it.
+    struct Version {
+        text: Vec<u8>,
+        _shown: Arc<()>,
+    }
+
+    impl AsRef<[u8]> for Version {
+        fn as_ref(&self) -> &[u8] {
+            &self.text
+        }
+    }
+
+    fn answer() -> (Body, Weak<()>) {
+        let shown = Arc::new(());
+        let watched = Arc::downgrade(&shown);
+        let text = Bytes::from_owner(Version { text: vec![b'x'; LENGTH], _shown: shown });
+        (paced(chunks::body(chunks::of(text), None)), watched)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_reader_lets_the_version_go() {
+        let (mut body, version) = answer();
+        for _ in 0..10 {
+            body.frame().await.unwrap().unwrap();
+        }
+        sleep(GRACE).await;
+        assert_eq!(version.strong_count(), 1);
+        sleep(GRACE).await;
+        assert_eq!(version.strong_count(), 0);
+        let error = body.frame().await.unwrap().unwrap_err();
+        assert_eq!(error.to_string(), "the client reads too slowly");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_reader_that_keeps_up_gets_everything() {
+        let (mut body, _) = answer();
+        let mut taken = 0;
+        while let Some(frame) = body.frame().await {
+            taken += frame.unwrap().into_data().unwrap().len();
+            sleep(Duration::from_millis(900)).await;
+        }
+        assert_eq!(taken, LENGTH);
+    }
+
+    #[tokio::test]
+    async fn pieces_that_take_long_give_way() {
+        let text = chunks::body(chunks::of(Bytes::from(vec![b'x'; 5 * CHUNK])), None);
+        let slow = text.map_frame(|frame| {
+            std::thread::sleep(SLICE);
+            frame
+        });
+        let mut body = paced(Body::new(slow));
+        let mut context = Context::from_waker(std::task::Waker::noop());
+        let polls = (0..9).map(|_| Pin::new(&mut body).poll_frame(&mut context).is_pending());
+        assert_eq!(polls.collect::<Vec<_>>(), [false, true, false, true, false, true, false, true, false]);
+    }
+}
