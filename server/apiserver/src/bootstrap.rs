@@ -18,6 +18,7 @@ use rustls::ServerConfig;
 
 use crate::{
     bootstrap::{
+        files::Secrecy,
         pki::{Authority, Identity},
         sources::Loaded,
     },
@@ -65,11 +66,22 @@ pub struct Site {
     _lock: File,
 }
 
+/// What is secret in the data directory, besides the database.
+const SECRETS: &[&str] = &[
+    "pki/ca.key",
+    "pki/serving.key",
+    "pki/admin.key",
+    "pki/service-account.key",
+    "continue.key",
+    "admin.kubeconfig",
+];
+
 /// Creates what is missing in the data directory and reads every file that the configuration names.
 pub fn prepare(config: &Config) -> Result<Prepared, StartError> {
     let directory = std::path::absolute(&config.storage.data_dir)
         .map_err(|error| StartError::configuration("--data-dir", error))?;
     files::create_directory(&directory)?;
+    check_access(&directory)?;
     let lock = files::lock(&directory)?;
     warn_of_open_access(config);
 
@@ -88,6 +100,15 @@ pub fn prepare(config: &Config) -> Result<Prepared, StartError> {
         _lock: lock,
     };
     Ok(Prepared { authentication, tokens, continue_key, tls: certificate.tls, sources, site })
+}
+
+/// Refuses a data directory in which others could have put keys and data, or read them.
+fn check_access(directory: &Path) -> Result<(), StartError> {
+    files::check_access(directory, Secrecy::Unchanged)?;
+    for shown in ["pki", "pki/ca.crt", "pki/serving.crt"] {
+        files::check_access(&directory.join(shown), Secrecy::Unchanged)?;
+    }
+    SECRETS.iter().try_for_each(|secret| files::check_access(&directory.join(secret), Secrecy::Unread))
 }
 
 /// Tokens name the server by its vocabulary unless the operator has a name for it.

@@ -1,6 +1,6 @@
 //! Starts that cannot succeed: one clear line on standard error and exit code 2, before anything listens.
 
-use std::{path::Path, process::Stdio, time::Duration};
+use std::{fs::Permissions, os::unix::fs::PermissionsExt, path::Path, process::Stdio, time::Duration};
 
 use orch_tests::TestServer;
 use serde_json::Value;
@@ -165,6 +165,30 @@ async fn a_data_directory_has_one_server_at_a_time() {
     let refusal = refused(server.scratch_dir(), &flags).await;
     refusal.expect(2, &["--data-dir", "in use by another server"]);
     assert!(server.stop().await.success());
+    server.restart().await;
+}
+
+/// Whoever can write to the directory can put keys and data into it, and whoever can read the keys has them.
+#[tokio::test]
+async fn a_data_directory_that_is_open_to_others_is_refused() {
+    let mut server = TestServer::start().await;
+    assert!(server.stop().await.success());
+    let data = server.data_dir();
+    for (path, mode, usual, words) in [
+        ("", 0o777, 0o700, ["can be changed", "mode 777"]),
+        ("", 0o770, 0o700, ["can be changed", "mode 770"]),
+        ("pki", 0o722, 0o700, ["can be changed", "pki"]),
+        ("pki/ca.key", 0o644, 0o600, ["can be read", "ca.key"]),
+        ("pki/service-account.key", 0o640, 0o600, ["can be read", "service-account.key"]),
+        ("continue.key", 0o604, 0o600, ["can be read", "continue.key"]),
+    ] {
+        let path = data.join(path);
+        std::fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+        let flags = ["--data-dir", data.to_str().unwrap(), "--secure-port=0"];
+        let refusal = refused(server.scratch_dir(), &flags).await;
+        refusal.expect(2, &[&words[..], &["--data-dir", &format!("chmod {usual:o} ")][..]].concat());
+        std::fs::set_permissions(&path, Permissions::from_mode(usual)).unwrap();
+    }
     server.restart().await;
 }
 

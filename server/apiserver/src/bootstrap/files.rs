@@ -1,9 +1,10 @@
-//! Files of the data directory: they are replaced atomically, and have the mode that their content needs.
+//! Files of the data directory: they are replaced atomically and durably, belong to the server's user, and have
+//! the mode that their content needs.
 
 use std::{
-    fs::{DirBuilder, File, OpenOptions, TryLockError},
+    fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError},
     io::{self, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
     path::Path,
 };
 
@@ -14,13 +15,67 @@ pub const PRIVATE: u32 = 0o600;
 /// Read by everyone.
 pub const PUBLIC: u32 = 0o644;
 
+/// What a directory or a file keeps from others than the server's user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Secrecy {
+    /// Others may look at it, and not change it.
+    Unchanged,
+    /// Others may not even read it.
+    Unread,
+}
+
 /// Creates a directory that only the server's user may enter, with its parents, where it is missing.
 pub fn create_directory(directory: &Path) -> Result<(), StartError> {
+    let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+    let missing: Vec<&Path> = directory.ancestors().take_while(is_missing).collect();
     DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(directory)
+        .and_then(|()| missing.into_iter().try_for_each(sync_entry))
         .map_err(|error| fault("cannot create the directory", directory, &error))
+}
+
+/// Refuses a directory or a file that another user owns, or that others can change or read. One that is
+/// missing is not refused, and root may own anything: it can do everything anyway.
+pub fn check_access(path: &Path, secrecy: Secrecy) -> Result<(), StartError> {
+    let metadata = match std::fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(fault("cannot read", path, &error)),
+    };
+    let (shown, owner, mode) = (path.display(), metadata.uid(), metadata.mode() & 0o777);
+    let refused = |problem: String| Err(StartError::configuration("--data-dir", problem));
+    if let Some(user) = user().filter(|user| owner != *user && owner != 0) {
+        return refused(format!(
+            "{shown} belongs to user {owner}, who can change it, and the server runs as user {user}; \
+             use a directory of its own, or give it this one: chown -R {user} {shown}"
+        ));
+    }
+    let mended = if metadata.is_dir() { 0o700 } else { 0o600 };
+    let what = match secrecy {
+        Secrecy::Unchanged if mode & 0o022 != 0 => "changed",
+        Secrecy::Unread if mode & 0o022 != 0 => "changed and perhaps read",
+        Secrecy::Unread if mode & 0o077 != 0 => "read",
+        _ => return Ok(()),
+    };
+    refused(format!(
+        "{shown} can be {what} by other users (mode {mode:03o}); mend it: chmod {mended:o} {shown}"
+    ))
+}
+
+/// The user that the server runs as; not known where the system has no `/proc`.
+fn user() -> Option<u32> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+    // Real, effective, saved, of the file system.
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// Makes the name of a file durable, where it was made or renamed just now.
+fn sync_entry(path: &Path) -> io::Result<()> {
+    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+    File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
 }
 
 /// Locks the directory for this process, until the returned file is dropped.
@@ -46,12 +101,22 @@ pub fn lock(directory: &Path) -> Result<File, StartError> {
 /// Makes sure that a file exists that only the server's user may read. What is in it stays.
 pub fn ensure_private(path: &Path) -> Result<(), StartError> {
     let created = OpenOptions::new().write(true).create_new(true).mode(PRIVATE).open(path);
-    match created {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            Err(fault("cannot create", path, &error))
-        }
-        _ => Ok(()),
+    let ensured = match created {
+        Ok(_) => sync_entry(path),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => close_to_others(path),
+        Err(error) => Err(error),
+    };
+    ensured.map_err(|error| fault("cannot create", path, &error))
+}
+
+/// Takes a file away from others who may read it, as a copy that was put back often allows.
+fn close_to_others(path: &Path) -> io::Result<()> {
+    let mode = std::fs::metadata(path)?.permissions().mode() & 0o777;
+    if mode % 0o100 == 0 {
+        return Ok(());
     }
+    tracing::warn!(file = %path.display(), "others could read or change this file: closing it to them");
+    std::fs::set_permissions(path, Permissions::from_mode(PRIVATE))
 }
 
 /// The content of a text file, or nothing where there is no such file.
@@ -63,7 +128,8 @@ pub fn read(path: &Path) -> Result<Option<String>, StartError> {
     }
 }
 
-/// Replaces a file atomically: a reader sees the old or the new content, even after a crash.
+/// Replaces a file atomically: a reader sees the old or the new content, even after a crash. When it returns,
+/// the new content survives one.
 pub fn write(path: &Path, content: &str, mode: u32) -> Result<(), StartError> {
     let draft = path.with_added_extension("new");
     let replace = || {
@@ -75,7 +141,8 @@ pub fn write(path: &Path, content: &str, mode: u32) -> Result<(), StartError> {
         let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&draft)?;
         file.write_all(content.as_bytes())?;
         file.sync_all()?;
-        std::fs::rename(&draft, path)
+        std::fs::rename(&draft, path)?;
+        sync_entry(path)
     };
     replace().map_err(|error| fault("cannot write", path, &error))
 }
@@ -88,7 +155,10 @@ fn fault(action: &str, path: &Path, error: &io::Error) -> StartError {
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
-    use super::{PRIVATE, PUBLIC, create_directory, ensure_private, lock, read, write};
+    use super::{
+        PRIVATE, PUBLIC, Permissions, Secrecy, check_access, create_directory, ensure_private, lock, read,
+        user, write,
+    };
 
     #[test]
     fn a_file_is_replaced_with_its_mode() {
@@ -115,6 +185,43 @@ mod tests {
         ensure_private(&path).unwrap();
         assert_eq!(read(&path).unwrap().as_deref(), Some("content"));
         ensure_private(&directory.path().join("no/such")).unwrap_err();
+
+        std::fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        ensure_private(&path).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, PRIVATE);
+    }
+
+    #[test]
+    fn what_others_can_change_or_read_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("file");
+        for (mode, secrecy, refused) in [
+            (0o644, Secrecy::Unchanged, None),
+            (0o664, Secrecy::Unchanged, Some("can be changed by other users (mode 664)")),
+            (0o646, Secrecy::Unchanged, Some("can be changed by other users (mode 646)")),
+            (0o600, Secrecy::Unread, None),
+            (0o400, Secrecy::Unread, None),
+            (0o640, Secrecy::Unread, Some("can be read by other users (mode 640)")),
+            (0o604, Secrecy::Unread, Some("can be read by other users (mode 604)")),
+            (0o666, Secrecy::Unread, Some("can be changed and perhaps read by other users (mode 666)")),
+        ] {
+            std::fs::write(&file, "").unwrap();
+            std::fs::set_permissions(&file, Permissions::from_mode(mode)).unwrap();
+            let said = check_access(&file, secrecy).err().map(|error| error.to_string());
+            let expected = refused
+                .map(|refused| format!("--data-dir: {0} {refused}; mend it: chmod 600 {0}", file.display()));
+            assert_eq!(said, expected, "{mode:o} {secrecy:?}");
+            std::fs::remove_file(&file).unwrap();
+        }
+        check_access(&file, Secrecy::Unread).unwrap();
+        if user() == Some(0) {
+            std::fs::write(&file, "").unwrap();
+            std::os::unix::fs::chown(&file, Some(12_345), None).unwrap();
+            let said = check_access(&file, Secrecy::Unchanged).unwrap_err().to_string();
+            assert!(said.contains("belongs to user 12345") && said.contains("chown -R 0 "), "{said}");
+        } else {
+            eprintln!("SKIPPED: a file of another user: only root can make one");
+        }
     }
 
     #[test]
