@@ -5,13 +5,12 @@
 //! much. So after the bulk has been copied here, the writer copies the rest, which is little by then, between
 //! two commits.
 
-use std::path::Path;
-
 use orch_storage::StoreError;
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use crate::config::SqliteConfig;
 use crate::request::Control;
 use crate::{log, schema};
 
@@ -22,9 +21,14 @@ pub(crate) struct Checkpointer {
 }
 
 impl Checkpointer {
-    /// Starts the task for the database at `path`.
-    pub(crate) async fn start(path: &Path, control: mpsc::WeakSender<Control>) -> Result<Self, StoreError> {
-        let options = schema::options(path, None).thread_name(|id| format!("store-checkpoint-{id}"));
+    /// Starts the task for the database that `config` names.
+    pub(crate) async fn start(
+        config: &SqliteConfig,
+        control: mpsc::WeakSender<Control>,
+    ) -> Result<Self, StoreError> {
+        let path = &config.path;
+        let options = schema::options(path, None, config.wal_limit())
+            .thread_name(|id| format!("store-checkpoint-{id}"));
         let connection = options.connect().await.map_err(|error| schema::at_start(path, &error))?;
         let (wake, woken) = mpsc::channel(1);
         let task = tokio::spawn(run(connection, woken, control));

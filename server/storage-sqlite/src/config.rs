@@ -12,8 +12,8 @@ use crate::faults::Faults;
 /// How a SQLite store behaves.
 #[derive(Debug, Clone)]
 pub struct SqliteConfig {
-    /// The database file. Created if missing, with its directory. Its neighbours `-wal`, `-shm`, `.lock` and
-    /// `.reserve` belong to it.
+    /// The database file. Created if missing, with its directory. Its neighbours `-wal`, `-shm`, `.mark`,
+    /// `.lock` and `.reserve` belong to it.
     pub path: PathBuf,
     /// The vocabulary of the objects; recorded at creation, and no other is accepted afterwards.
     pub vocabulary: String,
@@ -41,6 +41,9 @@ pub struct SqliteConfig {
     pub checkpoint_bytes: u64,
     /// How long a write waits for another program, such as a backup or a shell, that holds the database.
     pub busy_timeout: Duration,
+    /// Whether to go on with a database that lacks writes that were acknowledged. A new history begins then:
+    /// no revision is given out twice, and whoever asks for an older one is told that it is gone.
+    pub accept_data_loss: bool,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Failures to inject, for tests.
@@ -62,9 +65,16 @@ impl SqliteConfig {
             reserve_bytes: 8 << 20,
             checkpoint_bytes: 4 << 20,
             busy_timeout: Duration::from_secs(5),
+            accept_data_loss: false,
             clock: Arc::new(SystemClock),
             faults: Faults::default(),
         }
+    }
+
+    /// The length that the write-ahead log keeps, in bytes: enough for what comes while it is copied, so that
+    /// it need not grow again each time.
+    pub(crate) fn wal_limit(&self) -> u64 {
+        self.checkpoint_bytes.saturating_mul(4).min(i64::MAX as u64)
     }
 
     pub(crate) fn retention(&self) -> Retention {

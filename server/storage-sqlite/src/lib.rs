@@ -8,39 +8,47 @@
 //! answers. The commit is the point of no return: with `synchronous=FULL` it is on the disk before anybody is
 //! told. Copying the write-ahead log into the database file happens on another connection (`checkpoint`).
 //!
-//! A lock file beside the database keeps a second process away.
+//! A lock file beside the database keeps a second process away. Another file beside it, the high-water mark,
+//! says what was acknowledged last, so that a start knows whether anything of it is missing (`mark`,
+//! `evidence`).
 
 mod checkpoint;
 mod config;
 mod disk;
+mod evidence;
 mod faults;
 mod insert;
 mod lock;
 mod log;
+mod mark;
 mod request;
 mod reserve;
 mod row;
 mod schema;
 mod store;
+mod wal;
 mod writer;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use orch_storage::check::{Report, Summary};
-use orch_storage::engine::{Memory, Replay};
+use orch_storage::engine::{Garbage, Memory, MemoryWriter, Replay};
 use orch_storage::store::Record;
-use orch_storage::{Storage, StoreError};
+use orch_storage::{Revision, Storage, StoreError};
 use tokio::sync::{mpsc, watch};
 
 pub use config::SqliteConfig;
 pub use faults::{FaultPoint, Faults};
 
 use checkpoint::Checkpointer;
+use evidence::{Evidence, Found};
 use lock::Lock;
 use log::{Log, LogReader};
+use mark::Mark;
+use schema::Meta;
 use store::Sqlite;
-use writer::Writer;
+use writer::{Opened, Writer};
 
 /// How many damaged rows are reported one by one at the start.
 const DAMAGE_REPORTS: usize = 20;
@@ -49,23 +57,31 @@ const DAMAGE_REPORTS: usize = 20;
 /// see [`StoreError`]. Damaged values are not an error: their objects answer with [`orch_storage::Corrupt`].
 pub async fn open(config: SqliteConfig) -> Result<Storage, StoreError> {
     let lock = Lock::acquire(&config.path)?;
-    let (mut log, meta) = Log::open(&config).await?;
-    let mut replay = Replay::new(meta.compacted, config.clock.now(), config.retention());
-    let mut damaged = 0;
-    let mut take = |record: Record| {
-        if let Err(corrupt) = &record.value {
-            damaged += 1;
-            if damaged <= DAMAGE_REPORTS {
-                tracing::error!(key = %record.key, %corrupt, "an object cannot be read");
-            }
-        }
-        replay.push(record);
-    };
-    log.read(&mut take).await.map_err(|error| schema::at_start(&config.path, &error))?;
-    if damaged > 0 {
-        tracing::error!(damaged, "this many records cannot be read; a check of the database lists them");
+    let evidence = Evidence::gather(&config.path)?;
+    if evidence.database_is_gone() {
+        refuse_loss(&config, "the file is missing or empty, and there was one")?;
+        // The database would remove a log that does not belong to it.
+        evidence.keep_wal(Revision::ZERO)?;
     }
-    let (memory_writer, garbage) = replay.finish();
+    let (mut log, mut meta) = Log::open(&config).await?;
+    let mut loaded = load(&mut log, &meta, &config).await?;
+    let missing = evidence.missing(&meta, loaded.found);
+    if !missing.is_empty() {
+        refuse_loss(&config, &missing.join("; "))?;
+        let revision = evidence.new_history(loaded.found, config.clock.now());
+        evidence.keep_wal(revision)?;
+        let begun = log.begin_history(revision, loaded.found.rows).await;
+        begun.map_err(|error| schema::at_start(&config.path, &error))?;
+        tracing::warn!(%revision, "a new history begins");
+        meta.compacted = revision;
+        loaded = load(&mut log, &meta, &config).await?;
+    }
+    let Loaded { memory: memory_writer, garbage, found } = loaded;
+    let mut mark = Mark::of(&config.path, Arc::clone(&meta.cluster_uid));
+    if let Err(error) = mark.create(found.newest) {
+        // A full disk can be read. The first write tries again.
+        tracing::warn!(%error, "the high-water mark cannot be written");
+    }
     let memory = Memory::clone(memory_writer.memory());
 
     let (requests, request_queue) = mpsc::channel(config.queue.max(1));
@@ -79,21 +95,66 @@ pub async fn open(config: SqliteConfig) -> Result<Storage, StoreError> {
         control: control.clone(),
         finished,
     };
-    let checkpointer = Checkpointer::start(&config.path, control.downgrade()).await?;
-    let writer = Writer::new(config, lock, log, memory_writer, garbage, checkpointer);
+    let checkpointer = Checkpointer::start(&config, control.downgrade()).await?;
+    let absent = found.newest.get().saturating_sub(found.rows);
+    let opened = Opened { lock, log, mark, memory: memory_writer, garbage, absent };
+    let writer = Writer::new(config, opened, checkpointer);
     tokio::spawn(writer.run(request_queue, control_queue, end));
     Ok(Storage::new(memory, Arc::new(sqlite)))
 }
 
+/// The rows of a database, in memory.
+struct Loaded {
+    memory: MemoryWriter,
+    garbage: Vec<Garbage>,
+    found: Found,
+}
+
+async fn load(log: &mut Log, meta: &Meta, config: &SqliteConfig) -> Result<Loaded, StoreError> {
+    let mut replay = Replay::new(meta.compacted, config.clock.now(), config.retention());
+    let (mut damaged, mut rows, mut time) = (0, 0, None);
+    let mut take = |record: Record| {
+        if let Err(corrupt) = &record.value {
+            damaged += 1;
+            if damaged <= DAMAGE_REPORTS {
+                tracing::error!(key = %record.key, %corrupt, "an object cannot be read");
+            }
+        }
+        (rows, time) = (rows + 1, Some(record.time));
+        replay.push(record);
+    };
+    let last = log.read(&mut take).await.map_err(|error| schema::at_start(&config.path, &error))?;
+    if damaged > 0 {
+        tracing::error!(damaged, "this many records cannot be read; a check of the database lists them");
+    }
+    let (memory, garbage) = replay.finish();
+    Ok(Loaded { memory, garbage, found: Found { newest: meta.newest(last), rows, time } })
+}
+
+/// Refuses a database that lacks acknowledged writes, unless the operator accepts that.
+fn refuse_loss(config: &SqliteConfig, missing: &str) -> Result<(), StoreError> {
+    if !config.accept_data_loss {
+        return Err(StoreError::Lost { path: config.path.clone(), detail: missing.into() });
+    }
+    tracing::warn!(missing, "going on without writes that were acknowledged, as configured");
+    Ok(())
+}
+
 /// Checks a database that no server needs to be running on: the file itself, the checksum of every row, the
-/// order of the log. Changes nothing.
+/// order of the log, and whether everything is there that was acknowledged. Changes nothing.
 pub async fn check(path: &Path) -> Result<Report, StoreError> {
+    let evidence = Evidence::gather(path)?;
     let mut reader = LogReader::open(path).await?;
     let integrity = reader.integrity(path).await?;
     let mut summary = Summary::default();
-    let newest = reader.read(path, &mut |record| summary.add(&record)).await?;
+    let (mut rows, mut time) = (0, None);
+    let mut take = |record: Record| {
+        (rows, time) = (rows + 1, Some(record.time));
+        summary.add(&record);
+    };
+    let (meta, newest) = reader.read(path, &mut take).await?;
     let mut report = summary.finish(newest);
-    for finding in integrity {
+    for finding in integrity.into_iter().chain(evidence.missing(&meta, Found { newest, rows, time })) {
         report.problem(|| finding);
     }
     Ok(report)

@@ -1,6 +1,7 @@
 //! The log table through one connection: append, read, drop.
 
 use std::path::Path;
+use std::time::Duration;
 
 use futures_util::TryStreamExt;
 use orch_storage::engine::{Accepted, Garbage};
@@ -33,7 +34,7 @@ impl Log {
     /// Opens the database that `config` names, or creates it.
     pub(crate) async fn open(config: &SqliteConfig) -> Result<(Self, Meta), StoreError> {
         let path = &config.path;
-        let options = schema::options(path, config.max_bytes)
+        let options = schema::options(path, config.max_bytes, config.wal_limit())
             .busy_timeout(config.busy_timeout)
             .statement_cache_capacity(ROWS + 16)
             .row_buffer_size(READ_AHEAD)
@@ -75,8 +76,11 @@ impl Log {
         let rows: Vec<String> = garbage.iter().map(|garbage| garbage.revision.to_string()).collect();
         sqlx::query(
             "BEGIN IMMEDIATE;
-             DELETE FROM log WHERE revision IN (SELECT value FROM json_each(?));
-             UPDATE meta SET value = ?
+             DELETE FROM log WHERE revision IN (SELECT value FROM json_each(?1));
+             UPDATE meta SET value = (CAST(value AS INTEGER) + changes()) || '@' || max(
+                    CAST(?2 AS INTEGER), (SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'compacted'))
+                WHERE name = 'absent';
+             UPDATE meta SET value = ?2
                 WHERE name = 'compacted' AND CAST(value AS INTEGER) < CAST(?2 AS INTEGER);
              COMMIT",
         )
@@ -116,6 +120,56 @@ impl Log {
         checkpoint(&mut self.connection).await
     }
 
+    /// Says in the database file itself that the write-ahead log belongs to it from now on. To be called
+    /// before the first write. `absent` is the number of revisions up to the newest that have no row.
+    pub(crate) async fn begin_use(&mut self, absent: u64) -> Result<(), sqlx::Error> {
+        sqlx::query(
+            "INSERT INTO meta VALUES ('state', ?1), ('absent',
+                    ?2 || '@' || (SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'compacted'))
+                ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        )
+        .bind(schema::OPEN)
+        .bind(absent.to_string())
+        .execute(&mut self.connection)
+        .await?;
+        self.checkpoint().await
+    }
+
+    /// Says that the database file alone is everything. To be called last, before it is closed.
+    pub(crate) async fn end_use(&mut self) -> Result<(), sqlx::Error> {
+        let end = sqlx::query("UPDATE meta SET value = ? WHERE name = 'state'").bind(schema::COMPLETE);
+        end.execute(&mut self.connection).await?;
+        Ok(())
+    }
+
+    /// Begins a new history at `revision`: no write that follows has a revision up to it, and nobody can ask
+    /// for one. `rows` is the number of rows.
+    pub(crate) async fn begin_history(&mut self, revision: Revision, rows: u64) -> Result<(), sqlx::Error> {
+        let absent = revision.get().saturating_sub(rows);
+        sqlx::query(
+            "INSERT INTO meta VALUES ('compacted', ?1), ('absent', ?2 || '@' || ?1), ('state', ?3)
+                ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        )
+        .bind(revision.to_string())
+        .bind(absent.to_string())
+        .bind(schema::COMPLETE)
+        .execute(&mut self.connection)
+        .await?;
+        // Frames that the database did not take must not be found again at the next start.
+        sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut self.connection).await?;
+        Ok(())
+    }
+
+    /// Shortens the write-ahead log to nothing, if nobody reads from it just now.
+    pub(crate) async fn truncate(&mut self, busy_timeout: Duration) -> Result<(), sqlx::Error> {
+        let milliseconds = busy_timeout.as_millis();
+        let truncate = format!(
+            "PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA busy_timeout = {milliseconds}"
+        );
+        sqlx::raw_sql(AssertSqlSafe(truncate)).execute(&mut self.connection).await?;
+        Ok(())
+    }
+
     /// Copies all of the write-ahead log and closes the database.
     pub(crate) async fn close(mut self) -> Result<(), sqlx::Error> {
         sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut self.connection).await?;
@@ -143,18 +197,20 @@ impl LogReader {
         Ok(findings.into_iter().filter(|finding| finding != "ok").collect())
     }
 
-    /// Shows all rows, in order, as they are at one moment. Returns the newest revision there ever was.
+    /// Shows all rows, in order, as they are at one moment. Returns what the database says about itself, and
+    /// the newest revision there ever was.
     pub(crate) async fn read(
         &mut self,
         path: &Path,
         visit: &mut Visitor<'_>,
-    ) -> Result<Revision, StoreError> {
+    ) -> Result<(Meta, Revision), StoreError> {
         let failed = |error| schema::at_start(path, &error);
         let mut transaction = self.connection.begin().await.map_err(failed)?;
-        let Meta { compacted, .. } = schema::read(&mut transaction, path).await?;
+        let meta = schema::read(&mut transaction, path).await?;
         let newest = read(&mut transaction, visit).await.map_err(failed)?;
         transaction.rollback().await.map_err(failed)?;
-        Ok(newest.max(compacted).max(Revision::FIRST))
+        let newest = meta.newest(newest);
+        Ok((meta, newest))
     }
 }
 
@@ -193,6 +249,7 @@ mod tests {
                 ("synchronous", "2"),
                 ("journal_mode", "wal"),
                 ("wal_autocheckpoint", "0"),
+                ("journal_size_limit", "16777216"),
                 ("auto_vacuum", "2"),
                 ("page_size", "8192"),
             ] {

@@ -26,6 +26,11 @@ const TABLES: &str = "
         value BLOB NOT NULL
     ) STRICT;";
 
+/// The `state` in `meta` while the write-ahead log may hold what the file lacks, and after all of it was
+/// copied.
+pub(crate) const OPEN: &str = "open";
+pub(crate) const COMPLETE: &str = "complete";
+
 /// Result codes of the database (<https://sqlite.org/rescode.html>), reduced to their primary part.
 mod code {
     pub(crate) const PERM: u32 = 3;
@@ -46,10 +51,23 @@ pub(crate) struct Meta {
     pub(crate) cluster_uid: Arc<str>,
     /// Records up to here may have been dropped.
     pub(crate) compacted: Revision,
+    /// How many revisions have no row, up to the newest one. Not known of a database that an older version
+    /// wrote to.
+    pub(crate) absent: Option<u64>,
+    /// Whether the file alone may lack what the write-ahead log has.
+    pub(crate) is_open: bool,
 }
 
-/// How every connection is opened that writes. `max_bytes` bounds the database file.
-pub(crate) fn options(path: &Path, max_bytes: Option<u64>) -> SqliteConnectOptions {
+impl Meta {
+    /// The newest revision there ever was, where `last` is that of the last row: its row may be dropped.
+    pub(crate) fn newest(&self, last: Revision) -> Revision {
+        last.max(self.compacted).max(Revision::FIRST)
+    }
+}
+
+/// How every connection is opened that writes. `max_bytes` bounds the database file, `wal_limit` the length
+/// that the write-ahead log keeps, in bytes.
+pub(crate) fn options(path: &Path, max_bytes: Option<u64>, wal_limit: u64) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(path)
         .journal_mode(SqliteJournalMode::Wal)
@@ -58,6 +76,8 @@ pub(crate) fn options(path: &Path, max_bytes: Option<u64>) -> SqliteConnectOptio
         // One task makes the checkpoints, so that no commit waits for one.
         .pragma("wal_autocheckpoint", "0")
         .pragma("max_page_count", max_pages(max_bytes).to_string())
+        // What the log grew beyond this under load, it gives back when it starts over.
+        .pragma("journal_size_limit", wal_limit.to_string())
         .disable_statement_logging()
 }
 
@@ -126,10 +146,15 @@ pub(crate) async fn read(connection: &mut SqliteConnection, path: &Path) -> Resu
         return Err(StoreError::NewerFormat { path: path.into(), found: format, supported: FORMAT });
     }
     let compacted = number("compacted").ok_or_else(|| not_ours("its history has no beginning"))?;
+    // An older version drops rows and leaves this number as it is: then it is that of another compaction.
+    let absent = values.get("absent").and_then(|value| value.split_once('@'));
+    let absent =
+        absent.filter(|(_, of)| of.parse() == Ok(compacted)).and_then(|(count, _)| count.parse().ok());
+    let is_open = values.get("state").is_some_and(|state| state == OPEN);
     let mut text = |name: &str| values.remove(name).map(Arc::from);
     match (text("vocabulary"), text("cluster_uid")) {
         (Some(vocabulary), Some(cluster_uid)) => {
-            Ok(Meta { vocabulary, cluster_uid, compacted: Revision::new(compacted) })
+            Ok(Meta { vocabulary, cluster_uid, compacted: Revision::new(compacted), absent, is_open })
         }
         _ => Err(not_ours("it does not say its vocabulary or identity")),
     }
@@ -139,11 +164,13 @@ async fn create(connection: &mut SqliteConnection, vocabulary: &str) -> Result<(
     let mut transaction = sqlx::Connection::begin_with(connection, "BEGIN IMMEDIATE").await?;
     sqlx::raw_sql(TABLES).execute(&mut *transaction).await?;
     sqlx::query(
-        "INSERT INTO meta VALUES ('format', ?), ('vocabulary', ?), ('cluster_uid', ?), ('compacted', '0')",
+        "INSERT INTO meta VALUES ('format', ?), ('vocabulary', ?), ('cluster_uid', ?), ('compacted', '0'),
+            ('absent', '1@0'), ('state', ?)",
     )
     .bind(FORMAT.to_string())
     .bind(vocabulary)
     .bind(uuid::Uuid::new_v4().to_string())
+    .bind(COMPLETE)
     .execute(&mut *transaction)
     .await?;
     transaction.commit().await

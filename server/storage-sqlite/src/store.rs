@@ -43,7 +43,10 @@ impl Store for Sqlite {
     }
 
     fn records<'a>(&'a self, visit: &'a mut Visitor<'_>) -> BoxFuture<'a, Result<Revision, StoreError>> {
-        Box::pin(async move { LogReader::open(&self.path).await?.read(&self.path, visit).await })
+        Box::pin(async move {
+            let (_, newest) = LogReader::open(&self.path).await?.read(&self.path, visit).await?;
+            Ok(newest)
+        })
     }
 
     fn barrier(&self) -> BoxFuture<'_, Result<Revision, StoreError>> {

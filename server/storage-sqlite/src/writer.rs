@@ -19,9 +19,10 @@ use crate::config::SqliteConfig;
 use crate::faults::FaultPoint;
 use crate::lock::Lock;
 use crate::log::Log;
+use crate::mark::Mark;
 use crate::request::{Control, Request, answer};
 use crate::reserve::Reserve;
-use crate::{disk, schema};
+use crate::{disk, schema, wal};
 use room::Room;
 
 /// How often the idle writer looks for events that have become too old.
@@ -41,6 +42,10 @@ const VACUUM_PAGES: u32 = 256;
 const WAIT_FOR_MORE: Duration = Duration::from_millis(1);
 /// How long history is kept while the disk is full: deletions can use what it holds.
 const SHORT_HISTORY: Duration = Duration::from_secs(1);
+/// How long nothing was written when the write-ahead log is copied although it is short; and after how long it
+/// is copied if there is always a little to write.
+const IDLE: Duration = Duration::from_secs(2);
+const LONGEST_WITHOUT_COPY: Duration = Duration::from_secs(30);
 /// About how many bytes a row has beside its value.
 const ROW_OVERHEAD: usize = 128;
 
@@ -48,7 +53,11 @@ pub(crate) struct Writer {
     config: SqliteConfig,
     lock: Lock,
     log: Log,
+    mark: Mark,
     memory: MemoryWriter,
+    /// How many revisions have no row, as long as that is not written down: until the first write. From then
+    /// on the database file says that it is in use.
+    absent: Option<u64>,
     /// Rows to drop, oldest event first.
     garbage: VecDeque<Garbage>,
     checkpointer: Checkpointer,
@@ -56,6 +65,8 @@ pub(crate) struct Writer {
     room: Room,
     /// Bytes written since the checkpointer was last woken.
     written: u64,
+    last_write: Instant,
+    last_copy: Instant,
     /// There may be unused pages to return to the file system.
     shrinkable: bool,
     /// Dropping rows failed the last time.
@@ -64,28 +75,40 @@ pub(crate) struct Writer {
     needs_repair: bool,
 }
 
+/// What an opened database is to its writer.
+pub(crate) struct Opened {
+    pub(crate) lock: Lock,
+    pub(crate) log: Log,
+    pub(crate) mark: Mark,
+    pub(crate) memory: MemoryWriter,
+    /// Rows that are not needed any more.
+    pub(crate) garbage: Vec<Garbage>,
+    /// How many revisions have no row.
+    pub(crate) absent: u64,
+}
+
 impl Writer {
-    pub(crate) fn new(
-        config: SqliteConfig,
-        lock: Lock,
-        log: Log,
-        memory: MemoryWriter,
-        garbage: Vec<Garbage>,
-        checkpointer: Checkpointer,
-    ) -> Self {
+    pub(crate) fn new(config: SqliteConfig, opened: Opened, checkpointer: Checkpointer) -> Self {
+        let Opened { lock, log, mark, memory, garbage, absent } = opened;
         let garbage = garbage.into();
         let reserve = Reserve::beside(&config.path, config.reserve_bytes);
         let room = if reserve.is_kept() { Room::Reserved } else { Room::Unreserved };
+        // What a process left that was killed is to be copied too: it would be read again at every start.
+        let written = wal::wal_path(&config.path).metadata().map_or(0, |wal| wal.len());
         Self {
             config,
             lock,
             log,
+            mark,
             memory,
+            absent: Some(absent),
             garbage,
             checkpointer,
             reserve,
             room,
-            written: 0,
+            written,
+            last_write: Instant::now(),
+            last_copy: Instant::now(),
             shrinkable: true,
             dropping_fails: false,
             needs_repair: false,
@@ -126,6 +149,8 @@ impl Writer {
                     self.clean_after_batch().await;
                 }
                 _ = tick.tick() => {
+                    self.mark.sync_when_due();
+                    self.copy_when_idle().await;
                     self.clean_when_idle().await;
                     self.look_for_room().await;
                 }
@@ -197,6 +222,7 @@ impl Writer {
 
     async fn persist(&mut self, batch: &Batch) -> Result<(), StoreError> {
         self.repair().await?;
+        self.begin_use().await?;
         let faults = &self.config.faults;
         faults.at(FaultPoint::BeforeCommit)?;
         let appended = match self.log.append(batch.accepted()).await {
@@ -210,9 +236,26 @@ impl Writer {
             }
             return Err(error);
         }
+        // Before anybody is told; and after the sync, so that the mark is never ahead of the log.
+        self.mark.raise(batch.accepted().last().map_or(Revision::ZERO, |write| write.event.revision()));
+        self.last_write = Instant::now();
         let bytes: usize =
             batch.accepted().iter().map(|write| write.event.object().size() + ROW_OVERHEAD).sum();
         self.count_written(bytes);
+        Ok(())
+    }
+
+    /// Before the first write: the mark is there, and the database file says that it is not everything.
+    async fn begin_use(&mut self) -> Result<(), StoreError> {
+        let Some(absent) = self.absent else { return Ok(()) };
+        if !self.mark.is_there() {
+            let made = self.mark.create(self.memory.memory().revision());
+            made.map_err(|error| StoreError::DiskFull { detail: error.to_string().into() })?;
+        }
+        if let Err(error) = self.log.begin_use(absent).await {
+            return Err(self.explain(&error).await);
+        }
+        self.absent = None;
         Ok(())
     }
 
@@ -313,6 +356,7 @@ impl Writer {
     /// Drops the next rows that are not needed, a limited number.
     async fn drop_rows(&mut self) -> Result<(), StoreError> {
         self.repair().await?;
+        self.begin_use().await?;
         self.config.faults.at(FaultPoint::BeforeCompaction)?;
         let count = self.garbage.len().min(DROP_ROWS);
         let (rows, _) = self.garbage.make_contiguous().split_at(count);
@@ -327,6 +371,22 @@ impl Writer {
         self.config.faults.at(FaultPoint::AfterCompaction)
     }
 
+    /// Copies a write-ahead log that is short, so that little is left in it when nothing is written; and gives
+    /// back what it grew under load.
+    async fn copy_when_idle(&mut self) {
+        let is_idle = self.last_write.elapsed() > IDLE;
+        if self.written > 0 && (is_idle || self.last_copy.elapsed() > LONGEST_WITHOUT_COPY) {
+            self.wake_checkpointer();
+        }
+        let length = wal::wal_path(&self.config.path).metadata().map_or(0, |wal| wal.len());
+        if is_idle
+            && length > self.config.wal_limit()
+            && let Err(error) = self.log.truncate(self.config.busy_timeout).await
+        {
+            tracing::warn!(%error, "the write-ahead log could not be shortened; trying again later");
+        }
+    }
+
     async fn checkpoint(&mut self) {
         if let Err(error) = self.log.checkpoint().await {
             tracing::warn!(%error, "the write-ahead log could not be copied; trying again later");
@@ -338,15 +398,26 @@ impl Writer {
     fn count_written(&mut self, bytes: usize) {
         self.written += bytes as u64 + schema::PAGE as u64;
         if self.written >= self.config.checkpoint_bytes {
-            self.written = 0;
-            self.checkpointer.wake();
+            self.wake_checkpointer();
         }
     }
 
+    fn wake_checkpointer(&mut self) {
+        self.written = 0;
+        self.last_copy = Instant::now();
+        self.checkpointer.wake();
+    }
+
     /// Ends everything that uses the database, then closes and unlocks it.
-    async fn finish(self) {
+    async fn finish(mut self) {
         drop(self.memory);
         self.checkpointer.stop().await;
+        if self.absent.is_none()
+            && let Err(error) = self.log.end_use().await
+        {
+            tracing::warn!(%error, "the database does not know that it is closed");
+        }
+        self.mark.close().await;
         if let Err(error) = self.log.close().await {
             tracing::warn!(%error, "the database did not close well; the next start will recover it");
         }

@@ -119,9 +119,21 @@ pub enum StoreError {
         /// What it is instead.
         detail: Arc<str>,
     },
+    /// Writes that were acknowledged are not in the database.
+    #[error(
+        "{} lacks writes that were acknowledged: {detail}; put back what belongs to it (-wal, .mark), salvage \
+         what is left with the command repair, or go on without with --accept-data-loss",
+        path.display()
+    )]
+    Lost {
+        /// The database file.
+        path: PathBuf,
+        /// What is missing, and how that is known.
+        detail: Arc<str>,
+    },
     /// The structure of the database is damaged, so that it is unknown what is missing.
     #[error(
-        "{} is damaged: {detail}; restore a copy, or recover what is left with the sqlite3 tool's .recover",
+        "{} is damaged: {detail}; restore a copy, or salvage what is left with the command repair",
         path.display()
     )]
     Damaged {

@@ -18,6 +18,7 @@ pub async fn open_storage(config: &Config) -> Result<Storage, StartError> {
     let settings = SqliteConfig {
         retention: config.storage.history_retention,
         history_bytes: config.storage.history_size,
+        accept_data_loss: config.storage.accept_data_loss,
         ..SqliteConfig::new(config.storage.database(), config.vocabulary.name)
     };
     orch_storage_sqlite::open(settings).await.map_err(|error| {

@@ -23,8 +23,14 @@ pub struct StorageFlags {
     /// --history-retention needs, history is shorter, and the log and the metrics say so.
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = history_size)]
     history_size: u64,
-    /// Instead of serving, check the database in the data directory: the file, the checksum of every row and
-    /// the order of the log. Nothing is changed. The exit code is 0 where all is well and 1 where it is not.
+    /// Start although writes that were acknowledged are missing from the database, for example because its
+    /// write-ahead log is lost or an old copy was put back. The server then begins a new history: versions go
+    /// on above the old ones, and clients that know older ones have to list again. Without a loss the flag
+    /// changes nothing.
+    #[arg(long)]
+    accept_data_loss: bool,
+    /// Instead of serving, check the database in the data directory: the file, the checksum of every row, the
+    /// order of the log, and whether everything is there that was acknowledged. Nothing is changed. The exit code is 0 where all is well and 1 where it is not.
     #[arg(long)]
     self_check: bool,
 }
@@ -38,6 +44,8 @@ pub struct StorageConfig {
     pub history_retention: Duration,
     /// How much memory they may take, in bytes.
     pub history_size: u64,
+    /// Whether to start although acknowledged writes are missing.
+    pub accept_data_loss: bool,
     /// Whether the database is only to be checked.
     pub self_check: bool,
 }
@@ -56,6 +64,7 @@ impl StorageFlags {
             data_dir: self.data_dir,
             history_retention: self.history_retention,
             history_size: self.history_size,
+            accept_data_loss: self.accept_data_loss,
             self_check: self.self_check,
         }
     }

@@ -58,6 +58,7 @@ fn every_flag_reaches_the_configuration() {
         }),
         (&["--request-timeout=90s"], |c| c.serving.request_timeout == Duration::from_secs(90)),
         (&["--self-check"], |c| c.storage.self_check),
+        (&["--accept-data-loss"], |c| c.storage.accept_data_loss),
         (&["--shutdown-grace-period=1s"], |c| c.serving.shutdown_grace_period == Duration::from_secs(1)),
         (&["--max-connections=7"], |c| c.serving.max_connections == 7),
         (&["--max-connections-per-address=8"], |c| c.serving.max_connections_per_address == Some(8)),

@@ -19,6 +19,7 @@ struct Image {
     point: FaultPoint,
     database: Vec<u8>,
     wal: Vec<u8>,
+    mark: Vec<u8>,
     /// The newest revision that was acknowledged then.
     acknowledged: Revision,
 }
@@ -26,12 +27,14 @@ struct Image {
 impl Image {
     fn take(data: &DataDir, point: FaultPoint, acknowledged: Revision) -> Self {
         let database = fs::read(data.path()).unwrap();
-        Self { point, database, wal: fs::read(data.wal()).unwrap_or_default(), acknowledged }
+        let mark = fs::read(data.mark()).unwrap();
+        Self { point, database, wal: fs::read(data.wal()).unwrap_or_default(), mark, acknowledged }
     }
 
-    /// What a process finds that starts on this image, cut to `wal` bytes of log.
-    async fn start(&self, wal: &[u8]) -> (DataDir, Storage) {
+    /// What a process finds that starts on this image, with this log and this high-water mark.
+    async fn start(&self, wal: &[u8], mark: &[u8]) -> (DataDir, Storage) {
         let data = DataDir::new();
+        fs::write(data.mark(), mark).unwrap();
         fs::write(data.path(), &self.database).unwrap();
         fs::write(data.wal(), wal).unwrap();
         let storage = data.open().await;
@@ -86,7 +89,7 @@ async fn nothing_acknowledged_is_lost_at_any_step() {
     let (images, states) = images().await;
     assert!(images.len() > 40, "before and after every commit and compaction");
     for image in images {
-        let (data, storage) = image.start(&image.wal).await;
+        let (data, storage) = image.start(&image.wal, &image.mark).await;
         let revision = storage.current_revision();
         let context = format!("{:?} after {}: at {revision}", image.point, image.acknowledged);
         assert!(revision >= image.acknowledged, "{context}");
@@ -112,6 +115,11 @@ async fn nothing_synced_is_lost_when_the_power_fails() {
         .filter(|image| image.point == FaultPoint::AfterCommit)
         .map(|image| (image.acknowledged.next(), image.wal.len()))
         .collect();
+    // The mark is written when its revision is synced, and the disk has it some time later.
+    let marks = |durable: Option<Revision>| -> Vec<&[u8]> {
+        let reached = images.iter().filter(|image| image.acknowledged <= durable.unwrap_or(Revision::FIRST));
+        reached.map(|image| &image.mark[..]).collect()
+    };
     let last = images.last().unwrap();
     let ends = synced.iter().flat_map(|(_, end)| [end - 1, *end, end + 1]);
     let anywhere = (0..40).map(|_| random.random_range(0..=last.wal.len()));
@@ -121,10 +129,11 @@ async fn nothing_synced_is_lost_when_the_power_fails() {
             // What was never synced can be anything.
             wal.extend((0..random.random_range(1..9000)).map(|_| random.random::<u8>()));
         }
-        let (data, storage) = last.start(&wal).await;
+        let durable = synced.iter().filter(|(_, end)| *end <= cut).map(|(revision, _)| *revision).max();
+        let marks = marks(durable);
+        let (data, storage) = last.start(&wal, marks[random.random_range(0..marks.len())]).await;
         let revision = storage.current_revision();
         let context = format!("seed {seed}: cut at {cut}, now at {revision}");
-        let durable = synced.iter().filter(|(_, end)| *end <= cut).map(|(revision, _)| *revision).max();
         assert!(revision >= durable.unwrap_or(Revision::FIRST), "{context}");
         assert_eq!(listing(&storage), states[&revision], "{context}");
         goes_on(&data, storage, &context).await;

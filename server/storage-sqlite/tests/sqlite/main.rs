@@ -1,4 +1,5 @@
-//! The SQLite store from outside: the conformance suite, bad input, crashes, a full disk, damage.
+//! The SQLite store from outside: the conformance suite, bad input, crashes, a full disk, damage,
+//! lost writes.
 
 #![expect(clippy::unwrap_used, reason = "a panic of a test is its report")]
 
@@ -6,5 +7,6 @@ mod conformance;
 mod crash;
 mod damage;
 mod full_disk;
+mod loss;
 mod opening;
 mod support;

@@ -28,6 +28,10 @@ impl DataDir {
         self.0.path().join("store.db-wal")
     }
 
+    pub fn mark(&self) -> PathBuf {
+        self.0.path().join("store.db.mark")
+    }
+
     pub fn config(&self) -> SqliteConfig {
         SqliteConfig::new(self.path(), VOCABULARY)
     }
