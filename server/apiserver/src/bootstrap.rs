@@ -30,6 +30,7 @@ mod continue_key;
 mod files;
 mod kubeconfig;
 pub mod logging;
+mod maintenance;
 pub mod open_files;
 mod pki;
 mod serving;
@@ -38,8 +39,9 @@ mod sources;
 mod storage;
 mod token_key;
 
+pub use maintenance::perform;
 pub use sources::{Sources, follow};
-pub use storage::{open_storage, self_check};
+pub use storage::open_storage;
 
 /// What a server needs besides its storage.
 pub struct Prepared {

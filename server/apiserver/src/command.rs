@@ -12,7 +12,7 @@ use orch_runtime::{resource_def::GroupVersionDef, vocabulary::Vocabulary};
 
 use crate::{
     bootstrap::{self, logging, signals},
-    config::{self, Config, Invocation, LogFormat},
+    config::{self, Config, DataDir, Invocation, LogFormat, Task},
     server::Server,
     start_error::StartError,
 };
@@ -39,7 +39,10 @@ pub fn run(vocabularies: &[&'static Vocabulary], complete: impl FnOnce(Server) -
             let _ = io::stdout().write_all(text.as_bytes());
             Ok(())
         }
-        Ok(Invocation::Serve(config)) if config.storage.self_check => bootstrap::self_check(&config.storage),
+        Ok(Invocation::Perform(task)) => bootstrap::perform(&task),
+        Ok(Invocation::Serve(config)) if config.storage.self_check => {
+            bootstrap::perform(&Task::Check(DataDir { data_dir: config.storage.data_dir }))
+        }
         Ok(Invocation::Serve(config)) => {
             logs_json = config.logging.format == LogFormat::Json;
             serve(*config, complete)

@@ -24,10 +24,12 @@ mod logging;
 mod serving;
 mod size;
 mod storage;
+mod task;
 
 pub use logging::{LogFormat, LoggingConfig, REQUESTS};
 pub use serving::{ServingConfig, TlsFiles};
-pub use storage::StorageConfig;
+pub use storage::{StorageConfig, database_in};
+pub use task::{DataDir, FileFlags, RepairFlags, Task};
 
 /// Everything that is configured, checked.
 #[derive(Clone, Debug)]
@@ -61,6 +63,8 @@ pub struct Config {
 pub enum Invocation {
     /// To serve.
     Serve(Box<Config>),
+    /// To do something else.
+    Perform(Task),
     /// To show this text (help, version) and nothing else.
     Show(String),
 }
@@ -71,15 +75,29 @@ pub fn parse(
     arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
     vocabularies: &[&'static Vocabulary],
 ) -> Result<Invocation, StartError> {
-    let matches = match command(vocabularies).try_get_matches_from(arguments) {
-        Ok(matches) => matches,
-        Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
-            return Ok(Invocation::Show(error.to_string()));
-        }
-        Err(error) => return Err(StartError::Usage(one_line(&error))),
+    let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+    let parsed = match task::parse(&arguments) {
+        Some(task) => task.map(Invocation::Perform),
+        None => return serve(arguments, vocabularies),
     };
-    let flags = Flags::from_arg_matches(&matches).map_err(|error| StartError::Usage(one_line(&error)))?;
-    Ok(Invocation::Serve(Box::new(flags.check(vocabularies)?)))
+    parsed.or_else(|error| show(&error))
+}
+
+/// Reads the command line of a server.
+fn serve(arguments: Vec<OsString>, vocabularies: &[&'static Vocabulary]) -> Result<Invocation, StartError> {
+    let matches = command(vocabularies).try_get_matches_from(arguments);
+    match matches.and_then(|matches| Flags::from_arg_matches(&matches)) {
+        Ok(flags) => Ok(Invocation::Serve(Box::new(flags.check(vocabularies)?))),
+        Err(error) => show(&error),
+    }
+}
+
+/// What the parser did not read: a question, or a mistake.
+fn show(error: &clap::Error) -> Result<Invocation, StartError> {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Invocation::Show(error.to_string())),
+        _ => Err(StartError::Usage(one_line(error))),
+    }
 }
 
 /// A declarative API server: resources described in schema files, served with watch, patch and discovery.
@@ -170,7 +188,7 @@ impl Flags {
 }
 
 fn command(vocabularies: &[&'static Vocabulary]) -> Command {
-    Flags::command().mut_arg("vocabulary", |flag| {
+    Flags::command().after_help(task::listing()).mut_arg("vocabulary", |flag| {
         flag.required(false)
             .default_value(vocabularies.first().map(|vocabulary| vocabulary.name))
             .value_parser(PossibleValuesParser::new(vocabularies.iter().map(|vocabulary| vocabulary.name)))

@@ -15,7 +15,7 @@ use std::{
 use http::StatusCode;
 use orch_controllers::stats::Monitor;
 use orch_runtime::vocabulary::Vocabulary;
-use orch_storage::{Clock as _, Storage, SystemClock};
+use orch_storage::{Clock as _, Patrolled, Storage, SystemClock};
 use prometheus::{
     Gauge, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge,
     IntGaugeVec, Opts, Registry, TextEncoder,
@@ -24,10 +24,12 @@ use prometheus::{
 };
 
 mod controllers;
+mod data;
 mod history;
 mod labels;
 
 use controllers::ControllerMetrics;
+use data::DataMetrics;
 use history::HistoryMetrics;
 pub use labels::{DryRun, RequestLabels};
 
@@ -217,6 +219,14 @@ impl Metrics {
     /// If there is a metric of that name already.
     pub fn show(&self, counter: IntCounter) {
         register(&self.0.registry, counter);
+    }
+
+    /// Publishes what the store finds in its data.
+    ///
+    /// # Panics
+    /// If it is called twice: there is one store.
+    pub fn show_data(&self, patrolled: impl Fn() -> Patrolled + Send + Sync + 'static) {
+        register(&self.0.registry, DataMetrics::new(patrolled));
     }
 
     /// What `GET /metrics` shows.

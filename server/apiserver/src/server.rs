@@ -49,7 +49,7 @@ use orch_runtime::{
     object::Kind,
     resource_def::{GroupVersionDef, ResourceDef},
 };
-use orch_storage::{Indexer, Revision, Storage, SystemClock};
+use orch_storage::{Indexer, Patrolled, Revision, Storage, SystemClock};
 use rustls::ServerConfig;
 use tokio::{sync::watch, task::JoinSet, time::timeout};
 
@@ -455,6 +455,9 @@ fn checks(storage: &Storage, stopping: &watch::Receiver<bool>, monitor: &Monitor
         Some(Err(error)) => Err(error.to_string()),
         _ => Ok(()),
     });
+    let store = storage.clone();
+    // Damage of some objects is no reason to keep requests for all others away.
+    checks.register_remark("data", &[Probe::Ready], move || remark(&store.patrolled()));
     let stopping = stopping.clone();
     checks.register("shutdown", &[Probe::Ready], move || {
         if *stopping.borrow() { Err("the server is shutting down".to_owned()) } else { Ok(()) }
@@ -471,6 +474,18 @@ fn checks(storage: &Storage, stopping: &watch::Receiver<bool>, monitor: &Monitor
     checks
 }
 
+/// What was found in the database since the start, in words.
+fn remark(found: &Patrolled) -> String {
+    let Patrolled { rounds, rows, damaged_rows, unreadable } = found;
+    let so_far = format!("read through {rounds} times since the start, {rows} rows");
+    if found.is_clean() {
+        return format!("{so_far}, no damage found");
+    }
+    format!(
+        "{so_far}; DAMAGED: {damaged_rows} rows, and {unreadable} places that cannot be read; see the log"
+    )
+}
+
 fn metrics(started: SystemTime, core: &Core, monitor: Monitor) -> Metrics {
     let metrics = Metrics::new(core.vocabulary(), started);
     let (catalog, storage) = (Arc::clone(core.catalog()), core.storage().clone());
@@ -484,5 +499,7 @@ fn metrics(started: SystemTime, core: &Core, monitor: Monitor) -> Metrics {
             .collect()
     });
     metrics.show_controllers(monitor);
+    let storage = core.storage().clone();
+    metrics.show_data(move || storage.patrolled());
     metrics
 }

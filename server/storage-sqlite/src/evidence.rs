@@ -7,6 +7,7 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use orch_storage::{Revision, StoreError, Timestamp};
 
@@ -17,8 +18,8 @@ use crate::wal::{self, Scan};
 /// How many revisions a new history skips: more than a store has acknowledged without a trace in its
 /// high-water mark, and far more than that.
 const GAP: u64 = 1 << 32;
-/// How many revisions it skips for each millisecond since the newest write that is known, where there is no
-/// mark: more than any store writes.
+/// How many revisions it skips besides for each millisecond since the newest write that is known: more than any
+/// store writes.
 const GAP_PER_MILLISECOND: u64 = 128;
 
 /// What was found beside a database before it was opened.
@@ -95,13 +96,20 @@ impl Evidence {
 
     /// The beginning of a new history: after everything that may have been acknowledged. `now` is the time.
     pub(crate) fn new_history(&self, found: Found, now: Timestamp) -> Revision {
-        let marked = self.mark.as_ref().map(|mark| mark.revision);
-        let unknown = match (marked, found.time) {
-            (None, Some(time)) => now.0.saturating_sub(time.0).saturating_mul(GAP_PER_MILLISECOND),
-            _ => 0,
-        };
-        let known = marked.unwrap_or(Revision::ZERO).max(found.newest).get();
+        let milliseconds = found.time.map_or(0, |time| now.0.saturating_sub(time.0));
+        let unknown = milliseconds.saturating_mul(GAP_PER_MILLISECOND);
+        let known = self.marked().max(found.newest).get();
         Revision::new(known.saturating_add(GAP).saturating_add(unknown).min(Revision::MAX.get()))
+    }
+
+    /// The revision that the mark says, or zero.
+    pub(crate) fn marked(&self) -> Revision {
+        self.mark.as_ref().map_or(Revision::ZERO, |mark| mark.revision)
+    }
+
+    /// The identity of the database that the mark belongs to.
+    pub(crate) fn marked_uid(&self) -> Option<Arc<str>> {
+        self.mark.as_ref().map(|mark| Arc::clone(&mark.cluster_uid))
     }
 
     /// Keeps a copy of the write-ahead log, for whoever wants to look for more in it.

@@ -12,6 +12,8 @@
 //! says what was acknowledged last, so that a start knows whether anything of it is missing (`mark`,
 //! `evidence`).
 
+mod backup;
+mod check;
 mod checkpoint;
 mod config;
 mod disk;
@@ -21,31 +23,36 @@ mod insert;
 mod lock;
 mod log;
 mod mark;
+mod patrol;
+mod repair;
 mod request;
 mod reserve;
 mod row;
+mod salvage;
 mod schema;
 mod store;
 mod wal;
 mod writer;
 
-use std::path::Path;
 use std::sync::Arc;
 
-use orch_storage::check::{Report, Summary};
 use orch_storage::engine::{Garbage, Memory, MemoryWriter, Replay};
 use orch_storage::store::Record;
 use orch_storage::{Revision, Storage, StoreError};
 use tokio::sync::{mpsc, watch};
 
+pub use backup::{backup, restore};
+pub use check::check;
 pub use config::SqliteConfig;
 pub use faults::{FaultPoint, Faults};
+pub use repair::{Repaired, repair};
 
 use checkpoint::Checkpointer;
 use evidence::{Evidence, Found};
 use lock::Lock;
-use log::{Log, LogReader};
+use log::Log;
 use mark::Mark;
+use patrol::{Findings, Patrol};
 use schema::Meta;
 use store::Sqlite;
 use writer::{Opened, Writer};
@@ -84,6 +91,7 @@ pub async fn open(config: SqliteConfig) -> Result<Storage, StoreError> {
     }
     let memory = Memory::clone(memory_writer.memory());
 
+    let findings = Findings::default();
     let (requests, request_queue) = mpsc::channel(config.queue.max(1));
     let (control, control_queue) = mpsc::channel(8);
     let (end, finished) = watch::channel(());
@@ -94,10 +102,12 @@ pub async fn open(config: SqliteConfig) -> Result<Storage, StoreError> {
         requests,
         control: control.clone(),
         finished,
+        findings: findings.clone(),
     };
     let checkpointer = Checkpointer::start(&config, control.downgrade()).await?;
     let absent = found.newest.get().saturating_sub(found.rows);
-    let opened = Opened { lock, log, mark, memory: memory_writer, garbage, absent };
+    let patrol = Patrol::start(config.path.clone(), findings);
+    let opened = Opened { lock, log, mark, memory: memory_writer, garbage, absent, patrol };
     let writer = Writer::new(config, opened, checkpointer);
     tokio::spawn(writer.run(request_queue, control_queue, end));
     Ok(Storage::new(memory, Arc::new(sqlite)))
@@ -138,24 +148,4 @@ fn refuse_loss(config: &SqliteConfig, missing: &str) -> Result<(), StoreError> {
     }
     tracing::warn!(missing, "going on without writes that were acknowledged, as configured");
     Ok(())
-}
-
-/// Checks a database that no server needs to be running on: the file itself, the checksum of every row, the
-/// order of the log, and whether everything is there that was acknowledged. Changes nothing.
-pub async fn check(path: &Path) -> Result<Report, StoreError> {
-    let evidence = Evidence::gather(path)?;
-    let mut reader = LogReader::open(path).await?;
-    let integrity = reader.integrity(path).await?;
-    let mut summary = Summary::default();
-    let (mut rows, mut time) = (0, None);
-    let mut take = |record: Record| {
-        (rows, time) = (rows + 1, Some(record.time));
-        summary.add(&record);
-    };
-    let (meta, newest) = reader.read(path, &mut take).await?;
-    let mut report = summary.finish(newest);
-    for finding in integrity.into_iter().chain(evidence.missing(&meta, Found { newest, rows, time })) {
-        report.problem(|| finding);
-    }
-    Ok(report)
 }

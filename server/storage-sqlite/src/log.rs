@@ -1,6 +1,7 @@
 //! The log table through one connection: append, read, drop.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::TryStreamExt;
@@ -13,6 +14,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqliteConnection};
 use crate::config::SqliteConfig;
 use crate::insert::{Inserts, ROWS};
 use crate::row;
+use crate::salvage::LogRow;
 use crate::schema::{self, Meta};
 
 /// How many rows a scan is ahead of the code that takes them.
@@ -160,6 +162,40 @@ impl Log {
         Ok(())
     }
 
+    /// Inserts salvaged rows as they are. One that is whole takes the place of one that is not.
+    pub(crate) async fn insert_salvaged(&mut self, rows: &[LogRow]) -> Result<(), sqlx::Error> {
+        sqlx::query("BEGIN IMMEDIATE").execute(&mut self.connection).await?;
+        for row in rows {
+            let insert = if row.is_whole() {
+                "INSERT OR REPLACE INTO log VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+            } else {
+                "INSERT OR IGNORE INTO log VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+            };
+            sqlx::query(insert)
+                .bind(row.revision.get() as i64)
+                .bind(row.key.resource.shared())
+                .bind(Arc::clone(&row.key.namespace))
+                .bind(Arc::clone(&row.key.name))
+                .bind(row.op)
+                .bind(row.time)
+                .bind(row.checksum)
+                .bind(&row.value[..])
+                .execute(&mut self.connection)
+                .await?;
+        }
+        sqlx::query("COMMIT").execute(&mut self.connection).await?;
+        Ok(())
+    }
+
+    /// Makes this the database of another vocabulary and identity.
+    pub(crate) async fn adopt(&mut self, vocabulary: &str, cluster_uid: &str) -> Result<(), sqlx::Error> {
+        for (name, value) in [("vocabulary", vocabulary), ("cluster_uid", cluster_uid)] {
+            let update = sqlx::query("UPDATE meta SET value = ? WHERE name = ?").bind(value).bind(name);
+            update.execute(&mut self.connection).await?;
+        }
+        Ok(())
+    }
+
     /// Shortens the write-ahead log to nothing, if nobody reads from it just now.
     pub(crate) async fn truncate(&mut self, busy_timeout: Duration) -> Result<(), sqlx::Error> {
         let milliseconds = busy_timeout.as_millis();
@@ -190,11 +226,54 @@ impl LogReader {
         Ok(Self { connection: connection.map_err(|error| schema::at_start(path, &error))? })
     }
 
+    /// What the database says about itself.
+    pub(crate) async fn meta(&mut self, path: &Path) -> Result<Meta, StoreError> {
+        schema::read(&mut self.connection, path).await
+    }
+
+    /// Copies the database, as it is at one moment, into the file `copy`, which is empty. The copy needs no
+    /// other file.
+    pub(crate) async fn copy_into(mut self, path: &Path, copy: &Path) -> Result<(), StoreError> {
+        let name = copy.to_str().ok_or_else(|| StoreError::NotWritable {
+            path: copy.into(),
+            detail: "the path is no text".into(),
+        })?;
+        let vacuum = sqlx::query("VACUUM INTO ?").bind(name);
+        vacuum.execute(&mut self.connection).await.map_err(|error| schema::at_start(path, &error))?;
+        let failed = |error| schema::at_start(copy, &error);
+        let mut copied = SqliteConnectOptions::new().filename(copy).connect().await.map_err(failed)?;
+        let complete = sqlx::query("UPDATE meta SET value = ? WHERE name = 'state'").bind(schema::COMPLETE);
+        complete.execute(&mut copied).await.map_err(failed)?;
+        copied.close().await.map_err(failed)
+    }
+
     /// What the database finds wrong with its own structure; nothing if it is sound.
     pub(crate) async fn integrity(&mut self, path: &Path) -> Result<Vec<String>, StoreError> {
         let check = sqlx::query_scalar("PRAGMA quick_check(20)").fetch_all(&mut self.connection).await;
         let findings: Vec<String> = check.map_err(|error| schema::at_start(path, &error))?;
         Ok(findings.into_iter().filter(|finding| finding != "ok").collect())
+    }
+
+    /// Shows at most `limit` rows after a revision, in order.
+    pub(crate) async fn read_some(
+        &mut self,
+        path: &Path,
+        after: Revision,
+        limit: u32,
+        visit: &mut Visitor<'_>,
+    ) -> Result<(), StoreError> {
+        let mut rows =
+            sqlx::query(row::SELECT_SOME).bind(after.get() as i64).bind(limit).fetch(&mut self.connection);
+        while let Some(row) = rows.try_next().await.map_err(|error| schema::at_start(path, &error))? {
+            visit(row::read(&row));
+        }
+        Ok(())
+    }
+
+    /// Closes the connection.
+    pub(crate) async fn close(self) {
+        // It read only, so there is nothing that could be lost.
+        let _ = self.connection.close().await;
     }
 
     /// Shows all rows, in order, as they are at one moment. Returns what the database says about itself, and

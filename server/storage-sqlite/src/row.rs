@@ -13,6 +13,11 @@ pub(crate) const SELECT: &str =
     "SELECT revision, resource, namespace, name, op, time, checksum, value FROM log
     WHERE revision > 0 ORDER BY revision";
 
+/// The same of at most so many rows after a revision.
+pub(crate) const SELECT_SOME: &str =
+    "SELECT revision, resource, namespace, name, op, time, checksum, value FROM log
+    WHERE revision > ? ORDER BY revision LIMIT ?";
+
 /// The number that stands for `op`.
 pub(crate) fn op_number(op: Op) -> i64 {
     match op {

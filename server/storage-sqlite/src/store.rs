@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use orch_storage::engine::Memory;
 use orch_storage::store::{BoxFuture, Store, Visitor};
-use orch_storage::{Committed, Revision, StoreError, Write};
+use orch_storage::{Committed, Patrolled, Revision, StoreError, Write};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::log::LogReader;
+use crate::patrol::Findings;
 use crate::request::{Control, Request};
 
 /// Sends requests to the writer, and reads beside it.
@@ -18,6 +19,8 @@ pub(crate) struct Sqlite {
     pub(crate) memory: Memory,
     pub(crate) requests: mpsc::Sender<Request>,
     pub(crate) control: mpsc::Sender<Control>,
+    /// What was found in the database since the start.
+    pub(crate) findings: Findings,
     /// Closed when the writer has ended.
     pub(crate) finished: watch::Receiver<()>,
 }
@@ -75,6 +78,10 @@ impl Store for Sqlite {
             let _ = self.finished.clone().changed().await;
             Ok(())
         })
+    }
+
+    fn patrolled(&self) -> Patrolled {
+        self.findings.get()
     }
 
     fn cluster_uid(&self) -> Arc<str> {

@@ -43,13 +43,17 @@ pub(crate) struct AfterDamage {
 }
 
 /// One frame as it was read.
-pub(crate) struct Frame {
+pub(crate) struct Frame<'a> {
     /// Its number, counted from 1.
     pub(crate) number: usize,
+    /// The page of the database that it is.
+    pub(crate) page: u32,
     /// Whether a transaction ends with it.
     pub(crate) is_commit: bool,
     /// Whether its checksum fits and it belongs to the log as it was begun last.
     pub(crate) is_whole: bool,
+    /// The content of the page.
+    pub(crate) content: &'a [u8],
 }
 
 /// The write-ahead log of the database at `path`.
@@ -107,7 +111,7 @@ fn scan_once(wal: &Path) -> io::Result<Scan> {
 /// Shows `visit` all frames of a log, also those that the database does not take. A frame is checked against
 /// the checksum that stands in the frame before it, so the frames after a damaged one can be told. Returns
 /// whether there is a log with a whole header.
-pub(crate) fn read(wal: &Path, visit: &mut dyn FnMut(&Frame)) -> io::Result<bool> {
+pub(crate) fn read(wal: &Path, visit: &mut dyn FnMut(&Frame<'_>)) -> io::Result<bool> {
     let file = match File::open(wal) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -139,8 +143,10 @@ pub(crate) fn read(wal: &Path, visit: &mut dyn FnMut(&Frame)) -> io::Result<bool
         sum = (number(head, 16), number(head, 20));
         visit(&Frame {
             number: count,
+            page: number(head, 0),
             is_commit: number(head, 4) != 0,
             is_whole: computed == sum && (number(head, 8), number(head, 12)) == salts,
+            content,
         });
     }
     Ok(true)

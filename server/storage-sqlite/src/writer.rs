@@ -20,6 +20,7 @@ use crate::faults::FaultPoint;
 use crate::lock::Lock;
 use crate::log::Log;
 use crate::mark::Mark;
+use crate::patrol::Patrol;
 use crate::request::{Control, Request, answer};
 use crate::reserve::Reserve;
 use crate::{disk, schema, wal};
@@ -61,6 +62,7 @@ pub(crate) struct Writer {
     /// Rows to drop, oldest event first.
     garbage: VecDeque<Garbage>,
     checkpointer: Checkpointer,
+    patrol: Patrol,
     reserve: Reserve,
     room: Room,
     /// Bytes written since the checkpointer was last woken.
@@ -85,11 +87,12 @@ pub(crate) struct Opened {
     pub(crate) garbage: Vec<Garbage>,
     /// How many revisions have no row.
     pub(crate) absent: u64,
+    pub(crate) patrol: Patrol,
 }
 
 impl Writer {
     pub(crate) fn new(config: SqliteConfig, opened: Opened, checkpointer: Checkpointer) -> Self {
-        let Opened { lock, log, mark, memory, garbage, absent } = opened;
+        let Opened { lock, log, mark, memory, garbage, absent, patrol } = opened;
         let garbage = garbage.into();
         let reserve = Reserve::beside(&config.path, config.reserve_bytes);
         let room = if reserve.is_kept() { Room::Reserved } else { Room::Unreserved };
@@ -104,6 +107,7 @@ impl Writer {
             absent: Some(absent),
             garbage,
             checkpointer,
+            patrol,
             reserve,
             room,
             written,
@@ -411,6 +415,7 @@ impl Writer {
     /// Ends everything that uses the database, then closes and unlocks it.
     async fn finish(mut self) {
         drop(self.memory);
+        self.patrol.stop().await;
         self.checkpointer.stop().await;
         if self.absent.is_none()
             && let Err(error) = self.log.end_use().await

@@ -8,6 +8,7 @@ use crate::engine::{HistoryUse, Memory, Snapshot, Watch};
 use crate::error::StoreError;
 use crate::index::Indexer;
 use crate::key::{ResourceName, Scope};
+use crate::patrolled::Patrolled;
 use crate::revision::Revision;
 use crate::store::{BoxFuture, Store, Visitor};
 use crate::write::{Committed, Write};
@@ -111,6 +112,11 @@ impl Storage {
     /// Reads the whole log and compares it with memory. Writes and reads go on meanwhile.
     pub async fn self_check(&self) -> Result<Report, StoreError> {
         check::check(&self.memory, &*self.store).await
+    }
+
+    /// What the store found that looks through its data by itself.
+    pub fn patrolled(&self) -> Patrolled {
+        self.store.patrolled()
     }
 
     /// The identity that the data got when it was created; stays the same for its life.

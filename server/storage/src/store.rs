@@ -17,6 +17,7 @@ use crate::clock::Timestamp;
 use crate::error::StoreError;
 use crate::key::Key;
 use crate::object::Corrupt;
+use crate::patrolled::Patrolled;
 use crate::revision::Revision;
 use crate::write::{Committed, Write};
 
@@ -48,6 +49,11 @@ pub trait Store: Send + Sync + 'static {
 
     /// Damage in what the records rest on, in words for an operator; empty if there is none.
     fn integrity(&self) -> BoxFuture<'_, Result<Vec<String>, StoreError>>;
+
+    /// What the store found that looks through its data by itself; nothing of one that does not.
+    fn patrolled(&self) -> Patrolled {
+        Patrolled::default()
+    }
 
     /// Commits what was accepted, refuses what comes later, lets go of all resources.
     fn shutdown(&self) -> BoxFuture<'_, Result<(), StoreError>>;

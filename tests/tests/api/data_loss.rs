@@ -6,6 +6,7 @@ use orch_tests::{
     TestServer,
     objects::{CONFIG_MAPS, config_map, name, names, version},
 };
+use tokio::process::Command;
 
 /// A server with three objects that was killed and whose write-ahead log is gone; with the version of the last
 /// object.
@@ -25,15 +26,24 @@ async fn robbed() -> (TestServer, u64) {
 async fn ended(server: &TestServer, flags: &[&str]) -> (Option<i32>, String) {
     let mut command = TestServer::command();
     command.arg("--data-dir").arg(server.data_dir()).arg("--secure-port=0").args(flags);
-    command.stderr(Stdio::piped()).stdout(Stdio::piped());
-    let mut process = command.spawn().unwrap();
+    let (code, said) = run(command).await;
+    (code, if flags.is_empty() { said.lines().last().unwrap_or_default().to_owned() } else { said })
+}
+
+/// The exit code and all output of a subcommand on the data of a server.
+async fn perform(server: &TestServer, name: &str, arguments: &[&str]) -> (Option<i32>, String) {
+    let mut command = TestServer::command();
+    command.arg(name).arg("--data-dir").arg(server.data_dir()).args(arguments);
+    run(command).await
+}
+
+async fn run(mut command: Command) -> (Option<i32>, String) {
+    let mut process = command.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    // Its other end stays open, or the process would end with it.
     let input = process.stdin.take();
     let output = process.wait_with_output().await.unwrap();
     drop(input);
-    let said = String::from_utf8(output.stderr).unwrap();
-    let all = format!("{}{}", String::from_utf8(output.stdout).unwrap(), said);
-    let line = said.lines().last().unwrap_or_default().to_owned();
-    (output.status.code(), if flags.is_empty() { line } else { all })
+    (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
 }
 
 #[tokio::test]
@@ -80,4 +90,64 @@ async fn a_new_history_repeats_no_version() {
     let mut watch = admin.watch(&format!("{CONFIG_MAPS}?watch=1&resourceVersion={}", version(&list))).await;
     assert_eq!(name(&watch.expect("ADDED").await), "a");
     assert!(server.log().contains("a new history begins"), "{}", server.log());
+}
+
+/// One damaged page, which the database itself cannot pass.
+#[tokio::test]
+async fn a_damaged_page_is_repaired() {
+    let mut server = TestServer::start().await;
+    let admin = server.admin();
+    let value = "x".repeat(3000);
+    let mut last = 0;
+    for index in 0..60 {
+        let map = config_map(&format!("map-{index:03}"), &value);
+        last = version(&admin.post(CONFIG_MAPS, &map).await.expect(201)).parse().unwrap();
+    }
+    assert!(server.stop().await.success());
+    let database = server.data_dir().join("orch.db");
+    let mut bytes = fs::read(&database).unwrap();
+    let is_held = |page: &[u8]| page[0] == 0x0d && page.windows(7).any(|bytes| bytes == b"map-030");
+    let hit = bytes.chunks_mut(8192).find(|page| is_held(page)).unwrap();
+    hit[..16].fill(0xff);
+    fs::write(&database, bytes).unwrap();
+
+    let (code, said) = ended(&server, &[]).await;
+    assert!(code == Some(2) && said.contains("is damaged") && said.contains("the command repair"), "{said}");
+    let (code, said) = perform(&server, "check", &[]).await;
+    assert!(code == Some(1), "{said}");
+    let (code, said) = perform(&server, "repair", &[]).await;
+    assert!(code == Some(0) && said.contains("its history begins at revision"), "{said}");
+    let (code, said) = perform(&server, "check", &[]).await;
+    assert!(code == Some(0) || said.contains("its object cannot be read"), "{said}");
+
+    server.restart().await;
+    let list = server.admin().get(CONFIG_MAPS).await.expect(200);
+    assert!(names(&list).len() >= 58, "{:?}", names(&list));
+    assert!(version(&list).parse::<u64>().unwrap() > last);
+}
+
+#[tokio::test]
+async fn a_copy_of_a_running_server_is_restored() {
+    let server = TestServer::start().await;
+    server.admin().post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
+    let copy = server.scratch_dir().join("copy.db");
+    let (code, said) = perform(&server, "backup", &[copy.to_str().unwrap()]).await;
+    assert!(code == Some(0) && said.contains(" objects in "), "{said}");
+    let late = server.admin().post(CONFIG_MAPS, &config_map("late", "1")).await.expect(201);
+    let (code, said) = perform(&server, "backup", &[copy.to_str().unwrap()]).await;
+    assert!(code == Some(2) && said.contains("is there already"), "{said}");
+    let (code, said) = perform(&server, "restore", &[copy.to_str().unwrap()]).await;
+    assert!(code == Some(2) && said.contains("in use by another server"), "{said}");
+
+    let mut other = TestServer::start().await;
+    assert!(other.stop().await.success());
+    for file in ["orch.db", "orch.db.mark"] {
+        fs::remove_file(other.data_dir().join(file)).unwrap();
+    }
+    let (code, said) = perform(&other, "restore", &[copy.to_str().unwrap()]).await;
+    assert_eq!(code, Some(0), "{said}");
+    other.restart().await;
+    let list = other.admin().get(CONFIG_MAPS).await.expect(200);
+    assert_eq!(names(&list), ["a"]);
+    assert!(version(&list).parse::<u64>().unwrap() > version(&late).parse::<u64>().unwrap());
 }

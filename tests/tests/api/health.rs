@@ -23,3 +23,15 @@ async fn probes_answer_in_all_their_forms() {
         assert_eq!(admin.get(&format!("/{probe}/no-such-check")).await.status, 404);
     }
 }
+
+#[tokio::test]
+async fn readiness_tells_what_is_known_about_the_data() {
+    let server = TestServer::start().await;
+    let verbose = server.admin().get("/readyz?verbose").await.text();
+    let line = verbose.lines().find(|line| line.starts_with("[+]data ok: read through ")).unwrap_or(&verbose);
+    assert!(line.ends_with(", no damage found"), "{verbose}");
+    let metrics = server.admin().get("/metrics").await.text();
+    for metric in ["check_rounds", "check_rows", "damaged_rows 0\n", "unreadable_places 0\n"] {
+        assert!(metrics.contains(&format!("\napiserver_storage_{metric}")), "{metric}: {metrics}");
+    }
+}

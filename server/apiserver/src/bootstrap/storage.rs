@@ -1,15 +1,9 @@
 //! Opens the database of the data directory.
 
-use std::io::{self, Write};
-
-use orch_storage::{Report, Storage, StoreError};
+use orch_storage::{Storage, StoreError};
 use orch_storage_sqlite::SqliteConfig;
 
-use crate::{
-    bootstrap::files,
-    config::{Config, StorageConfig},
-    start_error::StartError,
-};
+use crate::{bootstrap::files, config::Config, start_error::StartError};
 
 /// Opens the configured database, or creates it. The data directory exists.
 pub async fn open_storage(config: &Config) -> Result<Storage, StartError> {
@@ -30,56 +24,11 @@ pub async fn open_storage(config: &Config) -> Result<Storage, StartError> {
     })
 }
 
-/// Checks a database, without a server, and prints a report to stdout.
-///
-/// # Errors
-/// Where there is no database to read, or it is damaged.
-pub fn self_check(config: &StorageConfig) -> Result<(), StartError> {
-    let database = config.database();
-    if !database.exists() {
-        return Err(StartError::configuration(
-            "--data-dir",
-            format_args!("there is no {}", database.display()),
-        ));
-    }
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| StartError::Runtime(format!("cannot start: {error}")))?;
-    let report = runtime
-        .block_on(orch_storage_sqlite::check(&database))
-        .map_err(|error| StartError::Runtime(error.to_string()))?;
-    // A closed pipe is no error: the exit code says the same as the report.
-    let _ = write_report(&report, &mut io::stdout());
-    if report.is_clean() {
-        return Ok(());
-    }
-    Err(StartError::Runtime(format!("{} is damaged", database.display())))
-}
-
-fn write_report(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    writeln!(
-        out,
-        "{} objects in {} records up to revision {}",
-        report.objects, report.records, report.revision
-    )?;
-    for revision in &report.corrupt {
-        writeln!(out, "damaged: the record of revision {revision}; its object cannot be read")?;
-    }
-    for problem in &report.problems {
-        writeln!(out, "wrong: {problem}")?;
-    }
-    if report.omitted > 0 {
-        writeln!(out, "and {} more", report.omitted)?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
-    use super::{open_storage, self_check};
+    use super::open_storage;
     use crate::{
         config::{self, Config, Invocation},
         test_catalog::{KUBERNETES, ORCH},
@@ -126,24 +75,5 @@ mod tests {
             .unwrap();
         let error = open_storage(&config).await.err().expect("must be refused").to_string();
         assert!(error.starts_with("--data-dir: ") && error.contains("is not a database"), "{error}");
-    }
-
-    #[test]
-    fn a_check_tells_a_sound_database_from_a_missing_and_a_broken_one() {
-        let directory = tempfile::tempdir().unwrap();
-        let flags = format!("--data-dir={}", directory.path().display());
-        let storage_config = config(&[&flags]).storage;
-        let missing = self_check(&storage_config).unwrap_err().to_string();
-        assert!(missing.starts_with("--data-dir: there is no "), "{missing}");
-
-        let runtime = tokio::runtime::Runtime::new().unwrap();
-        runtime.block_on(async {
-            let storage = open_storage(&config(&[&flags])).await.unwrap();
-            storage.shutdown().await.unwrap();
-        });
-        self_check(&storage_config).unwrap();
-
-        std::fs::write(storage_config.database(), b"this is no database").unwrap();
-        assert!(self_check(&storage_config).is_err());
     }
 }

@@ -1,6 +1,9 @@
 //! Where the data is, and how much of the past is kept.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use clap::Args;
 
@@ -53,8 +56,13 @@ pub struct StorageConfig {
 impl StorageConfig {
     /// The database file.
     pub fn database(&self) -> PathBuf {
-        self.data_dir.join("orch.db")
+        database_in(&self.data_dir)
     }
+}
+
+/// The database file of a data directory.
+pub fn database_in(data_dir: &Path) -> PathBuf {
+    data_dir.join("orch.db")
 }
 
 impl StorageFlags {

@@ -77,6 +77,8 @@ struct Check {
     name: Arc<str>,
     probes: &'static [Probe],
     run: Arc<dyn Fn() -> Result<(), String> + Send + Sync>,
+    /// What is said behind `ok`, if anything.
+    remark: Option<Arc<dyn Fn() -> String + Send + Sync>>,
 }
 
 impl fmt::Debug for Check {
@@ -105,7 +107,21 @@ impl Checks {
         probes: &'static [Probe],
         run: impl Fn() -> Result<(), String> + Send + Sync + 'static,
     ) {
-        let check = Check { name: name.into(), probes, run: Arc::new(run) };
+        self.put(Check { name: name.into(), probes, run: Arc::new(run), remark: None });
+    }
+
+    /// Adds a check that always passes, with a remark behind it where the client asks for all lines.
+    pub fn register_remark(
+        &self,
+        name: impl Into<Arc<str>>,
+        probes: &'static [Probe],
+        remark: impl Fn() -> String + Send + Sync + 'static,
+    ) {
+        let (run, remark) = (Arc::new(|| Ok::<(), String>(())), Arc::new(remark));
+        self.put(Check { name: name.into(), probes, run, remark: Some(remark) });
+    }
+
+    fn put(&self, check: Check) {
         let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
         match entries.iter_mut().find(|entry| entry.name == check.name) {
             Some(entry) => *entry = check,
@@ -177,6 +193,8 @@ fn answer_all(probe: Probe, checks: &[Check], query: &Query) -> Response {
         } else if let Err(reason) = (check.run)() {
             failed.push(format!("{name}: {reason}"));
             format!("[-]{name} failed: reason withheld\n")
+        } else if let Some(remark) = &check.remark {
+            format!("[+]{name} ok: {}\n", remark())
         } else {
             format!("[+]{name} ok\n")
         };
@@ -273,6 +291,16 @@ mod tests {
         assert_eq!(ask(&checks, "/livez", "").await, Some((200, "ok".to_owned())));
         let single = "internal server error: the process is stopping\n";
         assert_eq!(ask(&checks, "/readyz/shutdown", "").await, Some((500, single.to_owned())));
+    }
+
+    #[tokio::test]
+    async fn remarks_stand_behind_checks_that_pass() {
+        let checks = Checks::new();
+        checks.register_remark("data", &[Probe::Ready], || "2 rows are damaged".to_owned());
+        let report = "[+]ping ok\n[+]data ok: 2 rows are damaged\nreadyz check passed\n";
+        assert_eq!(ask(&checks, "/readyz", "verbose").await, Some((200, report.to_owned())));
+        assert_eq!(ask(&checks, "/readyz", "").await, Some((200, "ok".to_owned())));
+        assert_eq!(ask(&checks, "/readyz/data", "").await, Some((200, "ok".to_owned())));
     }
 
     #[tokio::test]

@@ -75,6 +75,21 @@ async fn watches_deliver_what_is_damaged_as_damaged() {
     assert_eq!(readable, [true, false, true]);
 }
 
+/// Nobody has to ask for what was written long ago.
+#[tokio::test]
+async fn the_store_looks_through_its_data_by_itself() {
+    for (column, damaged_rows) in [("time = time", 0), ("value = x'00'", 1)] {
+        let data = damaged(&format!("UPDATE log SET {column} WHERE name = 'b'")).await;
+        let storage = data.open().await;
+        while storage.patrolled().rounds == 0 {
+            tokio::task::yield_now().await;
+        }
+        let found = storage.patrolled();
+        assert_eq!((found.rows, found.damaged_rows, found.unreadable), (3, damaged_rows, 0), "{column}");
+        storage.shutdown().await.unwrap();
+    }
+}
+
 /// Bytes of the file are overwritten at random: opening ends well or with an error, and whatever is served as
 /// good is what was written.
 #[tokio::test]

@@ -3,10 +3,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic of a test is its report")]
 
+mod backup;
 mod conformance;
 mod crash;
 mod damage;
 mod full_disk;
 mod loss;
 mod opening;
+mod repair;
 mod support;

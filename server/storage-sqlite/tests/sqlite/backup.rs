@@ -1,0 +1,89 @@
+//! Copies that are made while the store is written to, and what is made of them.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use orch_storage::{Revision, Scope, StoreError};
+use orch_storage_sqlite::{backup, check, restore};
+
+use crate::support::{DataDir, create, listing, resource};
+
+#[tokio::test]
+async fn a_copy_is_whole_while_writes_go_on() {
+    let data = DataDir::new();
+    let storage = data.open().await;
+    for index in 0..50 {
+        create(&storage, &format!("o{index:03}"), "x").await.unwrap();
+    }
+    let before = listing(&storage);
+    let writing = {
+        let storage = storage.clone();
+        tokio::spawn(async move {
+            for index in 50..150 {
+                create(&storage, &format!("o{index:03}"), "x").await.unwrap();
+            }
+        })
+    };
+    let copy = data.directory().join("copy");
+    let report = backup(&data.path(), &copy).await.unwrap();
+    writing.await.unwrap();
+    assert!(report.is_clean() && report.objects >= before.len(), "{report:?}");
+    assert_eq!(fs::metadata(&copy).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(backup(&data.path(), &copy).await.is_err(), "a file that is there is kept");
+    assert_eq!(check(&copy).await.unwrap(), report);
+
+    let all = listing(&storage);
+    let other = DataDir::new();
+    let restored = restore(&copy, &other.path()).await.unwrap();
+    assert_eq!(restored.objects, report.objects);
+    let again = other.open().await;
+    assert_eq!(listing(&again), all[..report.objects], "one moment of the one who wrote in order");
+}
+
+/// What is written after a copy was made is lost by restoring it; its revisions are not given out again.
+#[tokio::test]
+async fn a_restored_copy_begins_a_new_history() {
+    let data = DataDir::new();
+    let storage = data.open().await;
+    create(&storage, "a", "x").await.unwrap();
+    let copy = data.directory().join("copy");
+    backup(&data.path(), &copy).await.unwrap();
+    let mut last = Revision::ZERO;
+    for index in 0..20 {
+        last = create(&storage, &format!("late{index}"), "x").await.unwrap().revision;
+    }
+    storage.shutdown().await.unwrap();
+
+    // Beside the mark of the old database, and on another machine.
+    fs::remove_file(data.path()).unwrap();
+    for target in [data, DataDir::new()] {
+        restore(&copy, &target.path()).await.unwrap();
+        let storage = target.open().await;
+        assert_eq!(listing(&storage).len(), 1);
+        for old in [Revision::FIRST, last] {
+            let watched = storage.watch(&resource(), Scope::All, old).err();
+            assert!(matches!(watched, Some(StoreError::Expired { .. })), "{watched:?}");
+        }
+        assert!(create(&storage, "b", "x").await.unwrap().revision > last);
+        storage.shutdown().await.unwrap();
+        assert!(check(&target.path()).await.unwrap().is_clean());
+    }
+}
+
+#[tokio::test]
+async fn half_a_copy_is_not_restored() {
+    let data = DataDir::new();
+    let storage = data.open().await;
+    for index in 0..100 {
+        create(&storage, &format!("o{index}"), &"x".repeat(1000)).await.unwrap();
+    }
+    let copy = data.directory().join("copy");
+    backup(&data.path(), &copy).await.unwrap();
+    let bytes = fs::read(&copy).unwrap();
+    for length in [0, 100, bytes.len() / 2, bytes.len() - 8192] {
+        fs::write(&copy, &bytes[..length]).unwrap();
+        let target = DataDir::new();
+        assert!(restore(&copy, &target.path()).await.is_err(), "{length} of {}", bytes.len());
+        assert!(!target.path().exists());
+    }
+}
