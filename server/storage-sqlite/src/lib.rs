@@ -50,7 +50,7 @@ pub use repair::{Repaired, repair};
 use checkpoint::Checkpointer;
 use evidence::{Evidence, Found};
 use lock::Lock;
-use log::Log;
+use log::{Log, LogReader};
 use mark::Mark;
 use patrol::{Findings, Patrol};
 use schema::Meta;
@@ -70,19 +70,31 @@ pub async fn open(config: SqliteConfig) -> Result<Storage, StoreError> {
         // The database would remove a log that does not belong to it.
         evidence.keep_wal(Revision::ZERO)?;
     }
-    let (mut log, mut meta) = Log::open(&config).await?;
-    let mut loaded = load(&mut log, &meta, &config).await?;
-    let missing = evidence.missing(&meta, loaded.found);
-    if !missing.is_empty() {
-        refuse_loss(&config, &missing.join("; "))?;
-        let revision = evidence.new_history(loaded.found, config.clock.now());
+    // By a connection that only reads: one that writes removes the write-ahead log when it is closed, and with
+    // it what may be salvaged.
+    let mut begin = None;
+    if let Some((meta, found)) = LogReader::look(&config.path).await? {
+        let missing = evidence.missing(&meta, found);
+        if !missing.is_empty() {
+            refuse_loss(&config, &missing.join("; "))?;
+            begin = Some((evidence.new_history(found, config.clock.now()), found.rows));
+        }
+    }
+    if let Some((revision, _)) = begin {
         evidence.keep_wal(revision)?;
-        let begun = log.begin_history(revision, loaded.found.rows).await;
+    }
+    let (mut log, mut meta) = Log::open(&config).await?;
+    if begin.is_none() && evidence.database_is_gone() {
+        let nothing = Found { newest: meta.newest(Revision::ZERO), rows: 0, time: None };
+        begin = Some((evidence.new_history(nothing, config.clock.now()), 0));
+    }
+    if let Some((revision, rows)) = begin {
+        let begun = log.begin_history(revision, rows).await;
         begun.map_err(|error| schema::at_start(&config.path, &error))?;
         tracing::warn!(%revision, "a new history begins");
         meta.compacted = revision;
-        loaded = load(&mut log, &meta, &config).await?;
     }
+    let loaded = load(&mut log, &meta, &config).await?;
     let Loaded { memory: memory_writer, garbage, found } = loaded;
     let mut mark = Mark::of(&config.path, Arc::clone(&meta.cluster_uid));
     if let Err(error) = mark.create(found.newest) {

@@ -7,11 +7,12 @@ use std::time::Duration;
 use futures_util::TryStreamExt;
 use orch_storage::engine::{Accepted, Garbage};
 use orch_storage::store::Visitor;
-use orch_storage::{Revision, StoreError};
+use orch_storage::{Revision, StoreError, Timestamp};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqliteConnection};
 
 use crate::config::SqliteConfig;
+use crate::evidence::Found;
 use crate::insert::{Inserts, ROWS};
 use crate::row;
 use crate::salvage::LogRow;
@@ -224,6 +225,33 @@ impl LogReader {
     pub(crate) async fn open(path: &Path) -> Result<Self, StoreError> {
         let connection = schema::read_only_options(path).row_buffer_size(READ_AHEAD).connect().await;
         Ok(Self { connection: connection.map_err(|error| schema::at_start(path, &error))? })
+    }
+
+    /// What the database at `path` says about itself, and what its rows show; nothing if there is no database
+    /// yet. Changes nothing.
+    pub(crate) async fn look(path: &Path) -> Result<Option<(Meta, Found)>, StoreError> {
+        if path.metadata().map_or(true, |file| file.len() == 0) {
+            return Ok(None);
+        }
+        let mut reader = Self::open(path).await?;
+        let tables =
+            sqlx::query_scalar("SELECT count(*) FROM sqlite_schema").fetch_one(&mut reader.connection);
+        let tables: i64 = tables.await.map_err(|error| schema::at_start(path, &error))?;
+        if tables == 0 {
+            reader.close().await;
+            return Ok(None);
+        }
+        let meta = reader.meta(path).await?;
+        let seen: (i64, Option<i64>, Option<i64>) =
+            sqlx::query_as("SELECT count(*), max(revision), max(time) FROM log WHERE revision > 0")
+                .fetch_one(&mut reader.connection)
+                .await
+                .map_err(|error| schema::at_start(path, &error))?;
+        reader.close().await;
+        let (rows, last, time) = seen;
+        let newest = meta.newest(Revision::new(last.unwrap_or_default() as u64));
+        let time = time.map(|time| Timestamp(time as u64));
+        Ok(Some((meta, Found { newest, rows: rows as u64, time })))
     }
 
     /// What the database says about itself.

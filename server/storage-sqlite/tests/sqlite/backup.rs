@@ -46,7 +46,8 @@ async fn a_restored_copy_begins_a_new_history() {
     let data = DataDir::new();
     let storage = data.open().await;
     create(&storage, "a", "x").await.unwrap();
-    let copy = data.directory().join("copy");
+    let elsewhere = DataDir::new();
+    let copy = elsewhere.directory().join("copy");
     backup(&data.path(), &copy).await.unwrap();
     let mut last = Revision::ZERO;
     for index in 0..20 {

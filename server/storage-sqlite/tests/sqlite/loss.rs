@@ -258,6 +258,9 @@ async fn whole_frames_after_a_damaged_one_are_reported() {
     with_old_mark.0.insert("store.db.mark", old);
     for files in [damaged.without("store.db.mark"), with_old_mark] {
         let said = killed.start(&files, "").await.unwrap_err();
+        let data = files.put();
+        assert!(orch_storage_sqlite::open(data.config()).await.is_err());
+        assert!(fs::read(data.wal()).unwrap() == files.0["store.db-wal"], "a refused start keeps the log");
         assert!(said.contains("whole frames follow it"), "{said}");
         killed.accept(&files, "whole frames").await;
     }

@@ -128,7 +128,10 @@ async fn only_what_a_damaged_page_held_is_lost() {
             assert_eq!(readable(&data.open().await), whole.objects, "{context}: a check says all is well");
             continue;
         }
-        refused += usize::from(orch_storage_sqlite::open(data.config()).await.is_err());
+        match orch_storage_sqlite::open(data.config()).await {
+            Ok(storage) => storage.shutdown().await.unwrap(),
+            Err(_) => refused += 1,
+        }
         let held = String::from_utf8_lossy(whole.page(number)).into_owned();
         for name in whole.repaired(&data, &context).await.1 {
             assert!(held.contains(&name), "{context}: {name} was not in this page");
