@@ -72,23 +72,23 @@ pub async fn open(config: SqliteConfig) -> Result<Storage, StoreError> {
     }
     // By a connection that only reads: one that writes removes the write-ahead log when it is closed, and with
     // it what may be salvaged.
-    let mut begin = None;
+    let mut history = None;
     if let Some((meta, found)) = LogReader::look(&config.path).await? {
         let missing = evidence.missing(&meta, found);
         if !missing.is_empty() {
             refuse_loss(&config, &missing.join("; "))?;
-            begin = Some((evidence.new_history(found, config.clock.now()), found.rows));
+            history = Some((evidence.new_history(found, config.clock.now()), found.rows));
         }
     }
-    if let Some((revision, _)) = begin {
+    if let Some((revision, _)) = history {
         evidence.keep_wal(revision)?;
     }
     let (mut log, mut meta) = Log::open(&config).await?;
-    if begin.is_none() && evidence.database_is_gone() {
+    if history.is_none() && evidence.database_is_gone() {
         let nothing = Found { newest: meta.newest(Revision::ZERO), rows: 0, time: None };
-        begin = Some((evidence.new_history(nothing, config.clock.now()), 0));
+        history = Some((evidence.new_history(nothing, config.clock.now()), 0));
     }
-    if let Some((revision, rows)) = begin {
+    if let Some((revision, rows)) = history {
         let begun = log.begin_history(revision, rows).await;
         begun.map_err(|error| schema::at_start(&config.path, &error))?;
         tracing::warn!(%revision, "a new history begins");
