@@ -18,8 +18,8 @@ use crate::wal::{self, Scan};
 /// How many revisions a new history skips: more than a store has acknowledged without a trace in its
 /// high-water mark, and far more than that.
 const GAP: u64 = 1 << 32;
-/// How many revisions it skips besides for each millisecond since the newest write that is known: more than any
-/// store writes.
+/// How many revisions it skips besides for each millisecond since the newest write that is known: more than
+/// any store writes.
 const GAP_PER_MILLISECOND: u64 = 128;
 
 /// What was found beside a database before it was opened.

@@ -70,8 +70,8 @@ pub async fn open(config: SqliteConfig) -> Result<Storage, StoreError> {
         // The database would remove a log that does not belong to it.
         evidence.keep_wal(Revision::ZERO)?;
     }
-    // By a connection that only reads: one that writes removes the write-ahead log when it is closed, and with
-    // it what may be salvaged.
+    // By a connection that only reads: one that writes removes the write-ahead log when it is closed, and
+    // with it what may be salvaged.
     let mut history = None;
     if let Some((meta, found)) = LogReader::look(&config.path).await? {
         let missing = evidence.missing(&meta, found);

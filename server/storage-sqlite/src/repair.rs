@@ -40,9 +40,9 @@ pub struct Repaired {
     pub kept: Vec<PathBuf>,
 }
 
-/// Salvages the rows of the database at `path`, which no server uses. `vocabulary` is needed where the database
-/// does not say its own any more. The old files are kept beside the new one. The new database begins a new
-/// history: no revision is given out twice.
+/// Salvages the rows of the database at `path`, which no server uses. `vocabulary` is needed where the
+/// database does not say its own any more. The old files are kept beside the new one. The new database begins
+/// a new history: no revision is given out twice.
 pub async fn repair(path: &Path, vocabulary: Option<&str>) -> Result<Repaired, StoreError> {
     let _lock = Lock::acquire(path)?;
     let evidence = Evidence::gather(path)?;

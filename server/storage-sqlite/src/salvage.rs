@@ -20,8 +20,8 @@ const TABLE_LEAF: u8 = 0x0d;
 const INDEX_LEAF: u8 = 0x0a;
 /// Pages above the leaves.
 const INTERIOR: [u8; 2] = [0x05, 0x02];
-/// Bytes of the head of a leaf, and what stands where in it: the first block that is free, the number of cells,
-/// where they begin, and how many bytes are lost between them.
+/// Bytes of the head of a leaf, and what stands where in it: the first block that is free, the number of
+/// cells, where they begin, and how many bytes are lost between them.
 const LEAF_HEAD: usize = 8;
 const FREE_BLOCK: usize = 1;
 const CELLS: usize = 3;

@@ -43,8 +43,8 @@ const VACUUM_PAGES: u32 = 256;
 const WAIT_FOR_MORE: Duration = Duration::from_millis(1);
 /// How long history is kept while the disk is full: deletions can use what it holds.
 const SHORT_HISTORY: Duration = Duration::from_secs(1);
-/// How long nothing was written when the write-ahead log is copied although it is short; and after how long it
-/// is copied if there is always a little to write.
+/// How long nothing was written when the write-ahead log is copied although it is short; and after how long
+/// it is copied if there is always a little to write.
 const IDLE: Duration = Duration::from_secs(2);
 const LONGEST_WITHOUT_COPY: Duration = Duration::from_secs(30);
 /// About how many bytes a row has beside its value.
@@ -375,8 +375,8 @@ impl Writer {
         self.config.faults.at(FaultPoint::AfterCompaction)
     }
 
-    /// Copies a write-ahead log that is short, so that little is left in it when nothing is written; and gives
-    /// back what it grew under load.
+    /// Copies a write-ahead log that is short, so that little is left in it when nothing is written; and
+    /// gives back what it grew under load.
     async fn copy_when_idle(&mut self) {
         let is_idle = self.last_write.elapsed() > IDLE;
         if self.written > 0 && (is_idle || self.last_copy.elapsed() > LONGEST_WITHOUT_COPY) {

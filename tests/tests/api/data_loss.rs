@@ -8,8 +8,8 @@ use orch_tests::{
 };
 use tokio::process::Command;
 
-/// A server with three objects that was killed and whose write-ahead log is gone; with the version of the last
-/// object.
+/// A server with three objects that was killed and whose write-ahead log is gone; with the version of the
+/// last object.
 async fn robbed() -> (TestServer, u64) {
     let mut server = TestServer::start().await;
     let admin = server.admin();

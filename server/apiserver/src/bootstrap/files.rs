@@ -1,5 +1,5 @@
-//! Files of the data directory: they are replaced atomically and durably, belong to the server's user, and have
-//! the mode that their content needs.
+//! Files of the data directory: they are replaced atomically and durably, belong to the server's user, and
+//! have the mode that their content needs.
 
 use std::{
     fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError},

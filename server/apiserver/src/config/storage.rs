@@ -33,7 +33,8 @@ pub struct StorageFlags {
     #[arg(long)]
     accept_data_loss: bool,
     /// Instead of serving, check the database in the data directory: the file, the checksum of every row, the
-    /// order of the log, and whether everything is there that was acknowledged. Nothing is changed. The exit code is 0 where all is well and 1 where it is not.
+    /// order of the log, and whether everything is there that was acknowledged. Nothing is changed. The exit
+    /// code is 0 where all is well and 1 where it is not.
     #[arg(long)]
     self_check: bool,
 }

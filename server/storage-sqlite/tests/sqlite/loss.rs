@@ -1,5 +1,5 @@
-//! Acknowledged writes that are gone: the start says so, and goes on without them only where it is told to, in
-//! a new history.
+//! Acknowledged writes that are gone: the start says so, and goes on without them only where it is told to,
+//! in a new history.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -244,8 +244,8 @@ async fn a_damaged_log_is_noticed() {
     }
 }
 
-/// A damaged frame behind which whole transactions follow is a loss, whatever the mark says: after a power cut
-/// it may be a second old.
+/// A damaged frame behind which whole transactions follow is a loss, whatever the mark says: after a power
+/// cut it may be a second old.
 #[tokio::test]
 async fn whole_frames_after_a_damaged_one_are_reported() {
     let [(_, killed), _] = killed().await;
