@@ -230,7 +230,7 @@ impl LogReader {
     /// What the database at `path` says about itself, and what its rows show; nothing if there is no database
     /// yet. Changes nothing.
     pub(crate) async fn look(path: &Path) -> Result<Option<(Meta, Found)>, StoreError> {
-        if path.metadata().map_or(true, |file| file.len() == 0) {
+        if path.metadata().map_or(true, |file| !file.is_file() || file.len() == 0) {
             return Ok(None);
         }
         let mut reader = Self::open(path).await?;
