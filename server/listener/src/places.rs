@@ -9,10 +9,7 @@ use std::{
     cmp::Reverse,
     collections::{BTreeMap, HashMap},
     net::{IpAddr, Ipv6Addr},
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -26,6 +23,9 @@ pub const MAX_NEWCOMERS: usize = 4096;
 
 /// How long a newcomer may keep others out.
 pub const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The log says once in this time that places are short, however often they are.
+const QUIET: Duration = Duration::from_mins(1);
 
 /// All places of a listener.
 #[derive(Debug)]
@@ -45,6 +45,8 @@ struct Taken {
     /// By number, and so in the order in which they came.
     newcomers: BTreeMap<u64, Newcomer>,
     last_number: u64,
+    /// When the log said last that places are short.
+    said_at: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -73,7 +75,6 @@ pub struct Place {
     places: Arc<Places>,
     address: IpAddr,
     number: u64,
-    settled: AtomicBool,
     leave: Arc<Notify>,
 }
 
@@ -94,6 +95,10 @@ impl Places {
         let taken = self.lock();
         if taken.connections < self.max && taken.newcomers.len() < self.max_newcomers {
             return Room::Free;
+        }
+        if taken.connections > self.max {
+            // Somebody was told to leave and holds an open file until then.
+            return Room::Full;
         }
         // All newcomers came in the order of their numbers: where the first is too young, all are.
         match taken.newcomers.values().next() {
@@ -126,14 +131,13 @@ impl Places {
         let number = taken.last_number;
         let leave = Arc::new(Notify::new());
         taken.newcomers.insert(number, Newcomer { address, since: now, leave: Arc::clone(&leave) });
-        if taken.connections == self.max {
+        if taken.connections >= self.max && taken.may_say(now) {
             tracing::warn!(connections = self.max, "the limit of open connections is reached");
-        } else if taken.of(address) == self.max_per_address {
+        } else if taken.of(address) >= self.max_per_address && taken.may_say(now) {
             tracing::warn!(%address, connections = self.max_per_address, "an address has all it may have");
         }
         drop(taken);
-        let places = Arc::clone(self);
-        Some(Place { places, address, number, settled: AtomicBool::new(false), leave })
+        Some(Place { places: Arc::clone(self), address, number, leave })
     }
 
     fn lock(&self) -> MutexGuard<'_, Taken> {
@@ -147,8 +151,17 @@ impl Taken {
         self.by_address.get(&address).copied().unwrap_or_default()
     }
 
+    /// Whether the log may say again that places are short.
+    fn may_say(&mut self, now: Instant) -> bool {
+        let may_say = self.said_at.is_none_or(|said_at| said_at + QUIET <= now);
+        if may_say {
+            self.said_at = Some(now);
+        }
+        may_say
+    }
+
     /// Tells the oldest newcomer to leave that had its time: among those of this address, or else of the
-    /// address that has most. Its place is free from now on. Whether there was one.
+    /// address that has most. Its place is free when it has left. Whether there was one.
     fn cut_newcomer(&mut self, now: Instant, of: Option<IpAddr>) -> bool {
         let mut oldest: HashMap<IpAddr, (usize, u64)> = HashMap::new();
         for (number, newcomer) in &self.newcomers {
@@ -161,7 +174,6 @@ impl Taken {
             return false;
         };
         newcomer.leave.notify_one();
-        self.leave(newcomer.address);
         true
     }
 
@@ -180,7 +192,6 @@ impl Place {
     /// A request came: the client is no newcomer any more.
     pub fn settle(&self) {
         if self.places.lock().newcomers.remove(&self.number).is_some() {
-            self.settled.store(true, Ordering::Relaxed);
             self.places.changed.notify_one();
         }
     }
@@ -194,10 +205,8 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         let mut taken = self.places.lock();
-        // A newcomer that is not known any more was cut, and its place is given to another.
-        if taken.newcomers.remove(&self.number).is_some() || self.settled.load(Ordering::Relaxed) {
-            taken.leave(self.address);
-        }
+        taken.newcomers.remove(&self.number);
+        taken.leave(self.address);
         drop(taken);
         self.places.changed.notify_one();
     }
@@ -241,7 +250,8 @@ mod tests {
             [&honest, &first, &second, &third, &next].map(was_cut),
             [false, true, false, false, false]
         );
-        // The place of the one that was cut is given away once.
+        // Until the one that was cut has left, nobody else comes.
+        assert_eq!(places.room(later), Room::Full);
         drop(first);
         assert_eq!(places.room(later), Room::ForNewcomer);
         drop(second);

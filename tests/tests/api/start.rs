@@ -129,8 +129,9 @@ async fn a_log_in_json_holds_nothing_else() {
     let directory = tempfile::tempdir().unwrap();
     let refusal = refused(directory.path(), &["--log-format=json", "--token-auth-file=missing.csv"]).await;
     assert_eq!(refusal.code, Some(2));
-    let last = refusal.stderr.lines().map(|line| serde_json::from_str::<Value>(line).expect(line)).last();
-    let message = last.unwrap()["message"].to_string();
+    let lines: Vec<Value> =
+        refusal.stderr.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    let message = lines.last().unwrap()["message"].to_string();
     assert!(message.contains("--token-auth-file") && message.contains("missing.csv"), "{message}");
 }
 
