@@ -142,7 +142,9 @@ mod tests {
             ),
         ] {
             let (sender, receiver) = mpsc::unbounded_channel();
-            wishes.into_iter().for_each(|wish| sender.send(wish).unwrap());
+            for wish in wishes {
+                sender.send(wish).unwrap();
+            }
             let server = async |mut stopping: watch::Receiver<bool>| {
                 stopping.wait_for(|stopping| *stopping).await.unwrap();
                 if finishes { Ok(()) } else { pending().await }

@@ -137,7 +137,8 @@ mod tests {
 
     #[test]
     fn writes_are_refused_while_memory_is_short() {
-        let table: [(Option<u64>, fn() -> Option<u64>, bool); 4] = [
+        type Used = fn() -> Option<u64>;
+        let table: [(Option<u64>, Used, bool); 4] = [
             (None, || Some(u64::MAX), false),
             (Some(100), || Some(99), false),
             (Some(100), || Some(100), true),
