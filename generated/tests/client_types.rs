@@ -59,6 +59,8 @@ const LEFT_OUT_WHEN_EMPTY: &[(&str, &str)] = &[
 
 /// Fields that the published schemas describe differently.
 const DIFFERENT_IN_SCHEMAS: &[(&str, &str)] = &[
+    // Conditions of services may have none.
+    ("meta.v1.Condition", "lastTransitionTime"),
     // A rule requires it.
     ("flowcontrol.apiserver.orch.io.v1.LimitedPriorityLevelConfiguration", "limitResponse"),
     // Absence is written as null.
