@@ -64,7 +64,6 @@ const DIFFERENT_IN_SCHEMAS: &[(&str, &str)] = &[
     // A rule requires it.
     ("flowcontrol.apiserver.orch.io.v1.LimitedPriorityLevelConfiguration", "limitResponse"),
     // Absence is written as null.
-    ("apps.v1.DaemonSetSpec", "selector"),
     ("core.v1.ScaleIOPersistentVolumeSource", "secretRef"),
     ("core.v1.ScaleIOVolumeSource", "secretRef"),
     ("storage.orch.io.v1.CSINodeSpec", "drivers"),
