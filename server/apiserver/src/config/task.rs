@@ -55,7 +55,7 @@ pub struct FileFlags {
 struct Subcommand {
     name: &'static str,
     about: &'static str,
-    parse: fn(clap::Command, &[OsString]) -> Result<Task, clap::Error>,
+    parse: fn(&Subcommand, &[OsString]) -> Result<Task, clap::Error>,
 }
 
 static SUBCOMMANDS: &[Subcommand] = &[
@@ -64,25 +64,25 @@ static SUBCOMMANDS: &[Subcommand] = &[
         about: "Checks the database: its pages, the checksum of every row, and whether everything is there that \
                 was acknowledged. Changes nothing. Exit code 0 where all is well, 1 where it is not, 2 where \
                 there is no database",
-        parse: |command, arguments| read(command, arguments, Task::Check),
+        parse: |this, arguments| read(this, arguments, Task::Check),
     },
     Subcommand {
         name: "repair",
         about: "Makes a new database of every row that can be read, names what is lost, and keeps the old files. \
                 The server must not be running",
-        parse: |command, arguments| read(command, arguments, Task::Repair),
+        parse: |this, arguments| read(this, arguments, Task::Repair),
     },
     Subcommand {
         name: "backup",
         about: "Copies the database into a new file (- for stdout), as it is at one moment, and checks the copy. \
                 The server may be running",
-        parse: |command, arguments| read(command, arguments, Task::Backup),
+        parse: |this, arguments| read(this, arguments, Task::Backup),
     },
     Subcommand {
         name: "restore",
         about: "Makes the database of a copy. The server must not be running, and there must be no database yet. \
                 Clients get a new history: no version comes twice",
-        parse: |command, arguments| read(command, arguments, Task::Restore),
+        parse: |this, arguments| read(this, arguments, Task::Restore),
     },
 ];
 
@@ -90,10 +90,7 @@ static SUBCOMMANDS: &[Subcommand] = &[
 pub(super) fn parse(arguments: &[OsString]) -> Option<Result<Task, clap::Error>> {
     let name = arguments.get(1)?;
     let subcommand = SUBCOMMANDS.iter().find(|subcommand| OsStr::new(subcommand.name) == name)?;
-    let command = clap::Command::new(subcommand.name)
-        .bin_name(format!("orch-apiserver {}", subcommand.name))
-        .about(subcommand.about);
-    Some((subcommand.parse)(command, &arguments[1..]))
+    Some((subcommand.parse)(subcommand, &arguments[1..]))
 }
 
 /// What `--help` says about them.
@@ -107,10 +104,28 @@ pub(super) fn listing() -> String {
 }
 
 fn read<F: Args + clap::FromArgMatches>(
-    command: clap::Command,
+    subcommand: &Subcommand,
     arguments: &[OsString],
     task: fn(F) -> Task,
 ) -> Result<Task, clap::Error> {
-    let matches = F::augment_args(command).try_get_matches_from(arguments)?;
+    let command = clap::Command::new(subcommand.name).bin_name(format!("orch-apiserver {}", subcommand.name));
+    // Last, because the description of the type of the arguments would take its place.
+    let command = F::augment_args(command).about(subcommand.about);
+    let matches = command.try_get_matches_from(arguments)?;
     Ok(task(F::from_arg_matches(&matches)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_says_what_a_subcommand_does() {
+        for subcommand in SUBCOMMANDS {
+            let arguments = ["orch-apiserver", subcommand.name, "--help"].map(OsString::from);
+            let help = parse(&arguments).unwrap().unwrap_err().to_string();
+            let begin: String = subcommand.about.chars().take(40).collect();
+            assert!(help.starts_with(&begin), "{help}");
+        }
+    }
 }
