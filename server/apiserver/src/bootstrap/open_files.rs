@@ -23,7 +23,7 @@ pub fn affordable_connections(wanted: u32) -> u32 {
     let files = getrlimit(Resource::Nofile).current;
     let connections = affordable(wanted, files);
     if connections < wanted {
-        tracing::warn!(open_files = files, connections, wanted, "the limit of open files allows fewer connections");
+        tracing::warn!(open_files = files, connections, wanted, "too few open files for all connections");
     }
     connections
 }
