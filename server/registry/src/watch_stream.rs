@@ -119,11 +119,10 @@ impl Initial {
     ///
     /// # Errors
     /// 500 for a damaged object among them.
-    pub fn of(request: &WatchRequest<'_>, snapshot: &Snapshot) -> Result<Self> {
+    pub async fn of(request: &WatchRequest<'_>, snapshot: &Snapshot) -> Result<Self> {
         let WatchRequest { target, selection, bookmarks, .. } = request;
         let scope = selection.scope(target.resource, &target.namespace);
-        let objects = selection.select(target.resource, snapshot, &scope, None);
-        let objects = objects.map(|object| object.map(Arc::clone)).collect::<Result<Vec<_>>>()?;
+        let (objects, _) = selection.select(target.resource, snapshot, &scope, None, usize::MAX).await?;
         Ok(Initial { objects: objects.into_iter(), end_mark: bookmarks.then_some(snapshot.revision()) })
     }
 }

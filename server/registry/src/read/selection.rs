@@ -9,6 +9,7 @@ use orch_machinery::selector::{
 };
 use orch_runtime::resource_def::{ResourceDef, Scope};
 use orch_storage::{Key, Object, Scope as StoreScope, Snapshot};
+use tokio::task::yield_now;
 
 use super::{
     index,
@@ -27,6 +28,8 @@ const MAX_SELECTOR_BYTES: usize = 16 * 1024;
 /// How many requirements a selector has at most: each is looked at for each object and each event. People and
 /// controllers write a handful.
 const MAX_TERMS: usize = 128;
+/// After so many objects a list lets others have their turn. To look at an object takes up to 13 us.
+const SLICE: usize = 256;
 
 /// Selectors of a request, parsed.
 #[derive(Debug)]
@@ -183,34 +186,58 @@ impl Selection {
         })
     }
 
-    /// The selected objects in `scope` behind a namespace and name, in the order of their keys. A damaged
-    /// object that may be selected is 500: a client that does not find it would take it for deleted.
-    pub fn select<'a>(
+    /// The selected objects in `scope` behind a namespace and name, at most `limit`, in the order of their keys,
+    /// and whether there are more. Others get their turn while many objects are looked at.
+    ///
+    /// # Errors
+    /// 500 for a damaged object that may be selected: a client that does not find it would take it for deleted.
+    pub async fn select(
+        &self,
+        resource: &ServedResource,
+        snapshot: &Snapshot,
+        scope: &StoreScope,
+        after: Option<(&str, &str)>,
+        limit: usize,
+    ) -> Result<(Vec<Arc<Object>>, bool)> {
+        let mut selected = Vec::new();
+        for (looked_at, candidate) in self.candidates(resource, snapshot, scope, after).enumerate() {
+            if looked_at % SLICE == SLICE - 1 {
+                yield_now().await;
+            }
+            let Some(object) = candidate else { continue };
+            if !self.matches(resource, object)? {
+                continue;
+            }
+            if selected.len() == limit {
+                return Ok((selected, true));
+            }
+            selected.push(Arc::clone(object));
+        }
+        Ok((selected, false))
+    }
+
+    /// The objects in `scope` that have to be looked at, and `None` for some that have not.
+    fn candidates<'a>(
         &'a self,
         resource: &'a ServedResource,
         snapshot: &'a Snapshot,
         scope: &'a StoreScope,
         after: Option<(&'a str, &'a str)>,
-    ) -> impl Iterator<Item = Result<&'a Arc<Object>>> {
+    ) -> Box<dyn Iterator<Item = Option<&'a Arc<Object>>> + Send + 'a> {
         // No index has the objects that cannot be read.
         let can_use_index = !matches!(scope, StoreScope::Name(..)) && !snapshot.has_unreadable();
-        let candidates: Box<dyn Iterator<Item = &Arc<Object>>> =
-            match index::usable(resource.def, &self.labels, &self.fields) {
-                Some((index, value)) if can_use_index => {
-                    Box::new(snapshot.with_term(index, value, scope, after))
+        match index::usable(resource.def, &self.labels, &self.fields) {
+            Some((index, value)) if can_use_index => {
+                Box::new(snapshot.with_term(index, value, scope, after).map(Some))
+            }
+            _ => match Wanted::of(&self.labels) {
+                Some(wanted) => {
+                    let admits = move |digest| wanted.admits(digest);
+                    Box::new(snapshot.in_scope_by_digest(scope, after, digest, admits))
                 }
-                _ => match Wanted::of(&self.labels) {
-                    Some(wanted) => {
-                        let admits = move |digest| wanted.admits(digest);
-                        Box::new(snapshot.in_scope_by_digest(scope, after, digest, admits))
-                    }
-                    None => Box::new(snapshot.in_scope(scope, after)),
-                },
-            };
-        candidates.filter_map(move |object| match self.matches(resource, object) {
-            Ok(matches) => matches.then_some(Ok(object)),
-            Err(error) => Some(Err(error)),
-        })
+                None => Box::new(snapshot.in_scope(scope, after).map(Some)),
+            },
+        }
     }
 }
 
@@ -248,11 +275,11 @@ fn refused(error: &SelectorError) -> ApiError {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
+    use std::{future::poll_fn, pin::pin, sync::Arc};
 
     use orch_storage::{Body, Change, Indexer, Key, Storage};
 
-    use super::{MAX_SELECTOR_BYTES, MAX_TERMS, Selection};
+    use super::{MAX_SELECTOR_BYTES, MAX_TERMS, SLICE, Selection};
     use crate::{
         catalog::{Catalog, ServedResource},
         error::{ApiError, Result},
@@ -297,7 +324,7 @@ mod tests {
                 let body = Body::new(text.into(), 6.min(text.len()));
                 storage.commit(Change::Create { key, body }).await.unwrap();
             }
-            assert_eq!(selected(resource, &storage, "").unwrap(), ["a", "broken", "c"]);
+            assert_eq!(selected(resource, &storage, "").await.unwrap(), ["a", "broken", "c"]);
             for (fields, expected) in [
                 ("{}=t", None),
                 ("{}!=t", None),
@@ -307,7 +334,7 @@ mod tests {
                 ("metadata.name=none,{}=t", Some(vec![])),
             ] {
                 let fields = fields.replace("{}", field);
-                match (selected(resource, &storage, &fields), expected) {
+                match (selected(resource, &storage, &fields).await, expected) {
                     (Ok(names), Some(expected)) => assert_eq!(names, expected, "{fields}"),
                     (Err(ApiError::Internal { public, .. }), None) => {
                         let expected = r#""broken" in namespace "n" cannot be read"#;
@@ -320,11 +347,39 @@ mod tests {
     }
 
     /// The names of what a field selector selects.
-    fn selected(resource: &ServedResource, storage: &Storage, fields: &str) -> Result<Vec<String>> {
+    async fn selected(resource: &ServedResource, storage: &Storage, fields: &str) -> Result<Vec<String>> {
         let selection = Selection::parse("", fields, "").unwrap();
         let snapshot = storage.snapshot(&resource.storage_name);
         let scope = selection.scope(resource, "n");
-        let found = selection.select(resource, &snapshot, &scope, None);
-        found.map(|object| object.map(|object| object.key().name.to_string())).collect()
+        let (found, _) = selection.select(resource, &snapshot, &scope, None, usize::MAX).await?;
+        Ok(found.iter().map(|object| object.key().name.to_string()).collect())
+    }
+
+    /// With every kind of selector, whether it selects much or nothing.
+    #[tokio::test]
+    async fn a_long_list_lets_others_have_their_turn() {
+        let catalog = Catalog::new(&orch_meta::KUBERNETES, orch_api::registry().iter().copied());
+        let storage = Storage::in_memory();
+        let resource = catalog.resource("", "v1", "namespaces").unwrap();
+        for number in 0..5 * SLICE {
+            let key = Key::new(resource.storage_name.clone(), "", format!("n{number}"));
+            storage.commit(Change::Create { key, body: Body::new(br#"{"v":""}"#.into(), 6) }).await.unwrap();
+        }
+        let snapshot = storage.snapshot(&resource.storage_name);
+        for (labels, fields, expected) in
+            [("", "", 5 * SLICE), ("a=b", "", 0), ("!a", "", 5 * SLICE), ("", "status.phase=none", 0)]
+        {
+            let selection = Selection::parse(labels, fields, "").unwrap();
+            let scope = selection.scope(resource, "");
+            let mut list = pin!(selection.select(resource, &snapshot, &scope, None, usize::MAX));
+            let mut turns = 0;
+            let (found, _) = poll_fn(|context| {
+                turns += 1;
+                list.as_mut().poll(context)
+            })
+            .await
+            .unwrap();
+            assert_eq!((found.len(), turns), (expected, 6), "{labels:?} {fields:?}");
+        }
     }
 }

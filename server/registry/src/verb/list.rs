@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use orch_storage::{Object, Snapshot, StoreError};
+use orch_storage::{Snapshot, StoreError};
 
 use crate::{
     answer::{Answer, List},
@@ -35,7 +35,7 @@ pub async fn page(cx: &RequestContext<'_>, request: &ListRequest<'_>, limit: Opt
         ListStart::First { version, version_match } => {
             let shown = Shown::of(version, version_match, request.limit.is_some());
             let snapshot = shown.snapshot(cx.core.objects(), request.target.resource).await?;
-            cut(cx, request, &snapshot, None, limit)
+            cut(cx, request, &snapshot, None, limit).await
         }
         ListStart::Continued(token) => {
             let key = cx.core.continue_key();
@@ -45,7 +45,7 @@ pub async fn page(cx: &RequestContext<'_>, request: &ListRequest<'_>, limit: Opt
                 return Err(ApiError::BadRequest(message.to_owned()));
             };
             let snapshot = continued(cx, request, &position).await?;
-            cut(cx, request, &snapshot, Some(&position), limit)
+            cut(cx, request, &snapshot, Some(&position), limit).await
         }
     }
 }
@@ -77,7 +77,7 @@ async fn continued(
 ///
 /// # Errors
 /// 500 for a damaged object on the page.
-fn cut(
+async fn cut(
     cx: &RequestContext<'_>,
     request: &ListRequest<'_>,
     snapshot: &Snapshot,
@@ -87,10 +87,8 @@ fn cut(
     let ListRequest { target, selection, .. } = request;
     let after = position.map(|position| (position.namespace.as_str(), position.name.as_str()));
     let scope = selection.scope(target.resource, &target.namespace);
-    let mut wanted = selection.select(target.resource, snapshot, &scope, after);
     let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-    let objects = wanted.by_ref().take(limit).map(|object| object.map(Arc::clone));
-    let objects = objects.collect::<Result<Vec<Arc<Object>>>>()?;
+    let (objects, has_more) = selection.select(target.resource, snapshot, &scope, after, limit).await?;
     let mut page = List {
         resource: Arc::clone(target.resource),
         revision: snapshot.revision(),
@@ -98,7 +96,7 @@ fn cut(
         continue_token: String::new(),
         remaining: None,
     };
-    if page.objects.len() < limit || wanted.next().is_none() {
+    if !has_more {
         return Ok(page);
     }
     let listed = position.map_or(0, |position| position.listed) + page.objects.len() as u64;

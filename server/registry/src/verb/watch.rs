@@ -30,7 +30,7 @@ pub async fn watch(cx: &RequestContext<'_>, request: WatchRequest<'_>) -> Result
     let (initial, after) = if request.initial_events.unwrap_or(starts_anywhere) {
         let shown = Shown::of(request.version, Some(VersionMatch::NotOlderThan), false);
         let snapshot = shown.snapshot(core.objects(), resource).await?;
-        (Some(Initial::of(&request, &snapshot)?), snapshot.revision())
+        (Some(Initial::of(&request, &snapshot).await?), snapshot.revision())
     } else {
         // Without initial events and without a version, the stream starts now.
         let after = match request.version {
