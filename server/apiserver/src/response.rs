@@ -64,10 +64,7 @@ pub fn respond(
             let (chunks, length) = match representation.media_type.syntax() {
                 Syntax::Json => list_body::chunks(form, list, now),
                 Syntax::Yaml => (yaml_text::list(form, list, now)?, None),
-                Syntax::Protobuf => {
-                    let (chunks, length) = protobuf_body::list(form, list)?;
-                    (chunks, Some(length))
-                }
+                Syntax::Protobuf => protobuf_body::list(form, list)?,
             };
             streamed(representation, chunks, length)
         }

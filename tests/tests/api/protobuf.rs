@@ -1,7 +1,10 @@
 //! Answers in protobuf: the same as in JSON, for objects, lists, watches and failures.
 
+use std::io::Read as _;
+
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use bytes::{Buf, Bytes};
+use flate2::read::GzDecoder;
 use http::Method;
 use orch_api::{
     core::v1::CONFIG_MAP_TYPE,
@@ -124,10 +127,6 @@ async fn lists_are_answered_whole_and_in_pages() {
             list["metadata"]["remainingItemCount"], plain["metadata"]["remainingItemCount"],
             "{query}"
         );
-        let none = Vec::new();
-        let items = |list: &Value| -> Vec<Value> {
-            list["items"].as_array().unwrap_or(&none).iter().map(typed).collect()
-        };
         assert_eq!(items(&list), items(&plain), "{query}");
     }
     let accept = format!("{ORCH};as=PartialObjectMetadataList;v=v1;g=meta.orch.io");
@@ -135,6 +134,31 @@ async fn lists_are_answered_whole_and_in_pages() {
     assert_eq!(metadata["kind"], "PartialObjectMetadataList");
     assert_eq!(metadata["items"].as_array().unwrap().len(), 9);
     assert!(metadata["items"].as_array().unwrap().iter().all(|item| typed(item).get("data").is_none()));
+}
+
+/// So long that it is not measured at once: its length is not known before.
+#[tokio::test]
+async fn long_lists_are_answered_piece_by_piece() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    for index in 0..600 {
+        admin.post(CONFIG_MAPS, &config_map(&format!("m{index}"), &"x".repeat(300))).await.expect(201);
+    }
+    let plain = admin.get(CONFIG_MAPS).await.expect(200);
+    let answer = get(&admin, CONFIG_MAPS, ORCH).await;
+    assert_eq!(answer.header("content-length"), "");
+    assert_eq!(items(&read(&answer.body, &LIST_TYPE)), items(&plain));
+
+    let request = admin.request(Method::GET, CONFIG_MAPS).header("accept", ORCH);
+    let compressed = request.header("accept-encoding", "gzip").send().await;
+    assert_eq!(compressed.header("content-encoding"), "gzip");
+    let mut bytes = Vec::new();
+    GzDecoder::new(&compressed.body[..]).read_to_end(&mut bytes).unwrap();
+    assert_eq!(bytes, answer.body);
+}
+
+fn items(list: &Value) -> Vec<Value> {
+    list["items"].as_array().into_iter().flatten().map(typed).collect()
 }
 
 /// An event: its type and its object, which is a document.

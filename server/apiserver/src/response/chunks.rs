@@ -21,7 +21,8 @@ pub const CHUNK: usize = 32 * 1024;
 /// Shorter bodies are not compressed: the time is worth more than the bytes.
 pub const COMPRESS_ABOVE: usize = 128 * 1024;
 
-/// The pieces of a body; an error is the last of them.
+/// The pieces of a body; an error is the last of them. An empty piece says that there is more to do before the
+/// next one can be sent: the body waits for its next turn, so that others have theirs.
 pub type Chunks = Box<dyn Iterator<Item = Result<Bytes, CutOff>> + Send>;
 
 /// The rest of an answer cannot be written; the log says why.
@@ -58,11 +59,15 @@ pub fn gzip(mut chunks: Chunks) -> Result<Chunks, Chunks> {
         let Some(chunk) = chunks.next() else {
             return Err(Box::new(first.into_iter()));
         };
-        bytes += chunk.as_ref().map_or(0, Bytes::len);
-        let is_cut_off = chunk.is_err();
+        let (length, is_cut_off) = (chunk.as_ref().map_or(0, Bytes::len), chunk.is_err());
+        bytes += length;
         first.push(chunk);
         if is_cut_off {
             return Err(Box::new(first.into_iter()));
+        }
+        if length == 0 {
+            // Only long bodies take more than one turn.
+            break;
         }
     }
     let chunks = Box::new(first.into_iter().chain(chunks));
@@ -87,6 +92,7 @@ impl Iterator for Gzip {
                 return Some(Ok(self.encoder.take()?.finish().expect(MEMORY).into()));
             };
             match chunk {
+                Ok(chunk) if chunk.is_empty() => return Some(Ok(chunk)),
                 Ok(chunk) => encoder.write_all(&chunk).expect(MEMORY),
                 Err(cut_off) => {
                     self.encoder = None;
@@ -112,9 +118,13 @@ impl HttpBody for ChunkBody {
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        _cx: &mut Context<'_>,
+        context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, CutOff>>> {
         let chunk = if self.ended { None } else { self.chunks.next() };
+        if matches!(&chunk, Some(Ok(chunk)) if chunk.is_empty()) {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         let length = chunk.as_ref().map_or(0, |chunk| chunk.as_ref().map_or(0, |chunk| chunk.len() as u64));
         self.ended = !matches!(chunk, Some(Ok(_)));
         self.remaining = self.remaining.map(|remaining| remaining.saturating_sub(length));

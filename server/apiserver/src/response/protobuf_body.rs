@@ -1,6 +1,8 @@
 //! Answers in protobuf. They are made from the stored objects by their type tables: documents, lists object
 //! by object, and the frames of watches.
 
+use std::mem::take;
+
 use bytes::Bytes;
 use orch_machinery::protobuf::{self, ListFrame, ProtobufError};
 use orch_meta::meta::v1::{LIST_META_TYPE, OBJECT_META_TYPE, STATUS_TYPE};
@@ -18,8 +20,7 @@ use orch_storage::Object;
 use serde_json::json;
 
 use super::{
-    chunks::{CHUNK, Chunks},
-    list_body::cut_off,
+    chunks::{CHUNK, Chunks, CutOff},
     object_text::read,
     representation::{Form, METADATA, METADATA_LIST},
 };
@@ -66,50 +67,101 @@ pub fn frame(word: &str, document: &[u8]) -> Bytes {
     protobuf::watch_event(word, document).into()
 }
 
-/// A list, and its length. Protobuf writes a length before its content. So the objects are written twice, the
-/// first time only to measure them, and memory holds one piece of the list at a time.
+/// The pieces of a list, and their length together where it is known beforehand. Protobuf writes a length before
+/// its content. So the objects are written twice, the first time only to measure them, and memory holds one
+/// piece of the list at a time. A long list is measured in slices, while its answer has begun.
 ///
 /// # Errors
-/// 500 where an object or the list cannot be written.
-pub fn list(form: Form, list: List) -> Result<(Chunks, u64)> {
-    let mut items = 0;
-    for object in &list.objects {
-        let item = message(&form, &list, object)?;
-        items += protobuf::item_head(item.len()).len() + item.len();
+/// 500 where an object of a short list, or the list, cannot be written.
+pub fn list(form: Form, list: List) -> Result<(Chunks, Option<u64>)> {
+    let is_short = list.objects.len() <= SLICE;
+    let frame = ListFrame { start: Vec::new(), end: Vec::new() };
+    let mut message = ListMessage { form, list, next: 0, items: 0, frame, state: State::Measures };
+    let length = if is_short {
+        message.measure()?;
+        Some(message.begin()?)
+    } else {
+        None
+    };
+    Ok((Box::new(std::iter::from_fn(move || message.chunk())), length))
+}
+
+/// So many objects are measured in one turn.
+const SLICE: usize = 256;
+
+/// A list on its way to the client.
+struct ListMessage {
+    form: Form,
+    list: List,
+    /// The first object that is not measured, or not written yet.
+    next: usize,
+    /// The bytes of the items that were measured.
+    items: usize,
+    /// What stands before and after the items and is not written yet.
+    frame: ListFrame,
+    state: State,
+}
+
+enum State {
+    Measures,
+    Writes,
+    Ended,
+}
+
+impl ListMessage {
+    fn chunk(&mut self) -> Option<std::result::Result<Bytes, CutOff>> {
+        let chunk = match self.state {
+            State::Measures if self.next < self.list.objects.len() => self.measure().map(|()| Bytes::new()),
+            State::Measures => self.begin().map(|_| Bytes::new()),
+            State::Writes => self.write(),
+            State::Ended => return None,
+        };
+        Some(chunk.map_err(|error| {
+            self.state = State::Ended;
+            tracing::error!(?error, "a list is cut off: the rest cannot be written");
+            CutOff
+        }))
     }
-    let meta = json!({
-        "resourceVersion": list.revision.to_string(),
-        "continue": list.continue_token,
-        "remainingItemCount": list.remaining,
-    });
-    let frame = list_frame(&form, &list.resource, &meta, items)?;
-    let length = (frame.start.len() + items + frame.end.len()) as u64;
-    let mut next = 0;
-    let mut start = Some(frame.start);
-    let mut end = Some(frame.end);
-    let chunks = std::iter::from_fn(move || {
-        end.as_ref()?;
-        let mut out = start.take().unwrap_or_default();
+
+    /// Measures the next objects.
+    fn measure(&mut self) -> Result<()> {
+        for object in self.list.objects[self.next..].iter().take(SLICE) {
+            let item = message(&self.form, &self.list, object)?;
+            self.items += protobuf::item_head(item.len()).len() + item.len();
+            self.next += 1;
+        }
+        Ok(())
+    }
+
+    /// All is measured: makes what stands around the items. Returns the length of the whole.
+    fn begin(&mut self) -> Result<u64> {
+        let meta = json!({
+            "resourceVersion": self.list.revision.to_string(),
+            "continue": self.list.continue_token,
+            "remainingItemCount": self.list.remaining,
+        });
+        self.frame = list_frame(&self.form, &self.list.resource, &meta, self.items)?;
+        self.next = 0;
+        self.state = State::Writes;
+        Ok((self.frame.start.len() + self.items + self.frame.end.len()) as u64)
+    }
+
+    /// The next piece.
+    fn write(&mut self) -> Result<Bytes> {
+        let mut out = take(&mut self.frame.start);
         while out.len() < CHUNK {
-            let Some(object) = list.objects.get(next) else {
-                out.extend(end.take().unwrap_or_default());
+            let Some(object) = self.list.objects.get(self.next) else {
+                out.extend(take(&mut self.frame.end));
+                self.state = State::Ended;
                 break;
             };
-            next += 1;
-            match message(&form, &list, object) {
-                Ok(item) => {
-                    out.extend(protobuf::item_head(item.len()));
-                    out.extend(item);
-                }
-                Err(error) => {
-                    end = None;
-                    return Some(Err(cut_off(object, &error)));
-                }
-            }
+            let item = message(&self.form, &self.list, object)?;
+            out.extend(protobuf::item_head(item.len()));
+            out.extend(item);
+            self.next += 1;
         }
-        Some(Ok(Bytes::from(out)))
-    });
-    Ok((Box::new(chunks), length))
+        Ok(out.into())
+    }
 }
 
 /// A list without objects and without a version.
