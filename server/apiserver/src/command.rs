@@ -11,7 +11,11 @@ use std::{
 use orch_runtime::{resource_def::GroupVersionDef, vocabulary::Vocabulary};
 
 use crate::{
-    bootstrap::{self, logging, signals},
+    bootstrap::{
+        self,
+        logging::{self, LostLines},
+        signals,
+    },
     config::{self, Config, DataDir, Invocation, LogFormat, Task},
     server::Server,
     start_error::StartError,
@@ -32,7 +36,7 @@ pub fn main_with(
 /// serves until it is told to stop. Returns the exit code: 0 after a requested shutdown, 2 for an error in
 /// the configuration, 1 for other errors. At least one vocabulary is required; the first is the default.
 pub fn run(vocabularies: &[&'static Vocabulary], complete: impl FnOnce(Server) -> Server) -> ExitCode {
-    let mut logs_json = false;
+    let (mut log, mut logs_json) = (None, false);
     let outcome = match config::parse(std::env::args_os(), vocabularies) {
         Ok(Invocation::Show(text)) => {
             // A closed pipe is no error: nobody wants to read the text.
@@ -45,16 +49,23 @@ pub fn run(vocabularies: &[&'static Vocabulary], complete: impl FnOnce(Server) -
         }
         Ok(Invocation::Serve(config)) => {
             logs_json = config.logging.format == LogFormat::Json;
-            serve(*config, complete)
+            let log = log.insert(logging::start(&config.logging));
+            serve(*config, log.lost_lines(), complete)
         }
         Err(error) => Err(error),
     };
+    if let Err(error) = &outcome
+        && logs_json
+    {
+        tracing::error!("{error}");
+    }
+    if let Some(log) = log {
+        log.flush();
+    }
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            if logs_json {
-                tracing::error!("{error}");
-            } else {
+            if !logs_json {
                 // Where nobody can read it, the exit code has to do.
                 let _ = writeln!(io::stderr(), "{}: {error}", program_name());
             }
@@ -63,8 +74,11 @@ pub fn run(vocabularies: &[&'static Vocabulary], complete: impl FnOnce(Server) -
     }
 }
 
-fn serve(config: Config, complete: impl FnOnce(Server) -> Server) -> Result<(), StartError> {
-    let lost_lines = logging::start(&config.logging);
+fn serve(
+    config: Config,
+    lost_lines: LostLines,
+    complete: impl FnOnce(Server) -> Server,
+) -> Result<(), StartError> {
     let patience = config.serving.shutdown_grace_period + CLOSING_TIME;
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| StartError::Runtime(format!("cannot start threads: {error}")))?;

@@ -1,9 +1,18 @@
 //! Starts that cannot succeed: one clear line on standard error and exit code 2, before anything listens.
 
-use std::{fs::Permissions, os::unix::fs::PermissionsExt, path::Path, process::Stdio, time::Duration};
+use std::{
+    fs::{File, Permissions},
+    future,
+    os::unix::fs::PermissionsExt,
+    path::Path,
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
 
-use orch_tests::TestServer;
+use futures_util::{StreamExt, stream};
+use orch_tests::{Client, TestServer};
 use serde_json::Value;
+use tokio::time::sleep;
 
 /// The exit code and the output of a server that refused to start.
 struct Refusal {
@@ -152,10 +161,37 @@ async fn a_log_that_cannot_be_written_does_not_end_the_server() {
     let server = TestServer::options().log("/dev/full").flag("-v3").start().await;
     let admin = server.admin();
     admin.get("/version").await.expect(200);
-    let metrics = admin.get("/metrics").await.text();
-    let lost = metrics.lines().find_map(|line| line.strip_prefix("apiserver_log_lines_lost_total "));
-    let lost: f64 = lost.expect(&metrics).parse().unwrap();
-    assert!(lost >= 2.0, "{lost}");
+    assert!(lost_lines(&admin, 2).await >= 2);
+}
+
+/// The pipe that carries the log has room for 64 KiB, and nobody reads it.
+#[tokio::test]
+async fn a_log_that_nobody_reads_does_not_stop_the_server() {
+    let directory = tempfile::tempdir().unwrap();
+    let pipe = directory.path().join("log");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    // Opened for both, so that nobody waits for the other end.
+    let _reader = File::options().read(true).write(true).open(&pipe).unwrap();
+    let mut server = TestServer::options().log(&pipe).flag("-v3").start().await;
+    let admin = server.admin();
+    let answered = stream::iter(0..6_000).map(|_| admin.get("/version")).buffer_unordered(50);
+    assert!(answered.all(|answer| future::ready(answer.status == 200)).await);
+    assert!(lost_lines(&admin, 1).await >= 1);
+    assert!(server.stop().await.success());
+}
+
+/// How many lines of its log a server has lost; waits until it is so many.
+async fn lost_lines(admin: &Client, expected: u64) -> u64 {
+    let began = Instant::now();
+    loop {
+        let metrics = admin.get("/metrics").await.text();
+        let lost = metrics.lines().find_map(|line| line.strip_prefix("apiserver_log_lines_lost_total "));
+        let lost = lost.expect(&metrics).parse().unwrap();
+        if lost >= expected || began.elapsed() > Duration::from_secs(10) {
+            return lost;
+        }
+        sleep(Duration::from_millis(20)).await;
+    }
 }
 
 #[tokio::test]
