@@ -1,7 +1,7 @@
 //! Copies of a database: made while it is written to, and made into a database again.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
@@ -14,27 +14,38 @@ use crate::evidence::{Evidence, Found};
 use crate::lock::Lock;
 use crate::log::{Log, LogReader};
 use crate::mark::{Mark, sync_directory};
+use crate::repair::remove_database;
 use crate::schema;
 
 /// Only the user of the process may read it: stored objects include secrets.
 const PRIVATE: u32 = 0o600;
 
 /// Copies the database at `path` into the new file `copy`, as it is at one moment, and checks the copy. A
-/// server may be writing meanwhile, and does not wait.
+/// server may be writing meanwhile, and does not wait. The file has its name when it is whole; until then, and
+/// where the process is killed, `.partial` is added to it.
 pub async fn backup(path: &Path, copy: &Path) -> Result<Report, StoreError> {
+    let partial = copy.with_added_extension("partial");
     let failed = |error: io::Error| not_writable(copy, &error);
-    // Made here, so that it has the right mode from the beginning.
-    File::options().write(true).create_new(true).mode(PRIVATE).open(copy).map_err(failed)?;
+    if copy.exists() {
+        return Err(failed(ErrorKind::AlreadyExists.into()));
+    }
+    // It has the right mode from the beginning. Its lock keeps others away who copy into the same file.
+    let file = File::options().create(true).truncate(false).write(true).mode(PRIVATE).open(&partial);
+    let file = file.map_err(failed)?;
+    file.try_lock().map_err(|error| failed(error.into()))?;
     let made = async {
-        LogReader::open(path).await?.copy_into(path, copy).await?;
-        File::open(copy).and_then(|file| file.sync_all()).map_err(failed)?;
+        file.set_len(0).map_err(failed)?;
+        LogReader::open(path).await?.copy_into(path, &partial).await?;
+        file.sync_all().map_err(failed)?;
+        let report = whole(check(&partial).await?, copy)?;
+        fs::rename(&partial, copy).map_err(failed)?;
         sync_directory(copy).map_err(failed)?;
-        whole(check(copy).await?, copy)
+        Ok(report)
     };
     let made = made.await;
     if made.is_err() {
-        // What is half a copy must not be taken for one; the error says why.
-        let _ = fs::remove_file(copy);
+        // Nobody needs half a copy; the error says why.
+        let _ = fs::remove_file(&partial);
     }
     made
 }
@@ -46,6 +57,7 @@ pub async fn restore(copy: &Path, path: &Path) -> Result<Report, StoreError> {
     let evidence = Evidence::gather(path)?;
     let draft = path.with_added_extension("restored");
     let failed = |error: io::Error| not_writable(&draft, &error);
+    remove_database(&draft)?;
     fs::copy(copy, &draft).map_err(|error| not_writable(copy, &error))?;
     fs::set_permissions(&draft, fs::Permissions::from_mode(PRIVATE)).map_err(failed)?;
     whole(check(&draft).await?, copy)?;
@@ -64,11 +76,7 @@ pub async fn restore(copy: &Path, path: &Path) -> Result<Report, StoreError> {
 
     // A log that is left here belongs to the database that is gone.
     evidence.keep_wal(Revision::ZERO)?;
-    for end in ["-wal", "-shm"] {
-        let mut file = path.as_os_str().to_owned();
-        file.push(end);
-        let _ = fs::remove_file(file);
-    }
+    remove_database(path)?;
     fs::rename(&draft, path).map_err(failed)?;
     Mark::of(path, meta.cluster_uid).create(revision).map_err(failed)?;
     Ok(report)

@@ -197,9 +197,9 @@ fn replace(path: &Path, draft: &Path, revision: Revision) -> io::Result<Vec<Path
     Ok(kept)
 }
 
-/// Removes what an earlier repair left that was cut off.
-fn remove_database(path: &Path) -> Result<(), StoreError> {
-    for end in ["", "-wal", "-shm"] {
+/// Removes a database with its logs, such as one that an earlier attempt left that was cut off.
+pub(crate) fn remove_database(path: &Path) -> Result<(), StoreError> {
+    for end in ["", "-wal", "-shm", "-journal"] {
         let mut file = path.as_os_str().to_owned();
         file.push(end);
         match fs::remove_file(&file) {

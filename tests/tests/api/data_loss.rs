@@ -1,12 +1,16 @@
 //! A server whose database has lost acknowledged writes says so, and goes on only where it is told to.
 
-use std::{fs, process::Stdio};
+use std::{
+    fs,
+    process::{Output, Stdio},
+    time::Duration,
+};
 
 use orch_tests::{
     TestServer,
     objects::{CONFIG_MAPS, config_map, name, names, version},
 };
-use tokio::process::Command;
+use tokio::{process::Command, time::sleep};
 
 /// A server with three objects that was killed and whose write-ahead log is gone; with the version of the
 /// last object.
@@ -32,18 +36,37 @@ async fn ended(server: &TestServer, flags: &[&str]) -> (Option<i32>, String) {
 
 /// The exit code and all output of a subcommand on the data of a server.
 async fn perform(server: &TestServer, name: &str, arguments: &[&str]) -> (Option<i32>, String) {
-    let mut command = TestServer::command();
-    command.arg(name).arg("--data-dir").arg(server.data_dir()).args(arguments);
-    run(command).await
+    run(command(server, name, arguments)).await
 }
 
-async fn run(mut command: Command) -> (Option<i32>, String) {
+fn command(server: &TestServer, name: &str, arguments: &[&str]) -> Command {
+    let mut command = TestServer::command();
+    command.arg(name).arg("--data-dir").arg(server.data_dir()).args(arguments);
+    command
+}
+
+async fn run(command: Command) -> (Option<i32>, String) {
+    let output = output(command).await;
+    (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+}
+
+async fn output(mut command: Command) -> Output {
     let mut process = command.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     // Its other end stays open, or the process would end with it.
     let input = process.stdin.take();
     let output = process.wait_with_output().await.unwrap();
     drop(input);
-    (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+    output
+}
+
+/// Starts a process, kills it before long, and does so several times.
+async fn kill(mut command: Command) {
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    for _ in 0..5 {
+        let mut process = command.spawn().unwrap();
+        sleep(Duration::from_millis(rand::random_range(0..40))).await;
+        process.kill().await.unwrap();
+    }
 }
 
 #[tokio::test]
@@ -150,4 +173,31 @@ async fn a_copy_of_a_running_server_is_restored() {
     let list = other.admin().get(CONFIG_MAPS).await.expect(200);
     assert_eq!(names(&list), ["a"]);
     assert!(version(&list).parse::<u64>().unwrap() > version(&late).parse::<u64>().unwrap());
+}
+
+/// The bytes on stdout are the database; nothing stays beside the one that was copied, even where another process
+/// was killed.
+#[tokio::test]
+async fn a_copy_goes_to_stdout() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    admin.post(CONFIG_MAPS, &config_map("a", &"x".repeat(500_000))).await.expect(201);
+    kill(command(&server, "backup", &["-"])).await;
+    let copied = output(command(&server, "backup", &["-"])).await;
+    assert!(copied.status.success() && copied.stderr.is_empty(), "{copied:?}");
+    let left = fs::read_dir(server.data_dir()).unwrap().map(|file| file.unwrap().file_name());
+    assert_eq!(left.filter(|name| name.to_string_lossy().contains("copy")).count(), 0);
+
+    let copy = server.scratch_dir().join("copy.db");
+    fs::write(&copy, copied.stdout).unwrap();
+    let mut other = TestServer::start().await;
+    assert!(other.stop().await.success());
+    for file in ["orch.db", "orch.db.mark"] {
+        fs::remove_file(other.data_dir().join(file)).unwrap();
+    }
+    kill(command(&other, "restore", &[copy.to_str().unwrap()])).await;
+    let (code, said) = perform(&other, "restore", &[copy.to_str().unwrap()]).await;
+    assert!(code == Some(0) || said.contains("is there already"), "{said}");
+    other.restart().await;
+    assert_eq!(names(&other.admin().get(CONFIG_MAPS).await.expect(200)), ["a"], "{said}");
 }

@@ -96,7 +96,10 @@ async fn backup(at: &DataDir, file: &Path) -> Result<(), StartError> {
     let database = existing(at)?;
     let to_stdout = file == Path::new("-");
     let copy = if to_stdout { at.data_dir.join("orch.db.copy") } else { file.to_owned() };
-    if !to_stdout && copy.exists() {
+    if to_stdout {
+        // What another process left that was killed before all was sent.
+        let _ = std::fs::remove_file(&copy);
+    } else if copy.exists() {
         return Err(StartError::configuration(copy.display(), "is there already"));
     }
     let copied =

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use orch_storage::{Revision, Scope, StoreError};
 use orch_storage_sqlite::{backup, check, restore};
@@ -69,6 +70,49 @@ async fn a_restored_copy_begins_a_new_history() {
         storage.shutdown().await.unwrap();
         assert!(check(&target.path()).await.unwrap().is_clean());
     }
+}
+
+/// What a process leaves that is killed while it copies or restores: files that the next one does not trip over.
+#[tokio::test]
+async fn what_was_cut_off_is_begun_again() {
+    let data = DataDir::new();
+    let storage = data.open().await;
+    create(&storage, "a", "x").await.unwrap();
+    let copy = data.directory().join("copy");
+    fs::write(data.directory().join("copy.partial"), "half a copy").unwrap();
+    backup(&data.path(), &copy).await.unwrap();
+    assert!(!data.directory().join("copy.partial").exists());
+
+    // A restored database that has a log with another object, and was not closed.
+    let (target, other) = (DataDir::new(), DataDir::new());
+    let another = other.open().await;
+    create(&another, "other", "x").await.unwrap();
+    let draft = target.path().with_added_extension("restored");
+    fs::copy(other.path(), &draft).unwrap();
+    for end in ["-wal", "-shm"] {
+        let (from, to) = (other.path(), &draft);
+        let named = |path: &Path| format!("{}{end}", path.display());
+        fs::copy(named(&from), named(to)).unwrap();
+    }
+    restore(&copy, &target.path()).await.unwrap();
+    let names = |(name, ..): (String, Revision, String)| name;
+    let restored = listing(&target.open().await).into_iter().map(names);
+    assert!(restored.eq(listing(&storage).into_iter().map(names)));
+}
+
+/// Two processes do not write to one file.
+#[tokio::test]
+async fn a_copy_has_one_writer() {
+    let data = DataDir::new();
+    let storage = data.open().await;
+    create(&storage, "a", "x").await.unwrap();
+    let copy = data.directory().join("copy");
+    let other = fs::File::create(data.directory().join("copy.partial")).unwrap();
+    other.lock().unwrap();
+    assert!(backup(&data.path(), &copy).await.is_err());
+    assert!(data.directory().join("copy.partial").exists());
+    drop(other);
+    backup(&data.path(), &copy).await.unwrap();
 }
 
 #[tokio::test]
