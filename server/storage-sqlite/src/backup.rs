@@ -21,8 +21,8 @@ use crate::schema;
 const PRIVATE: u32 = 0o600;
 
 /// Copies the database at `path` into the new file `copy`, as it is at one moment, and checks the copy. A
-/// server may be writing meanwhile, and does not wait. The file has its name when it is whole; until then, and
-/// where the process is killed, `.partial` is added to it.
+/// server may be writing meanwhile, and does not wait. The file has its name when it is whole; until then,
+/// and where the process is killed, `.partial` is added to it.
 pub async fn backup(path: &Path, copy: &Path) -> Result<Report, StoreError> {
     let partial = copy.with_added_extension("partial");
     let failed = |error: io::Error| not_writable(copy, &error);

@@ -175,8 +175,8 @@ async fn a_copy_of_a_running_server_is_restored() {
     assert!(version(&list).parse::<u64>().unwrap() > version(&late).parse::<u64>().unwrap());
 }
 
-/// The bytes on stdout are the database; nothing stays beside the one that was copied, even where another process
-/// was killed.
+/// The bytes on stdout are the database; nothing stays beside the one that was copied, even where another
+/// process was killed.
 #[tokio::test]
 async fn a_copy_goes_to_stdout() {
     let server = TestServer::start().await;

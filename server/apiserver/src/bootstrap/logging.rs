@@ -1,8 +1,9 @@
 //! The log: to stderr, from the first line on.
 //!
-//! A log that cannot be written (a full disk, a closed pipe) does not end the server, and one that takes no more
-//! for a while (a full pipe) does not stop it. So lines are written by a thread of their own, and what does not fit
-//! into its queue is lost. Lines that are lost are counted, and the log says so as soon as it can be written again.
+//! A log that cannot be written (a full disk, a closed pipe) does not end the server, and one that takes no
+//! more for a while (a full pipe) does not stop it. So lines are written by a thread of their own, and what
+//! does not fit into its queue is lost. Lines that are lost are counted, and the log says so as soon as it
+//! can be written again.
 
 use std::{
     io::{self, IsTerminal, Write, stderr},

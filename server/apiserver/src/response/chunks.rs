@@ -21,8 +21,8 @@ pub const CHUNK: usize = 32 * 1024;
 /// Shorter bodies are not compressed: the time is worth more than the bytes.
 pub const COMPRESS_ABOVE: usize = 128 * 1024;
 
-/// The pieces of a body; an error is the last of them. An empty piece says that there is more to do before the
-/// next one can be sent: the body waits for its next turn, so that others have theirs.
+/// The pieces of a body; an error is the last of them. An empty piece says that there is more to do before
+/// the next one can be sent: the body waits for its next turn, so that others have theirs.
 pub type Chunks = Box<dyn Iterator<Item = Result<Bytes, CutOff>> + Send>;
 
 /// The rest of an answer cannot be written; the log says why.

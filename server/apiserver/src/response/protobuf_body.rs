@@ -67,9 +67,9 @@ pub fn frame(word: &str, document: &[u8]) -> Bytes {
     protobuf::watch_event(word, document).into()
 }
 
-/// The pieces of a list, and their length together where it is known beforehand. Protobuf writes a length before
-/// its content. So the objects are written twice, the first time only to measure them, and memory holds one
-/// piece of the list at a time. A long list is measured in slices, while its answer has begun.
+/// The pieces of a list, and their length together where it is known beforehand. Protobuf writes a length
+/// before its content. So the objects are written twice, the first time only to measure them, and memory
+/// holds one piece of the list at a time. A long list is measured in slices, while its answer has begun.
 ///
 /// # Errors
 /// 500 where an object of a short list, or the list, cannot be written.

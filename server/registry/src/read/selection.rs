@@ -186,11 +186,12 @@ impl Selection {
         })
     }
 
-    /// The selected objects in `scope` behind a namespace and name, at most `limit`, in the order of their keys,
-    /// and whether there are more. Others get their turn while many objects are looked at.
+    /// The selected objects in `scope` behind a namespace and name, at most `limit`, in the order of their
+    /// keys, and whether there are more. Others get their turn while many objects are looked at.
     ///
     /// # Errors
-    /// 500 for a damaged object that may be selected: a client that does not find it would take it for deleted.
+    /// 500 for a damaged object that may be selected: a client that does not find it would take it for
+    /// deleted.
     pub async fn select(
         &self,
         resource: &ServedResource,

@@ -72,7 +72,8 @@ async fn a_restored_copy_begins_a_new_history() {
     }
 }
 
-/// What a process leaves that is killed while it copies or restores: files that the next one does not trip over.
+/// What a process leaves that is killed while it copies or restores: files that the next one does not trip
+/// over.
 #[tokio::test]
 async fn what_was_cut_off_is_begun_again() {
     let data = DataDir::new();
