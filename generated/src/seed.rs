@@ -5,3 +5,6 @@ pub const ROLES: &str = include_str!("../../schema/seed/roles.yaml");
 
 /// Roles of controllers.
 pub const CONTROLLER_ROLES: &str = include_str!("../../schema/seed/controller-roles.yaml");
+
+/// Priority levels and flow schemas.
+pub const FLOW_CONTROL: &str = include_str!("../../schema/seed/flowcontrol.yaml");

@@ -23,7 +23,7 @@ use orch_auth::{
 };
 use orch_controllers::{
     controller::{AnyController, Controller},
-    product::{self, bootstrap_policy, own_service::OwnService, system_namespaces},
+    product::{self, bootstrap_policy, flow_control, own_service::OwnService, system_namespaces},
     runner::Runner,
     selection,
     stats::Monitor,
@@ -417,8 +417,8 @@ fn cannot_listen(error: &ListenError) -> StartError {
     StartError::caused(flag, error)
 }
 
-/// Creates the system namespaces, the roles and bindings that every server has, and the server's own service
-/// where they are missing.
+/// Creates the system namespaces, the roles, bindings, priority levels and flow schemas that every server
+/// has, and the server's own service where they are missing.
 ///
 /// In a new store history begins after them. No client can have seen an earlier version, so one that asks for
 /// it has it from other data.
@@ -433,6 +433,10 @@ async fn create_first_objects(core: &Arc<Core>, own_service: &OwnService) -> Res
     bootstrap_policy::reconcile(&client).await.map_err(|error| {
         let why = status::text_for_operator(&error);
         StartError::Runtime(format!("cannot create the roles that every server has: {why}"))
+    })?;
+    flow_control::ensure_all(&client).await.map_err(|error| {
+        let why = status::text_for_operator(&error);
+        StartError::Runtime(format!("cannot create the priority levels that every server has: {why}"))
     })?;
     // The controller tries again; until then the server does its work without it.
     if let Err(error) = own_service.ensure(&client).await {

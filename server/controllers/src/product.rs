@@ -1,6 +1,7 @@
 //! The controllers of the product's kinds.
 
 pub mod bootstrap_policy;
+pub mod flow_control;
 mod namespace;
 pub mod own_service;
 mod role_aggregation;
@@ -23,6 +24,8 @@ pub fn controllers(own_service: OwnService) -> Vec<Box<dyn AnyController>> {
     vec![
         Box::new(namespace::NamespaceContent),
         Box::new(own_service),
+        Box::new(flow_control::FlowSchemas::default()),
+        Box::new(flow_control::PriorityLevels),
         Box::new(role_aggregation::RoleAggregation::default()),
         Box::new(system_namespaces::SystemNamespaces),
         Box::new(volume_protection::VolumeProtection),

@@ -151,8 +151,29 @@ impl Client {
         configuration: &Tree,
         force: bool,
     ) -> Result<Arc<Object>> {
+        self.apply_to(Target::item(resource, namespace, name), configuration, force).await
+    }
+
+    /// The same for the status of an object, which must be there.
+    ///
+    /// # Errors
+    /// As of an apply to `/status`.
+    pub async fn apply_status(
+        &self,
+        resource: &Arc<ServedResource>,
+        namespace: &str,
+        name: &str,
+        configuration: &Tree,
+        force: bool,
+    ) -> Result<Arc<Object>> {
+        let subresource = resource.def.subresource("status").ok_or(ApiError::UnknownResource)?;
+        let target = Target { subresource: Some(subresource), ..Target::item(resource, namespace, name) };
+        self.apply_to(target, configuration, force).await
+    }
+
+    async fn apply_to(&self, target: Target<'_>, configuration: &Tree, force: bool) -> Result<Arc<Object>> {
         let request = PatchRequest {
-            target: Target::item(resource, namespace, name),
+            target,
             kind: PatchKind::Apply,
             bytes: configuration.to_string().into(),
             force,

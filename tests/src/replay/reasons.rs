@@ -24,8 +24,6 @@ const RULES: &[Rule] = &[
     (|asked| asked.trace.starts_with("gc-"), "garbage collection comes later"),
     (|asked| asked.trace == "rbac-aggregation", "the filling of aggregated roles comes later"),
     (|asked| asked.trace == "rbac-escalation", "the check of what a role grants comes later"),
-    (|asked| asked.trace.ends_with("-builtin"), "objects that every server has come later"),
-    (|asked| asked.trace == "prioritylevel-status", "objects that every server has come later"),
     (|asked| asked.differences.contains("RBAC: allowed by"), "access by roles comes later"),
     (
         |asked| asked.differences.contains("/status/allowed: true, expected false"),

@@ -253,6 +253,8 @@ fn names_of_all() {
     let expected = [
         "namespace",
         "own-service",
+        "flow-schemas",
+        "priority-levels",
         "clusterrole-aggregation-controller",
         "system-namespaces",
         "persistentvolume-protection",
