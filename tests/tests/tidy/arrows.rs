@@ -22,6 +22,7 @@ pub const ARROWS: &[(&str, &[&str])] = &[
     ("orch-storage", &[]),
     ("orch-storage-sqlite", &["orch-storage"]),
     ("orch-auth", &["orch-expression", "orch-outbound", "orch-runtime"]),
+    ("orch-flow", &[]),
     ("orch-listener", &[]),
     ("orch-outbound", &[]),
     (
@@ -34,6 +35,7 @@ pub const ARROWS: &[(&str, &[&str])] = &[
         &[
             "orch-api",
             "orch-auth",
+            "orch-flow",
             "orch-machinery",
             "orch-meta",
             "orch-registry",
@@ -102,6 +104,7 @@ const STRANGERS: &[(&str, &[&str], &str)] = &[
     ),
     ("orch-storage-sqlite", &["hyper", "axum", "http", "serde", "serde_json"], "knows no HTTP and no kinds"),
     ("orch-auth", &["hyper", "axum", "sqlx"], "knows no HTTP"),
+    ("orch-flow", &["tokio", "hyper", "axum", "http", "sqlx"], "it is told the time, and waits for nothing"),
     ("orch-listener", &["axum", "serde", "serde_json", "sqlx"], "knows connections, not what requests mean"),
     ("orch-outbound", &["axum", "serde_json", "sqlx"], "knows connections, not what is said over them"),
     ("orch-registry", &["hyper", "axum", "http", "sqlx"], "knows no HTTP and no database"),

@@ -1,0 +1,444 @@
+//! The seats and queues of one level: who runs, who waits, who is refused, and who is next.
+//!
+//! Queues are served fairly by virtual time (start-time fair queuing). It goes on with the seats that are in
+//! use, divided by the queues that have requests: as fast as the work of one queue would, if all of them were
+//! served at once. Each queue remembers at which virtual time its next request begins, and the request that
+//! would end first is the next one. What a request takes is guessed when it starts and put right when it
+//! ends.
+//!
+//! There may be millions of queues. Only those that have requests exist here.
+
+mod number_hash;
+mod queue;
+
+use std::{cmp::Reverse, collections::BinaryHeap};
+
+use self::{
+    number_hash::NumberMap,
+    queue::{Queue, Waiting},
+};
+use crate::{
+    Nanos, SECOND,
+    config::{LevelKind, Queuing},
+    dealing::deal,
+    demand::{Demand, Observed},
+    width::Width,
+};
+
+/// How long a request is taken to run, before it has ended.
+const GUESS: f64 = 0.003;
+
+/// The seats and queues of a level. `W` is whatever stands for a request that waits.
+#[derive(Debug)]
+pub struct QueueSet<W> {
+    discipline: Discipline,
+    limit: u32,
+    queues: NumberMap<Queue<W>>,
+    totals: Totals,
+    /// Seats of requests that have ended, and until when they are not free.
+    lingering: BinaryHeap<Reverse<(Nanos, u32)>>,
+    demand: Demand,
+    /// The virtual time, in seat-seconds, and the time at which it was so late.
+    virtual_time: f64,
+    synced: Nanos,
+    /// How many requests came to the queues.
+    arrivals: u64,
+    /// The queue that was served last.
+    last_served: u32,
+    next_number: u64,
+}
+
+/// What happens to requests for which there are no seats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Discipline {
+    /// There are always seats.
+    Exempt,
+    Reject,
+    Queue(Queuing),
+}
+
+/// How many requests and seats there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Requests that run.
+    pub running: u32,
+    /// Requests that wait.
+    pub waiting: u32,
+    /// Seats that are not free.
+    pub seats_in_use: u32,
+    /// Seats that are waited for.
+    pub seats_wanted: u32,
+}
+
+/// What becomes of a request.
+#[derive(Debug)]
+pub enum Arrival {
+    /// It runs at once.
+    Runs(Running),
+    /// It waits.
+    Waits(Ticket),
+    /// It is refused.
+    Refused(Refusal),
+}
+
+/// Why a request is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Its queue is full.
+    QueueFull,
+    /// There are no seats, and the level has no queues.
+    ConcurrencyLimit,
+}
+
+/// A request that runs; to be given back to [`QueueSet::finish`].
+#[derive(Debug)]
+#[must_use = "its seats stay taken until it is given back"]
+pub struct Running {
+    queue: Option<u32>,
+    width: Width,
+    started: Nanos,
+}
+
+/// The place of a request that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticket {
+    queue: u32,
+    number: u64,
+}
+
+/// A request that waits, for those who look.
+#[derive(Clone, Copy, Debug)]
+pub struct Waits<'s, W> {
+    /// The number of its queue.
+    pub queue: u32,
+    /// Its place in it, from 0.
+    pub place: usize,
+    /// What it takes.
+    pub width: Width,
+    /// When it came.
+    pub arrived: Nanos,
+    /// What stands for it.
+    pub waiter: &'s W,
+}
+
+/// A queue that has requests, for those who look.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueueView {
+    /// Its number.
+    pub number: u32,
+    /// Requests that wait in it, and the seats that they want.
+    pub waiting: usize,
+    /// Seats that its requests want, in the first and in the widest phase of each.
+    pub seats_wanted: (u32, u32),
+    /// Requests that came through it and run.
+    pub running: u32,
+    /// The seats of these.
+    pub seats_in_use: u32,
+    /// The virtual time at which its next request begins, in seat-seconds.
+    pub next_start: f64,
+    /// The work that waits in it, in seat-seconds.
+    pub work: f64,
+}
+
+impl<W> QueueSet<W> {
+    /// A level of this kind with so many seats.
+    pub fn new(kind: LevelKind, limit: u32, now: Nanos) -> Self {
+        QueueSet {
+            discipline: Discipline::of(kind),
+            limit,
+            queues: NumberMap::default(),
+            totals: Totals::default(),
+            lingering: BinaryHeap::new(),
+            demand: Demand::begin(now),
+            virtual_time: 0.0,
+            synced: now,
+            arrivals: 0,
+            last_served: 0,
+            next_number: 0,
+        }
+    }
+
+    /// Changes the kind. Requests that wait stay where they are.
+    pub fn set_kind(&mut self, kind: LevelKind) {
+        self.discipline = Discipline::of(kind);
+    }
+
+    /// Changes the number of seats. More of them may let requests run: ask for the [next](QueueSet::next).
+    pub fn set_limit(&mut self, now: Nanos, limit: u32) {
+        self.sync(now);
+        self.limit = limit;
+    }
+
+    /// The number of seats.
+    pub fn limit(&self) -> u32 {
+        self.limit
+    }
+
+    /// How many requests and seats there are.
+    pub fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    /// How many queues have requests.
+    pub fn active_queues(&self) -> usize {
+        self.queues.len()
+    }
+
+    /// The demand since the last call.
+    pub fn take_demand(&mut self, now: Nanos) -> Observed {
+        self.sync(now);
+        self.demand.take(now)
+    }
+
+    /// Takes a request in. `waiter` is called where it has to wait; then ask for the
+    /// [next](QueueSet::next), which may be this one.
+    pub fn arrive(&mut self, now: Nanos, flow: u64, width: Width, waiter: impl FnOnce() -> W) -> Arrival {
+        self.sync(now);
+        match self.discipline {
+            Discipline::Exempt => Arrival::Runs(self.run(now, None, width)),
+            Discipline::Reject if self.fits(width) => Arrival::Runs(self.run(now, None, width)),
+            Discipline::Reject => Arrival::Refused(Refusal::ConcurrencyLimit),
+            Discipline::Queue(queuing) => self.arrive_at_queue(now, queuing, flow, width, waiter),
+        }
+    }
+
+    fn arrive_at_queue(
+        &mut self,
+        now: Nanos,
+        queuing: Queuing,
+        flow: u64,
+        width: Width,
+        waiter: impl FnOnce() -> W,
+    ) -> Arrival {
+        let number = self.choose(queuing, flow);
+        if self.totals.waiting == 0 && self.fits(width) {
+            // Nobody is before it.
+            let queue = self.queues.entry(number).or_insert_with(|| Queue::starting(self.virtual_time));
+            queue.next_start += width.work(GUESS);
+            self.last_served = number;
+            return Arrival::Runs(self.run(now, Some(number), width));
+        }
+        let queue = self.queues.entry(number).or_insert_with(|| Queue::starting(self.virtual_time));
+        let is_full = queue.waiting.len() >= queuing.length_limit as usize;
+        if is_full && self.totals.seats_in_use >= self.limit {
+            self.forget_if_idle(number);
+            return Arrival::Refused(Refusal::QueueFull);
+        }
+        let ticket = Ticket { queue: number, number: self.next_number };
+        self.next_number += 1;
+        let waiting = Waiting {
+            number: ticket.number,
+            arrived: now,
+            arrived_virtually: self.virtual_time,
+            width,
+            work: width.work(GUESS),
+            waiter: waiter(),
+        };
+        queue.push(waiting);
+        self.totals.waiting += 1;
+        self.totals.seats_wanted += width.most();
+        self.note_demand(now);
+        Arrival::Waits(ticket)
+    }
+
+    /// The queue of the flow's hand in which the least work waits. The hand is looked through from another
+    /// card each time: where hands overlap, no queue is preferred.
+    fn choose(&mut self, queuing: Queuing, flow: u64) -> u32 {
+        let hand = deal(flow, queuing.queues.max(1), queuing.hand_size.max(1) as usize);
+        let cards = hand.cards();
+        let first = (self.arrivals % cards.len() as u64) as usize;
+        self.arrivals = self.arrivals.wrapping_add(1);
+        if self.totals.waiting == 0 {
+            return cards[first];
+        }
+        let work = |card: u32| self.queues.get(card).map_or(0.0, |queue| queue.work);
+        let mut best = (cards[first], work(cards[first]));
+        for card in cards[first + 1..].iter().chain(&cards[..first]) {
+            let work = work(*card);
+            if work < best.1 {
+                best = (*card, work);
+            }
+        }
+        best.0
+    }
+
+    /// The next request that runs now; none where nobody waits, or the next one does not fit. To be called
+    /// until there is none, whenever somebody came or left.
+    pub fn next(&mut self, now: Nanos) -> Option<(W, Running)> {
+        self.sync(now);
+        if self.totals.waiting == 0 || self.totals.seats_in_use >= self.limit {
+            return None;
+        }
+        let number = self.next_queue()?;
+        let width = self.queues.get(number)?.waiting.front()?.width;
+        if !self.fits(width) {
+            return None;
+        }
+        let queue = self.queues.get_mut(number)?;
+        let first = queue.pop()?;
+        queue.next_start += first.work;
+        queue.bound_next_start();
+        self.last_served = number;
+        self.totals.waiting -= 1;
+        self.totals.seats_wanted -= width.most();
+        Some((first.waiter, self.run(now, Some(number), width)))
+    }
+
+    /// The queue whose first request would end first; among equals the one that comes first after the one
+    /// that was served last.
+    fn next_queue(&self) -> Option<u32> {
+        let distance = |number: u32| number.wrapping_sub(self.last_served).wrapping_sub(1);
+        let mut best: Option<(f64, u32, u32)> = None;
+        for (number, queue) in self.queues.iter() {
+            let Some(first) = queue.waiting.front() else { continue };
+            let (end, distance) = (queue.next_start + first.work, distance(number));
+            let is_before = |(least, at, _)| end.total_cmp(&least).then(distance.cmp(&at)).is_lt();
+            if best.is_none_or(is_before) {
+                best = Some((end, distance, number));
+            }
+        }
+        best.map(|(.., number)| number)
+    }
+
+    /// A request that waits leaves. `None` where it does not wait any more.
+    pub fn leave(&mut self, now: Nanos, ticket: Ticket) -> Option<W> {
+        self.sync(now);
+        let left = self.queues.get_mut(ticket.queue)?.take(ticket.number)?;
+        self.forget_if_idle(ticket.queue);
+        self.totals.waiting -= 1;
+        self.totals.seats_wanted -= left.width.most();
+        self.note_demand(now);
+        Some(left.waiter)
+    }
+
+    /// A request has ended. Returns when its seats are free, where that is later: then ask for the
+    /// [next](QueueSet::next) again.
+    #[expect(clippy::needless_pass_by_value, reason = "whoever gives it back has it no more")]
+    pub fn finish(&mut self, now: Nanos, running: Running) -> Option<Nanos> {
+        self.sync(now);
+        let Running { queue: number, width, started } = running;
+        self.totals.running -= 1;
+        if let Some(number) = number
+            && let Some(queue) = self.queues.get_mut(number)
+        {
+            let took = now.saturating_sub(started) as f64 / SECOND as f64;
+            queue.next_start += (took - GUESS) * f64::from(width.first);
+            queue.bound_next_start();
+            queue.running -= 1;
+            queue.seats_in_use -= width.most();
+            self.forget_if_idle(number);
+        }
+        if width.linger == 0 {
+            self.free(now, width.most());
+            return None;
+        }
+        let until = now + width.linger;
+        self.lingering.push(Reverse((until, width.most())));
+        Some(until)
+    }
+
+    /// A request did not run, although its turn had come.
+    pub fn give_back(&mut self, now: Nanos, mut running: Running) {
+        running.width.linger = 0;
+        self.finish(now, running);
+    }
+
+    /// How many requests wait in the queue of one of them.
+    pub fn length_at(&self, ticket: Ticket) -> usize {
+        self.queues.get(ticket.queue).map_or(0, |queue| queue.waiting.len())
+    }
+
+    /// The requests that wait.
+    pub fn waiting(&self) -> impl Iterator<Item = Waits<'_, W>> {
+        self.queues.iter().flat_map(|(number, queue)| {
+            queue.waiting.iter().enumerate().map(move |(place, waiting)| Waits {
+                queue: number,
+                place,
+                width: waiting.width,
+                arrived: waiting.arrived,
+                waiter: &waiting.waiter,
+            })
+        })
+    }
+
+    /// The queues that have requests.
+    pub fn queues(&self) -> impl Iterator<Item = QueueView> {
+        self.queues.iter().map(|(number, queue)| queue.view(number))
+    }
+
+    fn run(&mut self, now: Nanos, number: Option<u32>, width: Width) -> Running {
+        self.totals.running += 1;
+        self.totals.seats_in_use += width.most();
+        if let Some(number) = number
+            && let Some(queue) = self.queues.get_mut(number)
+        {
+            queue.running += 1;
+            queue.seats_in_use += width.most();
+        }
+        self.note_demand(now);
+        Running { queue: number, width, started: now }
+    }
+
+    /// Whether there are seats. What is wider than all of them runs alone.
+    fn fits(&self, width: Width) -> bool {
+        let Totals { running, seats_in_use, .. } = self.totals;
+        if self.limit == 0 || seats_in_use >= self.limit {
+            return false;
+        }
+        if width.most() > self.limit { running == 0 } else { seats_in_use + width.most() <= self.limit }
+    }
+
+    fn free(&mut self, now: Nanos, seats: u32) {
+        self.totals.seats_in_use -= seats;
+        self.note_demand(now);
+    }
+
+    fn note_demand(&mut self, now: Nanos) {
+        self.demand.set(now, self.totals.seats_in_use + self.totals.seats_wanted);
+    }
+
+    fn forget_if_idle(&mut self, number: u32) {
+        if self.queues.get(number).is_some_and(Queue::is_idle) {
+            self.queues.remove(number);
+        }
+    }
+
+    /// Lets the time go on. Seats become free on the way, each at its time.
+    fn sync(&mut self, now: Nanos) {
+        while let Some(Reverse((until, seats))) = self.lingering.peek().copied()
+            && until <= now
+        {
+            self.lingering.pop();
+            self.go_on(until);
+            self.free(until, seats);
+        }
+        self.go_on(now);
+    }
+
+    fn go_on(&mut self, now: Nanos) {
+        let passed = now.saturating_sub(self.synced) as f64 / SECOND as f64;
+        self.synced = self.synced.max(now);
+        if self.queues.is_empty() {
+            // No queue refers to it, and small numbers are exact.
+            self.virtual_time = 0.0;
+            return;
+        }
+        let seats = (self.totals.seats_in_use + self.totals.seats_wanted).min(self.limit);
+        self.virtual_time += passed * f64::from(seats) / self.queues.len() as f64;
+    }
+}
+
+impl Discipline {
+    fn of(kind: LevelKind) -> Self {
+        match kind {
+            LevelKind::Exempt => Discipline::Exempt,
+            LevelKind::Limited { queuing: None, .. } => Discipline::Reject,
+            LevelKind::Limited { queuing: Some(queuing), .. } => Discipline::Queue(queuing),
+        }
+    }
+}
+
+#[cfg(test)]
+mod simulation;
+#[cfg(test)]
+mod tests;
