@@ -3,6 +3,7 @@
 
 pub mod client;
 mod disk;
+pub mod fleet;
 pub mod kubeconfig;
 pub mod kubectl;
 pub mod objects;

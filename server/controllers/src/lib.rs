@@ -6,6 +6,7 @@
 //! ([`selection`]). The controllers of the product ([`product`]) use nothing that those of a user cannot use.
 
 pub mod controller;
+pub mod events;
 #[cfg(test)]
 mod fixture;
 pub mod key;

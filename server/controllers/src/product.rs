@@ -1,6 +1,7 @@
 //! The controllers of the product's kinds.
 
 pub mod bootstrap_policy;
+mod daemon_set;
 pub mod flow_control;
 mod namespace;
 pub mod own_service;
@@ -22,6 +23,7 @@ use crate::controller::{AnyController, Context};
 /// All of them.
 pub fn controllers(own_service: OwnService) -> Vec<Box<dyn AnyController>> {
     vec![
+        Box::new(daemon_set::DaemonSets::default()),
         Box::new(namespace::NamespaceContent),
         Box::new(own_service),
         Box::new(flow_control::FlowSchemas::default()),

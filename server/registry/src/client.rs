@@ -66,6 +66,11 @@ impl Client {
         Client { core, user: Arc::new(user), name }
     }
 
+    /// What it is called, as a field manager too.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// The core that the client reads and writes.
     pub fn core(&self) -> &Arc<Core> {
         &self.core
@@ -181,6 +186,28 @@ impl Client {
         };
         let cx = self.context();
         stored_object(verb::patch::patch(&cx, request).await?)
+    }
+
+    /// Changes an object by a patch.
+    ///
+    /// # Errors
+    /// As of PATCH.
+    pub async fn patch(
+        &self,
+        resource: &Arc<ServedResource>,
+        namespace: &str,
+        name: &str,
+        kind: PatchKind,
+        patch: &Tree,
+    ) -> Result<Option<Arc<Object>>> {
+        let request = PatchRequest {
+            target: Target::item(resource, namespace, name),
+            kind,
+            bytes: patch.to_string().into(),
+            force: false,
+            options: self.options(),
+        };
+        Ok(object_of(verb::patch::patch(&self.context(), request).await?))
     }
 
     /// Deletes an object; returns whether it is gone at once. Otherwise it waits for its finalizers.

@@ -69,7 +69,8 @@ async fn fields_behind_a_gate_that_is_off_are_dropped() {
 
 #[tokio::test]
 async fn gates_hold_for_templates_too() {
-    let server = TestServer::options().flag("--feature-gates=InPlacePodVerticalScaling=false").start().await;
+    let options = TestServer::options().flag("--feature-gates=InPlacePodVerticalScaling=false");
+    let server = options.flag("--controllers=*,-daemonset-controller").start().await;
     let admin = server.admin();
     let container = &pod("a")["spec"]["containers"][0];
     let daemon_set = json!({

@@ -10,6 +10,7 @@ mod authorization_file;
 mod bad_input;
 mod bindings;
 mod crud;
+mod daemon_sets;
 mod data_loss;
 mod deletion;
 mod discovery;

@@ -135,10 +135,9 @@ fn samples() -> Vec<Sample> {
 
 #[tokio::test]
 async fn each_path_writes_its_own_half() {
-    // The server writes a condition into the status of flow schemas by itself.
-    let flags = ["--runtime-config=api/alpha=true", "--controllers=*,-flow-schemas"];
-    let server =
-        flags.into_iter().fold(TestServer::options(), |options, flag| options.flag(flag)).start().await;
+    // Without controllers that write the same status.
+    let options = TestServer::options().flag("--controllers=namespace");
+    let server = options.flag("--runtime-config=api/alpha=true").start().await;
     let admin = server.admin();
     for sample in samples() {
         check(&admin, &sample).await;
@@ -239,7 +238,7 @@ async fn with_status(admin: &Client) -> BTreeSet<String> {
 /// Which metadata can be written together with a status depends on the kind; so does its ownership.
 #[tokio::test]
 async fn metadata_beside_a_status_depends_on_the_kind() {
-    let server = TestServer::start().await;
+    let server = TestServer::options().flag("--controllers=namespace").start().await;
     let admin = server.admin();
     let given = json!({"labels": {"x": "y"}, "annotations": {"x": "y"}, "finalizers": ["example.com/f"],
         "ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": "u"}]});

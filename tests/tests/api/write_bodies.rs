@@ -187,7 +187,7 @@ async fn amounts_of_resources_are_rounded_up() {
 #[tokio::test]
 async fn the_observed_generation_of_a_status_is_stored() {
     const SETS: &str = "/apis/apps/v1/namespaces/default/daemonsets";
-    let server = TestServer::start().await;
+    let server = TestServer::options().flag("--controllers=*,-daemonset-controller").start().await;
     let admin = server.admin();
     let set = json!({"metadata": {"name": "d"}, "spec": {
         "selector": {"matchLabels": {"a": "b"}},

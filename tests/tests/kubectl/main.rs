@@ -5,3 +5,4 @@
 
 mod commands;
 mod manifests;
+mod rollouts;

@@ -251,6 +251,7 @@ async fn an_aggregated_role_has_the_rules_of_its_parts() {
 fn names_of_all() {
     let names: Vec<&str> = all().iter().map(|controller| controller.name()).collect();
     let expected = [
+        "daemonset-controller",
         "namespace",
         "own-service",
         "flow-schemas",
