@@ -10,6 +10,7 @@ use crate::{answer::Answer, error::AuthError};
 
 mod authenticated;
 pub mod bearer;
+pub mod bootstrap_token;
 pub mod certificate;
 mod credentials;
 mod peer_certificates;

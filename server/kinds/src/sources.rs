@@ -1,6 +1,7 @@
 //! The stored objects that other crates look up without knowing kinds or the registry. Nothing else gives
 //! `orch-auth` its objects.
 
+pub mod bootstrap_secrets;
 pub mod flow_control;
 pub mod node_graph;
 pub mod policies;
