@@ -17,6 +17,7 @@ mod request_line;
 mod scalars;
 mod schema_files;
 mod selectors;
+mod tokens;
 mod yaml;
 
 pub use cost::METER;
@@ -40,6 +41,7 @@ pub const TARGETS: &[Target] = &[
     ("scalars", scalars::run),
     ("schema_files", schema_files::run),
     ("selectors", selectors::run),
+    ("tokens", tokens::run),
     ("typed_bodies", bodies::json),
     ("yaml", yaml::run),
     ("yaml_bodies", bodies::yaml),
