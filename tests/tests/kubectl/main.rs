@@ -4,5 +4,6 @@
 #![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
 
 mod commands;
+mod credentials;
 mod manifests;
 mod rollouts;
