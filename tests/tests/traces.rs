@@ -124,7 +124,10 @@ async fn play(trace: &Trace, shared: &TestServer, list: &Waiting, patience: Dura
 }
 
 async fn server(flags: &[&str]) -> TestServer {
-    let options = TestServer::options().vocabulary("kubernetes").flag("--anonymous-auth=true");
+    let options = TestServer::options()
+        .vocabulary("kubernetes")
+        .flag("--anonymous-auth=true")
+        .flag("--enable-bootstrap-token-auth");
     flags.iter().fold(options, |options, flag| options.flag(*flag)).start().await
 }
 

@@ -12,7 +12,12 @@ use std::{
     time::SystemTime,
 };
 
-use orch_auth::{authentication::Authentication, authorization::Mode, service_account::TokenIssuer};
+use orch_auth::{
+    authentication::{Authentication, AuthenticationConfig},
+    authorization::Mode,
+    error::AuthError,
+    service_account::{TokenIssuer, key_files},
+};
 use orch_registry::continue_token::TokenKey;
 use rustls::ServerConfig;
 
@@ -40,6 +45,7 @@ mod storage;
 mod token_key;
 
 pub use maintenance::perform;
+pub use serving::url;
 pub use sources::{Sources, follow};
 pub use storage::open_storage;
 
@@ -113,13 +119,16 @@ fn check_access(directory: &Path) -> Result<(), StartError> {
     SECRETS.iter().try_for_each(|secret| files::check_access(&directory.join(secret), Secrecy::Unread))
 }
 
-/// Tokens name the server by its vocabulary unless the operator has a name for it.
+/// The server's own key signs tokens unless the operator has one.
 fn tokens(config: &Config, directory: &Path) -> Result<TokenIssuer, StartError> {
-    let Config { authentication, vocabulary, .. } = config;
-    let own_name = || format!("https://{}.default.svc", vocabulary.name);
-    let issuer = authentication.service_account_issuer.clone().unwrap_or_else(own_name);
-    let audiences = authentication.api_audiences.clone();
-    Ok(TokenIssuer::new(token_key::ensure(directory)?, issuer, audiences, vocabulary))
+    let AuthenticationConfig { tokens, api_audiences, .. } = &config.authentication;
+    let fault = |flag: &'static str| move |error: AuthError| StartError::caused(flag, &error);
+    let key = match &tokens.signing_key_file {
+        Some(file) => key_files::signing_key(file).map_err(fault("--service-account-signing-key-file"))?,
+        None => token_key::ensure(directory)?,
+    };
+    let further = key_files::public_keys(&tokens.key_files).map_err(fault("--service-account-key-file"))?;
+    Ok(TokenIssuer::new(key, further, tokens, api_audiences, config.vocabulary))
 }
 
 /// Useful while trying things out, and easily forgotten.
@@ -152,7 +161,7 @@ impl Site {
     }
 
     fn introduce(&self, address: SocketAddr) -> Result<String, StartError> {
-        let url = serving::url(address, self.external_hostname.as_deref());
+        let url = url(address, self.external_hostname.as_deref());
         let kubeconfig = self.directory.join("admin.kubeconfig");
         kubeconfig::write(&kubeconfig, &url, self.trust.as_deref(), &self.administrator)?;
         let kubeconfig = shell_word(&kubeconfig);

@@ -163,7 +163,7 @@ impl Flags {
             .expect("the parser accepts only names of vocabularies");
         Ok(Config {
             serving: self.serving.check()?,
-            authentication: self.authentication.check(),
+            authentication: self.authentication.check()?,
             authorization: self.authorization.check()?,
             storage: self.storage.check(),
             logging: self.logging.check()?,

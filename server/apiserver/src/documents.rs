@@ -6,6 +6,7 @@
 
 pub mod discovery;
 pub mod health;
+pub mod issuer;
 pub mod openapi;
 pub mod root_paths;
 pub mod static_document;
@@ -23,7 +24,10 @@ use axum::{
 use http::{HeaderValue, Method, header, request::Parts};
 use orch_registry::{catalog::Catalog, core::Core, error::ApiError};
 
-use self::{discovery::Discovery, health::Checks, openapi::OpenApi, root_paths::RootPaths, version::Version};
+use self::{
+    discovery::Discovery, health::Checks, issuer::IssuerDocuments, openapi::OpenApi, root_paths::RootPaths,
+    version::Version,
+};
 use crate::{metrics::Metrics, request::query::Query, response::status::refusal};
 
 /// The parts that answer, with the paths that they serve.
@@ -36,6 +40,8 @@ pub struct Documents {
     pub openapi: OpenApi,
     /// `/livez`, `/readyz`, `/healthz`.
     pub health: Checks,
+    /// `/.well-known/openid-configuration` and `/openid/v1/jwks`, where others can use them.
+    pub issuer: Option<IssuerDocuments>,
     /// `/metrics`.
     pub metrics: Metrics,
     /// `/version`.
@@ -60,6 +66,10 @@ const ROUTES: &[(&str, Handler)] = &[
     ("/apis", |documents, parts| documents.discovery.serve(parts)),
     ("/apis/", |documents, parts| documents.discovery.serve(parts)),
     ("/apis/{*below}", |documents, parts| documents.discovery.serve(parts)),
+    (issuer::CONFIGURATION, |documents, _| Some(documents.issuer.as_ref()?.configuration())),
+    ("/.well-known/openid-configuration/", |documents, _| Some(documents.issuer.as_ref()?.configuration())),
+    (issuer::KEYS, |documents, _| Some(documents.issuer.as_ref()?.keys())),
+    ("/openid/v1/jwks/", |documents, _| Some(documents.issuer.as_ref()?.keys())),
     ("/openapi/v3", openapi),
     ("/openapi/v3/", openapi),
     ("/openapi/v3/{*below}", openapi),

@@ -16,7 +16,10 @@ use axum::Router;
 use futures_util::FutureExt;
 use orch_auth::{
     authentication::Authentication,
-    authenticator::{Authenticator, service_account::ServiceAccountAuthenticator},
+    authenticator::{
+        Authenticator, bootstrap_token::BootstrapTokenAuthenticator,
+        service_account::ServiceAccountAuthenticator,
+    },
     authorization::Authorization,
     authorizer::Authorizer,
     service_account::TokenIssuer,
@@ -30,7 +33,7 @@ use orch_controllers::{
 };
 use orch_kinds::{
     Services,
-    sources::{AccountDirectory, policies},
+    sources::{AccountDirectory, bootstrap_secrets::BootstrapSecrets, policies},
 };
 use orch_listener::{ListenError, Listener};
 use orch_machinery::media_type::MediaTypes;
@@ -63,6 +66,7 @@ use crate::{
         self, Documents,
         discovery::Discovery,
         health::{Checks, Probe},
+        issuer::{self, IssuerDocuments},
         openapi::OpenApi,
         root_paths::RootPaths,
         version::Version,
@@ -222,15 +226,16 @@ impl Server {
         let objects = self.objects(&storage);
 
         let tokens = Arc::new(tokens);
-        let accounts = self.accounts(&objects, &tokens);
+        let over_objects = self.authenticators_over_objects(&objects, &tokens);
         let rbac = Arc::new(policies::rbac(&objects));
         let modes = authorizers::Modes::new(&self.config.authorization, files, &objects, &rbac)?;
-        let access = self.access(authentication, &accounts, &modes);
+        let access = self.access(authentication, &over_objects, &modes);
         admission.guard(orch_kinds::guard(rbac, Arc::clone(&access.authorization)));
+        let issuer = self.issuer_documents(&tokens, listener.local_address());
         self.add_product_operations(&access, tokens);
         let authentication = Arc::clone(&access.authentication);
         let following =
-            bootstrap::follow(sources, authentication, accounts, Arc::clone(&tls), stopping.clone())?;
+            bootstrap::follow(sources, authentication, over_objects, Arc::clone(&tls), stopping.clone())?;
 
         let gates = self.config.feature_gates.clone();
         let clock = Arc::new(SystemClock);
@@ -244,7 +249,7 @@ impl Server {
         let following = self.following(following, modes, &metrics, &stopping);
         metrics.show_history(self.config.storage.history_retention, &storage);
         let health = checks(&storage, &stopping, &controllers.monitor());
-        let app = Arc::new(self.app(core, access, metrics, health, listener.local_address()));
+        let app = Arc::new(self.app(core, access, metrics, health, issuer, listener.local_address()));
         Ok(Running { app, site, listener, tls, controllers, following, stopping })
     }
 
@@ -302,20 +307,31 @@ impl Server {
         Objects::new(catalog, storage.clone())
     }
 
-    /// Accepts the tokens of service accounts that exist.
-    fn accounts(&self, objects: &Objects, tokens: &Arc<TokenIssuer>) -> Arc<dyn Authenticator> {
+    /// Who makes a request, as far as objects say so: the tokens of service accounts that exist, and
+    /// bootstrap tokens.
+    fn authenticators_over_objects(
+        &self,
+        objects: &Objects,
+        tokens: &Arc<TokenIssuer>,
+    ) -> Vec<Arc<dyn Authenticator>> {
         let directory = Box::new(AccountDirectory::new(objects.clone()));
         let vocabulary = self.config.vocabulary;
-        Arc::new(ServiceAccountAuthenticator::new(Arc::clone(tokens), directory, vocabulary))
+        let accounts = ServiceAccountAuthenticator::new(Arc::clone(tokens), directory, vocabulary);
+        let mut authenticators: Vec<Arc<dyn Authenticator>> = vec![Arc::new(accounts)];
+        if self.config.authentication.bootstrap_tokens {
+            let secrets = Box::new(BootstrapSecrets::new(objects.clone()));
+            authenticators.push(Arc::new(BootstrapTokenAuthenticator::new(secrets)));
+        }
+        authenticators
     }
 
     fn access(
         &mut self,
         authentication: Authentication,
-        accounts: &Arc<dyn Authenticator>,
+        over_objects: &[Arc<dyn Authenticator>],
         modes: &authorizers::Modes,
     ) -> AccessControl {
-        let authentication = authentication.with(Box::new(Arc::clone(accounts)));
+        let authentication = authentication.with(over_objects);
         let authorizers = std::mem::take(&mut self.authorizers);
         AccessControl {
             authentication: Arc::new(ArcSwap::from_pointee(authentication)),
@@ -340,6 +356,19 @@ impl Server {
         self.operations = operations;
     }
 
+    /// How others verify the tokens of service accounts. `address` is where the server listens.
+    fn issuer_documents(&self, tokens: &TokenIssuer, address: SocketAddr) -> Option<IssuerDocuments> {
+        let Config { serving, authentication, .. } = &self.config;
+        let own = || bootstrap::url(address, serving.external_hostname.as_deref()) + issuer::KEYS;
+        let documents =
+            IssuerDocuments::new(tokens, &authentication.tokens.keys_url.clone().unwrap_or_else(own));
+        if documents.is_none() {
+            let issuer = tokens.issuer();
+            tracing::warn!(issuer, "others cannot look up the keys of tokens: the issuer is no https URL");
+        }
+        documents
+    }
+
     /// What answers requests. `address` is where the server listens.
     fn app(
         self,
@@ -347,17 +376,21 @@ impl Server {
         access: AccessControl,
         metrics: Metrics,
         health: Checks,
+        issuer: Option<IssuerDocuments>,
         address: SocketAddr,
     ) -> App {
         let catalog = Arc::clone(core.catalog());
         let gates = core.gates();
         let media_types = Arc::new(MediaTypes::new(orch_meta::VOCABULARIES, |gate| gates.is_on(gate)));
-        let listed = documents::LISTED.iter().map(|path| (*path).to_owned()).chain(health.paths());
+        let of_issuer = issuer.iter().flat_map(|_| [issuer::CONFIGURATION, issuer::KEYS]);
+        let listed = documents::LISTED.iter().copied().chain(of_issuer).map(str::to_owned);
+        let listed = listed.chain(health.paths());
         let documents = Documents {
             discovery: Discovery::new(&catalog, &media_types, address.to_string()),
             openapi: OpenApi::new(Arc::clone(&catalog), Arc::clone(&media_types)),
             root_paths: RootPaths::new(&catalog, listed),
             health,
+            issuer,
             metrics: metrics.clone(),
             version: Version::new(),
             core: Arc::clone(&core),

@@ -1,10 +1,10 @@
 //! All configured authentication methods together.
 //!
-//! The order is: client certificates, the token file, then methods that are added, such as service account
-//! tokens. The first method that accepts decides. A request with credentials that no method accepts is
-//! refused. A request without credentials is anonymous, if that is allowed.
+//! The order is: client certificates, the token file, then methods that are added, which are service
+//! account tokens and bootstrap tokens. The first method that accepts decides. A request with credentials
+//! that no method accepts is refused. A request without credentials is anonymous, if that is allowed.
 
-use std::{ops::ControlFlow, path::PathBuf};
+use std::{ops::ControlFlow, path::PathBuf, sync::Arc};
 
 use orch_runtime::vocabulary::Vocabulary;
 
@@ -15,6 +15,7 @@ use crate::{
         token_file::TokenFileAuthenticator,
     },
     error::AuthError,
+    service_account::TokenConfig,
     user::UserInfo,
 };
 
@@ -28,9 +29,11 @@ pub struct AuthenticationConfig {
     pub token_file: Option<PathBuf>,
     /// Whether a request without credentials is made by `system:anonymous`; otherwise it is refused.
     pub anonymous: bool,
-    /// The issuer in service account tokens; without it, the vocabulary names one.
-    pub service_account_issuer: Option<String>,
-    /// The audiences of tokens that this server accepts; if empty, only the issuer.
+    /// Whether bootstrap tokens are accepted.
+    pub bootstrap_tokens: bool,
+    /// Tokens of service accounts.
+    pub tokens: TokenConfig,
+    /// The audiences of tokens that this server accepts; if empty, the issuers.
     pub api_audiences: Vec<String>,
 }
 
@@ -60,10 +63,11 @@ impl Authentication {
         Self { methods, anonymous }
     }
 
-    /// Adds a method after the others.
+    /// Adds methods after the others.
     #[must_use]
-    pub fn with(mut self, method: Box<dyn Authenticator>) -> Self {
-        self.methods.push(method);
+    pub fn with(mut self, methods: &[Arc<dyn Authenticator>]) -> Self {
+        self.methods
+            .extend(methods.iter().map(|method| Box::new(Arc::clone(method)) as Box<dyn Authenticator>));
         self
     }
 

@@ -25,11 +25,16 @@ pub enum AuthError {
         /// What is wrong with it, without the token.
         problem: String,
     },
-    /// The key of service account tokens cannot be used.
-    #[error("the key of service account tokens is not usable: {problem}")]
-    SigningKey {
-        /// Why.
-        problem: &'static str,
+    /// A service account token cannot be signed.
+    #[error("the key of service account tokens cannot sign")]
+    Signing,
+    /// A file with keys of service account tokens is not right.
+    #[error("{}: {problem}", path.display())]
+    KeyFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, without the key.
+        problem: String,
     },
     /// A file that was named in the configuration cannot be read.
     #[error("cannot read {}", path.display())]
@@ -84,7 +89,8 @@ impl AuthError {
             | Self::UnknownToken
             | Self::Certificate { .. }
             | Self::ServiceAccountToken { .. } => true,
-            Self::SigningKey { .. }
+            Self::Signing
+            | Self::KeyFile { .. }
             | Self::Read { .. }
             | Self::TokenFile { .. }
             | Self::AuthorizationFile { .. }

@@ -1,10 +1,13 @@
 //! Service account tokens: how they are issued and verified.
 //!
-//! A token is a JSON Web Token (RFC 7519) in compact form, signed with the key of the server. It names the
+//! A token is a JSON Web Token (RFC 7519) in compact form, signed with a key of the server. It names the
 //! account by name and uid, and may name another object; it is valid while both exist.
 
 mod claims;
 mod key;
+pub mod key_files;
+
+use std::path::PathBuf;
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use orch_runtime::vocabulary::Vocabulary;
@@ -13,7 +16,7 @@ use serde_json::{Value, json};
 pub(crate) use self::claims::{Claims, PrivateClaims};
 pub use self::{
     claims::{Grant, Named},
-    key::SigningKey,
+    key::{PublicKey, SigningKey},
 };
 use crate::error::AuthError;
 
@@ -24,6 +27,16 @@ const USER_PREFIX: &str = "system:serviceaccount";
 /// The user name of a service account.
 pub fn user_name(namespace: &str, name: &str) -> String {
     format!("{USER_PREFIX}:{namespace}:{name}")
+}
+
+/// Whether the text is an https URL without a query and a fragment: what the keys of an issuer can be found
+/// by (OpenID Connect Discovery 1.0, section 3).
+pub fn is_https_url(text: &str) -> bool {
+    let rest = text.strip_prefix("https://").unwrap_or_default();
+    let is_odd = |character: char| {
+        matches!(character, '?' | '#') || character.is_whitespace() || character.is_control()
+    };
+    !rest.is_empty() && !rest.starts_with('/') && !rest.contains(is_odd)
 }
 
 /// The kinds of objects that tokens are bound to.
@@ -54,21 +67,104 @@ pub trait Directory: Send + Sync {
     fn find(&self, kind: Kind, namespace: &str, name: &str) -> Option<Found>;
 }
 
+/// The lifetime of a token that its bearer renews by itself, as the reference asks for it in every pod.
+const RENEWED: i64 = 3607;
+/// How long such a token lives in truth, in seconds: bearers that never read it again are told, and not cut
+/// off.
+const EXTENDED: i64 = 365 * 24 * 60 * 60;
+
+/// What the operator says about tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenConfig {
+    /// The file with the key that signs; a key of the server's own, if there is none.
+    pub signing_key_file: Option<PathBuf>,
+    /// Files with further keys whose tokens are accepted.
+    pub key_files: Vec<PathBuf>,
+    /// The issuers whose tokens are accepted; the first one issues. If empty, the vocabulary names one.
+    pub issuers: Vec<String>,
+    /// Where clients of other servers find the keys.
+    pub keys_url: Option<String>,
+    /// The longest lifetime that a client gets, in seconds.
+    pub max_lifetime: Option<i64>,
+    /// Whether tokens that pods renew live longer than they ask for.
+    pub extends_lifetime: bool,
+}
+
+impl Default for TokenConfig {
+    fn default() -> Self {
+        Self {
+            signing_key_file: None,
+            key_files: Vec::new(),
+            issuers: Vec::new(),
+            keys_url: None,
+            max_lifetime: None,
+            extends_lifetime: true,
+        }
+    }
+}
+
+/// How long a token lives, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lifetime {
+    /// What the client is told.
+    pub told: i64,
+    /// After so long the token expires.
+    pub real: i64,
+    /// After so long the bearer should have another one.
+    pub warn_after: Option<i64>,
+}
+
 /// Issues tokens, and verifies those that it has issued.
 pub struct TokenIssuer {
     key: SigningKey,
-    issuer: String,
+    /// All keys whose tokens are accepted, each once: the signing one first.
+    keys: Vec<PublicKey>,
+    issuers: Vec<String>,
     audiences: Vec<String>,
+    max_lifetime: Option<i64>,
+    extends_lifetime: bool,
     /// The claim that holds all non-standard claims; the vocabulary names it.
     private_claim: &'static str,
 }
 
 impl TokenIssuer {
-    /// `issuer` is the issuer in tokens. This server accepts tokens for one of `audiences`; if empty, only
-    /// for the issuer.
-    pub fn new(key: SigningKey, issuer: String, audiences: Vec<String>, vocabulary: &Vocabulary) -> Self {
-        let audiences = if audiences.is_empty() { vec![issuer.clone()] } else { audiences };
-        Self { key, issuer, audiences, private_claim: vocabulary.label_domain }
+    /// Signs with `key`, and accepts what `further` keys have signed too. This server accepts tokens for one
+    /// of `audiences`; if empty, for its issuers.
+    pub fn new(
+        key: SigningKey,
+        further: Vec<PublicKey>,
+        config: &TokenConfig,
+        audiences: &[String],
+        vocabulary: &Vocabulary,
+    ) -> Self {
+        let mut keys = vec![key.public().clone()];
+        for further in further {
+            if keys.iter().all(|known| known.id() != further.id()) {
+                keys.push(further);
+            }
+        }
+        let own_name = || vec![format!("https://{}.default.svc", vocabulary.name)];
+        let issuers = if config.issuers.is_empty() { own_name() } else { config.issuers.clone() };
+        let audiences = if audiences.is_empty() { issuers.clone() } else { audiences.to_vec() };
+        Self {
+            key,
+            keys,
+            issuers,
+            audiences,
+            max_lifetime: config.max_lifetime,
+            extends_lifetime: config.extends_lifetime,
+            private_claim: vocabulary.label_domain,
+        }
+    }
+
+    /// The issuer in new tokens.
+    pub fn issuer(&self) -> &str {
+        &self.issuers[0]
+    }
+
+    /// The keys whose tokens are accepted; the first one signs.
+    pub fn keys(&self) -> &[PublicKey] {
+        &self.keys
     }
 
     /// The audiences that this server accepts.
@@ -76,40 +172,62 @@ impl TokenIssuer {
         &self.audiences
     }
 
+    /// How long a token lives for which a client asks so many seconds.
+    pub fn lifetime(&self, asked: i64, audiences: &[String], is_for_pod: bool) -> Lifetime {
+        let told = self.max_lifetime.map_or(asked, |longest| asked.min(longest));
+        let is_own = audiences.iter().all(|audience| self.audiences.contains(audience));
+        if self.extends_lifetime && is_for_pod && told == RENEWED && is_own {
+            return Lifetime { told, real: EXTENDED, warn_after: Some(told) };
+        }
+        Lifetime { told, real: told, warn_after: None }
+    }
+
     /// Issues a token.
     ///
     /// # Errors
     /// If the token cannot be signed.
     pub fn issue(&self, grant: &Grant) -> Result<String, AuthError> {
-        let header = json!({"alg": SigningKey::ALGORITHM, "kid": self.key.id(), "typ": "JWT"});
-        let claims = grant.claims(&self.issuer, self.private_claim);
+        let public = self.key.public();
+        let header = json!({"alg": public.algorithm(), "kid": public.id(), "typ": "JWT"});
+        let claims = grant.claims(self.issuer(), self.private_claim);
         let encode = |value: &Value| BASE64_URL_SAFE_NO_PAD.encode(value.to_string());
         let signed = format!("{}.{}", encode(&header), encode(&claims));
         let signature = self.key.sign(signed.as_bytes())?;
         Ok(format!("{signed}.{}", BASE64_URL_SAFE_NO_PAD.encode(signature)))
     }
 
-    /// The claims of a token that this issuer has signed. `None` for tokens of another issuer, which another
-    /// method may know.
+    /// The claims of a token that one of the keys has signed. `None` for tokens of another issuer, which
+    /// another method may know.
     ///
     /// # Errors
-    /// If a token of this issuer is not valid.
+    /// If a token of one of the issuers is not valid.
     pub(crate) fn read(&self, token: &[u8]) -> Result<Option<(Claims, PrivateClaims)>, AuthError> {
         let Some((signed, [header, claims], signature)) = split(token) else { return Ok(None) };
-        if claims.get("iss").and_then(Value::as_str) != Some(&self.issuer) {
+        let issuer = claims.get("iss").and_then(Value::as_str).unwrap_or_default();
+        if !self.issuers.iter().any(|known| known == issuer) {
             return Ok(None);
         }
-        // The key decides the algorithm; the header of the token is only compared with it (RFC 8725, section
-        // 3.1).
-        if header.get("alg").and_then(Value::as_str) != Some(SigningKey::ALGORITHM)
-            || !self.key.verifies(signed, &signature)
-        {
+        if !self.verifies(&header, signed, &signature) {
             return Err(invalid("the signature is not the server's"));
         }
         match claims::read(claims, self.private_claim) {
             Some(claims) => Ok(Some(claims)),
             None => Err(invalid("claims are missing")),
         }
+    }
+
+    /// Whether one of the keys has signed this: the one that the header names, if it names a known one.
+    fn verifies(&self, header: &Value, signed: &[u8], signature: &[u8]) -> bool {
+        let text = |name: &str| header.get(name).and_then(Value::as_str).unwrap_or_default();
+        // An extension that has to be understood is not (RFC 7515, section 4.1.11).
+        if header.get("crit").is_some() {
+            return false;
+        }
+        let named = self.keys.iter().find(|key| key.id() == text("kid"));
+        // The key decides the algorithm; the header of the token is only compared with it (RFC 8725, section
+        // 3.1).
+        let verifies = |key: &PublicKey| text("alg") == key.algorithm() && key.verifies(signed, signature);
+        named.map_or_else(|| self.keys.iter().any(verifies), verifies)
     }
 }
 

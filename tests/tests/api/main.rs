@@ -9,6 +9,7 @@ mod auth;
 mod authorization_file;
 mod bad_input;
 mod bindings;
+mod bootstrap_tokens;
 mod crud;
 mod daemon_sets;
 mod data_loss;

@@ -100,6 +100,34 @@ async fn flags_that_are_wrong_are_named() {
         (&["--tls-cert-file=bad.pem", "--tls-private-key-file=bad.pem"], &["bad.pem"]),
         (&["--token-auth-file=missing.csv"], &["--token-auth-file", "missing.csv"]),
         (&["--token-auth-file=bad.csv"], &["--token-auth-file", "bad.csv"]),
+        (&["--service-account-key-file=missing.pem"], &["--service-account-key-file", "missing.pem"]),
+        (
+            &["--service-account-key-file=bad.pem"],
+            &["--service-account-key-file", "bad.pem", "no public key"],
+        ),
+        (
+            &["--service-account-signing-key-file=bad.pem"],
+            &["--service-account-signing-key-file", "bad.pem", "no private key"],
+        ),
+        (&["--service-account-issuer="], &["--service-account-issuer", "empty"]),
+        (&["--service-account-issuer=https://a b"], &["--service-account-issuer", "https://a b"]),
+        (
+            &["--service-account-issuer=a", "--service-account-issuer=a"],
+            &["--service-account-issuer", "twice"],
+        ),
+        (&["--service-account-jwks-uri=http://a/keys"], &["--service-account-jwks-uri", "http://a/keys"]),
+        (
+            &["--service-account-jwks-uri=https://a/keys", "--service-account-issuer=me"],
+            &["--service-account-jwks-uri", "issuer", "me"],
+        ),
+        (
+            &["--service-account-max-token-expiration=59m"],
+            &["--service-account-max-token-expiration", "1 hour"],
+        ),
+        (
+            &["--service-account-max-token-expiration=soon"],
+            &["--service-account-max-token-expiration", "soon"],
+        ),
         (&["--client-ca-file=bad.pem"], &["--client-ca-file", "bad.pem"]),
         (&["--client-ca-file=missing.pem"], &["--client-ca-file", "missing.pem"]),
         (&["--log-level=loud"], &["--log-level", "loud"]),

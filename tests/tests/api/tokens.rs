@@ -1,15 +1,19 @@
 //! Tokens of service accounts: who gets one, which user it stands for, and when it stops being valid.
 
+use orch_runtime::scalar::Time;
 use orch_tests::{
     TestServer,
     client::{Answer, Client},
 };
+use rcgen::{KeyPair, PKCS_ECDSA_P384_SHA384};
 use serde_json::{Value, json};
 
 const ACCOUNTS: &str = "/api/v1/namespaces/default/serviceaccounts";
 const PODS: &str = "/api/v1/namespaces/default/pods";
 const SELF_REVIEWS: &str = "/apis/authentication.orch.io/v1/selfsubjectreviews";
 const TOKEN_REVIEWS: &str = "/apis/authentication.orch.io/v1/tokenreviews";
+const CONFIGURATION: &str = "/.well-known/openid-configuration";
+const KEYS: &str = "/openid/v1/jwks";
 const USER: &str = "system:serviceaccount:default:robot";
 const ISSUER: &str = "https://orch.default.svc";
 
@@ -192,4 +196,152 @@ async fn ask(admin: &Client, with: &Value) -> Answer {
 async fn whoami(server: &TestServer, token: &str) -> Answer {
     let review = json!({"apiVersion": "authentication.orch.io/v1", "kind": "SelfSubjectReview"});
     server.without_credentials().with_token(token).post(SELF_REVIEWS, &review).await
+}
+
+/// The claims of a token, which is not verified.
+fn claims(token: &str) -> Value {
+    use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
+    let part = token.split('.').nth(1).unwrap();
+    serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap()
+}
+
+async fn token(admin: &Client, with: &Value) -> String {
+    ask(admin, with).await.expect(201)["status"]["token"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn keys_change_while_tokens_of_the_old_one_are_accepted() {
+    let mut server = TestServer::start().await;
+    account(&server.admin()).await;
+    let old = token(&server.admin(), &json!({})).await;
+    let file = server.scratch_dir().join("new.pem");
+    std::fs::write(&file, KeyPair::generate_for(&PKCS_ECDSA_P384_SHA384).unwrap().serialize_pem()).unwrap();
+    server.stop().await;
+    server.restart_with(&format!("--service-account-signing-key-file={}", file.display())).await;
+    whoami(&server, &old).await.refused(401, "Unauthorized");
+    let new = token(&server.admin(), &json!({})).await;
+    whoami(&server, &new).await.expect(201);
+
+    server.stop().await;
+    let old_key = server.data_dir().join("pki/service-account.key");
+    server.restart_with(&format!("--service-account-key-file={}", old_key.display())).await;
+    for token in [&old, &new] {
+        whoami(&server, token).await.expect(201);
+    }
+    let keys = server.admin().get(KEYS).await.expect(200)["keys"].clone();
+    let algorithms: Vec<&Value> = keys.as_array().unwrap().iter().map(|key| &key["alg"]).collect();
+    assert_eq!(algorithms, ["ES384", "ES256"]);
+}
+
+#[tokio::test]
+async fn others_find_the_keys_of_the_issuer() {
+    let options = TestServer::options()
+        .flag("--service-account-issuer=https://me.example.com")
+        .flag("--service-account-issuer=old");
+    let server = options.clone().start().await;
+    let admin = server.admin();
+    account(&admin).await;
+    let token = token(&admin, &json!({})).await;
+    // Any service account may look them up, and nobody without a role.
+    let robot = server.without_credentials().with_token(&token);
+    for (path, media_type) in [(CONFIGURATION, "application/json"), (KEYS, "application/jwk-set+json")] {
+        let answer = robot.get(path).await;
+        assert_eq!((answer.status, answer.header("content-type")), (200, media_type));
+        assert_eq!(answer.header("cache-control"), "public, max-age=3600");
+        server.user("dave").get(path).await.refused(403, "Forbidden");
+        assert_eq!(admin.get(&format!("{path}/")).await.body, answer.body);
+    }
+    let expected = json!({
+        "issuer": "https://me.example.com", "jwks_uri": format!("{}{KEYS}", server.url()),
+        "response_types_supported": ["id_token"], "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": ["ES256"],
+    });
+    assert_eq!(robot.get(CONFIGURATION).await.expect(200), expected);
+    let key = robot.get(KEYS).await.expect(200)["keys"][0].clone();
+    assert_eq!((&key["kty"], &key["use"], &key["d"]), (&json!("EC"), &json!("sig"), &Value::Null));
+    assert_eq!(claims(&token)["iss"], "https://me.example.com");
+    assert_eq!(claims(&token)["aud"], json!(["https://me.example.com", "old"]));
+    let paths = admin.get("/").await.expect(200)["paths"].clone();
+    assert!(
+        [CONFIGURATION, KEYS].iter().all(|path| paths.as_array().unwrap().contains(&json!(path))),
+        "{paths}"
+    );
+
+    let server = options.flag("--service-account-jwks-uri=https://keys.example.com/all").start().await;
+    let uri = server.admin().get(CONFIGURATION).await.expect(200)["jwks_uri"].clone();
+    assert_eq!(uri, "https://keys.example.com/all");
+    // By another name nobody would find them.
+    let server = TestServer::options().flag("--service-account-issuer=me").start().await;
+    for path in [CONFIGURATION, KEYS] {
+        assert_eq!(server.admin().get(path).await.status, 404, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn lifetimes_are_shortened_with_a_warning_and_extended_in_silence() {
+    let server = TestServer::options().flag("--service-account-max-token-expiration=2h").start().await;
+    let admin = server.admin();
+    account(&admin).await;
+    let lifetime = |token: &str| {
+        let claims = claims(token);
+        claims["exp"].as_i64().unwrap() - claims["iat"].as_i64().unwrap()
+    };
+    let answer = ask(&admin, &json!({"spec": {"expirationSeconds": 7201}})).await;
+    let warning = r#"299 - "requested expiration of 7201 seconds shortened to 7200 seconds""#;
+    assert_eq!(answer.header("warning"), warning);
+    let answer = answer.expect(201);
+    assert_eq!(answer["spec"]["expirationSeconds"], 7200);
+    assert_eq!(lifetime(answer["status"]["token"].as_str().unwrap()), 7200);
+
+    let pod = json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"},
+        "spec": {"serviceAccountName": "robot", "containers": [{"name": "c", "image": "x:1"}]},
+    });
+    admin.post(PODS, &pod).await.expect(201);
+    let bound = json!({"kind": "Pod", "apiVersion": "v1", "name": "p"});
+    let answer = ask(&admin, &json!({"spec": {"expirationSeconds": 3607, "boundObjectRef": bound}})).await;
+    assert_eq!(answer.header("warning"), "");
+    let answer = answer.expect(201);
+    assert_eq!(answer["spec"]["expirationSeconds"], 3607);
+    let token = answer["status"]["token"].as_str().unwrap();
+    assert_eq!(lifetime(token), 365 * 24 * 60 * 60);
+    let claims = claims(token);
+    let issued = claims["iat"].as_i64().unwrap();
+    assert_eq!(claims["orch.io"]["warnafter"], issued + 3607);
+    let told: Time = answer["status"]["expirationTimestamp"].as_str().unwrap().parse().unwrap();
+    assert_eq!(told.as_unix_seconds(), issued + 3607);
+    whoami(&server, token).await.expect(201);
+}
+
+/// In requests and in reviews alike: what stands behind a space is no part of the token.
+#[tokio::test]
+async fn what_follows_a_token_is_judged_alike_in_requests_and_in_reviews() {
+    let server = TestServer::options().flag("--anonymous-auth").start().await;
+    let admin = server.admin();
+    account(&admin).await;
+    let valid = token(&admin, &json!({})).await;
+    for (token, is_valid) in [
+        (valid.clone(), true),
+        (format!("{valid} junk"), true),
+        (format!("{valid} junk more"), true),
+        (format!("{valid}junk"), false),
+        (format!("{valid}."), false),
+        (format!("{valid},junk"), false),
+        (format!("junk {valid}"), false),
+    ] {
+        let status = whoami(&server, &token).await.status;
+        assert_eq!(status, if is_valid { 201 } else { 401 }, "{token}");
+        let review = json!({
+            "apiVersion": "authentication.orch.io/v1", "kind": "TokenReview", "spec": {"token": token},
+        });
+        let status = admin.post(TOKEN_REVIEWS, &review).await.expect(201)["status"].clone();
+        assert_eq!(status["authenticated"] == true, is_valid, "{token}: {status}");
+        assert_eq!(status["error"].is_string(), !is_valid, "{token}: {status}");
+    }
+    // Never the anonymous user.
+    let review = json!({
+        "apiVersion": "authentication.orch.io/v1", "kind": "TokenReview", "spec": {"token": " x"},
+    });
+    let status = admin.post(TOKEN_REVIEWS, &review).await.expect(201)["status"].clone();
+    assert_eq!(status["authenticated"], Value::Null, "{status}");
 }

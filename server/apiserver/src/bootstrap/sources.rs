@@ -84,14 +84,15 @@ fn stamp(file: &Path) -> Option<(SystemTime, u64)> {
 }
 
 /// Reads the files again at SIGHUP, and within a minute after one of them has changed, until the server
-/// stops. Where a file has errors, what was read before stays in force, and the error is logged.
+/// stops. The methods `over_objects` need no files and go on as they are. Where a file has errors, what was
+/// read before stays in force, and the error is logged.
 ///
 /// # Errors
 /// Where the signal cannot be listened to.
 pub fn follow(
     sources: Sources,
     authentication: Arc<ArcSwap<Authentication>>,
-    accounts: Arc<dyn Authenticator>,
+    over_objects: Vec<Arc<dyn Authenticator>>,
     tls: Arc<ArcSwap<ServerConfig>>,
     mut stopping: watch::Receiver<bool>,
 ) -> Result<impl Future<Output = ()> + Send, StartError> {
@@ -113,8 +114,7 @@ pub fn follow(
             seen = stamps;
             match sources.load(SystemTime::now()) {
                 Ok(loaded) => {
-                    let accounts = Box::new(Arc::clone(&accounts));
-                    authentication.store(Arc::new(loaded.authentication.with(accounts)));
+                    authentication.store(Arc::new(loaded.authentication.with(&over_objects)));
                     tls.store(loaded.certificate.tls);
                     tracing::info!("certificates and tokens are read again");
                 }

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use orch_auth::service_account::SigningKey;
 use rcgen::KeyPair;
-use rustls::pki_types::PrivateKeyDer;
 
 use super::{files, pki};
 use crate::start_error::StartError;
@@ -22,11 +21,8 @@ pub fn ensure(directory: &Path) -> Result<SigningKey, StartError> {
         files::write(&path, &pem, files::PRIVATE)?;
         pem
     };
-    let unusable = |problem: &str| StartError::configuration(path.display(), problem);
-    let PrivateKeyDer::Pkcs8(key) = pki::parse_key(&path, &pem)? else {
-        return Err(unusable("holds no private key in the form PKCS #8"));
-    };
-    SigningKey::from_pkcs8(key.secret_pkcs8_der()).map_err(|error| unusable(&error.to_string()))
+    let key = pki::parse_key(&path, &pem)?;
+    SigningKey::from_der(&key).map_err(|problem| StartError::configuration(path.display(), problem))
 }
 
 #[cfg(test)]
@@ -39,7 +35,7 @@ mod tests {
     fn the_key_is_kept_and_a_damaged_one_is_named() {
         let directory = tempfile::tempdir().unwrap();
         let first = ensure(directory.path()).unwrap();
-        assert_eq!(ensure(directory.path()).unwrap().id(), first.id());
+        assert_eq!(ensure(directory.path()).unwrap().public().id(), first.public().id());
         let file = directory.path().join("service-account.key");
         assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
         std::fs::write(&file, "no key").unwrap();

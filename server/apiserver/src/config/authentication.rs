@@ -1,12 +1,18 @@
 //! How callers prove who they are.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use clap::{
     ArgAction, Args,
     builder::{BoolishValueParser, TypedValueParser},
 };
-use orch_auth::authentication::AuthenticationConfig;
+use orch_auth::{
+    authentication::AuthenticationConfig,
+    service_account::{TokenConfig, is_https_url},
+};
+
+use super::duration::positive;
+use crate::start_error::StartError;
 
 /// Flags about authentication.
 #[derive(Debug, Args)]
@@ -31,25 +37,121 @@ pub struct AuthenticationFlags {
         hide_possible_values = true,
     )]
     anonymous_auth: bool,
-    /// What the server calls itself in the tokens that it makes for service accounts, mostly a URL.
+    /// Whether bootstrap tokens are accepted: each has a secret in the system namespace.
+    #[arg(
+        long,
+        value_name = "BOOL",
+        action = ArgAction::Set,
+        num_args = 0..=1,
+        require_equals = true,
+        default_value_t = false,
+        default_missing_value = "true",
+        value_parser = boolean(),
+        hide_possible_values = true,
+    )]
+    enable_bootstrap_token_auth: bool,
+    /// Keys whose service account tokens are accepted besides those of the signing key: RSA or ECDSA, public
+    /// keys, private keys or certificates, in PEM. May be given several times, and a file can have several
+    /// keys.
+    #[arg(long, value_name = "FILE")]
+    service_account_key_file: Vec<PathBuf>,
+    /// The private key that signs service account tokens, in PEM. One in the data directory, unless it is
+    /// given.
+    #[arg(long, value_name = "FILE")]
+    service_account_signing_key_file: Option<PathBuf>,
+    /// What the server calls itself in the tokens that it makes for service accounts, mostly a URL. May be
+    /// given several times: tokens of all are accepted, and the first one is put into new tokens.
     #[arg(long, value_name = "NAME")]
-    service_account_issuer: Option<String>,
-    /// Audiences of tokens that this server accepts. The issuer, unless it is given.
+    service_account_issuer: Vec<String>,
+    /// Where others find the keys of service account tokens, as an https URL. This server at /openid/v1/jwks,
+    /// unless it is given.
+    #[arg(long, value_name = "URL")]
+    service_account_jwks_uri: Option<String>,
+    /// The longest lifetime of a service account token: at least 1h. Requests for more are shortened.
+    #[arg(long, value_name = "DURATION", value_parser = positive)]
+    service_account_max_token_expiration: Option<Duration>,
+    /// Whether tokens that pods renew by themselves live for a year, so that programs that never read the new
+    /// one go on.
+    #[arg(
+        long,
+        value_name = "BOOL",
+        action = ArgAction::Set,
+        num_args = 0..=1,
+        require_equals = true,
+        default_value_t = true,
+        default_missing_value = "true",
+        value_parser = boolean(),
+        hide_possible_values = true,
+    )]
+    service_account_extend_token_expiration: bool,
+    /// Audiences of tokens that this server accepts. The issuers, unless it is given.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     api_audiences: Vec<String>,
 }
 
 impl AuthenticationFlags {
-    /// All combinations of these flags are valid.
-    pub fn check(self) -> AuthenticationConfig {
-        AuthenticationConfig {
+    /// Checks issuers, URLs and lifetimes.
+    pub fn check(self) -> Result<AuthenticationConfig, StartError> {
+        let tokens = self.tokens()?;
+        Ok(AuthenticationConfig {
             client_ca_files: self.client_ca_file.into_iter().collect(),
             token_file: self.token_auth_file,
             anonymous: self.anonymous_auth,
-            service_account_issuer: self.service_account_issuer,
+            bootstrap_tokens: self.enable_bootstrap_token_auth,
+            tokens,
             api_audiences: self.api_audiences,
-        }
+        })
     }
+
+    fn tokens(&self) -> Result<TokenConfig, StartError> {
+        const LONGEST: i64 = 1 << 32;
+        let issuers = &self.service_account_issuer;
+        for (position, issuer) in issuers.iter().enumerate() {
+            check_issuer(issuer, &issuers[..position])
+                .map_err(|problem| StartError::configuration("--service-account-issuer", problem))?;
+        }
+        if let Some(url) = &self.service_account_jwks_uri {
+            let flag = "--service-account-jwks-uri";
+            if !is_https_url(url) {
+                return Err(StartError::configuration(flag, format_args!("{url} is no https URL")));
+            }
+            if let Some(issuer) = issuers.first().filter(|issuer| !is_https_url(issuer)) {
+                let problem = format_args!("needs an issuer that is an https URL, and {issuer} is not");
+                return Err(StartError::configuration(flag, problem));
+            }
+        }
+        let seconds = |longest: Duration| i64::try_from(longest.as_secs()).unwrap_or(i64::MAX);
+        let max_lifetime = self.service_account_max_token_expiration.map(seconds);
+        if max_lifetime.is_some_and(|longest| !(60 * 60..=LONGEST).contains(&longest)) {
+            let problem = "must be between 1 hour and 2^32 seconds";
+            return Err(StartError::configuration("--service-account-max-token-expiration", problem));
+        }
+        Ok(TokenConfig {
+            signing_key_file: self.service_account_signing_key_file.clone(),
+            key_files: self.service_account_key_file.clone(),
+            issuers: issuers.clone(),
+            keys_url: self.service_account_jwks_uri.clone(),
+            max_lifetime,
+            extends_lifetime: self.service_account_extend_token_expiration,
+        })
+    }
+}
+
+/// An issuer is any text, and a URL where it looks like one; each is given once.
+fn check_issuer(issuer: &str, earlier: &[String]) -> Result<(), String> {
+    let is_text = |issuer: &str| {
+        !issuer.contains(|character: char| character.is_whitespace() || character.is_control())
+    };
+    if issuer.is_empty() {
+        return Err("may not be empty".to_owned());
+    }
+    if !is_text(issuer) || (issuer.contains("://") && issuer.parse::<http::Uri>().is_err()) {
+        return Err(format!("{issuer:?} is no URL"));
+    }
+    if earlier.iter().any(|known| known == issuer) {
+        return Err(format!("{issuer} is given twice"));
+    }
+    Ok(())
 }
 
 /// Parses `true`, `false` and their usual spellings.

@@ -1,6 +1,6 @@
 //! The claims of a token.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 use super::{Kind, user_name};
@@ -32,6 +32,8 @@ pub struct Grant {
     pub issued: i64,
     /// Until when it is valid.
     pub expires: i64,
+    /// From when on its bearer should have another one.
+    pub warn_after: Option<i64>,
 }
 
 impl Grant {
@@ -43,6 +45,7 @@ impl Grant {
             pod: bound(Kind::Pod),
             secret: bound(Kind::Secret),
             node: bound(Kind::Node).or_else(|| self.node.clone()),
+            warn_after: self.warn_after,
         };
         json!({
             "aud": self.audiences,
@@ -60,6 +63,8 @@ impl Grant {
 /// The standard claims that are checked.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Claims {
+    /// One or several; without any, the token is for the server that has issued it.
+    #[serde(default, deserialize_with = "one_or_several")]
     pub(crate) aud: Vec<String>,
     pub(crate) exp: i64,
     pub(crate) nbf: i64,
@@ -79,6 +84,22 @@ pub(crate) struct PrivateClaims {
     pub(crate) secret: Option<Named>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) node: Option<Named>,
+    #[serde(default, rename = "warnafter", skip_serializing_if = "Option::is_none")]
+    pub(crate) warn_after: Option<i64>,
+}
+
+/// RFC 7519, section 4.1.3: the list may be left away around one audience.
+fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Audiences {
+        One(String),
+        Several(Vec<String>),
+    }
+    Ok(match Audiences::deserialize(deserializer)? {
+        Audiences::One(audience) => vec![audience],
+        Audiences::Several(audiences) => audiences,
+    })
 }
 
 /// The claims of a token; none if one is missing or has a wrong type.

@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use orch_api::authentication::v1::{
     BoundObjectReference, TOKEN_REQUEST_TYPE, TokenRequest, TokenRequestStatus,
 };
-use orch_auth::service_account::{Grant, Kind, Named, TokenIssuer};
+use orch_auth::service_account::{Grant, Kind, Lifetime, Named, TokenIssuer};
 use orch_machinery::{
     managed_fields,
     meta::{self, Meta, MetaMut},
@@ -46,15 +46,41 @@ impl Token {
         let mut violations = Validation::new(context.cx.core.vocabulary());
         request.validate(&Path::ROOT, &mut violations);
         refuse(context, "", violations)?;
-        let grant = grant(context, &request, account.named)?;
+        let bound = bound(context, &request)?;
+        let lifetime = self.shorten(context, &mut request, &bound);
+        let issued = context.cx.core.now().as_unix_seconds();
+        let grant = Grant {
+            namespace: context.target.namespace.to_string(),
+            account: account.named,
+            audiences: request.spec.audiences.clone(),
+            bound: bound.object,
+            node: bound.node,
+            issued,
+            expires: issued.saturating_add(lifetime.real),
+            warn_after: lifetime.warn_after.map(|after| issued.saturating_add(after)),
+        };
         let token = self
             .tokens
             .issue(&grant)
             .map_err(|error| ApiError::internal("the token cannot be made", error))?;
         let sent = tree_of(context, &request)?;
-        request.status =
-            TokenRequestStatus { token, expiration_timestamp: Some(Time::from_unix_seconds(grant.expires)) };
+        let told = Time::from_unix_seconds(issued.saturating_add(lifetime.told));
+        request.status = TokenRequestStatus { token, expiration_timestamp: Some(told) };
         answer(context, sent, &request)
+    }
+
+    /// How long the token lives. A client that asks for longer than it may is warned.
+    fn shorten(&self, context: OperationContext<'_>, request: &mut TokenRequest, bound: &Bound) -> Lifetime {
+        let asked = request.spec.expiration_seconds.unwrap_or_default();
+        let is_for_pod = matches!(bound.object, Some((Kind::Pod, _)));
+        let lifetime = self.tokens.lifetime(asked, &request.spec.audiences, is_for_pod);
+        let told = lifetime.told;
+        if told < asked {
+            let text = format!("requested expiration of {asked} seconds shortened to {told} seconds");
+            context.cx.warn(text);
+        }
+        request.spec.expiration_seconds = Some(told);
+        lifetime
     }
 
     /// Fills in what the client may leave out, and what belongs to the server.
@@ -115,25 +141,20 @@ fn body_kind(context: OperationContext<'_>) -> Option<BodyKind> {
     context.target.subresource.and_then(|subresource| subresource.body)
 }
 
-/// What the token is to say. It is bound to the object that the request refers to.
-fn grant(context: OperationContext<'_>, request: &TokenRequest, account: Named) -> Result<Grant> {
-    let OperationContext { cx, target, .. } = context;
-    let issued = cx.core.now().as_unix_seconds();
-    let mut grant = Grant {
-        namespace: target.namespace.to_string(),
-        account,
-        audiences: request.spec.audiences.clone(),
-        bound: None,
-        node: None,
-        issued,
-        expires: issued.saturating_add(request.spec.expiration_seconds.unwrap_or_default()),
-    };
-    let Some(reference) = &request.spec.bound_object_ref else { return Ok(grant) };
+/// What a token is bound to, besides the account.
+#[derive(Default)]
+struct Bound {
+    object: Option<(Kind, Named)>,
+    /// The node of a pod.
+    node: Option<Named>,
+}
+
+/// The object that the request refers to.
+fn bound(context: OperationContext<'_>, request: &TokenRequest) -> Result<Bound> {
+    let Some(reference) = &request.spec.bound_object_ref else { return Ok(Bound::default()) };
     let kind = bound_kind(reference)?;
     let bound = stored_object(context, kind, &reference.name)?;
-    if kind == Kind::Pod {
-        grant.node = check_pod(context, &bound.tree)?;
-    }
+    let node = if kind == Kind::Pod { check_pod(context, &bound.tree)? } else { None };
     if !reference.uid.is_empty() && reference.uid != bound.named.uid {
         let cause = format!(
             "the UID in the bound object reference ({}) does not match the UID in record. \
@@ -143,8 +164,7 @@ fn grant(context: OperationContext<'_>, request: &TokenRequest, account: Named) 
         let resource = ResourceName { group: String::new(), resource: reference.kind.clone() };
         return Err(ApiError::Conflict { resource, name: reference.name.clone(), cause });
     }
-    grant.bound = Some((kind, bound.named));
-    Ok(grant)
+    Ok(Bound { object: Some((kind, bound.named)), node })
 }
 
 /// A pod has to run as the account. Returns the node that it runs on.

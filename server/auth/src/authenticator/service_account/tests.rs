@@ -1,13 +1,16 @@
 //! Each reason to refuse a token, once.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use orch_runtime::vocabulary::EXAMPLE;
+use rustls_pki_types::PrivateKeyDer;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::{
     authenticator::certificate::PeerCertificates,
-    service_account::{Found, Grant, SigningKey},
+    service_account::{Found, Grant, Lifetime, PublicKey, SigningKey, TokenConfig},
     testing::at,
 };
 
@@ -30,11 +33,18 @@ fn named(name: &str) -> Named {
 
 fn key() -> SigningKey {
     let key = rcgen::KeyPair::generate().unwrap();
-    SigningKey::from_pkcs8(&key.serialize_der()).unwrap()
+    SigningKey::from_der(&PrivateKeyDer::Pkcs8(key.serialize_der().into())).unwrap()
+}
+
+/// Signs with a key of its own, and accepts those of `further` too.
+fn issuer_with(further: Vec<PublicKey>, issuers: &[&str]) -> Arc<TokenIssuer> {
+    let issuers = issuers.iter().map(|&issuer| issuer.to_owned()).collect();
+    let config = TokenConfig { issuers, ..TokenConfig::default() };
+    Arc::new(TokenIssuer::new(key(), further, &config, &[], &EXAMPLE))
 }
 
 fn issuer() -> Arc<TokenIssuer> {
-    Arc::new(TokenIssuer::new(key(), ISSUER.to_owned(), Vec::new(), &EXAMPLE))
+    issuer_with(Vec::new(), &[ISSUER])
 }
 
 fn grant() -> Grant {
@@ -46,6 +56,7 @@ fn grant() -> Grant {
         node: None,
         issued: START,
         expires: START + 600,
+        warn_after: None,
     }
 }
 
@@ -119,7 +130,7 @@ fn each_reason_to_refuse_a_token() {
 fn tokens_of_other_issuers_are_left_to_other_methods() {
     let tokens = issuer();
     let token = tokens.issue(&grant()).unwrap();
-    let elsewhere = TokenIssuer::new(key(), "https://elsewhere.example.io".to_owned(), Vec::new(), &EXAMPLE);
+    let elsewhere = issuer_with(Vec::new(), &["https://elsewhere.example.io"]);
     for other in ["secret", "a.b", "a.b.c", "..", &elsewhere.issue(&grant()).unwrap()] {
         assert_eq!(shown(&tokens, other, 0, &[]), Ok(None), "{other}");
     }
@@ -146,6 +157,85 @@ fn tokens_of_other_issuers_are_left_to_other_methods() {
     }
     let unsigned = format!("{}.", token.rsplit_once('.').unwrap().0);
     assert_eq!(shown(&tokens, &unsigned, 0, &[]), not_ours);
-    let same_issuer = Arc::new(TokenIssuer::new(key(), ISSUER.to_owned(), Vec::new(), &EXAMPLE));
-    assert_eq!(shown(&same_issuer, &token, 0, &[]), not_ours);
+    assert_eq!(shown(&issuer(), &token, 0, &[]), not_ours);
+}
+
+#[test]
+fn tokens_of_every_key_and_every_issuer_are_accepted() {
+    let (old, other) = (issuer_with(Vec::new(), &["https://old.example.io"]), issuer());
+    let further = vec![old.keys()[0].clone(), other.keys()[0].clone(), old.keys()[0].clone()];
+    let tokens = issuer_with(further, &[ISSUER, "https://old.example.io"]);
+    assert_eq!(tokens.keys().len(), 3);
+    assert_eq!(tokens.issuer(), ISSUER);
+    assert_eq!(tokens.audiences(), [ISSUER, "https://old.example.io"]);
+    for known in [&old, &other, &tokens] {
+        let token = known.issue(&grant()).unwrap();
+        assert!(shown(&tokens, &token, 0, &[]).unwrap().is_some());
+    }
+    // Its key is not known.
+    let token = issuer_with(Vec::new(), &["https://old.example.io"]).issue(&grant()).unwrap();
+    shown(&tokens, &token, 0, &[]).unwrap_err();
+    // A token without audiences is for the server itself.
+    let implicit = tokens.issue(&Grant { audiences: Vec::new(), ..grant() }).unwrap();
+    assert_eq!(shown(&tokens, &implicit, 0, &[]).unwrap().unwrap().audiences(), tokens.audiences());
+    shown(&tokens, &implicit, 0, &["others".to_owned()]).unwrap_err();
+}
+
+#[test]
+fn lifetimes_are_shortened_and_those_that_pods_renew_are_extended() {
+    let config = TokenConfig { max_lifetime: Some(7200), ..TokenConfig::default() };
+    let plain = TokenConfig { extends_lifetime: false, ..TokenConfig::default() };
+    let issuer = |config: &TokenConfig| TokenIssuer::new(key(), Vec::new(), config, &[], &EXAMPLE);
+    let (own, others) = (issuer(&config).audiences().to_vec(), vec!["others".to_owned()]);
+    let year = 365 * 24 * 60 * 60;
+    for (config, asked, audiences, is_for_pod, told, real) in [
+        (&config, 600, &own, true, 600, 600),
+        (&config, 7200, &own, false, 7200, 7200),
+        (&config, 7201, &own, false, 7200, 7200),
+        (&config, 3607, &own, true, 3607, year),
+        (&config, 3607, &own, false, 3607, 3607),
+        (&config, 3607, &others, true, 3607, 3607),
+        (&plain, 3607, &own, true, 3607, 3607),
+        (&plain, 1 << 32, &own, true, 1 << 32, 1 << 32),
+    ] {
+        let warn_after = (told != real).then_some(told);
+        let expected = Lifetime { told, real, warn_after };
+        assert_eq!(issuer(config).lifetime(asked, audiences, is_for_pod), expected, "{asked} {audiences:?}");
+    }
+}
+
+/// The account `robot` exists while this is true.
+struct Robot(Arc<AtomicBool>);
+
+impl Directory for Robot {
+    fn find(&self, kind: Kind, namespace: &str, name: &str) -> Option<Found> {
+        self.0.load(Ordering::Relaxed).then(|| Everything.find(kind, namespace, name))?
+    }
+}
+
+#[test]
+fn a_remembered_token_ends_with_its_account_and_its_lifetime() {
+    let (tokens, exists) = (issuer(), Arc::new(AtomicBool::new(true)));
+    let directory = Box::new(Robot(Arc::clone(&exists)));
+    let authenticator = ServiceAccountAuthenticator::new(Arc::clone(&tokens), directory, &EXAMPLE);
+    let header = format!("Bearer {}", tokens.issue(&grant()).unwrap());
+    let ask = |after: u64, audiences: &[String]| {
+        let peer = PeerCertificates::default();
+        let now = at(START.cast_unsigned() + after);
+        let credentials = Credentials::new(&peer, Some(header.as_bytes()), now).for_audiences(audiences);
+        authenticator.accept(&credentials).map(Option::unwrap).map_err(|error| error.to_string())
+    };
+    let first = ask(0, &[]).unwrap();
+    // The same answer, made once.
+    assert!(Arc::ptr_eq(first.user(), ask(10, &[]).unwrap().user()));
+    assert!(!Arc::ptr_eq(first.user(), ask(11, &[]).unwrap().user()));
+    // Another question.
+    assert_eq!(ask(12, &["others".to_owned()]).unwrap().audiences(), ["others"]);
+    ask(12, &["nobody".to_owned()]).unwrap_err();
+
+    exists.store(false, Ordering::Relaxed);
+    assert!(ask(12, &[]).unwrap_err().ends_with("the ServiceAccount is gone"));
+    exists.store(true, Ordering::Relaxed);
+    ask(599, &[]).unwrap();
+    assert!(ask(601, &[]).unwrap_err().ends_with("the token has expired"));
 }
