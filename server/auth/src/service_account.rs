@@ -30,7 +30,7 @@ pub fn user_name(namespace: &str, name: &str) -> String {
 }
 
 /// Whether the text is an https URL without a query and a fragment: what the keys of an issuer can be found
-/// by (OpenID Connect Discovery 1.0, section 3).
+/// by (`OpenID` Connect Discovery 1.0, section 3).
 pub fn is_https_url(text: &str) -> bool {
     let rest = text.strip_prefix("https://").unwrap_or_default();
     let is_odd = |character: char| {

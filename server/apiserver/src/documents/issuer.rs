@@ -1,5 +1,5 @@
-//! How others verify the tokens of service accounts: who issues them, and the keys (OpenID Connect Discovery
-//! 1.0, section 4; RFC 7517, section 5).
+//! How others verify the tokens of service accounts: who issues them, and the keys (`OpenID` Connect
+//! Discovery 1.0, section 4; RFC 7517, section 5).
 
 use std::collections::BTreeSet;
 

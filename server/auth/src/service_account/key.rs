@@ -58,7 +58,7 @@ pub struct PublicKey {
 }
 
 impl PublicKey {
-    /// Reads a key in the form of X.509 (SubjectPublicKeyInfo, RFC 5280, section 4.1), encoded as DER.
+    /// Reads a key in the form of X.509 (`SubjectPublicKeyInfo`, RFC 5280, section 4.1), encoded as DER.
     /// `Err` says why it cannot be used.
     pub fn from_der(der: &[u8]) -> Result<Self, &'static str> {
         let fitting = std::iter::once(&RS256)
