@@ -11,14 +11,22 @@ use std::{sync::Arc, time::Duration};
 
 use futures_util::future::BoxFuture;
 use orch_registry::{
-    catalog::ServedResource,
+    catalog::{Catalog, ServedResource},
     client::{Api, Client},
     error::{ApiError, Result},
     objects::Current,
 };
-use orch_runtime::{object::Kind, resource_def::ResourceDef};
+use orch_runtime::object::Kind;
+use orch_storage::{Key, StoreError};
 
-use crate::{key::ObjectKey, trigger::Trigger};
+use crate::{
+    key::ObjectKey,
+    source::{KeySource, KindSource},
+    trigger::Trigger,
+};
+
+/// How many keys of one controller are worked on at a time, unless it says otherwise.
+const WORKERS: usize = 4;
 
 /// Brings the objects of one kind to where they should be.
 pub trait Controller: Send + Sync + 'static {
@@ -62,15 +70,33 @@ pub struct Context {
     client: Client,
 }
 
-/// A controller of any kind, for lists of them. See [`Controller`], which every implementation comes from.
-#[allow(missing_docs, reason = "each method is the one of the same name of `Controller`")]
+/// A controller of any kind, for lists of them. Every [`Controller`] is one; one that works on objects of
+/// many kinds implements this itself.
 pub trait AnyController: Send + Sync {
+    /// See [`Controller::name`].
     fn name(&self) -> &'static str;
-    fn is_on_by_default(&self) -> bool;
-    /// The kind of [`Controller::Resource`].
-    fn resource(&self) -> &'static ResourceDef;
-    fn also_watches(&self) -> Vec<Trigger>;
-    fn reconcile<'a>(&'a self, key: &'a ObjectKey, cx: &'a Context) -> BoxFuture<'a, Result<Action>>;
+
+    /// See [`Controller::is_on_by_default`].
+    fn is_on_by_default(&self) -> bool {
+        true
+    }
+
+    /// How many keys it works on at a time.
+    fn workers(&self) -> usize {
+        WORKERS
+    }
+
+    /// Whether there is something to do where these kinds are served.
+    fn is_served(&self, catalog: &Catalog) -> bool;
+
+    /// Begins to find keys.
+    ///
+    /// # Errors
+    /// Where the state that was just taken is no longer in the history; then it begins again.
+    fn begin(&self, client: &Client) -> Result<Box<dyn KeySource>, StoreError>;
+
+    /// See [`Controller::reconcile`].
+    fn reconcile<'a>(&'a self, key: &'a Key, cx: &'a Context) -> BoxFuture<'a, Result<Action>>;
 }
 
 impl<C: Controller> AnyController for C {
@@ -82,16 +108,18 @@ impl<C: Controller> AnyController for C {
         Controller::is_on_by_default(self)
     }
 
-    fn resource(&self) -> &'static ResourceDef {
-        C::Resource::RESOURCE
+    fn is_served(&self, catalog: &Catalog) -> bool {
+        catalog.served(C::Resource::RESOURCE).is_some()
     }
 
-    fn also_watches(&self) -> Vec<Trigger> {
-        Controller::also_watches(self)
+    fn begin(&self, client: &Client) -> Result<Box<dyn KeySource>, StoreError> {
+        let served = client.core().catalog().served(C::Resource::RESOURCE);
+        let resource = served.expect("a controller runs where its kind is served");
+        Ok(Box::new(KindSource::begin(resource, self.also_watches(), client)?))
     }
 
-    fn reconcile<'a>(&'a self, key: &'a ObjectKey, cx: &'a Context) -> BoxFuture<'a, Result<Action>> {
-        Box::pin(Controller::reconcile(self, key, cx))
+    fn reconcile<'a>(&'a self, key: &'a Key, cx: &'a Context) -> BoxFuture<'a, Result<Action>> {
+        Box::pin(async move { Controller::reconcile(self, &ObjectKey::from(key), cx).await })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use orch_storage::Object;
+use orch_storage::Key;
 
 /// The name of an object of the controller's kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,10 +18,11 @@ impl ObjectKey {
     pub fn new(namespace: impl Into<Arc<str>>, name: impl Into<Arc<str>>) -> Self {
         ObjectKey { namespace: namespace.into(), name: name.into() }
     }
+}
 
-    /// The name of a stored object.
-    pub fn of(object: &Object) -> Self {
-        let key = object.key();
+/// The same without the kind.
+impl From<&Key> for ObjectKey {
+    fn from(key: &Key) -> Self {
         ObjectKey { namespace: Arc::clone(&key.namespace), name: Arc::clone(&key.name) }
     }
 }

@@ -15,6 +15,7 @@ pub mod product;
 mod queue;
 pub mod runner;
 pub mod selection;
+pub mod source;
 pub mod stats;
 pub mod trigger;
 mod watching;

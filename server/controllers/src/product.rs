@@ -3,6 +3,7 @@
 pub mod bootstrap_policy;
 mod daemon_set;
 pub mod flow_control;
+mod garbage;
 mod namespace;
 pub mod own_service;
 mod role_aggregation;
@@ -24,6 +25,7 @@ use crate::controller::{AnyController, Context};
 pub fn controllers(own_service: OwnService) -> Vec<Box<dyn AnyController>> {
     vec![
         Box::new(daemon_set::DaemonSets::default()),
+        Box::new(garbage::GarbageCollector::default()),
         Box::new(namespace::NamespaceContent),
         Box::new(own_service),
         Box::new(flow_control::FlowSchemas::default()),

@@ -9,10 +9,9 @@ use std::{
     time::Duration,
 };
 
+use orch_storage::Key;
 use rand::RngExt;
 use tokio::time::Instant;
-
-use crate::key::ObjectKey;
 
 /// How long a key waits after it failed once; twice as long after each further time.
 const SHORTEST_DELAY: Duration = Duration::from_millis(5);
@@ -24,11 +23,11 @@ const KEPT_ROOM: usize = 1024;
 /// Keys by what they wait for.
 #[derive(Default)]
 pub(crate) struct Queue {
-    keys: HashMap<ObjectKey, Entry>,
+    keys: HashMap<Key, Entry>,
     /// Those that wait for a worker, in order.
-    ready: VecDeque<ObjectKey>,
+    ready: VecDeque<Key>,
     /// Those that wait for their time.
-    later: BTreeSet<(Instant, ObjectKey)>,
+    later: BTreeSet<(Instant, Key)>,
     failing: usize,
 }
 
@@ -55,7 +54,7 @@ pub(crate) enum Outcome {
 
 impl Queue {
     /// Something about the key has changed: it is to be worked on as soon as possible, and once.
-    pub(crate) fn add(&mut self, key: ObjectKey, now: Instant) {
+    pub(crate) fn add(&mut self, key: Key, now: Instant) {
         let Some(entry) = self.keys.get_mut(&key) else {
             self.keys.insert(key.clone(), Entry { state: State::Ready { since: now }, failures: 0 });
             self.ready.push_back(key);
@@ -84,7 +83,7 @@ impl Queue {
 
     /// The next key for a worker, and how long it has waited for one. The worker calls
     /// [`finish`](Queue::finish).
-    pub(crate) fn take(&mut self, now: Instant) -> Option<(ObjectKey, Duration)> {
+    pub(crate) fn take(&mut self, now: Instant) -> Option<(Key, Duration)> {
         let key = self.ready.pop_front()?;
         let entry = self.entry(&key);
         let State::Ready { since } = entry.state else {
@@ -96,7 +95,7 @@ impl Queue {
 
     /// The work at a key that was taken has ended; returns how often it has failed in a row. A key that was
     /// added meanwhile is ready at once.
-    pub(crate) fn finish(&mut self, key: ObjectKey, outcome: Outcome, now: Instant) -> u32 {
+    pub(crate) fn finish(&mut self, key: Key, outcome: Outcome, now: Instant) -> u32 {
         let entry = self.entry(&key);
         let State::Working { is_changed } = entry.state else {
             unreachable!("only a key that was taken is finished")
@@ -144,7 +143,7 @@ impl Queue {
         self.failing
     }
 
-    fn entry(&mut self, key: &ObjectKey) -> &mut Entry {
+    fn entry(&mut self, key: &Key) -> &mut Entry {
         self.keys.get_mut(key).expect("a key that waits or is worked on has an entry")
     }
 }
@@ -166,11 +165,11 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn key(name: &str) -> ObjectKey {
-        ObjectKey::new("n", name)
+    fn key(name: &str) -> Key {
+        Key::new("things".into(), "n", name)
     }
 
-    fn take(queue: &mut Queue, now: Instant) -> Option<ObjectKey> {
+    fn take(queue: &mut Queue, now: Instant) -> Option<Key> {
         queue.wake(now);
         queue.take(now).map(|(key, _)| key)
     }

@@ -10,7 +10,8 @@ use std::{
 };
 
 use futures_util::FutureExt;
-use orch_registry::{catalog::ServedResource, client::Client, core::Core, error::ApiError};
+use orch_registry::{client::Client, core::Core, error::ApiError};
+use orch_storage::Key;
 use tokio::{
     sync::mpsc::{self, Receiver},
     task::JoinSet,
@@ -19,15 +20,12 @@ use tokio::{
 
 use crate::{
     controller::{Action, AnyController, Context},
-    key::ObjectKey,
     panic::message_of,
     queue::{Outcome, Queue},
     stats::{Monitor, Record},
     watching,
 };
 
-/// How many keys of one controller are worked on at a time.
-const WORKERS: usize = 4;
 /// How many batches of keys the watching loop is ahead of the queue at most.
 const AHEAD: usize = 16;
 
@@ -49,7 +47,7 @@ struct Job {
 
 /// The end of the work at one key.
 struct Finished {
-    key: ObjectKey,
+    key: Key,
     result: Result<Action, Failure>,
     took: Duration,
 }
@@ -79,9 +77,10 @@ impl Runner {
     pub fn start(self, core: &Arc<Core>) -> Running {
         let mut jobs = JoinSet::new();
         for job in self.jobs {
-            match core.catalog().served(job.controller.resource()) {
-                Some(resource) => drop(jobs.spawn(job.run(Arc::clone(core), Arc::clone(resource)))),
-                None => drop(job.record.watches.send_replace(true)),
+            if job.controller.is_served(core.catalog()) {
+                jobs.spawn(job.run(Arc::clone(core)));
+            } else {
+                job.record.watches.send_replace(true);
             }
         }
         Running { jobs }
@@ -100,7 +99,7 @@ impl Running {
 }
 
 impl Job {
-    async fn run(self, core: Arc<Core>, resource: Arc<ServedResource>) {
+    async fn run(self, core: Arc<Core>) {
         let client = Client::new(Arc::clone(&core), self.record.name);
         let cx = Arc::new(Context::new(client));
         let (sender, changed) = mpsc::channel(AHEAD);
@@ -110,19 +109,19 @@ impl Job {
                 biased;
                 // An error means that the sender is gone, and the server with it.
                 _ = stopping.wait_for(|stopping| *stopping) => {}
-                () = watching::run(&*self.controller, &resource, cx.client(), &self.record, sender) => {}
+                () = watching::run(&*self.controller, cx.client(), &self.record, sender) => {}
             }
         };
         tokio::join!(watching, self.work(&cx, changed));
     }
 
     /// Works at keys until no more come. What is being worked on then is given up.
-    async fn work(&self, cx: &Arc<Context>, mut changed: Receiver<Vec<ObjectKey>>) {
+    async fn work(&self, cx: &Arc<Context>, mut changed: Receiver<Vec<Key>>) {
         let mut queue = Queue::default();
         let mut workers = JoinSet::new();
         loop {
             queue.wake(Instant::now());
-            while workers.len() < WORKERS
+            while workers.len() < self.controller.workers()
                 && let Some((key, waited)) = queue.take(Instant::now())
             {
                 self.record.queue_time.observe(waited);
@@ -169,7 +168,7 @@ impl Job {
     }
 
     /// A key that fails on and on is logged ever less often. The first failures are mostly lost races.
-    fn report(&self, key: &ObjectKey, failures: u32, failure: &Failure) {
+    fn report(&self, key: &Key, failures: u32, failure: &Failure) {
         let controller = self.record.name;
         let is_logged = failures.is_power_of_two();
         match failure {
@@ -184,7 +183,7 @@ impl Job {
     }
 }
 
-async fn reconcile(controller: Arc<dyn AnyController>, cx: Arc<Context>, key: ObjectKey) -> Finished {
+async fn reconcile(controller: Arc<dyn AnyController>, cx: Arc<Context>, key: Key) -> Finished {
     let begun = Instant::now();
     // An async block, so that a panic before the first await is caught as well.
     let work = async { controller.reconcile(&key, &cx).await };

@@ -115,8 +115,7 @@ pub fn list_item<'o>(resource: &ServedResource, object: &'o Object) -> Option<&'
 /// many times as much as this. A damaged object may.
 pub fn may_have_field(object: &Object, field: &str) -> bool {
     let quoted = format!("\"{field}\":");
-    let text = object.value().ok().and_then(|bytes| str::from_utf8(bytes).ok());
-    text.is_none_or(|text| text.contains(&quoted))
+    object.value().map_or(true, |bytes| memchr::memmem::find(bytes, quoted.as_bytes()).is_some())
 }
 
 /// A stored form without the newline at its end.

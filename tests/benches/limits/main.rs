@@ -2,8 +2,8 @@
 //!
 //! `cargo bench -p orch-tests` prints a table of ratios and sizes with the wanted values beside them. With
 //! `-- --check` it fails where one is missed; `-- --only=reads` (or `access`, `lists`, `watches`, `creates`,
-//! `starts`, `kinds`, `instructions`) measures a part. Bare numbers mean little on a machine that others use
-//! too: look at the ratios.
+//! `starts`, `garbage`, `kinds`, `instructions`) measures a part. Bare numbers mean little on a machine that
+//! others use too: look at the ratios.
 
 use std::{process::ExitCode, time::Duration};
 
@@ -17,6 +17,7 @@ mod access;
 mod bare;
 mod counted;
 mod daemon_set;
+mod garbage;
 mod heard;
 mod inserts;
 mod instructions;
@@ -103,6 +104,9 @@ async fn measure(report: &mut Report, only: Option<&str>) {
     }
     if wanted("starts") {
         starts_full(report).await;
+    }
+    if wanted("garbage") {
+        garbage::measure(report).await;
     }
     if wanted("kinds") {
         kinds::memory(report).await;

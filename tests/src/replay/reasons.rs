@@ -21,7 +21,6 @@ const RULES: &[Rule] = &[
     (|asked| asked.headers.contains("Impersonate-"), "impersonation comes later"),
     (|asked| asked.trace == "bootstrap-token", "bootstrap tokens come later"),
     (|asked| asked.trace == "cluster-info", "the signing of cluster-info comes later"),
-    (|asked| asked.trace.starts_with("gc-"), "garbage collection comes later"),
     (|asked| asked.trace == "rbac-aggregation", "the filling of aggregated roles comes later"),
     (|asked| asked.trace == "rbac-escalation", "the check of what a role grants comes later"),
     (|asked| asked.differences.contains("RBAC: allowed by"), "access by roles comes later"),

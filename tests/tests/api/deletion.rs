@@ -7,6 +7,11 @@ use orch_tests::{
 };
 use serde_json::json;
 
+/// A server that leaves the finalizers of the garbage collector alone.
+async fn without_collector() -> TestServer {
+    TestServer::options().flag("--controllers=*,-garbage-collector-controller").start().await
+}
+
 #[tokio::test]
 async fn an_object_with_finalizers_goes_with_the_last_of_them() {
     let server = TestServer::start().await;
@@ -57,7 +62,7 @@ async fn a_deletion_may_depend_on_uid_and_version() {
 /// the first deletion.
 #[tokio::test]
 async fn a_second_deletion_may_change_the_policy() {
-    let server = TestServer::start().await;
+    let server = without_collector().await;
     let admin = server.admin();
     let item = format!("{CONFIG_MAPS}/a");
     let mut object = config_map("a", "1");
@@ -86,7 +91,7 @@ async fn a_second_deletion_may_change_the_policy() {
 /// A policy may have set the last finalizer: another policy removes it, and the object is deleted.
 #[tokio::test]
 async fn a_policy_that_waits_for_nothing_ends_a_deletion() {
-    let server = TestServer::start().await;
+    let server = without_collector().await;
     let admin = server.admin();
     let item = format!("{CONFIG_MAPS}/a");
     admin.post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);

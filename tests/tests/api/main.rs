@@ -19,6 +19,7 @@ mod documents;
 mod evictions;
 mod forms;
 mod full_disk;
+mod garbage;
 mod gates;
 mod health;
 mod kinds;

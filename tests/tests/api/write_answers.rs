@@ -245,7 +245,7 @@ async fn nulls_and_bodies_that_are_no_objects() {
 /// period is.
 #[tokio::test]
 async fn a_pod_is_shown_going_before_it_is_gone() {
-    let server = TestServer::start().await;
+    let server = TestServer::options().flag("--controllers=*,-garbage-collector-controller").start().await;
     let admin = server.admin();
     let start = admin.get(PODS).await.expect(200);
     let mut watch = admin.watch(&format!("{PODS}?watch=1&resourceVersion={}", version(&start))).await;
@@ -261,7 +261,8 @@ async fn a_pod_is_shown_going_before_it_is_gone() {
         assert_eq!(version(&deleted), version(&gone));
         assert_ne!(version(&deleted), version(&going));
     }
-    // Finalizers hold it beyond its grace period; the policy for its dependents can still be changed.
+    // Finalizers hold it beyond its grace period; the policy for its dependents can still be changed, as long
+    // as no collector has acted on it.
     let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"},
         "spec": {"containers": [{"name": "c", "image": "i"}]}});
     admin.post(PODS, &pod).await.expect(201);

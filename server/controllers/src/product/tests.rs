@@ -252,6 +252,7 @@ fn names_of_all() {
     let names: Vec<&str> = all().iter().map(|controller| controller.name()).collect();
     let expected = [
         "daemonset-controller",
+        "garbage-collector-controller",
         "namespace",
         "own-service",
         "flow-schemas",

@@ -11,6 +11,7 @@ use super::*;
 use crate::{
     controller::Controller,
     fixture::{Fixture, NAMESPACE},
+    key::ObjectKey,
     trigger::Trigger,
 };
 

@@ -1,0 +1,4 @@
+//! The collector: its decisions over random graphs, and its work in a server without HTTP.
+
+mod model;
+mod server;
