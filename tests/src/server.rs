@@ -242,6 +242,15 @@ impl TestServer {
         std::fs::read_to_string(self.directory.path().join("log")).expect("the log can be read")
     }
 
+    /// Waits until the log has this text: the server writes its log a moment after it answers.
+    pub async fn logged(&self, text: &str) {
+        let start = std::time::Instant::now();
+        while !self.log().contains(text) {
+            assert!(start.elapsed() < PATIENCE, "{text:?} is not in the log: {}", self.log());
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
     /// The process id.
     pub fn pid(&self) -> u32 {
         self.process.as_ref().and_then(|process| process.child.id()).expect("the server runs")

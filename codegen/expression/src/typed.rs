@@ -107,3 +107,67 @@ pub struct Fold {
     /// What is evaluated for each item.
     pub body: Term,
 }
+
+impl Term {
+    /// Whether a condition holds for the term or for a part of it, however deep.
+    pub fn any(&self, holds: &mut dyn FnMut(&Term) -> bool) -> bool {
+        holds(self) || self.parts().into_iter().any(|part| part.any(holds))
+    }
+
+    /// The terms that it is made of.
+    fn parts(&self) -> Vec<&Term> {
+        match &self.kind {
+            TermKind::Constant(_) | TermKind::Variable(_) | TermKind::Local(_) => Vec::new(),
+            TermKind::Select { operand, .. } | TermKind::Has { operand, .. } => vec![operand],
+            TermKind::Index { operand, index, .. } => vec![operand, index],
+            TermKind::Call { arguments: parts, .. } | TermKind::And(parts) | TermKind::Or(parts) => {
+                parts.iter().collect()
+            }
+            TermKind::Conditional(parts) => parts.iter().collect(),
+            TermKind::List(items) => items.iter().map(|item| &item.value).collect(),
+            TermKind::Map(entries) => entries.iter().flat_map(|entry| [&entry.key, &entry.value]).collect(),
+            TermKind::Fold(fold) => {
+                [&fold.range, &fold.body].into_iter().chain(fold.filter.as_ref()).collect()
+            }
+            TermKind::Bind { value, body } => vec![value, body],
+            TermKind::OptionalMap { operand, body, .. } => vec![operand, body],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TermKind;
+    use crate::{environment::Environment, program::Program, types::Type};
+
+    #[test]
+    fn parts_are_found_wherever_they_are() {
+        let environment = Environment::new().with_variable("v", Type::Dyn).with_variable("w", Type::Dyn);
+        for text in [
+            "v",
+            "v.a",
+            "has(v.a)",
+            "w[v]",
+            "v[w]",
+            "size(v) > 1",
+            "w && v",
+            "w || v",
+            "w ? 1 : v",
+            "[1, v]",
+            "{v: 1}",
+            "{1: v}",
+            "v.all(x, x)",
+            "[1].map(x, v, x)",
+            "[1].exists(x, x == v)",
+            "cel.bind(x, v, x)",
+            "cel.bind(x, 1, v)",
+            "optional.of(1).optMap(x, v)",
+        ] {
+            let program = Program::compile(text, &environment, &Type::Dyn).unwrap();
+            let is_named = |name: &str| {
+                program.term().any(&mut |term| matches!(&term.kind, TermKind::Variable(of) if &**of == name))
+            };
+            assert!(is_named("v") && !is_named("u"), "{text}");
+        }
+    }
+}

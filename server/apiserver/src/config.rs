@@ -21,6 +21,7 @@ mod authentication;
 mod authorization;
 mod duration;
 mod logging;
+mod oidc;
 mod serving;
 mod size;
 mod storage;

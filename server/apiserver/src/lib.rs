@@ -11,6 +11,7 @@
 
 mod access;
 mod app;
+mod authenticators;
 mod authorizers;
 mod bootstrap;
 mod command;

@@ -59,7 +59,7 @@ use tokio::{sync::watch, task::JoinSet, time::timeout};
 use crate::{
     access::AccessControl,
     app::App,
-    authorizers,
+    authenticators, authorizers,
     bootstrap::{self, Prepared, Site, logging::LostLines, open_files},
     config::Config,
     documents::{
@@ -210,6 +210,7 @@ impl Server {
         self.check_tables()?;
         let mut admission = self.admission_chain()?;
         let files = authorizers::Files::read(&self.config.authorization, self.config.vocabulary)?;
+        let asking = authenticators::read(&self.config.authentication, self.config.vocabulary)?;
         open_files::raise_limit();
         // First of all, so that a server whose port is in use leaves nothing behind.
         let serving = &self.config.serving;
@@ -226,16 +227,17 @@ impl Server {
         let objects = self.objects(&storage);
 
         let tokens = Arc::new(tokens);
-        let over_objects = self.authenticators_over_objects(&objects, &tokens);
+        let mut lasting = self.authenticators_over_objects(&objects, &tokens);
+        lasting.extend(asking);
         let rbac = Arc::new(policies::rbac(&objects));
         let modes = authorizers::Modes::new(&self.config.authorization, files, &objects, &rbac)?;
-        let access = self.access(authentication, &over_objects, &modes);
+        let access = self.access(authentication, &lasting, &modes);
         admission.guard(orch_kinds::guard(rbac, Arc::clone(&access.authorization)));
         let issuer = self.issuer_documents(&tokens, listener.local_address());
         self.add_product_operations(&access, tokens);
         let authentication = Arc::clone(&access.authentication);
         let following =
-            bootstrap::follow(sources, authentication, over_objects, Arc::clone(&tls), stopping.clone())?;
+            bootstrap::follow(sources, authentication, lasting, Arc::clone(&tls), stopping.clone())?;
 
         let gates = self.config.feature_gates.clone();
         let clock = Arc::new(SystemClock);
@@ -328,10 +330,10 @@ impl Server {
     fn access(
         &mut self,
         authentication: Authentication,
-        over_objects: &[Arc<dyn Authenticator>],
+        lasting: &[Arc<dyn Authenticator>],
         modes: &authorizers::Modes,
     ) -> AccessControl {
-        let authentication = authentication.with(over_objects);
+        let authentication = authentication.with(lasting);
         let authorizers = std::mem::take(&mut self.authorizers);
         AccessControl {
             authentication: Arc::new(ArcSwap::from_pointee(authentication)),

@@ -1,8 +1,9 @@
 //! All configured authentication methods together.
 //!
-//! The order is: client certificates, the token file, then methods that are added, which are service
-//! account tokens and bootstrap tokens. The first method that accepts decides. A request with credentials
-//! that no method accepts is refused. A request without credentials is anonymous, if that is allowed.
+//! The order is: client certificates, the token file, then methods that are added: service account tokens,
+//! bootstrap tokens, and those for which other servers are asked. The first method that accepts decides. A
+//! request with credentials that no method accepts is refused. A request without credentials is anonymous, if
+//! that is allowed.
 
 use std::{ops::ControlFlow, path::PathBuf, sync::Arc};
 
@@ -15,6 +16,7 @@ use crate::{
         token_file::TokenFileAuthenticator,
     },
     error::AuthError,
+    oidc::flags::OidcConfig,
     service_account::TokenConfig,
     user::UserInfo,
 };
@@ -35,6 +37,8 @@ pub struct AuthenticationConfig {
     pub tokens: TokenConfig,
     /// The audiences of tokens that this server accepts; if empty, the issuers.
     pub api_audiences: Vec<String>,
+    /// An issuer whose tokens are accepted.
+    pub oidc: Option<OidcConfig>,
 }
 
 /// Identifies the caller of every request.

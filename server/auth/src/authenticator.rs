@@ -13,6 +13,7 @@ pub mod bearer;
 pub mod bootstrap_token;
 pub mod certificate;
 mod credentials;
+pub mod issued_token;
 mod peer_certificates;
 pub mod service_account;
 pub mod token_file;

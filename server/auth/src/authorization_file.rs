@@ -17,11 +17,8 @@
 //!   - {type: Node, name: node}
 //!   - {type: RBAC, name: rbac}
 //! ```
-//!
-//! A file is right as a whole or refused: an error names a line and a column, and what is wrong there.
 
 use std::{
-    fs,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -36,6 +33,7 @@ use serde_saphyr::Spanned;
 
 use crate::{
     authorization::Mode,
+    config_file::{self, Fault, fault, with_cause},
     error::AuthError,
     webhook::{
         FailurePolicy, Settings, Version, Webhook,
@@ -116,38 +114,19 @@ struct MatchCondition {
     expression: Spanned<String>,
 }
 
-/// What is wrong, and the line and column.
-type Fault = (u64, u64, String);
-
 /// Reads a file.
 ///
 /// # Errors
 /// Where it cannot be read, or is not right.
 pub fn read(path: &Path, vocabulary: &Vocabulary) -> Result<Vec<Configured>, AuthError> {
-    let text = fs::read_to_string(path);
-    let text = text.map_err(|source| AuthError::Read { path: path.to_owned(), source })?;
-    parse(&text, vocabulary).map_err(|(line, column, problem)| AuthError::AuthorizationFile {
-        path: path.to_owned(),
-        line,
-        column,
-        problem,
-    })
+    config_file::read(path, |text| parse(text, vocabulary))
 }
 
 /// The authorizers of a text.
 fn parse(text: &str, vocabulary: &Vocabulary) -> Result<Vec<Configured>, Fault> {
-    let options = serde_saphyr::options! { with_snippet: false };
-    let file: File = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
-        let (line, column) = error.location().map_or((1, 1), |at| (at.line(), at.column()));
-        (line, column, one_line(&error.without_snippet().to_string()))
-    })?;
-    let wanted = format!("apiserver.config.{}/v1", vocabulary.group_suffix);
-    if file.api_version.value != wanted {
-        return Err(fault(&file.api_version, format!("apiVersion must be {wanted:?}")));
-    }
-    if file.kind.value != "AuthorizationConfiguration" {
-        return Err(fault(&file.kind, "kind must be \"AuthorizationConfiguration\""));
-    }
+    let file: File = config_file::parse(text)?;
+    let version = format!("apiserver.config.{}/v1", vocabulary.group_suffix);
+    config_file::check_kind(&file.api_version, &[version], &file.kind, "AuthorizationConfiguration")?;
     if file.authorizers.is_empty() {
         return Err((1, 1, "authorizers must not be empty".to_owned()));
     }
@@ -289,18 +268,6 @@ fn duration(field: &Spanned<String>, name: &str, longest: Duration) -> Result<Du
         Some(duration) if !duration.is_zero() => Ok(duration),
         _ => Err(fault(field, format!("{name} must be greater than zero"))),
     }
-}
-
-fn fault<T>(at: &Spanned<T>, problem: impl Into<String>) -> Fault {
-    (at.referenced.line(), at.referenced.column(), problem.into())
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn with_cause(error: &dyn std::error::Error) -> String {
-    error.source().map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
 }
 
 #[cfg(test)]

@@ -25,6 +25,14 @@ pub enum AuthError {
         /// What is wrong with it, without the token.
         problem: String,
     },
+    /// The token of an issuer that the configuration names is not valid.
+    #[error("the token of {issuer:?} is not valid: {problem}")]
+    IssuedToken {
+        /// Who is said to have issued it.
+        issuer: String,
+        /// What is wrong with it, without the token.
+        problem: String,
+    },
     /// A service account token cannot be signed.
     #[error("the key of service account tokens cannot sign")]
     Signing,
@@ -55,9 +63,9 @@ pub enum AuthError {
         /// What is wrong, without the line's content.
         problem: String,
     },
-    /// The file that configures authorizers is not right.
+    /// A file that configures authentication or authorization is not right.
     #[error("{}:{line}:{column}: {problem}", path.display())]
-    AuthorizationFile {
+    ConfigFile {
         /// The file.
         path: PathBuf,
         /// Counted from 1.
@@ -88,12 +96,13 @@ impl AuthError {
             Self::NoCredentials
             | Self::UnknownToken
             | Self::Certificate { .. }
-            | Self::ServiceAccountToken { .. } => true,
+            | Self::ServiceAccountToken { .. }
+            | Self::IssuedToken { .. } => true,
             Self::Signing
             | Self::KeyFile { .. }
             | Self::Read { .. }
             | Self::TokenFile { .. }
-            | Self::AuthorizationFile { .. }
+            | Self::ConfigFile { .. }
             | Self::Outbound(_)
             | Self::TrustBundle { .. } => false,
         }

@@ -5,6 +5,7 @@
 //! - [`rbac`], [`node`], [`abac`]: the modes that decide by roles, for nodes, and by a file of policies;
 //! - [`webhook`]: the mode where another server decides; [`authorization_file`]: the file that configures it;
 //! - [`service_account`]: the tokens that the server issues;
+//! - [`oidc`], [`jwt`]: the tokens that others issue;
 //! - [`user`]: the identity that authentication finds and authorization judges.
 //!
 //! Files are read when the two are built; a server that has started does not need them again.
@@ -16,8 +17,12 @@ pub mod authenticator;
 pub mod authorization;
 pub mod authorization_file;
 pub mod authorizer;
+mod config_file;
 pub mod error;
+pub mod jwt;
+mod kept_answers;
 pub mod node;
+pub mod oidc;
 pub mod rbac;
 pub mod service_account;
 pub mod user;

@@ -4,13 +4,11 @@
 //! allow longer than the others. Conditions of the configuration may say that it is not asked at all. What
 //! happens when it cannot be asked is configured: no opinion, or a denial.
 
-mod answers;
 pub mod condition;
 mod review;
 
 use std::{
     path::PathBuf,
-    sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -24,9 +22,9 @@ use crate::{
     answer::Answer,
     authorizer::{Attributes, Authorizer, Decision, rules::Rules},
     error::AuthError,
+    kept_answers::{self, KeptAnswers},
     user::UserInfo,
 };
-use answers::Answers;
 use condition::{Conditions, Verdict};
 use review::Status;
 pub use review::Version;
@@ -80,13 +78,13 @@ pub struct WebhookConfig {
 pub struct Webhook {
     settings: Settings,
     client: Client,
-    answers: Mutex<Answers>,
+    answers: KeptAnswers<Status>,
 }
 
 impl Webhook {
     /// Asks the target of the client.
     pub fn new(settings: Settings, client: Client) -> Self {
-        Webhook { settings, client, answers: Mutex::default() }
+        Webhook { settings, client, answers: KeptAnswers::default() }
     }
 
     /// The webhook of the flags.
@@ -107,7 +105,7 @@ impl Webhook {
     /// Asks, and keeps the answer.
     async fn ask(&self, spec: serde_json::Value, is_kept: bool) -> Decision {
         let Settings { name, api_version, .. } = &self.settings;
-        let key = is_kept.then(|| answers::key(&spec));
+        let key = is_kept.then(|| key(&spec));
         let body = review::request(api_version, &spec);
         let answered = self.client.post_json(body.into()).await;
         let status = match answered {
@@ -124,7 +122,7 @@ impl Webhook {
         if let Some(key) = key {
             let ttl =
                 if status.allowed { self.settings.authorized_ttl } else { self.settings.unauthorized_ttl };
-            self.locked().keep(key, status.clone(), Instant::now(), ttl);
+            self.answers.keep(key, status.clone(), Instant::now(), ttl);
         }
         status.decision()
     }
@@ -137,13 +135,12 @@ impl Webhook {
     }
 
     fn kept(&self, spec: &serde_json::Value) -> Option<Status> {
-        self.locked().get(&answers::key(spec), Instant::now())
+        self.answers.get(&key(spec), Instant::now())
     }
+}
 
-    /// A panic elsewhere leaves the answers as they are.
-    fn locked(&self) -> MutexGuard<'_, Answers> {
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn key(spec: &serde_json::Value) -> kept_answers::Key {
+    kept_answers::key(spec.to_string().as_bytes())
 }
 
 impl Authorizer for Webhook {

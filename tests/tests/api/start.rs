@@ -79,6 +79,25 @@ async fn flags_that_are_wrong_are_named() {
         ),
         (&["--controllers=*,-nothing"], &["--controllers", "there is no controller nothing", "namespace"]),
         (&["--service-node-port-range=2-1"], &["--service-node-port-range", "2-1"]),
+        (&["--oidc-issuer-url=https://a.example"], &["--oidc-client-id", "needed by --oidc-issuer-url"]),
+        (&["--oidc-groups-claim=a"], &["--oidc-client-id", "needed by --oidc-groups-claim"]),
+        (
+            &["--oidc-issuer-url=http://a.example", "--oidc-client-id=c"],
+            &["--oidc-issuer-url", "must begin with https://"],
+        ),
+        (
+            &["--oidc-issuer-url=https://a.example", "--oidc-client-id=c", "--oidc-ca-file=bad.pem"],
+            &["--oidc-ca-file", "certificate"],
+        ),
+        (
+            &["--oidc-issuer-url=https://a.example", "--oidc-client-id=c", "--oidc-ca-file=no.pem"],
+            &["--oidc-ca-file", "cannot read no.pem"],
+        ),
+        (&["--oidc-signing-algs=HS256"], &["--oidc-signing-algs", "HS256", "RS256"]),
+        (
+            &["--oidc-issuer-url=https://a.example", "--oidc-client-id=c", "--oidc-required-claim=a"],
+            &["--oidc-required-claim", "\"a\" is not of the form CLAIM=TEXT"],
+        ),
         (&["--secure-prot=1"], &["--secure-prot", "--secure-port"]),
         (&["--secure-port=abc"], &["abc", "--secure-port"]),
         (&["--secure-port=70000"], &["70000", "--secure-port"]),

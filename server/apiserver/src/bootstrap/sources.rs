@@ -84,7 +84,7 @@ fn stamp(file: &Path) -> Option<(SystemTime, u64)> {
 }
 
 /// Reads the files again at SIGHUP, and within a minute after one of them has changed, until the server
-/// stops. The methods `over_objects` need no files and go on as they are. Where a file has errors, what was
+/// stops. The methods `lasting` have no files here and stay as they are. Where a file has errors, what was
 /// read before stays in force, and the error is logged.
 ///
 /// # Errors
@@ -92,7 +92,7 @@ fn stamp(file: &Path) -> Option<(SystemTime, u64)> {
 pub fn follow(
     sources: Sources,
     authentication: Arc<ArcSwap<Authentication>>,
-    over_objects: Vec<Arc<dyn Authenticator>>,
+    lasting: Vec<Arc<dyn Authenticator>>,
     tls: Arc<ArcSwap<ServerConfig>>,
     mut stopping: watch::Receiver<bool>,
 ) -> Result<impl Future<Output = ()> + Send, StartError> {
@@ -114,7 +114,7 @@ pub fn follow(
             seen = stamps;
             match sources.load(SystemTime::now()) {
                 Ok(loaded) => {
-                    authentication.store(Arc::new(loaded.authentication.with(&over_objects)));
+                    authentication.store(Arc::new(loaded.authentication.with(&lasting)));
                     tls.store(loaded.certificate.tls);
                     tracing::info!("certificates and tokens are read again");
                 }

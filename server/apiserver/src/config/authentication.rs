@@ -11,7 +11,7 @@ use orch_auth::{
     service_account::{TokenConfig, is_https_url},
 };
 
-use super::duration::positive;
+use super::{duration::positive, oidc::OidcFlags};
 use crate::start_error::StartError;
 
 /// Flags about authentication.
@@ -87,6 +87,8 @@ pub struct AuthenticationFlags {
     /// Audiences of tokens that this server accepts. The issuers, unless it is given.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     api_audiences: Vec<String>,
+    #[command(flatten)]
+    oidc: OidcFlags,
 }
 
 impl AuthenticationFlags {
@@ -100,6 +102,7 @@ impl AuthenticationFlags {
             bootstrap_tokens: self.enable_bootstrap_token_auth,
             tokens,
             api_audiences: self.api_audiences,
+            oidc: self.oidc.check()?,
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, path::Path, time::Duration};
 
-use orch_auth::authorization::Mode;
+use orch_auth::{authorization::Mode, jwt::algorithm::Algorithm};
 use orch_registry::feature_gates::UNSAFE_DELETION;
 use orch_runtime::vocabulary::Vocabulary;
 
@@ -41,9 +41,52 @@ fn no_flags_are_needed() {
     assert_eq!(config.vocabulary.name, "orch");
 }
 
+/// Whether flags have reached the configuration.
+type Check = fn(&Config) -> bool;
+
+/// The flags of authentication for which other servers are asked.
+const ASKING: &[(&[&str], Check)] = &[
+    (&["--oidc-issuer-url=https://i", "--oidc-client-id=c"], |c| {
+        c.authentication.oidc.as_ref().is_some_and(|oidc| {
+            oidc.issuer_url == "https://i"
+                && oidc.client_id == "c"
+                && (oidc.username_claim.as_str(), oidc.username_prefix.as_str()) == ("sub", "https://i#")
+                && oidc.groups_claim.is_none()
+                && oidc.signing_algorithms == [Algorithm::RS256]
+        })
+    }),
+    (
+        &[
+            "--oidc-issuer-url=https://i",
+            "--oidc-client-id=c",
+            "--oidc-username-claim=name",
+            "--oidc-username-prefix=-",
+            "--oidc-groups-claim=roles",
+            "--oidc-groups-prefix=g:",
+            "--oidc-ca-file=f",
+            "--oidc-signing-algs=ES256,PS512",
+            "--oidc-required-claim=a=1,b=",
+            "--oidc-required-claim=c=d=e",
+        ],
+        |c| {
+            c.authentication.oidc.as_ref().is_some_and(|oidc| {
+                (oidc.username_claim.as_str(), oidc.username_prefix.as_str()) == ("name", "")
+                    && oidc.groups_claim.as_deref() == Some("roles")
+                    && oidc.groups_prefix == "g:"
+                    && oidc.ca_file.as_deref() == Some(Path::new("f"))
+                    && oidc.signing_algorithms.iter().map(|of| of.name()).eq(["ES256", "PS512"])
+                    && oidc.required_claims
+                        == [("a", "1"), ("b", ""), ("c", "d=e")].map(|(a, b)| (a.into(), b.into()))
+            })
+        },
+    ),
+    (&["--oidc-issuer-url=https://i", "--oidc-client-id=c", "--oidc-username-claim=email"], |c| {
+        c.authentication.oidc.as_ref().is_some_and(|oidc| oidc.username_prefix.is_empty())
+    }),
+];
+
 #[test]
 fn every_flag_reaches_the_configuration() {
-    type Check = fn(&Config) -> bool;
     let table: &[(&[&str], Check)] = &[
         (&["--bind-address", "::1"], |c| c.serving.address.to_string() == "[::1]:6443"),
         (&["--secure-port=0"], |c| c.serving.address.port() == 0),
@@ -145,12 +188,13 @@ fn every_flag_reaches_the_configuration() {
         (&["--controllers=*,-garbage-collector"], |c| c.controllers == ["*", "-garbage-collector"]),
         (&["--vocabulary=kubernetes"], |c| c.vocabulary.name == "kubernetes"),
     ];
-    for (flags, check) in table {
+    let table = || table.iter().chain(ASKING);
+    for (flags, check) in table() {
         assert!(check(&config(flags)), "{flags:?}");
     }
 
     let tried = |flag: &str| {
-        table.iter().flat_map(|(flags, _)| flags.iter()).any(|typed| typed.split('=').next() == Some(flag))
+        table().flat_map(|(flags, _)| flags.iter()).any(|typed| typed.split('=').next() == Some(flag))
     };
     for flag in command(&VOCABULARIES).get_arguments().filter_map(|flag| flag.get_long()) {
         assert!(tried(&format!("--{flag}")), "--{flag} is missing in the table");
@@ -205,6 +249,16 @@ fn what_is_wrong_is_one_line_with_a_remedy() {
         (
             &["--data-dir"],
             "a value is required for '--data-dir <DIR>' but none was supplied; --help lists all flags",
+        ),
+        (
+            &["--oidc-issuer-url=http://i", "--oidc-client-id=c"],
+            "--oidc-issuer-url: \"http://i\" must begin with https://",
+        ),
+        (&["--oidc-client-id=c"], "--oidc-issuer-url: is needed by --oidc-client-id"),
+        (&["--oidc-ca-file=f"], "--oidc-client-id: is needed by --oidc-ca-file"),
+        (
+            &["--oidc-issuer-url=https://i", "--oidc-client-id=c", "--oidc-required-claim=a=1,a=2"],
+            "--oidc-required-claim: the claim \"a\" is given twice",
         ),
         (&["--authorization-mode=AlwaysDeny,AlwaysDeny"], "--authorization-mode: AlwaysDeny is given twice"),
         (

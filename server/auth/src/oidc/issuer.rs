@@ -1,0 +1,80 @@
+//! An issuer whose tokens are accepted.
+
+use std::collections::BTreeMap;
+
+use orch_runtime::vocabulary::Vocabulary;
+
+use super::{
+    claims,
+    mapping::Mapping,
+    provider::Provider,
+    rules::{self, ClaimRule, Claims, Rule},
+};
+use crate::{
+    error::AuthError,
+    jwt::{Jwt, algorithm::Algorithm},
+    user::UserInfo,
+};
+
+/// An issuer, and what the operator demands of its tokens.
+pub struct Issuer {
+    /// Its name and its keys.
+    pub provider: Provider,
+    /// A token is for one of these.
+    pub audiences: Vec<String>,
+    /// The algorithms that signatures may have.
+    pub algorithms: Vec<Algorithm>,
+    /// Demands on claims.
+    pub claim_rules: Vec<ClaimRule>,
+    /// What makes the user.
+    pub mapping: Mapping,
+    /// Demands on the user.
+    pub user_rules: Vec<Rule>,
+    /// The extra attribute of users that names the token.
+    pub credential_id_key: String,
+}
+
+impl Issuer {
+    /// The name in tokens.
+    pub fn name(&self) -> &str {
+        &self.provider.place().issuer
+    }
+
+    /// The user of a token of this issuer, and when the token ends. Times are in seconds since 1970.
+    ///
+    /// # Errors
+    /// Where the token is not right; the text has no part of it.
+    pub(crate) async fn user(&self, token: &Jwt<'_>, now: u64) -> Result<(UserInfo, f64), AuthError> {
+        let invalid = |problem: String| AuthError::IssuedToken { issuer: self.name().to_owned(), problem };
+        match token.algorithm() {
+            Some(algorithm) if self.algorithms.contains(&algorithm) => {}
+            _ => return Err(invalid("its signature has an algorithm that is not accepted".to_owned())),
+        }
+        // What costs nothing first: a token that is not for this server makes no issuer send its keys.
+        let end = claims::check(&token.claims, &self.audiences, now).map_err(invalid)?;
+        self.provider.verify(token).await.map_err(|problem| invalid(problem.to_owned()))?;
+        Ok((self.mapped(token).map_err(invalid)?, end))
+    }
+
+    fn mapped(&self, token: &Jwt<'_>) -> Result<UserInfo, String> {
+        let mut claims = Claims::new(&token.claims);
+        rules::check_claims(&self.claim_rules, &mut claims)?;
+        let mut user = self.mapping.user(&mut claims)?;
+        if let Some(id) = token.text("jti").filter(|id| !id.is_empty()) {
+            user.extra.insert(self.credential_id_key.clone(), vec![format!("JTI={id}")]);
+        }
+        rules::check_user(&self.user_rules, &user)?;
+        Ok(user)
+    }
+}
+
+/// The extra attribute of users that names their credential.
+pub fn credential_id_key(vocabulary: &Vocabulary) -> String {
+    format!("authentication.{}/credential-id", vocabulary.group_suffix)
+}
+
+/// Issuers by their names.
+pub type Issuers = BTreeMap<String, Issuer>;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+//! Other servers that tests start, over TLS: webhooks and issuers of tokens, right ones and wrong ones.
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+};
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::TokioIo;
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rustls::ServerConfig;
+use rustls_pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+
+/// What a request is answered with.
+pub enum Reply {
+    /// A status and a body.
+    Answer(u16, String),
+    /// No answer, ever.
+    Nothing,
+}
+
+/// A request that has come: its path, the header `Authorization`, and its body.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    pub path: String,
+    pub authorization: String,
+    pub body: String,
+}
+
+/// What a server answers to a request.
+type Handler = Arc<dyn Fn(&Seen) -> Reply + Send + Sync>;
+
+/// The authority of a server's certificate, and a place that it may listen at.
+pub struct Site {
+    /// PEM of the authority.
+    pub authority: String,
+    config: Arc<ServerConfig>,
+    port: u16,
+}
+
+/// A server that listens until it is dropped.
+pub struct Remote {
+    seen: Arc<Mutex<Vec<Seen>>>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Site {
+    /// A place where nothing listens yet.
+    pub async fn new() -> Site {
+        let (authority, config) = certificate();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Site { authority, config: Arc::new(config), port: listener.local_addr().unwrap().port() }
+    }
+
+    /// `https://localhost:<port>`.
+    pub fn url(&self) -> String {
+        format!("https://localhost:{}", self.port)
+    }
+
+    /// Listens there.
+    pub async fn start(&self, handler: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Remote {
+        let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], self.port))).await.unwrap();
+        let (seen, handler): (Arc<Mutex<Vec<Seen>>>, Handler) = (Arc::default(), Arc::new(handler));
+        let (acceptor, all) = (TlsAcceptor::from(Arc::clone(&self.config)), Arc::clone(&seen));
+        let task = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let (acceptor, all, handler) = (acceptor.clone(), Arc::clone(&all), Arc::clone(&handler));
+                tokio::spawn(async move {
+                    let Ok(stream) = acceptor.accept(stream).await else { return };
+                    let service = service_fn(|request| answer(request, &all, &handler));
+                    // The server under test may leave whenever it likes.
+                    let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+                });
+            }
+        });
+        Remote { seen, task }
+    }
+
+    /// Writes the authority to a file of a folder.
+    pub fn authority_file(&self, folder: &Path) -> PathBuf {
+        let file = folder.join("remote-ca.pem");
+        std::fs::write(&file, &self.authority).unwrap();
+        file
+    }
+}
+
+impl Remote {
+    /// All requests so far.
+    pub fn seen(&self) -> Vec<Seen> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn answer(
+    request: Request<Incoming>,
+    all: &Mutex<Vec<Seen>>,
+    handler: &Handler,
+) -> Result<Response<Full<Bytes>>, hyper::Error> {
+    let (head, body) = request.into_parts();
+    let authorization = head.headers.get("authorization").map(|value| value.to_str().unwrap().to_owned());
+    let body = body.collect().await?.to_bytes();
+    let seen = Seen {
+        path: head.uri.path().to_owned(),
+        authorization: authorization.unwrap_or_default(),
+        body: String::from_utf8(body.to_vec()).unwrap(),
+    };
+    all.lock().unwrap().push(seen.clone());
+    match handler(&seen) {
+        Reply::Answer(status, body) => {
+            let mut response = Response::new(Full::new(Bytes::from(body)));
+            *response.status_mut() = StatusCode::from_u16(status).unwrap();
+            Ok(response)
+        }
+        Reply::Nothing => std::future::pending().await,
+    }
+}
+
+/// A new authority, and a server with a certificate of it for `localhost`.
+fn certificate() -> (String, ServerConfig) {
+    let (mut params, key) = (CertificateParams::default(), KeyPair::generate().unwrap());
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority = params.self_signed(&key).unwrap();
+    let issuer = Issuer::new(params, key);
+    let key = KeyPair::generate().unwrap();
+    let params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    let certificate = params.signed_by(&key, &issuer).unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], key)
+        .unwrap();
+    (authority.pem(), config)
+}
