@@ -8,6 +8,7 @@ mod namespace;
 pub mod own_service;
 mod role_aggregation;
 pub mod system_namespaces;
+mod volume_binding;
 mod volume_protection;
 
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use crate::controller::{AnyController, Context};
 
 /// All of them.
 pub fn controllers(own_service: OwnService) -> Vec<Box<dyn AnyController>> {
+    let (claim_binder, volume_keeper) = volume_binding::binders();
     vec![
         Box::new(daemon_set::DaemonSets::default()),
         Box::new(garbage::GarbageCollector::default()),
@@ -32,6 +34,8 @@ pub fn controllers(own_service: OwnService) -> Vec<Box<dyn AnyController>> {
         Box::new(flow_control::PriorityLevels),
         Box::new(role_aggregation::RoleAggregation::default()),
         Box::new(system_namespaces::SystemNamespaces),
+        Box::new(volume_keeper),
+        Box::new(claim_binder),
         Box::new(volume_protection::VolumeProtection),
         Box::new(volume_protection::ClaimProtection),
     ]

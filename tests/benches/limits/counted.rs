@@ -30,7 +30,9 @@ impl Counted {
         );
         std::fs::write(&wrapper, script).expect("a file can be written");
         std::fs::set_permissions(&wrapper, Permissions::from_mode(0o755)).expect("the file is ours");
-        Counted { server: TestServer::options().binary(wrapper).start().await, _directory: directory }
+        // What a write itself costs, without what controllers do next.
+        let options = TestServer::options().flag("--controllers=*,-daemonset-controller");
+        Counted { server: options.binary(wrapper).start().await, _directory: directory }
     }
 
     /// Instructions of one request of this shape.

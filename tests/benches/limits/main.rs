@@ -2,8 +2,8 @@
 //!
 //! `cargo bench -p orch-tests` prints a table of ratios and sizes with the wanted values beside them. With
 //! `-- --check` it fails where one is missed; `-- --only=reads` (or `access`, `lists`, `watches`, `creates`,
-//! `starts`, `garbage`, `kinds`, `instructions`) measures a part. Bare numbers mean little on a machine that
-//! others use too: look at the ratios.
+//! `starts`, `garbage`, `kinds`, `rollout`, `instructions`) measures a part. Bare numbers mean little on a
+//! machine that others use too: look at the ratios.
 
 use std::{process::ExitCode, time::Duration};
 
@@ -28,6 +28,7 @@ mod load;
 mod ownership;
 mod process;
 mod report;
+mod rollout;
 mod watches;
 mod writes;
 
@@ -110,6 +111,9 @@ async fn measure(report: &mut Report, only: Option<&str>) {
     }
     if wanted("kinds") {
         kinds::memory(report).await;
+    }
+    if wanted("rollout") {
+        rollout::measure(report).await;
     }
     if wanted("instructions") {
         instructions::count(report).await;

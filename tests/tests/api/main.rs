@@ -50,6 +50,7 @@ mod strategic;
 mod tokens;
 mod unsafe_delete;
 mod vocabularies;
+mod volumes;
 mod warnings;
 mod watch;
 mod wire;

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
 
+mod claims;
 mod commands;
 mod credentials;
 mod manifests;

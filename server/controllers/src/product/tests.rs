@@ -1,7 +1,8 @@
 //! The product's controllers together, over a store in memory.
 
 use orch_api::{
-    core::v1::{ConfigMap, Namespace, PersistentVolume, PersistentVolumeClaim, Pod, Service},
+    apps::v1::DaemonSet,
+    core::v1::{ConfigMap, Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, Service},
     rbac::v1::ClusterRole,
 };
 use orch_kinds::ServiceNetwork;
@@ -69,7 +70,9 @@ async fn a_namespace_goes_when_its_content_is_gone() {
 #[tokio::test(start_paused = true)]
 async fn a_volume_goes_when_no_claim_is_bound_to_it() {
     let fixture = Fixture::new().await;
-    let (running, _) = fixture.start(all());
+    // Without those that keep the phases of volumes.
+    let protection = all().into_iter().filter(|controller| controller.name().ends_with("-protection"));
+    let (running, _) = fixture.start(protection.collect());
     for name in ["bound", "free"] {
         let spec = json!({
             "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/v"},
@@ -246,6 +249,39 @@ async fn an_aggregated_role_has_the_rules_of_its_parts() {
     fixture.finish(running).await;
 }
 
+/// While nothing changes nothing is looked at, however long that is. What nodes tell all the time is no
+/// change to a daemon set.
+#[tokio::test(start_paused = true)]
+async fn nothing_is_done_while_nothing_changes() {
+    let fixture = Fixture::new().await;
+    let (running, monitor) = fixture.start(all());
+    fixture.create::<Node>(json!({"metadata": {"name": "n"}})).await;
+    let containers = json!([{"name": "c", "image": "i"}]);
+    let labels = json!({"app": "a"});
+    let template = json!({"metadata": {"labels": labels}, "spec": {"containers": containers}});
+    let spec = json!({"selector": {"matchLabels": labels}, "template": template});
+    fixture
+        .create::<DaemonSet>(json!({"metadata": {"name": "d", "namespace": NAMESPACE}, "spec": spec}))
+        .await;
+    fixture.create::<PersistentVolumeClaim>(claim("c")).await;
+    fixture.settle().await;
+    let pods = fixture.client.snapshot(fixture.resource::<Pod>());
+    assert_eq!(pods.in_namespace(NAMESPACE).count(), 1);
+    let names = ["daemonset-controller", "persistentvolume-binder", "persistentvolumeclaim-binder"];
+    let looks = || {
+        let stats = monitor.stats().into_iter().filter(|stats| names.contains(&stats.name));
+        stats.map(|stats| stats.reconciles).collect::<Vec<u64>>()
+    };
+    let before = looks();
+    assert_eq!((before.len(), before[0] > 0), (names.len(), true));
+    sleep(Duration::from_hours(24)).await;
+    let beat = json!([{"type": "Ready", "status": "True"}]);
+    fixture.change::<Node>(("", "n"), "status", |node| node["status"]["conditions"] = beat.clone()).await;
+    fixture.settle().await;
+    assert_eq!(looks(), before);
+    fixture.finish(running).await;
+}
+
 /// Operators write these names into their flags.
 #[test]
 fn names_of_all() {
@@ -259,6 +295,8 @@ fn names_of_all() {
         "priority-levels",
         "clusterrole-aggregation-controller",
         "system-namespaces",
+        "persistentvolume-binder",
+        "persistentvolumeclaim-binder",
         "persistentvolume-protection",
         "persistentvolumeclaim-protection",
     ];

@@ -31,6 +31,12 @@ impl History {
         History { current, others: revisions }
     }
 
+    /// The hashes of other revisions with the template in `data`.
+    pub(super) fn twins(&self, data: &Tree) -> Vec<String> {
+        let has_it = |it: &&ControllerRevision| it.data.as_ref().is_some_and(|it| same(it, data));
+        self.others.iter().filter(has_it).map(|it| hash_of(it).to_owned()).collect()
+    }
+
     /// The number that the current revision should have: it is the newest.
     pub(super) fn number(&self) -> i64 {
         let newest = self.others.iter().map(|it| it.revision).max().unwrap_or_default().saturating_add(1);
@@ -115,6 +121,9 @@ mod tests {
             assert_eq!((found, history.number(), names(&history.others)), (current, number, others.to_vec()));
         }
         assert_eq!(History::of(Vec::new(), &data("x")).number(), 1);
+        let two = History::of(vec![revision("a", 1, "x"), revision("b", 2, "x")], &data("x"));
+        assert_eq!(two.current.as_ref().map(hash_of), Some("hash-b"));
+        assert_eq!(two.twins(&data("x")), ["hash-a"]);
     }
 
     #[test]

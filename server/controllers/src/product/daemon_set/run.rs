@@ -96,6 +96,7 @@ impl<'r> Run<'r> {
         let nodes = self.nodes(&pods)?;
         let rules = Rules {
             hash,
+            twins: history.twins(&self.data),
             min_ready_seconds: self.set.spec.min_ready_seconds,
             strategy: Strategy::of(&self.set.spec.update_strategy),
             now: self.cx.client().core().now(),

@@ -21,8 +21,10 @@ pub(super) struct NodeState {
 /// What the plan of a set depends on, besides its nodes.
 #[derive(Debug)]
 pub(super) struct Rules {
-    /// The value of the label that pods of the newest template have.
+    /// The value of the label that new pods get.
     pub(super) hash: String,
+    /// Other values that mean the same template: of revisions that another controller made.
+    pub(super) twins: Vec<String>,
     pub(super) min_ready_seconds: i32,
     pub(super) strategy: Strategy,
     pub(super) now: Time,
@@ -60,7 +62,8 @@ pub(super) const HASH_LABEL: &str = "controller-revision-hash";
 
 impl Rules {
     pub(super) fn is_updated(&self, pod: &PodView) -> bool {
-        pod.owned.labels.get(HASH_LABEL) == Some(&self.hash)
+        let label = pod.owned.labels.get(HASH_LABEL);
+        label.is_some_and(|label| *label == self.hash || self.twins.contains(label))
     }
 
     pub(super) fn is_available(&self, pod: &PodView) -> bool {

@@ -21,6 +21,7 @@ fn rules(strategy: Value) -> Rules {
     let strategy: DaemonSetUpdateStrategy = from_value(strategy).unwrap();
     Rules {
         hash: "new".to_owned(),
+        twins: vec!["twin".to_owned()],
         min_ready_seconds: 0,
         strategy: Strategy::of(&strategy),
         now: Time::from_unix_seconds(NOW),
@@ -134,7 +135,7 @@ fn old_pods_go_while_few_enough_nodes_are_without() {
         (json!(2), &[OLD, GOING, OLD], &[out]),
         (json!(1), &[OLD, WAITING, OLD], &[]),
         (json!(1), &[OLD, NEW, NEW], &[out]),
-        (json!(1), &[NEW, NEW], &[]),
+        (json!(1), &[NEW, (Runs, &["twin"])], &[]),
         // One that serves nobody goes at once, and counts.
         (json!(1), &[BROKEN, OLD, OLD], &["-old-unready Outdated"]),
         (json!(2), &[BROKEN, OLD, OLD], &["-old-unready Outdated", out]),

@@ -1,0 +1,295 @@
+//! Gives claims their volumes.
+//!
+//! The two are bound in steps, each a write of its own: the volume refers to the claim, the claim names the
+//! volume, the claim's status says so. A run that was cut off between them goes on with the next step. The
+//! reference decides: of two claims that want one volume only one can write it.
+
+use std::sync::Arc;
+
+use orch_api::{
+    core::v1::{ObjectReference, PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimPhase},
+    storage::v1::StorageClass,
+};
+use orch_registry::error::{ApiError, Result};
+use orch_runtime::{object::Kind, vocabulary::Vocabulary};
+use orch_storage::Object;
+
+use super::{
+    annotations,
+    known::Known,
+    matching::{Reserved, best, class_of, reserved, suits},
+    view::volume_of,
+};
+use crate::{
+    controller::{Action, Context, Controller},
+    events::{self, About, Severity},
+    key::ObjectKey,
+    trigger::Trigger,
+};
+
+const WAIT_FOR_FIRST_CONSUMER: &str = "WaitForFirstConsumer";
+
+/// See the module.
+pub(crate) struct ClaimBinder {
+    known: Known,
+}
+
+/// Where a claim is.
+enum Standing {
+    /// It has its volume, which is this.
+    Bound(Box<PersistentVolume>),
+    /// It waits for a volume, because of this.
+    Pending(Option<Report>),
+    /// It had a volume and has it no more, because of this.
+    Lost(Report),
+}
+
+/// An event.
+struct Report {
+    severity: Severity,
+    reason: &'static str,
+    message: String,
+}
+
+impl ClaimBinder {
+    pub(super) fn new(known: Known) -> Self {
+        ClaimBinder { known }
+    }
+}
+
+impl Controller for ClaimBinder {
+    type Resource = PersistentVolumeClaim;
+
+    fn name(&self) -> &'static str {
+        "persistentvolumeclaim-binder"
+    }
+
+    fn also_watches(&self) -> Vec<Trigger> {
+        let known = self.known.clone();
+        vec![Trigger::new(PersistentVolume::RESOURCE, move |change| known.claims(change))]
+    }
+
+    async fn reconcile(&self, key: &ObjectKey, cx: &Context) -> Result<Action> {
+        let claims = cx.api::<PersistentVolumeClaim>()?;
+        let Some(claim) = claims.lookup(&key.namespace, &key.name)? else {
+            self.known.waits_no_more(key);
+            return Ok(Action::Done);
+        };
+        // Before the volumes are read: one that comes from now on makes this run again.
+        self.known.waits(key, &claim);
+        let standing = if claim.spec.volume_name.is_empty() {
+            without_volume(cx, &claim)?
+        } else {
+            with_volume(cx, &claim)?
+        };
+        match standing {
+            Standing::Bound(volume) => {
+                self.known.waits_no_more(key);
+                bind(cx, claim, *volume).await?;
+            }
+            Standing::Pending(report) => {
+                tell(cx, &claim, report).await;
+                store_phase(cx, claim, PersistentVolumeClaimPhase::Pending).await?;
+            }
+            Standing::Lost(report) => {
+                self.known.waits_no_more(key);
+                let is_news = claim.status.phase != Some(PersistentVolumeClaimPhase::Lost);
+                tell(cx, &claim, Some(report).filter(|_| is_news)).await;
+                store_phase(cx, claim, PersistentVolumeClaimPhase::Lost).await?;
+            }
+        }
+        Ok(Action::Done)
+    }
+}
+
+/// A claim that names no volume gets the best one there is.
+fn without_volume(cx: &Context, claim: &PersistentVolumeClaim) -> Result<Standing> {
+    let resource = cx.served::<PersistentVolume>()?;
+    let vocabulary = resource.vocabulary;
+    if annotations::has(&claim.metadata, annotations::BIND_COMPLETED, vocabulary) {
+        let message = "Bound claim has lost reference to PersistentVolume. Data on the volume is lost!";
+        return Ok(Standing::Lost(Report::warning("ClaimLost", message)));
+    }
+    if claim.metadata.deletion_timestamp.is_some() {
+        return Ok(Standing::Pending(None));
+    }
+    let class = class_of(claim, vocabulary);
+    let class = match class.as_str() {
+        "" => None,
+        // Where classes are not served there is none.
+        name => cx.api::<StorageClass>().map_or(Ok(None), |classes| classes.lookup("", name))?,
+    };
+    let waits_for_pod = class.as_ref().and_then(|class| class.volume_binding_mode.as_deref())
+        == Some(WAIT_FOR_FIRST_CONSUMER);
+    let name = {
+        let snapshot = cx.client().snapshot(resource);
+        let view = |object: &Arc<Object>| volume_of(object, vocabulary).cloned();
+        let volumes: Vec<_> = snapshot.iter().filter_map(view).collect();
+        // Whoever places the pod reserves a volume for it then.
+        let may_have = |reference: Option<&ObjectReference>| {
+            !waits_for_pod || reserved(reference, claim) == Reserved::ForIt
+        };
+        let volumes = volumes.iter().filter(|volume| may_have(volume.claim.as_ref()));
+        best(volumes, claim, vocabulary).map(|volume| Arc::clone(&volume.name))
+    };
+    let volume = name.map(|name| cx.api::<PersistentVolume>()?.lookup("", &name)).transpose()?.flatten();
+    if let Some(volume) = volume {
+        return Ok(Standing::Bound(Box::new(volume)));
+    }
+    Ok(Standing::Pending(Some(why_none(claim, class.as_ref(), waits_for_pod, vocabulary))))
+}
+
+/// Why a claim has no volume yet.
+fn why_none(
+    claim: &PersistentVolumeClaim,
+    class: Option<&StorageClass>,
+    waits_for_pod: bool,
+    vocabulary: &Vocabulary,
+) -> Report {
+    match class {
+        Some(_) if waits_for_pod => {
+            Report::normal("WaitForFirstConsumer", "waiting for first consumer to be created before binding")
+        }
+        Some(class) => Report::normal(
+            "ExternalProvisioning",
+            format!(
+                "Waiting for a volume to be created either by the external provisioner '{}' or manually by \
+                 the system administrator. If volume creation is delayed, please verify that the provisioner \
+                 is running and correctly registered.",
+                class.provisioner
+            ),
+        ),
+        None => match class_of(claim, vocabulary).as_str() {
+            "" => Report::normal(
+                "FailedBinding",
+                "no persistent volumes available for this claim and no storage class is set",
+            ),
+            name => {
+                let group = vocabulary.group(StorageClass::RESOURCE.group);
+                Report::warning("ProvisioningFailed", format!("storageclass.{group} \"{name}\" not found"))
+            }
+        },
+    }
+}
+
+/// A claim that names its volume, because it was bound to it or because people say so.
+fn with_volume(cx: &Context, claim: &PersistentVolumeClaim) -> Result<Standing> {
+    let resource = cx.served::<PersistentVolume>()?;
+    let vocabulary = resource.vocabulary;
+    let was_bound = annotations::has(&claim.metadata, annotations::BIND_COMPLETED, vocabulary);
+    let name = &claim.spec.volume_name;
+    let Some(volume) = cx.api::<PersistentVolume>()?.lookup("", name)? else {
+        let message = "Bound claim has lost its PersistentVolume. Data on the volume is lost!";
+        return Ok(if was_bound {
+            Standing::Lost(Report::warning("ClaimLost", message))
+        } else {
+            Standing::Pending(None)
+        });
+    };
+    match reserved(volume.spec.claim_ref.as_ref(), claim) {
+        Reserved::ForIt => Ok(Standing::Bound(Box::new(volume))),
+        Reserved::No if was_bound => Ok(Standing::Bound(Box::new(volume))),
+        Reserved::No => {
+            let snapshot = cx.client().snapshot(resource);
+            let view = snapshot.get("", name).and_then(|object| volume_of(object, vocabulary));
+            Ok(match view.map(|view| suits(view, claim, vocabulary)) {
+                Some(Err(why)) => {
+                    let message = format!("Cannot bind to requested volume \"{name}\": {why}");
+                    Standing::Pending(Some(Report::warning("VolumeMismatch", message)))
+                }
+                Some(Ok(())) => Standing::Bound(Box::new(volume)),
+                None => Standing::Pending(None),
+            })
+        }
+        Reserved::ForAnother if was_bound => Ok(Standing::Lost(Report::warning(
+            "ClaimMisbound",
+            "Two claims are bound to the same volume, this one is bound incorrectly",
+        ))),
+        Reserved::ForAnother => {
+            let message = format!("volume \"{name}\" already bound to a different claim.");
+            Ok(Standing::Pending(Some(Report::warning("FailedBinding", message))))
+        }
+    }
+}
+
+/// Takes the steps that are left until a claim and a volume are bound.
+async fn bind(cx: &Context, mut claim: PersistentVolumeClaim, mut volume: PersistentVolume) -> Result<()> {
+    let claims = cx.api::<PersistentVolumeClaim>()?;
+    let vocabulary = claims.resource().vocabulary;
+    let is_referred = |reference: &ObjectReference| reference.uid == claim.metadata.uid;
+    if !volume.spec.claim_ref.as_ref().is_some_and(is_referred) {
+        if volume.spec.claim_ref.is_none() {
+            annotations::set(&mut volume.metadata, annotations::BOUND_BY_CONTROLLER, vocabulary);
+        }
+        volume.spec.claim_ref = Some(reference_to(&claim));
+        // A conflict means that the volume has changed, so that the choice has to be made again.
+        cx.api::<PersistentVolume>()?.update(&volume).await?;
+    }
+    let was_bound = annotations::has(&claim.metadata, annotations::BIND_COMPLETED, vocabulary);
+    if claim.spec.volume_name.is_empty() {
+        claim.spec.volume_name.clone_from(&volume.metadata.name);
+        annotations::set(&mut claim.metadata, annotations::BOUND_BY_CONTROLLER, vocabulary);
+    }
+    if !was_bound {
+        annotations::set(&mut claim.metadata, annotations::BIND_COMPLETED, vocabulary);
+        // The status follows when that change brings the key again.
+        return claims.update(&claim).await.map(drop);
+    }
+    let mut status = claim.status.clone();
+    status.phase = Some(PersistentVolumeClaimPhase::Bound);
+    status.access_modes.clone_from(&volume.spec.access_modes);
+    // The node tells how large the file system really is; until then it is as large as the volume.
+    if claim.status.phase != Some(PersistentVolumeClaimPhase::Bound) {
+        status.capacity.clone_from(&volume.spec.capacity);
+    }
+    if status != claim.status {
+        claim.status = status;
+        claims.update_status(&claim).await?;
+    }
+    Ok(())
+}
+
+async fn store_phase(
+    cx: &Context,
+    mut claim: PersistentVolumeClaim,
+    phase: PersistentVolumeClaimPhase,
+) -> Result<()> {
+    if claim.status.phase.as_ref() == Some(&phase) {
+        return Ok(());
+    }
+    claim.status.phase = Some(phase);
+    match cx.api::<PersistentVolumeClaim>()?.update_status(&claim).await {
+        Ok(_) | Err(ApiError::NotFound { .. } | ApiError::Conflict { .. }) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+async fn tell(cx: &Context, claim: &PersistentVolumeClaim, report: Option<Report>) {
+    let (Some(report), Ok(resource)) = (report, cx.served::<PersistentVolumeClaim>()) else { return };
+    let metadata = &claim.metadata;
+    let about = About { resource, namespace: &metadata.namespace, name: &metadata.name, uid: &metadata.uid };
+    events::report(cx, &about, report.severity, report.reason, &report.message).await;
+}
+
+/// The reference of a volume to a claim.
+fn reference_to(claim: &PersistentVolumeClaim) -> ObjectReference {
+    ObjectReference {
+        kind: PersistentVolumeClaim::RESOURCE.kind.to_owned(),
+        api_version: "v1".to_owned(),
+        namespace: claim.metadata.namespace.clone(),
+        name: claim.metadata.name.clone(),
+        uid: claim.metadata.uid.clone(),
+        resource_version: claim.metadata.resource_version.clone(),
+        ..ObjectReference::default()
+    }
+}
+
+impl Report {
+    fn normal(reason: &'static str, message: impl Into<String>) -> Self {
+        Report { severity: Severity::Normal, reason, message: message.into() }
+    }
+
+    fn warning(reason: &'static str, message: impl Into<String>) -> Self {
+        Report { severity: Severity::Warning, reason, message: message.into() }
+    }
+}

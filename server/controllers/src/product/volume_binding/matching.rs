@@ -1,0 +1,187 @@
+//! Which volume suits a claim.
+
+use orch_api::core::v1::{ObjectReference, PersistentVolumeClaim};
+use orch_runtime::vocabulary::Vocabulary;
+
+use super::view::{VolumeView, class_annotation, mode, storage};
+
+/// For whom a volume is reserved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reserved {
+    /// For nobody.
+    No,
+    /// For this claim.
+    ForIt,
+    /// For another one, perhaps an earlier one of the same name.
+    ForAnother,
+}
+
+/// Compares the reference of a volume with a claim. One without a uid is of people, who know the name only.
+pub(super) fn reserved(reference: Option<&ObjectReference>, claim: &PersistentVolumeClaim) -> Reserved {
+    let Some(reference) = reference else { return Reserved::No };
+    let metadata = &claim.metadata;
+    let is_named = reference.name == metadata.name && reference.namespace == metadata.namespace;
+    if is_named && (reference.uid.is_empty() || reference.uid == metadata.uid) {
+        Reserved::ForIt
+    } else {
+        Reserved::ForAnother
+    }
+}
+
+/// The volume for a claim that names none: one that is reserved for it, or the smallest free one that
+/// suffices.
+pub(super) fn best<'v>(
+    volumes: impl IntoIterator<Item = &'v VolumeView>,
+    claim: &PersistentVolumeClaim,
+    vocabulary: &Vocabulary,
+) -> Option<&'v VolumeView> {
+    let mut best: Option<&VolumeView> = None;
+    for volume in volumes.into_iter().filter(|volume| !volume.is_terminating) {
+        match reserved(volume.claim.as_ref(), claim) {
+            // Class, access modes and labels are the business of whoever reserved it.
+            Reserved::ForIt if is_large_enough(volume, claim) && volume.mode == mode_of(claim) => {
+                return Some(volume);
+            }
+            Reserved::ForIt | Reserved::ForAnother => {}
+            Reserved::No => {
+                let is_smaller = best.is_none_or(|best| volume.capacity < best.capacity);
+                if is_smaller && volume.is_free && suits(volume, claim, vocabulary).is_ok() {
+                    best = Some(volume);
+                }
+            }
+        }
+    }
+    best
+}
+
+/// Whether a volume can be the one of a claim.
+///
+/// # Errors
+/// What differs, for people.
+pub(super) fn suits(
+    volume: &VolumeView,
+    claim: &PersistentVolumeClaim,
+    vocabulary: &Vocabulary,
+) -> Result<(), &'static str> {
+    if !is_large_enough(volume, claim) {
+        return Err("requested PV is too small");
+    }
+    if volume.class != class_of(claim, vocabulary) {
+        return Err("storageClassName does not match");
+    }
+    if volume.mode != mode_of(claim) {
+        return Err("incompatible volumeMode");
+    }
+    if !claim.spec.access_modes.iter().all(|mode| volume.access_modes.contains(mode)) {
+        return Err("incompatible accessMode");
+    }
+    if claim.spec.selector.as_ref().is_some_and(|selector| !selector.selects(&volume.labels)) {
+        return Err("selector does not match");
+    }
+    Ok(())
+}
+
+/// The class that a claim asks for; empty for none.
+pub(super) fn class_of(claim: &PersistentVolumeClaim, vocabulary: &Vocabulary) -> String {
+    let named = claim.metadata.annotations.get(&class_annotation(vocabulary));
+    named.or(claim.spec.storage_class_name.as_ref()).cloned().unwrap_or_default()
+}
+
+fn is_large_enough(volume: &VolumeView, claim: &PersistentVolumeClaim) -> bool {
+    volume.capacity >= storage(&claim.spec.resources.requests)
+}
+
+fn mode_of(claim: &PersistentVolumeClaim) -> &str {
+    mode(claim.spec.volume_mode.as_deref())
+}
+
+#[cfg(test)]
+mod tests {
+    use orch_api::ORCH;
+    use serde_json::{Value, from_value, json};
+
+    use super::*;
+
+    fn claim(more: &Value) -> PersistentVolumeClaim {
+        let mut claim = json!({
+            "metadata": {"name": "c", "namespace": "n", "uid": "u"},
+            "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "2Gi"}}},
+        });
+        merge(&mut claim["spec"], more);
+        from_value(claim).unwrap()
+    }
+
+    fn volume(name: &str, capacity: &str) -> VolumeView {
+        VolumeView {
+            name: name.into(),
+            labels: [("disk".to_owned(), name.to_owned())].into(),
+            capacity: capacity.parse().unwrap(),
+            access_modes: ["ReadWriteOnce", "ReadOnlyMany"].map(str::to_owned).into(),
+            mode: mode(None).to_owned(),
+            is_free: true,
+            ..VolumeView::default()
+        }
+    }
+
+    fn merge(spec: &mut Value, more: &Value) {
+        for (field, value) in more.as_object().into_iter().flatten() {
+            spec[field] = value.clone();
+        }
+    }
+
+    fn chosen(volumes: &[VolumeView], claim: &PersistentVolumeClaim) -> Option<String> {
+        best(volumes, claim, &ORCH).map(|volume| volume.name.to_string())
+    }
+
+    #[test]
+    fn the_smallest_volume_that_suffices_is_chosen() {
+        let sizes = [("small", "1Gi"), ("large", "10Gi"), ("fitting", "3Gi"), ("same", "3Gi")];
+        let volumes = sizes.map(|(name, size)| volume(name, size));
+        for (more, expected) in [
+            (json!({}), Some("fitting")),
+            (json!({"resources": {"requests": {"storage": "4Gi"}}}), Some("large")),
+            (json!({"resources": {"requests": {"storage": "11Gi"}}}), None),
+            (json!({"resources": {"requests": {"storage": "1024Mi"}}}), Some("small")),
+            (json!({"accessModes": ["ReadOnlyMany"]}), Some("fitting")),
+            (json!({"accessModes": ["ReadWriteMany"]}), None),
+            (json!({"storageClassName": "fast"}), None),
+            (json!({"storageClassName": ""}), Some("fitting")),
+            (json!({"volumeMode": "Block"}), None),
+            (json!({"volumeMode": "Filesystem"}), Some("fitting")),
+            (json!({"selector": {"matchLabels": {"disk": "large"}}}), Some("large")),
+            (json!({"selector": {"matchLabels": {"disk": "small"}}}), None),
+        ] {
+            assert_eq!(chosen(&volumes, &claim(&more)).as_deref(), expected, "{more}");
+        }
+    }
+
+    #[test]
+    fn reserved_volumes_are_for_one_claim() {
+        let reserved_for = |name: &str, uid: &str| {
+            let claim = from_value(json!({"name": name, "namespace": "n", "uid": uid})).unwrap();
+            VolumeView { class: "any".to_owned(), claim: Some(claim), ..volume("reserved", "9Gi") }
+        };
+        let free = volume("free", "2Gi");
+        for (name, uid, expected) in [
+            ("c", "", "reserved"),
+            ("c", "u", "reserved"),
+            // An earlier claim of the name.
+            ("c", "v", "free"),
+            ("d", "", "free"),
+        ] {
+            let volumes = [free.clone(), reserved_for(name, uid)];
+            assert_eq!(chosen(&volumes, &claim(&json!({}))).as_deref(), Some(expected), "{name} {uid}");
+        }
+    }
+
+    #[test]
+    fn volumes_with_data_or_on_their_way_out_are_not_chosen() {
+        let claim = claim(&json!({}));
+        for (is_free, is_terminating, expected) in
+            [(true, false, Some("v")), (false, false, None), (true, true, None), (false, true, None)]
+        {
+            let volume = VolumeView { is_free, is_terminating, ..volume("v", "2Gi") };
+            assert_eq!(chosen(&[volume], &claim).as_deref(), expected, "{is_free} {is_terminating}");
+        }
+    }
+}

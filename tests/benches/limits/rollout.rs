@@ -1,0 +1,58 @@
+//! A daemon set on many nodes: how soon each has its pod, and how soon a new template is everywhere.
+
+use std::time::Instant;
+
+use orch_tests::{Client, TestServer, fleet::Fleet};
+use serde_json::{Value, json};
+
+use crate::report::{Report, Wanted};
+
+const SETS: &str = "/apis/apps/v1/namespaces/default/daemonsets";
+
+/// So many nodes, which are played one action at a time.
+const NODES: usize = 500;
+
+pub async fn measure(report: &mut Report) {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    Fleet::register(&admin, (0..NODES).map(|number| format!("n{number:03}"))).await;
+    let mut fleet = Fleet::begin(server.admin(), "default").await;
+    let set = json!({
+        "apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "d"},
+        "spec": {
+            "selector": {"matchLabels": {"app": "a"}},
+            "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "10%"}},
+            "template": {"metadata": {"labels": {"app": "a"}}, "spec": template("one")},
+        },
+    });
+    let begun = Instant::now();
+    admin.post(SETS, &set).await.expect(201);
+    everywhere(&admin, &mut fleet).await;
+    report.time("500 nodes run a daemon set", begun.elapsed(), Wanted::AtMost(10_000.0));
+    let begun = Instant::now();
+    let change = json!({"spec": {"template": {"spec": template("two")}}});
+    admin.merge(&format!("{SETS}/d"), &change).await.expect(200);
+    everywhere(&admin, &mut fleet).await;
+    report.time("500 nodes roll over, 10% at a time", begun.elapsed(), Wanted::AtMost(20_000.0));
+}
+
+fn template(image: &str) -> Value {
+    json!({"containers": [{"name": "c", "image": image}]})
+}
+
+/// Plays the nodes until each has an available pod of the newest template.
+async fn everywhere(admin: &Client, fleet: &mut Fleet) {
+    let mut watch = admin.watch(&format!("{SETS}?watch=1")).await;
+    loop {
+        tokio::select! {
+            event = fleet.event() => fleet.take(event, |_| {}).await,
+            event = watch.event() => {
+                let (metadata, status) = (&event["object"]["metadata"], &event["object"]["status"]);
+                let counts = ["updatedNumberScheduled", "numberAvailable"].map(|field| &status[field]);
+                if metadata["generation"] == status["observedGeneration"] && counts == [NODES; 2] {
+                    return;
+                }
+            }
+        }
+    }
+}
