@@ -31,6 +31,7 @@ mod metrics;
 mod namespaces;
 mod oidc;
 mod openapi;
+mod own_credentials;
 mod owners;
 mod paging;
 mod parts;
