@@ -13,6 +13,7 @@ use std::{
 };
 
 use http::StatusCode;
+use orch_auth::service_account::TokenIssuer;
 use orch_controllers::stats::Monitor;
 use orch_runtime::vocabulary::Vocabulary;
 use orch_storage::{Clock as _, Patrolled, Storage, SystemClock};
@@ -27,11 +28,13 @@ mod controllers;
 mod data;
 mod history;
 mod labels;
+mod tokens;
 
 use controllers::ControllerMetrics;
 use data::DataMetrics;
 use history::HistoryMetrics;
 pub use labels::{DryRun, RequestLabels};
+use tokens::TokenMetrics;
 
 /// Upper bounds of the duration histogram, in seconds.
 const DURATION_BUCKETS: &[f64] = &[
@@ -227,6 +230,14 @@ impl Metrics {
     /// If it is called twice: there is one store.
     pub fn show_data(&self, patrolled: impl Fn() -> Patrolled + Send + Sync + 'static) {
         register(&self.0.registry, DataMetrics::new(patrolled));
+    }
+
+    /// Publishes how often tokens are used that should have been renewed.
+    ///
+    /// # Panics
+    /// If it is called twice: there is one issuer.
+    pub fn show_tokens(&self, tokens: Arc<TokenIssuer>) {
+        register(&self.0.registry, TokenMetrics::new(tokens));
     }
 
     /// What `GET /metrics` shows.

@@ -234,7 +234,7 @@ impl Server {
         let access = self.access(authentication, &lasting, &modes);
         admission.guard(orch_kinds::guard(rbac, Arc::clone(&access.authorization)));
         let issuer = self.issuer_documents(&tokens, listener.local_address());
-        self.add_product_operations(&access, tokens);
+        self.add_product_operations(&access, Arc::clone(&tokens));
         let authentication = Arc::clone(&access.authentication);
         let following =
             bootstrap::follow(sources, authentication, lasting, Arc::clone(&tls), stopping.clone())?;
@@ -245,6 +245,7 @@ impl Server {
         create_first_objects(&core, &own_service).await?;
 
         let metrics = metrics(started, &core, controllers.monitor());
+        metrics.show_tokens(tokens);
         if let Some(lost) = &self.lost_lines {
             metrics.show(lost.counter());
         }

@@ -7,7 +7,10 @@ mod claims;
 mod key;
 pub mod key_files;
 
-use std::path::PathBuf;
+use std::{
+    path::PathBuf,
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use orch_runtime::vocabulary::Vocabulary;
@@ -125,6 +128,14 @@ pub struct TokenIssuer {
     extends_lifetime: bool,
     /// The claim that holds all non-standard claims; the vocabulary names it.
     private_claim: &'static str,
+    uses: Uses,
+}
+
+/// How often tokens were accepted that live longer than their bearers were told.
+#[derive(Default)]
+struct Uses {
+    fresh: AtomicU64,
+    stale: AtomicU64,
 }
 
 impl TokenIssuer {
@@ -154,6 +165,7 @@ impl TokenIssuer {
             max_lifetime: config.max_lifetime,
             extends_lifetime: config.extends_lifetime,
             private_claim: vocabulary.label_domain,
+            uses: Uses::default(),
         }
     }
 
@@ -180,6 +192,18 @@ impl TokenIssuer {
             return Lifetime { told, real: EXTENDED, warn_after: Some(told) };
         }
         Lifetime { told, real: told, warn_after: None }
+    }
+
+    /// How often tokens were accepted that live longer than their bearers were told: in the time that they
+    /// were told, and after it.
+    pub fn extended_uses(&self) -> (u64, u64) {
+        (self.uses.fresh.load(Ordering::Relaxed), self.uses.stale.load(Ordering::Relaxed))
+    }
+
+    /// Notices that a token was accepted whose bearer should have another one after this time.
+    pub(crate) fn notice_use(&self, warn_after: i64, now: i64) {
+        let uses = if now > warn_after { &self.uses.stale } else { &self.uses.fresh };
+        uses.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Issues a token.

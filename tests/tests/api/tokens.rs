@@ -111,6 +111,10 @@ async fn token_requests_are_validated() {
     }
     let message = ask(&admin, &json!({"metadata": {"name": "other"}})).await.refused(422, "Invalid");
     assert!(message.ends_with("must match the service account name if specified"), "{message}");
+    let elsewhere = ask(&admin, &json!({"metadata": {"namespace": "other"}})).await;
+    let message = elsewhere.refused(400, "BadRequest");
+    let expected = "the namespace of the provided object does not match the namespace sent on the request";
+    assert_eq!(message, expected);
     let wrong_kind = json!({"apiVersion": "v1", "kind": "ServiceAccount"});
     admin.post(&format!("{ACCOUNTS}/robot/token"), &wrong_kind).await.refused(400, "BadRequest");
     let missing = json!({"apiVersion": "authentication.orch.io/v1", "kind": "TokenRequest"});
@@ -310,7 +314,13 @@ async fn lifetimes_are_shortened_with_a_warning_and_extended_in_silence() {
     assert_eq!(claims["orch.io"]["warnafter"], issued + 3607);
     let told: Time = answer["status"]["expirationTimestamp"].as_str().unwrap().parse().unwrap();
     assert_eq!(told.as_unix_seconds(), issued + 3607);
-    whoami(&server, token).await.expect(201);
+    for _ in 0..2 {
+        whoami(&server, token).await.expect(201);
+    }
+    let metrics = admin.get("/metrics").await.text();
+    for line in ["serviceaccount_valid_tokens_total 2", "serviceaccount_stale_tokens_total 0"] {
+        assert!(metrics.lines().any(|found| found == line), "{line}");
+    }
 }
 
 /// In requests and in reviews alike: what stands behind a space is no part of the token.

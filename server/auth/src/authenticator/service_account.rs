@@ -50,6 +50,7 @@ impl ServiceAccountAuthenticator {
         let digest = TokenDigest::of(token.secret());
         if let Some(verified) = self.verified.get(&digest, now).filter(|_| is_for_server) {
             self.check_bound(&verified.private, now)?;
+            self.notice_use(&verified.caller, &verified.private, now);
             return Ok(Some(verified.caller.clone()));
         }
         let Some((claims, private)) = self.tokens.read(token.secret())? else { return Ok(None) };
@@ -72,11 +73,23 @@ impl ServiceAccountAuthenticator {
         self.check_bound(&private, now)?;
         let user = self.user(&claims, &private)?;
         let caller = Authenticated::new(user, "service-account").with_audiences(audiences);
+        self.notice_use(&caller, &private, now);
         if is_for_server {
             let verified = Verified::new(caller.clone(), private, now, claims.exp);
             self.verified.insert(digest, verified, now);
         }
         Ok(Some(caller))
+    }
+
+    /// Tells the operator of programs that never read the new token of their pod: they stop working when
+    /// tokens are no longer extended.
+    fn notice_use(&self, caller: &Authenticated, private: &PrivateClaims, now: i64) {
+        let Some(warn_after) = private.warn_after else { return };
+        self.tokens.notice_use(warn_after, now);
+        if now > warn_after {
+            let (user, seconds) = (&caller.user().name, now - warn_after);
+            tracing::debug!(user, seconds, "a token is used although its pod has a newer one");
+        }
     }
 
     fn check_bound(&self, private: &PrivateClaims, now: i64) -> Result<(), AuthError> {

@@ -239,3 +239,16 @@ fn a_remembered_token_ends_with_its_account_and_its_lifetime() {
     ask(599, &[]).unwrap();
     assert!(ask(601, &[]).unwrap_err().ends_with("the token has expired"));
 }
+
+#[test]
+fn the_use_of_tokens_that_should_have_been_renewed_is_counted() {
+    let tokens = issuer();
+    let token = tokens.issue(&Grant { warn_after: Some(START + 100), ..grant() }).unwrap();
+    let plain = tokens.issue(&grant()).unwrap();
+    for (token, after, uses) in
+        [(&token, 100, (1, 0)), (&token, 101, (1, 1)), (&plain, 101, (1, 1)), (&token, 601, (1, 1))]
+    {
+        let is_accepted = shown(&tokens, token, after, &[]).is_ok();
+        assert_eq!((tokens.extended_uses(), is_accepted), (uses, after < 601), "{after}");
+    }
+}
