@@ -85,6 +85,25 @@ const ASKING: &[(&[&str], Check)] = &[
     }),
 ];
 
+/// The flags of tokens that depend on stored objects.
+const TOKENS: &[(&[&str], Check)] = &[
+    (&["--enable-bootstrap-token-auth"], |c| c.authentication.bootstrap_tokens),
+    (&["--service-account-issuer=me", "--service-account-issuer=you"], |c| {
+        c.authentication.tokens.issuers == ["me", "you"]
+    }),
+    (&["--service-account-key-file=a", "--service-account-key-file=b"], |c| {
+        c.authentication.tokens.key_files == [Path::new("a"), Path::new("b")]
+    }),
+    (&["--service-account-signing-key-file=a"], |c| {
+        c.authentication.tokens.signing_key_file.as_deref() == Some(Path::new("a"))
+    }),
+    (&["--service-account-jwks-uri=https://a/keys"], |c| {
+        c.authentication.tokens.keys_url.as_deref() == Some("https://a/keys")
+    }),
+    (&["--service-account-max-token-expiration=2h"], |c| c.authentication.tokens.max_lifetime == Some(7200)),
+    (&["--service-account-extend-token-expiration=false"], |c| !c.authentication.tokens.extends_lifetime),
+];
+
 #[test]
 fn every_flag_reaches_the_configuration() {
     let table: &[(&[&str], Check)] = &[
@@ -113,23 +132,6 @@ fn every_flag_reaches_the_configuration() {
         (&["--feature-gates=AllBeta=true,AllAlpha=true"], |c| c.feature_gates.is_on(&UNSAFE_DELETION)),
         (&["--client-ca-file=ca"], |c| c.authentication.client_ca_files == [Path::new("ca")]),
         (&["--token-auth-file=t"], |c| c.authentication.token_file.as_deref() == Some(Path::new("t"))),
-        (&["--enable-bootstrap-token-auth"], |c| c.authentication.bootstrap_tokens),
-        (&["--service-account-issuer=me", "--service-account-issuer=you"], |c| {
-            c.authentication.tokens.issuers == ["me", "you"]
-        }),
-        (&["--service-account-key-file=a", "--service-account-key-file=b"], |c| {
-            c.authentication.tokens.key_files == [Path::new("a"), Path::new("b")]
-        }),
-        (&["--service-account-signing-key-file=a"], |c| {
-            c.authentication.tokens.signing_key_file.as_deref() == Some(Path::new("a"))
-        }),
-        (&["--service-account-jwks-uri=https://a/keys"], |c| {
-            c.authentication.tokens.keys_url.as_deref() == Some("https://a/keys")
-        }),
-        (&["--service-account-max-token-expiration=2h"], |c| {
-            c.authentication.tokens.max_lifetime == Some(7200)
-        }),
-        (&["--service-account-extend-token-expiration=false"], |c| !c.authentication.tokens.extends_lifetime),
         (&["--api-audiences=a,b"], |c| c.authentication.api_audiences == ["a", "b"]),
         (&["--anonymous-auth"], |c| c.authentication.anonymous),
         (&["--anonymous-auth=true"], |c| c.authentication.anonymous),
@@ -188,7 +190,7 @@ fn every_flag_reaches_the_configuration() {
         (&["--controllers=*,-garbage-collector"], |c| c.controllers == ["*", "-garbage-collector"]),
         (&["--vocabulary=kubernetes"], |c| c.vocabulary.name == "kubernetes"),
     ];
-    let table = || table.iter().chain(ASKING);
+    let table = || table.iter().chain(ASKING).chain(TOKENS);
     for (flags, check) in table() {
         assert!(check(&config(flags)), "{flags:?}");
     }
