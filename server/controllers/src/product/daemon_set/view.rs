@@ -3,9 +3,9 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use orch_api::core::v1::Taint;
+use orch_api::{apps::v1::DaemonSet, core::v1::Taint};
 use orch_registry::stored;
-use orch_runtime::{Tree, scalar::Time};
+use orch_runtime::{Tree, object::Kind, scalar::Time};
 use orch_storage::Object;
 use serde::de::DeserializeOwned;
 use serde_json::from_value;
@@ -104,7 +104,8 @@ pub(super) fn node_of(object: &Object) -> Option<&Arc<NodeView>> {
     object.memo(|object| Remembered(read_node(object).map(Arc::new))).0.as_ref()
 }
 
-/// A pod as it is stored; `None` where it cannot be read.
+/// A pod as it is stored; `None` where it cannot be read, or where a controller of another kind has it: most
+/// pods are of those, and nothing is kept with them.
 pub(super) fn pod_of(object: &Object) -> Option<&Arc<PodView>> {
     struct Remembered(Option<Arc<PodView>>);
     object.memo(|object| Remembered(read_pod(object).map(Arc::new))).0.as_ref()
@@ -153,6 +154,9 @@ fn read_pod(object: &Object) -> Option<PodView> {
     ];
     let [uid, labels, owners, created, deleted, grace, node, affinity, phase, conditions] =
         values(object, paths)?;
+    if owners.as_ref().is_some_and(is_of_another_kind) {
+        return None;
+    }
     let bound: String = read(node);
     let is_bound = !bound.is_empty();
     let node = if is_bound { Some(bound) } else { affinity.as_ref().and_then(pinned_to) };
@@ -191,6 +195,12 @@ fn read<T: Default + DeserializeOwned>(value: Option<Tree>) -> T {
 fn controller_in(owners: &Tree) -> Option<String> {
     let owner = owners.as_array()?.iter().find(|owner| owner["controller"] == true)?;
     owner["uid"].as_str().map(str::to_owned)
+}
+
+/// Whether a controller that is no daemon set has the object.
+fn is_of_another_kind(owners: &Tree) -> bool {
+    let mut owners = owners.as_array().into_iter().flatten();
+    owners.any(|owner| owner["controller"] == true && owner["kind"] != DaemonSet::RESOURCE.kind)
 }
 
 /// The only node by name that the required affinity of a pod leaves.
@@ -239,6 +249,17 @@ mod tests {
             let pod = PodView { readiness, ..PodView::default() };
             let found = (pod.is_available(min_ready, at(now)), pod.available_in(min_ready, at(now)));
             assert_eq!(found, (available, in_seconds), "{readiness:?} {min_ready} {now}");
+        }
+    }
+
+    #[test]
+    fn pods_of_other_controllers_are_told_by_their_kind() {
+        for (controller, kind, expected) in
+            [(true, "DaemonSet", false), (true, "ReplicaSet", true), (false, "ReplicaSet", false)]
+        {
+            let owners =
+                json!([{"controller": false, "kind": "X"}, {"controller": controller, "kind": kind}]);
+            assert_eq!(is_of_another_kind(&owners), expected, "{owners}");
         }
     }
 
