@@ -109,7 +109,8 @@ async fn every_write_judges_unknown_and_repeated_fields() {
 /// A dry run is answered like the write; nothing is stored.
 #[tokio::test]
 async fn a_dry_run_leaves_nothing() {
-    let server = TestServer::start().await;
+    // Without the controller that writes about the daemon set.
+    let server = TestServer::options().flag("--controllers=*,-daemonset-controller").start().await;
     let admin = server.admin();
     for name in ["old", "held"] {
         let mut object = config_map(name, "1");
