@@ -8,6 +8,7 @@ use orch_registry::{core::Core, operation::Operations};
 
 use crate::{
     access::AccessControl,
+    fairness::Sharing,
     large_work::LargeWork,
     limits::{Limits, MemoryLimit},
     metrics::Metrics,
@@ -33,6 +34,8 @@ pub struct App {
     pub large_work: LargeWork,
     /// How much clients may use at a time.
     pub limits: Limits,
+    /// How the server is shared out among requests.
+    pub sharing: Sharing,
     /// How much memory there may be before writes are refused.
     pub memory: MemoryLimit,
     /// How long a request other than a watch may take.

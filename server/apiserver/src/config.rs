@@ -20,6 +20,7 @@ use crate::{enablement::Enablement, start_error::StartError};
 mod authentication;
 mod authorization;
 mod duration;
+mod in_flight;
 mod logging;
 mod oidc;
 mod serving;
@@ -27,6 +28,7 @@ mod size;
 mod storage;
 mod task;
 
+pub use in_flight::InFlightLimits;
 pub use logging::{LogFormat, LoggingConfig, REQUESTS};
 pub use serving::{ServingConfig, TlsFiles};
 pub use storage::{StorageConfig, database_in};
@@ -37,6 +39,8 @@ pub use task::{DataDir, FileFlags, RepairFlags, Task};
 pub struct Config {
     /// Where and how to listen.
     pub serving: ServingConfig,
+    /// How many requests are answered at a time.
+    pub in_flight: InFlightLimits,
     /// Who is let in. The server's own certificate authority is added at start.
     pub authentication: AuthenticationConfig,
     /// What they may do.
@@ -107,6 +111,8 @@ fn show(error: &clap::Error) -> Result<Invocation, StartError> {
 struct Flags {
     #[command(flatten, next_help_heading = "Serving")]
     serving: serving::ServingFlags,
+    #[command(flatten, next_help_heading = "Requests at a time")]
+    in_flight: in_flight::InFlightFlags,
     #[command(flatten, next_help_heading = "Authentication")]
     authentication: authentication::AuthenticationFlags,
     #[command(flatten, next_help_heading = "Authorization")]
@@ -164,6 +170,7 @@ impl Flags {
             .expect("the parser accepts only names of vocabularies");
         Ok(Config {
             serving: self.serving.check()?,
+            in_flight: self.in_flight.check()?,
             authentication: self.authentication.check()?,
             authorization: self.authorization.check()?,
             storage: self.storage.check(),

@@ -12,7 +12,7 @@ pub mod root_paths;
 pub mod static_document;
 pub mod version;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::SystemTime};
 
 use axum::{
     Router,
@@ -28,7 +28,12 @@ use self::{
     discovery::Discovery, health::Checks, issuer::IssuerDocuments, openapi::OpenApi, root_paths::RootPaths,
     version::Version,
 };
-use crate::{metrics::Metrics, request::query::Query, response::status::refusal};
+use crate::{
+    fairness::{Fairness, dump},
+    metrics::Metrics,
+    request::query::Query,
+    response::status::refusal,
+};
 
 /// The parts that answer, with the paths that they serve.
 pub struct Documents {
@@ -44,6 +49,8 @@ pub struct Documents {
     pub issuer: Option<IssuerDocuments>,
     /// `/metrics`.
     pub metrics: Metrics,
+    /// `/debug/api_priority_and_fairness`; none where it is off.
+    pub fairness: Option<Arc<Fairness>>,
     /// `/version`.
     pub version: Version,
     /// `/`.
@@ -79,6 +86,16 @@ const ROUTES: &[(&str, Handler)] = &[
     ("/readyz/{*check}", health),
     ("/healthz", health),
     ("/healthz/{*check}", health),
+    ("/debug/api_priority_and_fairness/dump_priority_levels", |documents, _| {
+        Some(text(dump::priority_levels(documents.fairness.as_ref()?)))
+    }),
+    ("/debug/api_priority_and_fairness/dump_queues", |documents, _| {
+        Some(text(dump::queues(documents.fairness.as_ref()?)))
+    }),
+    ("/debug/api_priority_and_fairness/dump_requests", |documents, parts| {
+        let with_details = Query::parse(parts.uri.query()).flag("includeRequestDetails");
+        Some(text(dump::requests(documents.fairness.as_ref()?, SystemTime::now(), with_details)))
+    }),
 ];
 
 /// Paths other than discovery and health, for the list at `/`.
@@ -148,6 +165,12 @@ fn openapi(documents: &Documents, parts: &Parts) -> Option<Response> {
 
 fn health(documents: &Documents, parts: &Parts) -> Option<Response> {
     documents.health.serve(parts.uri.path(), &Query::parse(parts.uri.query()))
+}
+
+fn text(text: String) -> Response {
+    let headers =
+        [(header::CONTENT_TYPE, "text/plain; charset=utf-8"), (header::X_CONTENT_TYPE_OPTIONS, "nosniff")];
+    (headers, text).into_response()
 }
 
 fn metrics(metrics: &Metrics) -> Response {

@@ -9,8 +9,9 @@
 //! 5. **deadline**: for everything but watches, earlier where the client says so;
 //! 6. **panic**: becomes an answer of 500, so that it ends neither the process nor the connection;
 //! 7. **framing**: requests that a proxy in front could read differently are refused;
-//! 8. **limits** of the address and of all clients, **authenticate**, limits of the user, **authorize**,
-//!    memory: before the body is read, so that what is refused costs little;
+//! 8. **limits** of the address and of all clients, **authenticate**, limits of the user, its **turn**,
+//!    **authorize**, memory: before the body is read, so that what is refused or waits costs little; requests
+//!    that are not allowed wait for their turn too, because finding that out is work;
 //! 9. **body limit**: handlers that need the body read it whole, up to a limit; what they leave is read and
 //!    dropped, so that the client gets its answer;
 //! 10. the handler of [`routes`](crate::routes).
@@ -56,7 +57,7 @@ use crate::{
         status::{Fault, refusal, undecided},
         warning,
     },
-    routes,
+    routes, turns,
 };
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
@@ -104,9 +105,9 @@ async fn measured(
     let query = Query::parse(parts.uri.query());
     let info = RequestInfo::parse(app.core.catalog(), &parts.method, parts.uri.path(), &query);
     let is_watch = info.names.is_resource && info.names.verb == Verb::Watch.as_str();
-    let in_flight = app.metrics.in_flight(!matches!(parts.method.as_str(), "GET" | "HEAD" | "OPTIONS"));
     let mut body = RequestBody::new(&parts.headers, body);
     let head = RequestHead { info: &info, query: &query, parts };
+    let in_flight = app.metrics.in_flight(turns::is_mutating(head));
     let labels = labels(head);
     let deadline = if is_watch { Ok(None) } else { deadline(app, &query).map(Some) };
     let mut response = {
@@ -188,11 +189,12 @@ async fn guarded(
             {
                 return refusal(error);
             }
-            let (names, path) = (&head.info.names, parts.uri.path());
-            match app.access.authorize(&caller, names, path, head.query).await {
-                Ok(()) => admitted(app, connection, &caller, head, body).await,
-                Err(Refused::Forbidden(error)) => forbidden(error),
-                Err(Refused::Undecided(problem)) => undecided(&parts.uri.to_string(), &problem),
+            match turns::take(app, connection, &caller, head).await {
+                Ok(pass) => {
+                    let response = authorized(app, connection, &caller, head, body).await;
+                    pass.answered(app, head, response)
+                }
+                Err(refused) => *refused,
             }
         }
         Err(error) => {
@@ -208,6 +210,22 @@ async fn guarded(
     match shares {
         Some(shares) if supply == Some(Supply::Watches) => holding(response, shares),
         _ => response,
+    }
+}
+
+/// Answers a request whose turn it is, where the caller may make it.
+async fn authorized(
+    app: &Arc<App>,
+    connection: &Connection<Peer>,
+    caller: &Authenticated,
+    head: RequestHead<'_>,
+    body: &mut RequestBody,
+) -> Response {
+    let (names, uri) = (&head.info.names, &head.parts.uri);
+    match app.access.authorize(caller, names, uri.path(), head.query).await {
+        Ok(()) => admitted(app, connection, caller, head, body).await,
+        Err(Refused::Forbidden(error)) => forbidden(error),
+        Err(Refused::Undecided(problem)) => undecided(&uri.to_string(), &problem),
     }
 }
 

@@ -1,10 +1,10 @@
 //! The API server as a library: a schema's tables in, a complete API out.
 //!
 //! Start reading at [`Server`]; [`run`] puts a command line around it. From the outside inwards: [`config`]
-//! and `bootstrap` before anything listens; `layers`, `limits`, `request`, `access` and [`routes`] for every
-//! request; `response` for its answer; `documents` for all paths that are not resources; `metrics`. The verbs
-//! of resources are in `orch-registry`, the behaviour of the product's kinds in `orch-kinds`, its controllers
-//! in `orch-controllers`.
+//! and `bootstrap` before anything listens; `layers`, `limits`, `turns` with `fairness`, `request`, `access`
+//! and [`routes`] for every request; `response` for its answer; `documents` for all paths that are not
+//! resources; `metrics`. The verbs of resources are in `orch-registry`, the behaviour of the product's kinds
+//! in `orch-kinds`, its controllers in `orch-controllers`.
 
 // A future that is awaited in place is copied with every request, so larger futures are boxed.
 #![cfg_attr(not(test), warn(clippy::large_futures))]
@@ -18,6 +18,7 @@ mod command;
 pub mod config;
 mod documents;
 pub mod enablement;
+mod fairness;
 mod large_work;
 mod layers;
 mod limits;
@@ -29,6 +30,7 @@ pub mod server;
 pub mod start_error;
 #[cfg(test)]
 mod test_catalog;
+mod turns;
 
 pub use command::{main_with, run};
 pub use server::Server;

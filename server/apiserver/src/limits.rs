@@ -1,11 +1,11 @@
 //! How much of the server clients may use at a time: one user, one address, and all together.
 //!
 //! This is the one place of such limits; [`TABLE`] has the numbers. They keep the server alive whatever
-//! comes. They do not share it out fairly among those who stay below them. A request takes its shares in two
-//! steps: what counts for its address and for all before anybody looks at its credentials, what counts for
-//! its user as soon as that is known. Nothing of its body is read before. Whoever is beyond a limit gets a
-//! 429 with `Retry-After`, which clients obey by themselves. Probes are not counted, so that they tell of the
-//! server and not of its clients.
+//! comes. Those who stay below them share it by priority and fairness ([`fairness`](crate::fairness)). A
+//! request takes its shares in two steps: what counts for its address and for all before anybody looks at its
+//! credentials, what counts for its user as soon as that is known. Nothing of its body is read before.
+//! Whoever is beyond a limit gets a 429 with `Retry-After`, which clients obey by themselves. Probes are not
+//! counted, so that they tell of the server and not of its clients.
 //!
 //! The limits of connections are in `orch-listener`, because they act before there is a request.
 
@@ -22,6 +22,8 @@ use orch_auth::{authenticator::certificate::PeerCertificates, user::UserInfo};
 use orch_listener::{Connection, client_address};
 use orch_registry::error::{ApiError, Result};
 use rustls::pki_types::CertificateDer;
+
+use crate::fairness::Remembered;
 
 pub use memory::MemoryLimit;
 use usage::{Register, Share, Usage};
@@ -88,6 +90,8 @@ pub struct Peer {
     address: OnceLock<Arc<Usage>>,
     /// Of the last request: most connections have one user.
     user: ArcSwapOption<Seen>,
+    /// Which flow schemas match that user.
+    pub remembered: ArcSwapOption<Remembered>,
 }
 
 /// A user of a connection.

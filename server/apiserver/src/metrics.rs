@@ -24,14 +24,18 @@ use prometheus::{
     proto::MetricFamily,
 };
 
+use crate::fairness::Fairness;
+
 mod controllers;
 mod data;
+mod fairness;
 mod history;
 mod labels;
 mod tokens;
 
 use controllers::ControllerMetrics;
 use data::DataMetrics;
+use fairness::FairnessMetrics;
 use history::HistoryMetrics;
 pub use labels::{DryRun, RequestLabels};
 use tokens::TokenMetrics;
@@ -60,8 +64,9 @@ struct Inner {
     deprecated: IntGaugeVec,
     authorization_reloads: IntCounterVec,
     authorization_reload_times: GaugeVec,
-    read_only: IntGauge,
-    mutating: IntGauge,
+    /// Requests that are answered, and those that wait for their turn: those that read, and that do not.
+    in_flight: [IntGauge; 2],
+    in_queue: [IntGauge; 2],
     series: RwLock<HashMap<RequestLabels, Arc<Series>>>,
 }
 
@@ -120,6 +125,11 @@ impl Metrics {
         let in_flight =
             Opts::new("apiserver_current_inflight_requests", "Requests that are being answered, by kind.");
         let in_flight = registered(&registry, IntGaugeVec::new(in_flight, &["request_kind"]));
+        let in_queue =
+            Opts::new("apiserver_current_inqueue_requests", "Requests that wait for their turn, by kind.");
+        let in_queue = registered(&registry, IntGaugeVec::new(in_queue, &["request_kind"]));
+        let by_kind =
+            |gauge: &IntGaugeVec| ["readOnly", "mutating"].map(|kind| gauge.with_label_values(&[kind]));
         let reloads = Opts::new(
             "apiserver_authorization_config_controller_automatic_reloads_total",
             "Changes of the file of authorizers, by whether the new one was right.",
@@ -133,8 +143,8 @@ impl Metrics {
         register(&registry, ProcessGauges::new(started));
         Metrics(Arc::new(Inner {
             vocabulary,
-            read_only: in_flight.with_label_values(&["readOnly"]),
-            mutating: in_flight.with_label_values(&["mutating"]),
+            in_flight: by_kind(&in_flight),
+            in_queue: by_kind(&in_queue),
             authorization_reloads: reloads,
             authorization_reload_times: reload_times,
             registry,
@@ -172,7 +182,20 @@ impl Metrics {
 
     /// Counts a request as being answered until the value is dropped.
     pub fn in_flight(&self, mutating: bool) -> Current {
-        Current::one_more(if mutating { &self.0.mutating } else { &self.0.read_only })
+        Current::one_more(&self.0.in_flight[usize::from(mutating)])
+    }
+
+    /// Counts a request as waiting for its turn until the value is dropped.
+    pub fn in_queue(&self, mutating: bool) -> Current {
+        Current::one_more(&self.0.in_queue[usize::from(mutating)])
+    }
+
+    /// Publishes what priority and fairness does.
+    ///
+    /// # Panics
+    /// If it is called twice: there is one.
+    pub fn show_fairness(&self, fairness: &Arc<Fairness>) {
+        register(&self.0.registry, FairnessMetrics::new(Arc::clone(fairness)));
     }
 
     /// Counts a watch as open until the value is dropped.

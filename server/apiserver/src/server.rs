@@ -33,7 +33,7 @@ use orch_controllers::{
 };
 use orch_kinds::{
     Services,
-    sources::{AccountDirectory, bootstrap_secrets::BootstrapSecrets, policies},
+    sources::{AccountDirectory, bootstrap_secrets::BootstrapSecrets, flow_control::FlowControl, policies},
 };
 use orch_listener::{ListenError, Listener};
 use orch_machinery::media_type::MediaTypes;
@@ -61,7 +61,7 @@ use crate::{
     app::App,
     authenticators, authorizers,
     bootstrap::{self, Prepared, Site, logging::LostLines, open_files},
-    config::Config,
+    config::{Config, InFlightLimits},
     documents::{
         self, Documents,
         discovery::Discovery,
@@ -71,6 +71,7 @@ use crate::{
         root_paths::RootPaths,
         version::Version,
     },
+    fairness::{Fairness, MaxInFlight, Sharing},
     large_work::LargeWork,
     layers,
     limits::{Limits, MemoryLimit, Peer},
@@ -256,6 +257,18 @@ impl Server {
         Ok(Running { app, site, listener, tls, controllers, following, stopping })
     }
 
+    /// How the server is shared out among requests.
+    fn sharing(&self, core: &Core, metrics: &Metrics) -> Sharing {
+        let InFlightLimits { reading, mutating, is_fair } = self.config.in_flight;
+        if !is_fair {
+            return Sharing::Plain(MaxInFlight::new(reading, mutating));
+        }
+        let source = FlowControl::new(core.objects());
+        let fairness = Arc::new(Fairness::new(source, reading + mutating, orch_meta::VOCABULARIES));
+        metrics.show_fairness(&fairness);
+        Sharing::Fair(fairness)
+    }
+
     /// Follows the file of authorizers too, if there is one.
     fn following(
         &self,
@@ -382,6 +395,7 @@ impl Server {
         issuer: Option<IssuerDocuments>,
         address: SocketAddr,
     ) -> App {
+        let sharing = self.sharing(&core, &metrics);
         let catalog = Arc::clone(core.catalog());
         let gates = core.gates();
         let media_types = Arc::new(MediaTypes::new(orch_meta::VOCABULARIES, |gate| gates.is_on(gate)));
@@ -395,6 +409,7 @@ impl Server {
             health,
             issuer,
             metrics: metrics.clone(),
+            fairness: sharing.fairness().cloned(),
             version: Version::new(),
             core: Arc::clone(&core),
         };
@@ -408,6 +423,7 @@ impl Server {
             metrics,
             large_work: LargeWork::new(),
             limits: Limits::default(),
+            sharing,
             memory: MemoryLimit::new(self.config.serving.memory_limit),
             request_timeout: self.config.serving.request_timeout,
         }
@@ -428,6 +444,9 @@ impl Running {
         let Running { app, site, listener, tls, controllers, following, stopping } = self;
         let mut tasks = JoinSet::new();
         tasks.spawn(following);
+        if let Some(fairness) = app.sharing.fairness() {
+            tasks.spawn(Arc::clone(fairness).adjust(stopping.clone()));
+        }
         let monitor = controllers.monitor();
         tasks.spawn(controllers.start(&app.core).ended());
         // The first caller finds a server that is ready. One that does not become so says why at `/readyz`.

@@ -89,6 +89,11 @@ impl Storage {
         self.memory.watch(resource, scope, after)
     }
 
+    /// How many watches would be told of a change of an object now.
+    pub fn told_of(&self, resource: &ResourceName, namespace: &str, name: &str) -> usize {
+        self.memory.told_of(resource, namespace, name)
+    }
+
     /// What the history holds now.
     pub fn history(&self) -> HistoryUse {
         self.memory.history()

@@ -1,9 +1,9 @@
 //! The server beside what the machine can do at best, measured in one run, in turns.
 //!
 //! `cargo bench -p orch-tests` prints a table of ratios and sizes with the wanted values beside them. With
-//! `-- --check` it fails where one is missed; `-- --only=reads` (or `access`, `lists`, `watches`, `creates`,
-//! `starts`, `garbage`, `kinds`, `rollout`, `instructions`) measures a part. Bare numbers mean little on a
-//! machine that others use too: look at the ratios.
+//! `-- --check` it fails where one is missed; `-- --only=reads` (or `access`, `fairness`, `lists`, `watches`,
+//! `creates`, `starts`, `garbage`, `kinds`, `rollout`, `instructions`) measures a part. Bare numbers mean
+//! little on a machine that others use too: look at the ratios.
 
 use std::{process::ExitCode, time::Duration};
 
@@ -17,6 +17,7 @@ mod access;
 mod bare;
 mod counted;
 mod daemon_set;
+mod fairness;
 mod garbage;
 mod heard;
 mod inserts;
@@ -91,6 +92,9 @@ async fn measure(report: &mut Report, only: Option<&str>) {
     }
     if wanted("access") {
         access::measure(report).await;
+    }
+    if wanted("fairness") {
+        fairness::measure(report).await;
     }
     if wanted("lists") {
         lists::memory(report).await;

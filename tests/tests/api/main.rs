@@ -17,6 +17,7 @@ mod deletion;
 mod discovery;
 mod documents;
 mod evictions;
+mod fairness;
 mod forms;
 mod full_disk;
 mod garbage;

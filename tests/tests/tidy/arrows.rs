@@ -61,6 +61,7 @@ pub const ARROWS: &[(&str, &[&str])] = &[
             "orch-api",
             "orch-auth",
             "orch-controllers",
+            "orch-flow",
             "orch-kinds",
             "orch-listener",
             "orch-machinery",

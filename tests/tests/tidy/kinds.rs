@@ -29,6 +29,7 @@ const EXCEPTED: &[(&str, &str, &str)] = &[
     ("server/auth/src/authorization_file.rs", "Node", MODE),
     ("server/auth/src/webhook/review.rs", "SubjectAccessReview", "what webhooks are sent and answer"),
     ("server/apiserver/src/request/info.rs", "namespaces", GRAMMAR),
+    ("server/apiserver/src/fairness/dump.rs", "Namespace", "a column, which has the reference's name"),
 ];
 
 const MODE: &str = "the name of a mode, as operators write it";

@@ -158,6 +158,6 @@ fn check_issuer(issuer: &str, earlier: &[String]) -> Result<(), String> {
 }
 
 /// Parses `true`, `false` and their usual spellings.
-fn boolean() -> impl TypedValueParser<Value = bool> {
+pub(super) fn boolean() -> impl TypedValueParser<Value = bool> {
     BoolishValueParser::new()
 }

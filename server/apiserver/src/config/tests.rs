@@ -104,6 +104,13 @@ const TOKENS: &[(&[&str], Check)] = &[
     (&["--service-account-extend-token-expiration=false"], |c| !c.authentication.tokens.extends_lifetime),
 ];
 
+/// The flags of how many requests are answered at a time.
+const IN_FLIGHT: &[(&[&str], Check)] = &[
+    (&["--enable-priority-and-fairness=false"], |c| !c.in_flight.is_fair),
+    (&["--max-requests-inflight=7"], |c| c.in_flight.reading == 7),
+    (&["--max-mutating-requests-inflight=0"], |c| c.in_flight.mutating == 0),
+];
+
 #[test]
 fn every_flag_reaches_the_configuration() {
     let table: &[(&[&str], Check)] = &[
@@ -190,7 +197,7 @@ fn every_flag_reaches_the_configuration() {
         (&["--controllers=*,-garbage-collector"], |c| c.controllers == ["*", "-garbage-collector"]),
         (&["--vocabulary=kubernetes"], |c| c.vocabulary.name == "kubernetes"),
     ];
-    let table = || table.iter().chain(ASKING).chain(TOKENS);
+    let table = || table.iter().chain(ASKING).chain(TOKENS).chain(IN_FLIGHT);
     for (flags, check) in table() {
         assert!(check(&config(flags)), "{flags:?}");
     }

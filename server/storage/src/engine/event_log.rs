@@ -119,6 +119,18 @@ impl Hub {
         self.all.read(after, through, usize::MAX)
     }
 
+    /// How many watches are told of a change of this object.
+    pub(super) fn told_of(&self, namespace: &str, name: &str) -> usize {
+        let scoped = self.lock();
+        let mut told = self.all.wakers.count();
+        if !scoped.is_empty() {
+            let narrower = [Scope::Namespace(namespace.into()), Scope::Name(namespace.into(), name.into())];
+            let narrower = narrower.iter().filter_map(|scope| scoped.get(scope));
+            told += narrower.map(|log| log.wakers.count()).sum::<usize>();
+        }
+        told
+    }
+
     pub(super) fn wake_all(&self) {
         let scoped = self.lock();
         self.all.wake();

@@ -92,6 +92,11 @@ impl Memory {
         Watch::new(Arc::clone(&self.0), resource, scope, after)
     }
 
+    /// How many watches are told of a change of an object.
+    pub fn told_of(&self, resource: &ResourceName, namespace: &str, name: &str) -> usize {
+        self.0.hubs.load().get(resource).map_or(0, |hub| hub.told_of(namespace, name))
+    }
+
     /// Returns when the state is at `revision` or later; [`StoreError::Closed`] if the writer ends before.
     pub async fn reach(&self, revision: Revision) -> Result<(), StoreError> {
         let mut reached = self.0.reached.subscribe();

@@ -28,6 +28,12 @@ impl Wakers {
         })
     }
 
+    /// How many watches are registered.
+    pub(super) fn count(&self) -> usize {
+        let registrations = self.lock();
+        registrations.wakers.len() - registrations.free.len()
+    }
+
     /// Ends a registration.
     pub(super) fn unregister(&self, registration: usize) {
         let mut registrations = self.lock();

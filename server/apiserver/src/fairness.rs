@@ -1,0 +1,192 @@
+//! Whose turn it is: priority and fairness (KEP-1040), or plain limits where that is turned off.
+//!
+//! A request that is authenticated gets a seat of its priority level, waits for one, or is answered with 429.
+//! It has the seat until its answer is handed over ([`held`]). What is fair is decided in `orch-flow`; here
+//! are the clock, the locks, the tasks that wait, and HTTP.
+//!
+//! A request whose level has seats takes one short lock when it comes and one when it goes. What its user
+//! matches is remembered with the connection ([`Remembered`]).
+
+pub mod dump;
+mod gate;
+mod held;
+mod in_flight;
+mod plan;
+mod tally;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use arc_swap::{ArcSwap, ArcSwapOption};
+use http::{HeaderMap, HeaderName};
+use orch_auth::user::UserInfo;
+use orch_flow::{
+    Nanos,
+    borrowing::{self, Borrower, PERIOD},
+    matching::What,
+    width::Width,
+};
+use orch_kinds::sources::flow_control::FlowControl;
+use orch_runtime::vocabulary::Vocabulary;
+use tokio::sync::watch;
+
+use self::gate::Gate;
+pub use self::{
+    gate::{About, Entry, GateView, Refused, Seat, WaitingView},
+    held::{until_handed_over, until_initial_events},
+    in_flight::{InFlight, MaxInFlight},
+    plan::{Place, Plan, Remembered},
+    tally::{Histogram, REFUSALS, TallyView},
+};
+
+/// How the server is shared out among requests.
+pub enum Sharing {
+    /// By priority and fairness.
+    Fair(Arc<Fairness>),
+    /// First come, first served, up to a number.
+    Plain(MaxInFlight),
+}
+
+impl Sharing {
+    /// Priority and fairness, where it is on.
+    pub fn fairness(&self) -> Option<&Arc<Fairness>> {
+        match self {
+            Sharing::Fair(fairness) => Some(fairness),
+            Sharing::Plain(_) => None,
+        }
+    }
+}
+
+/// Shares the server out among priority levels.
+pub struct Fairness {
+    source: FlowControl,
+    total_seats: u32,
+    clock: Clock,
+    /// The headers that name the flow schema and the level of a request, in each vocabulary.
+    headers: Vec<[HeaderName; 2]>,
+    plan: ArcSwap<Plan>,
+    /// By the names of their levels. Also held while a plan is made.
+    gates: Mutex<HashMap<String, Arc<Gate>>>,
+}
+
+/// Tells the time since the server began.
+#[derive(Clone, Copy, Debug)]
+struct Clock(Instant);
+
+impl Clock {
+    fn now(self) -> Nanos {
+        self.0.elapsed().as_nanos() as Nanos
+    }
+}
+
+impl Fairness {
+    /// Shares out so many seats, by the objects that are stored.
+    pub fn new(source: FlowControl, total_seats: u32, vocabularies: &[&Vocabulary]) -> Self {
+        let header = |name: &str| HeaderName::from_bytes(name.as_bytes()).expect("vocabularies have headers");
+        let headers =
+            |words: &&Vocabulary| [words.flow_schema_header, words.priority_level_header].map(header);
+        let headers = vocabularies.iter().map(headers).collect();
+        let clock = Clock(Instant::now());
+        let mut gates = HashMap::new();
+        let plan = plan::make(&mut gates, source.read(), total_seats, clock);
+        let plan = ArcSwap::from_pointee(plan);
+        Fairness { source, total_seats, clock, headers, plan, gates: Mutex::new(gates) }
+    }
+
+    /// Where a request belongs. `remembered` is of the connection.
+    pub fn place(
+        &self,
+        remembered: &ArcSwapOption<Remembered>,
+        user: &Arc<UserInfo>,
+        what: What<'_>,
+    ) -> Option<(Arc<Plan>, usize, u64)> {
+        if self.source.has_news() {
+            self.make_plan();
+        }
+        let plan = self.plan.load_full();
+        let known = remembered.load();
+        let flow = match &*known {
+            Some(known) if known.is_of(&plan, user) => plan.schemas.flow(&known.candidates, what)?,
+            _ => {
+                let new = Remembered::new(&plan, user);
+                let flow = plan.schemas.flow(&new.candidates, what);
+                remembered.store(Some(Arc::new(new)));
+                flow?
+            }
+        };
+        Some((plan, flow.schema, flow.hash))
+    }
+
+    /// Says in an answer where its request belonged.
+    pub fn mark(&self, headers: &mut HeaderMap, place: &Place) {
+        // With those that the layers add, so that the map grows once.
+        headers.reserve(2 * self.headers.len() + 2);
+        for names in &self.headers {
+            for (name, uid) in names.iter().zip(&place.uids) {
+                headers.insert(name.clone(), uid.clone());
+            }
+        }
+    }
+
+    /// Takes a request in.
+    pub fn enter(&self, place: &Place, hash: u64, width: Width, about: impl FnOnce() -> About) -> Entry {
+        place.gate.arrive(self.clock.now(), place.tally, hash, width, about)
+    }
+
+    /// Lends seats anew, again and again, until the server stops.
+    pub async fn adjust(self: Arc<Self>, mut stopping: watch::Receiver<bool>) {
+        loop {
+            tokio::select! {
+                // An error means that the sender is gone, and the server with it.
+                _ = stopping.wait_for(|stopping| *stopping) => return,
+                () = tokio::time::sleep(Duration::from_nanos(PERIOD)) => self.lend(),
+            }
+        }
+    }
+
+    fn lend(&self) {
+        let now = self.clock.now();
+        let gates = self.gates();
+        let borrowers: Vec<Borrower> = gates.iter().map(|gate| gate.borrower(now)).collect();
+        for (gate, (borrower, seats)) in gates.iter().zip(borrowers.iter().zip(borrowing::adjust(&borrowers)))
+        {
+            gate.set_limit(now, seats, borrower.demand);
+        }
+    }
+
+    /// All levels, for those who look, in the order of their names.
+    pub fn views(&self) -> Vec<GateView> {
+        self.gates().iter().map(|gate| gate.view()).collect()
+    }
+
+    /// All requests that wait.
+    pub fn waiting(&self) -> Vec<WaitingView> {
+        self.gates().iter().flat_map(|gate| gate.waiting()).collect()
+    }
+
+    fn gates(&self) -> Vec<Arc<Gate>> {
+        let gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut gates: Vec<Arc<Gate>> = gates.values().cloned().collect();
+        gates.sort_by(|one, other| one.name().cmp(other.name()));
+        gates
+    }
+
+    fn make_plan(&self) {
+        let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
+        // Somebody else may have made it while this one waited.
+        if self.source.has_news() {
+            self.plan.store(Arc::new(plan::make(
+                &mut gates,
+                self.source.read(),
+                self.total_seats,
+                self.clock,
+            )));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+//! What a priority level counts of the requests of a flow schema. It is changed under the lock of the level,
+//! so counting costs additions.
+
+use orch_flow::{Nanos, SECOND, width::Width};
+
+/// Upper bounds of times, in seconds, of lengths of queues, and of numbers of seats: those of the reference.
+const TIMES: &[f64] = &[0.0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0];
+const LENGTHS: &[f64] = &[0.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1000.0];
+const WIDTHS: &[f64] = &[1.0, 2.0, 4.0, 10.0];
+
+/// Why a request did not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reason {
+    QueueFull,
+    ConcurrencyLimit,
+    TimeOut,
+    Cancelled,
+}
+
+/// The names of the reasons, as metrics show them.
+pub const REFUSALS: [&str; 4] = ["queue-full", "concurrency-limit", "time-out", "cancelled"];
+
+/// Counts values by upper bounds.
+#[derive(Clone, Debug)]
+pub struct Histogram {
+    /// The bounds, without the infinite one.
+    pub bounds: &'static [f64],
+    /// How many values are between a bound and the one before; the last are above all.
+    pub counts: [u64; 14],
+    /// The sum of all values.
+    pub sum: f64,
+}
+
+/// The counts of one flow schema.
+#[derive(Clone, Debug)]
+pub struct TallyView {
+    /// Its name.
+    pub schema: String,
+    /// Requests that ran, ever.
+    pub dispatched: u64,
+    /// Requests that did not, in the order of [`REFUSALS`].
+    pub refused: [u64; 4],
+    /// Requests that wait now, those that run, and their seats.
+    pub now: [u32; 3],
+    /// How long requests waited that did not run, and that did.
+    pub waited: [Histogram; 2],
+    /// How long requests ran that were no watches, and how long watches began.
+    pub ran: [Histogram; 2],
+    /// How long the queues were to which requests came.
+    pub lengths: Histogram,
+    /// How many seats requests took.
+    pub widths: Histogram,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Tally {
+    pub(super) schema: String,
+    counts: TallyView,
+}
+
+impl Histogram {
+    fn new(bounds: &'static [f64]) -> Self {
+        Histogram { bounds, counts: [0; 14], sum: 0.0 }
+    }
+
+    fn observe(&mut self, value: f64) {
+        let place = self.bounds.iter().position(|bound| value <= *bound).unwrap_or(self.bounds.len());
+        self.counts[place] += 1;
+        self.sum += value;
+    }
+}
+
+impl Tally {
+    pub(super) fn new(schema: &str) -> Self {
+        let times = || [Histogram::new(TIMES), Histogram::new(TIMES)];
+        let counts = TallyView {
+            schema: schema.to_owned(),
+            dispatched: 0,
+            refused: [0; 4],
+            now: [0; 3],
+            waited: times(),
+            ran: times(),
+            lengths: Histogram::new(LENGTHS),
+            widths: Histogram::new(WIDTHS),
+        };
+        Tally { schema: schema.to_owned(), counts }
+    }
+
+    pub(super) fn view(&self) -> TallyView {
+        self.counts.clone()
+    }
+
+    pub(super) fn queued(&mut self, length: usize) {
+        self.counts.now[0] += 1;
+        self.counts.lengths.observe(length as f64);
+    }
+
+    pub(super) fn left_queue(&mut self) {
+        self.counts.now[0] -= 1;
+    }
+
+    pub(super) fn began(&mut self, width: Width, waited: Nanos) {
+        self.counts.dispatched += 1;
+        self.counts.now[1] += 1;
+        self.counts.now[2] += width.most();
+        self.counts.waited[1].observe(seconds(waited));
+        self.counts.widths.observe(f64::from(width.most()));
+    }
+
+    pub(super) fn ended(&mut self, width: Width, ran: Nanos, is_watch: bool) {
+        self.counts.now[1] -= 1;
+        self.counts.now[2] -= width.most();
+        self.counts.ran[usize::from(is_watch)].observe(seconds(ran));
+    }
+
+    pub(super) fn refused(&mut self, reason: Reason) {
+        self.counts.refused[reason as usize] += 1;
+    }
+
+    pub(super) fn gave_up(&mut self, reason: Reason, waited: Nanos) {
+        self.refused(reason);
+        self.counts.waited[0].observe(seconds(waited));
+    }
+}
+
+fn seconds(nanos: Nanos) -> f64 {
+    nanos as f64 / SECOND as f64
+}

@@ -1,0 +1,237 @@
+//! What priority and fairness does, under the metric names of the reference. Labels are the names of priority
+//! levels and flow schemas, which only those have who may write them.
+
+use std::sync::Arc;
+
+use prometheus::{
+    Opts,
+    core::{Collector, Desc, Describer},
+    proto::{Bucket, Counter, Gauge, Histogram, LabelPair, Metric, MetricFamily, MetricType},
+};
+
+use crate::fairness::{self, Fairness, GateView, REFUSALS, TallyView};
+
+/// The start of all names.
+const PREFIX: &str = "apiserver_flowcontrol";
+const LEVEL: &str = "priority_level";
+const SCHEMA: &str = "flow_schema";
+
+/// A metric of priority levels: its name, its help text, its value.
+type OfLevel = (&'static str, &'static str, fn(&GateView) -> f64);
+
+const OF_LEVELS: &[OfLevel] = &[
+    ("nominal_limit_seats", "Seats that its shares give a level.", |level| f64::from(level.seats.nominal)),
+    ("lower_limit_seats", "Seats that a level does not lend.", |level| f64::from(level.seats.lowest)),
+    ("upper_limit_seats", "Seats that a level has at most, with those that it borrows.", |level| {
+        f64::from(level.seats.highest)
+    }),
+    ("current_limit_seats", "Seats that a level has now.", |level| f64::from(level.limit)),
+    ("request_concurrency_limit", "Seats that its shares give a level.", |level| {
+        f64::from(level.seats.nominal)
+    }),
+    ("demand_seats_high_watermark", "The most seats that a level could use in the last period.", |level| {
+        f64::from(level.demand.highest)
+    }),
+    ("demand_seats_smoothed", "Seats that a level is expected to need.", |level| level.demand.expected),
+];
+
+/// A metric of flow schemas: its name, its help text, and what it adds for each.
+struct OfSchema {
+    name: &'static str,
+    help: &'static str,
+    kind: MetricType,
+    /// A further label.
+    label: Option<&'static str>,
+    metrics: fn(&TallyView) -> Vec<(&'static str, Value)>,
+}
+
+enum Value {
+    Number(f64),
+    Histogram(fairness::Histogram),
+}
+
+const OF_SCHEMAS: &[OfSchema] = &[
+    OfSchema {
+        name: "dispatched_requests_total",
+        help: "Requests whose turn came.",
+        kind: MetricType::COUNTER,
+        label: None,
+        metrics: |tally| vec![("", Value::Number(tally.dispatched as f64))],
+    },
+    OfSchema {
+        name: "rejected_requests_total",
+        help: "Requests whose turn did not come, by reason.",
+        kind: MetricType::COUNTER,
+        label: Some("reason"),
+        metrics: |tally| {
+            let reasons = REFUSALS.into_iter().zip(tally.refused);
+            reasons.map(|(reason, count)| (reason, Value::Number(count as f64))).collect()
+        },
+    },
+    OfSchema {
+        name: "current_inqueue_requests",
+        help: "Requests that wait for their turn.",
+        kind: MetricType::GAUGE,
+        label: None,
+        metrics: |tally| vec![("", Value::Number(f64::from(tally.now[0])))],
+    },
+    OfSchema {
+        name: "current_executing_requests",
+        help: "Requests that have a seat.",
+        kind: MetricType::GAUGE,
+        label: None,
+        metrics: |tally| vec![("", Value::Number(f64::from(tally.now[1])))],
+    },
+    OfSchema {
+        name: "current_executing_seats",
+        help: "Seats that requests have.",
+        kind: MetricType::GAUGE,
+        label: None,
+        metrics: |tally| vec![("", Value::Number(f64::from(tally.now[2])))],
+    },
+    OfSchema {
+        name: "request_queue_length_after_enqueue",
+        help: "Length of the queue when a request came to wait in it, with that request.",
+        kind: MetricType::HISTOGRAM,
+        label: None,
+        metrics: |tally| vec![("", Value::Histogram(tally.lengths.clone()))],
+    },
+    OfSchema {
+        name: "work_estimated_seats",
+        help: "Seats that requests take.",
+        kind: MetricType::HISTOGRAM,
+        label: None,
+        metrics: |tally| vec![("", Value::Histogram(tally.widths.clone()))],
+    },
+    OfSchema {
+        name: "request_wait_duration_seconds",
+        help: "How long requests waited for their turn, by whether it came.",
+        kind: MetricType::HISTOGRAM,
+        label: Some("execute"),
+        metrics: |tally| histograms(["false", "true"], &tally.waited),
+    },
+    OfSchema {
+        name: "request_execution_seconds",
+        help: "How long requests had their seats.",
+        kind: MetricType::HISTOGRAM,
+        label: Some("type"),
+        metrics: |tally| histograms(["regular", "watch"], &tally.ran),
+    },
+];
+
+fn histograms(
+    values: [&'static str; 2],
+    histograms: &[fairness::Histogram; 2],
+) -> Vec<(&'static str, Value)> {
+    values
+        .into_iter()
+        .zip(histograms)
+        .map(|(value, found)| (value, Value::Histogram(found.clone())))
+        .collect()
+}
+
+/// Looks at the levels whenever metrics are read.
+pub(super) struct FairnessMetrics {
+    fairness: Arc<Fairness>,
+    descriptions: Vec<Desc>,
+}
+
+impl FairnessMetrics {
+    pub(super) fn new(fairness: Arc<Fairness>) -> Self {
+        let describe = |name: &str, help: &str, labels: &[&str]| {
+            let opts =
+                labels.iter().fold(Opts::new(full(name), help), |opts, label| opts.variable_label(*label));
+            opts.describe().expect("the descriptions are well-formed")
+        };
+        let of_levels = OF_LEVELS.iter().map(|(name, help, _)| describe(name, help, &[LEVEL]));
+        let of_schemas = OF_SCHEMAS.iter().map(|row| {
+            let labels: Vec<&str> = [LEVEL, SCHEMA].into_iter().chain(row.label).collect();
+            describe(row.name, row.help, &labels)
+        });
+        FairnessMetrics { fairness, descriptions: of_levels.chain(of_schemas).collect() }
+    }
+}
+
+impl Collector for FairnessMetrics {
+    fn desc(&self) -> Vec<&Desc> {
+        self.descriptions.iter().collect()
+    }
+
+    fn collect(&self) -> Vec<MetricFamily> {
+        let levels = self.fairness.views();
+        let of_levels = OF_LEVELS.iter().map(|(name, help, value)| {
+            let metric = |level: &GateView| {
+                metric(MetricType::GAUGE, &[(LEVEL, &level.name)], Value::Number(value(level)))
+            };
+            family(name, help, MetricType::GAUGE, levels.iter().map(metric).collect())
+        });
+        let of_schemas = OF_SCHEMAS.iter().map(|row| {
+            let mut metrics = Vec::new();
+            for level in &levels {
+                for tally in &level.tallies {
+                    for (further, value) in (row.metrics)(tally) {
+                        let mut labels = vec![(SCHEMA, tally.schema.as_str()), (LEVEL, level.name.as_str())];
+                        labels.extend(row.label.map(|label| (label, further)));
+                        metrics.push(metric(row.kind, &labels, value));
+                    }
+                }
+            }
+            family(row.name, row.help, row.kind, metrics)
+        });
+        of_levels.chain(of_schemas).collect()
+    }
+}
+
+fn full(name: &str) -> String {
+    format!("{PREFIX}_{name}")
+}
+
+fn family(name: &str, help: &str, kind: MetricType, metrics: Vec<Metric>) -> MetricFamily {
+    let mut family = MetricFamily::default();
+    family.set_name(full(name));
+    family.set_help(help.to_owned());
+    family.set_field_type(kind);
+    family.set_metric(metrics);
+    family
+}
+
+fn metric(kind: MetricType, labels: &[(&str, &str)], value: Value) -> Metric {
+    let label = |(name, value): &(&str, &str)| {
+        let mut label = LabelPair::default();
+        label.set_name((*name).to_owned());
+        label.set_value((*value).to_owned());
+        label
+    };
+    let mut metric = Metric::default();
+    metric.set_label(labels.iter().map(label).collect());
+    match value {
+        Value::Histogram(found) => metric.set_histogram(histogram(&found)),
+        Value::Number(number) if kind == MetricType::COUNTER => {
+            let mut counter = Counter::default();
+            counter.set_value(number);
+            metric.set_counter(counter);
+        }
+        Value::Number(number) => {
+            let mut gauge = Gauge::default();
+            gauge.set_value(number);
+            metric.set_gauge(gauge);
+        }
+    }
+    metric
+}
+
+fn histogram(found: &fairness::Histogram) -> Histogram {
+    let mut below = 0;
+    let bucket = |(bound, count): (&f64, &u64)| {
+        below += count;
+        let mut bucket = Bucket::default();
+        bucket.set_upper_bound(*bound);
+        bucket.set_cumulative_count(below);
+        bucket
+    };
+    let mut histogram = Histogram::default();
+    histogram.set_bucket(found.bounds.iter().zip(&found.counts).map(bucket).collect());
+    histogram.set_sample_count(found.counts.iter().sum());
+    histogram.set_sample_sum(found.sum);
+    histogram
+}

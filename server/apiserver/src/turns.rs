@@ -1,0 +1,200 @@
+//! The turn of a request: how many seats it takes, how long it may wait for them, and the answer to those
+//! that do not get any.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, StatusCode, header};
+use orch_auth::{
+    authenticator::Authenticated,
+    user::{GROUP_MASTERS, UserInfo},
+};
+use orch_flow::{
+    matching::{Target, What, Who},
+    width::Width,
+};
+use orch_listener::Connection;
+use orch_runtime::resource_def::Verb;
+use orch_storage::Scope;
+
+use crate::{
+    app::App,
+    fairness::{
+        About, Entry, InFlight, MaxInFlight, Plan, Refused, Seat, Sharing, until_handed_over,
+        until_initial_events,
+    },
+    limits::Peer,
+    request::{
+        RequestHead,
+        info::{Names, Route},
+    },
+};
+
+/// What a request has while it is answered.
+pub enum Pass {
+    /// A seat, and the flow schema that it belongs to.
+    Fair(Seat, Arc<Plan>, usize),
+    /// A place among those that are in flight; a watch needs none.
+    Plain { _place: Option<InFlight> },
+}
+
+/// The longest time that a request waits for its turn.
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
+/// After how many seconds a client may try again where there is no fairness.
+const RETRY_AFTER: u32 = 1;
+
+/// Waits for the turn of a request.
+///
+/// # Errors
+/// The answer of 429 where it does not come.
+pub async fn take(
+    app: &App,
+    connection: &Connection<Peer>,
+    caller: &Authenticated,
+    head: RequestHead<'_>,
+) -> Result<Pass, Box<Response>> {
+    let is_mutating = is_mutating(head);
+    let fairness = match &app.sharing {
+        Sharing::Fair(fairness) => fairness,
+        Sharing::Plain(_) if is_watch(head) => return Ok(Pass::Plain { _place: None }),
+        Sharing::Plain(limits) => return plainly(limits, caller.user(), is_mutating),
+    };
+    let (user, path) = (caller.user(), head.parts.uri.path());
+    let what = asked(&head.info.names, path);
+    let Some((plan, schema, hash)) = fairness.place(&connection.peer().remembered, user, what) else {
+        return Ok(Pass::Plain { _place: None });
+    };
+    let place = plan.place(schema);
+    let about = || about(&plan, schema, user, head);
+    let entered = match fairness.enter(place, hash, width(app, head, place.most_seats), about) {
+        Entry::Runs(seat) => Ok(seat),
+        Entry::Waits(turn) => {
+            let _queued = app.metrics.in_queue(is_mutating);
+            Box::pin(turn.wait(longest_wait(app, head))).await
+        }
+        Entry::Refused(refused) => Err(refused),
+    };
+    match entered {
+        Ok(seat) => Ok(Pass::Fair(seat, plan, schema)),
+        Err(Refused { retry_after }) => {
+            let mut response = too_many(retry_after);
+            fairness.mark(response.headers_mut(), plan.place(schema));
+            Err(Box::new(response))
+        }
+    }
+}
+
+/// Whether a request may change something.
+pub fn is_mutating(head: RequestHead<'_>) -> bool {
+    !matches!(head.parts.method.as_str(), "GET" | "HEAD" | "OPTIONS")
+}
+
+fn is_watch(head: RequestHead<'_>) -> bool {
+    matches!(head.info.route, Route::Resource(Verb::Watch, _))
+}
+
+fn plainly(limits: &MaxInFlight, user: &UserInfo, is_mutating: bool) -> Result<Pass, Box<Response>> {
+    match limits.enter(is_mutating) {
+        // Who may do everything can still look after a server that is full.
+        None if !user.in_group(GROUP_MASTERS) => Err(Box::new(too_many(RETRY_AFTER))),
+        place => Ok(Pass::Plain { _place: place }),
+    }
+}
+
+impl Pass {
+    /// The answer, which keeps what it has until it is handed over.
+    pub fn answered(self, app: &App, head: RequestHead<'_>, mut response: Response) -> Response {
+        let Pass::Fair(seat, plan, schema) = self else { return response };
+        if let Some(fairness) = app.sharing.fairness() {
+            fairness.mark(response.headers_mut(), plan.place(schema));
+        }
+        if is_watch(head) && response.status() == StatusCode::OK {
+            until_initial_events(response, seat)
+        } else {
+            until_handed_over(response, seat)
+        }
+    }
+}
+
+/// How many seats a request takes.
+fn width(app: &App, head: RequestHead<'_>, most: u32) -> Width {
+    let Route::Resource(verb, target) = &head.info.route else { return Width::ONE };
+    let (storage, name) = (app.core.storage(), &target.resource.storage_name);
+    match verb {
+        Verb::Get => Width::ONE,
+        _ if !target.resource.def.stored => Width::ONE,
+        Verb::List | Verb::Watch => {
+            let lists = *verb == Verb::List || head.query.flag("sendInitialEvents");
+            if !lists || !head.info.names.name.is_empty() {
+                return Width::ONE;
+            }
+            let scope = match &*target.namespace {
+                "" => Scope::All,
+                namespace => Scope::Namespace(namespace.into()),
+            };
+            Width::of_list(objects(head, storage.snapshot(name).count(&scope) as u64), most)
+        }
+        // An operation, such as making a token, tells nobody by itself.
+        Verb::Create if target.subresource.is_some() => Width::ONE,
+        _ => Width::of_change(storage.told_of(name, &target.namespace, &target.name) as u64, most),
+    }
+}
+
+/// How many objects a list looks at.
+fn objects(head: RequestHead<'_>, stored: u64) -> u64 {
+    let query = head.query;
+    if !query.text("labelSelector").is_empty() || !query.text("fieldSelector").is_empty() {
+        return stored;
+    }
+    match query.text("limit").parse::<u64>() {
+        // A page costs about twice what it shows.
+        Ok(limit) if limit > 0 => stored.min(limit.saturating_mul(2)),
+        _ => stored,
+    }
+}
+
+/// A quarter of the time that the answer may take; of that of other requests for a watch, which has no end.
+fn longest_wait(app: &App, head: RequestHead<'_>) -> Duration {
+    let asked = if is_watch(head) { None } else { head.query.timeout().ok().flatten() };
+    let deadline = asked.map_or(app.request_timeout, |asked| asked.min(app.request_timeout));
+    (deadline / 4).min(LONGEST_WAIT)
+}
+
+/// What a request that waits is about, for those who look at queues.
+fn about(plan: &Plan, schema: usize, user: &UserInfo, head: RequestHead<'_>) -> About {
+    let (names, path) = (&head.info.names, head.parts.uri.path());
+    let who = Who { user: &user.name, groups: &user.groups };
+    let distinguisher = plan.distinguisher(schema, who, asked(names, path)).to_owned();
+    let names_of = [&names.namespace, &names.name, &names.version, &names.resource, &names.subresource];
+    About {
+        distinguisher,
+        asked: [user.name.clone(), names.verb.to_string(), path.to_owned()],
+        names: names_of.map(ToString::to_string),
+    }
+}
+
+/// What is asked for, as flow schemas look at it.
+fn asked<'a>(names: &'a Names<'_>, path: &'a str) -> What<'a> {
+    let target = if names.is_resource {
+        Target::Resource {
+            group: &names.group,
+            resource: &names.resource,
+            subresource: &names.subresource,
+            namespace: &names.namespace,
+        }
+    } else {
+        Target::Path(path)
+    };
+    What { verb: &names.verb, target }
+}
+
+/// The answer of the reference, which is no Status.
+fn too_many(retry_after: u32) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8")),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (header::RETRY_AFTER, HeaderValue::from(retry_after)),
+    ];
+    let text = "Too many requests, please try again later.\n";
+    (StatusCode::TOO_MANY_REQUESTS, headers, text).into_response()
+}
