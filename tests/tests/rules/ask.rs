@@ -193,10 +193,11 @@ impl Api {
         Api::start(&ORCH)
     }
 
-    /// Every kind and every field is on.
+    /// Every kind and every field is on. No controller changes an object between two questions.
     fn start(words: &'static Vocabulary) -> Api {
         let options = TestServer::options()
             .vocabulary(words.name)
+            .flag("--controllers=namespace")
             .flag("--runtime-config=api/all=true")
             .flag("--feature-gates=AllAlpha=true,AllBeta=true");
         RUNTIME.block_on(async {
