@@ -1,4 +1,4 @@
-//! Answers of other servers that are kept, for a bounded time and in a bounded number.
+//! Answers that took time, such as those of other servers, kept for a bounded time and in a bounded number.
 
 use std::{
     collections::{HashMap, VecDeque},

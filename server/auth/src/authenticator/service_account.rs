@@ -3,7 +3,11 @@
 //! A token with a valid signature is accepted for its audiences, until it expires, while the account and the
 //! object that it is bound to exist with the same uid.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use orch_runtime::vocabulary::Vocabulary;
 
@@ -11,6 +15,7 @@ use crate::{
     answer::Answer,
     authenticator::{Authenticated, Authenticator, Credentials},
     error::AuthError,
+    kept_answers::{self, KeptAnswers},
     service_account::{
         Claims, Directory, GROUP_SERVICE_ACCOUNTS, Kind, Named, PrivateClaims, TokenIssuer, invalid,
         user_name,
@@ -18,18 +23,28 @@ use crate::{
     user::UserInfo,
 };
 
-mod verified;
-
-use self::verified::{TokenDigest, Verified, VerifiedTokens};
-
 /// How long an object still counts after its deletion, in seconds.
 const DELETION_LEEWAY: i64 = 60;
+
+/// How long it is remembered that the signature of a token is right. Verifying it costs more than the rest of
+/// a small request. The objects that it names are looked up for every request all the same.
+const REMEMBERED: Duration = Duration::from_secs(10);
+
+/// A token with a right signature, for this server.
+struct Verified {
+    /// Who the bearer is while the objects exist that the token names.
+    caller: Authenticated,
+    /// The objects.
+    private: PrivateClaims,
+    /// In seconds since 1970.
+    expires: i64,
+}
 
 /// Accepts the tokens of one issuer.
 pub struct ServiceAccountAuthenticator {
     tokens: Arc<TokenIssuer>,
     directory: Box<dyn Directory>,
-    verified: VerifiedTokens,
+    verified: KeptAnswers<Arc<Verified>>,
     /// The prefix of the names of extra attributes.
     extra_prefix: String,
 }
@@ -39,7 +54,7 @@ impl ServiceAccountAuthenticator {
     /// users.
     pub fn new(tokens: Arc<TokenIssuer>, directory: Box<dyn Directory>, vocabulary: &Vocabulary) -> Self {
         let extra_prefix = format!("authentication.{}", vocabulary.group_suffix);
-        Self { tokens, directory, verified: VerifiedTokens::default(), extra_prefix }
+        Self { tokens, directory, verified: KeptAnswers::default(), extra_prefix }
     }
 
     fn accept(&self, credentials: &Credentials<'_>) -> Result<Option<Authenticated>, AuthError> {
@@ -47,8 +62,9 @@ impl ServiceAccountAuthenticator {
         let now = i64::try_from(credentials.now().as_secs()).unwrap_or(i64::MAX);
         // For other audiences the answer may be another one; they are asked about seldom.
         let is_for_server = credentials.audiences().is_empty();
-        let digest = TokenDigest::of(token.secret());
-        if let Some(verified) = self.verified.get(&digest, now).filter(|_| is_for_server) {
+        let key = kept_answers::key(token.secret());
+        let known = self.verified.get(&key, Instant::now());
+        if let Some(verified) = known.filter(|known| is_for_server && now <= known.expires) {
             self.check_bound(&verified.private, now)?;
             self.notice_use(&verified.caller, &verified.private, now);
             return Ok(Some(verified.caller.clone()));
@@ -75,8 +91,8 @@ impl ServiceAccountAuthenticator {
         let caller = Authenticated::new(user, "service-account").with_audiences(audiences);
         self.notice_use(&caller, &private, now);
         if is_for_server {
-            let verified = Verified::new(caller.clone(), private, now, claims.exp);
-            self.verified.insert(digest, verified, now);
+            let verified = Verified { caller: caller.clone(), private, expires: claims.exp };
+            self.verified.keep(key, Arc::new(verified), Instant::now(), REMEMBERED);
         }
         Ok(Some(caller))
     }
