@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use orch_audit::record::Record;
 use orch_auth::{
     answer::Answer,
     authentication::Authentication,
@@ -17,7 +18,7 @@ use orch_registry::{
     error::{ApiError, Forbidden, ResourceName, Result},
 };
 
-use crate::request::{info::Names, query::Query};
+use crate::request::{RequestHead, info::Names, query::Query};
 
 /// The authentication and authorization of a server.
 pub struct AccessControl {
@@ -80,11 +81,10 @@ impl AccessControl {
     pub async fn authorize(
         &self,
         caller: &Authenticated,
-        names: &Names<'_>,
-        path: &str,
-        query: &Query,
+        head: RequestHead<'_>,
     ) -> std::result::Result<(), Refused> {
-        let selectors = self.selectors(names, query);
+        let (names, path) = (&head.info.names, head.parts.uri.path());
+        let selectors = self.selectors(names, head.query);
         let Selectors { fields, labels } = &selectors;
         let target = if names.is_resource {
             authorizer::Target::Resource(ResourceTarget { fields, labels, ..resource_target(names) })
@@ -93,6 +93,9 @@ impl AccessControl {
         };
         let attributes = Attributes { user: caller.user(), verb: &names.verb, target };
         let decision = self.authorization.authorize(&attributes).resolve().await;
+        if let Some(record) = head.record {
+            record_decision(record, &decision);
+        }
         match decision {
             Decision::Allow { .. } => Ok(()),
             Decision::Deny { .. } | Decision::NoOpinion { .. } => {
@@ -131,6 +134,20 @@ fn resource_target<'a>(names: &'a Names<'_>) -> ResourceTarget<'a> {
         name: &names.name,
         ..ResourceTarget::default()
     }
+}
+
+/// Records who decided about a request, and why.
+fn record_decision(record: &Record, decision: &Decision) {
+    const AREA: &str = "authorization";
+    let (verdict, reason) = match decision {
+        Decision::Allow { reason } => (Some("allow"), &**reason),
+        Decision::Deny { reason } | Decision::NoOpinion { reason } => (Some("forbid"), &**reason),
+        Decision::Failed { .. } => (None, "internal error"),
+    };
+    if let Some(verdict) = verdict {
+        record.annotate(AREA, "decision", verdict);
+    }
+    record.annotate(AREA, "reason", reason);
 }
 
 /// The refusal of a caller, worded as by the reference, which escapes the message as for HTML.

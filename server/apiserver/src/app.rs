@@ -1,8 +1,12 @@
 //! What requests are answered with: the core, access control, operations and the documents.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use axum::Router;
+use orch_audit::auditor::Auditor;
 use orch_machinery::media_type::MediaTypes;
 use orch_registry::{core::Core, operation::Operations};
 
@@ -20,6 +24,8 @@ pub struct App {
     pub core: Arc<Core>,
     /// Who makes a request, and whether they may.
     pub access: AccessControl,
+    /// Which requests are recorded; nothing where none are.
+    pub audit: Option<Auditor>,
     /// Sub-resources that do something, and kinds that are questions.
     pub operations: Operations,
     /// All paths that are not resources: probes, metrics, documents, and a program's own routes.
@@ -38,6 +44,8 @@ pub struct App {
     pub sharing: Sharing,
     /// How much memory there may be before writes are refused.
     pub memory: MemoryLimit,
+    /// Whether new requests are refused because the server stops.
+    pub draining: AtomicBool,
     /// How long a request other than a watch may take.
     pub request_timeout: Duration,
 }

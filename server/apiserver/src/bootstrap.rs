@@ -31,6 +31,7 @@ use crate::{
     start_error::StartError,
 };
 
+mod audit;
 mod continue_key;
 mod files;
 mod kubeconfig;
@@ -44,6 +45,7 @@ mod sources;
 mod storage;
 mod token_key;
 
+pub use audit::start_audit;
 pub use maintenance::perform;
 pub use serving::url;
 pub use sources::{Sources, follow};

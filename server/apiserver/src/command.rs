@@ -79,7 +79,8 @@ fn serve(
     lost_lines: LostLines,
     complete: impl FnOnce(Server) -> Server,
 ) -> Result<(), StartError> {
-    let patience = config.serving.shutdown_grace_period + CLOSING_TIME;
+    let serving = &config.serving;
+    let patience = serving.shutdown_delay + serving.shutdown_grace_period + CLOSING_TIME;
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| StartError::Runtime(format!("cannot start threads: {error}")))?;
     let server = complete(Server::builder(config)).count_lost_lines(lost_lines);

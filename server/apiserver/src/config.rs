@@ -17,6 +17,7 @@ use orch_runtime::vocabulary::Vocabulary;
 
 use crate::{enablement::Enablement, start_error::StartError};
 
+mod audit;
 mod authentication;
 mod authorization;
 mod duration;
@@ -28,6 +29,7 @@ mod size;
 mod storage;
 mod task;
 
+pub use audit::AuditConfig;
 pub use in_flight::InFlightLimits;
 pub use logging::{LogFormat, LoggingConfig, REQUESTS};
 pub use serving::{ServingConfig, TlsFiles};
@@ -45,6 +47,8 @@ pub struct Config {
     pub authentication: AuthenticationConfig,
     /// What they may do.
     pub authorization: AuthorizationConfig,
+    /// Which requests are recorded, and where.
+    pub audit: AuditConfig,
     /// Where the data is.
     pub storage: StorageConfig,
     /// What is logged, and how.
@@ -117,6 +121,8 @@ struct Flags {
     authentication: authentication::AuthenticationFlags,
     #[command(flatten, next_help_heading = "Authorization")]
     authorization: authorization::AuthorizationFlags,
+    #[command(flatten, next_help_heading = "Audit")]
+    audit: audit::AuditFlags,
     #[command(flatten, next_help_heading = "Storage")]
     storage: storage::StorageFlags,
     #[command(flatten, next_help_heading = "Logging")]
@@ -173,6 +179,7 @@ impl Flags {
             in_flight: self.in_flight.check()?,
             authentication: self.authentication.check()?,
             authorization: self.authorization.check()?,
+            audit: self.audit.check(vocabulary)?,
             storage: self.storage.check(),
             logging: self.logging.check()?,
             enablement: Enablement::parse(&self.api.runtime_config)

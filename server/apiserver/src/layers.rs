@@ -6,20 +6,22 @@
 //! 3. **metrics**: count the request and its answer;
 //! 4. **media type of a Status**: whichever layer below refuses, the Status is written as the client accepts
 //!    it;
-//! 5. **deadline**: for everything but watches, earlier where the client says so;
-//! 6. **panic**: becomes an answer of 500, so that it ends neither the process nor the connection;
-//! 7. **framing**: requests that a proxy in front could read differently are refused;
-//! 8. **limits** of the address and of all clients, **authenticate**, limits of the user, its **turn**,
-//!    **authorize**, memory: before the body is read, so that what is refused or waits costs little; requests
-//!    that are not allowed wait for their turn too, because finding that out is work;
-//! 9. **body limit**: handlers that need the body read it whole, up to a limit; what they leave is read and
-//!    dropped, so that the client gets its answer;
-//! 10. the handler of [`routes`](crate::routes).
+//! 5. **end of the audit record**: of every answer, also of those that the layers below refuse;
+//! 6. **deadline**: for everything but watches, earlier where the client says so;
+//! 7. **panic**: becomes an answer of 500, so that it ends neither the process nor the connection;
+//! 8. **framing**: requests that a proxy in front could read differently are refused;
+//! 9. **limits** of the address and of all clients, **authenticate**, limits of the user, beginning of the
+//!    audit record, its **turn**, **authorize**, memory: before the body is read, so that what is refused or
+//!    waits costs little; requests that are not allowed wait for their turn too, because finding that out is
+//!    work;
+//! 10. **body limit**: handlers that need the body read it whole, up to a limit; what they leave is read and
+//!     dropped, so that the client gets its answer;
+//! 11. the handler of [`routes`](crate::routes).
 
 use std::{
     panic::AssertUnwindSafe,
     pin::{Pin, pin},
-    sync::Arc,
+    sync::{Arc, atomic::Ordering},
     time::{Duration, Instant, SystemTime},
 };
 
@@ -41,6 +43,7 @@ use uuid::Uuid;
 use crate::{
     access::Refused,
     app::App,
+    audit::RequestAudit,
     config::REQUESTS,
     documents::health,
     limits::{Peer, Shares, Supply},
@@ -57,7 +60,7 @@ use crate::{
         status::{Fault, refusal, undecided},
         warning,
     },
-    routes, turns,
+    routes, shutdown, turns,
 };
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
@@ -71,7 +74,9 @@ pub async fn handle(
     let started = Instant::now();
     let (parts, body) = request.into_parts();
     let audit_id = audit_id(&parts);
-    let mut response = measured(&app, &connection, &parts, body, started).await;
+    let audit = RequestAudit::new(&app, &connection, &audit_id, started);
+    let mut response = measured(&app, &connection, &parts, body, &audit, started).await;
+    drop(audit);
     log(&parts, &response, &audit_id, started);
     let headers = response.headers_mut();
     headers.insert(AUDIT_ID, audit_id);
@@ -100,21 +105,25 @@ async fn measured(
     connection: &Connection<Peer>,
     parts: &Parts,
     body: Incoming,
+    audit: &RequestAudit<'_>,
     started: Instant,
 ) -> Response {
     let query = Query::parse(parts.uri.query());
     let info = RequestInfo::parse(app.core.catalog(), &parts.method, parts.uri.path(), &query);
     let is_watch = info.names.is_resource && info.names.verb == Verb::Watch.as_str();
     let mut body = RequestBody::new(&parts.headers, body);
-    let head = RequestHead { info: &info, query: &query, parts };
+    let head = RequestHead { info: &info, query: &query, parts, record: None };
     let in_flight = app.metrics.in_flight(turns::is_mutating(head));
     let labels = labels(head);
     let deadline = if is_watch { Ok(None) } else { deadline(app, &query).map(Some) };
     let mut response = {
         // Pinned where it is made: this future is the largest, and passing it on by value would copy it.
-        let answer = pin!(guarded(app, connection, head, &mut body));
-        in_time(deadline, unpanicked(answer)).await
+        let answer = pin!(guarded(app, connection, head, &mut body, audit));
+        in_time(deadline, unpanicked(answer, audit)).await
     };
+    if audit.is_on() {
+        response = Box::pin(audit.answered(head, response, is_watch)).await;
+    }
     response::rewrite_status(&mut response, &app.media_types, &parts.headers, &query);
     if !body.discard().await && parts.version < Version::HTTP_2 {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -145,12 +154,15 @@ async fn in_time(deadline: Result<Option<Duration>>, answer: impl Future<Output 
 }
 
 /// A panic becomes the answer of its request and affects no other.
-async fn unpanicked(answer: Pin<&mut impl Future<Output = Response>>) -> Response {
-    AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<&str>().copied();
-        let detail = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or_default();
-        refusal(ApiError::internal("the server has a bug", format_args!("panic: {detail}")))
-    })
+async fn unpanicked(answer: Pin<&mut impl Future<Output = Response>>, audit: &RequestAudit<'_>) -> Response {
+    let panic = match AssertUnwindSafe(answer).catch_unwind().await {
+        Ok(response) => return response,
+        Err(panic) => panic,
+    };
+    let text = panic.downcast_ref::<&str>().copied();
+    let detail = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or_default();
+    Box::pin(audit.panicked(detail)).await;
+    refusal(ApiError::internal("the server has a bug", format_args!("panic: {detail}")))
 }
 
 /// An answer to HEAD has the length of the body but no body (RFC 9110 section 9.3.2). The HTTP library does
@@ -168,10 +180,16 @@ async fn guarded(
     connection: &Connection<Peer>,
     head: RequestHead<'_>,
     body: &mut RequestBody,
+    audit: &RequestAudit<'_>,
 ) -> Response {
     let parts = head.parts;
     if let Err(error) = framing::check(parts) {
         return refusal(error);
+    }
+    if app.draining.load(Ordering::Relaxed)
+        && let Some(refused) = shutdown::refusal(parts.uri.path(), connection)
+    {
+        return refused;
     }
     let supply = supply(head);
     let mut shares = match supply.map(|supply| app.limits.enter(supply, connection)).transpose() {
@@ -189,6 +207,12 @@ async fn guarded(
             {
                 return refusal(error);
             }
+            if audit.is_on()
+                && let Err(refused) = Box::pin(audit.received(head, &caller)).await
+            {
+                return refused;
+            }
+            let head = RequestHead { record: audit.record(), ..head };
             match turns::take(app, connection, &caller, head).await {
                 Ok(pass) => {
                     let response = authorized(app, connection, &caller, head, body).await;
@@ -221,11 +245,10 @@ async fn authorized(
     head: RequestHead<'_>,
     body: &mut RequestBody,
 ) -> Response {
-    let (names, uri) = (&head.info.names, &head.parts.uri);
-    match app.access.authorize(caller, names, uri.path(), head.query).await {
+    match app.access.authorize(caller, head).await {
         Ok(()) => admitted(app, connection, caller, head, body).await,
         Err(Refused::Forbidden(error)) => forbidden(error),
-        Err(Refused::Undecided(problem)) => undecided(&uri.to_string(), &problem),
+        Err(Refused::Undecided(problem)) => undecided(&head.parts.uri.to_string(), &problem),
     }
 }
 
@@ -302,7 +325,7 @@ fn is_audit_id(given: &[u8]) -> bool {
 
 /// The series that a request is counted in.
 fn labels(head: RequestHead<'_>) -> RequestLabels {
-    let RequestHead { info, query, parts } = head;
+    let RequestHead { info, query, parts, .. } = head;
     let labels = match &info.route {
         Route::Resource(verb, target) => {
             let Target { resource, subresource, namespace, name, .. } = target;

@@ -2,15 +2,16 @@
 //!
 //! Start reading at [`Server`]; [`run`] puts a command line around it. From the outside inwards: [`config`]
 //! and `bootstrap` before anything listens; `layers`, `limits`, `turns` with `fairness`, `request`, `access`
-//! and [`routes`] for every request; `response` for its answer; `documents` for all paths that are not
-//! resources; `metrics`. The verbs of resources are in `orch-registry`, the behaviour of the product's kinds
-//! in `orch-kinds`, its controllers in `orch-controllers`.
+//! and [`routes`] for every request; `response` for its answer; `audit` for its record; `documents` for all
+//! paths that are not resources; `metrics`. The verbs of resources are in `orch-registry`, the behaviour of
+//! the product's kinds in `orch-kinds`, its controllers in `orch-controllers`.
 
 // A future that is awaited in place is copied with every request, so larger futures are boxed.
 #![cfg_attr(not(test), warn(clippy::large_futures))]
 
 mod access;
 mod app;
+mod audit;
 mod authenticators;
 mod authorizers;
 mod bootstrap;
@@ -23,10 +24,12 @@ mod large_work;
 mod layers;
 mod limits;
 mod metrics;
+mod probes;
 pub mod request;
 mod response;
 pub mod routes;
 pub mod server;
+mod shutdown;
 pub mod start_error;
 #[cfg(test)]
 mod test_catalog;

@@ -13,6 +13,7 @@ use std::{
 };
 
 use http::StatusCode;
+use orch_audit::counters::Counters;
 use orch_auth::service_account::TokenIssuer;
 use orch_controllers::stats::Monitor;
 use orch_runtime::vocabulary::Vocabulary;
@@ -26,6 +27,7 @@ use prometheus::{
 
 use crate::fairness::Fairness;
 
+mod audit;
 mod controllers;
 mod data;
 mod fairness;
@@ -33,6 +35,7 @@ mod history;
 mod labels;
 mod tokens;
 
+use audit::AuditMetrics;
 use controllers::ControllerMetrics;
 use data::DataMetrics;
 use fairness::FairnessMetrics;
@@ -198,6 +201,11 @@ impl Metrics {
         register(&self.0.registry, FairnessMetrics::new(Arc::clone(fairness)));
     }
 
+    /// How many requests are being answered.
+    pub fn count_in_flight(&self) -> i64 {
+        self.0.in_flight.iter().map(IntGauge::get).sum()
+    }
+
     /// Counts a watch as open until the value is dropped.
     pub fn long_running(&self, labels: &RequestLabels) -> Current {
         let gauge = || {
@@ -237,6 +245,14 @@ impl Metrics {
     /// If it is called twice: there is one runner.
     pub fn show_controllers(&self, monitor: Monitor) {
         register(&self.0.registry, ControllerMetrics::new(monitor));
+    }
+
+    /// Publishes what audit counts.
+    ///
+    /// # Panics
+    /// If it is called twice: there is one audit.
+    pub fn show_audit(&self, counters: Arc<Counters>) {
+        register(&self.0.registry, AuditMetrics::new(counters));
     }
 
     /// Publishes a counter that others count.

@@ -9,7 +9,10 @@ pub mod listing;
 pub mod query;
 pub mod writing;
 
+use std::sync::Arc;
+
 use http::{HeaderName, request::Parts};
+use orch_audit::record::Record;
 
 use self::{info::RequestInfo, query::Query};
 
@@ -22,6 +25,8 @@ pub struct RequestHead<'a> {
     pub query: &'a Query,
     /// Method, URI and headers.
     pub parts: &'a Parts,
+    /// What is recorded of the request, where audit wants a record; it begins when the caller is known.
+    pub record: Option<&'a Arc<Record>>,
 }
 
 impl<'a> RequestHead<'a> {

@@ -75,6 +75,38 @@ pub fn respond(
     })
 }
 
+/// The JSON text of an answer in a form, without indentation, for its record. `None` for a watch, for a
+/// Status, and where a stored object is damaged. A list that is longer than `max` bytes ends somewhere beyond
+/// that.
+pub fn json_text(
+    core: &Core,
+    target: &Target<'_>,
+    form: &Form,
+    answer: &Answer,
+    max: usize,
+) -> Option<Vec<u8>> {
+    let resource = target.resource;
+    let mut text = Vec::new();
+    let stored = match answer {
+        Answer::Object(stored) | Answer::Created(stored) | Answer::Accepted(stored) => {
+            stored::bytes_of(resource, stored).ok()?
+        }
+        Answer::Transient { json, .. } => json,
+        Answer::List(list) => {
+            for chunk in list_body::chunks(form.clone(), list.clone(), core.now()).0 {
+                text.extend_from_slice(&chunk.ok()?);
+                if text.len() > max {
+                    break;
+                }
+            }
+            return Some(text);
+        }
+        Answer::Status(_) | Answer::Watch(_) => return None,
+    };
+    object_text::write(form, resource, stored, true, core.now(), &mut text).ok()?;
+    Some(text)
+}
+
 fn object_response(
     core: &Core,
     target: &Target<'_>,

@@ -23,6 +23,7 @@ use tower_service::Service as _;
 
 use crate::{
     app::App,
+    audit,
     large_work::LARGE,
     metrics::RequestLabels,
     request::{
@@ -56,7 +57,7 @@ pub async fn answer(
         }
         Route::Resource(verb, target) => match Box::pin(read_body(app, &head, *verb, target, body)).await {
             Ok(sent) if is_large(app, target, &sent) => {
-                Box::pin(apart(app, caller.clone(), head.parts.clone(), sent)).await
+                Box::pin(apart(app, caller.clone(), head, sent)).await
             }
             sent => resource(app, caller, head, *verb, target, sent).await,
         },
@@ -96,14 +97,14 @@ fn is_large(app: &App, target: &Target<'_>, sent: &Body) -> bool {
 }
 
 /// Answers a large request on a thread of its own, from its head and its body.
-async fn apart(app: &Arc<App>, caller: Authenticated, parts: Parts, sent: Body) -> Response {
-    let of_request = Arc::clone(app);
+async fn apart(app: &Arc<App>, caller: Authenticated, head: RequestHead<'_>, sent: Body) -> Response {
+    let (of_request, parts, record) = (Arc::clone(app), head.parts.clone(), head.record.cloned());
     app.large_work
         .run(move || async move {
             let app = of_request;
             let query = Query::parse(parts.uri.query());
             let info = RequestInfo::parse(app.core.catalog(), &parts.method, parts.uri.path(), &query);
-            let head = RequestHead { info: &info, query: &query, parts: &parts };
+            let head = RequestHead { info: &info, query: &query, parts: &parts, record: record.as_ref() };
             match &info.route {
                 Route::Resource(verb, target) => resource(&app, &caller, head, *verb, target, Ok(sent)).await,
                 Route::Refused(error) => refusal(error.clone()),
@@ -145,7 +146,14 @@ async fn performed(
     sent: Result<Body>,
 ) -> Result<Response> {
     let representation = Representation::negotiate(&head, verb, target, &app.media_types, &app.meta_groups)?;
-    let answer = perform(app, cx, head, verb, target.clone(), sent?).await?;
+    let sent = sent?;
+    if let Some(record) = head.record {
+        audit::sent(record, &head, verb, target, &sent);
+    }
+    let answer = perform(app, cx, head, verb, target.clone(), sent).await?;
+    if let Some(record) = head.record {
+        audit::answering(record, app, target, &representation.form, &answer);
+    }
     let open = || {
         let labels =
             RequestLabels::resource(target.resource.def, None, verb, &target.namespace, &target.name);
@@ -186,6 +194,9 @@ fn perform<'a>(
         }
         Verb::Delete => Box::pin(async move {
             let options = deletion::options(cx.core, head.query, &sent)?;
+            if let Some(record) = head.record.filter(|_| options.ignores_read_errors) {
+                record.annotate("apiserver", "unsafe-delete-ignore-read-error", "");
+            }
             verb::delete::delete(cx, &DeleteRequest { target, options }).await
         }),
         Verb::DeleteCollection => Box::pin(async move {

@@ -7,13 +7,13 @@
 use std::{
     net::SocketAddr,
     pin::Pin,
-    sync::Arc,
+    sync::{Arc, atomic::AtomicBool},
     time::{Duration, SystemTime},
 };
 
 use arc_swap::ArcSwap;
 use axum::Router;
-use futures_util::FutureExt;
+use orch_audit::counters::Counters;
 use orch_auth::{
     authentication::Authentication,
     authenticator::{
@@ -52,7 +52,7 @@ use orch_runtime::{
     object::Kind,
     resource_def::{GroupVersionDef, ResourceDef},
 };
-use orch_storage::{Indexer, Patrolled, Revision, Storage, SystemClock};
+use orch_storage::{Indexer, Revision, Storage, SystemClock};
 use rustls::ServerConfig;
 use tokio::{sync::watch, task::JoinSet, time::timeout};
 
@@ -65,7 +65,7 @@ use crate::{
     documents::{
         self, Documents,
         discovery::Discovery,
-        health::{Checks, Probe},
+        health::{Checks, Hook},
         issuer::{self, IssuerDocuments},
         openapi::OpenApi,
         root_paths::RootPaths,
@@ -76,12 +76,17 @@ use crate::{
     layers,
     limits::{Limits, MemoryLimit, Peer},
     metrics::Metrics,
+    probes,
     response::status,
+    shutdown::Steps,
     start_error::StartError,
 };
 
 /// How long the first requests wait for controllers.
 const CONTROLLER_PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long the end of the server waits for audit events that are not delivered yet.
+const AUDIT_PATIENCE: Duration = Duration::from_secs(3);
 
 /// A server that is being put together. The product's own behaviour and plugins are in it already; its
 /// controllers are added when it starts.
@@ -107,7 +112,13 @@ pub struct Running {
     controllers: Runner,
     /// Reads certificates and tokens again when their files change.
     following: Pin<Box<dyn Future<Output = ()> + Send>>,
-    stopping: watch::Receiver<bool>,
+    /// Probes wait for it.
+    informers: Hook,
+    shutdown: Steps,
+    /// Becomes true when the server is to stop.
+    told: watch::Receiver<bool>,
+    /// Tells all parts to stop.
+    stop: watch::Sender<bool>,
 }
 
 impl Server {
@@ -206,12 +217,15 @@ impl Server {
     ///
     /// # Errors
     /// What keeps the server from starting.
-    pub async fn start(mut self, stopping: watch::Receiver<bool>) -> Result<Running, StartError> {
+    pub async fn start(mut self, told: watch::Receiver<bool>) -> Result<Running, StartError> {
         let started = SystemTime::now();
+        let (stop, stopping) = watch::channel(false);
         self.check_tables()?;
         let mut admission = self.admission_chain()?;
         let files = authorizers::Files::read(&self.config.authorization, self.config.vocabulary)?;
         let asking = authenticators::read(&self.config.authentication, self.config.vocabulary)?;
+        let audited = Arc::new(Counters::default());
+        let audit = bootstrap::start_audit(&self.config, &audited)?;
         open_files::raise_limit();
         // First of all, so that a server whose port is in use leaves nothing behind.
         let serving = &self.config.serving;
@@ -251,10 +265,14 @@ impl Server {
             metrics.show(lost.counter());
         }
         let following = self.following(following, modes, &metrics, &stopping);
+        metrics.show_audit(audited);
         metrics.show_history(self.config.storage.history_retention, &storage);
-        let health = checks(&storage, &stopping, &controllers.monitor());
-        let app = Arc::new(self.app(core, access, metrics, health, issuer, listener.local_address()));
-        Ok(Running { app, site, listener, tls, controllers, following, stopping })
+        let health = probes::checks(&self.config.serving, &storage, &told, &controllers.monitor());
+        let informers = health.register_hook("generic-apiserver-start-informers");
+        let shutdown = Steps::of(&self.config.serving);
+        let app = self.app(core, access, metrics, health, issuer, listener.local_address());
+        let app = Arc::new(App { audit, ..app });
+        Ok(Running { app, site, listener, tls, controllers, following, informers, shutdown, told, stop })
     }
 
     /// How the server is shared out among requests.
@@ -416,6 +434,7 @@ impl Server {
         App {
             core,
             access,
+            audit: None,
             operations: self.operations,
             documents: documents::router(documents, self.router),
             media_types,
@@ -425,6 +444,7 @@ impl Server {
             limits: Limits::default(),
             sharing,
             memory: MemoryLimit::new(self.config.serving.memory_limit),
+            draining: AtomicBool::new(false),
             request_timeout: self.config.serving.request_timeout,
         }
     }
@@ -441,14 +461,20 @@ impl Running {
     /// # Errors
     /// Where the store cannot be closed.
     pub async fn serve(self) -> Result<(), StartError> {
-        let Running { app, site, listener, tls, controllers, following, stopping } = self;
-        let mut tasks = JoinSet::new();
+        let Running { app, site, listener, tls, controllers, following, informers, shutdown, told, stop } =
+            self;
+        let (mut tasks, stopping) = (JoinSet::new(), stop.subscribe());
         tasks.spawn(following);
         if let Some(fairness) = app.sharing.fairness() {
             tasks.spawn(Arc::clone(fairness).adjust(stopping.clone()));
         }
+        tasks.spawn({
+            let app = Arc::clone(&app);
+            async move { shutdown.lead(told, &app.draining, || app.metrics.count_in_flight(), stop).await }
+        });
         let monitor = controllers.monitor();
         tasks.spawn(controllers.start(&app.core).ended());
+        informers.finish();
         // The first caller finds a server that is ready. One that does not become so says why at `/readyz`.
         let _ = timeout(CONTROLLER_PATIENCE, monitor.all_watch()).await;
         let handler = {
@@ -457,6 +483,9 @@ impl Running {
         };
         listener.serve(tls, Peer::new, handler, stopping).await;
         while tasks.join_next().await.is_some() {}
+        if let Some(audit) = &app.audit {
+            audit.backends().flush(AUDIT_PATIENCE).await;
+        }
         let closed = app.core.storage().shutdown().await;
         // From here on another process can use the data directory.
         drop(site);
@@ -503,46 +532,6 @@ async fn create_first_objects(core: &Arc<Core>, own_service: &OwnService) -> Res
     }
     let forgotten = storage.compact(storage.current_revision()).await;
     forgotten.map_err(|error| StartError::Runtime(format!("cannot begin the history: {error}")))
-}
-
-/// The checks behind the probes. The names are those of the reference, which monitoring asks for one by one.
-fn checks(storage: &Storage, stopping: &watch::Receiver<bool>, monitor: &Monitor) -> Checks {
-    let checks = Checks::new();
-    checks.register("log", Probe::ALL, || Ok(()));
-    let store = storage.clone();
-    checks.register("etcd", Probe::ALL, move || match store.barrier().now_or_never() {
-        Some(Err(error)) => Err(error.to_string()),
-        _ => Ok(()),
-    });
-    let store = storage.clone();
-    // Damage of some objects is no reason to keep requests for all others away.
-    checks.register_remark("data", &[Probe::Ready], move || remark(&store.patrolled()));
-    let stopping = stopping.clone();
-    checks.register("shutdown", &[Probe::Ready], move || {
-        if *stopping.borrow() { Err("the server is shutting down".to_owned()) } else { Ok(()) }
-    });
-    // Both are made before anything listens, so the hooks have always run.
-    for hook in ["start-system-namespaces-controller", "rbac/bootstrap-roles"] {
-        checks.register_hook(hook).finish();
-    }
-    // Whether each controller runs, and whether what it does succeeds.
-    for name in monitor.names() {
-        let monitor = monitor.clone();
-        checks.register(format!("controller/{name}"), &[Probe::Ready], move || monitor.health(name));
-    }
-    checks
-}
-
-/// What was found in the database since the start, in words.
-fn remark(found: &Patrolled) -> String {
-    let Patrolled { rounds, rows, damaged_rows, unreadable } = found;
-    let so_far = format!("read through {rounds} times since the start, {rows} rows");
-    if found.is_clean() {
-        return format!("{so_far}, no damage found");
-    }
-    format!(
-        "{so_far}; DAMAGED: {damaged_rows} rows, and {unreadable} places that cannot be read; see the log"
-    )
 }
 
 fn metrics(started: SystemTime, core: &Core, monitor: Monitor) -> Metrics {

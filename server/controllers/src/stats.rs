@@ -82,6 +82,12 @@ impl Monitor {
             let _ = record.watches.subscribe().wait_for(|watches| *watches).await;
         }
     }
+
+    /// The controllers that do not watch yet.
+    pub fn not_watching(&self) -> Vec<&'static str> {
+        let idle = self.0.iter().filter(|record| !*record.watches.borrow());
+        idle.map(|record| record.name).collect()
+    }
 }
 
 /// Where a controller writes down what it does.

@@ -25,6 +25,33 @@ async fn probes_answer_in_all_their_forms() {
 }
 
 #[tokio::test]
+async fn probes_have_the_checks_of_the_reference() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let hooks = [
+        "rbac/bootstrap-roles",
+        "start-system-namespaces-controller",
+        "bootstrap-controller",
+        "start-apiserver-admission-initializer",
+        "storage-object-count-tracker-hook",
+        "generic-apiserver-start-informers",
+    ];
+    for probe in ["livez", "readyz", "healthz"] {
+        for check in ["ping", "log", "etcd"] {
+            assert_eq!(admin.get(&format!("/{probe}/{check}")).await.status, 200, "{probe}/{check}");
+        }
+        for hook in hooks {
+            let path = format!("/{probe}/poststarthook/{hook}");
+            assert_eq!(admin.get(&path).await.status, 200, "{path}");
+        }
+        for check in ["informer-sync", "shutdown", "etcd-readiness"] {
+            let expected = if probe == "readyz" { 200 } else { 404 };
+            assert_eq!(admin.get(&format!("/{probe}/{check}")).await.status, expected, "{probe}/{check}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn readiness_tells_what_is_known_about_the_data() {
     let server = TestServer::start().await;
     let verbose = server.admin().get("/readyz?verbose").await.text();

@@ -5,6 +5,7 @@
 #![allow(clippy::similar_names, reason = "a list, a lost one and the last one are what tests talk about")]
 
 mod access_matrix;
+mod audit;
 mod auth;
 mod authorization_file;
 mod bad_input;

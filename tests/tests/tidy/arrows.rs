@@ -23,6 +23,7 @@ pub const ARROWS: &[(&str, &[&str])] = &[
     ("orch-storage-sqlite", &["orch-storage"]),
     ("orch-auth", &["orch-expression", "orch-outbound", "orch-runtime"]),
     ("orch-flow", &[]),
+    ("orch-audit", &["orch-outbound", "orch-runtime", "?orch-meta"]),
     ("orch-listener", &[]),
     ("orch-outbound", &[]),
     (
@@ -59,6 +60,7 @@ pub const ARROWS: &[(&str, &[&str])] = &[
         "orch-apiserver",
         &[
             "orch-api",
+            "orch-audit",
             "orch-auth",
             "orch-controllers",
             "orch-flow",
@@ -106,6 +108,7 @@ const STRANGERS: &[(&str, &[&str], &str)] = &[
     ("orch-storage-sqlite", &["hyper", "axum", "http", "serde", "serde_json"], "knows no HTTP and no kinds"),
     ("orch-auth", &["hyper", "axum", "sqlx"], "knows no HTTP"),
     ("orch-flow", &["tokio", "hyper", "axum", "http", "sqlx"], "it is told the time, and waits for nothing"),
+    ("orch-audit", &["hyper", "axum", "http", "sqlx"], "knows no HTTP"),
     ("orch-listener", &["axum", "serde", "serde_json", "sqlx"], "knows connections, not what requests mean"),
     ("orch-outbound", &["axum", "serde_json", "sqlx"], "knows connections, not what is said over them"),
     ("orch-registry", &["hyper", "axum", "http", "sqlx"], "knows no HTTP and no database"),

@@ -6,18 +6,26 @@ use jiff::SignedDuration;
 
 /// A duration of at least a millisecond.
 pub fn positive(text: &str) -> Result<Duration, &'static str> {
-    let duration: SignedDuration = text.parse().map_err(|_| "not a duration such as 90s, 5m or 1h30m")?;
-    match Duration::try_from(duration) {
+    match Duration::try_from(read(text)?) {
         Ok(duration) if duration >= Duration::from_millis(1) => Ok(duration),
         _ => Err("must be at least 1ms"),
     }
+}
+
+/// A duration that may be zero.
+pub fn any(text: &str) -> Result<Duration, &'static str> {
+    Duration::try_from(read(text)?).map_err(|_| "must not be negative")
+}
+
+fn read(text: &str) -> Result<SignedDuration, &'static str> {
+    text.parse().map_err(|_| "not a duration such as 90s, 5m or 1h30m")
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use super::positive;
+    use super::{any, positive};
 
     #[test]
     fn durations_are_read_as_operators_write_them() {
@@ -39,5 +47,13 @@ mod tests {
         ] {
             assert_eq!(positive(text), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn some_durations_may_be_zero() {
+        assert_eq!(any("0s"), Ok(Duration::ZERO));
+        assert_eq!(any("70s"), Ok(Duration::from_secs(70)));
+        assert_eq!(any("-1s"), Err("must not be negative"));
+        assert!(any("1").is_err());
     }
 }

@@ -6,11 +6,11 @@ use std::{
     time::Duration,
 };
 
-use clap::Args;
+use clap::{ArgAction, Args};
 use rustls_pki_types::ServerName;
 
 use crate::{
-    config::{duration, size},
+    config::{authentication::boolean, duration, size},
     start_error::StartError,
 };
 
@@ -42,6 +42,28 @@ pub struct ServingFlags {
     /// How long a shutdown waits for requests before it cuts them off.
     #[arg(long, value_name = "DURATION", default_value = "20s", value_parser = duration::positive)]
     shutdown_grace_period: Duration,
+    /// How long the server goes on after it was told to stop, while /readyz fails already, so that clients
+    /// can be led elsewhere.
+    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = duration::any)]
+    shutdown_delay_duration: Duration,
+    /// Whether new requests get a 429 with Retry-After after --shutdown-delay-duration, while those that
+    /// have begun are answered.
+    #[arg(
+        long,
+        value_name = "BOOL",
+        action = ArgAction::Set,
+        num_args = 0..=1,
+        require_equals = true,
+        default_value_t = false,
+        default_missing_value = "true",
+        value_parser = boolean(),
+        hide_possible_values = true,
+    )]
+    shutdown_send_retry_after: bool,
+    /// For how long after the start /livez does not fail because of steps of the start that are not
+    /// finished.
+    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = duration::any)]
+    livez_grace_period: Duration,
     /// How many connections may be open at a time, where the system allows so many open files; further
     /// clients wait.
     #[arg(
@@ -74,6 +96,12 @@ pub struct ServingConfig {
     pub request_timeout: Duration,
     /// How long a shutdown waits for requests.
     pub shutdown_grace_period: Duration,
+    /// How long it goes on after it was told to stop.
+    pub shutdown_delay: Duration,
+    /// Whether requests are refused with `Retry-After` while others are finished.
+    pub shutdown_sends_retry_after: bool,
+    /// How long `/livez` does not fail because of the start.
+    pub livez_grace_period: Duration,
     /// How many connections may be open at a time; at least 1.
     pub max_connections: u32,
     /// How many of them may be from one address; at least 1.
@@ -125,6 +153,9 @@ impl ServingFlags {
             tls_files,
             request_timeout: self.request_timeout,
             shutdown_grace_period: self.shutdown_grace_period,
+            shutdown_delay: self.shutdown_delay_duration,
+            shutdown_sends_retry_after: self.shutdown_send_retry_after,
+            livez_grace_period: self.livez_grace_period,
             max_connections: self.max_connections,
             max_connections_per_address: self.max_connections_per_address,
             memory_limit: self.memory_limit,

@@ -11,6 +11,7 @@ use std::{
         Arc, PoisonError, RwLock,
         atomic::{AtomicBool, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 use axum::{
@@ -57,6 +58,8 @@ pub fn is_probe(path: &str) -> bool {
 #[derive(Clone, Debug)]
 pub struct Checks {
     entries: Arc<RwLock<Vec<Check>>>,
+    /// Until when `/livez` does not wait for steps of the start.
+    patient_until: Instant,
 }
 
 /// A step of the start that probes wait for; see [`Checks::register_hook`].
@@ -77,6 +80,8 @@ struct Check {
     name: Arc<str>,
     probes: &'static [Probe],
     run: Arc<dyn Fn() -> Result<(), String> + Send + Sync>,
+    /// Whether it is a step of the start.
+    is_hook: bool,
     /// What is said behind `ok`, if anything.
     remark: Option<Arc<dyn Fn() -> String + Send + Sync>>,
 }
@@ -91,9 +96,10 @@ impl fmt::Debug for Check {
 }
 
 impl Checks {
-    /// The check `ping` alone, which always passes.
-    pub fn new() -> Self {
-        let checks = Checks { entries: Arc::default() };
+    /// The check `ping` alone, which always passes. For so long after now, steps of the start that are not
+    /// finished are no reason for `/livez` to fail.
+    pub fn new(grace_period: Duration) -> Self {
+        let checks = Checks { entries: Arc::default(), patient_until: Instant::now() + grace_period };
         checks.register("ping", Probe::ALL, || Ok(()));
         checks
     }
@@ -107,7 +113,7 @@ impl Checks {
         probes: &'static [Probe],
         run: impl Fn() -> Result<(), String> + Send + Sync + 'static,
     ) {
-        self.put(Check { name: name.into(), probes, run: Arc::new(run), remark: None });
+        self.put(Check { name: name.into(), probes, run: Arc::new(run), is_hook: false, remark: None });
     }
 
     /// Adds a check that always passes, with a remark behind it where the client asks for all lines.
@@ -118,7 +124,7 @@ impl Checks {
         remark: impl Fn() -> String + Send + Sync + 'static,
     ) {
         let (run, remark) = (Arc::new(|| Ok::<(), String>(())), Arc::new(remark));
-        self.put(Check { name: name.into(), probes, run, remark: Some(remark) });
+        self.put(Check { name: name.into(), probes, run, is_hook: false, remark: Some(remark) });
     }
 
     fn put(&self, check: Check) {
@@ -133,9 +139,11 @@ impl Checks {
     pub fn register_hook(&self, name: &str) -> Hook {
         let hook = Hook { finished: Arc::default() };
         let finished = Arc::clone(&hook.finished);
-        self.register(format!("poststarthook/{name}"), Probe::ALL, move || {
+        let run = move || {
             if finished.load(Ordering::Acquire) { Ok(()) } else { Err("not finished".to_owned()) }
-        });
+        };
+        let name = format!("poststarthook/{name}").into();
+        self.put(Check { name, probes: Probe::ALL, run: Arc::new(run), is_hook: true, remark: None });
         hook
     }
 
@@ -154,7 +162,12 @@ impl Checks {
         let path = path.strip_prefix('/')?;
         let (name, single) = path.split_once('/').map_or((path, None), |(name, check)| (name, Some(check)));
         let probe = *Probe::ALL.iter().find(|probe| probe.name() == name)?;
-        let checks = self.of(probe);
+        let mut checks = self.of(probe);
+        if probe == Probe::Live && Instant::now() < self.patient_until {
+            for check in checks.iter_mut().filter(|check| check.is_hook) {
+                check.run = Arc::new(|| Ok(()));
+            }
+        }
         match single {
             None => Some(answer_all(probe, &checks, query)),
             Some(single) => checks.iter().find(|check| *check.name == *single).map(answer_one),
@@ -165,12 +178,6 @@ impl Checks {
     fn of(&self, probe: Probe) -> Vec<Check> {
         let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
         entries.iter().filter(|check| check.probes.contains(&probe)).cloned().collect()
-    }
-}
-
-impl Default for Checks {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -246,7 +253,7 @@ mod tests {
     }
 
     fn checks(draining: bool) -> Checks {
-        let checks = Checks::new();
+        let checks = Checks::new(Duration::ZERO);
         checks.register("log", Probe::ALL, || Ok(()));
         checks.register("shutdown", &[Probe::Ready], move || {
             if draining { Err("the process is stopping".to_owned()) } else { Ok(()) }
@@ -295,7 +302,7 @@ mod tests {
 
     #[tokio::test]
     async fn remarks_stand_behind_checks_that_pass() {
-        let checks = Checks::new();
+        let checks = Checks::new(Duration::ZERO);
         checks.register_remark("data", &[Probe::Ready], || "2 rows are damaged".to_owned());
         let report = "[+]ping ok\n[+]data ok: 2 rows are damaged\nreadyz check passed\n";
         assert_eq!(ask(&checks, "/readyz", "verbose").await, Some((200, report.to_owned())));
@@ -315,7 +322,7 @@ mod tests {
 
     #[tokio::test]
     async fn hooks_fail_until_they_are_finished() {
-        let checks = Checks::new();
+        let checks = Checks::new(Duration::ZERO);
         let hook = checks.register_hook("rbac/bootstrap-roles");
         assert!(checks.paths().contains(&"/livez/poststarthook/rbac/bootstrap-roles".to_owned()));
         let (status, text) = ask(&checks, "/readyz/poststarthook/rbac/bootstrap-roles", "").await.unwrap();
@@ -325,9 +332,20 @@ mod tests {
         assert_eq!(text, "[+]ping ok\n[+]poststarthook/rbac/bootstrap-roles ok\nreadyz check passed\n");
     }
 
+    #[tokio::test]
+    async fn a_grace_period_keeps_only_livez_from_failing() {
+        let checks = Checks::new(Duration::from_hours(1));
+        checks.register_hook("slow");
+        assert_eq!(ask(&checks, "/livez", "").await, Some((200, "ok".to_owned())));
+        assert_eq!(ask(&checks, "/livez/poststarthook/slow", "").await, Some((200, "ok".to_owned())));
+        for path in ["/readyz", "/healthz", "/readyz/poststarthook/slow"] {
+            assert_eq!(ask(&checks, path, "").await.unwrap().0, 500, "{path}");
+        }
+    }
+
     #[test]
     fn a_name_is_held_by_one_check() {
-        let checks = Checks::new();
+        let checks = Checks::new(Duration::ZERO);
         checks.register("ping", &[Probe::Ready], || Ok(()));
         assert_eq!(checks.paths(), ["/livez", "/readyz", "/readyz/ping", "/healthz"]);
     }

@@ -50,12 +50,21 @@ pub fn refusal(error: ApiError) -> Response {
 
 /// The answer where nobody could find out whether the caller may, which is no Status.
 pub fn undecided(uri: &str, problem: &str) -> Response {
+    internal_text(uri, problem, "an authorizer failed")
+}
+
+/// The answer to a request of which no record could be made, which is no Status.
+pub fn unrecorded(uri: &str) -> Response {
+    internal_text(uri, "failed to store audit event", "a backend in the mode blocking-strict failed")
+}
+
+/// 500 as text. `why` is what the log says besides the problem.
+fn internal_text(uri: &str, problem: &str, why: &str) -> Response {
     let public = format!("Internal Server Error: {uri:?}: {problem}");
     let headers =
         [(header::CONTENT_TYPE, "text/plain; charset=utf-8"), (header::X_CONTENT_TYPE_OPTIONS, "nosniff")];
     let mut response = (StatusCode::INTERNAL_SERVER_ERROR, headers, format!("{public}\n")).into_response();
-    let public = "an authorizer failed".to_owned();
-    response.extensions_mut().insert(Fault { public, detail: problem.to_owned() });
+    response.extensions_mut().insert(Fault { public: why.to_owned(), detail: problem.to_owned() });
     response
 }
 

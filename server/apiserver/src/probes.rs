@@ -1,0 +1,70 @@
+//! What the probes of this server check.
+
+use futures_util::FutureExt;
+use orch_controllers::stats::Monitor;
+use orch_storage::{Patrolled, Storage};
+use tokio::sync::watch;
+
+use crate::{
+    config::ServingConfig,
+    documents::health::{Checks, Probe},
+};
+
+/// The checks behind the probes. The names are those of the reference, which monitoring asks for one by one.
+pub fn checks(
+    config: &ServingConfig,
+    storage: &Storage,
+    told: &watch::Receiver<bool>,
+    monitor: &Monitor,
+) -> Checks {
+    let checks = Checks::new(config.livez_grace_period);
+    checks.register("log", Probe::ALL, || Ok(()));
+    for (name, probes) in [("etcd", Probe::ALL), ("etcd-readiness", &[Probe::Ready])] {
+        let store = storage.clone();
+        checks.register(name, probes, move || match store.barrier().now_or_never() {
+            Some(Err(error)) => Err(error.to_string()),
+            _ => Ok(()),
+        });
+    }
+    let watching = monitor.clone();
+    checks.register("informer-sync", &[Probe::Ready], move || match watching.not_watching().as_slice() {
+        [] => Ok(()),
+        names => Err(format!("{} controllers do not watch yet: {}", names.len(), names.join(", "))),
+    });
+    let store = storage.clone();
+    // Damage of some objects is no reason to keep requests for all others away.
+    checks.register_remark("data", &[Probe::Ready], move || remark(&store.patrolled()));
+    let told = told.clone();
+    checks.register("shutdown", &[Probe::Ready], move || {
+        if *told.borrow() { Err("the server is shutting down".to_owned()) } else { Ok(()) }
+    });
+    // What they stand for is done before anything listens: namespaces, roles, the server's own service,
+    // plugins, and the counts of objects.
+    for hook in [
+        "start-system-namespaces-controller",
+        "rbac/bootstrap-roles",
+        "bootstrap-controller",
+        "start-apiserver-admission-initializer",
+        "storage-object-count-tracker-hook",
+    ] {
+        checks.register_hook(hook).finish();
+    }
+    // Whether each controller runs, and whether what it does succeeds.
+    for name in monitor.names() {
+        let monitor = monitor.clone();
+        checks.register(format!("controller/{name}"), &[Probe::Ready], move || monitor.health(name));
+    }
+    checks
+}
+
+/// What was found in the database since the start, in words.
+fn remark(found: &Patrolled) -> String {
+    let Patrolled { rounds, rows, damaged_rows, unreadable } = found;
+    let so_far = format!("read through {rounds} times since the start, {rows} rows");
+    if found.is_clean() {
+        return format!("{so_far}, no damage found");
+    }
+    format!(
+        "{so_far}; DAMAGED: {damaged_rows} rows, and {unreadable} places that cannot be read; see the log"
+    )
+}

@@ -1,0 +1,244 @@
+//! The log: a line for each event, in a file that is rotated, or on stdout.
+//!
+//! Lines are written by a thread of its own, because a disk or a pipe can make it wait. A line is written
+//! whole or not at all, as far as the system lets that be undone. Where the thread is stuck, requests do not
+//! wait for it for ever: after [`PATIENCE`] the log counts as stalled until it has written again. A stalled
+//! log does not hold up requests. In the mode `blocking-strict` it refuses them.
+
+mod file;
+
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use tokio::sync::oneshot;
+
+use super::{
+    Losses, Mode, Receiver, Truncation,
+    queue::{Buffered, Entry, Queue},
+};
+use crate::{
+    counters::{Counters, Plugin},
+    error::AuditError,
+    event::Event,
+};
+use file::LogFile;
+pub use file::Rotation;
+
+/// How long a request waits for its line.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How the lines are written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// A JSON object each.
+    Json,
+    /// The older one.
+    Legacy,
+}
+
+/// Where lines go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// To stdout.
+    Stdout,
+    /// To a file.
+    File(PathBuf, Rotation),
+}
+
+/// How a log is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Whether requests wait.
+    pub mode: Mode,
+    /// Where the lines go.
+    pub output: Output,
+    /// How they look.
+    pub format: Format,
+    /// How many events may wait to be written.
+    pub buffer: usize,
+    /// How many are written at a time.
+    pub max_batch: usize,
+    /// The bound of an event, if there is one.
+    pub truncation: Option<Truncation>,
+    /// The `apiVersion` of events.
+    pub api_version: String,
+}
+
+/// A running log.
+#[derive(Debug)]
+pub struct Log {
+    mode: Mode,
+    queue: Queue,
+    is_stalled: Arc<AtomicBool>,
+}
+
+impl Log {
+    /// Opens the log and starts its thread.
+    ///
+    /// # Errors
+    /// Where the file cannot be opened or made.
+    pub fn start(settings: Settings, counters: &Arc<Counters>) -> Result<Self, AuditError> {
+        let (queue, entries) = Queue::new(settings.buffer, counters);
+        let (mode, is_stalled) = (settings.mode, Arc::new(AtomicBool::new(false)));
+        let output: Box<dyn Lines> = match &settings.output {
+            Output::Stdout => Box::new(io::stdout()),
+            Output::File(path, rotation) => {
+                let opened = LogFile::open(path.clone(), rotation.clone());
+                Box::new(opened.map_err(|source| AuditError::Log { path: path.clone(), source })?)
+            }
+        };
+        let mut writer = Writer {
+            output,
+            settings,
+            counters: Arc::clone(counters),
+            losses: Losses::new(counters, Plugin::Log),
+            is_stalled: Arc::clone(&is_stalled),
+        };
+        let spawned = thread::Builder::new().name("audit-log".to_owned()).spawn(move || writer.run(entries));
+        spawned.map_err(|source| AuditError::Log { path: PathBuf::from("-"), source })?;
+        Ok(Log { mode, queue, is_stalled })
+    }
+
+    pub(super) async fn process(&self, event: &Arc<Event>) -> bool {
+        match self.mode {
+            Mode::Batch => {
+                self.queue.push(event, None);
+                true
+            }
+            Mode::Blocking => {
+                self.written(event).await;
+                true
+            }
+            Mode::BlockingStrict => self.written(event).await,
+        }
+    }
+
+    pub(super) fn post(&self, event: &Arc<Event>) {
+        self.queue.push(event, None);
+    }
+
+    pub(super) async fn flush(&self) {
+        self.queue.flush().await;
+    }
+
+    /// Whether the event is in the log. Nobody waits for a log that is stalled.
+    async fn written(&self, event: &Arc<Event>) -> bool {
+        if self.is_stalled.load(Ordering::Relaxed) {
+            self.queue.push(event, None);
+            return false;
+        }
+        let (told, written) = oneshot::channel();
+        if !self.queue.push(event, Some(told)) {
+            return false;
+        }
+        if let Ok(is_written) = tokio::time::timeout(PATIENCE, written).await {
+            return is_written.unwrap_or(false);
+        }
+        self.is_stalled.store(true, Ordering::Relaxed);
+        tracing::error!(patience = ?PATIENCE, "the audit log is stalled: requests do not wait for it any more");
+        false
+    }
+}
+
+/// Writes lines to where they go.
+trait Lines: Send {
+    /// Writes whole lines, all or none where that is possible.
+    fn write_lines(&mut self, lines: &[u8]) -> io::Result<()>;
+
+    /// How many bytes can be written before something else has to be done first.
+    fn room(&self) -> u64;
+}
+
+impl Lines for io::Stdout {
+    fn write_lines(&mut self, lines: &[u8]) -> io::Result<()> {
+        self.write_all(lines)?;
+        self.flush()
+    }
+
+    fn room(&self) -> u64 {
+        u64::MAX
+    }
+}
+
+/// What the thread has.
+struct Writer {
+    output: Box<dyn Lines>,
+    settings: Settings,
+    counters: Arc<Counters>,
+    losses: Losses,
+    is_stalled: Arc<AtomicBool>,
+}
+
+impl Writer {
+    /// Writes until there is no more way for events to come.
+    fn run(&mut self, mut entries: Receiver) {
+        let mut batch = Vec::new();
+        while let Some(first) = entries.blocking_recv() {
+            let mut next = Some(first);
+            let mut flushed = Vec::new();
+            while let Some(entry) = next {
+                match entry {
+                    Entry::Event(buffered) => batch.push(buffered),
+                    Entry::Flush(told) => flushed.push(told),
+                }
+                let is_full = batch.len() >= self.settings.max_batch || !flushed.is_empty();
+                next = if is_full { None } else { entries.try_recv().ok() };
+            }
+            self.write(&mut batch);
+            for told in flushed {
+                // Who waited may be gone.
+                let _ = told.send(());
+            }
+        }
+    }
+
+    /// Writes events, as many at a time as fit.
+    fn write(&mut self, batch: &mut Vec<Buffered>) {
+        let (mut lines, mut written) = (Vec::new(), Vec::new());
+        for buffered in batch.drain(..) {
+            let Some(line) = self.line(&buffered.event) else {
+                buffered.tell(false);
+                continue;
+            };
+            if !lines.is_empty() && (lines.len() + line.len()) as u64 > self.output.room() {
+                self.put(&mut lines, &mut written);
+            }
+            lines.extend_from_slice(&line);
+            written.push(buffered);
+        }
+        self.put(&mut lines, &mut written);
+    }
+
+    fn put(&mut self, lines: &mut Vec<u8>, written: &mut Vec<Buffered>) {
+        if written.is_empty() {
+            return;
+        }
+        let outcome = self.output.write_lines(lines);
+        self.is_stalled.store(false, Ordering::Relaxed);
+        if let Err(error) = &outcome {
+            self.losses.count(written.len(), error);
+        }
+        lines.clear();
+        written.drain(..).for_each(|buffered| buffered.tell(outcome.is_ok()));
+    }
+
+    fn line(&self, event: &Event) -> Option<Vec<u8>> {
+        let Settings { format, truncation, api_version, .. } = &self.settings;
+        let text = |event: &Event| match format {
+            Format::Json => event.line(api_version),
+            Format::Legacy => event.legacy_line(),
+        };
+        Truncation::fit(truncation.as_ref(), event, text, &self.counters)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,288 @@
+//! A log file that is rotated.
+//!
+//! Before a line that would make the file too large, the file gets the time in its name
+//! (`audit-2026-11-22T17-30-00.000.log`), and a new one begins. Older files are compressed and removed by a
+//! thread, so that no event waits for that.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Write},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use flate2::{Compression, write::GzEncoder};
+use jiff::{SignedDuration, Timestamp, civil::DateTime, tz::TimeZone};
+
+use super::Lines;
+
+/// How a time stands in the name of an older file, in UTC.
+const NAME_FORMAT: &str = "%Y-%m-%dT%H-%M-%S.%3f";
+/// The ending of a compressed file.
+const COMPRESSED: &str = ".gz";
+/// The ending of one that is being made.
+const UNFINISHED: &str = ".gz.unfinished";
+
+/// When a file is full, and what happens to older ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rotation {
+    /// The bytes that a file may have.
+    pub max_size: u64,
+    /// How old a file may become; for ever where it is nothing.
+    pub max_age: Option<Duration>,
+    /// How many older files are kept; all where it is nothing.
+    pub max_backups: Option<usize>,
+    /// Whether older files are compressed.
+    pub compress: bool,
+}
+
+/// An open log file.
+#[derive(Debug)]
+pub(super) struct LogFile {
+    path: PathBuf,
+    rotation: Rotation,
+    file: File,
+    size: u64,
+    /// Compresses and removes older files.
+    tidying: Option<JoinHandle<()>>,
+}
+
+impl LogFile {
+    /// Opens the file, which goes on where it ended. Its directory is made where it is missing.
+    pub(super) fn open(path: PathBuf, rotation: Rotation) -> io::Result<Self> {
+        if let Some(directory) = path.parent().filter(|directory| !directory.as_os_str().is_empty()) {
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+        }
+        let file = open(&path)?;
+        let size = end_last_line(&file, &path)?;
+        let mut log = LogFile { path, rotation, file, size, tidying: None };
+        log.tidy();
+        Ok(log)
+    }
+
+    /// Gives the file another name and begins a new one.
+    fn rotate(&mut self) -> io::Result<()> {
+        let mut time = Timestamp::now();
+        let backup = loop {
+            let backup = self.path.with_file_name(name_of(&self.path, time));
+            if !backup.exists() && !with_ending(&backup, COMPRESSED).exists() {
+                break backup;
+            }
+            time += SignedDuration::from_millis(1);
+        };
+        fs::rename(&self.path, &backup)?;
+        self.file = open(&self.path)?;
+        self.size = 0;
+        self.tidy();
+        Ok(())
+    }
+
+    /// Compresses and removes older files, unless that is going on: then the next rotation does it.
+    fn tidy(&mut self) {
+        if self.tidying.as_ref().is_some_and(|tidying| !tidying.is_finished()) {
+            return;
+        }
+        let (path, rotation) = (self.path.clone(), self.rotation.clone());
+        let tidying = thread::Builder::new().name("audit-rotation".to_owned()).spawn(move || {
+            if let Err(error) = tidy(&path, &rotation, Timestamp::now()) {
+                tracing::warn!(%error, "older audit logs cannot be compressed or removed");
+            }
+        });
+        self.tidying = tidying.ok();
+    }
+}
+
+impl Lines for LogFile {
+    fn write_lines(&mut self, lines: &[u8]) -> io::Result<()> {
+        if self.size > 0 && lines.len() as u64 > self.room() {
+            // Where that fails, the file becomes too large, which is better than no file.
+            if let Err(error) = self.rotate() {
+                tracing::warn!(%error, "the audit log cannot be rotated");
+            }
+        }
+        let written = self.file.write_all(lines);
+        match &written {
+            Ok(()) => self.size += lines.len() as u64,
+            // A part of a line would make the line behind it unreadable.
+            Err(_) => self.file.set_len(self.size)?,
+        }
+        written
+    }
+
+    fn room(&self) -> u64 {
+        self.rotation.max_size.saturating_sub(self.size)
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().create(true).append(true).mode(0o600).open(path)
+}
+
+/// Ends the last line of a file, which a crash may have cut. Returns the size of the file.
+fn end_last_line(mut file: &File, path: &Path) -> io::Result<u64> {
+    let metadata = file.metadata()?;
+    if !metadata.is_file() || metadata.len() == 0 {
+        return Ok(0);
+    }
+    let size = metadata.len();
+    let mut last = [b'\n'];
+    std::os::unix::fs::FileExt::read_at(&File::open(path)?, &mut last, size - 1)?;
+    if last == [b'\n'] {
+        return Ok(size);
+    }
+    file.write_all(b"\n")?;
+    Ok(size + 1)
+}
+
+/// The name of an older file: the time stands before the ending.
+fn name_of(path: &Path, time: Timestamp) -> String {
+    let (stem, ending) = stem_and_ending(path);
+    let time = time.to_zoned(TimeZone::UTC).strftime(NAME_FORMAT);
+    format!("{stem}{time}{ending}")
+}
+
+/// `audit-` and `.log`.
+fn stem_and_ending(path: &Path) -> (String, String) {
+    let text = |part: Option<&std::ffi::OsStr>| {
+        part.map(|part| part.to_string_lossy().into_owned()).unwrap_or_default()
+    };
+    let ending = match text(path.extension()) {
+        ending if ending.is_empty() => ending,
+        ending => format!(".{ending}"),
+    };
+    (format!("{}-", text(path.file_stem())), ending)
+}
+
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+/// Compresses and removes the older files of a log.
+fn tidy(path: &Path, rotation: &Rotation, now: Timestamp) -> io::Result<()> {
+    let mut older = older(path)?;
+    // The newest first.
+    older.sort_by(|one, other| other.cmp(one));
+    for (index, (time, file)) in older.into_iter().enumerate() {
+        let is_too_old = rotation.max_age.is_some_and(|age| now.duration_since(time).unsigned_abs() > age);
+        let is_too_many = rotation.max_backups.is_some_and(|max| index >= max);
+        if is_too_old || is_too_many {
+            fs::remove_file(&file)?;
+        } else if rotation.compress && !file.to_string_lossy().ends_with(COMPRESSED) {
+            compress(&file)?;
+        }
+    }
+    Ok(())
+}
+
+/// The older files of a log, with the times in their names.
+fn older(path: &Path) -> io::Result<Vec<(Timestamp, PathBuf)>> {
+    let (stem, ending) = stem_and_ending(path);
+    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory.unwrap_or(Path::new(".")))? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let Some(name) = name.to_str() else { continue };
+        let plain = name.strip_suffix(COMPRESSED).unwrap_or(name);
+        let time = plain.strip_prefix(&stem).and_then(|rest| rest.strip_suffix(&ending));
+        if let Some(time) = time.and_then(|time| DateTime::strptime(NAME_FORMAT, time).ok())
+            && let Ok(time) = time.to_zoned(TimeZone::UTC)
+        {
+            found.push((time.timestamp(), entry.path()));
+        }
+    }
+    Ok(found)
+}
+
+/// Replaces a file by its compressed form, which has its name only when it is whole.
+fn compress(file: &Path) -> io::Result<()> {
+    let unfinished = with_ending(file, UNFINISHED);
+    let out = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&unfinished)?;
+    let mut encoder = GzEncoder::new(out, Compression::default());
+    io::copy(&mut File::open(file)?, &mut encoder)?;
+    encoder.finish()?.sync_all()?;
+    fs::rename(&unfinished, with_ending(file, COMPRESSED))?;
+    fs::remove_file(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use flate2::read::GzDecoder;
+
+    use super::*;
+
+    fn rotation() -> Rotation {
+        Rotation { max_size: 10, max_age: None, max_backups: None, compress: false }
+    }
+
+    fn names(directory: &Path) -> Vec<String> {
+        let entries = fs::read_dir(directory).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    fn write_older(path: &Path, time: &str) {
+        fs::write(path.with_file_name(format!("audit-{time}.log")), time).unwrap();
+    }
+
+    #[test]
+    fn a_full_file_gets_the_time_in_its_name_and_no_line_is_cut() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("deep/audit.log");
+        fs::create_dir(directory.path().join("deep")).unwrap();
+        fs::write(&path, "cut").unwrap();
+        let mut log = LogFile::open(path.clone(), rotation()).unwrap();
+        for line in ["12345\n", "6789\n", "a line that is longer than a file\n", "x\n"] {
+            log.write_lines(line.as_bytes()).unwrap();
+        }
+        assert_eq!(fs::read_to_string(&path).unwrap(), "x\n");
+        let names = names(path.parent().unwrap());
+        assert_eq!(names.len(), 4, "{names:?}");
+        let texts: Vec<String> =
+            names.iter().map(|name| fs::read_to_string(path.with_file_name(name)).unwrap()).collect();
+        assert_eq!(texts[..3], ["cut\n12345\n", "6789\n", "a line that is longer than a file\n"]);
+        assert!(older(&path).unwrap().len() == 3, "{names:?}");
+    }
+
+    #[test]
+    fn older_files_are_compressed_and_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("audit.log");
+        fs::write(&path, "now").unwrap();
+        fs::write(directory.path().join("audit-of-others.log"), "").unwrap();
+        for day in ["01", "02", "03", "04"] {
+            write_older(&path, &format!("2026-11-{day}T00-00-00.000"));
+        }
+        let now: Timestamp = "2026-11-05T00:00:00Z".parse().unwrap();
+        let rotation = Rotation {
+            max_age: Some(Duration::from_hours(73)),
+            max_backups: Some(2),
+            compress: true,
+            ..rotation()
+        };
+        tidy(&path, &rotation, now).unwrap();
+        let left = [
+            "audit-2026-11-03T00-00-00.000.log.gz",
+            "audit-2026-11-04T00-00-00.000.log.gz",
+            "audit-of-others.log",
+            "audit.log",
+        ];
+        assert_eq!(names(directory.path()), left);
+        let mut text = String::new();
+        let file = File::open(directory.path().join(left[0])).unwrap();
+        GzDecoder::new(file).read_to_string(&mut text).unwrap();
+        assert_eq!(text, "2026-11-03T00-00-00.000");
+        // By their age alone.
+        let young = Rotation { max_age: Some(Duration::from_hours(30)), max_backups: None, ..rotation };
+        tidy(&path, &young, now).unwrap();
+        assert_eq!(names(directory.path()), left[1..]);
+    }
+}

@@ -1,0 +1,327 @@
+//! One event, and its texts.
+
+mod legacy;
+
+use std::{
+    collections::BTreeMap,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use bytes::Bytes;
+use orch_runtime::scalar::MicroTime;
+use serde::Serialize;
+
+use crate::policy::{Level, Stage};
+
+/// What is recorded of a request at one stage.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// How much is recorded.
+    pub level: Level,
+    /// The id that the client got.
+    pub audit_id: String,
+    /// When this is.
+    pub stage: Stage,
+    /// Path and query.
+    pub request_uri: String,
+    /// `get`, `list` ...; for a path, the HTTP method in lower case.
+    pub verb: String,
+    /// Who makes the request; empty where nobody knows.
+    pub user: User,
+    /// As whom the request is made, where that is somebody else.
+    pub impersonated_user: Option<User>,
+    /// The client and the proxies before it; the last one is the address of the connection.
+    pub source_ips: Vec<String>,
+    /// What the client calls itself.
+    pub user_agent: String,
+    /// What the request is about; absent for paths outside the API.
+    pub object_ref: Option<ObjectRef>,
+    /// The outcome.
+    pub response_status: Option<ResponseStatus>,
+    /// The JSON text of what was sent.
+    pub request_object: Option<Bytes>,
+    /// The JSON text of what was answered.
+    pub response_object: Option<Bytes>,
+    /// When the request came.
+    pub received: MicroTime,
+    /// When the stage was reached.
+    pub stage_time: MicroTime,
+    /// By their keys.
+    pub annotations: BTreeMap<String, String>,
+}
+
+/// A caller.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct User {
+    /// The name.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub username: String,
+    /// Distinguishes users that had the same name at different times.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub uid: String,
+    /// In the order of the credential.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<String>,
+    /// Further attributes of the credential.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub extra: BTreeMap<String, Vec<String>>,
+}
+
+/// What a request is about. Parts that do not apply are empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ObjectRef {
+    /// The plural name.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub resource: String,
+    /// Of the object.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub namespace: String,
+    /// Of the object.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// As the client names it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub uid: String,
+    /// Empty for the core group.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub api_group: String,
+    /// `v1` ...
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub api_version: String,
+    /// As the client names it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub resource_version: String,
+    /// `status`, `scale` ...
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub subresource: String,
+}
+
+/// The outcome of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResponseStatus {
+    /// The HTTP code.
+    pub code: u16,
+    /// The JSON text of a `Status` with that code, without its kind and version.
+    pub text: Bytes,
+}
+
+impl ResponseStatus {
+    /// An outcome of which only the code is known.
+    pub fn of_code(code: u16) -> Self {
+        ResponseStatus { code, text: format!(r#"{{"metadata":{{}},"code":{code}}}"#).into() }
+    }
+
+    /// The same with a text. `status` is `Success` or `Failure`; `reason` may be empty.
+    pub(crate) fn told(code: u16, status: &'static str, message: &str, reason: &'static str) -> Self {
+        #[derive(Serialize)]
+        struct Told<'a> {
+            metadata: Empty,
+            status: &'static str,
+            message: &'a str,
+            #[serde(skip_serializing_if = "str::is_empty")]
+            reason: &'static str,
+            code: u16,
+        }
+        #[derive(Serialize)]
+        struct Empty {}
+        let told = Told { metadata: Empty {}, status, message, reason, code };
+        ResponseStatus { code, text: json(&told).into() }
+    }
+}
+
+impl Event {
+    /// The JSON text without kind and version, as in a list of events.
+    pub fn text(&self) -> Vec<u8> {
+        let mut text = json(&Head {
+            level: self.level.name(),
+            audit_id: &self.audit_id,
+            stage: self.stage.name(),
+            request_uri: &self.request_uri,
+            verb: &self.verb,
+            user: &self.user,
+            impersonated_user: self.impersonated_user.as_ref(),
+            source_ips: &self.source_ips,
+            user_agent: &self.user_agent,
+            object_ref: self.object_ref.as_ref(),
+        });
+        text.pop();
+        let status = self.response_status.as_ref().map(|status| &status.text);
+        for (name, part) in [
+            ("responseStatus", status),
+            ("requestObject", self.request_object.as_ref()),
+            ("responseObject", self.response_object.as_ref()),
+        ] {
+            if let Some(part) = part {
+                text.extend_from_slice(format!(",\"{name}\":").as_bytes());
+                text.extend_from_slice(part);
+            }
+        }
+        let tail = Tail {
+            request_received_timestamp: self.received,
+            stage_timestamp: self.stage_time,
+            annotations: &self.annotations,
+        };
+        text.push(b',');
+        text.extend_from_slice(&json(&tail)[1..]);
+        text
+    }
+
+    /// The whole JSON text of an event in this version, as a line of a log.
+    pub fn line(&self, api_version: &str) -> Vec<u8> {
+        let mut line = format!(r#"{{"kind":"Event","apiVersion":"{api_version}","#).into_bytes();
+        line.extend_from_slice(&self.text()[1..]);
+        line.push(b'\n');
+        line
+    }
+
+    /// The line of the older log format, which is for people.
+    pub fn legacy_line(&self) -> Vec<u8> {
+        legacy::line(self)
+    }
+
+    /// About how many bytes of memory the event takes.
+    pub(crate) fn size(&self) -> usize {
+        const REST: usize = 1024;
+        let object = |object: &Option<Bytes>| object.as_ref().map_or(0, Bytes::len);
+        let texts = self.request_uri.len() + self.user_agent.len();
+        object(&self.request_object) + object(&self.response_object) + texts + REST
+    }
+}
+
+/// The members before those that are JSON texts already.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Head<'a> {
+    level: &'static str,
+    #[serde(rename = "auditID")]
+    audit_id: &'a str,
+    stage: &'static str,
+    #[serde(rename = "requestURI")]
+    request_uri: &'a str,
+    verb: &'a str,
+    user: &'a User,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    impersonated_user: Option<&'a User>,
+    #[serde(rename = "sourceIPs", skip_serializing_if = "<[_]>::is_empty")]
+    source_ips: &'a [String],
+    #[serde(skip_serializing_if = "str::is_empty")]
+    user_agent: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    object_ref: Option<&'a ObjectRef>,
+}
+
+/// The members behind them.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Tail<'a> {
+    request_received_timestamp: MicroTime,
+    stage_timestamp: MicroTime,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    annotations: &'a BTreeMap<String, String>,
+}
+
+fn json(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).expect("texts, lists and maps of texts have a JSON form")
+}
+
+/// A time as events have it.
+pub fn micro_time(time: SystemTime) -> MicroTime {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    MicroTime::from_unix_micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// An event with every member.
+    pub fn full() -> Event {
+        let user = |name: &str| User {
+            username: name.to_owned(),
+            uid: "7".to_owned(),
+            groups: vec!["devs".to_owned()],
+            extra: [("team".to_owned(), vec!["a".to_owned()])].into(),
+        };
+        Event {
+            level: Level::RequestResponse,
+            audit_id: "0f1e".to_owned(),
+            stage: Stage::ResponseComplete,
+            request_uri: "/api/v1/namespaces/n/configmaps?a=\"b\"".to_owned(),
+            verb: "create".to_owned(),
+            user: user("bob"),
+            impersonated_user: Some(user("ann")),
+            source_ips: vec!["192.0.2.1".to_owned(), "::1".to_owned()],
+            user_agent: "test/1".to_owned(),
+            object_ref: Some(ObjectRef {
+                resource: "configmaps".to_owned(),
+                namespace: "n".to_owned(),
+                name: "a".to_owned(),
+                api_version: "v1".to_owned(),
+                ..ObjectRef::default()
+            }),
+            response_status: Some(ResponseStatus::of_code(201)),
+            request_object: Some(r#"{"a":1}"#.into()),
+            response_object: Some(r#"{"b":[]}"#.into()),
+            received: MicroTime::from_unix_micros(1),
+            stage_time: MicroTime::from_unix_micros(2_000_000),
+            annotations: [("k".to_owned(), "v".to_owned())].into(),
+        }
+    }
+
+    #[test]
+    fn members_stand_in_the_order_of_the_reference() {
+        let line = String::from_utf8(full().line("audit.example.io/v1")).unwrap();
+        assert_eq!(
+            line,
+            concat!(
+                r#"{"kind":"Event","apiVersion":"audit.example.io/v1","level":"RequestResponse","auditID":"0f1e","#,
+                r#""stage":"ResponseComplete","requestURI":"/api/v1/namespaces/n/configmaps?a=\"b\"","#,
+                r#""verb":"create","user":{"username":"bob","uid":"7","groups":["devs"],"extra":{"team":["a"]}},"#,
+                r#""impersonatedUser":{"username":"ann","uid":"7","groups":["devs"],"extra":{"team":["a"]}},"#,
+                r#""sourceIPs":["192.0.2.1","::1"],"userAgent":"test/1","objectRef":{"resource":"configmaps","#,
+                r#""namespace":"n","name":"a","apiVersion":"v1"},"responseStatus":{"metadata":{},"code":201},"#,
+                r#""requestObject":{"a":1},"responseObject":{"b":[]},"#,
+                r#""requestReceivedTimestamp":"1970-01-01T00:00:00.000001Z","#,
+                r#""stageTimestamp":"1970-01-01T00:00:02.000000Z","annotations":{"k":"v"}}"#,
+                "\n"
+            )
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_is_left_out() {
+        let event = Event {
+            user: User::default(),
+            impersonated_user: None,
+            source_ips: Vec::new(),
+            user_agent: String::new(),
+            object_ref: None,
+            response_status: None,
+            request_object: None,
+            response_object: None,
+            annotations: BTreeMap::new(),
+            ..full()
+        };
+        let value: Value = serde_json::from_slice(&event.text()).unwrap();
+        assert_eq!(
+            value,
+            json!({
+                "level": "RequestResponse", "auditID": "0f1e", "stage": "ResponseComplete",
+                "requestURI": "/api/v1/namespaces/n/configmaps?a=\"b\"", "verb": "create", "user": {},
+                "requestReceivedTimestamp": "1970-01-01T00:00:00.000001Z",
+                "stageTimestamp": "1970-01-01T00:00:02.000000Z",
+            })
+        );
+    }
+
+    #[test]
+    fn statuses_are_those_of_clients_without_kind_and_version() {
+        let told = ResponseStatus::told(500, "Failure", "a \"panic\"", "InternalError");
+        let text = std::str::from_utf8(&told.text).unwrap();
+        let expected = r#"{"metadata":{},"status":"Failure","message":"a \"panic\"","reason":"InternalError","code":500}"#;
+        assert_eq!(text, expected);
+    }
+}

@@ -1,0 +1,337 @@
+//! The record of one request: what becomes known of it, and an event at each stage.
+//!
+//! A record that is dropped before it was completed belongs to a request whose client is gone, or to a watch
+//! that has ended. Its last event is made then.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::SystemTime,
+};
+
+use bytes::Bytes;
+
+use crate::{
+    backend::Backends,
+    counters::Counters,
+    event::{Event, ResponseStatus, User, micro_time},
+    object,
+    policy::{Level, Stage, Verdict},
+};
+
+/// What happened where nothing was answered.
+const CLOSED_EARLY: &str = "Connection closed early";
+
+/// See the module.
+#[derive(Debug)]
+pub struct Record {
+    verdict: Verdict,
+    backends: Arc<Backends>,
+    counters: Arc<Counters>,
+    suffix: &'static str,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    event: Event,
+    is_complete: bool,
+}
+
+impl Record {
+    pub(crate) fn new(
+        verdict: Verdict,
+        event: Event,
+        backends: Arc<Backends>,
+        counters: Arc<Counters>,
+        suffix: &'static str,
+    ) -> Self {
+        let state = Mutex::new(State { event, is_complete: false });
+        Record { verdict, backends, counters, suffix, state }
+    }
+
+    /// Whether objects that clients send are recorded.
+    pub fn wants_requests(&self) -> bool {
+        self.verdict.level >= Level::Request
+    }
+
+    /// Whether objects that are answered are recorded.
+    pub fn wants_responses(&self) -> bool {
+        self.verdict.level >= Level::RequestResponse
+    }
+
+    /// Adds an annotation with the key `<area>.<suffix>/<name>`, or `<suffix>/<name>` where the area is
+    /// empty. The suffix is that of the groups of the vocabulary. The first value of a key stays.
+    pub fn annotate(&self, area: &str, name: &str, value: impl Into<String>) {
+        let dot = if area.is_empty() { "" } else { "." };
+        let key = format!("{area}{dot}{}/{name}", self.suffix);
+        self.locked().event.annotations.entry(key).or_insert_with(|| value.into());
+    }
+
+    /// As whom the request is made.
+    pub fn impersonated(&self, user: User) {
+        self.locked().event.impersonated_user = Some(user);
+    }
+
+    /// Names the object where the path does not: what is empty so far gets these values.
+    pub fn refer(&self, namespace: &str, name: &str, uid: &str, resource_version: &str) {
+        let mut state = self.locked();
+        let Some(of) = &mut state.event.object_ref else { return };
+        for (part, value) in [
+            (&mut of.namespace, namespace),
+            (&mut of.name, name),
+            (&mut of.uid, uid),
+            (&mut of.resource_version, resource_version),
+        ] {
+            if part.is_empty() {
+                value.clone_into(part);
+            }
+        }
+    }
+
+    /// The object that was sent, as JSON text.
+    pub fn request_object(&self, text: &[u8]) {
+        if self.wants_requests() {
+            let text = self.without_what_is_omitted(object::one_line(text));
+            self.locked().event.request_object = Some(text);
+        }
+    }
+
+    /// The patch that was sent, as it came.
+    pub fn request_patch(&self, text: &[u8]) {
+        if self.wants_requests() {
+            self.locked().event.request_object = Some(object::one_line(text));
+        }
+    }
+
+    /// The object that is answered, as JSON text without line breaks.
+    pub fn response_object(&self, text: &[u8]) {
+        if self.wants_responses() {
+            let text = self.without_what_is_omitted(Bytes::copy_from_slice(text.trim_ascii_end()));
+            self.locked().event.response_object = Some(text);
+        }
+    }
+
+    fn without_what_is_omitted(&self, text: Bytes) -> Bytes {
+        if self.verdict.omits_managed_fields { object::without_managed_fields(text) } else { text }
+    }
+
+    /// The caller is known. Returns whether the request may go on.
+    pub async fn received(&self) -> bool {
+        let event = self.event(Stage::RequestReceived, None);
+        let is_taken = self.hand_on(event).await;
+        if !is_taken {
+            self.counters.refused();
+        }
+        is_taken
+    }
+
+    /// The head of the answer of a watch is made.
+    pub async fn started(&self, status: ResponseStatus) {
+        let event = self.event(Stage::ResponseStarted, Some(status));
+        self.hand_on(event).await;
+    }
+
+    /// The answer is made. Nothing is recorded of the request after that.
+    pub async fn completed(&self, status: ResponseStatus) {
+        let event = self.event(Stage::ResponseComplete, Some(status));
+        self.hand_on(event).await;
+    }
+
+    /// The server failed instead of answering. Nothing is recorded of the request after that.
+    pub async fn panicked(&self, panic: &str) {
+        let message = format!("APIServer panic'd: {panic}");
+        let status = ResponseStatus::told(500, "Failure", &message, "InternalError");
+        let event = self.event(Stage::Panic, Some(status));
+        self.hand_on(event).await;
+    }
+
+    /// The event of a stage; nothing where the stage is not recorded, or the request is complete.
+    fn event(&self, stage: Stage, outcome: Option<ResponseStatus>) -> Option<Arc<Event>> {
+        let mut known = self.locked();
+        if known.is_complete {
+            return None;
+        }
+        known.is_complete = matches!(stage, Stage::ResponseComplete | Stage::Panic);
+        known.event.stage = stage;
+        known.event.stage_time = micro_time(SystemTime::now());
+        if outcome.is_some() {
+            known.event.response_status = outcome;
+        }
+        if self.verdict.omitted.contains(stage) {
+            return None;
+        }
+        self.counters.made();
+        Some(Arc::new(known.event.clone()))
+    }
+
+    async fn hand_on(&self, event: Option<Arc<Event>>) -> bool {
+        match event {
+            // A future on its own: it holds a call of the webhook, and requests hold this one.
+            Some(event) => Box::pin(self.backends.process(&event)).await,
+            None => true,
+        }
+    }
+
+    /// A panic elsewhere leaves the state usable.
+    fn locked(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Record {
+    fn drop(&mut self) {
+        let is_answered = self.locked().event.response_status.is_some();
+        let closed = || ResponseStatus::told(200, "Success", CLOSED_EARLY, "");
+        let status = (!is_answered).then(closed);
+        if let Some(event) = self.event(Stage::ResponseComplete, status) {
+            self.backends.post(&event);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::{
+        backend::{
+            Mode,
+            log::{Format, Log, Output, Rotation, Settings},
+        },
+        event::{ObjectRef, tests::full},
+        policy::Stages,
+    };
+
+    /// A record whose events go to a file.
+    fn record(path: &Path, level: Level, omitted: Stages) -> Record {
+        let settings = Settings {
+            mode: Mode::Blocking,
+            output: Output::File(
+                path.to_owned(),
+                Rotation { max_size: 1 << 20, max_age: None, max_backups: None, compress: false },
+            ),
+            format: Format::Json,
+            buffer: 100,
+            max_batch: 10,
+            truncation: None,
+            api_version: "audit.example.io/v1".to_owned(),
+        };
+        let counters = Arc::default();
+        let log = Log::start(settings, &counters).unwrap();
+        let event = Event {
+            level,
+            object_ref: Some(ObjectRef { resource: "configmaps".to_owned(), ..ObjectRef::default() }),
+            impersonated_user: None,
+            request_object: None,
+            response_object: None,
+            response_status: None,
+            annotations: std::collections::BTreeMap::new(),
+            ..full()
+        };
+        let verdict = Verdict { level, omitted, omits_managed_fields: true };
+        Record::new(verdict, event, Arc::new(Backends::new(Some(log), None)), counters, "example.io")
+    }
+
+    async fn events(path: &Path, backends: &Backends) -> Vec<Value> {
+        backends.flush(std::time::Duration::from_secs(10)).await;
+        let text = fs::read_to_string(path).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    #[tokio::test]
+    async fn each_stage_shows_what_is_known_then() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("log");
+        let record = record(&path, Level::RequestResponse, Stages::default());
+        let backends = Arc::clone(&record.backends);
+        assert!(record.received().await);
+        record.annotate("authorization", "decision", "allow");
+        record.annotate("authorization", "decision", "forbid");
+        record.annotate("", "deprecated", "true");
+        record.refer("n", "a", "", "7");
+        record.refer("other", "other", "u", "");
+        record.request_object(b"{\n\"metadata\": {\"managedFields\": []}}");
+        record.response_object(b"{\"metadata\":{\"managedFields\":[]}}\n");
+        record.completed(ResponseStatus::of_code(201)).await;
+        record.completed(ResponseStatus::of_code(500)).await;
+        drop(record);
+        let events = events(&path, &backends).await;
+        let stages: Vec<&Value> = events.iter().map(|event| &event["stage"]).collect();
+        assert_eq!(stages, ["RequestReceived", "ResponseComplete"]);
+        assert_eq!(events[0].get("annotations"), None);
+        assert_eq!(events[0].get("responseStatus"), None);
+        let last = &events[1];
+        let annotations =
+            json!({"authorization.example.io/decision": "allow", "example.io/deprecated": "true"});
+        assert_eq!(last["annotations"], annotations);
+        let object = json!({"resource": "configmaps", "namespace": "n", "name": "a", "uid": "u",
+                            "resourceVersion": "7"});
+        assert_eq!(last["objectRef"], object);
+        assert_eq!(last["responseStatus"], json!({"metadata": {}, "code": 201}));
+        assert_eq!(last["requestObject"], json!({"metadata": {}}));
+        assert_eq!(last["responseObject"], json!({"metadata": {}}));
+    }
+
+    #[tokio::test]
+    async fn objects_are_recorded_by_level_and_stages_by_policy() {
+        for (level, request, response) in [
+            (Level::Metadata, false, false),
+            (Level::Request, true, false),
+            (Level::RequestResponse, true, true),
+        ] {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("log");
+            let record = record(&path, level, [Stage::RequestReceived].into_iter().collect());
+            let backends = Arc::clone(&record.backends);
+            assert!(record.received().await);
+            record.request_patch(b"[1]");
+            record.response_object(b"{}");
+            record.completed(ResponseStatus::of_code(200)).await;
+            let events = events(&path, &backends).await;
+            assert_eq!(events.len(), 1);
+            assert_eq!(events[0].get("requestObject").is_some(), request, "{level:?}");
+            assert_eq!(events[0].get("responseObject").is_some(), response, "{level:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_request_that_ends_without_an_answer_is_recorded() {
+        for (is_started, message) in [(false, json!(CLOSED_EARLY)), (true, Value::Null)] {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("log");
+            let record = record(&path, Level::Metadata, Stages::default());
+            let backends = Arc::clone(&record.backends);
+            record.received().await;
+            if is_started {
+                record.started(ResponseStatus::of_code(200)).await;
+            }
+            drop(record);
+            let events = events(&path, &backends).await;
+            assert_eq!(events.len(), 2 + usize::from(is_started));
+            let last = events.last().unwrap();
+            assert_eq!(last["stage"], "ResponseComplete");
+            assert_eq!(last["responseStatus"]["code"], 200);
+            assert_eq!(last["responseStatus"]["message"], message);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_a_stage_of_its_own() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("log");
+        let record = record(&path, Level::Metadata, Stages::default());
+        let backends = Arc::clone(&record.backends);
+        record.received().await;
+        record.panicked("no luck").await;
+        drop(record);
+        let events = events(&path, &backends).await;
+        assert_eq!(events.len(), 2);
+        assert_eq!(events[1]["stage"], "Panic");
+        let status = json!({"metadata": {}, "status": "Failure", "message": "APIServer panic'd: no luck",
+                            "reason": "InternalError", "code": 500});
+        assert_eq!(events[1]["responseStatus"], status);
+    }
+}
