@@ -7,10 +7,12 @@ mod accept;
 mod apply;
 mod bodies;
 mod certificates;
+mod configuration_files;
 mod continue_tokens;
 mod cost;
 mod expression;
 mod field_set;
+mod issued_tokens;
 mod json_patch;
 mod merge_patches;
 mod request_line;
@@ -30,10 +32,12 @@ pub const TARGETS: &[Target] = &[
     ("accept", accept::run),
     ("apply", apply::run),
     ("certificates", certificates::run),
+    ("configuration_files", configuration_files::run),
     ("continue_tokens", continue_tokens::run),
     ("cost", cost::run),
     ("expression", expression::run),
     ("field_set", field_set::run),
+    ("issued_tokens", issued_tokens::run),
     ("json_patch", json_patch::run),
     ("merge_patches", merge_patches::run),
     ("protobuf_bodies", bodies::protobuf),

@@ -1,26 +1,137 @@
-//! The methods of authentication for which other servers are asked.
+//! The methods of authentication for which other servers are asked, and the file that configures some.
 
-use std::sync::Arc;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
+use arc_swap::ArcSwap;
 use orch_auth::{
-    authentication::AuthenticationConfig,
-    authenticator::{Authenticator, issued_token::IssuedTokenAuthenticator},
+    anonymous::Anonymous,
+    authentication::{AuthenticationConfig, Lasting},
+    authentication_file,
+    authenticator::{issued_token::IssuedTokenAuthenticator, webhook_token::WebhookTokenAuthenticator},
     oidc::issuer::Issuers,
 };
 use orch_runtime::vocabulary::Vocabulary;
+use tokio::sync::watch;
 
-use crate::start_error::StartError;
+use crate::{
+    followed_files::FollowedFiles,
+    metrics::Metrics,
+    start_error::{StartError, with_causes},
+};
 
-/// What is configured, made of files that are read before anything listens.
-pub fn read(
-    config: &AuthenticationConfig,
-    vocabulary: &Vocabulary,
-) -> Result<Vec<Arc<dyn Authenticator>>, StartError> {
-    let mut methods: Vec<Arc<dyn Authenticator>> = Vec::new();
-    if let Some(oidc) = &config.oidc {
-        let issuer = oidc.issuer(vocabulary).map_err(|error| StartError::caused("--oidc-ca-file", &error))?;
-        let issuers = Issuers::from([(issuer.name().to_owned(), issuer)]);
-        methods.push(Arc::new(IssuedTokenAuthenticator::new(issuers)));
+const FILE: &str = "--authentication-config";
+
+/// What is read from files before anything listens.
+pub struct Asking {
+    /// The methods, and for whom no credentials are needed.
+    pub lasting: Lasting,
+    /// The file, which is read again when it changes.
+    pub followed: Option<FollowedFile>,
+}
+
+/// The file that configures issuers, and what it configures.
+pub struct FollowedFile {
+    path: PathBuf,
+    files: FollowedFiles,
+    rules: Rules,
+    issued: Arc<IssuedTokenAuthenticator>,
+    anonymous: Arc<ArcSwap<Anonymous>>,
+}
+
+/// What a file is held against.
+struct Rules {
+    /// The names under which the server issues tokens itself.
+    own: Vec<String>,
+    /// For whom no credentials are needed where the file does not say.
+    anonymous: Anonymous,
+    /// Whether the flag says it, so that no file may.
+    anonymous_is_given: bool,
+    vocabulary: &'static Vocabulary,
+}
+
+impl Asking {
+    /// Reads what is configured.
+    pub fn read(config: &AuthenticationConfig, vocabulary: &'static Vocabulary) -> Result<Self, StartError> {
+        let own = &config.tokens.issuers(vocabulary);
+        let mut asking = Asking { lasting: Lasting::default(), followed: None };
+        if let Some(oidc) = &config.oidc {
+            let issuer =
+                oidc.issuer(vocabulary).map_err(|error| StartError::caused("--oidc-ca-file", &error))?;
+            if own.contains(&oidc.issuer_url) {
+                let problem = "must not be that of the server's own service account tokens";
+                return Err(StartError::configuration("--oidc-issuer-url", problem));
+            }
+            let issuers = Issuers::from([(issuer.name().to_owned(), issuer)]);
+            asking.lasting.methods.push(Arc::new(IssuedTokenAuthenticator::new(issuers)));
+        }
+        if let Some(path) = &config.file {
+            let rules = Rules::new(config, own, vocabulary);
+            let followed = FollowedFile::read(path.clone(), rules)
+                .map_err(|problem| StartError::configuration(FILE, problem))?;
+            asking.lasting.methods.push(Arc::clone(&followed.issued) as _);
+            asking.lasting.anonymous = Some(Arc::clone(&followed.anonymous));
+            asking.followed = Some(followed);
+        }
+        if let Some(webhook) = &config.token_webhook {
+            let webhook = WebhookTokenAuthenticator::new(webhook, config.audiences(vocabulary), vocabulary)
+                .map_err(|error| {
+                StartError::caused("--authentication-token-webhook-config-file", &error)
+            })?;
+            asking.lasting.methods.push(Arc::new(webhook));
+        }
+        Ok(asking)
     }
-    Ok(methods)
+}
+
+impl Rules {
+    fn new(config: &AuthenticationConfig, own: &[String], vocabulary: &'static Vocabulary) -> Self {
+        let anonymous = if config.anonymous { Anonymous::Everywhere } else { Anonymous::Nowhere };
+        let anonymous_is_given = config.anonymous_is_given;
+        Rules { own: own.to_vec(), anonymous, anonymous_is_given, vocabulary }
+    }
+
+    /// The issuers and the anonymous of a file.
+    fn read(&self, path: &Path, before: &Issuers) -> Result<(Issuers, Anonymous), String> {
+        let file = authentication_file::read(path, &self.own, before, self.vocabulary)
+            .map_err(|error| with_causes(&error))?;
+        if file.anonymous.is_some() && self.anonymous_is_given {
+            let path = path.display();
+            return Err(format!("{path}: anonymous cannot be given with --anonymous-auth"));
+        }
+        Ok((file.issuers, file.anonymous.unwrap_or_else(|| self.anonymous.clone())))
+    }
+}
+
+impl FollowedFile {
+    fn read(path: PathBuf, rules: Rules) -> Result<Self, String> {
+        // What changes after this look is seen by the next one.
+        let files = FollowedFiles::new(vec![path.clone()]);
+        let (issuers, anonymous) = rules.read(&path, &Issuers::new())?;
+        let issued = Arc::new(IssuedTokenAuthenticator::new(issuers));
+        let anonymous = Arc::new(ArcSwap::from_pointee(anonymous));
+        Ok(FollowedFile { path, files, rules, issued, anonymous })
+    }
+
+    /// Reads the file again when it changes, until the server stops. A new file that is not right changes
+    /// nothing; it is told in the log and in the metrics.
+    pub async fn follow(mut self, metrics: Metrics, mut stopping: watch::Receiver<bool>) {
+        while self.files.changed(&mut stopping).await {
+            let path = self.path.display();
+            match self.rules.read(&self.path, &self.issued.issuers()) {
+                Ok((issuers, anonymous)) => {
+                    self.issued.replace(issuers);
+                    self.anonymous.store(Arc::new(anonymous));
+                    metrics.authentication_reloaded(true);
+                    tracing::info!(%path, "the issuers of tokens are read again");
+                }
+                Err(problem) => {
+                    metrics.authentication_reloaded(false);
+                    tracing::error!(problem, "the issuers of tokens stay as they were read before");
+                }
+            }
+        }
+    }
 }

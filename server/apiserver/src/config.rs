@@ -28,6 +28,7 @@ mod serving;
 mod size;
 mod storage;
 mod task;
+mod token_webhook;
 
 pub use audit::AuditConfig;
 pub use in_flight::InFlightLimits;

@@ -197,7 +197,8 @@ async fn guarded(
         Err(error) => return refusal(error),
     };
     let authorization = parts.headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
-    let credentials = Credentials::new(&connection.peer().certificates, authorization, SystemTime::now());
+    let credentials = Credentials::new(&connection.peer().certificates, authorization, SystemTime::now())
+        .at(parts.uri.path());
     let hint = credentials.warning();
     let mut response = match app.access.authenticate(&credentials).await {
         Ok(_) if impersonation::is_asked_for(&parts.headers) => forbidden(impersonation::refusal()),

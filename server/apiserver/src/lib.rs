@@ -20,6 +20,7 @@ pub mod config;
 mod documents;
 pub mod enablement;
 mod fairness;
+mod followed_files;
 mod large_work;
 mod layers;
 mod limits;

@@ -19,8 +19,8 @@ use orch_controllers::stats::Monitor;
 use orch_runtime::vocabulary::Vocabulary;
 use orch_storage::{Clock as _, Patrolled, Storage, SystemClock};
 use prometheus::{
-    Gauge, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge,
-    IntGaugeVec, Opts, Registry, TextEncoder,
+    Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
+    Registry, TextEncoder,
     core::{Collector, Desc},
     proto::MetricFamily,
 };
@@ -33,6 +33,7 @@ mod data;
 mod fairness;
 mod history;
 mod labels;
+mod reloads;
 mod tokens;
 
 use audit::AuditMetrics;
@@ -41,6 +42,7 @@ use data::DataMetrics;
 use fairness::FairnessMetrics;
 use history::HistoryMetrics;
 pub use labels::{DryRun, RequestLabels};
+use reloads::Reloads;
 use tokens::TokenMetrics;
 
 /// Upper bounds of the duration histogram, in seconds.
@@ -65,8 +67,8 @@ struct Inner {
     durations: HistogramVec,
     long_running: IntGaugeVec,
     deprecated: IntGaugeVec,
-    authorization_reloads: IntCounterVec,
-    authorization_reload_times: GaugeVec,
+    authentication_reloads: Reloads,
+    authorization_reloads: Reloads,
     /// Requests that are answered, and those that wait for their turn: those that read, and that do not.
     in_flight: [IntGauge; 2],
     in_queue: [IntGauge; 2],
@@ -133,23 +135,15 @@ impl Metrics {
         let in_queue = registered(&registry, IntGaugeVec::new(in_queue, &["request_kind"]));
         let by_kind =
             |gauge: &IntGaugeVec| ["readOnly", "mutating"].map(|kind| gauge.with_label_values(&[kind]));
-        let reloads = Opts::new(
-            "apiserver_authorization_config_controller_automatic_reloads_total",
-            "Changes of the file of authorizers, by whether the new one was right.",
-        );
-        let reloads = registered(&registry, IntCounterVec::new(reloads, &["status"]));
-        let reload_times = Opts::new(
-            "apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds",
-            "The last change of the file of authorizers, by whether the new one was right.",
-        );
-        let reload_times = registered(&registry, GaugeVec::new(reload_times, &["status"]));
+        let [authentication_reloads, authorization_reloads] =
+            ["authentication", "authorization"].map(|of| Reloads::new(&registry, of));
         register(&registry, ProcessGauges::new(started));
         Metrics(Arc::new(Inner {
             vocabulary,
             in_flight: by_kind(&in_flight),
             in_queue: by_kind(&in_queue),
-            authorization_reloads: reloads,
-            authorization_reload_times: reload_times,
+            authentication_reloads,
+            authorization_reloads,
             registry,
             requests,
             durations,
@@ -175,12 +169,14 @@ impl Metrics {
         });
     }
 
+    /// Counts a change of the file of authenticators: whether the new file is in force.
+    pub fn authentication_reloaded(&self, is_right: bool) {
+        self.0.authentication_reloads.count(is_right);
+    }
+
     /// Counts a change of the file of authorizers: whether the new file is in force.
     pub fn authorization_reloaded(&self, is_right: bool) {
-        let status = if is_right { "success" } else { "failure" };
-        self.0.authorization_reloads.with_label_values(&[status]).inc();
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        self.0.authorization_reload_times.with_label_values(&[status]).set(now.as_secs_f64());
+        self.0.authorization_reloads.count(is_right);
     }
 
     /// Counts a request as being answered until the value is dropped.

@@ -13,9 +13,9 @@ use std::{
 
 use arc_swap::ArcSwap;
 use axum::Router;
-use orch_audit::counters::Counters;
+use futures_util::{FutureExt, future::OptionFuture};
 use orch_auth::{
-    authentication::Authentication,
+    authentication::{Authentication, Lasting},
     authenticator::{
         Authenticator, bootstrap_token::BootstrapTokenAuthenticator,
         service_account::ServiceAccountAuthenticator,
@@ -59,7 +59,8 @@ use tokio::{sync::watch, task::JoinSet, time::timeout};
 use crate::{
     access::AccessControl,
     app::App,
-    authenticators, authorizers,
+    authenticators::{Asking, FollowedFile},
+    authorizers,
     bootstrap::{self, Prepared, Site, logging::LostLines, open_files},
     config::{Config, InFlightLimits},
     documents::{
@@ -223,9 +224,8 @@ impl Server {
         self.check_tables()?;
         let mut admission = self.admission_chain()?;
         let files = authorizers::Files::read(&self.config.authorization, self.config.vocabulary)?;
-        let asking = authenticators::read(&self.config.authentication, self.config.vocabulary)?;
-        let audited = Arc::new(Counters::default());
-        let audit = bootstrap::start_audit(&self.config, &audited)?;
+        let Asking { mut lasting, followed } =
+            Asking::read(&self.config.authentication, self.config.vocabulary)?;
         open_files::raise_limit();
         // First of all, so that a server whose port is in use leaves nothing behind.
         let serving = &self.config.serving;
@@ -242,8 +242,8 @@ impl Server {
         let objects = self.objects(&storage);
 
         let tokens = Arc::new(tokens);
-        let mut lasting = self.authenticators_over_objects(&objects, &tokens);
-        lasting.extend(asking);
+        // Those that need nobody else first.
+        lasting.methods.splice(..0, self.authenticators_over_objects(&objects, &tokens));
         let rbac = Arc::new(policies::rbac(&objects));
         let modes = authorizers::Modes::new(&self.config.authorization, files, &objects, &rbac)?;
         let access = self.access(authentication, &lasting, &modes);
@@ -264,8 +264,7 @@ impl Server {
         if let Some(lost) = &self.lost_lines {
             metrics.show(lost.counter());
         }
-        let following = self.following(following, modes, &metrics, &stopping);
-        metrics.show_audit(audited);
+        let following = self.following(following, followed, modes, &metrics, &stopping);
         metrics.show_history(self.config.storage.history_retention, &storage);
         let health = probes::checks(&self.config.serving, &storage, &told, &controllers.monitor());
         let informers = health.register_hook("generic-apiserver-start-informers");
@@ -287,19 +286,21 @@ impl Server {
         Sharing::Fair(fairness)
     }
 
-    /// Follows the file of authorizers too, if there is one.
+    /// Follows the files of issuers and of authorizers too, if there are any.
     fn following(
         &self,
         sources: impl Future<Output = ()> + Send + 'static,
+        issuers: Option<FollowedFile>,
         modes: authorizers::Modes,
         metrics: &Metrics,
         stopping: &watch::Receiver<bool>,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        let Some(file) = self.config.authorization.file.clone() else { return Box::pin(sources) };
-        let (metrics, stopping) = (metrics.clone(), stopping.clone());
-        let authorizers = authorizers::follow(file, self.config.vocabulary, modes, metrics, stopping);
+        let issuers = issuers.map(|file| file.follow(metrics.clone(), stopping.clone()));
+        let authorizers = self.config.authorization.file.clone().map(|file| {
+            authorizers::follow(file, self.config.vocabulary, modes, metrics.clone(), stopping.clone())
+        });
         Box::pin(async move {
-            tokio::join!(sources, authorizers);
+            tokio::join!(sources, OptionFuture::from(issuers), OptionFuture::from(authorizers));
         })
     }
 
@@ -362,7 +363,7 @@ impl Server {
     fn access(
         &mut self,
         authentication: Authentication,
-        lasting: &[Arc<dyn Authenticator>],
+        lasting: &Lasting,
         modes: &authorizers::Modes,
     ) -> AccessControl {
         let authentication = authentication.with(lasting);

@@ -48,7 +48,7 @@ impl StartError {
 }
 
 /// An error and what caused it, in one line.
-fn with_causes(error: &dyn std::error::Error) -> String {
+pub fn with_causes(error: &dyn std::error::Error) -> String {
     let mut line = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

@@ -7,13 +7,15 @@
 
 use std::{ops::ControlFlow, path::PathBuf, sync::Arc};
 
+use arc_swap::ArcSwap;
 use orch_runtime::vocabulary::Vocabulary;
 
 use crate::{
+    anonymous::Anonymous,
     answer::{Answer, in_order},
     authenticator::{
         Authenticated, Authenticator, Credentials, certificate::CertificateAuthenticator,
-        token_file::TokenFileAuthenticator,
+        token_file::TokenFileAuthenticator, webhook_token::TokenWebhookConfig,
     },
     error::AuthError,
     oidc::flags::OidcConfig,
@@ -37,14 +39,41 @@ pub struct AuthenticationConfig {
     pub tokens: TokenConfig,
     /// The audiences of tokens that this server accepts; if empty, the issuers.
     pub api_audiences: Vec<String>,
+    /// Whether the operator has said who is anonymous, so that no file may.
+    pub anonymous_is_given: bool,
     /// An issuer whose tokens are accepted.
     pub oidc: Option<OidcConfig>,
+    /// A file that names issuers, and for whom no credentials are needed.
+    pub file: Option<PathBuf>,
+    /// Another server that judges tokens.
+    pub token_webhook: Option<TokenWebhookConfig>,
+}
+
+impl AuthenticationConfig {
+    /// The audiences of tokens that this server accepts.
+    pub fn audiences(&self, vocabulary: &Vocabulary) -> Vec<String> {
+        if self.api_audiences.is_empty() {
+            self.tokens.issuers(vocabulary)
+        } else {
+            self.api_audiences.clone()
+        }
+    }
+}
+
+/// What stays as it is where the files of credentials are read again.
+#[derive(Clone, Default)]
+pub struct Lasting {
+    /// Methods that are asked after the others.
+    pub methods: Vec<Arc<dyn Authenticator>>,
+    /// For whom no credentials are needed, where that is not as `AuthenticationConfig` says.
+    pub anonymous: Option<Arc<ArcSwap<Anonymous>>>,
 }
 
 /// Identifies the caller of every request.
 pub struct Authentication {
     methods: Vec<Box<dyn Authenticator>>,
-    anonymous: Option<Authenticated>,
+    anonymous: Arc<ArcSwap<Anonymous>>,
+    nobody: Authenticated,
 }
 
 impl Authentication {
@@ -63,15 +92,19 @@ impl Authentication {
 
     /// Uses exactly these methods, in this order.
     pub fn from_methods(methods: Vec<Box<dyn Authenticator>>, anonymous: bool) -> Self {
-        let anonymous = anonymous.then(|| Authenticated::new(UserInfo::anonymous(), "anonymous"));
-        Self { methods, anonymous }
+        let anonymous = if anonymous { Anonymous::Everywhere } else { Anonymous::Nowhere };
+        let nobody = Authenticated::new(UserInfo::anonymous(), "anonymous");
+        Self { methods, anonymous: Arc::new(ArcSwap::from_pointee(anonymous)), nobody }
     }
 
-    /// Adds methods after the others.
+    /// With methods after the others, and with what else stays as it is.
     #[must_use]
-    pub fn with(mut self, methods: &[Arc<dyn Authenticator>]) -> Self {
-        self.methods
-            .extend(methods.iter().map(|method| Box::new(Arc::clone(method)) as Box<dyn Authenticator>));
+    pub fn with(mut self, lasting: &Lasting) -> Self {
+        let methods = lasting.methods.iter();
+        self.methods.extend(methods.map(|method| Box::new(Arc::clone(method)) as Box<dyn Authenticator>));
+        if let Some(anonymous) = &lasting.anonymous {
+            self.anonymous = Arc::clone(anonymous);
+        }
         self
     }
 
@@ -97,7 +130,8 @@ impl Authentication {
         if credentials.token().is_some() {
             return Err(AuthError::UnknownToken);
         }
-        self.anonymous.clone().ok_or(AuthError::NoCredentials)
+        let admits = self.anonymous.load().admits(credentials.path());
+        if admits { Ok(self.nobody.clone()) } else { Err(AuthError::NoCredentials) }
     }
 }
 

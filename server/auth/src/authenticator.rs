@@ -17,6 +17,7 @@ pub mod issued_token;
 mod peer_certificates;
 pub mod service_account;
 pub mod token_file;
+pub mod webhook_token;
 
 pub use self::{authenticated::Authenticated, credentials::Credentials};
 

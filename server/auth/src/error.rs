@@ -33,6 +33,12 @@ pub enum AuthError {
         /// What is wrong with it, without the token.
         problem: String,
     },
+    /// Nobody could find out whether a token is valid: another server has not told what is needed.
+    #[error("the token cannot be judged: {problem}")]
+    Unjudged {
+        /// Why, without the token.
+        problem: String,
+    },
     /// A service account token cannot be signed.
     #[error("the key of service account tokens cannot sign")]
     Signing,
@@ -89,8 +95,8 @@ pub enum AuthError {
 }
 
 impl AuthError {
-    /// Whether the credentials of a request are at fault (answer 401), and not the configuration of the
-    /// server.
+    /// Whether the credentials of a request are at fault, and not the configuration of the server or another
+    /// server. The answer to a request is 401 in each case.
     pub fn is_credential(&self) -> bool {
         match self {
             Self::NoCredentials
@@ -98,7 +104,8 @@ impl AuthError {
             | Self::Certificate { .. }
             | Self::ServiceAccountToken { .. }
             | Self::IssuedToken { .. } => true,
-            Self::Signing
+            Self::Unjudged { .. }
+            | Self::Signing
             | Self::KeyFile { .. }
             | Self::Read { .. }
             | Self::TokenFile { .. }

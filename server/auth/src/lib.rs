@@ -1,6 +1,7 @@
 //! Authentication and authorization, without HTTP.
 //!
-//! - [`authentication`]: all configured methods together; [`authenticator`]: the trait and each method;
+//! - [`authentication`]: all configured methods together; [`authentication_file`]: a file that configures
+//!   some; [`anonymous`]: for whom none is needed; [`authenticator`]: the trait and each method;
 //! - [`authorization`]: all configured authorizers together; [`authorizer`]: the trait and each authorizer;
 //! - [`rbac`], [`node`], [`abac`]: the modes that decide by roles, for nodes, and by a file of policies;
 //! - [`webhook`]: the mode where another server decides; [`authorization_file`]: the file that configures it;
@@ -11,8 +12,10 @@
 //! Files are read when the two are built; a server that has started does not need them again.
 
 pub mod abac;
+pub mod anonymous;
 pub mod answer;
 pub mod authentication;
+pub mod authentication_file;
 pub mod authenticator;
 pub mod authorization;
 pub mod authorization_file;

@@ -93,6 +93,17 @@ pub struct TokenConfig {
     pub extends_lifetime: bool,
 }
 
+impl TokenConfig {
+    /// The issuers whose tokens are accepted; the first one issues.
+    pub fn issuers(&self, vocabulary: &Vocabulary) -> Vec<String> {
+        if self.issuers.is_empty() {
+            vec![format!("https://{}.default.svc", vocabulary.name)]
+        } else {
+            self.issuers.clone()
+        }
+    }
+}
+
 impl Default for TokenConfig {
     fn default() -> Self {
         Self {
@@ -154,8 +165,7 @@ impl TokenIssuer {
                 keys.push(further);
             }
         }
-        let own_name = || vec![format!("https://{}.default.svc", vocabulary.name)];
-        let issuers = if config.issuers.is_empty() { own_name() } else { config.issuers.clone() };
+        let issuers = config.issuers(vocabulary);
         let audiences = if audiences.is_empty() { issuers.clone() } else { audiences.to_vec() };
         Self {
             key,

@@ -7,6 +7,7 @@
 mod access_matrix;
 mod audit;
 mod auth;
+mod authentication_file;
 mod authorization_file;
 mod bad_input;
 mod bindings;
@@ -50,6 +51,7 @@ mod shutdown;
 mod start;
 mod status;
 mod strategic;
+mod token_webhook;
 mod tokens;
 mod unsafe_delete;
 mod vocabularies;

@@ -67,6 +67,11 @@ async fn flags_that_are_wrong_are_named() {
     std::fs::write(path.join("bad.csv"), "only-a-token\n").unwrap();
     std::fs::write(path.join("bad.yaml"), "authorizers:\n- type: Nodes\n  name: a\n").unwrap();
     std::fs::write(path.join("bad.pem"), "no certificate\n").unwrap();
+    let head = "apiVersion: apiserver.config.orch.io/v1beta1\nkind: AuthenticationConfiguration\n";
+    std::fs::write(path.join("anonymous.yaml"), format!("{head}anonymous: {{enabled: true}}\n")).unwrap();
+    let issuer = "jwt:\n- issuer: {url: https://a.example, audiences: [b]}\n  claimMappings:\n    \
+                  username: {expression: claims.sub + 1u + true}\n";
+    std::fs::write(path.join("expression.yaml"), format!("{head}{issuer}")).unwrap();
     for (flags, words) in [
         (&["--no-such-flag"][..], &["--no-such-flag", "--help"][..]),
         (&["--feature-gates=Nonsense=true"], &["--feature-gates", "unrecognized feature gate: Nonsense"]),
@@ -111,6 +116,32 @@ async fn flags_that_are_wrong_are_named() {
         (
             &["--authorization-config=bad.yaml", "--authorization-mode=RBAC"],
             &["--authorization-mode", "--authorization-config"],
+        ),
+        (&["--authentication-config=missing.yaml"], &["--authentication-config", "missing.yaml"]),
+        (&["--authentication-config=bad.yaml"], &["--authentication-config", "bad.yaml:1:1: unknown field"]),
+        (
+            &["--authentication-config=expression.yaml"],
+            &["--authentication-config", "expression.yaml:6:28: expression:1:", "does not take"],
+        ),
+        (
+            &["--authentication-config=anonymous.yaml", "--anonymous-auth=true"],
+            &["--authentication-config", "anonymous cannot be given with --anonymous-auth"],
+        ),
+        (
+            &["--authentication-config=anonymous.yaml", "--oidc-issuer-url=https://a.example"],
+            &["--oidc-issuer-url", "--authentication-config"],
+        ),
+        (
+            &["--authentication-token-webhook-config-file=missing.yaml"],
+            &["--authentication-token-webhook-config-file", "missing.yaml"],
+        ),
+        (
+            &["--authentication-token-webhook-config-file=bad.yaml"],
+            &["--authentication-token-webhook-config-file", "bad.yaml"],
+        ),
+        (
+            &["--authentication-token-webhook-version=v1"],
+            &["--authentication-token-webhook-config-file", "needed by"],
         ),
         (&["--authorization-mode=Webhook"], &["--authorization-webhook-config-file", "Webhook"]),
         (&["--history-retention=-5m"], &["--history-retention", "-5m"]),

@@ -84,6 +84,7 @@ pub const ARROWS: &[(&str, &[&str])] = &[
             "?orch-expression",
             "?orch-kinds",
             "?orch-machinery",
+            "?orch-outbound",
             "?orch-registry",
             "?orch-runtime",
             "?orch-storage",
@@ -122,6 +123,7 @@ const NAMED_IN_NO_FILE: &[(&str, &str, &str)] = &[
     ("orch-meta", "serde", "what the generator writes"),
     ("widgets", "serde", "what the generator writes"),
     ("orch-tests", "orch-expression", "the fuzz targets, which a test includes by their path"),
+    ("orch-tests", "orch-outbound", "the fuzz targets, which a test includes by their path"),
 ];
 
 /// Crates that code calls by another name than that of the crate.

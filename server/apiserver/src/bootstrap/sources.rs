@@ -8,8 +8,7 @@ use std::{
 
 use arc_swap::ArcSwap;
 use orch_auth::{
-    authentication::{Authentication, AuthenticationConfig},
-    authenticator::Authenticator,
+    authentication::{Authentication, AuthenticationConfig, Lasting},
     error::AuthError,
 };
 use orch_runtime::vocabulary::Vocabulary;
@@ -84,7 +83,7 @@ fn stamp(file: &Path) -> Option<(SystemTime, u64)> {
 }
 
 /// Reads the files again at SIGHUP, and within a minute after one of them has changed, until the server
-/// stops. The methods `lasting` have no files here and stay as they are. Where a file has errors, what was
+/// stops. What is `lasting` has no files here and stays as it is. Where a file has errors, what was
 /// read before stays in force, and the error is logged.
 ///
 /// # Errors
@@ -92,7 +91,7 @@ fn stamp(file: &Path) -> Option<(SystemTime, u64)> {
 pub fn follow(
     sources: Sources,
     authentication: Arc<ArcSwap<Authentication>>,
-    lasting: Vec<Arc<dyn Authenticator>>,
+    lasting: Lasting,
     tls: Arc<ArcSwap<ServerConfig>>,
     mut stopping: watch::Receiver<bool>,
 ) -> Result<impl Future<Output = ()> + Send, StartError> {

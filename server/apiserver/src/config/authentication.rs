@@ -11,7 +11,7 @@ use orch_auth::{
     service_account::{TokenConfig, is_https_url},
 };
 
-use super::{duration::positive, oidc::OidcFlags};
+use super::{duration::positive, oidc::OidcFlags, token_webhook::TokenWebhookFlags};
 use crate::start_error::StartError;
 
 /// Flags about authentication.
@@ -31,12 +31,11 @@ pub struct AuthenticationFlags {
         action = ArgAction::Set,
         num_args = 0..=1,
         require_equals = true,
-        default_value_t = false,
         default_missing_value = "true",
         value_parser = boolean(),
         hide_possible_values = true,
     )]
-    anonymous_auth: bool,
+    anonymous_auth: Option<bool>,
     /// Whether bootstrap tokens are accepted: each has a secret in the system namespace.
     #[arg(
         long,
@@ -87,22 +86,34 @@ pub struct AuthenticationFlags {
     /// Audiences of tokens that this server accepts. The issuers, unless it is given.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     api_audiences: Vec<String>,
+    /// A file that says whose tokens are accepted, which claims make the user, and for which paths
+    /// no credentials are needed.
+    #[arg(long, value_name = "FILE")]
+    authentication_config: Option<PathBuf>,
     #[command(flatten)]
     oidc: OidcFlags,
+    #[command(flatten)]
+    token_webhook: TokenWebhookFlags,
 }
 
 impl AuthenticationFlags {
     /// Checks issuers, URLs and lifetimes.
     pub fn check(self) -> Result<AuthenticationConfig, StartError> {
+        if let Some(flag) = self.oidc.given().filter(|_| self.authentication_config.is_some()) {
+            return Err(StartError::configuration(flag, "cannot be given with --authentication-config"));
+        }
         let tokens = self.tokens()?;
         Ok(AuthenticationConfig {
             client_ca_files: self.client_ca_file.into_iter().collect(),
             token_file: self.token_auth_file,
-            anonymous: self.anonymous_auth,
+            anonymous: self.anonymous_auth.unwrap_or(false),
+            anonymous_is_given: self.anonymous_auth.is_some(),
             bootstrap_tokens: self.enable_bootstrap_token_auth,
             tokens,
             api_audiences: self.api_audiences,
             oidc: self.oidc.check()?,
+            file: self.authentication_config,
+            token_webhook: self.token_webhook.check()?,
         })
     }
 

@@ -136,7 +136,8 @@ fn mode() -> impl TypedValueParser<Value = Mode> {
     })
 }
 
-fn version() -> impl TypedValueParser<Value = Version> {
+/// Parses the version of a review.
+pub fn version() -> impl TypedValueParser<Value = Version> {
     PossibleValuesParser::new(Version::ALL.map(Version::name)).map(|name| {
         let version = Version::ALL.into_iter().find(|version| version.name() == name);
         version.expect("only names of versions are accepted")

@@ -88,6 +88,26 @@ const ASKING: &[(&[&str], Check)] = &[
     (&["--oidc-issuer-url=https://i", "--oidc-client-id=c", "--oidc-username-claim=email"], |c| {
         c.authentication.oidc.as_ref().is_some_and(|oidc| oidc.username_prefix.is_empty())
     }),
+    (&["--authentication-config=a"], |c| c.authentication.file.as_deref() == Some("a".as_ref())),
+    (&["--authentication-token-webhook-config-file=a"], |c| {
+        c.authentication.token_webhook.as_ref().is_some_and(|webhook| {
+            webhook.kubeconfig == Path::new("a")
+                && webhook.version.name() == "v1beta1"
+                && webhook.ttl == Duration::from_mins(2)
+        })
+    }),
+    (
+        &[
+            "--authentication-token-webhook-config-file=a",
+            "--authentication-token-webhook-version=v1",
+            "--authentication-token-webhook-cache-ttl=1s",
+        ],
+        |c| {
+            c.authentication.token_webhook.as_ref().is_some_and(|webhook| {
+                webhook.version.name() == "v1" && webhook.ttl == Duration::from_secs(1)
+            })
+        },
+    ),
 ];
 
 /// The flags of tokens that depend on stored objects.
@@ -223,102 +243,28 @@ fn every_flag_reaches_the_configuration() {
     }
 }
 
-/// Flags about audit.
-const AUDIT: &[(&[&str], Check)] = &[
-    (&["--audit-policy-file=p"], |c| c.audit.policy_file.as_deref() == Some(Path::new("p"))),
-    (&["--audit-log-path=-"], |c| log_of(c).output == Output::Stdout),
+/// Mistakes about those for which other servers are asked.
+const ASKING_MISTAKES: &[(&[&str], &str)] = &[
     (
-        &["--audit-log-path=a", "--audit-log-maxage=2", "--audit-log-maxbackup=3", "--audit-log-compress"],
-        |c| {
-            let rotation = Rotation {
-                max_size: 100 << 20,
-                max_age: Some(Duration::from_hours(48)),
-                max_backups: Some(3),
-                compress: true,
-            };
-            log_of(c).output == Output::File("a".into(), rotation)
-        },
+        &["--oidc-issuer-url=http://i", "--oidc-client-id=c"],
+        "--oidc-issuer-url: \"http://i\" must begin with https://",
     ),
     (
-        &["--audit-log-path=a", "--audit-log-maxsize=7"],
-        |c| matches!(&log_of(c).output, Output::File(_, rotation) if rotation.max_size == 7 << 20),
-    ),
-    (&["--audit-log-path=-", "--audit-log-format=legacy"], |c| log_of(c).format == Format::Legacy),
-    (&["--audit-log-path=-"], |c| log_of(c).mode == backend::Mode::Blocking),
-    (&["--audit-log-path=-", "--audit-log-mode=blocking-strict"], |c| {
-        log_of(c).mode == backend::Mode::BlockingStrict
-    }),
-    (&["--audit-log-path=-", "--audit-log-batch-buffer-size=8"], |c| log_of(c).buffer == 8),
-    (&["--audit-log-path=-", "--audit-log-batch-max-size=8"], |c| log_of(c).max_batch == 8),
-    (&["--audit-log-path=-", "--audit-log-truncate-enabled"], |c| {
-        log_of(c).truncation.as_ref().is_some_and(|of| of.annotation == "audit.orch.io/truncated")
-    }),
-    (&["--audit-log-path=-", "--audit-log-truncate-enabled", "--audit-log-truncate-max-event-size=9"], |c| {
-        log_of(c).truncation.as_ref().is_some_and(|of| of.max_event == 9)
-    }),
-    (&["--audit-log-path=-", "--audit-log-version=audit.orch.io/v1"], |c| {
-        log_of(c).api_version == "audit.orch.io/v1"
-    }),
-    (&["--audit-webhook-config-file=k"], |c| {
-        c.audit
-            .webhook
-            .as_ref()
-            .is_some_and(|(file, of)| file == Path::new("k") && of.mode == backend::Mode::Batch)
-    }),
-    (&["--audit-webhook-config-file=k", "--audit-webhook-mode=blocking"], |c| {
-        webhook_of(c).mode == backend::Mode::Blocking
-    }),
-    (&["--audit-webhook-config-file=k", "--audit-webhook-initial-backoff=2s"], |c| {
-        webhook_of(c).initial_backoff == Duration::from_secs(2)
-    }),
-    (&["--audit-webhook-config-file=k", "--audit-webhook-batch-buffer-size=8"], |c| {
-        webhook_of(c).buffer == 8
-    }),
-    (&["--audit-webhook-config-file=k", "--audit-webhook-batch-max-size=8"], |c| {
-        webhook_of(c).max_batch == 8
-    }),
-    (&["--audit-webhook-config-file=k", "--audit-webhook-batch-max-wait=1s"], |c| {
-        webhook_of(c).max_wait == Duration::from_secs(1)
-    }),
-    (&["--audit-webhook-config-file=k", "--audit-webhook-batch-throttle-enable=false"], |c| {
-        webhook_of(c).throttle.is_none()
-    }),
-    (
-        &[
-            "--audit-webhook-config-file=k",
-            "--audit-webhook-batch-throttle-qps=2.5",
-            "--audit-webhook-batch-throttle-burst=3",
-        ],
-        |c| webhook_of(c).throttle == Some(Throttle { per_second: 2.5, burst: 3 }),
+        &["--authentication-config=a", "--oidc-groups-claim=g"],
+        "--oidc-groups-claim: cannot be given with --authentication-config",
     ),
     (
-        &[
-            "--audit-webhook-config-file=k",
-            "--audit-webhook-truncate-enabled",
-            "--audit-webhook-truncate-max-event-size=9",
-        ],
-        |c| webhook_of(c).truncation.as_ref().is_some_and(|of| of.max_event == 9),
+        &["--authentication-token-webhook-cache-ttl=1s"],
+        "--authentication-token-webhook-config-file: is needed by \
+         --authentication-token-webhook-cache-ttl",
     ),
-    (&["--audit-webhook-config-file=k", "--audit-webhook-truncate-max-batch-size=9"], |c| {
-        webhook_of(c).max_batch_bytes == 9
-    }),
+    (&["--oidc-client-id=c"], "--oidc-issuer-url: is needed by --oidc-client-id"),
+    (&["--oidc-ca-file=f"], "--oidc-client-id: is needed by --oidc-ca-file"),
     (
-        &[
-            "--vocabulary=kubernetes",
-            "--audit-webhook-config-file=k",
-            "--audit-webhook-version=audit.k8s.io/v1",
-        ],
-        |c| webhook_of(c).api_version == "audit.k8s.io/v1",
+        &["--oidc-issuer-url=https://i", "--oidc-client-id=c", "--oidc-required-claim=a=1,a=2"],
+        "--oidc-required-claim: the claim \"a\" is given twice",
     ),
 ];
-
-fn log_of(config: &Config) -> &backend::log::Settings {
-    config.audit.log.as_ref().expect("there is a log")
-}
-
-fn webhook_of(config: &Config) -> &backend::webhook::Settings {
-    config.audit.webhook.as_ref().map(|(_, settings)| settings).expect("there is a webhook")
-}
 
 #[test]
 fn what_is_wrong_is_one_line_with_a_remedy() {
@@ -369,16 +315,6 @@ fn what_is_wrong_is_one_line_with_a_remedy() {
             &["--data-dir"],
             "a value is required for '--data-dir <DIR>' but none was supplied; --help lists all flags",
         ),
-        (
-            &["--oidc-issuer-url=http://i", "--oidc-client-id=c"],
-            "--oidc-issuer-url: \"http://i\" must begin with https://",
-        ),
-        (&["--oidc-client-id=c"], "--oidc-issuer-url: is needed by --oidc-client-id"),
-        (&["--oidc-ca-file=f"], "--oidc-client-id: is needed by --oidc-ca-file"),
-        (
-            &["--oidc-issuer-url=https://i", "--oidc-client-id=c", "--oidc-required-claim=a=1,a=2"],
-            "--oidc-required-claim: the claim \"a\" is given twice",
-        ),
         (&["--authorization-mode=AlwaysDeny,AlwaysDeny"], "--authorization-mode: AlwaysDeny is given twice"),
         (
             &["--authorization-mode=ABAC"],
@@ -415,7 +351,10 @@ fn what_is_wrong_is_one_line_with_a_remedy() {
             &["--log-level=a=b=c"],
             "--log-level: \"a=b=c\" is not a level (error, warn, info, debug, trace), a number or a list",
         ),
-    ] {
+    ]
+    .into_iter()
+    .chain(ASKING_MISTAKES.iter().copied())
+    {
         let error = read(flags).expect_err("must be refused");
         assert_eq!(error.to_string(), expected, "{flags:?}");
         assert_eq!(error.exit_code(), std::process::ExitCode::from(2), "{flags:?}");

@@ -17,6 +17,7 @@ pub struct Credentials<'a> {
     bearer: Bearer<'a>,
     now: UnixTime,
     audiences: &'a [String],
+    path: &'a str,
 }
 
 impl<'a> Credentials<'a> {
@@ -33,6 +34,7 @@ impl<'a> Credentials<'a> {
             bearer: authorization.map_or(Bearer::Absent, Bearer::parse),
             now: UnixTime::since_unix_epoch(since_epoch),
             audiences: &[],
+            path: "",
         }
     }
 
@@ -40,6 +42,17 @@ impl<'a> Credentials<'a> {
     #[must_use]
     pub fn for_audiences(self, audiences: &'a [String]) -> Self {
         Self { audiences, ..self }
+    }
+
+    /// The same credentials, of a request with this path.
+    #[must_use]
+    pub fn at(self, path: &'a str) -> Self {
+        Self { path, ..self }
+    }
+
+    /// The path of the request; empty where there is none. It counts where there are no credentials.
+    pub fn path(&self) -> &'a str {
+        self.path
     }
 
     /// The audiences that the credentials are presented to; empty means this server.

@@ -52,7 +52,11 @@ impl Issuer {
         }
         // What costs nothing first: a token that is not for this server makes no issuer send its keys.
         let end = claims::check(&token.claims, &self.audiences, now).map_err(invalid)?;
-        self.provider.verify(token).await.map_err(|problem| invalid(problem.to_owned()))?;
+        match self.provider.verify(token).await {
+            Ok(true) => {}
+            Ok(false) => return Err(invalid("no key of the issuer has made the signature".to_owned())),
+            Err(problem) => return Err(AuthError::Unjudged { problem: problem.to_owned() }),
+        }
         Ok((self.mapped(token).map_err(invalid)?, end))
     }
 

@@ -136,8 +136,8 @@ impl Provider {
     /// Verifies the signature of a token.
     ///
     /// # Errors
-    /// Why it is not verified.
-    pub(super) async fn verify(&self, token: &Jwt<'_>) -> Result<(), &'static str> {
+    /// Where the keys are not known. Otherwise the result is whether one of them has made the signature.
+    pub(super) async fn verify(&self, token: &Jwt<'_>) -> Result<bool, &'static str> {
         if let Some(known) = &*self.shared.keys.load()
             && known.keys.verifies(token)
         {
@@ -145,17 +145,14 @@ impl Provider {
                 // These are good enough for this token.
                 let _ = self.fetch();
             }
-            return Ok(());
+            return Ok(true);
         }
         if let Some(mut done) = self.fetch() {
             // The sender says nothing: it is gone when the fetch is done.
             let _ = done.changed().await;
         }
-        match &*self.shared.keys.load() {
-            None => Err("the keys of the issuer are not known"),
-            Some(known) if known.keys.verifies(token) => Ok(()),
-            Some(_) => Err("no key of the issuer has made the signature"),
-        }
+        let known = self.shared.keys.load();
+        known.as_ref().map(|known| known.keys.verifies(token)).ok_or("the keys of the issuer are not known")
     }
 
     /// Begins to fetch the keys, unless that goes on already, or was done just before. The task is not that

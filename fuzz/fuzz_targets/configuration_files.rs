@@ -1,0 +1,5 @@
+//! Configuration files: see `orch_fuzz`.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| orch_fuzz::run("configuration_files", input));
