@@ -1,9 +1,9 @@
 //! All configured authentication methods together.
 //!
-//! The order is: client certificates, the token file, then methods that are added: service account tokens,
-//! bootstrap tokens, and those for which other servers are asked. The first method that accepts decides. A
-//! request with credentials that no method accepts is refused. A request without credentials is anonymous, if
-//! that is allowed.
+//! The order is: an authenticating proxy, client certificates, the token file, then methods that are added:
+//! service account tokens, bootstrap tokens, and those for which other servers are asked. The first method
+//! that accepts decides. A request with credentials that no method accepts is refused. A request without
+//! credentials is anonymous, if that is allowed.
 
 use std::{ops::ControlFlow, path::PathBuf, sync::Arc};
 
@@ -14,13 +14,15 @@ use crate::{
     anonymous::Anonymous,
     answer::{Answer, in_order},
     authenticator::{
-        Authenticated, Authenticator, Credentials, certificate::CertificateAuthenticator,
-        token_file::TokenFileAuthenticator, webhook_token::TokenWebhookConfig,
+        Authenticated, Authenticator, Credentials,
+        certificate::CertificateAuthenticator,
+        proxy::{ProxyAuthenticator, ProxyConfig},
+        token_file::TokenFileAuthenticator,
+        webhook_token::TokenWebhookConfig,
     },
     error::AuthError,
     oidc::flags::OidcConfig,
     service_account::TokenConfig,
-    user::UserInfo,
 };
 
 /// How callers prove who they are.
@@ -29,6 +31,8 @@ pub struct AuthenticationConfig {
     /// PEM files of the authorities that issue client certificates; without any, client certificates are
     /// ignored.
     pub client_ca_files: Vec<PathBuf>,
+    /// The proxy that authenticates users, if there is one.
+    pub proxy: Option<ProxyConfig>,
     /// CSV file of static tokens.
     pub token_file: Option<PathBuf>,
     /// Whether a request without credentials is made by `system:anonymous`; otherwise it is refused.
@@ -80,6 +84,9 @@ impl Authentication {
     /// Reads the configured files. `vocabulary` names the extra attributes of users.
     pub fn new(config: &AuthenticationConfig, vocabulary: &Vocabulary) -> Result<Self, AuthError> {
         let mut methods: Vec<Box<dyn Authenticator>> = Vec::new();
+        if let Some(proxy) = &config.proxy {
+            methods.push(Box::new(ProxyAuthenticator::new(proxy)?));
+        }
         if !config.client_ca_files.is_empty() {
             methods
                 .push(Box::new(CertificateAuthenticator::from_files(&config.client_ca_files, vocabulary)?));
@@ -93,7 +100,7 @@ impl Authentication {
     /// Uses exactly these methods, in this order.
     pub fn from_methods(methods: Vec<Box<dyn Authenticator>>, anonymous: bool) -> Self {
         let anonymous = if anonymous { Anonymous::Everywhere } else { Anonymous::Nowhere };
-        let nobody = Authenticated::new(UserInfo::anonymous(), "anonymous");
+        let nobody = Authenticated::anonymous();
         Self { methods, anonymous: Arc::new(ArcSwap::from_pointee(anonymous)), nobody }
     }
 

@@ -15,11 +15,15 @@ pub mod certificate;
 mod credentials;
 pub mod issued_token;
 mod peer_certificates;
+pub mod proxy;
 pub mod service_account;
 pub mod token_file;
 pub mod webhook_token;
 
-pub use self::{authenticated::Authenticated, credentials::Credentials};
+pub use self::{
+    authenticated::Authenticated,
+    credentials::{Credentials, Headers},
+};
 
 /// One authentication method.
 pub trait Authenticator: Send + Sync {

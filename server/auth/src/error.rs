@@ -19,6 +19,12 @@ pub enum AuthError {
         /// What is wrong with it.
         problem: String,
     },
+    /// The proxy on the other end may not name users, or names none rightly.
+    #[error("the headers of the proxy do not count: {problem}")]
+    Proxy {
+        /// Why.
+        problem: String,
+    },
     /// The service account token is not valid.
     #[error("the service account token is not valid: {problem}")]
     ServiceAccountToken {
@@ -102,6 +108,7 @@ impl AuthError {
             Self::NoCredentials
             | Self::UnknownToken
             | Self::Certificate { .. }
+            | Self::Proxy { .. }
             | Self::ServiceAccountToken { .. }
             | Self::IssuedToken { .. } => true,
             Self::Unjudged { .. }

@@ -7,6 +7,7 @@
 //! - [`webhook`]: the mode where another server decides; [`authorization_file`]: the file that configures it;
 //! - [`service_account`]: the tokens that the server issues;
 //! - [`oidc`], [`jwt`]: the tokens that others issue;
+//! - [`impersonation`]: requests that are made as somebody else;
 //! - [`user`]: the identity that authentication finds and authorization judges.
 //!
 //! Files are read when the two are built; a server that has started does not need them again.
@@ -22,6 +23,7 @@ pub mod authorization_file;
 pub mod authorizer;
 mod config_file;
 pub mod error;
+pub mod impersonation;
 pub mod jwt;
 mod kept_answers;
 pub mod node;

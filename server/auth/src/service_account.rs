@@ -25,7 +25,8 @@ use crate::error::AuthError;
 
 /// The group of all service accounts.
 pub const GROUP_SERVICE_ACCOUNTS: &str = "system:serviceaccounts";
-const USER_PREFIX: &str = "system:serviceaccount";
+/// What the user names of all service accounts begin with, before a colon.
+pub(crate) const USER_PREFIX: &str = "system:serviceaccount";
 
 /// The user name of a service account.
 pub fn user_name(namespace: &str, name: &str) -> String {
@@ -40,6 +41,11 @@ pub fn is_https_url(text: &str) -> bool {
         matches!(character, '?' | '#') || character.is_whitespace() || character.is_control()
     };
     !rest.is_empty() && !rest.starts_with('/') && !rest.contains(is_odd)
+}
+
+/// The groups of the service accounts of a namespace.
+pub(crate) fn groups(namespace: &str) -> Vec<String> {
+    vec![GROUP_SERVICE_ACCOUNTS.to_owned(), format!("{GROUP_SERVICE_ACCOUNTS}:{namespace}")]
 }
 
 /// The kinds of objects that tokens are bound to.

@@ -20,8 +20,12 @@ pub const UNSAFE_DELETION: FeatureGate =
 pub const AUTHORIZE_WITH_SELECTORS: FeatureGate =
     FeatureGate { name: "AuthorizeWithSelectors", stage: GateStage::Alpha, default: false };
 
+/// Lets an authenticating proxy name the uid of a user.
+pub const PROXY_UID: FeatureGate =
+    FeatureGate { name: "RemoteRequestHeaderUID", stage: GateStage::Alpha, default: false };
+
 /// The gates of the server itself; schema files have others.
-const OWN: &[FeatureGate] = &[UNSAFE_DELETION, AUTHORIZE_WITH_SELECTORS];
+const OWN: &[FeatureGate] = &[UNSAFE_DELETION, AUTHORIZE_WITH_SELECTORS, PROXY_UID];
 
 /// The names that stand for all features of a stage.
 const STAGES: &[(&str, GateStage)] = &[("AllAlpha", GateStage::Alpha), ("AllBeta", GateStage::Beta)];

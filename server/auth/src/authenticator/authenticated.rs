@@ -12,7 +12,15 @@ pub struct Authenticated {
     audiences: Arc<[String]>,
 }
 
+/// The method of requests without a credential.
+const ANONYMOUS: &str = "anonymous";
+
 impl Authenticated {
+    /// The caller without a credential.
+    pub fn anonymous() -> Self {
+        Self::new(UserInfo::anonymous(), ANONYMOUS)
+    }
+
     /// `method` names the authentication method in audit records and metrics. The user becomes a member of
     /// `system:authenticated`.
     pub fn new(user: UserInfo, method: &'static str) -> Self {
@@ -23,6 +31,17 @@ impl Authenticated {
     #[must_use]
     pub fn with_audiences(self, audiences: Vec<String>) -> Self {
         Self { audiences: audiences.into(), ..self }
+    }
+
+    /// The caller as `user`, by the same credential.
+    #[must_use]
+    pub fn acting_as(&self, user: UserInfo) -> Self {
+        Self::new(user, self.method)
+    }
+
+    /// Whether the request has no credential.
+    pub fn is_anonymous(&self) -> bool {
+        self.method == ANONYMOUS
     }
 
     /// Those of the audiences it was presented to for which the credential is valid. Empty if the credential

@@ -38,12 +38,8 @@ impl CertificateAuthenticator {
     /// Trusts every certificate in the PEM files. `vocabulary` names the extra attribute that identifies the
     /// certificate.
     pub fn from_files(files: &[PathBuf], vocabulary: &Vocabulary) -> Result<Self, AuthError> {
-        let mut anchors = Vec::new();
-        for file in files {
-            anchors.extend(read_anchors(file)?);
-        }
         let credential_id_key = format!("authentication.{}/credential-id", vocabulary.group_suffix);
-        Ok(Self { anchors: anchors.into(), credential_id_key })
+        Ok(Self { anchors: read_anchors(files)?, credential_id_key })
     }
 
     fn identify(&self, peer: &PeerCertificates, now: UnixTime) -> Result<Option<Authenticated>, AuthError> {
@@ -56,7 +52,7 @@ impl CertificateAuthenticator {
             return Ok(Some(verified.identity.clone()));
         }
         drop(known);
-        self.verify(leaf, intermediates, now)?;
+        verify(&self.anchors, leaf, intermediates, now)?;
         let identity = Authenticated::new(self.user(leaf)?, "certificate");
         let until = earliest_end(&peer.chain)?;
         let verified = Verified { identity: identity.clone(), until, by: Arc::clone(&self.anchors) };
@@ -65,40 +61,13 @@ impl CertificateAuthenticator {
         Ok(Some(identity))
     }
 
-    fn verify(
-        &self,
-        leaf: &CertificateDer<'_>,
-        intermediates: &[CertificateDer<'_>],
-        now: UnixTime,
-    ) -> Result<(), AuthError> {
-        EndEntityCert::try_from(leaf)
-            .and_then(|leaf| {
-                let usage = KeyUsage::client_auth();
-                leaf.verify_for_usage(
-                    ALL_VERIFICATION_ALGS,
-                    &self.anchors,
-                    intermediates,
-                    now,
-                    usage,
-                    None,
-                    None,
-                )
-                .map(drop)
-            })
-            .map_err(|error| invalid(error.to_string()))
-    }
-
     fn user(&self, leaf: &CertificateDer<'_>) -> Result<UserInfo, AuthError> {
         let certificate = parse(leaf)?;
-        let subject = certificate.subject();
-        let name = match subject.iter_common_name().last() {
-            Some(name) => text(name)?,
-            None => "",
-        };
+        let name = common_name(&certificate)?;
         if name.is_empty() {
             return Err(invalid("its subject has no common name"));
         }
-        let groups = subject.iter_organization().map(|group| text(group).map(str::to_owned));
+        let groups = certificate.subject().iter_organization().map(|group| text(group).map(str::to_owned));
         let fingerprint = digest::digest(&digest::SHA256, leaf);
         Ok(UserInfo {
             name: name.to_owned(),
@@ -121,7 +90,16 @@ impl Authenticator for CertificateAuthenticator {
     }
 }
 
-fn read_anchors(file: &Path) -> Result<Vec<TrustAnchor<'static>>, AuthError> {
+/// Every certificate in the PEM files, as an authority.
+pub(super) fn read_anchors(files: &[PathBuf]) -> Result<Arc<[TrustAnchor<'static>]>, AuthError> {
+    let mut anchors = Vec::new();
+    for file in files {
+        anchors.extend(anchors_in(file)?);
+    }
+    Ok(anchors.into())
+}
+
+fn anchors_in(file: &Path) -> Result<Vec<TrustAnchor<'static>>, AuthError> {
     let problem = |problem: String| AuthError::TrustBundle { path: file.to_owned(), problem };
     let pem = std::fs::read(file).map_err(|source| AuthError::Read { path: file.to_owned(), source })?;
     let mut anchors = Vec::new();
@@ -137,7 +115,24 @@ fn read_anchors(file: &Path) -> Result<Vec<TrustAnchor<'static>>, AuthError> {
     Ok(anchors)
 }
 
-fn earliest_end(chain: &[CertificateDer<'_>]) -> Result<UnixTime, AuthError> {
+/// Whether one of the authorities vouches for a client's certificate.
+pub(super) fn verify(
+    anchors: &[TrustAnchor<'_>],
+    leaf: &CertificateDer<'_>,
+    intermediates: &[CertificateDer<'_>],
+    now: UnixTime,
+) -> Result<(), AuthError> {
+    EndEntityCert::try_from(leaf)
+        .and_then(|leaf| {
+            let usage = KeyUsage::client_auth();
+            leaf.verify_for_usage(ALL_VERIFICATION_ALGS, anchors, intermediates, now, usage, None, None)
+                .map(drop)
+        })
+        .map_err(|error| invalid(error.to_string()))
+}
+
+/// When the first of the certificates ends.
+pub(super) fn earliest_end(chain: &[CertificateDer<'_>]) -> Result<UnixTime, AuthError> {
     let mut earliest = u64::MAX;
     for certificate in chain {
         // A time before 1970 counts as 1970: both are in the past.
@@ -147,11 +142,16 @@ fn earliest_end(chain: &[CertificateDer<'_>]) -> Result<UnixTime, AuthError> {
     Ok(UnixTime::since_unix_epoch(Duration::from_secs(earliest)))
 }
 
-fn parse<'c>(certificate: &'c CertificateDer<'_>) -> Result<X509Certificate<'c>, AuthError> {
+pub(super) fn parse<'c>(certificate: &'c CertificateDer<'_>) -> Result<X509Certificate<'c>, AuthError> {
     match X509Certificate::from_der(certificate) {
         Ok((_, parsed)) => Ok(parsed),
         Err(error) => Err(invalid(error.to_string())),
     }
+}
+
+/// The common name of the subject; empty if it has none.
+pub(super) fn common_name<'c>(certificate: &'c X509Certificate<'_>) -> Result<&'c str, AuthError> {
+    certificate.subject().iter_common_name().last().map_or(Ok(""), text)
 }
 
 /// A name that cannot be read is an error and not left out, because access rules may depend on it.
@@ -159,7 +159,7 @@ fn text<'c>(attribute: &AttributeTypeAndValue<'c>) -> Result<&'c str, AuthError>
     attribute.as_str().map_err(|_| invalid("its subject holds a name in an unknown encoding"))
 }
 
-fn invalid(problem: impl Into<Cow<'static, str>>) -> AuthError {
+pub(super) fn invalid(problem: impl Into<Cow<'static, str>>) -> AuthError {
     AuthError::Certificate { problem: problem.into().into_owned() }
 }
 

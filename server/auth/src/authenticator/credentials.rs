@@ -18,6 +18,16 @@ pub struct Credentials<'a> {
     now: UnixTime,
     audiences: &'a [String],
     path: &'a str,
+    headers: Option<&'a dyn Headers>,
+}
+
+/// The headers of a request.
+pub trait Headers: Sync {
+    /// The values of a header; the name is in lower case.
+    fn values<'a>(&'a self, name: &'a str) -> Box<dyn Iterator<Item = &'a [u8]> + 'a>;
+
+    /// The headers that begin so, each with the rest of its name. All names are in lower case.
+    fn with_prefix<'a>(&'a self, prefix: &'a str) -> Box<dyn Iterator<Item = (&'a str, &'a [u8])> + 'a>;
 }
 
 impl<'a> Credentials<'a> {
@@ -35,7 +45,19 @@ impl<'a> Credentials<'a> {
             now: UnixTime::since_unix_epoch(since_epoch),
             audiences: &[],
             path: "",
+            headers: None,
         }
+    }
+
+    /// The same credentials, with the headers in which a proxy may name the user.
+    #[must_use]
+    pub fn with_headers(self, headers: &'a dyn Headers) -> Self {
+        Self { headers: Some(headers), ..self }
+    }
+
+    /// The headers of the request, if it has any.
+    pub fn headers(&self) -> Option<&'a dyn Headers> {
+        self.headers
     }
 
     /// The same credentials, presented to one of these audiences instead of this server.

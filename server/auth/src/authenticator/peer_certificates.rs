@@ -14,6 +14,16 @@ use super::authenticated::Authenticated;
 pub struct PeerCertificates {
     pub(super) chain: Vec<CertificateDer<'static>>,
     pub(super) verified: RwLock<Option<Verified>>,
+    /// Whether they are those of a proxy that authenticates users.
+    pub(super) proxy: RwLock<Option<TrustedProxy>>,
+}
+
+/// A proxy that was verified, and for how long that holds.
+#[derive(Debug)]
+pub(super) struct TrustedProxy {
+    pub(super) until: UnixTime,
+    /// The authorities that were trusted.
+    pub(super) by: Arc<[TrustAnchor<'static>]>,
 }
 
 /// A verified identity, and for how long it holds.
@@ -28,7 +38,7 @@ pub(super) struct Verified {
 impl PeerCertificates {
     /// The client's own certificate comes first, then the intermediate ones.
     pub fn new(chain: Vec<CertificateDer<'static>>) -> Self {
-        Self { chain, verified: RwLock::default() }
+        Self { chain, ..Self::default() }
     }
 
     /// Whether the client presented none.

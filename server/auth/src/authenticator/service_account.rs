@@ -17,8 +17,7 @@ use crate::{
     error::AuthError,
     kept_answers::{self, KeptAnswers},
     service_account::{
-        Claims, Directory, GROUP_SERVICE_ACCOUNTS, Kind, Named, PrivateClaims, TokenIssuer, invalid,
-        user_name,
+        Claims, Directory, Kind, Named, PrivateClaims, TokenIssuer, groups, invalid, user_name,
     },
     user::UserInfo,
 };
@@ -155,7 +154,7 @@ impl ServiceAccountAuthenticator {
                 add(&format!("{kind}-uid"), uid.clone());
             }
         }
-        let groups = vec![GROUP_SERVICE_ACCOUNTS.to_owned(), format!("{GROUP_SERVICE_ACCOUNTS}:{namespace}")];
+        let groups = groups(namespace);
         Ok(UserInfo { name, uid: serviceaccount.uid.clone(), groups, extra })
     }
 }
