@@ -10,6 +10,7 @@ use orch_auth::{
     authenticator::{Authenticated, Credentials},
     authorization::Authorization,
     authorizer::{self, Attributes, Authorizer as _, Decision, ResourceTarget, selector::Requirement},
+    impersonation::{self, Impersonation},
     user::UserInfo,
 };
 use orch_kinds::selectors;
@@ -17,6 +18,7 @@ use orch_registry::{
     context::Access,
     error::{ApiError, Forbidden, ResourceName, Result},
 };
+use orch_runtime::vocabulary::Vocabulary;
 
 use crate::request::{RequestHead, info::Names, query::Query};
 
@@ -28,6 +30,8 @@ pub struct AccessControl {
     pub authorization: Arc<Authorization>,
     /// Whether authorizers see the selectors of requests.
     pub shows_selectors: bool,
+    /// Names the API group of identities.
+    pub vocabulary: &'static Vocabulary,
 }
 
 /// The selectors of a request about several objects.
@@ -43,6 +47,24 @@ pub enum Refused {
     Forbidden(ApiError),
     /// An authorizer could not find out, and no other one knows.
     Undecided(String),
+}
+
+/// What becomes of somebody who was let in when they are judged again.
+pub enum Standing<T> {
+    /// They are let in as before.
+    Stands(T),
+    /// They are not let in any more.
+    Lost,
+    /// Nobody could find out.
+    Unknown,
+}
+
+/// Why a caller is not taken for somebody else.
+struct NotImpersonated {
+    /// A 403.
+    error: ApiError,
+    /// Whether an authorizer said so; otherwise one could not find out.
+    is_certain: bool,
 }
 
 /// A caller and the names in their request: decides about verbs other than that of the request.
@@ -74,6 +96,67 @@ impl AccessControl {
         })
     }
 
+    /// Who makes a request that was let in before.
+    pub async fn identify(&self, credentials: &Credentials<'_>) -> Standing<Authenticated> {
+        match self.authentication.load_full().authenticate(credentials).resolve().await {
+            Ok(caller) => Standing::Stands(caller),
+            Err(error) if error.is_credential() => Standing::Lost,
+            Err(_) => Standing::Unknown,
+        }
+    }
+
+    /// Whether a request that was let in before is allowed still: to act as `wanted`, and then the request.
+    pub async fn stands(
+        &self,
+        mut caller: Authenticated,
+        wanted: Option<Impersonation>,
+        names: &Names<'_>,
+        path: &str,
+        query: &Query,
+    ) -> Standing<()> {
+        if let Some(wanted) = wanted {
+            match self.acting_as(&caller, wanted).await {
+                Ok(other) => caller = other,
+                Err(NotImpersonated { is_certain: true, .. }) => return Standing::Lost,
+                Err(NotImpersonated { is_certain: false, .. }) => return Standing::Unknown,
+            }
+        }
+        match self.authorize(&caller, names, path, query).await {
+            Ok(()) => Standing::Stands(()),
+            Err(Refused::Forbidden(_)) => Standing::Lost,
+            Err(Refused::Undecided(_)) => Standing::Unknown,
+        }
+    }
+
+    /// The caller as somebody else, where each part of that is allowed.
+    ///
+    /// # Errors
+    /// 403 for the first part that the caller may not impersonate, or for which nobody could find out.
+    pub async fn impersonate(&self, caller: &Authenticated, wanted: Impersonation) -> Result<Authenticated> {
+        let caller_name = &caller.user().name;
+        let other = self.acting_as(caller, wanted).await.map_err(|not| not.error)?;
+        tracing::debug!(caller = caller_name, user = other.user().name, "impersonates");
+        Ok(other)
+    }
+
+    async fn acting_as(
+        &self,
+        caller: &Authenticated,
+        wanted: Impersonation,
+    ) -> std::result::Result<Authenticated, NotImpersonated> {
+        let group = format!("authentication.{}", self.vocabulary.group_suffix);
+        for target in wanted.targets(&group) {
+            let target = authorizer::Target::Resource(target);
+            let attributes = Attributes { user: caller.user(), verb: impersonation::VERB, target };
+            let decision = self.authorization.authorize(&attributes).resolve().await;
+            if !decision.is_allowed() {
+                let is_certain = !matches!(decision, Decision::Failed { .. });
+                return Err(NotImpersonated { error: forbidden(&attributes, &decision), is_certain });
+            }
+        }
+        Ok(caller.acting_as(wanted.into_user()))
+    }
+
     /// Checks one access.
     ///
     /// # Errors
@@ -99,7 +182,7 @@ impl AccessControl {
         match decision {
             Decision::Allow { .. } => Ok(()),
             Decision::Deny { .. } | Decision::NoOpinion { .. } => {
-                Err(Refused::Forbidden(forbidden(caller, names, path, &decision)))
+                Err(Refused::Forbidden(forbidden(&attributes, &decision)))
             }
             Decision::Failed { problem, .. } => Err(Refused::Undecided(problem)),
         }
@@ -151,33 +234,38 @@ fn record_decision(record: &Record, decision: &Decision) {
 }
 
 /// The refusal of a caller, worded as by the reference, which escapes the message as for HTML.
-fn forbidden(caller: &Authenticated, names: &Names<'_>, path: &str, decision: &Decision) -> ApiError {
-    let user = &caller.user().name;
-    let resource = ResourceName { group: names.group.to_string(), resource: names.resource.to_string() };
-    let mut message = if names.is_resource {
-        let subject = match names.name.as_ref() {
-            "" => resource.qualified(),
-            name => format!("{} \"{name}\"", resource.qualified()),
-        };
-        let what = match names.subresource.as_ref() {
-            "" => names.resource.to_string(),
-            subresource => format!("{}/{subresource}", names.resource),
-        };
-        let scope = match names.namespace.as_ref() {
-            "" => "at the cluster scope".to_owned(),
-            namespace => format!("in the namespace \"{namespace}\""),
-        };
-        let (verb, group) = (&names.verb, &names.group);
-        format!(
-            "{subject} is forbidden: User \"{user}\" cannot {verb} resource \"{what}\" \
-             in API group \"{group}\" {scope}"
-        )
-    } else {
-        format!("forbidden: User \"{user}\" cannot {} path \"{path}\"", names.verb)
+fn forbidden(attributes: &Attributes<'_>, decision: &Decision) -> ApiError {
+    let (user, verb) = (&attributes.user.name, attributes.verb);
+    let (resource, name, mut message) = match attributes.target {
+        authorizer::Target::Resource(target) => {
+            let ResourceTarget { group, subresource, namespace, name, .. } = target;
+            let resource = ResourceName { group: group.to_owned(), resource: target.resource.to_owned() };
+            let subject = match name {
+                "" => resource.qualified(),
+                name => format!("{} \"{name}\"", resource.qualified()),
+            };
+            let what = match subresource {
+                "" => target.resource.to_owned(),
+                subresource => format!("{}/{subresource}", target.resource),
+            };
+            let scope = match namespace {
+                "" => "at the cluster scope".to_owned(),
+                namespace => format!("in the namespace \"{namespace}\""),
+            };
+            let message = format!(
+                "{subject} is forbidden: User \"{user}\" cannot {verb} resource \"{what}\" \
+                 in API group \"{group}\" {scope}"
+            );
+            (resource, name, message)
+        }
+        authorizer::Target::Path(path) => {
+            let nothing = ResourceName { group: String::new(), resource: String::new() };
+            (nothing, "", format!("forbidden: User \"{user}\" cannot {verb} path \"{path}\""))
+        }
     };
     if !decision.reason().is_empty() {
         message = format!("{message}: {}", decision.reason());
     }
     let message = message.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    ApiError::Forbidden(Box::new(Forbidden { resource, name: names.name.to_string(), message, cause: None }))
+    ApiError::Forbidden(Box::new(Forbidden { resource, name: name.to_owned(), message, cause: None }))
 }

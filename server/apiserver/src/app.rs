@@ -16,6 +16,8 @@ use crate::{
     large_work::LargeWork,
     limits::{Limits, MemoryLimit},
     metrics::Metrics,
+    open_watches::OpenWatches,
+    request::identity_headers::IdentityHeaders,
 };
 
 /// One value that all requests share.
@@ -30,6 +32,8 @@ pub struct App {
     pub operations: Operations,
     /// All paths that are not resources: probes, metrics, documents, and a program's own routes.
     pub documents: Router,
+    /// Headers that `documents` does not get.
+    pub identity_headers: IdentityHeaders,
     /// The media types that are read and written.
     pub media_types: Arc<MediaTypes>,
     /// The groups of metadata-only forms and tables, in the spelling of each vocabulary.
@@ -38,6 +42,8 @@ pub struct App {
     pub metrics: Metrics,
     /// Where requests run that compute for long.
     pub large_work: LargeWork,
+    /// Watches that have begun.
+    pub open_watches: Arc<OpenWatches>,
     /// How much clients may use at a time.
     pub limits: Limits,
     /// How the server is shared out among requests.

@@ -24,6 +24,7 @@ mod duration;
 mod in_flight;
 mod logging;
 mod oidc;
+mod proxy;
 mod serving;
 mod size;
 mod storage;
@@ -175,18 +176,19 @@ impl Flags {
             .iter()
             .find(|vocabulary| vocabulary.name == self.api.vocabulary)
             .expect("the parser accepts only names of vocabularies");
+        let authorization = self.authorization.check()?;
+        let feature_gates = FeatureGates::parse(&self.api.feature_gates)
+            .map_err(|problem| StartError::configuration("--feature-gates", problem))?;
         Ok(Config {
             serving: self.serving.check()?,
             in_flight: self.in_flight.check()?,
-            authentication: self.authentication.check()?,
-            authorization: self.authorization.check()?,
-            audit: self.audit.check(vocabulary)?,
+            authentication: self.authentication.check(&authorization.modes, &feature_gates)?,
+            authorization,
             storage: self.storage.check(),
             logging: self.logging.check()?,
             enablement: Enablement::parse(&self.api.runtime_config)
                 .map_err(|problem| StartError::configuration("--runtime-config", problem))?,
-            feature_gates: FeatureGates::parse(&self.api.feature_gates)
-                .map_err(|problem| StartError::configuration("--feature-gates", problem))?,
+            feature_gates,
             admission: AdmissionConfig {
                 enabled: self.api.enable_admission_plugins,
                 disabled: self.api.disable_admission_plugins,

@@ -6,17 +6,16 @@
 //! 3. **metrics**: count the request and its answer;
 //! 4. **media type of a Status**: whichever layer below refuses, the Status is written as the client accepts
 //!    it;
-//! 5. **end of the audit record**: of every answer, also of those that the layers below refuse;
-//! 6. **deadline**: for everything but watches, earlier where the client says so;
-//! 7. **panic**: becomes an answer of 500, so that it ends neither the process nor the connection;
-//! 8. **framing**: requests that a proxy in front could read differently are refused;
-//! 9. **limits** of the address and of all clients, **authenticate**, limits of the user, beginning of the
-//!    audit record, its **turn**, **authorize**, memory: before the body is read, so that what is refused or
-//!    waits costs little; requests that are not allowed wait for their turn too, because finding that out is
-//!    work;
-//! 10. **body limit**: handlers that need the body read it whole, up to a limit; what they leave is read and
-//!     dropped, so that the client gets its answer;
-//! 11. the handler of [`routes`](crate::routes).
+//! 5. **deadline**: for everything but watches, earlier where the client says so;
+//! 6. **panic**: becomes an answer of 500, so that it ends neither the process nor the connection;
+//! 7. **framing**: requests that a proxy in front could read differently are refused;
+//! 8. **limits** of the address and of all clients, **authenticate**, limits of the user, **impersonate**, its
+//!    **turn**, **authorize**, memory: before the body is read, so that what is refused or waits costs little;
+//!    requests that are not allowed wait for their turn too, because finding that out is work. Limits count for
+//!    the user who was authenticated, whoever the request is made as; its turn is that of who it is made as;
+//! 9. **body limit**: handlers that need the body read it whole, up to a limit; what they leave is read and
+//!    dropped, so that the client gets its answer;
+//! 10. the handler of [`routes`](crate::routes).
 
 use std::{
     panic::AssertUnwindSafe,
@@ -27,10 +26,12 @@ use std::{
 
 use axum::{body::Body, response::Response};
 use futures_util::FutureExt;
-use http::{HeaderName, HeaderValue, Method, Request, Version, header, request::Parts};
-use http_body_util::BodyExt;
+use http::{HeaderName, HeaderValue, Method, Request, StatusCode, Version, header, request::Parts};
 use hyper::body::{Body as _, Incoming};
-use orch_auth::authenticator::{Authenticated, Credentials};
+use orch_auth::{
+    authenticator::{Authenticated, Credentials},
+    impersonation::Impersonation,
+};
 use orch_listener::Connection;
 use orch_machinery::media_type::{PatchKind, patch_kind};
 use orch_registry::{
@@ -46,12 +47,14 @@ use crate::{
     audit::RequestAudit,
     config::REQUESTS,
     documents::health,
-    limits::{Peer, Shares, Supply},
+    limits::{Peer, Supply},
     metrics::{DryRun, RequestLabels},
     request::{
         RequestHead,
         body::RequestBody,
-        framing, impersonation,
+        framing,
+        identity_headers::View,
+        impersonation,
         info::{RequestInfo, Route},
         query::Query,
     },
@@ -102,7 +105,7 @@ fn log(parts: &Parts, response: &Response, audit_id: &HeaderValue, started: Inst
 /// Reads the request line and counts the answer.
 async fn measured(
     app: &Arc<App>,
-    connection: &Connection<Peer>,
+    connection: &Arc<Connection<Peer>>,
     parts: &Parts,
     body: Incoming,
     audit: &RequestAudit<'_>,
@@ -177,7 +180,7 @@ fn without_body(response: &mut Response) {
 /// Authenticates and authorizes the request before it is answered.
 async fn guarded(
     app: &Arc<App>,
-    connection: &Connection<Peer>,
+    connection: &Arc<Connection<Peer>>,
     head: RequestHead<'_>,
     body: &mut RequestBody,
     audit: &RequestAudit<'_>,
@@ -197,66 +200,115 @@ async fn guarded(
         Err(error) => return refusal(error),
     };
     let authorization = parts.headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
+    let headers = View(&parts.headers);
     let credentials = Credentials::new(&connection.peer().certificates, authorization, SystemTime::now())
-        .at(parts.uri.path());
+        .at(parts.uri.path())
+        .with_headers(&headers);
     let hint = credentials.warning();
     let mut response = match app.access.authenticate(&credentials).await {
-        Ok(_) if impersonation::is_asked_for(&parts.headers) => forbidden(impersonation::refusal()),
         Ok(caller) => {
             if let (Some(supply), Some(shares)) = (supply, &mut shares)
                 && let Err(error) = app.limits.identify(shares, supply, connection, caller.user())
             {
                 return refusal(error);
             }
-            if audit.is_on()
-                && let Err(refused) = Box::pin(audit.received(head, &caller)).await
-            {
-                return refused;
-            }
-            let head = RequestHead { record: audit.record(), ..head };
-            match turns::take(app, connection, &caller, head).await {
-                Ok(pass) => {
-                    let response = authorized(app, connection, &caller, head, body).await;
-                    pass.answered(app, head, response)
+            match impersonation::wanted(&parts.headers) {
+                Ok(None) => in_turn(app, connection, &caller, &caller, head, body).await,
+                Ok(Some(wanted)) => {
+                    Box::pin(impersonated(app, connection, &caller, wanted, head, body)).await
                 }
-                Err(refused) => *refused,
+                Err(error) => refusal(error),
             }
         }
         Err(error) => {
-            // Unauthenticated clients do not keep an HTTP/2 connection: opening and resetting streams costs
-            // them less than answering costs the server (rapid reset, CVE-2023-44487).
-            if parts.version == Version::HTTP_2 {
-                connection.close_when_answered();
-            }
+            dismiss(connection, parts);
             refusal(error)
         }
     };
     warning::warn(&mut response, hint.map(str::to_owned).as_slice());
     match shares {
-        Some(shares) if supply == Some(Supply::Watches) => holding(response, shares),
+        Some(shares) if supply == Some(Supply::Watches) && response.status() == StatusCode::OK => response
+            .map(|events| app.open_watches.guard(connection, parts, &app.identity_headers, events, shares)),
         _ => response,
     }
 }
 
-/// Answers a request whose turn it is, where the caller may make it.
-async fn authorized(
+/// Answers a request as somebody else, where the sender may be that.
+async fn impersonated(
     app: &Arc<App>,
-    connection: &Connection<Peer>,
+    connection: &Arc<Connection<Peer>>,
+    sender: &Authenticated,
+    wanted: Impersonation,
+    head: RequestHead<'_>,
+    body: &mut RequestBody,
+) -> Response {
+    match app.access.impersonate(sender, wanted).await {
+        Ok(caller) => in_turn(app, connection, sender, &caller, head, body).await,
+        Err(error) => turned_away(connection, head.parts, sender, error),
+    }
+}
+
+/// Answers a request of `caller`, which is the sender or who they impersonate, when it is its turn.
+async fn in_turn(
+    app: &Arc<App>,
+    connection: &Arc<Connection<Peer>>,
+    sender: &Authenticated,
     caller: &Authenticated,
     head: RequestHead<'_>,
     body: &mut RequestBody,
 ) -> Response {
-    match app.access.authorize(caller, head).await {
-        Ok(()) => admitted(app, connection, caller, head, body).await,
-        Err(Refused::Forbidden(error)) => forbidden(error),
-        Err(Refused::Undecided(problem)) => undecided(&head.parts.uri.to_string(), &problem),
+    match turns::take(app, connection, caller, head).await {
+        Ok(pass) => {
+            let response = permitted(app, connection, sender, caller, head, body).await;
+            pass.answered(app, head, response)
+        }
+        Err(refused) => *refused,
+    }
+}
+
+/// Authorizes a request before it is answered.
+async fn permitted(
+    app: &Arc<App>,
+    connection: &Arc<Connection<Peer>>,
+    sender: &Authenticated,
+    caller: &Authenticated,
+    head: RequestHead<'_>,
+    body: &mut RequestBody,
+) -> Response {
+    let (names, parts) = (&head.info.names, head.parts);
+    match app.access.authorize(caller, names, parts.uri.path(), head.query).await {
+        Ok(()) => admitted(app, connection, sender, caller, head, body).await,
+        Err(Refused::Forbidden(error)) => turned_away(connection, parts, sender, error),
+        Err(Refused::Undecided(problem)) => undecided(&parts.uri.to_string(), &problem),
+    }
+}
+
+/// The answer to somebody who may not do what they ask.
+fn turned_away(
+    connection: &Connection<Peer>,
+    parts: &Parts,
+    sender: &Authenticated,
+    error: ApiError,
+) -> Response {
+    if sender.is_anonymous() {
+        dismiss(connection, parts);
+    }
+    forbidden(error)
+}
+
+/// Clients that are refused and have no credential do not keep an HTTP/2 connection: opening and resetting
+/// streams costs them less than answering costs the server (rapid reset, CVE-2023-44487).
+fn dismiss(connection: &Connection<Peer>, parts: &Parts) {
+    if parts.version == Version::HTTP_2 {
+        connection.close_when_answered();
     }
 }
 
 /// Answers an authorized request, where there is memory for it.
 async fn admitted(
     app: &Arc<App>,
-    connection: &Connection<Peer>,
+    connection: &Arc<Connection<Peer>>,
+    sender: &Authenticated,
     caller: &Authenticated,
     head: RequestHead<'_>,
     body: &mut RequestBody,
@@ -268,7 +320,7 @@ async fn admitted(
         return refusal(error);
     }
     if !body.is_empty() {
-        match app.limits.body(connection, caller.user()) {
+        match app.limits.body(connection, sender.user()) {
             Ok(shares) => body.count_in(shares),
             Err(error) => return refusal(error),
         }
@@ -283,16 +335,6 @@ fn supply(head: RequestHead<'_>) -> Option<Supply> {
         Route::NonResource if health::is_probe(head.parts.uri.path()) => None,
         _ => Some(Supply::Requests),
     }
-}
-
-/// The same answer, whose shares are in use as long as its body.
-fn holding(response: Response, shares: Shares) -> Response {
-    response.map(|body| {
-        Body::new(body.map_frame(move |frame| {
-            let _held = &shares;
-            frame
-        }))
-    })
 }
 
 /// The message of a refusal repeats what the client sent, so browsers must not guess another content type.

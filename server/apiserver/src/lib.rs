@@ -25,7 +25,7 @@ mod large_work;
 mod layers;
 mod limits;
 mod metrics;
-mod probes;
+mod open_watches;
 pub mod request;
 mod response;
 pub mod routes;
@@ -35,6 +35,7 @@ pub mod start_error;
 #[cfg(test)]
 mod test_catalog;
 mod turns;
+mod watch_review;
 
 pub use command::{main_with, run};
 pub use server::Server;

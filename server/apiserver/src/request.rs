@@ -3,6 +3,7 @@
 pub mod body;
 pub mod deletion;
 pub mod framing;
+pub mod identity_headers;
 pub mod impersonation;
 pub mod info;
 pub mod listing;

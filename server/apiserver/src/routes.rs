@@ -238,7 +238,9 @@ async fn create(
 
 /// Answers a path that is not a resource.
 async fn documents(app: &App, caller: &Authenticated, parts: &Parts, body: &mut RequestBody) -> Response {
-    let mut request = Request::from_parts(parts.clone(), body.hand_on());
+    let mut parts = parts.clone();
+    app.identity_headers.remove(&mut parts.headers);
+    let mut request = Request::from_parts(parts, body.hand_on());
     request.extensions_mut().insert(RouteCaller(Arc::clone(caller.user())));
     match app.documents.clone().call(request).await {
         Ok(response) => response,

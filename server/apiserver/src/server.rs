@@ -33,7 +33,9 @@ use orch_controllers::{
 };
 use orch_kinds::{
     Services,
-    sources::{AccountDirectory, bootstrap_secrets::BootstrapSecrets, flow_control::FlowControl, policies},
+    sources::{
+        AccountDirectory, bootstrap_secrets::BootstrapSecrets, flow_control::FlowControl, policies, standing,
+    },
 };
 use orch_listener::{ListenError, Listener};
 use orch_machinery::media_type::MediaTypes;
@@ -77,10 +79,11 @@ use crate::{
     layers,
     limits::{Limits, MemoryLimit, Peer},
     metrics::Metrics,
-    probes,
+    request::identity_headers::IdentityHeaders,
     response::status,
     shutdown::Steps,
     start_error::StartError,
+    watch_review,
 };
 
 /// How long the first requests wait for controllers.
@@ -111,7 +114,7 @@ pub struct Running {
     /// For new connections.
     tls: Arc<ArcSwap<ServerConfig>>,
     controllers: Runner,
-    /// Reads certificates and tokens again when their files change.
+    /// Reads certificates and tokens again when their files change, and ends watches.
     following: Pin<Box<dyn Future<Output = ()> + Send>>,
     /// Probes wait for it.
     informers: Hook,
@@ -256,7 +259,8 @@ impl Server {
 
         let gates = self.config.feature_gates.clone();
         let clock = Arc::new(SystemClock);
-        let core = Arc::new(Core::new(objects, clock, gates, admission, continue_key, stopping.clone()));
+        let core = Core::new(objects, clock, gates, admission, continue_key, stopping.clone());
+        let core = Arc::new(core.with_min_watch_time(self.config.serving.min_request_timeout));
         create_first_objects(&core, &own_service).await?;
 
         let metrics = metrics(started, &core, controllers.monitor());
@@ -266,12 +270,14 @@ impl Server {
         }
         let following = self.following(following, followed, modes, &metrics, &stopping);
         metrics.show_history(self.config.storage.history_retention, &storage);
-        let health = probes::checks(&self.config.serving, &storage, &told, &controllers.monitor());
-        let informers = health.register_hook("generic-apiserver-start-informers");
-        let shutdown = Steps::of(&self.config.serving);
-        let app = self.app(core, access, metrics, health, issuer, listener.local_address());
-        let app = Arc::new(App { audit, ..app });
-        Ok(Running { app, site, listener, tls, controllers, following, informers, shutdown, told, stop })
+        let health = checks(&storage, &stopping, &controllers.monitor());
+        let standing = standing::standing(core.objects());
+        let app = Arc::new(self.app(core, access, metrics, health, issuer, listener.local_address()));
+        let watches = watch_review::follow(Arc::clone(&app), standing, stopping.clone());
+        let following = Box::pin(async move {
+            tokio::join!(following, watches);
+        });
+        Ok(Running { app, site, listener, tls, controllers, following, stopping })
     }
 
     /// How the server is shared out among requests.
@@ -375,6 +381,7 @@ impl Server {
                 [Box::new(Arc::clone(&modes.current)) as Box<dyn Authorizer>],
             )),
             shows_selectors: self.config.feature_gates.is_on(&AUTHORIZE_WITH_SELECTORS),
+            vocabulary: self.config.vocabulary,
         }
     }
 
@@ -432,16 +439,19 @@ impl Server {
             version: Version::new(),
             core: Arc::clone(&core),
         };
+        let proxy = self.config.authentication.proxy.as_ref();
         App {
             core,
             access,
             audit: None,
             operations: self.operations,
             documents: documents::router(documents, self.router),
+            identity_headers: IdentityHeaders::new(proxy.map(|proxy| &proxy.headers)),
             media_types,
             meta_groups: catalog.meta_groups(),
             metrics,
             large_work: LargeWork::new(),
+            open_watches: Arc::default(),
             limits: Limits::default(),
             sharing,
             memory: MemoryLimit::new(self.config.serving.memory_limit),

@@ -5,6 +5,7 @@ pub mod bootstrap_secrets;
 pub mod flow_control;
 pub mod node_graph;
 pub mod policies;
+pub mod standing;
 
 use std::sync::Arc;
 

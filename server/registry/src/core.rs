@@ -1,7 +1,7 @@
 //! What every verb works on: the objects, the time, the feature gates, admission and the key of continue
 //! tokens.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use orch_runtime::{scalar::Time, vocabulary::Vocabulary};
 use orch_storage::{Clock, Storage};
@@ -20,7 +20,11 @@ pub struct Core {
     admission: AdmissionChain,
     continue_key: TokenKey,
     stopping: watch::Receiver<bool>,
+    min_watch_time: Duration,
 }
+
+/// How long a watch lives at least, where neither the client nor the operator says.
+const MIN_WATCH_TIME: Duration = Duration::from_mins(30);
 
 impl Core {
     /// `stopping` becomes true when the server starts to shut down; watches end then.
@@ -32,7 +36,19 @@ impl Core {
         continue_key: TokenKey,
         stopping: watch::Receiver<bool>,
     ) -> Self {
-        Core { objects, clock, gates, admission, continue_key, stopping }
+        let min_watch_time = MIN_WATCH_TIME;
+        Core { objects, clock, gates, admission, continue_key, stopping, min_watch_time }
+    }
+
+    /// The same, where a watch lives at least so long if the client does not say how long.
+    #[must_use]
+    pub fn with_min_watch_time(self, min_watch_time: Duration) -> Self {
+        Core { min_watch_time, ..self }
+    }
+
+    /// How long a watch lives at least, where the client does not say.
+    pub fn min_watch_time(&self) -> Duration {
+        self.min_watch_time
     }
 
     /// The stored objects.

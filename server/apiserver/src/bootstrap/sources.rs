@@ -59,10 +59,16 @@ impl Sources {
     pub fn load(&self, now: SystemTime) -> Result<Loaded, StartError> {
         let certificate = ServingCertificate::load(&self.serving, &self.authority, now)?;
         let token_file = self.authentication.token_file.as_ref();
+        let proxy_file = self.authentication.proxy.as_ref().map(|proxy| &proxy.ca_file);
         let authentication = Authentication::new(&self.authentication, self.vocabulary).map_err(|error| {
             let flag = match &error {
                 AuthError::Read { path, .. } if token_file == Some(path) => "--token-auth-file",
                 AuthError::TokenFile { .. } => "--token-auth-file",
+                AuthError::Read { path, .. } | AuthError::TrustBundle { path, .. }
+                    if proxy_file == Some(path) =>
+                {
+                    "--requestheader-client-ca-file"
+                }
                 _ => "--client-ca-file",
             };
             StartError::caused(flag, &error)
@@ -73,7 +79,9 @@ impl Sources {
     fn stamps(&self) -> Stamps {
         let served = self.serving.tls_files.iter().flat_map(|files| [&files.certificate, &files.private_key]);
         let trusted = self.authentication.client_ca_files.iter();
-        served.chain(trusted).chain(&self.authentication.token_file).map(|file| stamp(file)).collect()
+        let proxy = self.authentication.proxy.iter().map(|proxy| &proxy.ca_file);
+        let files = served.chain(trusted).chain(proxy).chain(&self.authentication.token_file);
+        files.map(|file| stamp(file)).collect()
     }
 }
 

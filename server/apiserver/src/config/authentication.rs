@@ -8,10 +8,12 @@ use clap::{
 };
 use orch_auth::{
     authentication::AuthenticationConfig,
+    authorization::Mode,
     service_account::{TokenConfig, is_https_url},
 };
+use orch_registry::feature_gates::{FeatureGates, PROXY_UID};
 
-use super::{duration::positive, oidc::OidcFlags, token_webhook::TokenWebhookFlags};
+use super::{duration::positive, oidc::OidcFlags, proxy::ProxyFlags, token_webhook::TokenWebhookFlags};
 use crate::start_error::StartError;
 
 /// Flags about authentication.
@@ -25,6 +27,7 @@ pub struct AuthenticationFlags {
     #[arg(long, value_name = "FILE")]
     token_auth_file: Option<PathBuf>,
     /// Whether requests without credentials are made by the user system:anonymous instead of being refused.
+    /// true, unless it is given or a mode of --authorization-mode allows everything.
     #[arg(
         long,
         value_name = "BOOL",
@@ -36,6 +39,8 @@ pub struct AuthenticationFlags {
         hide_possible_values = true,
     )]
     anonymous_auth: Option<bool>,
+    #[command(flatten)]
+    proxy: ProxyFlags,
     /// Whether bootstrap tokens are accepted: each has a secret in the system namespace.
     #[arg(
         long,
@@ -97,16 +102,18 @@ pub struct AuthenticationFlags {
 }
 
 impl AuthenticationFlags {
-    /// Checks issuers, URLs and lifetimes.
-    pub fn check(self) -> Result<AuthenticationConfig, StartError> {
+    /// Checks issuers, URLs, lifetimes and the flags of the proxy. Under the mode `AlwaysAllow` callers without
+    /// credentials would be let in to everything, so there they are let in only where the operator says so.
+    pub fn check(self, modes: &[Mode], gates: &FeatureGates) -> Result<AuthenticationConfig, StartError> {
         if let Some(flag) = self.oidc.given().filter(|_| self.authentication_config.is_some()) {
             return Err(StartError::configuration(flag, "cannot be given with --authentication-config"));
         }
         let tokens = self.tokens()?;
         Ok(AuthenticationConfig {
             client_ca_files: self.client_ca_file.into_iter().collect(),
+            proxy: self.proxy.check(gates.is_on(&PROXY_UID))?,
             token_file: self.token_auth_file,
-            anonymous: self.anonymous_auth.unwrap_or(false),
+            anonymous: self.anonymous_auth.unwrap_or(!modes.contains(&Mode::AlwaysAllow)),
             anonymous_is_given: self.anonymous_auth.is_some(),
             bootstrap_tokens: self.enable_bootstrap_token_auth,
             tokens,

@@ -39,6 +39,10 @@ pub struct ServingFlags {
     /// How long a request may take before it is answered with 504; watches are exempt.
     #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = duration::positive)]
     request_timeout: Duration,
+    /// How long a watch lives at least where its client does not say, as a duration or in seconds; at most
+    /// twice as long, which is spread so that clients do not all come back at once.
+    #[arg(long, value_name = "DURATION", default_value = "30m", value_parser = duration::or_seconds)]
+    min_request_timeout: Duration,
     /// How long a shutdown waits for requests before it cuts them off.
     #[arg(long, value_name = "DURATION", default_value = "20s", value_parser = duration::positive)]
     shutdown_grace_period: Duration,
@@ -94,6 +98,8 @@ pub struct ServingConfig {
     pub tls_files: Option<TlsFiles>,
     /// How long a request other than a watch may take.
     pub request_timeout: Duration,
+    /// How long a watch lives at least where its client does not say.
+    pub min_request_timeout: Duration,
     /// How long a shutdown waits for requests.
     pub shutdown_grace_period: Duration,
     /// How long it goes on after it was told to stop.
@@ -152,6 +158,7 @@ impl ServingFlags {
             external_hostname: self.external_hostname,
             tls_files,
             request_timeout: self.request_timeout,
+            min_request_timeout: self.min_request_timeout,
             shutdown_grace_period: self.shutdown_grace_period,
             shutdown_delay: self.shutdown_delay_duration,
             shutdown_sends_retry_after: self.shutdown_send_retry_after,

@@ -2,12 +2,10 @@
 
 use std::{net::SocketAddr, path::Path, time::Duration};
 
-use orch_audit::backend::{
-    self,
-    log::{Format, Output, Rotation},
-    webhook::Throttle,
+use orch_auth::{
+    authentication::AuthenticationConfig, authenticator::proxy::ProxyHeaders, authorization::Mode,
+    jwt::algorithm::Algorithm,
 };
-use orch_auth::{authorization::Mode, jwt::algorithm::Algorithm};
 use orch_registry::feature_gates::UNSAFE_DELETION;
 use orch_runtime::vocabulary::Vocabulary;
 
@@ -37,7 +35,10 @@ fn no_flags_are_needed() {
     assert_eq!(config.serving.address, "127.0.0.1:6443".parse::<SocketAddr>().unwrap());
     assert_eq!(config.serving.tls_files, None);
     assert_eq!(config.serving.request_timeout, Duration::from_mins(1));
-    assert_eq!(config.authentication, orch_auth::authentication::AuthenticationConfig::default());
+    assert_eq!(
+        config.authentication,
+        AuthenticationConfig { anonymous: true, ..AuthenticationConfig::default() }
+    );
     assert_eq!(config.authorization.modes, [Mode::Node, Mode::Rbac]);
     assert_eq!(config.storage.data_dir, Path::new("orch-data"));
     assert_eq!(config.storage.history_retention, Duration::from_mins(5));
@@ -136,33 +137,62 @@ const IN_FLIGHT: &[(&[&str], Check)] = &[
     (&["--max-mutating-requests-inflight=0"], |c| c.in_flight.mutating == 0),
 ];
 
-/// Flags about serving.
-const SERVING: &[(&[&str], Check)] = &[
-    (&["--bind-address", "::1"], |c| c.serving.address.to_string() == "[::1]:6443"),
-    (&["--secure-port=0"], |c| c.serving.address.port() == 0),
-    (&["--external-hostname", "api.example.com"], |c| {
-        c.serving.external_hostname.as_deref() == Some("api.example.com")
+/// The flags of the proxy that authenticates users.
+const NAMING: &[(&[&str], Check)] = &[
+    (&["--requestheader-client-ca-file=p"], |c| {
+        c.authentication.proxy.as_ref().is_some_and(|proxy| {
+            proxy.ca_file == Path::new("p")
+                && proxy.allowed_names.is_empty()
+                && proxy.headers
+                    == ProxyHeaders {
+                        user: vec!["x-remote-user".to_owned()],
+                        uid: Vec::new(),
+                        group: vec!["x-remote-group".to_owned()],
+                        extra_prefixes: vec!["x-remote-extra-".to_owned()],
+                    }
+        })
     }),
-    (&["--external-hostname", "192.0.2.7"], |c| c.serving.external_hostname.is_some()),
-    (&["--tls-cert-file=a", "--tls-private-key-file=b"], |c| {
-        c.serving
-            .tls_files
-            .as_ref()
-            .is_some_and(|files| files.certificate == Path::new("a") && files.private_key == Path::new("b"))
+    (
+        &[
+            "--requestheader-client-ca-file=p",
+            "--requestheader-allowed-names=front,back",
+            "--requestheader-username-headers=X-User,X-Login",
+            "--requestheader-uid-headers=X-Id",
+            "--requestheader-group-headers=X-Team",
+            "--requestheader-extra-headers-prefix=X-More-",
+            "--feature-gates=RemoteRequestHeaderUID=true",
+        ],
+        |c| {
+            c.authentication.proxy.as_ref().is_some_and(|proxy| {
+                let ProxyHeaders { user, uid, group, extra_prefixes } = &proxy.headers;
+                proxy.allowed_names == ["front", "back"]
+                    && *user == ["x-user", "x-login"]
+                    && [uid, group, extra_prefixes].map(|names| names.join(","))
+                        == ["x-id", "x-team", "x-more-"]
+            })
+        },
+    ),
+    (&["--requestheader-client-ca-file=p", "--feature-gates=AllAlpha=true"], |c| {
+        c.authentication.proxy.as_ref().is_some_and(|proxy| proxy.headers.uid == ["x-remote-uid"])
     }),
-    (&["--request-timeout=90s"], |c| c.serving.request_timeout == Duration::from_secs(90)),
-    (&["--shutdown-delay-duration=70s"], |c| c.serving.shutdown_delay == Duration::from_secs(70)),
-    (&["--shutdown-send-retry-after"], |c| c.serving.shutdown_sends_retry_after),
-    (&["--livez-grace-period=10s"], |c| c.serving.livez_grace_period == Duration::from_secs(10)),
-    (&["--shutdown-grace-period=1s"], |c| c.serving.shutdown_grace_period == Duration::from_secs(1)),
-    (&["--max-connections=7"], |c| c.serving.max_connections == 7),
-    (&["--max-connections-per-address=8"], |c| c.serving.max_connections_per_address == Some(8)),
-    (&["--memory-limit=64MiB"], |c| c.serving.memory_limit == Some(64 << 20)),
 ];
 
 #[test]
 fn every_flag_reaches_the_configuration() {
     let table: &[(&[&str], Check)] = &[
+        (&["--bind-address", "::1"], |c| c.serving.address.to_string() == "[::1]:6443"),
+        (&["--secure-port=0"], |c| c.serving.address.port() == 0),
+        (&["--external-hostname", "api.example.com"], |c| {
+            c.serving.external_hostname.as_deref() == Some("api.example.com")
+        }),
+        (&["--external-hostname", "192.0.2.7"], |c| c.serving.external_hostname.is_some()),
+        (&["--tls-cert-file=a", "--tls-private-key-file=b"], |c| {
+            c.serving.tls_files.as_ref().is_some_and(|files| {
+                files.certificate == Path::new("a") && files.private_key == Path::new("b")
+            })
+        }),
+        (&["--request-timeout=90s"], |c| c.serving.request_timeout == Duration::from_secs(90)),
+        (&["--min-request-timeout=600"], |c| c.serving.min_request_timeout == Duration::from_mins(10)),
         (&["--self-check"], |c| c.storage.self_check),
         (&["--accept-data-loss"], |c| c.storage.accept_data_loss),
         (&["--runtime-config=api/beta=true,v1=false", "--runtime-config=apps/v1"], |c| {
@@ -177,6 +207,10 @@ fn every_flag_reaches_the_configuration() {
         (&["--anonymous-auth=true"], |c| c.authentication.anonymous),
         (&["--anonymous-auth=1"], |c| c.authentication.anonymous),
         (&["--anonymous-auth=false"], |c| !c.authentication.anonymous),
+        (&["--authorization-mode=AlwaysDeny,AlwaysAllow"], |c| !c.authentication.anonymous),
+        (&["--authorization-mode=AlwaysAllow", "--anonymous-auth"], |c| c.authentication.anonymous),
+        (&["--authorization-mode=AlwaysDeny"], |c| c.authentication.anonymous),
+        (&["--authorization-config=a"], |c| c.authentication.anonymous),
         (&["--authorization-mode=ABAC", "--authorization-policy-file=a"], |c| {
             c.authorization.policy_file.as_deref() == Some("a".as_ref())
         }),
@@ -230,7 +264,7 @@ fn every_flag_reaches_the_configuration() {
         (&["--controllers=*,-garbage-collector"], |c| c.controllers == ["*", "-garbage-collector"]),
         (&["--vocabulary=kubernetes"], |c| c.vocabulary.name == "kubernetes"),
     ];
-    let table = || table.iter().chain(SERVING).chain(ASKING).chain(TOKENS).chain(IN_FLIGHT).chain(AUDIT);
+    let table = || table.iter().chain(ASKING).chain(TOKENS).chain(IN_FLIGHT).chain(NAMING);
     for (flags, check) in table() {
         assert!(check(&config(flags)), "{flags:?}");
     }
@@ -267,6 +301,7 @@ const ASKING_MISTAKES: &[(&[&str], &str)] = &[
 ];
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table with a row for each mistake")]
 fn what_is_wrong_is_one_line_with_a_remedy() {
     for (flags, expected) in [
         (&["--nonsense"][..], "unexpected argument '--nonsense' found; --help lists all flags"),
@@ -294,6 +329,26 @@ fn what_is_wrong_is_one_line_with_a_remedy() {
             &["--anonymous-auth=perhaps"],
             "invalid value 'perhaps' for '--anonymous-auth[=<BOOL>]': value was not a boolean; \
              --help lists all flags",
+        ),
+        (
+            &["--requestheader-username-headers=X-User"],
+            "--requestheader-username-headers: needs --requestheader-client-ca-file",
+        ),
+        (
+            &["--requestheader-allowed-names=front"],
+            "--requestheader-allowed-names: needs --requestheader-client-ca-file",
+        ),
+        (
+            &["--requestheader-client-ca-file=a", "--requestheader-allowed-names=front,"],
+            "--requestheader-allowed-names: a name is empty",
+        ),
+        (
+            &["--requestheader-client-ca-file=a", "--requestheader-group-headers=X Team"],
+            "--requestheader-group-headers: \"X Team\" is not the name of a header",
+        ),
+        (
+            &["--requestheader-client-ca-file=a", "--requestheader-uid-headers=X-Id"],
+            "--requestheader-uid-headers: needs --feature-gates=RemoteRequestHeaderUID=true",
         ),
         (
             &["--authorization-mode=RBCA"],

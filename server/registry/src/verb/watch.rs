@@ -1,6 +1,6 @@
 //! GET of a collection with `watch`.
 
-use std::{ops::Range, time::Duration};
+use std::time::Duration;
 
 use rand::RngExt;
 
@@ -13,11 +13,8 @@ use crate::{
     watch_stream::{Initial, WatchStream},
 };
 
-/// A watch without a timeout ends after a random time in this range, in seconds, so that clients do not all
-/// reconnect at once.
-const DEFAULT_SECONDS: Range<u64> = 1800..3600;
-/// No watch lives longer than this, in seconds.
-const MAX_SECONDS: u64 = DEFAULT_SECONDS.end * 24;
+/// No watch lives longer than this, unless the operator lets all live so long.
+const MAX: Duration = Duration::from_hours(24);
 
 /// Starts a watch.
 ///
@@ -39,8 +36,9 @@ pub async fn watch(cx: &RequestContext<'_>, request: WatchRequest<'_>) -> Result
         };
         (None, after)
     };
-    let timeout =
-        request.timeout.unwrap_or_else(|| Duration::from_secs(rand::rng().random_range(DEFAULT_SECONDS)));
-    let timeout = timeout.min(Duration::from_secs(MAX_SECONDS));
+    let least = core.min_watch_time();
+    // Spread, so that clients do not all reconnect at once.
+    let timeout = request.timeout.unwrap_or_else(|| least.mul_f64(rand::rng().random_range(1.0..2.0)));
+    let timeout = timeout.min(MAX.max(2 * least));
     Ok(Answer::Watch(Box::new(WatchStream::start(core, request, initial, after, timeout))))
 }

@@ -1,0 +1,136 @@
+//! Judges open watches again, and ends those that their callers may not have any more.
+//!
+//! A request is judged when it begins, and a watch goes on for up to an hour. So what its judgement takes is
+//! kept: the credential, the headers about identity and the URI. With these it is judged again, as if it came
+//! now. A watch whose credential is refused, whose caller may not impersonate or not watch any more, ends
+//! like one whose time is over; the client asks again and is told why. What cannot be found out, because
+//! another server does not answer, ends nothing.
+//!
+//! When: within about a second after authentication was read anew, or an account, what its tokens are bound
+//! to, a role or a binding was written; all others, such as an expiry or a changed file of authorizers,
+//! within about ten seconds. Where judging all watches takes long, it waits twenty times as long in between,
+//! so that it never needs more than a twentieth of a processor.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant, SystemTime},
+};
+
+use futures_util::future::join_all;
+use http::{HeaderMap, Method};
+use orch_auth::authenticator::{Authenticated, Credentials};
+use orch_storage::Following;
+use tokio::sync::watch;
+
+use crate::{
+    access::Standing,
+    app::App,
+    open_watches::OpenWatch,
+    request::{identity_headers::View, impersonation, info::RequestInfo, query::Query},
+};
+
+/// How often it is asked whether something has changed.
+const TICK: Duration = Duration::from_secs(1);
+/// How often all watches are judged although nothing seems to have changed.
+const PERIOD: Duration = Duration::from_secs(10);
+/// How much longer than judging all watches the rest after it takes.
+const REST: u32 = 20;
+/// How many watches are judged at a time, and before others get the thread.
+const AT_A_TIME: usize = 64;
+
+/// The callers of one round, by connection (0 for one without a certificate) and credential.
+type Callers = Mutex<Known>;
+type Known = HashMap<(usize, Option<Box<[u8]>>), Option<Authenticated>>;
+
+/// Ends watches until the server stops. `standing` tells of stored objects that matter.
+pub async fn follow(app: Arc<App>, standing: Following, mut stopping: watch::Receiver<bool>) {
+    let authentication = &app.access.authentication;
+    let (mut seen, mut judged, mut rest) = (authentication.load_full(), Instant::now(), TICK);
+    loop {
+        tokio::select! {
+            // An error means that the sender is gone, and the server with it.
+            _ = stopping.wait_for(|stopping| *stopping) => return,
+            () = tokio::time::sleep(rest) => {}
+        }
+        let (current, has_news) = (authentication.load_full(), standing.has_news());
+        if !has_news && Arc::ptr_eq(&current, &seen) && judged.elapsed() < PERIOD {
+            rest = TICK;
+            continue;
+        }
+        if has_news {
+            // What is written from here on is news again.
+            drop(standing.news());
+        }
+        seen = current;
+        let begun = Instant::now();
+        judge_all(&app).await;
+        judged = Instant::now();
+        rest = TICK.max(REST * (judged - begun));
+    }
+}
+
+/// Judges all watches once.
+async fn judge_all(app: &App) {
+    let callers = Callers::default();
+    for some in app.open_watches.now().chunks(AT_A_TIME) {
+        join_all(some.iter().map(|watch| judge(app, watch, &callers))).await;
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn judge(app: &App, watch: &OpenWatch, callers: &Callers) {
+    if !may_go_on(app, watch, callers).await {
+        // The query can hold anything.
+        let path = watch.path_and_query().0;
+        tracing::debug!(path, "a watch ends: its caller may not have it any more");
+        watch.end();
+    }
+}
+
+/// Whether the request would be allowed now.
+async fn may_go_on(app: &App, watch: &OpenWatch, callers: &Callers) -> bool {
+    let headers: HeaderMap = watch.headers.iter().cloned().collect();
+    let sender = match sender(app, watch, &headers, callers).await {
+        Standing::Stands(sender) => sender,
+        Standing::Lost => return false,
+        Standing::Unknown => return true,
+    };
+    let (path, query) = watch.path_and_query();
+    let query = Query::parse(query);
+    let info = RequestInfo::parse(app.core.catalog(), &Method::GET, path, &query);
+    // Headers that made sense do so still.
+    let Ok(wanted) = impersonation::wanted(&headers) else { return false };
+    !matches!(app.access.stands(sender, wanted, &info.names, path, &query).await, Standing::Lost)
+}
+
+/// Whose credential it is now. One credential is looked at once in a round, unless a proxy may name users.
+async fn sender(
+    app: &App,
+    watch: &OpenWatch,
+    headers: &HeaderMap,
+    callers: &Callers,
+) -> Standing<Authenticated> {
+    let certificates = &watch.connection.peer().certificates;
+    let by = if certificates.is_empty() { 0 } else { Arc::as_ptr(&watch.connection).addr() };
+    let key = (by, watch.authorization.clone());
+    let is_shared = headers.is_empty() || by == 0;
+    if is_shared && let Some(known) = lock(callers).get(&key) {
+        return known.clone().map_or(Standing::Lost, Standing::Stands);
+    }
+    let view = View(headers);
+    let credentials = Credentials::new(certificates, watch.authorization.as_deref(), SystemTime::now());
+    let found = app.access.identify(&credentials.with_headers(&view)).await;
+    if is_shared {
+        match &found {
+            Standing::Stands(caller) => drop(lock(callers).insert(key, Some(caller.clone()))),
+            Standing::Lost => drop(lock(callers).insert(key, None)),
+            Standing::Unknown => {}
+        }
+    }
+    found
+}
+
+fn lock(callers: &Callers) -> MutexGuard<'_, Known> {
+    callers.lock().unwrap_or_else(PoisonError::into_inner)
+}
