@@ -131,6 +131,13 @@ impl Request<'_> {
         self
     }
 
+    /// Adds a header beside those of the same name.
+    pub fn add_header(mut self, name: &str, value: &str) -> Self {
+        let name = HeaderName::from_bytes(name.as_bytes()).expect("test headers are well-formed");
+        self.headers.append(name, HeaderValue::from_str(value).expect("test headers are well-formed"));
+        self
+    }
+
     /// Sends these bytes as this media type.
     pub fn body(mut self, media_type: &str, body: impl Into<Bytes>) -> Self {
         self.body = body.into();

@@ -1,6 +1,7 @@
 //! What the black-box tests and benchmarks share: a server process of their own, typed users, an HTTP client
 //! over real sockets, kubectl, and the replay of recorded answers.
 
+pub mod authority;
 pub mod client;
 mod disk;
 pub mod fleet;

@@ -1,12 +1,11 @@
 //! Why a step does not match yet, judged by its request. The tables are ordered: the first rule that fits is
 //! taken.
 
-use super::{Ordered, Outcome, Trace, Verdict};
+use super::{Outcome, Trace, Verdict};
 
 /// What a rule looks at.
 struct Asked<'o> {
     trace: &'o str,
-    headers: String,
     is_admin: bool,
     expected: u16,
     status: u16,
@@ -18,7 +17,6 @@ type Rule = (fn(&Asked<'_>) -> bool, &'static str);
 
 const RULES: &[Rule] = &[
     (|asked| asked.differences.contains("did not save"), "needs what an earlier waiting step saves"),
-    (|asked| asked.headers.contains("Impersonate-"), "impersonation comes later"),
     (|asked| asked.trace == "bootstrap-token", "bootstrap tokens come later"),
     (|asked| asked.trace == "cluster-info", "the signing of cluster-info comes later"),
     (|asked| asked.trace == "rbac-aggregation", "the filling of aggregated roles comes later"),
@@ -39,13 +37,8 @@ pub fn reason(trace: &Trace, outcome: &Outcome<'_>) -> String {
         panic!("{} does not differ", outcome.step.id);
     };
     let step = outcome.step;
-    let pairs = |pairs: &Ordered| {
-        let pairs: Vec<String> = pairs.texts().map(|(key, value)| format!("{key}={value}")).collect();
-        pairs.join("&")
-    };
     let asked = Asked {
         trace: &trace.name,
-        headers: pairs(&step.headers),
         is_admin: step.token.is_none(),
         expected: step.expect.status,
         status: outcome.got.as_ref().map_or(0, |got| got.status),

@@ -2,7 +2,7 @@
 
 use orch_tests::{
     Client, TestServer,
-    client::{Identity, Protocol, tls_config},
+    client::{Connection, Identity, Protocol, connect, tls_config},
     objects::{CONFIG_MAPS, NAMESPACES, config_map},
 };
 use rcgen::{CertificateParams, DnType, KeyPair};
@@ -18,7 +18,7 @@ async fn the_kubeconfigs_certificate_and_tokens_are_let_in() {
 
 #[tokio::test]
 async fn other_callers_are_refused() {
-    let server = TestServer::start().await;
+    let server = TestServer::options().flag("--anonymous-auth=false").start().await;
     let anonymous = server.without_credentials();
     for path in [NAMESPACES, "/api", "/version", "/metrics", "/openapi/v3", "/nothing"] {
         assert_eq!(anonymous.get(path).await.refused(401, "Unauthorized"), "Unauthorized", "{path}");
@@ -43,33 +43,69 @@ async fn other_callers_are_refused() {
 }
 
 #[tokio::test]
-async fn nobody_speaks_for_somebody_else() {
-    let server = TestServer::start().await;
-    let (admin, nobody) = (server.admin(), server.without_credentials());
-    for (name, value) in [
-        ("Impersonate-User", "bob"),
-        ("impersonate-group", "devs"),
-        ("Impersonate-Uid", "1"),
-        ("Impersonate-Extra-a", "x"),
-    ] {
-        let answer = admin.request(http::Method::GET, NAMESPACES).header(name, value).send().await;
-        assert_eq!(answer.refused(403, "Forbidden"), "impersonation is not supported", "{name}");
-        let answer = nobody.request(http::Method::GET, NAMESPACES).header(name, value).send().await;
-        answer.refused(401, "Unauthorized");
+async fn callers_without_a_credential_are_anonymous_where_authorization_denies_by_default() {
+    let refused = r#"User "system:anonymous" cannot list resource "namespaces""#;
+    for mode in ["Node,RBAC", "AlwaysDeny"] {
+        let server = TestServer::options().flag(format!("--authorization-mode={mode}")).start().await;
+        let anonymous = server.without_credentials();
+        let message = anonymous.get(NAMESPACES).await.refused(403, "Forbidden");
+        assert!(message.contains(refused), "{message}");
+        let is_public = mode.contains("RBAC");
+        for path in ["/healthz", "/livez", "/readyz", "/version"] {
+            assert_eq!(anonymous.get(path).await.status, if is_public { 200 } else { 403 }, "{path}");
+        }
+        // What is no credential is not wrong, and a credential that is wrong is not anonymous.
+        for (authorization, status) in
+            [("Basic Ym9iOnB3", 403), ("Bearer", 403), ("Bearer tok-mallory", 401), ("bearer tok-bo", 401)]
+        {
+            let request = anonymous.request(http::Method::GET, NAMESPACES);
+            let answer = request.header("authorization", authorization).send().await;
+            assert_eq!(answer.status, status, "{authorization}");
+        }
+        let (certificate, key) = self_signed("admin", "system:masters");
+        let identity = Identity { certificate: certificate.as_bytes(), key: key.as_bytes() };
+        let tls = tls_config(&server.kubeconfig().certificate_authority, Some(identity), Protocol::Http1);
+        let stranger = Client::new(server.address(), tls, Protocol::Http1);
+        stranger.get("/version").await.refused(401, "Unauthorized");
     }
+    let open = TestServer::options().flag("--authorization-mode=AlwaysAllow").start().await;
+    open.without_credentials().get("/version").await.refused(401, "Unauthorized");
 }
 
+/// A role can be given to them like to everybody else.
 #[tokio::test]
-async fn anonymous_requests_are_let_in_where_that_is_configured() {
-    let server = TestServer::options()
-        .flag("--anonymous-auth=true")
-        .flag("--authorization-mode=AlwaysDeny")
-        .start()
-        .await;
-    let message = server.without_credentials().get(NAMESPACES).await.refused(403, "Forbidden");
-    assert!(message.contains(r#"User "system:anonymous" cannot list resource "namespaces""#), "{message}");
-    // A wrong token is wrong all the same.
-    server.without_credentials().with_token("tok-mallory").get(NAMESPACES).await.refused(401, "Unauthorized");
+async fn anonymous_callers_are_a_group() {
+    let server = TestServer::start().await;
+    let (admin, anonymous) = (server.admin(), server.without_credentials());
+    let rbac = "/apis/rbac.authorization.orch.io/v1/clusterrolebindings";
+    for (name, group) in [("a", "system:authenticated"), ("u", "system:unauthenticated")] {
+        anonymous.get(CONFIG_MAPS).await.refused(403, "Forbidden");
+        let binding = serde_json::json!({
+            "metadata": {"name": name}, "subjects": [{"kind": "Group", "name": group}],
+            "roleRef": {"kind": "ClusterRole", "name": "view"},
+        });
+        admin.post(rbac, &binding).await.expect(201);
+    }
+    anonymous.get(CONFIG_MAPS).await.expect(200);
+}
+
+/// Clients that cost much and prove nothing do not keep a connection.
+#[tokio::test]
+async fn anonymous_callers_that_are_refused_lose_their_http2_connection() {
+    let server = TestServer::start().await;
+    let tls = tls_config(&server.kubeconfig().certificate_authority, None, Protocol::Http2);
+    let send = async |connection: &mut Connection, path: &str| {
+        let body = http_body_util::Full::default();
+        let sent = connection.send(http::Method::GET, path, http::HeaderMap::new(), body).await;
+        sent.map(|response| response.status().as_u16())
+    };
+    let mut connection = connect(server.address(), tls, Protocol::Http2).await.unwrap();
+    for _ in 0..20 {
+        assert_eq!(send(&mut connection, "/version").await.unwrap(), 200);
+    }
+    while let Ok(status) = send(&mut connection, NAMESPACES).await {
+        assert_eq!(status, 403);
+    }
 }
 
 #[tokio::test]

@@ -63,18 +63,18 @@ async fn the_aggregated_form_is_fetched_once() {
     }
 }
 
-/// For every resource and verb that discovery lists: a caller without credentials is unauthorized, a user
+/// For every resource and verb that discovery lists: a caller with a wrong credential is unauthorized, a user
 /// without permission is forbidden, and the administrator gets an answer of that verb.
 #[tokio::test]
 async fn every_listed_verb_is_served_and_guarded() {
     let server = TestServer::options().flag("--authorization-mode=AlwaysDeny").start().await;
-    let (admin, bob, anonymous) = (server.admin(), server.user("bob"), server.without_credentials());
+    let (admin, bob, unknown) = (server.admin(), server.user("bob"), server.user("mallory"));
     let resources = legacy_resources(&admin).await;
     let mut covered = 0;
     for resource in resources.iter().filter(|resource| !resource.subresource()) {
         for verb in &resource.verbs {
             let what = format!("{verb} {}", resource.qualified());
-            assert_eq!(call(&anonymous, resource, verb).await.status, 401, "{what}");
+            assert_eq!(call(&unknown, resource, verb).await.status, 401, "{what}");
             let denied = call(&bob, resource, verb).await;
             let message = denied.refused(403, "Forbidden");
             assert!(message.contains(&format!("User \"bob\" cannot {verb} resource")), "{what}: {message}");

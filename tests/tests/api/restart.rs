@@ -161,7 +161,7 @@ async fn tokens_are_read_again_without_a_restart() {
     server.administrator().get(CONFIG_MAPS).await.expect(200);
 }
 
-fn hang_up(server: &TestServer) {
+pub fn hang_up(server: &TestServer) {
     let command = format!("kill -HUP {}", server.pid());
     let told = std::process::Command::new("sh").args(["-c", &command]).status().unwrap();
     assert!(told.success());

@@ -180,6 +180,9 @@ async fn flags_that_are_wrong_are_named() {
         ),
         (&["--client-ca-file=bad.pem"], &["--client-ca-file", "bad.pem"]),
         (&["--client-ca-file=missing.pem"], &["--client-ca-file", "missing.pem"]),
+        (&["--requestheader-client-ca-file=bad.pem"], &["--requestheader-client-ca-file", "bad.pem"]),
+        (&["--requestheader-client-ca-file=missing.pem"], &["--requestheader-client-ca-file", "missing.pem"]),
+        (&["--requestheader-allowed-names=a"], &["--requestheader-allowed-names", "needs --requestheader"]),
         (&["--log-level=loud"], &["--log-level", "loud"]),
         (&["serve"], &["serve"]),
         // Below a file, nobody can make a directory: not even root.

@@ -37,6 +37,7 @@ async fn commands_with_built_in_groups_work_in_both_vocabularies() {
         kubectl.shows("auth whoami", &["Username", "system:masters"]).await;
         kubectl.prints("auth can-i create pods", "yes").await;
         kubectl.shows("auth can-i --list", &["[*]"]).await;
+        acts_as_somebody_else(&kubectl).await;
         makes_a_token(&kubectl).await;
         let kind = |kind: &str| format!("{kind}.rbac.authorization.{suffix}");
         for (line, made) in [
@@ -68,6 +69,23 @@ async fn commands_with_built_in_groups_work_in_both_vocabularies() {
         kubectl.shows("describe role reader", &["pods"]).await;
         kubectl.shows("get priorityclass high", &["1000"]).await;
     }
+}
+
+async fn acts_as_somebody_else(kubectl: &Kubectl<'_>) {
+    let robot = "system:serviceaccount:default:robot";
+    kubectl.shows("auth whoami --as=eve", &["Username", "eve", "[system:authenticated]"]).await;
+    kubectl
+        .shows(
+            "auth whoami --as=eve --as-group=devs --as-group=ops --as-uid=7",
+            &["eve", "[devs ops system:authenticated]", "7"],
+        )
+        .await;
+    kubectl.shows(&format!("auth whoami --as={robot}"), &[robot, "system:serviceaccounts:default"]).await;
+    kubectl.fails("auth can-i create pods --as=eve", &["no"]).await;
+    kubectl.prints("auth can-i create pods --as=eve --as-group=system:masters", "yes").await;
+    kubectl.shows("auth can-i --list --as=eve", &["selfsubjectaccessreviews"]).await;
+    kubectl.fails("get pods --as=eve", &[r#"User "eve" cannot list resource "pods""#]).await;
+    kubectl.fails("get pods --as-group=devs", &["without impersonating a user"]).await;
 }
 
 /// A role as files of other projects have it.

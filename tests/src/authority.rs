@@ -1,0 +1,69 @@
+//! A certificate authority of a test, and clients with its certificates.
+
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+use rcgen::{BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair};
+
+use crate::{
+    Client, TestServer,
+    client::{Identity, Protocol, tls_config},
+};
+
+/// An authority that issues client certificates.
+pub struct Authority {
+    pem: String,
+    issuer: Issuer<'static, KeyPair>,
+}
+
+impl Authority {
+    /// A new one.
+    pub fn new(name: &str) -> Self {
+        let key = KeyPair::generate().expect("a key can be made");
+        let mut params = params(name, None);
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let pem = params.self_signed(&key).expect("a certificate can be made").pem();
+        Authority { pem, issuer: Issuer::new(params, key) }
+    }
+
+    /// Its certificate, PEM.
+    pub fn pem(&self) -> &str {
+        &self.pem
+    }
+
+    /// Writes its certificate into a file of the directory.
+    pub fn write(&self, directory: &Path, name: &str) -> PathBuf {
+        let path = directory.join(name);
+        std::fs::write(&path, &self.pem).expect("the file can be written");
+        path
+    }
+
+    /// A client of the server with a certificate of this common name and organisation.
+    pub fn client(&self, server: &TestServer, name: &str, group: Option<&str>) -> Client {
+        self.client_for(server, name, group, Duration::from_hours(1))
+    }
+
+    /// The same, with a certificate that ends so soon.
+    pub fn client_for(&self, server: &TestServer, name: &str, group: Option<&str>, life: Duration) -> Client {
+        let key = KeyPair::generate().expect("a key can be made");
+        let mut params = params(name, group);
+        params.not_after = (SystemTime::now() + life).into();
+        params.extended_key_usages.push(ExtendedKeyUsagePurpose::ClientAuth);
+        let certificate = params.signed_by(&key, &self.issuer).expect("a certificate can be made").pem();
+        let key = key.serialize_pem();
+        let identity = Identity { certificate: certificate.as_bytes(), key: key.as_bytes() };
+        let tls = tls_config(&server.kubeconfig().certificate_authority, Some(identity), Protocol::Http1);
+        Client::new(server.address(), tls, Protocol::Http1)
+    }
+}
+
+fn params(name: &str, group: Option<&str>) -> CertificateParams {
+    let mut params = CertificateParams::default();
+    params.distinguished_name.push(DnType::CommonName, name);
+    if let Some(group) = group {
+        params.distinguished_name.push(DnType::OrganizationName, group);
+    }
+    params
+}
