@@ -23,6 +23,8 @@ const SIDE_BY_SIDE: usize = 16;
 const ALONE: &[(&str, &[&str])] = &[
     ("access-review-selectors", &["--feature-gates=AuthorizeWithSelectors=true"]),
     ("cluster-info", &[]),
+    // Gives a user rights in the whole server while others are told theirs.
+    ("impersonation", &[]),
     // Forgets history as soon as it can.
     ("expired-versions", &["--history-retention=1ms"]),
 ];
