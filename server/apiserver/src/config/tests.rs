@@ -111,8 +111,17 @@ const ASKING: &[(&[&str], Check)] = &[
     ),
 ];
 
-/// The flags of tokens that depend on stored objects.
-const TOKENS: &[(&[&str], Check)] = &[
+/// The flags of how many requests are answered at a time.
+const IN_FLIGHT: &[(&[&str], Check)] = &[
+    (&["--enable-priority-and-fairness=false"], |c| !c.in_flight.is_fair),
+    (&["--max-requests-inflight=7"], |c| c.in_flight.reading == 7),
+    (&["--max-mutating-requests-inflight=0"], |c| c.in_flight.mutating == 0),
+];
+
+/// The other flags of authentication.
+const AUTHENTICATION: &[(&[&str], Check)] = &[
+    (&["--client-ca-file=ca"], |c| c.authentication.client_ca_files == [Path::new("ca")]),
+    (&["--token-auth-file=t"], |c| c.authentication.token_file.as_deref() == Some(Path::new("t"))),
     (&["--enable-bootstrap-token-auth"], |c| c.authentication.bootstrap_tokens),
     (&["--service-account-issuer=me", "--service-account-issuer=you"], |c| {
         c.authentication.tokens.issuers == ["me", "you"]
@@ -128,17 +137,15 @@ const TOKENS: &[(&[&str], Check)] = &[
     }),
     (&["--service-account-max-token-expiration=2h"], |c| c.authentication.tokens.max_lifetime == Some(7200)),
     (&["--service-account-extend-token-expiration=false"], |c| !c.authentication.tokens.extends_lifetime),
-];
-
-/// The flags of how many requests are answered at a time.
-const IN_FLIGHT: &[(&[&str], Check)] = &[
-    (&["--enable-priority-and-fairness=false"], |c| !c.in_flight.is_fair),
-    (&["--max-requests-inflight=7"], |c| c.in_flight.reading == 7),
-    (&["--max-mutating-requests-inflight=0"], |c| c.in_flight.mutating == 0),
-];
-
-/// The flags of the proxy that authenticates users.
-const NAMING: &[(&[&str], Check)] = &[
+    (&["--api-audiences=a,b"], |c| c.authentication.api_audiences == ["a", "b"]),
+    (&["--anonymous-auth"], |c| c.authentication.anonymous),
+    (&["--anonymous-auth=true"], |c| c.authentication.anonymous),
+    (&["--anonymous-auth=1"], |c| c.authentication.anonymous),
+    (&["--anonymous-auth=false"], |c| !c.authentication.anonymous),
+    (&["--authorization-mode=AlwaysDeny,AlwaysAllow"], |c| !c.authentication.anonymous),
+    (&["--authorization-mode=AlwaysAllow", "--anonymous-auth"], |c| c.authentication.anonymous),
+    (&["--authorization-mode=AlwaysDeny"], |c| c.authentication.anonymous),
+    (&["--authorization-config=a"], |c| c.authentication.anonymous),
     (&["--requestheader-client-ca-file=p"], |c| {
         c.authentication.proxy.as_ref().is_some_and(|proxy| {
             proxy.ca_file == Path::new("p")
@@ -200,17 +207,6 @@ fn every_flag_reaches_the_configuration() {
                 == Enablement::parse(&["api/beta", "v1=false", "apps/v1"].map(str::to_owned)).unwrap()
         }),
         (&["--feature-gates=AllBeta=true,AllAlpha=true"], |c| c.feature_gates.is_on(&UNSAFE_DELETION)),
-        (&["--client-ca-file=ca"], |c| c.authentication.client_ca_files == [Path::new("ca")]),
-        (&["--token-auth-file=t"], |c| c.authentication.token_file.as_deref() == Some(Path::new("t"))),
-        (&["--api-audiences=a,b"], |c| c.authentication.api_audiences == ["a", "b"]),
-        (&["--anonymous-auth"], |c| c.authentication.anonymous),
-        (&["--anonymous-auth=true"], |c| c.authentication.anonymous),
-        (&["--anonymous-auth=1"], |c| c.authentication.anonymous),
-        (&["--anonymous-auth=false"], |c| !c.authentication.anonymous),
-        (&["--authorization-mode=AlwaysDeny,AlwaysAllow"], |c| !c.authentication.anonymous),
-        (&["--authorization-mode=AlwaysAllow", "--anonymous-auth"], |c| c.authentication.anonymous),
-        (&["--authorization-mode=AlwaysDeny"], |c| c.authentication.anonymous),
-        (&["--authorization-config=a"], |c| c.authentication.anonymous),
         (&["--authorization-mode=ABAC", "--authorization-policy-file=a"], |c| {
             c.authorization.policy_file.as_deref() == Some("a".as_ref())
         }),
@@ -264,7 +260,7 @@ fn every_flag_reaches_the_configuration() {
         (&["--controllers=*,-garbage-collector"], |c| c.controllers == ["*", "-garbage-collector"]),
         (&["--vocabulary=kubernetes"], |c| c.vocabulary.name == "kubernetes"),
     ];
-    let table = || table.iter().chain(ASKING).chain(TOKENS).chain(IN_FLIGHT).chain(NAMING);
+    let table = || table.iter().chain(ASKING).chain(AUTHENTICATION).chain(IN_FLIGHT);
     for (flags, check) in table() {
         assert!(check(&config(flags)), "{flags:?}");
     }
