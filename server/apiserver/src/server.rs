@@ -330,7 +330,9 @@ impl Server {
 
     /// The controllers that are on, not running yet.
     fn runner(&mut self, own_service: OwnService) -> Result<Runner, StartError> {
-        let mut controllers = product::controllers(own_service);
+        let Config { storage, vocabulary, .. } = &self.config;
+        let settings = product::Settings { own_service, event_ttl: storage.event_ttl, vocabulary };
+        let mut controllers = product::controllers(settings);
         controllers.append(&mut self.controllers);
         let chosen = selection::select(controllers, &self.config.controllers)
             .map_err(|problem| StartError::configuration("--controllers", problem))?;

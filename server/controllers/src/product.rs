@@ -1,39 +1,59 @@
 //! The controllers of the product's kinds.
 
 pub mod bootstrap_policy;
+mod bootstrap_tokens;
+mod cluster_info;
 mod daemon_set;
+mod event_expiry;
 pub mod flow_control;
 mod garbage;
 mod namespace;
 pub mod own_service;
 mod role_aggregation;
+mod service_account;
 pub mod system_namespaces;
+mod token_cleaner;
 mod volume_binding;
 mod volume_protection;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use orch_registry::{
     catalog::ServedResource,
     error::{ApiError, Result},
 };
-use orch_runtime::Tree;
+use orch_runtime::{Tree, vocabulary::Vocabulary};
 
 use self::own_service::OwnService;
 use crate::controller::{AnyController, Context};
 
+/// What controllers are told about the server.
+pub struct Settings {
+    /// The service that leads to it.
+    pub own_service: OwnService,
+    /// How long events are kept after they were written last.
+    pub event_ttl: Duration,
+    /// The product words in force.
+    pub vocabulary: &'static Vocabulary,
+}
+
 /// All of them.
-pub fn controllers(own_service: OwnService) -> Vec<Box<dyn AnyController>> {
+pub fn controllers(settings: Settings) -> Vec<Box<dyn AnyController>> {
+    let Settings { own_service, event_ttl, vocabulary } = settings;
     let (claim_binder, volume_keeper) = volume_binding::binders();
     vec![
+        Box::new(cluster_info::BootstrapSigner::new(vocabulary)),
         Box::new(daemon_set::DaemonSets::default()),
+        Box::new(event_expiry::EventExpiry::after(event_ttl)),
         Box::new(garbage::GarbageCollector::default()),
         Box::new(namespace::NamespaceContent),
         Box::new(own_service),
         Box::new(flow_control::FlowSchemas::default()),
         Box::new(flow_control::PriorityLevels),
         Box::new(role_aggregation::RoleAggregation::default()),
+        Box::new(service_account::DefaultAccounts),
         Box::new(system_namespaces::SystemNamespaces),
+        Box::new(token_cleaner::TokenCleaner),
         Box::new(volume_keeper),
         Box::new(claim_binder),
         Box::new(volume_protection::VolumeProtection),

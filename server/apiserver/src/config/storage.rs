@@ -26,6 +26,9 @@ pub struct StorageFlags {
     /// --history-retention needs, history is shorter, and the log and the metrics say so.
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = history_size)]
     history_size: u64,
+    /// How long events are kept after they were written last.
+    #[arg(long, value_name = "DURATION", default_value = "1h", value_parser = duration::positive)]
+    event_ttl: Duration,
     /// Start although writes that were acknowledged are missing from the database, for example because its
     /// write-ahead log is lost or an old copy was put back. The server then begins a new history: versions go
     /// on above the old ones, and clients that know older ones have to list again. Without a loss the flag
@@ -48,6 +51,8 @@ pub struct StorageConfig {
     pub history_retention: Duration,
     /// How much memory they may take, in bytes.
     pub history_size: u64,
+    /// How long events are kept.
+    pub event_ttl: Duration,
     /// Whether to start although acknowledged writes are missing.
     pub accept_data_loss: bool,
     /// Whether the database is only to be checked.
@@ -73,6 +78,7 @@ impl StorageFlags {
             data_dir: self.data_dir,
             history_retention: self.history_retention,
             history_size: self.history_size,
+            event_ttl: self.event_ttl,
             accept_data_loss: self.accept_data_loss,
             self_check: self.self_check,
         }

@@ -241,6 +241,7 @@ fn every_flag_reaches_the_configuration() {
             c.authorization.modes == [Mode::AlwaysDeny, Mode::AlwaysAllow]
         }),
         (&["--data-dir=d"], |c| c.storage.data_dir == Path::new("d")),
+        (&["--event-ttl=5m"], |c| c.storage.event_ttl == Duration::from_mins(5)),
         (&["--history-size=1GiB"], |c| c.storage.history_size == 1 << 30),
         (&["--history-retention=1h"], |c| c.storage.history_retention == Duration::from_hours(1)),
         (&["--log-format=json"], |c| c.logging.format == LogFormat::Json),

@@ -1,20 +1,24 @@
 //! Empties namespaces that are being deleted, then lets them go.
 //!
 //! Every object in such a namespace is deleted as a client would delete it; those with finalizers stay until
-//! these are gone. When nothing is left, the server's own entry is taken out of `spec.finalizers`, which
-//! removes the namespace. No new object can come in: a create commits only while the namespace is as it was
-//! before the deletion.
+//! these are gone, and conditions tell what is left and why. When nothing is left, the server's own entry is
+//! taken out of `spec.finalizers`, which removes the namespace. No new object can come in: a create commits
+//! only while the namespace is as it was before the deletion.
+
+mod conditions;
+mod content;
 
 use std::{sync::Arc, time::Duration};
 
 use orch_api::core::v1::Namespace;
 use orch_machinery::meta::Meta;
 use orch_registry::{
+    catalog::ServedResource,
     error::{ApiError, Result},
-    options::DeletionOptions,
 };
-use orch_runtime::{Tree, resource_def::Scope};
+use orch_runtime::Tree;
 
+use self::{conditions::tell, content::empty};
 use super::release;
 use crate::{
     controller::{Action, Context, Controller},
@@ -42,34 +46,25 @@ impl Controller for NamespaceContent {
         if !is_deleted || !finalizers(&current.tree).any(|name| name == own) {
             return Ok(Action::Done);
         }
-        if !empty(cx, &key.name).await? {
-            return Ok(Action::Again(RETRY));
+        let mut left = empty(cx, &key.name).await;
+        if left.is_nothing() {
+            release(cx, namespaces, "finalize", without_finalizer(current.tree, own)).await?;
+            return Ok(Action::Done);
         }
-        release(cx, namespaces, "finalize", without_finalizer(current.tree, own)).await?;
-        Ok(Action::Done)
+        let mut namespace = current.tree;
+        if tell(&mut namespace, &left, cx.client().core().now()) {
+            store_status(cx, namespaces, namespace).await?;
+        }
+        left.failures.pop().map_or(Ok(Action::Again(RETRY)), Err)
     }
 }
 
-/// Deletes everything in a namespace; says whether nothing is left. An object that cannot be deleted holds up
-/// no other.
-async fn empty(cx: &Context, namespace: &str) -> Result<bool> {
-    let client = cx.client();
-    let mut is_empty = true;
-    let mut failure = None;
-    let resources = client.core().catalog().resources();
-    for resource in resources.filter(|resource| resource.def.scope == Scope::Namespaced) {
-        let objects: Vec<_> = client.snapshot(resource).in_namespace(namespace).map(Arc::clone).collect();
-        for object in objects {
-            let deleted =
-                client.delete(resource, namespace, &object.key().name, DeletionOptions::default()).await;
-            match deleted {
-                Ok(true) | Err(ApiError::NotFound { .. }) => {}
-                Ok(false) => is_empty = false,
-                Err(error) => failure = Some(error),
-            }
-        }
+/// Where somebody has changed the namespace meanwhile, that change brings its key again.
+async fn store_status(cx: &Context, namespaces: &Arc<ServedResource>, namespace: Tree) -> Result<()> {
+    match cx.client().update(namespaces, "status", namespace).await {
+        Ok(_) | Err(ApiError::NotFound { .. } | ApiError::Conflict { .. }) => Ok(()),
+        Err(error) => Err(error),
     }
-    failure.map_or(Ok(is_empty), Err)
 }
 
 fn without_finalizer(mut namespace: Tree, own: &str) -> Tree {

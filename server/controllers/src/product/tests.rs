@@ -2,13 +2,17 @@
 
 use orch_api::{
     apps::v1::DaemonSet,
-    core::v1::{ConfigMap, Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, Service},
+    core::v1::{
+        ConfigMap, Event, Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, Secret, Service,
+        ServiceAccount,
+    },
     rbac::v1::ClusterRole,
 };
 use orch_kinds::ServiceNetwork;
 use orch_machinery::meta::Meta;
 use orch_registry::options::DeletionOptions;
-use orch_storage::{Body, Change};
+use orch_runtime::scalar::Time;
+use orch_storage::{Body, Change, Key};
 use serde_json::{Value, json};
 use tokio::time::{Duration, sleep};
 
@@ -17,7 +21,8 @@ use crate::fixture::{Fixture, NAMESPACE};
 
 /// The controllers of a server that listens on a port.
 fn all() -> Vec<Box<dyn AnyController>> {
-    controllers(own_service(6443))
+    let event_ttl = Duration::from_mins(1);
+    controllers(Settings { own_service: own_service(6443), event_ttl, vocabulary: &orch_api::ORCH })
 }
 
 /// In the network of the fixture.
@@ -282,19 +287,168 @@ async fn nothing_is_done_while_nothing_changes() {
     fixture.finish(running).await;
 }
 
+#[tokio::test(start_paused = true)]
+async fn each_namespace_has_an_account() {
+    let fixture = Fixture::new().await;
+    let (running, _) = fixture.start(all());
+    fixture.create::<Namespace>(json!({"metadata": {"name": "other"}})).await;
+    fixture.settle().await;
+    for namespace in [NAMESPACE, "other"] {
+        assert!(fixture.exists::<ServiceAccount>((namespace, "default")), "{namespace}");
+    }
+    fixture.delete::<ServiceAccount>((NAMESPACE, "default")).await;
+    fixture.settle().await;
+    assert!(fixture.exists::<ServiceAccount>((NAMESPACE, "default")), "it is made again");
+    fixture.delete::<Namespace>(("", NAMESPACE)).await;
+    fixture.until("it is gone", || !fixture.exists::<Namespace>(("", NAMESPACE))).await;
+    assert!(!fixture.exists::<ServiceAccount>((NAMESPACE, "default")));
+    fixture.finish(running).await;
+}
+
+/// The time of the server goes on as always, so an old event is stored as it is.
+#[tokio::test(start_paused = true)]
+async fn events_expire() {
+    let fixture = Fixture::new().await;
+    let events = fixture.resource::<Event>();
+    let about = json!({"kind": "Pod", "namespace": NAMESPACE, "name": "p"});
+    let now = fixture.client.core().now().as_unix_seconds();
+    for (name, age) in [("old", 61), ("new", 0)] {
+        let created = Time::from_unix_seconds(now - age).to_string();
+        let metadata = json!({"name": name, "namespace": NAMESPACE, "creationTimestamp": created});
+        let tree =
+            json!({"kind": "Event", "apiVersion": "v1", "metadata": metadata, "involvedObject": about});
+        let body = orch_registry::stored::encode_body(events, &tree, None, false).unwrap();
+        let key = orch_registry::objects::key(events, NAMESPACE, name);
+        fixture.client.core().storage().commit(Change::Create { key, body }).await.unwrap();
+    }
+    let (running, monitor) = fixture.start(all());
+    fixture.settle().await;
+    assert!(!fixture.exists::<Event>((NAMESPACE, "old")));
+    sleep(Duration::from_secs(30)).await;
+    assert!(fixture.exists::<Event>((NAMESPACE, "new")));
+    let stats = monitor.stats();
+    let runs = stats.iter().find(|stats| stats.name == "event-expiry").unwrap().reconciles;
+    // The old one, that it is gone, and the new one.
+    assert_eq!(runs, 3, "nothing is asked again and again");
+    fixture.finish(running).await;
+}
+
+fn token(id: &str, expiration: &str) -> Value {
+    let vocabulary = &orch_api::ORCH;
+    let name = format!("bootstrap-token-{id}");
+    json!({
+        "metadata": {"name": name, "namespace": vocabulary.namespace_system},
+        "type": vocabulary.bootstrap_token_secret_type,
+        "stringData": {
+            "token-id": id, "token-secret": "0123456789abcdef", "usage-bootstrap-signing": "true",
+            "expiration": expiration,
+        },
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn tokens_sign_what_is_public_until_they_expire() {
+    let fixture = Fixture::new().await;
+    system_namespaces::ensure(&fixture.client).await.unwrap();
+    let (system, public) = (orch_api::ORCH.namespace_system, orch_api::ORCH.namespace_public);
+    let mut controllers = all();
+    controllers.retain(|controller| controller.name() == "bootstrap-signer-controller");
+    let (running, _) = fixture.start(controllers);
+    fixture.create::<Secret>(token("abc123", "")).await;
+    fixture.create::<Secret>(token("old123", "2001-01-01T00:00:00Z")).await;
+    let metadata = json!({"name": "cluster-info", "namespace": public});
+    fixture.create::<ConfigMap>(json!({"metadata": metadata, "data": {"kubeconfig": "k"}})).await;
+    let keys = || {
+        let found = fixture.client.get(fixture.resource::<ConfigMap>(), public, "cluster-info").unwrap();
+        let data = found.tree["data"].as_object().unwrap().clone();
+        data.into_iter().map(|(key, _)| key).collect::<Vec<_>>()
+    };
+    fixture.settle().await;
+    assert_eq!(keys(), ["jws-kubeconfig-abc123", "kubeconfig"]);
+    fixture.create::<Secret>(token("new123", "2999-01-01T00:00:00Z")).await;
+    fixture.delete::<Secret>((system, "bootstrap-token-abc123")).await;
+    fixture.settle().await;
+    assert_eq!(keys(), ["jws-kubeconfig-new123", "kubeconfig"]);
+    fixture.finish(running).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn expired_tokens_are_deleted() {
+    let fixture = Fixture::new().await;
+    system_namespaces::ensure(&fixture.client).await.unwrap();
+    let (running, _) = fixture.start(all());
+    for (id, expiration) in [
+        ("never1", ""),
+        ("later1", "2999-01-01T00:00:00Z"),
+        ("past01", "2001-01-01T00:00:00Z"),
+        ("wrong1", "soon"),
+    ] {
+        fixture.create::<Secret>(token(id, expiration)).await;
+    }
+    let mut plain = token("plain1", "2001-01-01T00:00:00Z");
+    plain["type"] = json!("Opaque");
+    fixture.create::<Secret>(plain).await;
+    fixture.settle().await;
+    let left = ["never1", "later1", "past01", "wrong1", "plain1"].map(|id| {
+        let name = format!("bootstrap-token-{id}");
+        fixture.exists::<Secret>((orch_api::ORCH.namespace_system, &name))
+    });
+    assert_eq!(left, [true, true, false, false, true]);
+    fixture.finish(running).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_namespace_tells_what_holds_it() {
+    let fixture = Fixture::new().await;
+    let (running, _) = fixture.start(all());
+    let held = json!({"name": "held", "namespace": NAMESPACE, "finalizers": ["example.com/hold"]});
+    fixture.create::<ConfigMap>(json!({"metadata": held})).await;
+    // An object of a kind that is not served.
+    let storage = fixture.client.core().storage();
+    let key = Key::new("gizmos.factory.orch.io".into(), NAMESPACE, "g");
+    storage.commit(Change::Create { key, body: Body::new(b"{}".to_vec(), 1) }).await.unwrap();
+    fixture.delete::<Namespace>(("", NAMESPACE)).await;
+    fixture.settle().await;
+    let namespace = fixture.client.get(fixture.resource::<Namespace>(), "", NAMESPACE).unwrap().tree;
+    assert_eq!(namespace["status"]["phase"], "Terminating");
+    let wrong: Vec<&Value> = namespace["status"]["conditions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|condition| condition["status"] == "True")
+        .map(|condition| &condition["message"])
+        .collect();
+    assert_eq!(
+        wrong,
+        [
+            "Some resources are remaining: configmaps. has 1 resource instances",
+            "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances",
+        ]
+    );
+    assert!(storage.snapshot(&"gizmos.factory.orch.io".into()).is_empty());
+    let unheld = |tree: &mut Tree| tree["metadata"]["finalizers"] = json!([]);
+    fixture.change::<ConfigMap>((NAMESPACE, "held"), "", unheld).await;
+    fixture.until("it is gone", || !fixture.exists::<Namespace>(("", NAMESPACE))).await;
+    fixture.finish(running).await;
+}
+
 /// Operators write these names into their flags.
 #[test]
 fn names_of_all() {
     let names: Vec<&str> = all().iter().map(|controller| controller.name()).collect();
     let expected = [
+        "bootstrap-signer-controller",
         "daemonset-controller",
+        "event-expiry",
         "garbage-collector-controller",
         "namespace",
         "own-service",
         "flow-schemas",
         "priority-levels",
         "clusterrole-aggregation-controller",
+        "serviceaccount-controller",
         "system-namespaces",
+        "token-cleaner-controller",
         "persistentvolume-binder",
         "persistentvolumeclaim-binder",
         "persistentvolume-protection",

@@ -1,0 +1,136 @@
+//! The content of a namespace that is being deleted: deletes it, and counts what is left.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    pin::pin,
+    sync::Arc,
+};
+
+use futures_util::{StreamExt, stream};
+use orch_machinery::meta::field;
+use orch_registry::{
+    catalog::ServedResource,
+    error::{ApiError, ResourceName},
+    options::DeletionOptions,
+    stored,
+};
+use orch_runtime::{Tree, resource_def::Scope};
+use orch_storage::{Body, Change, Object, StoreError};
+use serde_json::json;
+
+use crate::controller::Context;
+
+/// How many objects are deleted at a time.
+const AT_A_TIME: usize = 32;
+
+/// What is left of the content.
+#[derive(Default)]
+pub(super) struct Left {
+    /// How many objects, by resource. The names are as the message has them: `configmaps.`, `leases.coordination.orch.io`.
+    pub(super) resources: BTreeMap<String, usize>,
+    /// How many objects have a finalizer, by finalizer.
+    pub(super) finalizers: BTreeMap<String, usize>,
+    /// Why objects could not be deleted.
+    pub(super) failures: Vec<ApiError>,
+}
+
+impl Left {
+    pub(super) fn is_nothing(&self) -> bool {
+        self.resources.is_empty() && self.failures.is_empty()
+    }
+}
+
+/// Deletes everything in a namespace. An object that cannot be deleted holds up no other.
+pub(super) async fn empty(cx: &Context, namespace: &str) -> Left {
+    let client = cx.client();
+    let mut left = Left::default();
+    remove_unserved(cx, namespace, &mut left).await;
+    let resources = client.core().catalog().resources();
+    let stored = resources.filter(|resource| resource.def.stored && resource.def.scope == Scope::Namespaced);
+    for resource in stored {
+        let names: Vec<_> = client
+            .snapshot(resource)
+            .in_namespace(namespace)
+            .map(|object| object.key().name.clone())
+            .collect();
+        let deletion = |name: Arc<str>| async move {
+            client.delete(resource, namespace, &name, DeletionOptions::default()).await
+        };
+        let mut ended = pin!(stream::iter(names).map(deletion).buffer_unordered(AT_A_TIME));
+        while let Some(deleted) = ended.next().await {
+            match deleted {
+                Ok(_) | Err(ApiError::NotFound { .. }) => {}
+                Err(error) => left.failures.push(error),
+            }
+        }
+        left.count(resource, client.snapshot(resource).in_namespace(namespace));
+    }
+    left
+}
+
+impl Left {
+    fn count<'o>(&mut self, resource: &ServedResource, objects: impl Iterator<Item = &'o Arc<Object>>) {
+        let mut count = 0;
+        for object in objects {
+            count += 1;
+            for finalizer in finalizers(object) {
+                *self.finalizers.entry(finalizer).or_default() += 1;
+            }
+        }
+        if count > 0 {
+            let ResourceName { group, resource } = ResourceName::of(resource);
+            self.resources.insert(format!("{resource}.{group}"), count);
+        }
+    }
+}
+
+fn finalizers(object: &Object) -> Vec<String> {
+    if !stored::may_have_field(object, field::FINALIZERS) {
+        return Vec::new();
+    }
+    let values =
+        object.value().ok().and_then(|value| stored::values_at(value, &[&["metadata", "finalizers"]]).ok());
+    let list = values.into_iter().flatten().flatten();
+    let names = list.filter_map(|list| match list {
+        Tree::Array(names) => Some(names),
+        _ => None,
+    });
+    names.flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect()
+}
+
+/// Removes objects of kinds that are not served now (`--runtime-config`). No client can take away their
+/// finalizers, so these count for nothing; and no stage of a deletion knows the kinds, so the store is told
+/// directly.
+async fn remove_unserved(cx: &Context, namespace: &str, left: &mut Left) {
+    let core = cx.client().core();
+    let served: HashSet<_> = core.catalog().resources().map(|resource| &resource.storage_name).collect();
+    for name in core.storage().resources().into_iter().filter(|name| !served.contains(name)) {
+        let snapshot = core.storage().snapshot(&name);
+        for object in snapshot.in_namespace(namespace) {
+            let (key, expected) = (object.key().clone(), object.revision());
+            let body = last_state(object);
+            match core.storage().commit(Change::Remove { key, expected, body }).await {
+                // Nobody writes such objects, so a race is lost to another one who removes them.
+                Ok(_) | Err(StoreError::Conflict { .. } | StoreError::NotFound { .. }) => {}
+                Err(error) => {
+                    let what =
+                        format!("{} \"{}\" cannot be removed", object.key().resource, object.key().name);
+                    left.failures.push(ApiError::internal(what, error));
+                }
+            }
+        }
+    }
+}
+
+/// What is known of an object without its kind.
+fn last_state(object: &Object) -> Body {
+    let key = object.key();
+    let metadata = json!({"name": &*key.name, "namespace": &*key.namespace});
+    let mut text = json!({"metadata": metadata}).to_string();
+    let end = "}}";
+    text.truncate(text.len() - end.len());
+    text.push_str(",\"resourceVersion\":\"");
+    let revision_at = text.len();
+    text.push_str("\"}}\n");
+    Body::new(text.into_bytes(), revision_at)
+}
