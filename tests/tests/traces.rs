@@ -129,7 +129,8 @@ async fn server(flags: &[&str]) -> TestServer {
     let options = TestServer::options()
         .vocabulary("kubernetes")
         .flag("--anonymous-auth=true")
-        .flag("--enable-bootstrap-token-auth");
+        .flag("--enable-bootstrap-token-auth")
+        .flag("--controllers=*,bootstrap-signer-controller,token-cleaner-controller");
     flags.iter().fold(options, |options, flag| options.flag(*flag)).start().await
 }
 

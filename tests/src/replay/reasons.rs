@@ -17,8 +17,6 @@ type Rule = (fn(&Asked<'_>) -> bool, &'static str);
 
 const RULES: &[Rule] = &[
     (|asked| asked.differences.contains("did not save"), "needs what an earlier waiting step saves"),
-    (|asked| asked.trace == "bootstrap-token", "bootstrap tokens come later"),
-    (|asked| asked.trace == "cluster-info", "the signing of cluster-info comes later"),
     (|asked| asked.trace == "rbac-aggregation", "the filling of aggregated roles comes later"),
     (|asked| asked.trace == "rbac-escalation", "the check of what a role grants comes later"),
     (|asked| asked.differences.contains("RBAC: allowed by"), "access by roles comes later"),

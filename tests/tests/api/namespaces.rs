@@ -58,6 +58,15 @@ async fn a_namespace_goes_with_everything_in_it() {
     // What has a finalizer holds the namespace; the rest goes.
     let held = content.expect("MODIFIED").await;
     assert!(held["metadata"]["deletionTimestamp"].is_string());
+    loop {
+        let namespace = watch.expect("MODIFIED").await;
+        let conditions = namespace["status"]["conditions"].as_array().cloned().unwrap_or_default();
+        if let Some(told) = conditions.iter().find(|it| it["type"] == "NamespaceFinalizersRemaining") {
+            let message = told["message"].as_str().unwrap();
+            assert!(message.ends_with(": example.com/hold in 1 resource instances"), "{message}");
+            break;
+        }
+    }
     admin.merge(&format!("{inside}/held"), &json!({"metadata": {"finalizers": null}})).await.expect(200);
     loop {
         let event = watch.event().await;

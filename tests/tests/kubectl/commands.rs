@@ -262,7 +262,7 @@ async fn changes_in_every_way(kubectl: &Kubectl<'_>) {
     let listed = kubectl.run("get cm --chunk-size=2 -o name").await;
     assert_eq!(listed.matches("configmap/page-").count(), 7, "{listed}");
     for (name, how) in [("page-0", "background"), ("page-1", "foreground"), ("page-2", "orphan")] {
-        kubectl.shows(&format!("delete cm {name} --cascade={how} --wait=false"), &["deleted"]).await;
+        kubectl.shows(&format!("delete cm {name} --cascade={how}"), &["deleted"]).await;
     }
     kubectl.run("delete cm many owned page-3 page-4 page-5 page-6").await;
 }
