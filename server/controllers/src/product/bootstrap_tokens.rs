@@ -56,7 +56,7 @@ mod tests {
 
     use super::*;
 
-    fn secret(name: &str, data: serde_json::Value) -> Secret {
+    fn secret(name: &str, data: &serde_json::Value) -> Secret {
         let mut secret: Secret =
             serde_json::from_value(json!({"metadata": {"name": name}, "stringData": data})).unwrap();
         secret.merge_string_data();
@@ -75,16 +75,16 @@ mod tests {
             ("1901-01-01T00:00:00Z", Expiration::Past),
             ("tomorrow", Expiration::Past),
         ] {
-            assert_eq!(expiration(&secret("s", json!({"expiration": time})), now), expected, "{time}");
+            assert_eq!(expiration(&secret("s", &json!({"expiration": time})), now), expected, "{time}");
         }
-        assert_eq!(expiration(&secret("s", json!({})), now), Expiration::Never);
+        assert_eq!(expiration(&secret("s", &json!({})), now), Expiration::Never);
     }
 
     #[test]
     fn only_a_whole_token_signs() {
         let whole = json!({"token-id": "abc123", "token-secret": "s", "usage-bootstrap-signing": "true"});
-        assert_eq!(signing(&secret("bootstrap-token-abc123", whole.clone())), Some(("abc123", "s")));
-        assert_eq!(signing(&secret("bootstrap-token-abc124", whole.clone())), None);
+        assert_eq!(signing(&secret("bootstrap-token-abc123", &whole)), Some(("abc123", "s")));
+        assert_eq!(signing(&secret("bootstrap-token-abc124", &whole)), None);
         for (key, wrong) in [
             ("token-id", ""),
             ("token-secret", ""),
@@ -93,9 +93,9 @@ mod tests {
         ] {
             let mut data = whole.clone();
             data[key] = wrong.into();
-            assert_eq!(signing(&secret("bootstrap-token-abc123", data)), None, "{key}: {wrong}");
+            assert_eq!(signing(&secret("bootstrap-token-abc123", &data)), None, "{key}: {wrong}");
         }
         let odd = json!({"token-id": "ABC123", "token-secret": "s", "usage-bootstrap-signing": "true"});
-        assert_eq!(signing(&secret("bootstrap-token-ABC123", odd)), None);
+        assert_eq!(signing(&secret("bootstrap-token-ABC123", &odd)), None);
     }
 }

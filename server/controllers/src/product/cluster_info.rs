@@ -1,8 +1,8 @@
-//! Signs the kubeconfig in the config map `cluster-info` with bootstrap tokens (spec, "Authentication", 7): who
-//! has a token can tell that the public config map was made by somebody who has it too.
+//! Signs the kubeconfig in the config map `cluster-info` with bootstrap tokens (spec, "Authentication", 7):
+//! who has a token can tell that the public config map was made by somebody who has it too.
 //!
-//! A signature is a JWS (RFC 7515) with HS256 and a detached payload, under the key `jws-kubeconfig-<id>`; the
-//! shared secret is the full token.
+//! A signature is a JWS (RFC 7515) with HS256 and a detached payload, under the key `jws-kubeconfig-<id>`;
+//! the shared secret is the full token.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -54,10 +54,8 @@ impl Controller for BootstrapSigner {
             Trigger::new(kind, move |change: &Changed<'_>| {
                 let object = change.after.or(change.before);
                 let key = object.map(|object| ObjectKey::from(object.key()));
-                match key.is_some_and(|key| &*key.namespace == namespace && concerns(&key)) {
-                    true => vec![ObjectKey::new("", public)],
-                    false => Vec::new(),
-                }
+                let is_concerned = key.is_some_and(|key| &*key.namespace == namespace && concerns(&key));
+                if is_concerned { vec![ObjectKey::new("", public)] } else { Vec::new() }
             })
         };
         vec![

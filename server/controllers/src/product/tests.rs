@@ -422,7 +422,8 @@ async fn a_namespace_tells_what_holds_it() {
         wrong,
         [
             "Some resources are remaining: configmaps. has 1 resource instances",
-            "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances",
+            "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource \
+             instances",
         ]
     );
     assert!(storage.snapshot(&"gizmos.factory.orch.io".into()).is_empty());

@@ -26,7 +26,8 @@ const AT_A_TIME: usize = 32;
 /// What is left of the content.
 #[derive(Default)]
 pub(super) struct Left {
-    /// How many objects, by resource. The names are as the message has them: `configmaps.`, `leases.coordination.orch.io`.
+    /// How many objects, by resource. The names are as the message has them: `configmaps.`,
+    /// `leases.coordination.orch.io`.
     pub(super) resources: BTreeMap<String, usize>,
     /// How many objects have a finalizer, by finalizer.
     pub(super) finalizers: BTreeMap<String, usize>,
