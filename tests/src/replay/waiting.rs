@@ -87,7 +87,7 @@ pub fn lines(trace: &Trace, outcomes: &[Outcome<'_>]) -> String {
         let reason = match &outcome.verdict {
             Verdict::Matches => continue,
             Verdict::LacksManagedFields => MANAGED_FIELDS.to_owned(),
-            Verdict::Differs(_) => reason(trace, outcome),
+            Verdict::Differs(_) => reason(outcome),
         };
         writeln!(lines, "{}/{}: {reason}", trace.name, outcome.step.id).expect("a string can be written");
     }

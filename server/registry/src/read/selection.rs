@@ -190,8 +190,8 @@ impl Selection {
     /// keys, and whether there are more. Others get their turn while many objects are looked at.
     ///
     /// # Errors
-    /// 500 for a damaged object that may be selected: a client that does not find it would take it for
-    /// deleted.
+    /// 500 for a damaged object within the limit that may be selected: a client that does not find it would
+    /// take it for deleted.
     pub async fn select(
         &self,
         resource: &ServedResource,
@@ -206,13 +206,14 @@ impl Selection {
                 yield_now().await;
             }
             let Some(object) = candidate else { continue };
-            if !self.matches(resource, object)? {
-                continue;
-            }
-            if selected.len() == limit {
+            let matches = self.matches(resource, object);
+            if selected.len() == limit && !matches!(matches, Ok(false)) {
+                // Damaged or not: it is on the next page.
                 return Ok((selected, true));
             }
-            selected.push(Arc::clone(object));
+            if matches? {
+                selected.push(Arc::clone(object));
+            }
         }
         Ok((selected, false))
     }
