@@ -105,6 +105,7 @@ async fn may_go_on(app: &App, watch: &OpenWatch, callers: &Callers) -> bool {
 }
 
 /// Whose credential it is now. One credential is looked at once in a round, unless a proxy may name users.
+/// Whether somebody may be without one can depend on the path.
 async fn sender(
     app: &App,
     watch: &OpenWatch,
@@ -114,13 +115,16 @@ async fn sender(
     let certificates = &watch.connection.peer().certificates;
     let by = if certificates.is_empty() { 0 } else { Arc::as_ptr(&watch.connection).addr() };
     let key = (by, watch.authorization.clone());
-    let is_shared = headers.is_empty() || by == 0;
+    let has_credential = by != 0 || watch.authorization.is_some();
+    let is_shared = has_credential && (headers.is_empty() || by == 0);
     if is_shared && let Some(known) = lock(callers).get(&key) {
         return known.clone().map_or(Standing::Lost, Standing::Stands);
     }
     let view = View(headers);
-    let credentials = Credentials::new(certificates, watch.authorization.as_deref(), SystemTime::now());
-    let found = app.access.identify(&credentials.with_headers(&view)).await;
+    let credentials = Credentials::new(certificates, watch.authorization.as_deref(), SystemTime::now())
+        .at(watch.path_and_query().0)
+        .with_headers(&view);
+    let found = app.access.identify(&credentials).await;
     if is_shared {
         match &found {
             Standing::Stands(caller) => drop(lock(callers).insert(key, Some(caller.clone()))),
