@@ -121,7 +121,7 @@ impl AccessControl {
                 Err(NotImpersonated { is_certain: false, .. }) => return Standing::Unknown,
             }
         }
-        match self.authorize(&caller, names, path, query).await {
+        match self.may(&caller, names, path, query, None).await {
             Ok(()) => Standing::Stands(()),
             Err(Refused::Forbidden(_)) => Standing::Lost,
             Err(Refused::Undecided(_)) => Standing::Unknown,
@@ -157,7 +157,7 @@ impl AccessControl {
         Ok(caller.acting_as(wanted.into_user()))
     }
 
-    /// Checks one access.
+    /// Checks one access, and records what was decided.
     ///
     /// # Errors
     /// Where the caller may not, or nobody could find out.
@@ -166,8 +166,18 @@ impl AccessControl {
         caller: &Authenticated,
         head: RequestHead<'_>,
     ) -> std::result::Result<(), Refused> {
-        let (names, path) = (&head.info.names, head.parts.uri.path());
-        let selectors = self.selectors(names, head.query);
+        self.may(caller, &head.info.names, head.parts.uri.path(), head.query, head.record).await
+    }
+
+    async fn may(
+        &self,
+        caller: &Authenticated,
+        names: &Names<'_>,
+        path: &str,
+        query: &Query,
+        record: Option<&Arc<Record>>,
+    ) -> std::result::Result<(), Refused> {
+        let selectors = self.selectors(names, query);
         let Selectors { fields, labels } = &selectors;
         let target = if names.is_resource {
             authorizer::Target::Resource(ResourceTarget { fields, labels, ..resource_target(names) })
@@ -176,7 +186,7 @@ impl AccessControl {
         };
         let attributes = Attributes { user: caller.user(), verb: &names.verb, target };
         let decision = self.authorization.authorize(&attributes).resolve().await;
-        if let Some(record) = head.record {
+        if let Some(record) = record {
             record_decision(record, &decision);
         }
         match decision {

@@ -210,7 +210,7 @@ impl<'a> RequestAudit<'a> {
 }
 
 /// A user as events show them.
-fn recorded_user(user: &UserInfo) -> User {
+pub fn recorded_user(user: &UserInfo) -> User {
     let UserInfo { name, uid, groups, extra } = user.clone();
     User { username: name, uid, groups, extra }
 }

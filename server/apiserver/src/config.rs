@@ -184,6 +184,7 @@ impl Flags {
             in_flight: self.in_flight.check()?,
             authentication: self.authentication.check(&authorization.modes, &feature_gates)?,
             authorization,
+            audit: self.audit.check(vocabulary)?,
             storage: self.storage.check(),
             logging: self.logging.check()?,
             enablement: Enablement::parse(&self.api.runtime_config)

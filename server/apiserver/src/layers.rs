@@ -6,16 +6,18 @@
 //! 3. **metrics**: count the request and its answer;
 //! 4. **media type of a Status**: whichever layer below refuses, the Status is written as the client accepts
 //!    it;
-//! 5. **deadline**: for everything but watches, earlier where the client says so;
-//! 6. **panic**: becomes an answer of 500, so that it ends neither the process nor the connection;
-//! 7. **framing**: requests that a proxy in front could read differently are refused;
-//! 8. **limits** of the address and of all clients, **authenticate**, limits of the user, **impersonate**, its
-//!    **turn**, **authorize**, memory: before the body is read, so that what is refused or waits costs little;
-//!    requests that are not allowed wait for their turn too, because finding that out is work. Limits count for
-//!    the user who was authenticated, whoever the request is made as; its turn is that of who it is made as;
-//! 9. **body limit**: handlers that need the body read it whole, up to a limit; what they leave is read and
-//!    dropped, so that the client gets its answer;
-//! 10. the handler of [`routes`](crate::routes).
+//! 5. **end of the audit record**: of every answer, also of those that the layers below refuse;
+//! 6. **deadline**: for everything but watches, earlier where the client says so;
+//! 7. **panic**: becomes an answer of 500, so that it ends neither the process nor the connection;
+//! 8. **framing**: requests that a proxy in front could read differently are refused;
+//! 9. **limits** of the address and of all clients, **authenticate**, limits of the user, beginning of the
+//!    audit record, **impersonate**, its **turn**, **authorize**, memory: before the body is read, so that
+//!    what is refused or waits costs little; requests that are not allowed wait for their turn too, because
+//!    finding that out is work. Limits count for the user who was authenticated, whoever the request is made
+//!    as; its turn is that of who it is made as;
+//! 10. **body limit**: handlers that need the body read it whole, up to a limit; what they leave is read and
+//!     dropped, so that the client gets its answer;
+//! 11. the handler of [`routes`](crate::routes).
 
 use std::{
     panic::AssertUnwindSafe,
@@ -44,7 +46,7 @@ use uuid::Uuid;
 use crate::{
     access::Refused,
     app::App,
-    audit::RequestAudit,
+    audit::{RequestAudit, recorded_user},
     config::REQUESTS,
     documents::health,
     limits::{Peer, Supply},
@@ -212,6 +214,12 @@ async fn guarded(
             {
                 return refusal(error);
             }
+            if audit.is_on()
+                && let Err(refused) = Box::pin(audit.received(head, &caller)).await
+            {
+                return refused;
+            }
+            let head = RequestHead { record: audit.record(), ..head };
             match impersonation::wanted(&parts.headers) {
                 Ok(None) => in_turn(app, connection, &caller, &caller, head, body).await,
                 Ok(Some(wanted)) => {
@@ -243,7 +251,12 @@ async fn impersonated(
     body: &mut RequestBody,
 ) -> Response {
     match app.access.impersonate(sender, wanted).await {
-        Ok(caller) => in_turn(app, connection, sender, &caller, head, body).await,
+        Ok(caller) => {
+            if let Some(record) = head.record {
+                record.impersonated(recorded_user(caller.user()));
+            }
+            in_turn(app, connection, sender, &caller, head, body).await
+        }
         Err(error) => turned_away(connection, head.parts, sender, error),
     }
 }
@@ -275,8 +288,8 @@ async fn permitted(
     head: RequestHead<'_>,
     body: &mut RequestBody,
 ) -> Response {
-    let (names, parts) = (&head.info.names, head.parts);
-    match app.access.authorize(caller, names, parts.uri.path(), head.query).await {
+    let parts = head.parts;
+    match app.access.authorize(caller, head).await {
         Ok(()) => admitted(app, connection, sender, caller, head, body).await,
         Err(Refused::Forbidden(error)) => turned_away(connection, parts, sender, error),
         Err(Refused::Undecided(problem)) => undecided(&parts.uri.to_string(), &problem),

@@ -26,6 +26,7 @@ mod layers;
 mod limits;
 mod metrics;
 mod open_watches;
+mod probes;
 pub mod request;
 mod response;
 pub mod routes;

@@ -3,6 +3,8 @@
 //! `Server::builder(config).resources(tables).run(stopping)` is all that a program needs beside a schema
 //! folder; [`run`](crate::run) adds a command line. What the product's kinds can do, a user's kinds can do
 //! through the same methods.
+//!
+//! Length: what a server is put together of stands in one place, in the order in which it is made.
 
 use std::{
     net::SocketAddr,
@@ -13,7 +15,8 @@ use std::{
 
 use arc_swap::ArcSwap;
 use axum::Router;
-use futures_util::{FutureExt, future::OptionFuture};
+use futures_util::future::OptionFuture;
+use orch_audit::counters::Counters;
 use orch_auth::{
     authentication::{Authentication, Lasting},
     authenticator::{
@@ -79,6 +82,7 @@ use crate::{
     layers,
     limits::{Limits, MemoryLimit, Peer},
     metrics::Metrics,
+    probes,
     request::identity_headers::IdentityHeaders,
     response::status,
     shutdown::Steps,
@@ -229,6 +233,8 @@ impl Server {
         let files = authorizers::Files::read(&self.config.authorization, self.config.vocabulary)?;
         let Asking { mut lasting, followed } =
             Asking::read(&self.config.authentication, self.config.vocabulary)?;
+        let audited = Arc::new(Counters::default());
+        let audit = bootstrap::start_audit(&self.config, &audited)?;
         open_files::raise_limit();
         // First of all, so that a server whose port is in use leaves nothing behind.
         let serving = &self.config.serving;
@@ -269,15 +275,19 @@ impl Server {
             metrics.show(lost.counter());
         }
         let following = self.following(following, followed, modes, &metrics, &stopping);
+        metrics.show_audit(audited);
         metrics.show_history(self.config.storage.history_retention, &storage);
-        let health = checks(&storage, &stopping, &controllers.monitor());
+        let health = probes::checks(&self.config.serving, &storage, &told, &controllers.monitor());
+        let informers = health.register_hook("generic-apiserver-start-informers");
+        let shutdown = Steps::of(&self.config.serving);
         let standing = standing::standing(core.objects());
-        let app = Arc::new(self.app(core, access, metrics, health, issuer, listener.local_address()));
-        let watches = watch_review::follow(Arc::clone(&app), standing, stopping.clone());
+        let app = self.app(core, access, metrics, health, issuer, listener.local_address());
+        let app = Arc::new(App { audit, ..app });
+        let watches = watch_review::follow(Arc::clone(&app), standing, stopping);
         let following = Box::pin(async move {
             tokio::join!(following, watches);
         });
-        Ok(Running { app, site, listener, tls, controllers, following, stopping })
+        Ok(Running { app, site, listener, tls, controllers, following, informers, shutdown, told, stop })
     }
 
     /// How the server is shared out among requests.

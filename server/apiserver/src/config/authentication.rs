@@ -102,8 +102,9 @@ pub struct AuthenticationFlags {
 }
 
 impl AuthenticationFlags {
-    /// Checks issuers, URLs, lifetimes and the flags of the proxy. Under the mode `AlwaysAllow` callers without
-    /// credentials would be let in to everything, so there they are let in only where the operator says so.
+    /// Checks issuers, URLs, lifetimes and the flags of the proxy. Under the mode `AlwaysAllow` callers
+    /// without credentials would be let in to everything, so there they are let in only where the operator
+    /// says so.
     pub fn check(self, modes: &[Mode], gates: &FeatureGates) -> Result<AuthenticationConfig, StartError> {
         if let Some(flag) = self.oidc.given().filter(|_| self.authentication_config.is_some()) {
             return Err(StartError::configuration(flag, "cannot be given with --authentication-config"));

@@ -28,11 +28,20 @@ pub fn or_seconds(text: &str) -> Result<Duration, &'static str> {
     }
 }
 
+/// A duration that may be zero.
+pub fn any(text: &str) -> Result<Duration, &'static str> {
+    Duration::try_from(read(text)?).map_err(|_| "must not be negative")
+}
+
+fn read(text: &str) -> Result<SignedDuration, &'static str> {
+    text.parse().map_err(|_| "not a duration such as 90s, 5m or 1h30m")
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use super::{or_seconds, positive};
+    use super::{any, or_seconds, positive};
 
     #[test]
     fn some_durations_can_be_numbers_of_seconds() {

@@ -2,6 +2,11 @@
 
 use std::{net::SocketAddr, path::Path, time::Duration};
 
+use orch_audit::backend::{
+    self,
+    log::{Format, Output, Rotation},
+    webhook::Throttle,
+};
 use orch_auth::{
     authentication::AuthenticationConfig, authenticator::proxy::ProxyHeaders, authorization::Mode,
     jwt::algorithm::Algorithm,
@@ -184,22 +189,34 @@ const AUTHENTICATION: &[(&[&str], Check)] = &[
     }),
 ];
 
+/// Flags about serving.
+const SERVING: &[(&[&str], Check)] = &[
+    (&["--bind-address", "::1"], |c| c.serving.address.to_string() == "[::1]:6443"),
+    (&["--secure-port=0"], |c| c.serving.address.port() == 0),
+    (&["--external-hostname", "api.example.com"], |c| {
+        c.serving.external_hostname.as_deref() == Some("api.example.com")
+    }),
+    (&["--external-hostname", "192.0.2.7"], |c| c.serving.external_hostname.is_some()),
+    (&["--tls-cert-file=a", "--tls-private-key-file=b"], |c| {
+        c.serving
+            .tls_files
+            .as_ref()
+            .is_some_and(|files| files.certificate == Path::new("a") && files.private_key == Path::new("b"))
+    }),
+    (&["--request-timeout=90s"], |c| c.serving.request_timeout == Duration::from_secs(90)),
+    (&["--min-request-timeout=600"], |c| c.serving.min_request_timeout == Duration::from_mins(10)),
+    (&["--shutdown-delay-duration=70s"], |c| c.serving.shutdown_delay == Duration::from_secs(70)),
+    (&["--shutdown-send-retry-after"], |c| c.serving.shutdown_sends_retry_after),
+    (&["--livez-grace-period=10s"], |c| c.serving.livez_grace_period == Duration::from_secs(10)),
+    (&["--shutdown-grace-period=1s"], |c| c.serving.shutdown_grace_period == Duration::from_secs(1)),
+    (&["--max-connections=7"], |c| c.serving.max_connections == 7),
+    (&["--max-connections-per-address=8"], |c| c.serving.max_connections_per_address == Some(8)),
+    (&["--memory-limit=64MiB"], |c| c.serving.memory_limit == Some(64 << 20)),
+];
+
 #[test]
 fn every_flag_reaches_the_configuration() {
     let table: &[(&[&str], Check)] = &[
-        (&["--bind-address", "::1"], |c| c.serving.address.to_string() == "[::1]:6443"),
-        (&["--secure-port=0"], |c| c.serving.address.port() == 0),
-        (&["--external-hostname", "api.example.com"], |c| {
-            c.serving.external_hostname.as_deref() == Some("api.example.com")
-        }),
-        (&["--external-hostname", "192.0.2.7"], |c| c.serving.external_hostname.is_some()),
-        (&["--tls-cert-file=a", "--tls-private-key-file=b"], |c| {
-            c.serving.tls_files.as_ref().is_some_and(|files| {
-                files.certificate == Path::new("a") && files.private_key == Path::new("b")
-            })
-        }),
-        (&["--request-timeout=90s"], |c| c.serving.request_timeout == Duration::from_secs(90)),
-        (&["--min-request-timeout=600"], |c| c.serving.min_request_timeout == Duration::from_mins(10)),
         (&["--self-check"], |c| c.storage.self_check),
         (&["--accept-data-loss"], |c| c.storage.accept_data_loss),
         (&["--runtime-config=api/beta=true,v1=false", "--runtime-config=apps/v1"], |c| {
@@ -261,7 +278,8 @@ fn every_flag_reaches_the_configuration() {
         (&["--controllers=*,-garbage-collector"], |c| c.controllers == ["*", "-garbage-collector"]),
         (&["--vocabulary=kubernetes"], |c| c.vocabulary.name == "kubernetes"),
     ];
-    let table = || table.iter().chain(ASKING).chain(AUTHENTICATION).chain(IN_FLIGHT);
+    let table =
+        || table.iter().chain(SERVING).chain(ASKING).chain(AUTHENTICATION).chain(IN_FLIGHT).chain(AUDIT);
     for (flags, check) in table() {
         assert!(check(&config(flags)), "{flags:?}");
     }
@@ -296,6 +314,103 @@ const ASKING_MISTAKES: &[(&[&str], &str)] = &[
         "--oidc-required-claim: the claim \"a\" is given twice",
     ),
 ];
+
+/// Flags about audit.
+const AUDIT: &[(&[&str], Check)] = &[
+    (&["--audit-policy-file=p"], |c| c.audit.policy_file.as_deref() == Some(Path::new("p"))),
+    (&["--audit-log-path=-"], |c| log_of(c).output == Output::Stdout),
+    (
+        &["--audit-log-path=a", "--audit-log-maxage=2", "--audit-log-maxbackup=3", "--audit-log-compress"],
+        |c| {
+            let rotation = Rotation {
+                max_size: 100 << 20,
+                max_age: Some(Duration::from_hours(48)),
+                max_backups: Some(3),
+                compress: true,
+            };
+            log_of(c).output == Output::File("a".into(), rotation)
+        },
+    ),
+    (
+        &["--audit-log-path=a", "--audit-log-maxsize=7"],
+        |c| matches!(&log_of(c).output, Output::File(_, rotation) if rotation.max_size == 7 << 20),
+    ),
+    (&["--audit-log-path=-", "--audit-log-format=legacy"], |c| log_of(c).format == Format::Legacy),
+    (&["--audit-log-path=-"], |c| log_of(c).mode == backend::Mode::Blocking),
+    (&["--audit-log-path=-", "--audit-log-mode=blocking-strict"], |c| {
+        log_of(c).mode == backend::Mode::BlockingStrict
+    }),
+    (&["--audit-log-path=-", "--audit-log-batch-buffer-size=8"], |c| log_of(c).buffer == 8),
+    (&["--audit-log-path=-", "--audit-log-batch-max-size=8"], |c| log_of(c).max_batch == 8),
+    (&["--audit-log-path=-", "--audit-log-truncate-enabled"], |c| {
+        log_of(c).truncation.as_ref().is_some_and(|of| of.annotation == "audit.orch.io/truncated")
+    }),
+    (&["--audit-log-path=-", "--audit-log-truncate-enabled", "--audit-log-truncate-max-event-size=9"], |c| {
+        log_of(c).truncation.as_ref().is_some_and(|of| of.max_event == 9)
+    }),
+    (&["--audit-log-path=-", "--audit-log-version=audit.orch.io/v1"], |c| {
+        log_of(c).api_version == "audit.orch.io/v1"
+    }),
+    (&["--audit-webhook-config-file=k"], |c| {
+        c.audit
+            .webhook
+            .as_ref()
+            .is_some_and(|(file, of)| file == Path::new("k") && of.mode == backend::Mode::Batch)
+    }),
+    (&["--audit-webhook-config-file=k", "--audit-webhook-mode=blocking"], |c| {
+        webhook_of(c).mode == backend::Mode::Blocking
+    }),
+    (&["--audit-webhook-config-file=k", "--audit-webhook-initial-backoff=2s"], |c| {
+        webhook_of(c).initial_backoff == Duration::from_secs(2)
+    }),
+    (&["--audit-webhook-config-file=k", "--audit-webhook-batch-buffer-size=8"], |c| {
+        webhook_of(c).buffer == 8
+    }),
+    (&["--audit-webhook-config-file=k", "--audit-webhook-batch-max-size=8"], |c| {
+        webhook_of(c).max_batch == 8
+    }),
+    (&["--audit-webhook-config-file=k", "--audit-webhook-batch-max-wait=1s"], |c| {
+        webhook_of(c).max_wait == Duration::from_secs(1)
+    }),
+    (&["--audit-webhook-config-file=k", "--audit-webhook-batch-throttle-enable=false"], |c| {
+        webhook_of(c).throttle.is_none()
+    }),
+    (
+        &[
+            "--audit-webhook-config-file=k",
+            "--audit-webhook-batch-throttle-qps=2.5",
+            "--audit-webhook-batch-throttle-burst=3",
+        ],
+        |c| webhook_of(c).throttle == Some(Throttle { per_second: 2.5, burst: 3 }),
+    ),
+    (
+        &[
+            "--audit-webhook-config-file=k",
+            "--audit-webhook-truncate-enabled",
+            "--audit-webhook-truncate-max-event-size=9",
+        ],
+        |c| webhook_of(c).truncation.as_ref().is_some_and(|of| of.max_event == 9),
+    ),
+    (&["--audit-webhook-config-file=k", "--audit-webhook-truncate-max-batch-size=9"], |c| {
+        webhook_of(c).max_batch_bytes == 9
+    }),
+    (
+        &[
+            "--vocabulary=kubernetes",
+            "--audit-webhook-config-file=k",
+            "--audit-webhook-version=audit.k8s.io/v1",
+        ],
+        |c| webhook_of(c).api_version == "audit.k8s.io/v1",
+    ),
+];
+
+fn log_of(config: &Config) -> &backend::log::Settings {
+    config.audit.log.as_ref().expect("there is a log")
+}
+
+fn webhook_of(config: &Config) -> &backend::webhook::Settings {
+    config.audit.webhook.as_ref().map(|(_, settings)| settings).expect("there is a webhook")
+}
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table with a row for each mistake")]
