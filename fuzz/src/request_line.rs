@@ -32,7 +32,7 @@ pub fn run(input: &[u8]) {
         let names = &info.names;
         assert_eq!(names.verb, verb.as_str(), "{line}");
         assert_eq!(names.resource, target.resource.def.plural, "{line}");
-        let _ = (listing::list(&query, target.clone()), listing::watch(&query, target.clone()));
+        let _ = (listing::list(&query, target.clone()), listing::watch(&query, target.clone(), true));
     }
     let _ = (query.timeout(), query.integer("limit"), listing::version(&query));
 }

@@ -76,7 +76,7 @@ impl FieldDef {
 }
 
 /// What an operator turns on and off by name.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeatureGate {
     /// `WidgetColours`.
     pub name: &'static str,
@@ -93,6 +93,10 @@ pub enum GateStage {
     Alpha,
     /// It stays, in this form or another.
     Beta,
+    /// It stays as it is. The gate cannot be changed any more, and goes away.
+    Stable,
+    /// It goes away.
+    Deprecated,
 }
 
 /// What a field, list item or map value holds.

@@ -50,6 +50,10 @@ pub struct App {
     pub sharing: Sharing,
     /// How much memory there may be before writes are refused.
     pub memory: MemoryLimit,
+    /// Whether large answers are compressed for clients that accept that.
+    pub compresses: bool,
+    /// Whether HTTP/2 connections of clients that are not authenticated are closed.
+    pub closes_unauthenticated: bool,
     /// Whether new requests are refused because the server stops.
     pub draining: AtomicBool,
     /// How long a request other than a watch may take.

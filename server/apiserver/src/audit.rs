@@ -6,7 +6,7 @@ use std::{
     net::IpAddr,
     str::FromStr,
     sync::{Arc, OnceLock},
-    time::{Duration, Instant, SystemTime},
+    time::{Instant, SystemTime},
 };
 
 use axum::{body::Body, response::Response};
@@ -41,9 +41,6 @@ use crate::{
 
 /// The longest user agent that is recorded, in bytes.
 const MAX_USER_AGENT: usize = 1024;
-
-/// An answer that took longer says so.
-const SLOW: Duration = Duration::from_millis(500);
 
 /// An answered object that is larger is not recorded, in bytes.
 const MAX_OBJECT: usize = 10 * 1024 * 1024;
@@ -102,8 +99,13 @@ impl<'a> RequestAudit<'a> {
         // Requests that were refused before anybody asked who makes them.
         let begin = || self.begin(auditor, head, None);
         let Some(record) = self.record.get_or_init(begin) else { return response };
-        if self.started.elapsed() > SLOW && !is_watch {
-            record.annotate("apiserver.latency", "total", format!("{:?}", self.started.elapsed()));
+        let total = self.started.elapsed();
+        if !is_watch && let Some(stages) = head.timeline.slow(total) {
+            const AREA: &str = "apiserver.latency";
+            record.annotate(AREA, "total", format!("{total:?}"));
+            for (stage, took) in stages {
+                record.annotate(AREA, stage.name(), format!("{took:?}"));
+            }
         }
         let code = response.status();
         if code == StatusCode::UNAUTHORIZED {

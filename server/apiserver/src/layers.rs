@@ -50,7 +50,7 @@ use crate::{
     config::REQUESTS,
     documents::health,
     limits::{Peer, Supply},
-    metrics::{DryRun, RequestLabels},
+    metrics::{Answered, Authentication, Authorization, DryRun, RequestLabels},
     request::{
         RequestHead,
         body::RequestBody,
@@ -62,10 +62,12 @@ use crate::{
     },
     response::{
         self,
-        status::{Fault, refusal, undecided},
+        status::{Fault, Terminated, refusal, undecided},
         warning,
     },
-    routes, shutdown, turns,
+    routes, shutdown,
+    timeline::{Stage, Timeline, in_words},
+    turns,
 };
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
@@ -117,15 +119,17 @@ async fn measured(
     let info = RequestInfo::parse(app.core.catalog(), &parts.method, parts.uri.path(), &query);
     let is_watch = info.names.is_resource && info.names.verb == Verb::Watch.as_str();
     let mut body = RequestBody::new(&parts.headers, body);
-    let head = RequestHead { info: &info, query: &query, parts, record: None };
+    let timeline = Timeline::new(started);
+    let head = RequestHead { info: &info, query: &query, parts, timeline: &timeline, record: None };
     let in_flight = app.metrics.in_flight(turns::is_mutating(head));
     let labels = labels(head);
     let deadline = if is_watch { Ok(None) } else { deadline(app, &query).map(Some) };
     let mut response = {
         // Pinned where it is made: this future is the largest, and passing it on by value would copy it.
         let answer = pin!(guarded(app, connection, head, &mut body, audit));
-        in_time(deadline, unpanicked(answer, audit)).await
+        in_time(deadline, unpanicked(answer, || app.metrics.aborted(&labels), audit)).await
     };
+    let elapsed = timeline.end(Stage::Handler) - started;
     if audit.is_on() {
         response = Box::pin(audit.answered(head, response, is_watch)).await;
     }
@@ -137,8 +141,24 @@ async fn measured(
         without_body(&mut response);
     }
     drop(in_flight);
-    app.metrics.answered(&labels, response.status(), started.elapsed());
+    count(app, head, &labels, &response, elapsed);
+    if !is_watch && let Some(stages) = timeline.slow(elapsed) {
+        let (method, path, stages) = (&parts.method, parts.uri.path(), in_words(&stages));
+        tracing::info!(%method, path, code = response.status().as_u16(), ?elapsed, stages, "a slow request");
+    }
     response
+}
+
+/// Counts an answer.
+fn count(app: &App, head: RequestHead<'_>, labels: &RequestLabels, response: &Response, elapsed: Duration) {
+    let code = response.status();
+    let is_terminated = matches!(code, StatusCode::TOO_MANY_REQUESTS | StatusCode::GATEWAY_TIMEOUT)
+        && response.extensions().get::<Terminated>().is_some();
+    let bytes = response.body().size_hint().exact();
+    app.metrics.answered(labels, Answered { code, elapsed, bytes, is_terminated });
+    if let Route::Resource(Verb::Create | Verb::Update | Verb::Patch, _) = &head.info.route {
+        app.metrics.validated_fields(head.query.text("fieldValidation"), elapsed);
+    }
 }
 
 /// How long an answer may take: less than the server allows where the client says so.
@@ -159,13 +179,18 @@ async fn in_time(deadline: Result<Option<Duration>>, answer: impl Future<Output 
 }
 
 /// A panic becomes the answer of its request and affects no other.
-async fn unpanicked(answer: Pin<&mut impl Future<Output = Response>>, audit: &RequestAudit<'_>) -> Response {
+async fn unpanicked(
+    answer: Pin<&mut impl Future<Output = Response>>,
+    count: impl FnOnce(),
+    audit: &RequestAudit<'_>,
+) -> Response {
     let panic = match AssertUnwindSafe(answer).catch_unwind().await {
         Ok(response) => return response,
         Err(panic) => panic,
     };
     let text = panic.downcast_ref::<&str>().copied();
     let detail = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or_default();
+    count();
     Box::pin(audit.panicked(detail)).await;
     refusal(ApiError::internal("the server has a bug", format_args!("panic: {detail}")))
 }
@@ -207,7 +232,11 @@ async fn guarded(
         .at(parts.uri.path())
         .with_headers(&headers);
     let hint = credentials.warning();
-    let mut response = match app.access.authenticate(&credentials).await {
+    let authenticated = app.access.authenticate(&credentials).await;
+    let outcome = if authenticated.is_ok() { Authentication::Success } else { Authentication::Failure };
+    let known = head.timeline.end(Stage::Authentication);
+    app.metrics.authenticated(outcome, known - head.timeline.started());
+    let mut response = match authenticated {
         Ok(caller) => {
             if let (Some(supply), Some(shares)) = (supply, &mut shares)
                 && let Err(error) = app.limits.identify(shares, supply, connection, caller.user())
@@ -220,6 +249,7 @@ async fn guarded(
                 return refused;
             }
             let head = RequestHead { record: audit.record(), ..head };
+            app.metrics.recognized(caller.user());
             match impersonation::wanted(&parts.headers) {
                 Ok(None) => in_turn(app, connection, &caller, &caller, head, body).await,
                 Ok(Some(wanted)) => {
@@ -229,7 +259,7 @@ async fn guarded(
             }
         }
         Err(error) => {
-            dismiss(connection, parts);
+            dismiss(app, connection, parts);
             refusal(error)
         }
     };
@@ -257,7 +287,7 @@ async fn impersonated(
             }
             in_turn(app, connection, sender, &caller, head, body).await
         }
-        Err(error) => turned_away(connection, head.parts, sender, error),
+        Err(error) => turned_away(app, connection, head.parts, sender, error),
     }
 }
 
@@ -289,30 +319,39 @@ async fn permitted(
     body: &mut RequestBody,
 ) -> Response {
     let parts = head.parts;
-    match app.access.authorize(caller, head).await {
+    let began = head.timeline.end(Stage::Turn);
+    let decided = app.access.authorize(caller, head).await;
+    let outcome = match &decided {
+        Ok(()) => Authorization::Allowed,
+        Err(Refused::Forbidden(_)) => Authorization::Denied,
+        Err(Refused::Undecided(_)) => Authorization::Error,
+    };
+    app.metrics.authorized(outcome, head.timeline.end(Stage::Authorization) - began);
+    match decided {
         Ok(()) => admitted(app, connection, sender, caller, head, body).await,
-        Err(Refused::Forbidden(error)) => turned_away(connection, parts, sender, error),
+        Err(Refused::Forbidden(error)) => turned_away(app, connection, parts, sender, error),
         Err(Refused::Undecided(problem)) => undecided(&parts.uri.to_string(), &problem),
     }
 }
 
 /// The answer to somebody who may not do what they ask.
 fn turned_away(
+    app: &App,
     connection: &Connection<Peer>,
     parts: &Parts,
     sender: &Authenticated,
     error: ApiError,
 ) -> Response {
     if sender.is_anonymous() {
-        dismiss(connection, parts);
+        dismiss(app, connection, parts);
     }
     forbidden(error)
 }
 
 /// Clients that are refused and have no credential do not keep an HTTP/2 connection: opening and resetting
 /// streams costs them less than answering costs the server (rapid reset, CVE-2023-44487).
-fn dismiss(connection: &Connection<Peer>, parts: &Parts) {
-    if parts.version == Version::HTTP_2 {
+fn dismiss(app: &App, connection: &Connection<Peer>, parts: &Parts) {
+    if app.closes_unauthenticated && parts.version == Version::HTTP_2 {
         connection.close_when_answered();
     }
 }

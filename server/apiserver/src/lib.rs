@@ -35,6 +35,7 @@ mod shutdown;
 pub mod start_error;
 #[cfg(test)]
 mod test_catalog;
+mod timeline;
 mod turns;
 mod watch_review;
 

@@ -14,9 +14,10 @@ use std::{
 
 use http::StatusCode;
 use orch_audit::counters::Counters;
-use orch_auth::service_account::TokenIssuer;
+use orch_auth::{service_account::TokenIssuer, user::UserInfo};
 use orch_controllers::stats::Monitor;
-use orch_runtime::vocabulary::Vocabulary;
+use orch_registry::{feature_gates::stage_name, meter::Meter};
+use orch_runtime::{type_def::FeatureGate, vocabulary::Vocabulary};
 use orch_storage::{Clock as _, Patrolled, Storage, SystemClock};
 use prometheus::{
     Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
@@ -27,22 +28,34 @@ use prometheus::{
 
 use crate::fairness::Fairness;
 
+mod access;
+mod answers;
 mod audit;
 mod controllers;
 mod data;
 mod fairness;
 mod history;
 mod labels;
+mod read_values;
 mod reloads;
+mod service_level;
+mod storage;
 mod tokens;
 
+use access::AccessMetrics;
+pub use access::{Authentication, Authorization};
+use answers::AnswerMetrics;
+pub use answers::OpenWatch;
 use audit::AuditMetrics;
 use controllers::ControllerMetrics;
 use data::DataMetrics;
 use fairness::FairnessMetrics;
 use history::HistoryMetrics;
 pub use labels::{DryRun, RequestLabels};
+use read_values::{ReadCounter, ReadGauge};
 use reloads::Reloads;
+use service_level::ServiceLevel;
+use storage::StorageMetrics;
 use tokens::TokenMetrics;
 
 /// Upper bounds of the duration histogram, in seconds.
@@ -66,6 +79,9 @@ struct Inner {
     requests: IntCounterVec,
     durations: HistogramVec,
     long_running: IntGaugeVec,
+    answers: AnswerMetrics,
+    access: AccessMetrics,
+    storage: StorageMetrics,
     deprecated: IntGaugeVec,
     authentication_reloads: Reloads,
     authorization_reloads: Reloads,
@@ -79,8 +95,22 @@ struct Inner {
 #[derive(Debug)]
 struct Series {
     duration: Histogram,
+    size: OnceLock<Histogram>,
     long_running: OnceLock<IntGauge>,
     by_code: [OnceLock<IntCounter>; CODES.len()],
+}
+
+/// An answer, as it is counted.
+#[derive(Clone, Copy, Debug)]
+pub struct Answered {
+    /// Its code.
+    pub code: StatusCode,
+    /// From the head of the request to the head of the answer.
+    pub elapsed: Duration,
+    /// The length of its body, where that is known.
+    pub bytes: Option<u64>,
+    /// Whether the server ended the request to protect itself.
+    pub is_terminated: bool,
 }
 
 /// Counts one more in a gauge until it is dropped.
@@ -118,10 +148,10 @@ impl Metrics {
         let durations = durations.buckets(DURATION_BUCKETS.to_vec());
         let durations = registered(&registry, HistogramVec::new(durations, labels::NAMES));
         // The same labels without `dry_run`, which no long-running request has.
+        register(&registry, ServiceLevel::new(durations.clone()));
         let long_running =
             Opts::new("apiserver_longrunning_requests", "Requests that are being answered without an end.");
-        let without_dry_run: Vec<&str> =
-            labels::NAMES.iter().copied().filter(|name| *name != "dry_run").collect();
+        let without_dry_run = labels::without_dry_run();
         let long_running = registered(&registry, IntGaugeVec::new(long_running, &without_dry_run));
         let deprecated =
             Opts::new("apiserver_requested_deprecated_apis", "Deprecated kinds that were asked for: 1 each.");
@@ -144,6 +174,9 @@ impl Metrics {
             in_queue: by_kind(&in_queue),
             authentication_reloads,
             authorization_reloads,
+            answers: AnswerMetrics::new(&registry),
+            access: AccessMetrics::new(&registry),
+            storage: StorageMetrics::new(&registry),
             registry,
             requests,
             durations,
@@ -154,7 +187,8 @@ impl Metrics {
     }
 
     /// Records an answered request.
-    pub fn answered(&self, labels: &RequestLabels, code: StatusCode, elapsed: Duration) {
+    pub fn answered(&self, labels: &RequestLabels, answered: Answered) {
+        let Answered { code, elapsed, bytes, is_terminated } = answered;
         let counter = || {
             let values = labels.values(self.0.vocabulary);
             let values: Vec<&str> = values.iter().map(AsRef::as_ref).chain([code.as_str()]).collect();
@@ -166,7 +200,59 @@ impl Metrics {
                 Ok(index) => series.by_code[index].get_or_init(counter).inc(),
                 Err(_) => counter().inc(),
             }
+            if let Some(bytes) = bytes.filter(|_| labels.has_size()) {
+                let sizes =
+                    || self.with_labels(labels, |values| self.0.answers.sizes.with_label_values(values));
+                series.size.get_or_init(sizes).observe(bytes as f64);
+            }
         });
+        if is_terminated {
+            self.with_labels(labels, |values| {
+                let values = [values, &[code.as_str()]].concat();
+                self.0.answers.terminations.with_label_values(&values).inc();
+            });
+        }
+    }
+
+    /// Calls `with` with the values of the labels without `dry_run`.
+    fn with_labels<T>(&self, labels: &RequestLabels, with: impl FnOnce(&[&str]) -> T) -> T {
+        let values: Vec<_> = labels.values_without_dry_run(self.0.vocabulary).collect();
+        with(&values.iter().map(AsRef::as_ref).collect::<Vec<&str>>())
+    }
+
+    /// Counts a request that failed with a panic.
+    pub fn aborted(&self, labels: &RequestLabels) {
+        self.with_labels(labels, |values| {
+            // The last label is the component, which this metric does not have.
+            self.0.answers.aborts.with_label_values(&values[..values.len() - 1]).inc();
+        });
+    }
+
+    /// Records how long a create, update or patch took with this value of `fieldValidation`.
+    pub fn validated_fields(&self, field_validation: &str, elapsed: Duration) {
+        let level = ["Ignore", "Strict"].into_iter().find(|level| *level == field_validation);
+        let level = level.unwrap_or("Warn");
+        self.0.answers.field_validation.with_label_values(&[level]).observe(elapsed.as_secs_f64());
+    }
+
+    /// Counts an attempt to find out who makes a request.
+    pub fn authenticated(&self, outcome: Authentication, took: Duration) {
+        self.0.access.authenticated(outcome, took);
+    }
+
+    /// Counts a request of a caller who was recognized.
+    pub fn recognized(&self, user: &UserInfo) {
+        self.0.access.recognized(user);
+    }
+
+    /// Counts a decision about a request.
+    pub fn authorized(&self, outcome: Authorization, took: Duration) {
+        self.0.access.authorized(outcome, took);
+    }
+
+    /// What verbs tell about their work.
+    pub fn meter(&self) -> impl Meter + use<> {
+        self.0.storage.clone()
     }
 
     /// Counts a change of the file of authenticators: whether the new file is in force.
@@ -203,15 +289,12 @@ impl Metrics {
     }
 
     /// Counts a watch as open until the value is dropped.
-    pub fn long_running(&self, labels: &RequestLabels) -> Current {
-        let gauge = || {
-            let values = labels.values(self.0.vocabulary);
-            let named = labels::NAMES.iter().zip(values.iter());
-            let values: Vec<&str> =
-                named.filter(|(name, _)| **name != "dry_run").map(|(_, value)| value.as_ref()).collect();
-            self.0.long_running.with_label_values(&values)
-        };
-        self.with_series(labels, |series| Current::one_more(series.long_running.get_or_init(gauge)))
+    pub fn long_running(&self, labels: &RequestLabels, kind: &str) -> OpenWatch {
+        let gauge = || self.with_labels(labels, |values| self.0.long_running.with_label_values(values));
+        let current =
+            self.with_series(labels, |series| Current::one_more(series.long_running.get_or_init(gauge)));
+        let [group, version, ..] = labels.names_of_resource(self.0.vocabulary);
+        self.0.answers.watch(current, [&group, &version, kind])
     }
 
     /// Publishes the number of stored objects per resource; `count` is called whenever metrics are read, and
@@ -241,6 +324,39 @@ impl Metrics {
     /// If it is called twice: there is one runner.
     pub fn show_controllers(&self, monitor: Monitor) {
         register(&self.0.registry, ControllerMetrics::new(monitor));
+    }
+
+    /// Publishes a count that others keep; `read` is called whenever metrics are read.
+    ///
+    /// # Panics
+    /// If there is a metric of that name already.
+    pub fn show_count(&self, name: &str, help: &str, read: impl Fn() -> u64 + Send + Sync + 'static) {
+        register(&self.0.registry, ReadCounter::new(name, help, read));
+    }
+
+    /// Publishes the size of the database files.
+    ///
+    /// # Panics
+    /// If it is called twice: there is one store.
+    pub fn show_size(&self, read: impl Fn() -> f64 + Send + Sync + 'static) {
+        let help = "Bytes of the database files.";
+        let gauge =
+            ReadGauge::new("apiserver_storage_size_bytes", help, ("storage_cluster_id", "sqlite"), read);
+        register(&self.0.registry, gauge);
+    }
+
+    /// Publishes which features are on.
+    ///
+    /// # Panics
+    /// If it is called twice: there is one set of gates.
+    pub fn show_gates(&self, gates: &[(FeatureGate, bool)]) {
+        let name = format!("{}_feature_enabled", self.0.vocabulary.name);
+        let gauge = Opts::new(name, "Whether a feature is on, by its gate and stage.");
+        let gauge = registered(&self.0.registry, IntGaugeVec::new(gauge, &["name", "stage"]));
+        for (gate, is_on) in gates {
+            let stage = stage_name(gate.stage);
+            gauge.with_label_values(&[gate.name, stage]).set(i64::from(*is_on));
+        }
     }
 
     /// Publishes what audit counts.
@@ -304,6 +420,7 @@ impl Metrics {
         }
         let series = Series {
             duration,
+            size: OnceLock::new(),
             long_running: OnceLock::new(),
             by_code: std::array::from_fn(|_| OnceLock::new()),
         };

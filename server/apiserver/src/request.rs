@@ -16,6 +16,7 @@ use http::{HeaderName, request::Parts};
 use orch_audit::record::Record;
 
 use self::{info::RequestInfo, query::Query};
+use crate::timeline::Timeline;
 
 /// The head of a request, read once.
 #[derive(Clone, Copy)]
@@ -26,6 +27,8 @@ pub struct RequestHead<'a> {
     pub query: &'a Query,
     /// Method, URI and headers.
     pub parts: &'a Parts,
+    /// When it reached which stage.
+    pub timeline: &'a Timeline,
     /// What is recorded of the request, where audit wants a record; it begins when the caller is known.
     pub record: Option<&'a Arc<Record>>,
 }

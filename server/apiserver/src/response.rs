@@ -36,7 +36,7 @@ use pace::paced;
 pub use representation::{Form, Representation, all_values};
 pub use respelled::respelled;
 
-use crate::{metrics::Current, request::query::Query};
+use crate::{metrics::OpenWatch, request::query::Query};
 
 /// Puts an answer into the representation that the client asked for. `open` counts a watch while it is open.
 ///
@@ -47,7 +47,7 @@ pub fn respond(
     target: &Target<'_>,
     representation: &Representation,
     answer: Answer,
-    open: impl FnOnce() -> Current,
+    open: impl FnOnce() -> OpenWatch,
 ) -> Result<Response> {
     let resource = target.resource;
     let object = |code, stored: &Bytes| object_response(core, target, representation, code, stored);

@@ -13,12 +13,14 @@ use orch_auth::{authenticator::Authenticated, user::UserInfo};
 use orch_machinery::body::read_json;
 use orch_registry::{
     answer::Answer,
+    catalog::ServedResource,
     context::{Caller, RequestContext},
     error::{ApiError, Result},
+    feature_gates::WATCH_LIST,
     request::{Body, DeleteCollectionRequest, DeleteRequest, GetRequest, Target},
     verb,
 };
-use orch_runtime::resource_def::Verb;
+use orch_runtime::resource_def::{ResourceDef, Verb};
 use tower_service::Service as _;
 
 use crate::{
@@ -36,6 +38,7 @@ use crate::{
         writing,
     },
     response::{Representation, respelled, respond, status::refusal, warning::warn},
+    timeline::{Stage, Timeline},
 };
 
 /// Who makes a request: an extension of the requests that reach a program's own routes.
@@ -77,7 +80,19 @@ async fn read_body(
     target: &Target<'_>,
     body: &mut RequestBody,
 ) -> Result<Body> {
-    Representation::negotiate(head, verb, target, &app.media_types, &app.meta_groups)?;
+    negotiate(app, head, verb, target)?;
+    let sent = read_sent(app, head, verb, target, body).await;
+    head.timeline.end(Stage::Body);
+    sent
+}
+
+async fn read_sent(
+    app: &App,
+    head: &RequestHead<'_>,
+    verb: Verb,
+    target: &Target<'_>,
+    body: &mut RequestBody,
+) -> Result<Body> {
     let (content_type, vocabulary) = (head.header(header::CONTENT_TYPE), target.resource.vocabulary);
     match verb {
         Verb::Create | Verb::Update => body.object(content_type, &app.media_types, vocabulary).await,
@@ -90,6 +105,11 @@ async fn read_body(
     }
 }
 
+fn negotiate(app: &App, head: &RequestHead<'_>, verb: Verb, target: &Target<'_>) -> Result<Representation> {
+    let App { media_types, meta_groups, compresses, .. } = app;
+    Representation::negotiate(head, verb, target, media_types, meta_groups, *compresses)
+}
+
 /// Whether a write takes long to compute: what was sent is large, or the object that it changes.
 fn is_large(app: &App, target: &Target<'_>, sent: &Body) -> bool {
     sent.bytes.len() > LARGE
@@ -99,12 +119,14 @@ fn is_large(app: &App, target: &Target<'_>, sent: &Body) -> bool {
 /// Answers a large request on a thread of its own, from its head and its body.
 async fn apart(app: &Arc<App>, caller: Authenticated, head: RequestHead<'_>, sent: Body) -> Response {
     let (of_request, parts, record) = (Arc::clone(app), head.parts.clone(), head.record.cloned());
+    let started = head.timeline.started();
     app.large_work
         .run(move || async move {
             let app = of_request;
             let query = Query::parse(parts.uri.query());
             let info = RequestInfo::parse(app.core.catalog(), &parts.method, parts.uri.path(), &query);
-            let head = RequestHead { info: &info, query: &query, parts: &parts, record: record.as_ref() };
+            let (timeline, record) = (Timeline::new(started), record.as_ref());
+            let head = RequestHead { info: &info, query: &query, parts: &parts, timeline: &timeline, record };
             match &info.route {
                 Route::Resource(verb, target) => resource(&app, &caller, head, *verb, target, Ok(sent)).await,
                 Route::Refused(error) => refusal(error.clone()),
@@ -145,7 +167,7 @@ async fn performed(
     target: &Target<'_>,
     sent: Result<Body>,
 ) -> Result<Response> {
-    let representation = Representation::negotiate(&head, verb, target, &app.media_types, &app.meta_groups)?;
+    let representation = negotiate(app, &head, verb, target)?;
     let sent = sent?;
     if let Some(record) = head.record {
         audit::sent(record, &head, verb, target, &sent);
@@ -157,11 +179,31 @@ async fn performed(
     let open = || {
         let labels =
             RequestLabels::resource(target.resource.def, None, verb, &target.namespace, &target.name);
-        app.metrics.long_running(&labels)
+        app.metrics.long_running(&labels, target.resource.def.kind)
     };
     let mut response = respond(&app.core, target, &representation, answer, open)?;
+    if let Some(warning) = deprecation(target.resource) {
+        cx.warn(warning);
+    }
     warn(&mut response, &cx.take_warnings());
     Ok(response)
+}
+
+/// What clients of a deprecated version are told (KEP-1693).
+fn deprecation(resource: &ServedResource) -> Option<String> {
+    let ResourceDef { kind, lifecycle, .. } = resource.def;
+    let since = lifecycle.deprecated?;
+    let until = lifecycle.removed.map(|release| format!(", unavailable in v{release}+"));
+    let instead = lifecycle.replacement.map(|replacement| {
+        // Schema files name groups in their own spelling.
+        let replacement = match replacement.split_once('/') {
+            Some((group, rest)) => format!("{}/{rest}", resource.vocabulary.group(group)),
+            None => replacement.to_owned(),
+        };
+        format!("; use {replacement}")
+    });
+    let [until, instead] = [until, instead].map(Option::unwrap_or_default);
+    Some(format!("{} {kind} is deprecated in v{since}+{until}{instead}", resource.api_version))
 }
 
 /// The verbs of a resource. Each is boxed on its own: one future for all would have the size of the largest,
@@ -183,7 +225,10 @@ fn perform<'a>(
             Box::pin(async move { verb::list::list(cx, &listing::list(head.query, target)?).await })
         }
         Verb::Watch => {
-            Box::pin(async move { verb::watch::watch(cx, listing::watch(head.query, target)?).await })
+            let has_initial_events = cx.core.gates().is_on(&WATCH_LIST);
+            Box::pin(async move {
+                verb::watch::watch(cx, listing::watch(head.query, target, has_initial_events)?).await
+            })
         }
         Verb::Create => Box::pin(create(app, cx, head, target, sent)),
         Verb::Update => {
@@ -245,5 +290,24 @@ async fn documents(app: &App, caller: &Authenticated, parts: &Parts, body: &mut 
     match app.documents.clone().call(request).await {
         Ok(response) => response,
         Err(never) => match never {},
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_catalog::{KUBERNETES, catalog};
+
+    #[test]
+    fn clients_of_a_deprecated_version_are_told_what_to_use() {
+        let catalog = catalog(&KUBERNETES);
+        let warning = |version| {
+            let resource = catalog.resource("things.example.com", version, "widgets");
+            deprecation(resource.expect("the table has it"))
+        };
+        let expected = "things.example.com/v1beta1 Widget is deprecated in v1.30+, unavailable in v1.34+; \
+                        use things.example.com/v1 Widget";
+        assert_eq!(warning("v1beta1").as_deref(), Some(expected));
+        assert_eq!(warning("v1"), None);
     }
 }

@@ -8,8 +8,12 @@
 
 use std::{
     net::SocketAddr,
+    path::Path,
     pin::Pin,
-    sync::{Arc, atomic::AtomicBool},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, SystemTime},
 };
 
@@ -48,7 +52,7 @@ use orch_registry::{
     catalog::Catalog,
     client::Client,
     core::Core,
-    feature_gates::AUTHORIZE_WITH_SELECTORS,
+    feature_gates::{AUTHORIZE_WITH_SELECTORS, HTTP2_DOS_MITIGATION, RESPONSE_COMPRESSION},
     objects::Objects,
     operation::{Operation, Operations, Review},
     read::index::CatalogIndexer,
@@ -275,7 +279,17 @@ impl Server {
             metrics.show(lost.counter());
         }
         let following = self.following(following, followed, modes, &metrics, &stopping);
+        core.measure(metrics.meter());
+        metrics.show_gates(&core.gates().listed(&self.tables));
         metrics.show_audit(audited);
+        let failed = listener.failed_handshakes();
+        metrics.show_count(
+            "apiserver_tls_handshake_errors_total",
+            "TLS handshakes that failed.",
+            move || failed.load(Ordering::Relaxed),
+        );
+        let database = self.config.storage.database();
+        metrics.show_size(move || files_of(&database));
         metrics.show_history(self.config.storage.history_retention, &storage);
         let health = probes::checks(&self.config.serving, &storage, &told, &controllers.monitor());
         let informers = health.register_hook("generic-apiserver-start-informers");
@@ -435,7 +449,7 @@ impl Server {
     ) -> App {
         let sharing = self.sharing(&core, &metrics);
         let catalog = Arc::clone(core.catalog());
-        let gates = core.gates();
+        let gates = core.gates().clone();
         let media_types = Arc::new(MediaTypes::new(orch_meta::VOCABULARIES, |gate| gates.is_on(gate)));
         let of_issuer = issuer.iter().flat_map(|_| [issuer::CONFIGURATION, issuer::KEYS]);
         let listed = documents::LISTED.iter().copied().chain(of_issuer).map(str::to_owned);
@@ -467,6 +481,8 @@ impl Server {
             limits: Limits::default(),
             sharing,
             memory: MemoryLimit::new(self.config.serving.memory_limit),
+            compresses: gates.is_on(&RESPONSE_COMPRESSION),
+            closes_unauthenticated: gates.is_on(&HTTP2_DOS_MITIGATION),
             draining: AtomicBool::new(false),
             request_timeout: self.config.serving.request_timeout,
         }
@@ -555,6 +571,14 @@ async fn create_first_objects(core: &Arc<Core>, own_service: &OwnService) -> Res
     }
     let forgotten = storage.compact(storage.current_revision()).await;
     forgotten.map_err(|error| StartError::Runtime(format!("cannot begin the history: {error}")))
+}
+
+/// The bytes of a database and of its write-ahead log.
+fn files_of(database: &Path) -> f64 {
+    let mut log = database.as_os_str().to_owned();
+    log.push("-wal");
+    let size = |file: &Path| std::fs::metadata(file).map_or(0, |metadata| metadata.len());
+    (size(database) + size(log.as_ref())) as f64
 }
 
 fn metrics(started: SystemTime, core: &Core, monitor: Monitor) -> Metrics {

@@ -294,7 +294,7 @@ pub static OLD_WIDGETS: ResourceDef = ResourceDef {
         introduced: None,
         deprecated: Some("1.30"),
         removed: Some("1.34"),
-        replacement: None,
+        replacement: Some("things.example.com/v1 Widget"),
     },
     schema_name: "things.example.com.v1beta1.Widget",
     ..WIDGET

@@ -1,6 +1,13 @@
 //! Serves one accepted connection: TLS handshake, then HTTP in the version that the handshake agreed on.
 
-use std::{convert::Infallible, net::SocketAddr, sync::Arc};
+use std::{
+    convert::Infallible,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
@@ -35,6 +42,7 @@ pub struct Acceptor<P, H> {
     config: Config,
     make_peer: fn(Vec<CertificateDer<'static>>) -> P,
     handler: H,
+    failed_handshakes: Arc<AtomicU64>,
     stopping: watch::Receiver<bool>,
 }
 
@@ -45,9 +53,11 @@ impl<P, H> Acceptor<P, H> {
         config: Config,
         make_peer: fn(Vec<CertificateDer<'static>>) -> P,
         handler: H,
+        failed_handshakes: Arc<AtomicU64>,
         stopping: watch::Receiver<bool>,
     ) -> Self {
-        Self { tls, http1: http1::builder(), buffers: Arc::default(), config, make_peer, handler, stopping }
+        let (http1, buffers) = (http1::builder(), Arc::default());
+        Self { tls, http1, buffers, config, make_peer, handler, failed_handshakes, stopping }
     }
 
     /// Serves one connection to its end.
@@ -74,10 +84,12 @@ impl<P, H> Acceptor<P, H> {
             outcome = handshake => match outcome {
                 Ok(Ok(stream)) => stream,
                 Ok(Err(error)) => {
+                    self.failed_handshakes.fetch_add(1, Ordering::Relaxed);
                     tracing::debug!(peer = %peer_address, %error, "TLS handshake failed");
                     return;
                 }
                 Err(_) => {
+                    self.failed_handshakes.fetch_add(1, Ordering::Relaxed);
                     tracing::debug!(peer = %peer_address, "TLS handshake took too long");
                     return;
                 }

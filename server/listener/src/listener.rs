@@ -1,6 +1,11 @@
 //! A bound address and its accept loop, which goes on whatever happens to one connection.
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    io,
+    net::SocketAddr,
+    sync::{Arc, atomic::AtomicU64},
+    time::Duration,
+};
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
@@ -32,6 +37,7 @@ pub struct Listener {
     socket: TcpListener,
     local_address: SocketAddr,
     config: Config,
+    failed_handshakes: Arc<AtomicU64>,
 }
 
 impl Listener {
@@ -40,12 +46,17 @@ impl Listener {
         let fault = |error| ListenError::new(config.address, error);
         let socket = TcpListener::bind(config.address).await.map_err(fault)?;
         let local_address = socket.local_addr().map_err(fault)?;
-        Ok(Self { socket, local_address, config })
+        Ok(Self { socket, local_address, config, failed_handshakes: Arc::default() })
     }
 
     /// The address it listens on, with the real port.
     pub fn local_address(&self) -> SocketAddr {
         self.local_address
+    }
+
+    /// Counts TLS handshakes that fail.
+    pub fn failed_handshakes(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.failed_handshakes)
     }
 
     /// Accepts connections and answers their requests with `handler`. `tls` counts for new connections; it
@@ -71,9 +82,10 @@ impl Listener {
         B: Body<Data = Bytes> + Send + Unpin + 'static,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let Self { socket, config, .. } = self;
+        let Self { socket, config, failed_handshakes, .. } = self;
         let places = Places::new(config.max_connections, config.max_connections_per_address, MAX_NEWCOMERS);
-        let acceptor = Arc::new(Acceptor::new(tls, config, make_peer, handler, stopping.clone()));
+        let acceptor = Acceptor::new(tls, config, make_peer, handler, failed_handshakes, stopping.clone());
+        let acceptor = Arc::new(acceptor);
         let mut connections = JoinSet::new();
         loop {
             let room = places.room(Instant::now());

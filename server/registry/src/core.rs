@@ -1,7 +1,10 @@
 //! What every verb works on: the objects, the time, the feature gates, admission and the key of continue
 //! tokens.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use orch_runtime::{scalar::Time, vocabulary::Vocabulary};
 use orch_storage::{Clock, Storage};
@@ -9,7 +12,7 @@ use tokio::sync::watch;
 
 use crate::{
     admission::AdmissionChain, catalog::Catalog, continue_token::TokenKey, feature_gates::FeatureGates,
-    objects::Objects,
+    meter::Meter, objects::Objects,
 };
 
 /// One value that all requests and controllers of a server share.
@@ -21,6 +24,7 @@ pub struct Core {
     continue_key: TokenKey,
     stopping: watch::Receiver<bool>,
     min_watch_time: Duration,
+    meter: OnceLock<Box<dyn Meter>>,
 }
 
 /// How long a watch lives at least, where neither the client nor the operator says.
@@ -37,7 +41,8 @@ impl Core {
         stopping: watch::Receiver<bool>,
     ) -> Self {
         let min_watch_time = MIN_WATCH_TIME;
-        Core { objects, clock, gates, admission, continue_key, stopping, min_watch_time }
+        let meter = OnceLock::new();
+        Core { objects, clock, gates, admission, continue_key, stopping, min_watch_time, meter }
     }
 
     /// The same, where a watch lives at least so long if the client does not say how long.
@@ -94,6 +99,17 @@ impl Core {
     /// Seals the positions of paged lists.
     pub fn continue_key(&self) -> &TokenKey {
         &self.continue_key
+    }
+
+    /// Tells this meter about the work of verbs from now on. Only the first one is told.
+    pub fn measure(&self, meter: impl Meter + 'static) {
+        // There is one server around a core, and it has one set of metrics.
+        let _ = self.meter.set(Box::new(meter));
+    }
+
+    /// Who is told about the work of verbs.
+    pub(crate) fn meter(&self) -> Option<&dyn Meter> {
+        self.meter.get().map(AsRef::as_ref)
     }
 
     /// Becomes true when the server starts to shut down.

@@ -2,8 +2,9 @@
 //!
 //! Alpha features are off and most beta features on, unless `--feature-gates` says otherwise: by name, or for
 //! all of a stage (`AllAlpha`, `AllBeta`). A name has priority over a stage, whatever the order in which they
-//! are written. A few gates are the server's own; the others are in schema files, at the fields that are
-//! dropped without them.
+//! are written. A stable feature is on, and its gate is locked: it takes no other value. A few gates are the
+//! server's own; the others are in schema files, at the fields that are dropped without them. Stages and
+//! defaults are those of release 1.32 of the reference, where the specification does not say otherwise.
 
 use std::collections::BTreeMap;
 
@@ -24,8 +25,36 @@ pub const AUTHORIZE_WITH_SELECTORS: FeatureGate =
 pub const PROXY_UID: FeatureGate =
     FeatureGate { name: "RemoteRequestHeaderUID", stage: GateStage::Alpha, default: false };
 
+/// Compresses large answers for clients that accept that.
+pub const RESPONSE_COMPRESSION: FeatureGate =
+    FeatureGate { name: "APIResponseCompression", stage: GateStage::Beta, default: true };
+
+/// Lets a watch begin with the objects that exist (`sendInitialEvents`).
+pub const WATCH_LIST: FeatureGate = FeatureGate { name: "WatchList", stage: GateStage::Beta, default: true };
+
+/// Closes HTTP/2 connections of clients that are not authenticated.
+pub const HTTP2_DOS_MITIGATION: FeatureGate =
+    FeatureGate { name: "UnauthenticatedHTTP2DOSMitigation", stage: GateStage::Beta, default: true };
+
+/// Tries another name where a generated one is taken.
+const RETRY_GENERATE_NAME: FeatureGate =
+    FeatureGate { name: "RetryGenerateName", stage: GateStage::Stable, default: true };
+
+/// Lets a file say who authorizes requests.
+const STRUCTURED_AUTHORIZATION: FeatureGate =
+    FeatureGate { name: "StructuredAuthorizationConfiguration", stage: GateStage::Stable, default: true };
+
 /// The gates of the server itself; schema files have others.
-const OWN: &[FeatureGate] = &[UNSAFE_DELETION, AUTHORIZE_WITH_SELECTORS, PROXY_UID];
+const OWN: &[FeatureGate] = &[
+    UNSAFE_DELETION,
+    RESPONSE_COMPRESSION,
+    AUTHORIZE_WITH_SELECTORS,
+    PROXY_UID,
+    RETRY_GENERATE_NAME,
+    STRUCTURED_AUTHORIZATION,
+    HTTP2_DOS_MITIGATION,
+    WATCH_LIST,
+];
 
 /// The names that stand for all features of a stage.
 const STAGES: &[(&str, GateStage)] = &[("AllAlpha", GateStage::Alpha), ("AllBeta", GateStage::Beta)];
@@ -56,18 +85,37 @@ impl FeatureGates {
         Ok(FeatureGates { switches })
     }
 
-    /// Checks that every gate that is named exists.
+    /// Checks that every gate that is named exists and takes its value. A gate that goes away is told in the
+    /// log.
     ///
     /// # Errors
-    /// The first that does not exist, in words for the operator.
+    /// The first that is wrong, in words for the operator.
     pub fn check(&self, tables: &[&'static GroupVersionDef]) -> Result<(), String> {
-        let of_fields = || tables.iter().flat_map(|table| table.feature_gates).map(|gate| gate.name);
-        let own = || OWN.iter().map(|gate| gate.name).chain(STAGES.iter().map(|(all, _)| *all));
-        match self.switches.keys().find(|name| !own().chain(of_fields()).any(|known| known == name.as_str()))
-        {
-            Some(name) => Err(format!("unrecognized feature gate: {name}")),
-            None => Ok(()),
+        let known = all(tables);
+        for (name, value) in &self.switches {
+            if STAGES.iter().any(|(all, _)| all == name) {
+                continue;
+            }
+            let Some(gate) = known.get(name.as_str()) else {
+                return Err(format!("unrecognized feature gate: {name}"));
+            };
+            if gate.stage == GateStage::Stable && *value != gate.default {
+                let locked = gate.default;
+                return Err(format!(
+                    "cannot set feature gate {name} to {value}, feature is locked to {locked}"
+                ));
+            }
+            if matches!(gate.stage, GateStage::Stable | GateStage::Deprecated) {
+                let stage = stage_name(gate.stage);
+                tracing::warn!(gate = name, stage, "this feature gate will be removed in a future release");
+            }
         }
+        Ok(())
+    }
+
+    /// Every gate with whether it is on, by name.
+    pub fn listed(&self, tables: &[&'static GroupVersionDef]) -> Vec<(FeatureGate, bool)> {
+        all(tables).into_values().map(|gate| (*gate, self.is_on(gate))).collect()
     }
 
     /// Whether a feature is on.
@@ -78,6 +126,22 @@ impl FeatureGates {
         };
         let said = self.switches.get(gate.name).or_else(of_stage);
         said.copied().unwrap_or(gate.default)
+    }
+}
+
+/// The gates of the server and of the fields of these kinds, by name.
+fn all(tables: &[&'static GroupVersionDef]) -> BTreeMap<&'static str, &'static FeatureGate> {
+    let of_fields = tables.iter().flat_map(|table| table.feature_gates).copied();
+    of_fields.chain(OWN).map(|gate| (gate.name, gate)).collect()
+}
+
+/// A stage as metrics and the log name it.
+pub fn stage_name(stage: GateStage) -> &'static str {
+    match stage {
+        GateStage::Alpha => "ALPHA",
+        GateStage::Beta => "BETA",
+        GateStage::Stable => "",
+        GateStage::Deprecated => "DEPRECATED",
     }
 }
 
@@ -120,5 +184,23 @@ mod tests {
         assert_eq!(unknown.check(&[]).unwrap_err(), "unrecognized feature gate: Nonsense");
         let known = FeatureGates::parse(&["AllBeta=true".to_owned()]).unwrap();
         assert_eq!(known.check(&[]), Ok(()));
+    }
+
+    #[test]
+    fn a_locked_gate_takes_its_value_alone() {
+        let check = |pair: &str| FeatureGates::parse(&[pair.to_owned()]).unwrap().check(&[]);
+        assert_eq!(check("RetryGenerateName=true"), Ok(()));
+        let expected = "cannot set feature gate RetryGenerateName to false, feature is locked to true";
+        assert_eq!(check("RetryGenerateName=false"), Err(expected.to_owned()));
+        assert_eq!(check("WatchList=false"), Ok(()));
+        let all = FeatureGates::parse(&["AllBeta=false".to_owned()]).unwrap();
+        for (gate, expected) in
+            [(&WATCH_LIST, false), (&RETRY_GENERATE_NAME, true), (&AUTHORIZE_WITH_SELECTORS, false)]
+        {
+            assert_eq!(all.is_on(gate), expected, "{}", gate.name);
+        }
+        let listed = all.listed(&[]);
+        assert_eq!(listed.len(), OWN.len());
+        assert!(listed.is_sorted_by_key(|(gate, _)| gate.name));
     }
 }

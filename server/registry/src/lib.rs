@@ -25,6 +25,7 @@ pub mod core;
 pub mod error;
 pub mod feature_gates;
 mod kind_name;
+pub mod meter;
 pub mod objects;
 pub mod operation;
 pub mod options;

@@ -143,6 +143,12 @@ async fn every_refusal_is_recorded() {
     assert_eq!(event.get("responseObject"), None);
 
     let admin = server.admin();
+    // A version that is never reached: the answer comes after three seconds, and says where they went.
+    admin.get(&format!("{CONFIG_MAPS}/late?resourceVersion=999999")).await.refused(504, "Timeout");
+    let annotations = &audited.completed("/late").await["annotations"];
+    for stage in ["total", "authentication", "authorization", "handler"] {
+        assert!(annotations[format!("apiserver.latency.orch.io/{stage}")].is_string(), "{annotations}");
+    }
     admin.get(&format!("{CONFIG_MAPS}/none")).await.refused(404, "NotFound");
     assert_eq!(audited.completed("/none").await["responseStatus"]["reason"], "NotFound");
     let mut invalid = config_map("B A D", "1");

@@ -1,16 +1,22 @@
 //! Fields behind feature gates: dropped from what clients send without the gate, unless the stored object
 //! uses them.
 
+use std::process::Stdio;
+
 use http::Method;
-use orch_tests::{TestServer, client::Client};
+use orch_tests::{
+    TestServer,
+    client::Client,
+    objects::{CONFIG_MAPS, config_map},
+};
 use serde_json::{Value, json};
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
 const DAEMON_SETS: &str = "/apis/apps/v1/namespaces/default/daemonsets";
 const CLAIMS: &str = "/api/v1/namespaces/default/persistentvolumeclaims";
 
-const OFF: &str = "--feature-gates=ImageVolume=false,ClusterTrustBundleProjection=false";
-const ON: &str = "--feature-gates=ImageVolume=true,ClusterTrustBundleProjection=true";
+const OFF: &str = "--feature-gates=AllAlpha=false";
+const ON: &str = "--feature-gates=AllAlpha=true";
 
 /// A pod with fields behind three gates, one of them in a list in a list.
 fn pod(name: &str) -> Value {
@@ -32,10 +38,11 @@ fn pod(name: &str) -> Value {
     })
 }
 
-/// The pod without the only field of a source.
-fn without_bundle(name: &str) -> Value {
+/// The pod without what would be empty without its only field: a source, and a volume.
+fn bare(name: &str) -> Value {
     let mut pod = pod(name);
     pod["spec"]["volumes"][0]["projected"]["sources"].as_array_mut().unwrap().pop();
+    pod["spec"]["volumes"].as_array_mut().unwrap().pop();
     pod
 }
 
@@ -56,15 +63,16 @@ async fn put(admin: &Client, path: &str, object: &Value) -> Value {
 async fn fields_behind_a_gate_that_is_off_are_dropped() {
     let server = TestServer::start().await;
     let admin = server.admin();
-    // One is alpha, so that nothing is left of it; the others are on.
+    // All are alpha, so that nothing is left of a source. A volume of which nothing is left is an empty one.
     let refused = admin.post(PODS, &pod("a")).await.refused(422, "Invalid");
     assert!(refused.contains("spec.volumes[0].projected.sources[1]: Required value"), "{refused}");
-    assert_eq!(given(&admin.post(PODS, &without_bundle("a")).await.expect(201)), (false, true, true));
+    assert_eq!(given(&admin.post(PODS, &bare("a")).await.expect(201)), (false, false, false));
 
     let server = TestServer::options().flag(ON).start().await;
     assert_eq!(given(&server.admin().post(PODS, &pod("a")).await.expect(201)), (true, true, true));
-    let server = TestServer::options().flag("--feature-gates=AllAlpha=true,AllBeta=false").start().await;
-    assert_eq!(given(&server.admin().post(PODS, &pod("a")).await.expect(201)), (true, false, false));
+    let flag = "--feature-gates=AllAlpha=true,InPlacePodVerticalScaling=false";
+    let server = TestServer::options().flag(flag).start().await;
+    assert_eq!(given(&server.admin().post(PODS, &pod("a")).await.expect(201)), (true, true, false));
 }
 
 #[tokio::test]
@@ -107,7 +115,7 @@ async fn a_field_that_is_in_use_stays() {
     assert_eq!(given(&put(&admin, &path, &stored).await), (true, true, true));
     let labelled = admin.merge(&path, &json!({"metadata": {"labels": {"a": "b"}}})).await.expect(200);
     assert_eq!(given(&labelled), (true, true, true));
-    assert_eq!(given(&admin.post(PODS, &without_bundle("b")).await.expect(201)), (false, false, true));
+    assert_eq!(given(&admin.post(PODS, &bare("b")).await.expect(201)), (false, false, false));
 }
 
 /// A selector has one form, and none limits nothing. Without the gate a review is about all objects.
@@ -152,4 +160,49 @@ async fn attributes_of_volumes_are_off_unless_asked_for() {
         let list = server.admin().get(&format!("{CLAIMS}?limit=1")).await.expect(200);
         assert_eq!(list["items"][0]["spec"]["volumeAttributesClassName"], expected, "{flag}");
     }
+}
+
+/// Gates of the server itself: what they turn off is off, and a gate that is locked ends the start.
+#[tokio::test]
+async fn gates_of_the_server_take_effect_or_are_locked() {
+    let off = "--feature-gates=WatchList=false,APIResponseCompression=false";
+    for (flag, is_on) in [("--feature-gates=RetryGenerateName=true", true), (off, false)] {
+        let server = TestServer::options().flag(flag).start().await;
+        let admin = server.admin();
+        let value = "x".repeat(200_000);
+        admin.post(CONFIG_MAPS, &config_map("large", &value)).await.expect(201);
+        let list = admin.request(Method::GET, CONFIG_MAPS).header("accept-encoding", "gzip").send().await;
+        assert_eq!(list.header("content-encoding"), if is_on { "gzip" } else { "" }, "{flag}");
+        let path = format!(
+            "{CONFIG_MAPS}?watch=1&sendInitialEvents=true&allowWatchBookmarks=true&\
+             resourceVersionMatch=NotOlderThan&timeoutSeconds=1"
+        );
+        let watch = admin.get(&path).await;
+        assert_eq!(watch.status, if is_on { 200 } else { 422 }, "{flag}");
+        let detail = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
+        assert_eq!(watch.text().contains(detail), !is_on, "{flag}");
+        let metrics = admin.get("/metrics").await.text();
+        let enabled = format!(r#"orch_feature_enabled{{name="WatchList",stage="BETA"}} {}"#, u8::from(is_on));
+        assert!(metrics.contains(&enabled), "{metrics}");
+        assert!(
+            metrics.contains(r#"orch_feature_enabled{name="RetryGenerateName",stage=""} 1"#),
+            "{metrics}"
+        );
+        assert_eq!(server.log().contains("will be removed in a future release"), is_on, "{}", server.log());
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let mut command = TestServer::command();
+    command
+        .args(["--feature-gates=RetryGenerateName=false", "--secure-port=0", "--data-dir"])
+        .arg(directory.path().join("data"))
+        .stderr(Stdio::piped());
+    let mut process = command.spawn().unwrap();
+    // The server ends with its input.
+    let input = process.stdin.take();
+    let output = process.wait_with_output().await.unwrap();
+    drop(input);
+    assert_eq!(output.status.code(), Some(2));
+    let message = String::from_utf8(output.stderr).unwrap();
+    let expected = "cannot set feature gate RetryGenerateName to false, feature is locked to true";
+    assert!(message.contains(expected), "{message}");
 }

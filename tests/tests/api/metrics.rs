@@ -106,3 +106,52 @@ async fn a_history_without_room_says_so() {
     assert!(gauge("apiserver_storage_history_forgotten_early_total").await > 0.0);
     assert!(server.log().contains("history is shorter than its retention time"), "{}", server.log());
 }
+
+/// Whatever a request did, it is seen: how large its answer was, what the store did, who asked.
+#[tokio::test]
+async fn the_work_of_requests_is_measured() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let mut watch = admin.watch(&format!("{CONFIG_MAPS}?watch=1")).await;
+    let path = format!("{CONFIG_MAPS}?fieldValidation=Strict");
+    admin.post(&path, &config_map("measured", "1")).await.expect(201);
+    watch.expect("ADDED").await;
+    admin.get(CONFIG_MAPS).await.expect(200);
+    admin.delete(&format!("{CONFIG_MAPS}/measured")).await.expect(200);
+    server.user("bob").get(CONFIG_MAPS).await.refused(403, "Forbidden");
+    let stranger = server.without_credentials().with_token("wrong");
+    stranger.get(CONFIG_MAPS).await.refused(401, "Unauthorized");
+    // A version that is never reached ends the request with a 504, slowly.
+    let never = format!("{CONFIG_MAPS}/measured?resourceVersion=999999");
+    admin.get(&never).await.refused(504, "Timeout");
+    assert!(tokio::net::TcpStream::connect(server.address()).await.is_ok());
+
+    let text = admin.get("/metrics").await.text();
+    for series in [
+        r#"apiserver_request_sli_duration_seconds_count{component="apiserver",group="",resource="configmaps""#,
+        r#"apiserver_response_sizes_count{component="apiserver",group="",resource="configmaps""#,
+        r#"field_validation_request_duration_seconds_count{field_validation="Strict"} 1"#,
+        r#"apiserver_watch_events_total{group="",kind="ConfigMap",version="v1"}"#,
+        r#"apiserver_watch_events_sizes_count{group="",kind="ConfigMap",version="v1"}"#,
+        r#"authentication_attempts{result="failure"} 1"#,
+        r#"authentication_duration_seconds_count{result="success"}"#,
+        r#"authorization_attempts_total{result="denied"} 1"#,
+        r#"authorization_duration_seconds_count{result="allowed"}"#,
+        r#"authenticated_user_requests{username="admin"}"#,
+        r#"etcd_requests_total{operation="create",type="configmaps"} 1"#,
+        r#"etcd_requests_total{operation="delete",type="configmaps"} 1"#,
+        r#"etcd_request_duration_seconds_count{operation="create",type="configmaps"} 1"#,
+        r#"apiserver_storage_list_total{resource="configmaps"} 1"#,
+        r#"apiserver_storage_list_returned_objects_total{resource="configmaps"}"#,
+        r#"apiserver_storage_size_bytes{storage_cluster_id="sqlite"}"#,
+        "apiserver_tls_handshake_errors_total",
+        "apiserver_audit_event_total 0",
+    ] {
+        assert!(text.lines().any(|line| line.starts_with(series)), "{series}\n{text}");
+    }
+    let slow = server.log().lines().find(|line| line.contains("a slow request")).map(str::to_owned);
+    let slow = slow.unwrap_or_else(|| panic!("{}", server.log()));
+    for part in ["authentication", "authorization", "handler", "configmaps/measured"] {
+        assert!(slow.contains(part), "{slow}");
+    }
+}

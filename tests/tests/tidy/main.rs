@@ -12,6 +12,7 @@ mod files;
 mod flags;
 mod imports;
 mod kinds;
+mod monitoring;
 mod phrases;
 mod rust_text;
 mod source;

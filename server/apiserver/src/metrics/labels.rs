@@ -12,9 +12,17 @@ use orch_runtime::{
     vocabulary::Vocabulary,
 };
 
+/// The label that only some metrics have.
+pub(super) const DRY_RUN: &str = "dry_run";
+
 /// The label names, in the order of [`RequestLabels::values`].
 pub(super) const NAMES: &[&str] =
-    &["verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component"];
+    &["verb", DRY_RUN, "group", "version", "resource", "subresource", "scope", "component"];
+
+/// The label names without `dry_run`. The last one is `component`.
+pub(super) fn without_dry_run() -> Vec<&'static str> {
+    NAMES.iter().copied().filter(|name| *name != DRY_RUN).collect()
+}
 
 /// The paths outside the resources that have series of their own.
 /// A path below one of them counts as that one.
@@ -137,6 +145,20 @@ impl RequestLabels {
             self.scope.into(),
             "apiserver".into(),
         ]
+    }
+
+    /// The values without that of `dry_run`.
+    pub(super) fn values_without_dry_run(
+        &self,
+        vocabulary: &Vocabulary,
+    ) -> impl Iterator<Item = Cow<'static, str>> {
+        let named = NAMES.iter().zip(self.values(vocabulary));
+        named.filter(|(name, _)| **name != DRY_RUN).map(|(_, value)| value)
+    }
+
+    /// Whether the size of the answer is measured: of reads of objects.
+    pub(super) fn has_size(&self) -> bool {
+        matches!(self.verb, "GET" | "LIST") && matches!(self.subject, Subject::Resource { .. })
     }
 
     /// Group, version, resource and sub-resource; the last one holds the path of requests outside the

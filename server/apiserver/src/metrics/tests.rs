@@ -9,6 +9,10 @@ fn metrics() -> Metrics {
     Metrics::new(&KUBERNETES, UNIX_EPOCH + Duration::from_secs(7))
 }
 
+fn answered(code: StatusCode, elapsed: Duration) -> Answered {
+    Answered { code, elapsed, bytes: None, is_terminated: false }
+}
+
 fn text(metrics: &Metrics) -> String {
     metrics.text().unwrap()
 }
@@ -17,16 +21,16 @@ fn text(metrics: &Metrics) -> String {
 fn requests_are_counted_under_their_labels() {
     let metrics = metrics();
     let list = RequestLabels::resource(&CONFIG_MAPS, None, Verb::List, "a", "");
-    metrics.answered(&list, StatusCode::OK, Duration::from_millis(10));
-    metrics.answered(&list, StatusCode::OK, Duration::from_millis(30));
-    metrics.answered(&list, StatusCode::IM_A_TEAPOT, Duration::ZERO);
+    metrics.answered(&list, answered(StatusCode::OK, Duration::from_millis(10)));
+    metrics.answered(&list, answered(StatusCode::OK, Duration::from_millis(30)));
+    metrics.answered(&list, answered(StatusCode::IM_A_TEAPOT, Duration::ZERO));
     let status = RequestLabels::resource(&PODS, PODS.subresource("status"), Verb::Patch, "a", "b");
-    metrics.answered(&status.with_dry_run(DryRun::All), StatusCode::CONFLICT, Duration::ZERO);
-    metrics.answered(&status.as_apply(), StatusCode::OK, Duration::ZERO);
+    metrics.answered(&status.with_dry_run(DryRun::All), answered(StatusCode::CONFLICT, Duration::ZERO));
+    metrics.answered(&status.as_apply(), answered(StatusCode::OK, Duration::ZERO));
     let create = RequestLabels::resource(&CONFIG_MAPS, None, Verb::Create, "a", "");
-    metrics.answered(&create, StatusCode::CREATED, Duration::ZERO);
+    metrics.answered(&create, answered(StatusCode::CREATED, Duration::ZERO));
     let path = RequestLabels::path(&http::Method::HEAD, "/readyz/ping");
-    metrics.answered(&path, StatusCode::OK, Duration::ZERO);
+    metrics.answered(&path, answered(StatusCode::OK, Duration::ZERO));
     let text = text(&metrics);
     let labels = |verb: &str, dry_run: &str, resource: &str, subresource: &str, scope: &str| {
         let version = if resource.is_empty() { "" } else { "v1" };
@@ -61,7 +65,8 @@ fn requests_are_counted_under_their_labels() {
 fn current_requests_rise_and_fall() {
     let metrics = metrics();
     let watch = RequestLabels::resource(&PODS, None, Verb::Watch, "", "");
-    let open = (metrics.in_flight(true), metrics.long_running(&watch), metrics.long_running(&watch));
+    let open =
+        (metrics.in_flight(true), metrics.long_running(&watch, "Pod"), metrics.long_running(&watch, "Pod"));
     let long_running = "apiserver_longrunning_requests{component=\"apiserver\",group=\"\",resource=\"pods\",\
                         scope=\"cluster\",subresource=\"\",verb=\"WATCH\",version=\"v1\"}";
     let text_now = text(&metrics);
@@ -105,7 +110,7 @@ fn deprecated_kinds_are_flagged_once_asked_for() {
     let metrics = metrics();
     let old = RequestLabels::resource(&OLD_WIDGETS, None, Verb::Get, "a", "b");
     assert!(!text(&metrics).contains("apiserver_requested_deprecated_apis"));
-    metrics.answered(&old, StatusCode::OK, Duration::ZERO);
+    metrics.answered(&old, answered(StatusCode::OK, Duration::ZERO));
     let line = "apiserver_requested_deprecated_apis{group=\"things.example.com\",removed_release=\"1.34\",\
                 resource=\"widgets\",subresource=\"\",version=\"v1beta1\"} 1\n";
     let text = text(&metrics);
@@ -125,7 +130,7 @@ fn requests_cannot_add_series() {
             RequestLabels::path(&method, &format!("/apis{name}")),
             RequestLabels::unserved(&method),
         ] {
-            metrics.answered(&labels, StatusCode::OK, Duration::ZERO);
+            metrics.answered(&labels, answered(StatusCode::OK, Duration::ZERO));
         }
     }
     assert_eq!(metrics.0.series.read().unwrap().len(), 3);
@@ -134,4 +139,65 @@ fn requests_cannot_add_series() {
 #[test]
 fn remembered_codes_can_be_searched() {
     assert!(CODES.is_sorted());
+}
+
+#[test]
+fn durations_are_there_without_dry_run_too() {
+    let metrics = metrics();
+    let labels = RequestLabels::resource(&CONFIG_MAPS, None, Verb::Update, "a", "b");
+    metrics.answered(&labels, answered(StatusCode::OK, Duration::from_millis(10)));
+    let dry = labels.with_dry_run(DryRun::All);
+    metrics.answered(&dry, answered(StatusCode::OK, Duration::from_millis(30)));
+    let labels = "component=\"apiserver\",group=\"\",resource=\"configmaps\",scope=\"resource\",\
+                  subresource=\"\",\
+                  verb=\"PUT\",version=\"v1\"";
+    let text = text(&metrics);
+    for (series, value) in
+        [("bucket", ",le=\"0.025\"} 1\n"), ("bucket", ",le=\"0.05\"} 2\n"), ("count", "} 2\n")]
+    {
+        let line = format!("\napiserver_request_sli_duration_seconds_{series}{{{labels}{value}");
+        assert!(text.contains(&line), "{line}{text}");
+    }
+}
+
+#[test]
+fn sizes_terminations_and_panics_are_counted() {
+    let metrics = metrics();
+    let list = RequestLabels::resource(&CONFIG_MAPS, None, Verb::List, "a", "");
+    let update = RequestLabels::resource(&CONFIG_MAPS, None, Verb::Update, "a", "b");
+    for labels in [&list, &update] {
+        let sized = Answered { bytes: Some(5000), ..answered(StatusCode::OK, Duration::ZERO) };
+        metrics.answered(labels, sized);
+    }
+    let refused = answered(StatusCode::TOO_MANY_REQUESTS, Duration::ZERO);
+    metrics.answered(&list, Answered { is_terminated: true, ..refused });
+    metrics.aborted(&update);
+    metrics.validated_fields("Strict", Duration::ZERO);
+    metrics.validated_fields("made up", Duration::ZERO);
+    let watch = RequestLabels::resource(&PODS, None, Verb::Watch, "", "");
+    metrics.long_running(&watch, "Pod").told(3000);
+    metrics.recognized(&UserInfo::new("a@b.example", [""; 0]));
+    metrics.authenticated(Authentication::Failure, Duration::ZERO);
+    metrics.authorized(Authorization::Denied, Duration::ZERO);
+    let text = text(&metrics);
+    for line in [
+        "apiserver_response_sizes_count{component=\"apiserver\",group=\"\",resource=\"configmaps\",\
+         scope=\"namespace\",subresource=\"\",verb=\"LIST\",version=\"v1\"} 1\n",
+        "apiserver_request_terminations_total{code=\"429\",component=\"apiserver\",group=\"\",\
+         resource=\"configmaps\",scope=\"namespace\",subresource=\"\",verb=\"LIST\",version=\"v1\"} 1\n",
+        "apiserver_request_aborts_total{group=\"\",resource=\"configmaps\",scope=\"resource\",\
+         subresource=\"\",\
+         verb=\"PUT\",version=\"v1\"} 1\n",
+        "field_validation_request_duration_seconds_count{field_validation=\"Strict\"} 1\n",
+        "field_validation_request_duration_seconds_count{field_validation=\"Warn\"} 1\n",
+        "apiserver_watch_events_total{group=\"\",kind=\"Pod\",version=\"v1\"} 1\n",
+        "apiserver_watch_events_sizes_sum{group=\"\",kind=\"Pod\",version=\"v1\"} 3000\n",
+        "authenticated_user_requests{username=\"email_id\"} 1\n",
+        "authentication_attempts{result=\"failure\"} 1\n",
+        "authorization_attempts_total{result=\"denied\"} 1\n",
+    ] {
+        assert!(text.contains(line), "{line}{text}");
+    }
+    let of_answers = "apiserver_response_sizes_count{";
+    assert_eq!(text.lines().filter(|line| line.starts_with(of_answers)).count(), 1, "{text}");
 }

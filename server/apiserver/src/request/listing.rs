@@ -38,7 +38,7 @@ pub fn list<'r>(query: &'r Query, target: Target<'r>) -> Result<ListRequest<'r>>
     query.integer("timeoutSeconds")?;
     let limit = query.integer("limit")?.filter(|limit| *limit > 0).map(i64::cast_unsigned);
     let selection = selection(query, "")?;
-    let version_match = check_versions(query, target.resource.vocabulary, false)?;
+    let version_match = check_versions(query, target.resource.vocabulary, None)?;
     selection.check(target.resource.def)?;
     let token = query.text("continue");
     let start = if token.is_empty() {
@@ -55,12 +55,13 @@ pub fn list<'r>(query: &'r Query, target: Target<'r>) -> Result<ListRequest<'r>>
 /// A watch.
 ///
 /// # Errors
-/// As of [`list`], but 422 where the version is not a number.
-pub fn watch<'r>(query: &Query, target: Target<'r>) -> Result<WatchRequest<'r>> {
+/// As of [`list`], but 422 where the version is not a number, and for `sendInitialEvents` where the feature
+/// is off.
+pub fn watch<'r>(query: &Query, target: Target<'r>, has_initial_events: bool) -> Result<WatchRequest<'r>> {
     let seconds = query.integer("timeoutSeconds")?;
     query.integer("limit")?;
     let selection = selection(query, &target.name)?;
-    check_versions(query, target.resource.vocabulary, true)?;
+    check_versions(query, target.resource.vocabulary, Some(has_initial_events))?;
     selection.check(target.resource.def)?;
     let version = start_version(query, &target)?;
     let timeout = seconds.and_then(|seconds| u64::try_from(seconds).ok()).filter(|seconds| *seconds > 0);
@@ -97,15 +98,25 @@ fn start_version(query: &Query, target: &Target<'_>) -> Result<Named> {
 /// The combinations of version, match and initial events that make sense.
 ///
 /// # Errors
-/// 422 with every contradiction.
-fn check_versions(query: &Query, vocabulary: &Vocabulary, watch: bool) -> Result<Option<VersionMatch>> {
+/// 422 with every contradiction. `watch` is nothing for a list; for a watch, whether it can begin with the
+/// objects that exist.
+fn check_versions(
+    query: &Query,
+    vocabulary: &Vocabulary,
+    watch: Option<bool>,
+) -> Result<Option<VersionMatch>> {
     let (text, version) = (query.text("resourceVersionMatch"), query.text("resourceVersion"));
     let initial = query.optional_flag("sendInitialEvents");
     let mut violations = Validation::new(vocabulary);
     let path = Path::ROOT.field("resourceVersionMatch");
     let continued = !query.text("continue").is_empty();
-    if watch {
+    if let Some(has_initial_events) = watch {
         check_watch_match(text, initial.is_some(), continued, &path, &mut violations);
+        if initial.is_some() && !has_initial_events {
+            let detail =
+                "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
+            violations.push(FieldError::forbidden(&Path::ROOT.field("sendInitialEvents"), detail));
+        }
     } else {
         if !text.is_empty() {
             check_list_match(text, version, continued, &path, &mut violations);

@@ -62,11 +62,13 @@ impl Representation {
         target: &Target<'_>,
         media_types: &MediaTypes,
         meta_groups: &[String],
+        compresses: bool,
     ) -> Result<Self> {
         let headers = &head.parts.headers;
         let accept = all_values(headers, header::ACCEPT);
         let is_respelled = head.info.spelling.is_some();
-        let gzip = !is_respelled && matches!(verb, Verb::Get | Verb::List) && accepts_gzip(headers);
+        let gzip =
+            compresses && !is_respelled && matches!(verb, Verb::Get | Verb::List) && accepts_gzip(headers);
         let pretty = |asked| wants_pretty(headers, head.query, asked);
         if is_for_any_program(&accept) {
             let (form, media_type) = (Form::Plain, Named::JSON);

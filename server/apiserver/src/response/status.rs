@@ -31,6 +31,10 @@ pub struct Fault {
     pub detail: String,
 }
 
+/// An extension of answers to requests that the server ended to protect itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Terminated;
+
 /// The answer to a request that fails.
 pub fn refusal(error: ApiError) -> Response {
     if error == ApiError::UnknownPath {
@@ -41,6 +45,9 @@ pub fn refusal(error: ApiError) -> Response {
         && let Ok(methods) = HeaderValue::from_str(methods)
     {
         response.headers_mut().insert(header::ALLOW, methods);
+    }
+    if let ApiError::TooManyRequests { .. } | ApiError::Timeout(_) = &error {
+        response.extensions_mut().insert(Terminated);
     }
     if let ApiError::Internal { public, detail } = error {
         response.extensions_mut().insert(Fault { public, detail });

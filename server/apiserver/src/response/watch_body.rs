@@ -17,7 +17,7 @@ use orch_registry::{
 };
 
 use super::{chunks::CHUNK, representation::Representation, watch_frame::Framer};
-use crate::metrics::Current;
+use crate::metrics::OpenWatch;
 
 /// A watch on its way to the client.
 struct WatchText {
@@ -26,14 +26,14 @@ struct WatchText {
     core: Arc<Core>,
     /// A frame that did not fit into the last piece.
     left_over: Option<Bytes>,
-    /// Counts the watch while it is open.
-    _open: Current,
+    /// Counts the watch while it is open, and its events.
+    open: OpenWatch,
 }
 
 /// A response body that ends with the watch. `open` counts the watch until then.
-pub fn body(watch: WatchStream, representation: &Representation, core: Arc<Core>, open: Current) -> Body {
+pub fn body(watch: WatchStream, representation: &Representation, core: Arc<Core>, open: OpenWatch) -> Body {
     let framer = Framer::new(representation, Arc::clone(&watch.resource), watch.vocabulary);
-    Body::new(WatchText { watch, framer, core, left_over: None, _open: open })
+    Body::new(WatchText { watch, framer, core, left_over: None, open })
 }
 
 impl HttpBody for WatchText {
@@ -58,7 +58,9 @@ impl HttpBody for WatchText {
 impl WatchText {
     fn frame(&mut self, event: &WatchEvent) -> Bytes {
         let core = &self.core;
-        self.framer.frame(event, &|| core.now())
+        let frame = self.framer.frame(event, &|| core.now());
+        self.open.told(frame.len());
+        frame
     }
 
     fn next_known(&mut self) -> Option<Bytes> {

@@ -22,7 +22,11 @@ pub async fn list(cx: &RequestContext<'_>, request: &ListRequest<'_>) -> Result<
     // A list at any version is whole, as in the reference, which answers it from memory.
     let is_whole = matches!(request.start, ListStart::First { version: Named::Zero, .. });
     let limit = request.limit.filter(|_| !is_whole);
-    Ok(Answer::List(page(cx, request, limit).await?))
+    let page = page(cx, request, limit).await?;
+    if let Some(meter) = cx.core.meter() {
+        meter.listed(request.target.resource, page.objects.len());
+    }
+    Ok(Answer::List(page))
 }
 
 /// The page of a list that has at most `limit` objects. A DELETE of a collection deletes such a page.

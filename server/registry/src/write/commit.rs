@@ -1,9 +1,9 @@
 //! The stage **commit**: the store makes the write durable, if its conditions still hold.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use orch_machinery::meta::Meta;
-use orch_storage::{Object, Write};
+use orch_storage::{Change, Object, Write};
 
 use super::{
     attempt::Attempt,
@@ -73,8 +73,23 @@ pub async fn commit(
     resource: &ServedResource,
     write: impl Into<Write>,
 ) -> Result<Arc<Object>, Refused> {
-    match cx.core.storage().commit(write.into()).await {
+    let write = write.into();
+    let (began, operation) = (Instant::now(), operation(&write.change));
+    let committed = cx.core.storage().commit(write).await;
+    if let Some(meter) = cx.core.meter() {
+        meter.committed(resource, operation, began.elapsed(), committed.is_ok());
+    }
+    match committed {
         Ok(committed) => Ok(committed.object),
         Err(error) => Err(store_error::refused(resource, error)),
+    }
+}
+
+/// As metrics name it.
+fn operation(change: &Change) -> &'static str {
+    match change {
+        Change::Create { .. } => "create",
+        Change::Replace { .. } | Change::Retire { .. } => "update",
+        Change::Remove { .. } => "delete",
     }
 }

@@ -1,0 +1,96 @@
+//! Who asks, and whether they may: attempts, and how long they take.
+
+use std::time::Duration;
+
+use orch_auth::user::UserInfo;
+use prometheus::{Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, Opts, Registry};
+
+use super::registered;
+
+/// How finding out who makes a request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Authentication {
+    /// Somebody.
+    Success,
+    /// Missing or wrong credentials.
+    Failure,
+}
+
+/// How deciding about a request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Authorization {
+    /// The caller may.
+    Allowed,
+    /// The caller may not.
+    Denied,
+    /// Nobody could find out.
+    Error,
+}
+
+/// Users with a series of their own. Others are counted together, those with an `@` in their name apart.
+const USERS: [&str; 3] = ["admin", EMAIL, "other"];
+const EMAIL: &str = "email_id";
+
+/// Handles of all series, so that counting is a few additions.
+#[derive(Debug)]
+pub(super) struct AccessMetrics {
+    authentication: [(IntCounter, Histogram); 2],
+    authorization: [(IntCounter, Histogram); 3],
+    users: [IntCounter; USERS.len()],
+}
+
+impl AccessMetrics {
+    pub(super) fn new(registry: &Registry) -> Self {
+        let users =
+            Opts::new("authenticated_user_requests", "Requests of callers that were recognized, by user.");
+        let users = registered(registry, IntCounterVec::new(users, &["username"]));
+        AccessMetrics {
+            authentication: outcomes(
+                registry,
+                ("authentication_attempts", "authentication_duration_seconds"),
+                "Finding out who makes a request, by outcome.",
+                ["success", "failure"],
+            ),
+            authorization: outcomes(
+                registry,
+                ("authorization_attempts_total", "authorization_duration_seconds"),
+                "Finding out whether a caller may, by outcome.",
+                ["allowed", "denied", "error"],
+            ),
+            users: USERS.map(|user| users.with_label_values(&[user])),
+        }
+    }
+
+    pub(super) fn authenticated(&self, outcome: Authentication, took: Duration) {
+        count(&self.authentication[outcome as usize], took);
+    }
+
+    pub(super) fn recognized(&self, user: &UserInfo) {
+        let own = USERS.iter().position(|known| *known == user.name);
+        let index = own.unwrap_or(if user.name.contains('@') { 1 } else { 2 });
+        self.users[index].inc();
+    }
+
+    pub(super) fn authorized(&self, outcome: Authorization, took: Duration) {
+        count(&self.authorization[outcome as usize], took);
+    }
+}
+
+fn count((attempts, durations): &(IntCounter, Histogram), took: Duration) {
+    attempts.inc();
+    durations.observe(took.as_secs_f64());
+}
+
+/// The series of a counter and of a histogram, by outcome.
+fn outcomes<const N: usize>(
+    registry: &Registry,
+    (attempts, durations): (&str, &str),
+    help: &str,
+    results: [&str; N],
+) -> [(IntCounter, Histogram); N] {
+    let attempts = registered(registry, IntCounterVec::new(Opts::new(attempts, help), &["result"]));
+    let buckets = prometheus::exponential_buckets(0.001, 2.0, 15).expect("they grow");
+    let durations = HistogramOpts::new(durations, help).buckets(buckets);
+    let durations = registered(registry, HistogramVec::new(durations, &["result"]));
+    results.map(|result| (attempts.with_label_values(&[result]), durations.with_label_values(&[result])))
+}
