@@ -16,7 +16,10 @@ const SELF_REVIEWS: &str = "/apis/authentication.orch.io/v1/selfsubjectreviews";
 
 /// An issuer of the file, with what follows its audiences.
 fn entry(provider: &Provider, rest: &str) -> String {
-    let authority: String = provider.site.authority.lines().map(|line| format!("        {line}\n")).collect();
+    let mut authority = String::new();
+    for line in provider.site.authority.lines() {
+        authority.extend(["        ", line, "\n"]);
+    }
     format!(
         "- issuer:\n    url: {}\n    certificateAuthority: |\n{authority}    \
          audiences: [{CLIENT_ID}, other]\n    audienceMatchPolicy: MatchAny\n{rest}",

@@ -61,6 +61,7 @@ impl Refusal {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "a table with a row for each mistake")]
 async fn flags_that_are_wrong_are_named() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
