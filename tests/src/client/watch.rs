@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::connection::Connection;
 
 /// How long a test waits for an event that must come.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// An open watch.
 pub struct Watch {

@@ -11,7 +11,7 @@ const CLAIMS: &str = "/api/v1/namespaces/default/persistentvolumeclaims";
 const CLASSES: &str = "/apis/storage.orch.io/v1/storageclasses";
 
 /// How long a test waits for what must come.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 async fn volume(admin: &Client, name: &str, size: &str, more: Value) {
     let mut spec = json!({
