@@ -27,6 +27,7 @@ pub mod resource_def;
 pub mod rule;
 pub mod scalar;
 pub mod text_enum;
+pub mod tree_reader;
 pub mod type_def;
 pub mod vocabulary;
 

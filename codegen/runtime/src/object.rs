@@ -5,7 +5,9 @@ use std::{any::Any, fmt::Debug};
 use serde::{Serialize, de::DeserializeOwned};
 
 pub use crate::api_object::ApiObject;
-use crate::{Tree, field_error::Validation, path::Path, resource_def::ResourceDef, type_def::TypeDef};
+use crate::{
+    Tree, field_error::Validation, path::Path, resource_def::ResourceDef, tree_reader, type_def::TypeDef,
+};
 
 /// Fills absent fields with the defaults of the schema, here and in everything below.
 pub trait SetDefaults {
@@ -75,7 +77,7 @@ impl<T: Kind> ApiObject for T {
 /// Reads a tree as a `T`: the entry of the kind's small vtable in its [`ResourceDef`]. Unknown fields
 /// (`apiVersion` and `kind` among them) are skipped.
 pub fn from_tree<T: Kind>(tree: Tree) -> Result<Box<dyn ApiObject>, serde_json::Error> {
-    Ok(Box::new(serde_json::from_value::<T>(tree)?))
+    Ok(Box::new(tree_reader::read::<T>(tree)?))
 }
 
 /// Reads a tree as a `T` by the vtable of the kind, so that the code that reads a kind exists once in a

@@ -13,6 +13,7 @@ use orch_runtime::{
     Tree,
     object::{ApiObject, Kind},
     resource_def::ResourceDef,
+    tree_reader,
 };
 use serde::de::DeserializeOwned;
 
@@ -132,7 +133,7 @@ impl<O: Operation> AnyOperation for O {
         let target = context.target;
         let body_kind = target.subresource.and_then(|subresource| subresource.body);
         let kind = body_kind.map_or(target.resource.def.kind, |body| body.kind);
-        match serde_json::from_value(body) {
+        match tree_reader::read(body) {
             Ok(body) => Operation::perform(self, context, body),
             Err(error) => {
                 let error = ApiError::BadRequest(format!("the body is no {kind}: {error}"));

@@ -9,6 +9,7 @@ use orch_runtime::{
     path::Path,
     resource_def::{ResourceDef, Scope},
     scalar::Time,
+    tree_reader,
 };
 
 use super::{
@@ -257,7 +258,7 @@ fn validate_update(current: &Tree, proposed: &Tree, violations: &mut Validation<
         let fields = tree.get("metadata").and_then(Tree::as_object).into_iter().flatten();
         let fields = fields.filter(|(name, _)| *name != "managedFields");
         let metadata: Tree = fields.map(|(name, value)| (name.clone(), value.clone())).collect();
-        serde_json::from_value::<ObjectMeta>(metadata)
+        tree_reader::read::<ObjectMeta>(metadata)
             .map_err(|error| ApiError::BadRequest(format!("the metadata cannot be read: {error}")))
     };
     let (new, old) = (read(proposed)?, read(current)?);

@@ -5,10 +5,9 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use orch_api::{apps::v1::DaemonSet, core::v1::Taint};
 use orch_registry::stored;
-use orch_runtime::{Tree, object::Kind, scalar::Time};
+use orch_runtime::{Tree, object::Kind, scalar::Time, tree_reader};
 use orch_storage::Object;
 use serde::de::DeserializeOwned;
-use serde_json::from_value;
 
 /// The field by which a node is selected.
 pub(super) const NODE_NAME: &str = "metadata.name";
@@ -188,7 +187,7 @@ fn values<const N: usize>(object: &Object, paths: &[&[&str]]) -> Option<[Option<
 
 /// What is absent or of another type counts as empty.
 fn read<T: Default + DeserializeOwned>(value: Option<Tree>) -> T {
-    value.and_then(|value| from_value(value).ok()).unwrap_or_default()
+    value.and_then(|value| tree_reader::read(value).ok()).unwrap_or_default()
 }
 
 /// The uid of the controller, among all owners.

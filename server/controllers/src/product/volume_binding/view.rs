@@ -4,10 +4,9 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use orch_api::core::v1::{ObjectReference, PersistentVolumePhase};
 use orch_registry::stored;
-use orch_runtime::{Tree, scalar::Quantity, vocabulary::Vocabulary};
+use orch_runtime::{Tree, scalar::Quantity, tree_reader, vocabulary::Vocabulary};
 use orch_storage::Object;
 use serde::de::DeserializeOwned;
-use serde_json::from_value;
 
 const STORAGE: &str = "storage";
 const FILESYSTEM: &str = "Filesystem";
@@ -85,5 +84,5 @@ fn is_free(phase: &str) -> bool {
 
 /// What is absent or of another type counts as empty.
 fn read<T: Default + DeserializeOwned>(value: Option<Tree>) -> T {
-    value.and_then(|value| from_value(value).ok()).unwrap_or_default()
+    value.and_then(|value| tree_reader::read(value).ok()).unwrap_or_default()
 }
