@@ -21,7 +21,7 @@ use std::{
 };
 
 use arc_swap::{ArcSwap, ArcSwapOption};
-use http::{HeaderMap, HeaderName};
+use http::HeaderName;
 use orch_auth::user::UserInfo;
 use orch_flow::{
     Nanos,
@@ -88,10 +88,10 @@ impl Fairness {
         let header = |name: &str| HeaderName::from_bytes(name.as_bytes()).expect("vocabularies have headers");
         let headers =
             |words: &&Vocabulary| [words.flow_schema_header, words.priority_level_header].map(header);
-        let headers = vocabularies.iter().map(headers).collect();
+        let headers: Vec<_> = vocabularies.iter().map(headers).collect();
         let clock = Clock(Instant::now());
         let mut gates = HashMap::new();
-        let plan = plan::make(&mut gates, source.read(), total_seats, clock);
+        let plan = plan::make(&mut gates, source.read(), total_seats, clock, &headers);
         let plan = ArcSwap::from_pointee(plan);
         Fairness { source, total_seats, clock, headers, plan, gates: Mutex::new(gates) }
     }
@@ -118,17 +118,6 @@ impl Fairness {
             }
         };
         Some((plan, flow.schema, flow.hash))
-    }
-
-    /// Says in an answer where its request belonged.
-    pub fn mark(&self, headers: &mut HeaderMap, place: &Place) {
-        // With those that the layers add, so that the map grows once.
-        headers.reserve(2 * self.headers.len() + 2);
-        for names in &self.headers {
-            for (name, uid) in names.iter().zip(&place.uids) {
-                headers.insert(name.clone(), uid.clone());
-            }
-        }
     }
 
     /// Takes a request in.
@@ -183,6 +172,7 @@ impl Fairness {
                 self.source.read(),
                 self.total_seats,
                 self.clock,
+                &self.headers,
             )));
         }
     }

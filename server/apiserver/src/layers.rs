@@ -303,7 +303,7 @@ async fn in_turn(
     match turns::take(app, connection, caller, head).await {
         Ok(pass) => {
             let response = permitted(app, connection, sender, caller, head, body).await;
-            pass.answered(app, head, response)
+            pass.answered(head, response)
         }
         Err(refused) => *refused,
     }

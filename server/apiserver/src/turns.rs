@@ -78,7 +78,7 @@ pub async fn take(
         Ok(seat) => Ok(Pass::Fair(seat, plan, schema)),
         Err(Refused { retry_after }) => {
             let mut response = too_many(retry_after);
-            fairness.mark(response.headers_mut(), plan.place(schema));
+            plan.place(schema).mark(response.headers_mut());
             Err(Box::new(response))
         }
     }
@@ -103,11 +103,9 @@ fn plainly(limits: &MaxInFlight, user: &UserInfo, is_mutating: bool) -> Result<P
 
 impl Pass {
     /// The answer, which keeps what it has until it is handed over.
-    pub fn answered(self, app: &App, head: RequestHead<'_>, mut response: Response) -> Response {
+    pub fn answered(self, head: RequestHead<'_>, mut response: Response) -> Response {
         let Pass::Fair(seat, plan, schema) = self else { return response };
-        if let Some(fairness) = app.sharing.fairness() {
-            fairness.mark(response.headers_mut(), plan.place(schema));
-        }
+        plan.place(schema).mark(response.headers_mut());
         if is_watch(head) && response.status() == StatusCode::OK {
             until_initial_events(response, seat)
         } else {

@@ -1,8 +1,8 @@
 //! Where each request belongs, made anew whenever a priority level or a flow schema changes.
 
-use std::{collections::HashMap, fmt, sync::Arc};
+use std::{collections::HashMap, fmt, mem, sync::Arc};
 
-use http::HeaderValue;
+use http::{HeaderMap, HeaderName, HeaderValue};
 use orch_auth::user::UserInfo;
 use orch_flow::{
     config::{Level, SchemaConfig},
@@ -28,8 +28,8 @@ pub struct Place {
     pub(super) tally: usize,
     /// The most seats of one of them.
     pub most_seats: u32,
-    /// The uids of the flow schema and of the level.
-    pub uids: [HeaderValue; 2],
+    /// The headers that name the flow schema and the level, by their uids.
+    marks: HeaderMap,
 }
 
 /// What matches the user of a connection, for one plan.
@@ -64,6 +64,15 @@ impl Remembered {
     }
 }
 
+impl Place {
+    /// Says in an answer where its request belonged.
+    pub fn mark(&self, headers: &mut HeaderMap) {
+        // A copy of a map costs less than insertions: names that the HTTP library does not know are hashed.
+        let others = mem::replace(headers, self.marks.clone());
+        headers.extend(others);
+    }
+}
+
 impl fmt::Debug for Remembered {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Remembered").field("user", &self.user.name).finish_non_exhaustive()
@@ -71,12 +80,13 @@ impl fmt::Debug for Remembered {
 }
 
 /// Makes a plan. Levels that were there before keep their requests; one that is gone keeps those that it has
-/// until they end.
+/// until they end. Answers name their flow schema and level by `headers`.
 pub(super) fn make(
     gates: &mut HashMap<String, Arc<Gate>>,
     configuration: Configuration,
     total_seats: u32,
     clock: Clock,
+    headers: &[[HeaderName; 2]],
 ) -> Plan {
     let Configuration { levels, schemas } = configuration;
     let plain: Vec<Level> = levels.iter().map(|level| level.object.clone()).collect();
@@ -101,9 +111,13 @@ pub(super) fn make(
             tally: gate.tally(&schema.name),
             gate,
             most_seats: most_of(level, seats),
-            uids: [uids[&schema.name].clone(), uid(of_level)],
+            marks: marks(headers, &[uids[&schema.name].clone(), uid(of_level)]),
         }
     };
     let places = schemas.all().iter().map(place).collect();
     Plan { schemas, places }
+}
+
+fn marks(names: &[[HeaderName; 2]], uids: &[HeaderValue; 2]) -> HeaderMap {
+    names.iter().flat_map(|names| names.iter().cloned().zip(uids.iter().cloned())).collect()
 }
