@@ -206,8 +206,9 @@ mod tests {
         for tree in [
             json!({}),
             json!({"someText": "a", "number": -5, "large": u64::MAX, "ratio": 1, "flag": null, "other": [{}]}),
-            json!({"list": [{"someText": "a"}, {"list": [{}, {"number": 7}]}], "map": {"a": ["b", "c"], "d": []}}),
-            json!({"any": [1, {"a": null}], "pair": [3, "x"], "way": "Up", "boxed": {"way": {"Down": 3}}}),
+            json!({"list": [{"someText": "a"}, {"list": [{}, {"number": 7}]}]}),
+            json!({"map": {"a": ["b", "c"], "d": []}, "any": [1, {"a": null}]}),
+            json!({"pair": [3, "x"], "way": "Up", "boxed": {"way": {"Down": 3}}}),
             json!({"way": "Left"}),
             json!({"number": 1.5}),
             json!({"number": 1_i64 << 40}),
