@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::key::ResourceName;
 
 /// A value of an index, by which objects are found.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Term {
     /// Which of the resource's indexes.
     pub index: u16,

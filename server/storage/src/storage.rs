@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::check::{self, Report};
 use crate::engine::{HistoryUse, Memory, Snapshot, Watch};
 use crate::error::StoreError;
-use crate::index::Indexer;
+use crate::index::{Indexer, Term};
 use crate::key::{ResourceName, Scope};
 use crate::patrolled::Patrolled;
 use crate::revision::Revision;
@@ -86,7 +86,19 @@ impl Storage {
     /// after its revision make up a complete view. [`StoreError::Expired`] if history does not reach back
     /// that far. A revision in the future is allowed: nothing is delivered up to it.
     pub fn watch(&self, resource: &ResourceName, scope: Scope, after: Revision) -> Result<Watch, StoreError> {
-        self.memory.watch(resource, scope, after)
+        self.memory.watch(resource, scope, None, after)
+    }
+
+    /// Like [`watch`](Storage::watch), but leaves out at least the events of objects that neither have nor
+    /// had `term`, where one is given. Objects that cannot be read are not left out.
+    pub fn watch_term(
+        &self,
+        resource: &ResourceName,
+        scope: Scope,
+        term: Option<Term>,
+        after: Revision,
+    ) -> Result<Watch, StoreError> {
+        self.memory.watch(resource, scope, term, after)
     }
 
     /// How many watches would be told of a change of an object now.

@@ -8,7 +8,7 @@ use orch_machinery::selector::{
     label::LabelSelector,
 };
 use orch_runtime::resource_def::{ResourceDef, Scope};
-use orch_storage::{Key, Object, Scope as StoreScope, Snapshot};
+use orch_storage::{Key, Object, Scope as StoreScope, Snapshot, Term as IndexTerm};
 use tokio::task::yield_now;
 
 use super::{
@@ -168,6 +168,12 @@ impl Selection {
             (Some(namespace), None) if !cluster_scoped => StoreScope::Namespace(namespace.into()),
             _ => StoreScope::All,
         }
+    }
+
+    /// What every object has that can be selected, if an index knows it: a watch is woken only for those.
+    pub fn term(&self, def: &ResourceDef) -> Option<IndexTerm> {
+        let (index, value) = index::usable(def, &self.labels, &self.fields)?;
+        Some(IndexTerm { index, value: value.into() })
     }
 
     /// Calls `with` with the list that continue tokens of this request are for.

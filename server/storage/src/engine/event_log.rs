@@ -2,16 +2,19 @@
 //!
 //! A log is shared by all its watches; each of them is only the revision that it has reached. A scope
 //! narrower than the resource has a log of its own while it has watches, so that no watch is woken for, or
-//! searches through, events outside its scope.
+//! searches through, events outside its scope. So has a term of an index: an event belongs to the terms that
+//! its object has or had before.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use super::older_states::OlderStates;
+use super::table::terms_of;
 use super::wakers::Wakers;
 use crate::error::StoreError;
 use crate::event::Event;
+use crate::index::{Indexer, Term};
 use crate::key::Scope;
 use crate::revision::Revision;
 
@@ -19,8 +22,25 @@ use crate::revision::Revision;
 pub(super) struct Hub {
     all: Arc<EventLog>,
     /// Held during every change of a log, so that a narrower log is added between two of them.
-    scoped: Mutex<HashMap<Scope, Arc<EventLog>>>,
+    narrower: Mutex<Narrower>,
     pub(super) older_states: OlderStates,
+}
+
+/// Which events of a resource a watch gets.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Part {
+    pub(super) scope: Scope,
+    /// Those of objects with this term alone. The scope is not that of one name then.
+    pub(super) term: Option<Term>,
+}
+
+/// The logs of parts that somebody watches.
+#[derive(Default)]
+struct Narrower {
+    by_scope: HashMap<Scope, Arc<EventLog>>,
+    by_term: HashMap<Part, Arc<EventLog>>,
+    /// Known from the first watch of a term on.
+    indexer: Option<Arc<dyn Indexer>>,
 }
 
 /// Events in order of revision.
@@ -41,64 +61,67 @@ struct Entries {
 impl Hub {
     pub(super) fn new(begins_after: Revision) -> Self {
         let all = Arc::new(EventLog::new(VecDeque::new(), begins_after));
-        Self { all, scoped: Mutex::default(), older_states: OlderStates::default() }
+        Self { all, narrower: Mutex::default(), older_states: OlderStates::default() }
     }
 
     /// Appends events of this resource. Returns the logs to wake when they may be seen.
     pub(super) fn append(&self, events: &[Arc<Event>]) -> Vec<Arc<EventLog>> {
-        let scoped = self.lock();
+        let narrower = self.lock();
         self.all.append(events.iter().cloned());
         let mut woken = vec![Arc::clone(&self.all)];
-        if !scoped.is_empty() {
-            for event in events {
-                for log in logs_of(&scoped, event) {
-                    log.append([Arc::clone(event)]);
-                    if !woken.iter().any(|other| Arc::ptr_eq(other, log)) {
-                        woken.push(Arc::clone(log));
-                    }
+        for event in events {
+            narrower.each_of(event, |log| {
+                log.append([Arc::clone(event)]);
+                if !woken.iter().any(|other| Arc::ptr_eq(other, log)) {
+                    woken.push(Arc::clone(log));
                 }
-            }
+            });
         }
         woken
     }
 
     /// Drops the oldest event, which is `event`.
     pub(super) fn forget(&self, event: &Event) {
-        let scoped = self.lock();
+        let narrower = self.lock();
         self.all.forget(event.revision());
-        logs_of(&scoped, event).for_each(|log| log.forget(event.revision()));
+        narrower.each_of(event, |log| log.forget(event.revision()));
         self.older_states.forget_before(event.revision());
     }
 
     /// Puts `event` in place of the one with its revision, where that is still kept.
     pub(super) fn replace(&self, event: &Arc<Event>) {
-        let scoped = self.lock();
+        let narrower = self.lock();
         self.all.replace(event);
-        logs_of(&scoped, event).for_each(|log| log.replace(event));
+        narrower.each_of(event, |log| log.replace(event));
     }
 
-    /// The log of `scope`, complete after the revision `after`, and the number of a new registration with its
+    /// The log of a part, complete after the revision `after`, and the number of a new registration with its
     /// wakers. The log lives until the last registration has ended and [`release`](Hub::release) was called.
+    /// `indexer` is needed where the part is that of a term.
     pub(super) fn subscribe(
         &self,
-        scope: &Scope,
+        part: &Part,
+        indexer: Option<&Arc<dyn Indexer>>,
         after: Revision,
     ) -> Result<(Arc<EventLog>, usize), StoreError> {
-        let mut scoped = self.lock();
-        let log = match scoped.get(scope) {
-            _ if *scope == Scope::All => {
+        let mut narrower = self.lock();
+        if part.term.is_some() && narrower.indexer.is_none() {
+            narrower.indexer = indexer.cloned();
+        }
+        let log = match narrower.log(part) {
+            _ if part.is_everything() => {
                 self.all.covers(after)?;
                 Arc::clone(&self.all)
             }
             Some(log) => {
                 if log.covers(after).is_err() {
-                    log.extend_back(self.in_scope(scope, after)?, after);
+                    log.extend_back(self.in_part(part, &narrower, after)?, after);
                 }
                 Arc::clone(log)
             }
             None => {
-                let log = Arc::new(EventLog::new(self.in_scope(scope, after)?, after));
-                scoped.insert(scope.clone(), Arc::clone(&log));
+                let log = Arc::new(EventLog::new(self.in_part(part, &narrower, after)?, after));
+                narrower.add(part, &log);
                 log
             }
         };
@@ -106,11 +129,11 @@ impl Hub {
         Ok((log, registration))
     }
 
-    /// Lets go of the log of `scope` if it has no watch left.
-    pub(super) fn release(&self, scope: &Scope) {
-        let mut scoped = self.lock();
-        if scoped.get(scope).is_some_and(|log| log.wakers.is_empty()) {
-            scoped.remove(scope);
+    /// Lets go of the log of a part if it has no watch left.
+    pub(super) fn release(&self, part: &Part) {
+        let mut narrower = self.lock();
+        if narrower.log(part).is_some_and(|log| log.wakers.is_empty()) {
+            narrower.remove(part);
         }
     }
 
@@ -119,9 +142,9 @@ impl Hub {
         self.all.read(after, through, usize::MAX)
     }
 
-    /// How many watches are told of a change of this object.
+    /// How many watches are told of a change of this object, whatever is in it.
     pub(super) fn told_of(&self, namespace: &str, name: &str) -> usize {
-        let scoped = self.lock();
+        let scoped = &self.lock().by_scope;
         let mut told = self.all.wakers.count();
         if !scoped.is_empty() {
             let narrower = [Scope::Namespace(namespace.into()), Scope::Name(namespace.into(), name.into())];
@@ -132,38 +155,103 @@ impl Hub {
     }
 
     pub(super) fn wake_all(&self) {
-        let scoped = self.lock();
+        let narrower = self.lock();
         self.all.wake();
-        scoped.values().for_each(|log| log.wake());
+        narrower.by_scope.values().chain(narrower.by_term.values()).for_each(|log| log.wake());
     }
 
     #[cfg(test)]
-    pub(super) fn has_log(&self, scope: &Scope) -> bool {
-        self.lock().contains_key(scope)
+    pub(super) fn has_log(&self, part: &Part) -> bool {
+        self.lock().log(part).is_some()
     }
 
-    fn in_scope(&self, scope: &Scope, after: Revision) -> Result<VecDeque<Arc<Event>>, StoreError> {
+    fn in_part(
+        &self,
+        part: &Part,
+        narrower: &Narrower,
+        after: Revision,
+    ) -> Result<VecDeque<Arc<Event>>, StoreError> {
         let events = self.all.read(after, Revision::MAX, usize::MAX)?;
-        Ok(events
-            .into_iter()
-            .filter(|event| scope.contains(&event.key().namespace, &event.key().name))
-            .collect())
+        let is_in_part = |event: &Arc<Event>| {
+            part.scope.contains(&event.key().namespace, &event.key().name)
+                && part
+                    .term
+                    .as_ref()
+                    .is_none_or(|term| narrower.terms_of(event).is_none_or(|terms| terms.contains(&term)))
+        };
+        Ok(events.into_iter().filter(is_in_part).collect())
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Scope, Arc<EventLog>>> {
-        self.scoped.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Narrower> {
+        self.narrower.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The narrower logs that `event` belongs to.
-fn logs_of<'a>(
-    scoped: &'a HashMap<Scope, Arc<EventLog>>,
-    event: &Event,
-) -> impl Iterator<Item = &'a Arc<EventLog>> {
-    let key = event.key();
-    let namespace = Scope::Namespace(Arc::clone(&key.namespace));
-    let name = Scope::Name(Arc::clone(&key.namespace), Arc::clone(&key.name));
-    [namespace, name].into_iter().filter_map(|scope| scoped.get(&scope))
+impl Part {
+    fn is_everything(&self) -> bool {
+        self.scope == Scope::All && self.term.is_none()
+    }
+}
+
+impl Narrower {
+    fn log(&self, part: &Part) -> Option<&Arc<EventLog>> {
+        if part.term.is_some() { self.by_term.get(part) } else { self.by_scope.get(&part.scope) }
+    }
+
+    fn add(&mut self, part: &Part, log: &Arc<EventLog>) {
+        if part.term.is_some() {
+            self.by_term.insert(part.clone(), Arc::clone(log));
+        } else {
+            self.by_scope.insert(part.scope.clone(), Arc::clone(log));
+        }
+    }
+
+    fn remove(&mut self, part: &Part) {
+        if part.term.is_some() {
+            self.by_term.remove(part);
+        } else {
+            self.by_scope.remove(&part.scope);
+        }
+    }
+
+    /// Calls `with` with each log that an event belongs to.
+    fn each_of(&self, event: &Event, mut with: impl FnMut(&Arc<EventLog>)) {
+        if !self.by_scope.is_empty() {
+            let key = event.key();
+            let namespace = Scope::Namespace(Arc::clone(&key.namespace));
+            let name = Scope::Name(Arc::clone(&key.namespace), Arc::clone(&key.name));
+            [namespace, name].iter().filter_map(|scope| self.by_scope.get(scope)).for_each(&mut with);
+        }
+        if !self.by_term.is_empty() {
+            self.each_of_terms(event, with);
+        }
+    }
+
+    fn each_of_terms(&self, event: &Event, mut with: impl FnMut(&Arc<EventLog>)) {
+        let scopes = [Scope::All, Scope::Namespace(Arc::clone(&event.key().namespace))];
+        let Some(terms) = self.terms_of(event) else {
+            // It cannot be read, so no watch may miss it.
+            let of_scope = |(part, _): &(&Part, _)| scopes.contains(&part.scope);
+            self.by_term.iter().filter(of_scope).for_each(|(_, log)| with(log));
+            return;
+        };
+        for term in terms {
+            for scope in &scopes {
+                let part = Part { scope: scope.clone(), term: Some(term.clone()) };
+                self.by_term.get(&part).into_iter().for_each(&mut with);
+            }
+        }
+    }
+
+    /// The terms that the object of an event has or had, each once; `None` where it cannot be read.
+    fn terms_of<'e>(&self, event: &'e Event) -> Option<BTreeSet<&'e Term>> {
+        let states = [Some(event.object()), event.previous()].into_iter().flatten();
+        let mut terms = BTreeSet::new();
+        for state in states {
+            terms.extend(terms_of(self.indexer.as_deref(), state)?);
+        }
+        Some(terms)
+    }
 }
 
 /// The index of the first event that a reader has not seen. The search starts at the end and doubles its

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::event_log::Part;
 use super::history::{HistoryMeter, HistoryUse};
 use super::shared::Shared;
 use super::snapshot::Snapshot;
@@ -9,7 +10,7 @@ use super::state::State;
 use super::table::Table;
 use super::watch::Watch;
 use crate::error::StoreError;
-use crate::index::Indexer;
+use crate::index::{Indexer, Term};
 use crate::key::{ResourceName, Scope};
 use crate::revision::Revision;
 
@@ -85,11 +86,19 @@ impl Memory {
         filled.map(|(resource, _)| resource.clone()).collect()
     }
 
-    /// Follows `scope` of a resource after a revision. The errors are those of
+    /// Follows `scope` of a resource after a revision, or what has a term in it. The errors are those of
     /// [`Storage::watch`](crate::Storage::watch).
-    pub fn watch(&self, resource: &ResourceName, scope: Scope, after: Revision) -> Result<Watch, StoreError> {
+    pub fn watch(
+        &self,
+        resource: &ResourceName,
+        scope: Scope,
+        term: Option<Term>,
+        after: Revision,
+    ) -> Result<Watch, StoreError> {
         self.0.covers(after)?;
-        Watch::new(Arc::clone(&self.0), resource, scope, after)
+        // The scope of one name is narrower than any term.
+        let term = term.filter(|_| !matches!(scope, Scope::Name(..)));
+        Watch::new(Arc::clone(&self.0), resource, Part { scope, term }, after)
     }
 
     /// How many watches are told of a change of an object.

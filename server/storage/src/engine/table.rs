@@ -177,7 +177,7 @@ impl Table {
 }
 
 /// The terms of an object, found once; `None` where its value cannot be read.
-fn terms_of<'a>(indexer: Option<&dyn Indexer>, object: &'a Object) -> Option<&'a [Term]> {
+pub(super) fn terms_of<'a>(indexer: Option<&dyn Indexer>, object: &'a Object) -> Option<&'a [Term]> {
     struct Terms(Option<Vec<Term>>);
     let value = object.value().ok()?;
     let resource = &object.key().resource;

@@ -4,11 +4,11 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use super::event_log::{EventLog, Hub};
+use super::event_log::{EventLog, Hub, Part};
 use super::shared::Shared;
 use crate::error::StoreError;
 use crate::event::Event;
-use crate::key::{ResourceName, Scope};
+use crate::key::ResourceName;
 use crate::revision::Revision;
 
 /// How many events one call to [`Watch::next`] returns at most.
@@ -23,7 +23,7 @@ pub struct Watch {
     shared: Arc<Shared>,
     hub: Arc<Hub>,
     log: Arc<EventLog>,
-    scope: Scope,
+    part: Part,
     cursor: Revision,
     /// The registration of this watch with the log.
     registration: usize,
@@ -45,12 +45,13 @@ impl Watch {
     pub(super) fn new(
         shared: Arc<Shared>,
         resource: &ResourceName,
-        scope: Scope,
+        part: Part,
         after: Revision,
     ) -> Result<Self, StoreError> {
         let hub = shared.hub(resource);
-        let (log, registration) = hub.subscribe(&scope, after)?;
-        Ok(Self { shared, hub, log, scope, cursor: after, registration, waker: None })
+        let indexer = shared.state.load().indexer.clone();
+        let (log, registration) = hub.subscribe(&part, indexer.as_ref(), after)?;
+        Ok(Self { shared, hub, log, part, cursor: after, registration, waker: None })
     }
 
     /// The next events, at least one; waits for them. [`StoreError::Expired`] if some were missed,
@@ -114,7 +115,7 @@ impl Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         self.log.wakers.unregister(self.registration);
-        self.hub.release(&self.scope);
+        self.hub.release(&self.part);
     }
 }
 
@@ -125,7 +126,8 @@ mod tests {
     use std::task::{Context, Poll, Wake};
 
     use super::*;
-    use crate::key::Key;
+    use crate::index::{Indexer, Term};
+    use crate::key::{Key, Scope};
     use crate::storage::Storage;
     use crate::write::{Body, Change};
 
@@ -171,6 +173,75 @@ mod tests {
         }
     }
 
+    /// Each word of a value is a term.
+    struct Words;
+
+    impl Indexer for Words {
+        fn covers(&self, _: &ResourceName) -> bool {
+            true
+        }
+
+        fn terms(&self, _: &ResourceName, value: &[u8]) -> Option<Vec<Term>> {
+            let text = str::from_utf8(value).ok()?.trim_end_matches(|c: char| c.is_ascii_digit());
+            (text != "broken").then(|| text.split(' ').map(term).collect())
+        }
+    }
+
+    fn term(word: &str) -> Term {
+        Term { index: 1, value: word.into() }
+    }
+
+    fn body(text: &str) -> Body {
+        Body::new(text.into(), text.len())
+    }
+
+    /// A watch of a term gets what has it or had it, and sleeps otherwise.
+    #[tokio::test]
+    async fn sleeps_until_its_term_changes() {
+        let storage = Storage::in_memory();
+        let indexer: Arc<dyn Indexer> = Arc::new(Words);
+        storage.index_by(&indexer);
+        let pods = ResourceName::new("pods");
+        let key = |namespace: &str, name: &str| Key::new(pods.clone(), namespace, name);
+        let start = storage.current_revision();
+        let watch = |scope, after| storage.watch_term(&pods, scope, Some(term("one")), after).unwrap();
+        let mut everywhere = watch(Scope::All, start);
+        let mut in_a = watch(Scope::Namespace("a".into()), start);
+        let woken = Arc::new(Woken::default());
+        let waker = Arc::clone(&woken).into();
+        let mut context = Context::from_waker(&waker);
+        assert!(everywhere.poll_next(&mut context).is_pending());
+        let other = storage.commit(Change::Create { key: key("a", "x"), body: body("two three") });
+        let mut revision = other.await.unwrap().revision;
+        assert_eq!(woken.0.load(Ordering::Relaxed), 0, "it has another term");
+        let mut expected = Vec::new();
+        for (text, is_told) in [("one two", true), ("one", true), ("two", true), ("three", false)] {
+            let change = Change::Replace { key: key("a", "x"), expected: revision, body: body(text) };
+            revision = storage.commit(change).await.unwrap().revision;
+            expected.extend(is_told.then_some(revision));
+        }
+        let in_b = storage.commit(Change::Create { key: key("b", "x"), body: body("one") });
+        let in_b = in_b.await.unwrap().revision;
+        let broken = storage.commit(Change::Create { key: key("a", "broken"), body: body("broken") });
+        let broken = broken.await.unwrap().revision;
+        let revisions = |watch: &mut Watch| -> Vec<Revision> {
+            watch.take().unwrap().iter().map(|event| event.revision()).collect()
+        };
+        assert_eq!(revisions(&mut in_a), [&expected[..], &[broken]].concat());
+        expected.extend([in_b, broken]);
+        assert_eq!(revisions(&mut everywhere), expected);
+        assert_ne!(woken.0.load(Ordering::Relaxed), 0);
+        // One that begins later finds the same in the history.
+        assert_eq!(revisions(&mut watch(Scope::All, start)), expected);
+        drop(everywhere);
+        assert_eq!(revisions(&mut watch(Scope::All, start)), expected);
+        // What it did not see does not make its place too old.
+        create(&storage, "pods", "a", "three").await;
+        storage.compact(storage.current_revision()).await.unwrap();
+        assert_eq!(revisions(&mut in_a), []);
+        assert_eq!(in_a.progress(), storage.current_revision());
+    }
+
     #[tokio::test]
     async fn narrow_logs_live_as_long_as_their_watches() {
         let storage = Storage::in_memory();
@@ -181,9 +252,10 @@ mod tests {
         assert!(Arc::ptr_eq(&first.log, &second.log), "one log for all watches of a scope");
         let (hub, log) = (Arc::clone(&first.hub), Arc::downgrade(&first.log));
         drop(first);
-        assert!(hub.has_log(&scope));
+        let part = Part { scope, term: None };
+        assert!(hub.has_log(&part));
         drop(second);
-        assert!(!hub.has_log(&scope) && log.upgrade().is_none());
+        assert!(!hub.has_log(&part) && log.upgrade().is_none());
     }
 
     #[tokio::test]

@@ -136,7 +136,7 @@ mod tests {
         let memory = writer.memory().clone();
         let resource = ResourceName::new("pods");
         let start = memory.revision();
-        let mut watch = memory.watch(&resource, Scope::All, start).unwrap();
+        let mut watch = memory.watch(&resource, Scope::All, None, start).unwrap();
         let mut batch = writer.batch(Timestamp(1));
         let committed = batch.add(creation(&resource, "a")).unwrap();
         let events: Vec<_> = batch.accepted().iter().map(|write| Arc::clone(&write.event)).collect();
@@ -148,7 +148,7 @@ mod tests {
         assert!(memory.snapshot(&resource).is_empty());
         hub.forget(&events[0]);
 
-        let mut watch = memory.watch(&resource, Scope::All, committed.revision).unwrap();
+        let mut watch = memory.watch(&resource, Scope::All, None, committed.revision).unwrap();
         let published = writer.publish(batch);
         assert_eq!(memory.snapshot(&resource).len(), 1, "visible before anybody is woken");
         writer.wake(&published);
