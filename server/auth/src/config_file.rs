@@ -10,10 +10,13 @@ use serde_saphyr::Spanned;
 use crate::error::AuthError;
 
 /// The line and the column, counted from 1, and what is wrong.
-pub(crate) type Fault = (u64, u64, String);
+pub type Fault = (u64, u64, String);
 
 /// Reads a file with a function of its text.
-pub(crate) fn read<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T, Fault>) -> Result<T, AuthError> {
+///
+/// # Errors
+/// Where it cannot be read, or the function finds a fault.
+pub fn read<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T, Fault>) -> Result<T, AuthError> {
     let text = fs::read_to_string(path);
     let text = text.map_err(|source| AuthError::Read { path: path.to_owned(), source })?;
     parse(&text).map_err(|(line, column, problem)| AuthError::ConfigFile {
@@ -24,8 +27,8 @@ pub(crate) fn read<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T, Fault>)
     })
 }
 
-/// Reads a text; unknown fields are for the type to refuse.
-pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Fault> {
+/// Reads a text, with the first fault of it; unknown fields are for the type to refuse.
+pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Fault> {
     let options = serde_saphyr::options! { with_snippet: false };
     serde_saphyr::from_str_with_options(text, options).map_err(|error| {
         let (line, column) = error.location().map_or((1, 1), |at| (at.line(), at.column()));
@@ -34,7 +37,7 @@ pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Fault> {
 }
 
 /// Checks what a file calls itself: one of these versions of a kind.
-pub(crate) fn check_kind(
+pub fn check_kind(
     api_version: &Spanned<String>,
     versions: &[String],
     kind: &Spanned<String>,
@@ -51,12 +54,12 @@ pub(crate) fn check_kind(
 }
 
 /// A fault of a field.
-pub(crate) fn fault<T>(at: &Spanned<T>, problem: impl Into<String>) -> Fault {
+pub fn fault<T>(at: &Spanned<T>, problem: impl Into<String>) -> Fault {
     (at.referenced.line(), at.referenced.column(), problem.into())
 }
 
 /// An error and what caused it.
-pub(crate) fn with_cause(error: &dyn std::error::Error) -> String {
+pub fn with_cause(error: &dyn std::error::Error) -> String {
     error.source().map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
 }
 

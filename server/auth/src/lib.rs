@@ -10,7 +10,8 @@
 //! - [`impersonation`]: requests that are made as somebody else;
 //! - [`user`]: the identity that authentication finds and authorization judges.
 //!
-//! Files are read when the two are built; a server that has started does not need them again.
+//! [`config_file`] reads files in YAML. Files are read when the two are built; a server that has started does
+//! not need them again.
 
 pub mod abac;
 pub mod anonymous;
@@ -21,7 +22,7 @@ pub mod authenticator;
 pub mod authorization;
 pub mod authorization_file;
 pub mod authorizer;
-mod config_file;
+pub mod config_file;
 pub mod error;
 pub mod impersonation;
 pub mod jwt;
@@ -30,6 +31,7 @@ pub mod node;
 pub mod oidc;
 pub mod rbac;
 pub mod service_account;
+mod shared_questions;
 pub mod user;
 pub mod webhook;
 

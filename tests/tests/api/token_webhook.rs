@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use futures_util::future::join_all;
 use orch_tests::{TestServer, objects::NAMESPACES, server::ServerOptions};
 use serde_json::{Value, json};
 
@@ -20,7 +21,7 @@ const ISSUER: &str = "https://orch.default.svc";
 type Conduct = fn(&Seen) -> Reply;
 
 /// Knows tokens of the form `hook-<user>`, but that of `down`.
-fn judge(seen: &Seen) -> Reply {
+pub fn judge(seen: &Seen) -> Reply {
     let mut review: Value = serde_json::from_str(&seen.body).unwrap();
     let token = review["spec"]["token"].as_str().unwrap().to_owned();
     review["status"] = match token.strip_prefix("hook-") {
@@ -35,7 +36,7 @@ fn judge(seen: &Seen) -> Reply {
 }
 
 /// A kubeconfig file that names the webhook, with a token of the server's own.
-fn kubeconfig(site: &Site, folder: &std::path::Path) -> PathBuf {
+pub fn kubeconfig(site: &Site, folder: &std::path::Path) -> PathBuf {
     let (file, authority) = (folder.join("token-webhook.kubeconfig"), site.authority_file(folder));
     let text = format!(
         "contexts: [{{name: c, context: {{cluster: k, user: u}}}}]\n\
@@ -160,6 +161,21 @@ async fn answers_are_kept_and_failures_are_not() {
     let before = asked_about(&webhook, "hook-bob");
     whoami(&server, "hook-bob").await.expect(201);
     assert_eq!(asked_about(&webhook, "hook-bob"), before + 1);
+}
+
+#[tokio::test]
+async fn many_requests_with_one_token_ask_once() {
+    let (site, options, _folder) = options().await;
+    let server = options.start().await;
+    // All of them wait, because nothing listens yet.
+    let (answers, webhook) = tokio::join!(join_all((0..20).map(|_| whoami(&server, "hook-bob"))), async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        site.start(judge).await
+    });
+    for answer in answers {
+        answer.expect(201);
+    }
+    assert_eq!(asked_about(&webhook, "hook-bob"), 1);
 }
 
 #[tokio::test]

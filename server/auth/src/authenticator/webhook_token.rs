@@ -2,6 +2,7 @@
 //!
 //! Answers are kept for a while, also that a token is not known. Failures are not: of the call, and of
 //! what the webhook itself could not find out. They are a 401 for the client, and their reason is logged.
+//! Requests with the same token that come at the same time share one question.
 
 use std::{
     collections::BTreeMap,
@@ -22,6 +23,7 @@ use crate::{
     authenticator::{Authenticated, Authenticator, Credentials, bearer::Token},
     error::AuthError,
     kept_answers::{self, KeptAnswers, Key},
+    shared_questions::SharedQuestions,
     user::UserInfo,
     webhook::Version,
 };
@@ -48,6 +50,8 @@ pub struct WebhookTokenAuthenticator {
     /// Those of this server.
     audiences: Vec<String>,
     answers: KeptAnswers<Option<Authenticated>>,
+    /// What is being asked now, or why there is no answer.
+    questions: SharedQuestions<Result<Option<Authenticated>, String>>,
 }
 
 #[derive(Deserialize)]
@@ -103,15 +107,17 @@ impl WebhookTokenAuthenticator {
             ttl: config.ttl,
             audiences,
             answers: KeptAnswers::default(),
+            questions: SharedQuestions::default(),
         })
     }
 
+    /// The answer of the webhook, or why there is none.
     async fn ask(
         &self,
         token: &str,
         audiences: &[String],
         key: Key,
-    ) -> Result<Option<Authenticated>, AuthError> {
+    ) -> Result<Option<Authenticated>, String> {
         let review = json!({
             "apiVersion": self.api_version,
             "kind": "TokenReview",
@@ -121,7 +127,7 @@ impl WebhookTokenAuthenticator {
         });
         let failed = |problem: String| {
             tracing::warn!(problem, "a token webhook gave no answer");
-            AuthError::Unjudged { problem }
+            problem
         };
         let answer = self.client.post_json(review.to_string().into()).await;
         let answer = answer.map_err(|error| failed(error.to_string()))?;
@@ -145,7 +151,7 @@ impl WebhookTokenAuthenticator {
     }
 
     /// Whose token it is, and for which of the audiences. A webhook that names none answers for this server.
-    fn caller(&self, status: Status, wanted: &[String]) -> Result<Option<Authenticated>, AuthError> {
+    fn caller(&self, status: Status, wanted: &[String]) -> Result<Option<Authenticated>, String> {
         let named = if status.audiences.is_empty() { &self.audiences } else { &status.audiences };
         let audiences: Vec<String> = wanted.iter().filter(|wanted| named.contains(wanted)).cloned().collect();
         if audiences.is_empty() {
@@ -153,15 +159,13 @@ impl WebhookTokenAuthenticator {
         }
         let User { username: name, uid, groups, extra } = status.user;
         match (status.authenticated, status.error.is_empty()) {
-            (true, _) if name.is_empty() => {
-                Err(AuthError::Unjudged { problem: "the token webhook names nobody".to_owned() })
-            }
+            (true, _) if name.is_empty() => Err("the token webhook names nobody".to_owned()),
             (true, _) => {
                 let user = UserInfo { name, uid, groups, extra };
                 Ok(Some(Authenticated::new(user, "token-webhook").with_audiences(audiences)))
             }
             (false, true) => Ok(None),
-            (false, false) => Err(AuthError::Unjudged { problem: status.error }),
+            (false, false) => Err(status.error),
         }
     }
 }
@@ -183,7 +187,10 @@ impl Authenticator for WebhookTokenAuthenticator {
         let key = kept_answers::key(format!("{token} {audiences:?}").as_bytes());
         match self.answers.get(&key, Instant::now()) {
             Some(caller) => Answer::Ready(Ok(caller)),
-            None => Answer::Later(Box::pin(self.ask(token, audiences, key))),
+            None => Answer::Later(Box::pin(async move {
+                let answer = self.questions.ask(key, self.ask(token, audiences, key)).await;
+                answer.map_err(|problem| AuthError::Unjudged { problem })
+            })),
         }
     }
 }

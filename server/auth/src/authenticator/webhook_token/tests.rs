@@ -3,7 +3,7 @@
 use orch_outbound::target::{Credential, Target, TlsOptions};
 use serde_json::{Value, json};
 
-use super::{Client, KeptAnswers, WebhookTokenAuthenticator, client};
+use super::{AuthError, Client, KeptAnswers, SharedQuestions, WebhookTokenAuthenticator, client};
 
 fn webhook() -> WebhookTokenAuthenticator {
     let target = Target::new("http://localhost:1", TlsOptions::default(), Credential::None).unwrap();
@@ -13,6 +13,7 @@ fn webhook() -> WebhookTokenAuthenticator {
         ttl: std::time::Duration::ZERO,
         audiences: vec!["us".to_owned()],
         answers: KeptAnswers::default(),
+        questions: SharedQuestions::default(),
     }
 }
 
@@ -36,7 +37,7 @@ fn outcome(answer: &str, wanted: &[&str]) -> String {
             )
         }
         Ok(None) => "nobody".to_owned(),
-        Err(error) => error.to_string(),
+        Err(problem) => AuthError::Unjudged { problem }.to_string(),
     }
 }
 
