@@ -2,8 +2,8 @@
 //!
 //! `cargo bench -p orch-tests` prints a table of ratios and sizes with the wanted values beside them. With
 //! `-- --check` it fails where one is missed; `-- --only=reads` (or `access`, `fairness`, `lists`, `watches`,
-//! `creates`, `starts`, `garbage`, `kinds`, `rollout`, `instructions`) measures a part. Bare numbers mean
-//! little on a machine that others use too: look at the ratios.
+//! `creates`, `starts`, `garbage`, `kinds`, `rollout`, `mixed`, `instructions`) measures a part. Bare numbers
+//! mean little on a machine that others use too: look at the ratios.
 
 use std::{process::ExitCode, time::Duration};
 
@@ -26,6 +26,7 @@ mod kinds;
 mod listener;
 mod lists;
 mod load;
+mod mixed;
 mod ownership;
 mod process;
 mod report;
@@ -118,6 +119,9 @@ async fn measure(report: &mut Report, only: Option<&str>) {
     }
     if wanted("rollout") {
         rollout::measure(report).await;
+    }
+    if wanted("mixed") {
+        mixed::measure(report).await;
     }
     if wanted("instructions") {
         instructions::count(report).await;

@@ -1,0 +1,147 @@
+//! A mixed load on a server as it is run: access by roles, priority and fairness, audit. Memory and files are
+//! to stay as they are, however long it goes on, and reads are to stay fast.
+//!
+//! `ORCH_MIXED_MINUTES` says how long: one minute, unless it is set. What is said about memory and files
+//! counts from [`SETTLED`] on, when history is full.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use orch_tests::{
+    TestServer,
+    client::Protocol,
+    objects::{CONFIG_MAPS, NAMESPACES, config_map, namespace},
+};
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::{
+    READERS, VALUE_BYTES,
+    bare::BareServer,
+    load::{Load, Shape, create, get, replace},
+    process,
+    report::{Report, Wanted},
+};
+
+/// Who asks: a user whom no exempt level takes, and who may because of a role.
+const BOB: &str = "Bearer tok-bob";
+/// Objects that are replaced again and again, and how many are listed.
+const OBJECTS: usize = 500;
+/// Connections of each kind of work.
+const WRITERS: usize = 4;
+const LISTERS: usize = 2;
+/// The work of one round, and the reads beside the bare handler after it.
+const MIXED: Duration = Duration::from_secs(8);
+const READING: Duration = Duration::from_secs(1);
+/// From then on neither history nor the log of audit grows any more.
+const SETTLED: Duration = Duration::from_mins(5);
+
+const ITEM: &str = "/api/v1/namespaces/default/configmaps/object-00250";
+const PASSING: &str = "/api/v1/namespaces/passing/configmaps";
+
+/// Everything of this file.
+pub async fn measure(report: &mut Report) {
+    let time = Duration::from_secs_f64(60.0 * minutes());
+    let (server, directory) = start().await;
+    fill(&server).await;
+    let bare = BareServer::start(&server, &[ITEM]).await;
+    let open = |address, count| Load::open(&server, address, Protocol::Http1, count);
+    let (readers, writers) = (open(server.address(), READERS).await, open(server.address(), WRITERS).await);
+    let (listers, makers) = (open(server.address(), LISTERS).await, open(server.address(), 1).await);
+    let limit = open(bare.address(), READERS).await;
+    let read = get(ITEM).by(BOB);
+    let (mut measured, mut best, mut held, mut busy) = (Vec::new(), Vec::new(), Vec::new(), 0.0);
+    let began = Instant::now();
+    let mut turn = 0;
+    while began.elapsed() < time {
+        let change = rewrite(turn % OBJECTS);
+        tokio::join!(
+            readers.run(MIXED, read.clone()),
+            writers.run(MIXED, change),
+            listers.run(MIXED, get(&format!("{CONFIG_MAPS}?limit=100")).by(BOB)),
+            makers.run(MIXED, create(PASSING, &config_map("NAME", "short").to_string()).by(BOB)),
+        );
+        server.admin().delete(PASSING).await.expect(200);
+        let cpu = process::cpu_seconds(server.pid());
+        let before = readers.answers();
+        measured.push(readers.run(READING, read.clone()).await);
+        busy = (process::cpu_seconds(server.pid()) - cpu) / (readers.answers() - before) as f64;
+        best.push(limit.run(READING, read.clone()).await);
+        let files = bytes_in(&server.data_dir()) + bytes_in(directory.path());
+        held.push((began.elapsed(), process::resident_bytes(server.pid()), files));
+        turn += 1;
+    }
+    let what = "GET with access, fairness and audit";
+    report.ratio(what, "bare handler", &measured, &best, busy, Wanted::AtLeast(0.85));
+    flat(report, &held);
+}
+
+/// Holds the end against the time when history was full; without such a time both are only shown.
+fn flat(report: &mut Report, held: &[(Duration, f64, f64)]) {
+    let Some((_, memory, files)) = held.last().copied() else { return };
+    report.size("memory under mixed load", memory, Wanted::Unlimited);
+    report.size("files under mixed load", files, Wanted::Unlimited);
+    let Some((since, memory_then, files_then)) = held.iter().find(|(since, ..)| *since > SETTLED) else {
+        return;
+    };
+    let of = format!("what it was after {} minutes", since.as_secs() / 60);
+    report.part("memory at the end", memory / memory_then, &of, Wanted::AtMost(1.15));
+    report.part("files at the end", files / files_then, &of, Wanted::AtMost(1.15));
+}
+
+fn minutes() -> f64 {
+    let minutes = std::env::var("ORCH_MIXED_MINUTES").unwrap_or_else(|_| "1".to_owned());
+    minutes.parse().expect("ORCH_MIXED_MINUTES is a number")
+}
+
+/// A server that records by the policy that ships as an example.
+async fn start() -> (TestServer, TempDir) {
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let policy = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/audit-policy.yaml");
+    let server = TestServer::options()
+        .flag(format!("--audit-policy-file={}", policy.display()))
+        .flag(format!("--audit-log-path={}", directory.path().join("audit.log").display()))
+        .flag("--audit-log-mode=batch")
+        .flag("--audit-log-maxsize=10")
+        .flag("--audit-log-maxbackup=1")
+        .flag("--history-retention=1m")
+        .start()
+        .await;
+    (server, directory)
+}
+
+/// Objects, and the right to work with them.
+async fn fill(server: &TestServer) {
+    let admin = server.admin();
+    admin.post(NAMESPACES, &namespace("passing")).await.expect(201);
+    for index in 0..OBJECTS {
+        let map = config_map(&format!("object-{index:05}"), &"x".repeat(VALUE_BYTES));
+        admin.post(CONFIG_MAPS, &map).await.expect(201);
+    }
+    let binding = json!({
+        "metadata": {"name": "editors"}, "subjects": [{"kind": "User", "name": "bob"}],
+        "roleRef": {"kind": "ClusterRole", "name": "edit"},
+    });
+    admin.post("/apis/rbac.authorization.orch.io/v1/clusterrolebindings", &binding).await.expect(201);
+}
+
+/// A PUT that changes an object each time.
+fn rewrite(index: usize) -> Shape {
+    let name = format!("object-{index:05}");
+    let value = "x".repeat(VALUE_BYTES);
+    let mut map = config_map(&name, &value);
+    map["data"]["turn"] = "NAME".into();
+    replace(&format!("{CONFIG_MAPS}/{name}"), &map.to_string()).by(BOB)
+}
+
+/// The bytes of the files in a directory and below it.
+fn bytes_in(directory: &Path) -> f64 {
+    let entries = std::fs::read_dir(directory).expect("the directory is there").flatten();
+    let sizes = entries.map(|entry| match entry.metadata() {
+        Ok(metadata) if metadata.is_dir() => bytes_in(&entry.path()),
+        Ok(metadata) => metadata.len() as f64,
+        // It was a temporary one.
+        Err(_) => 0.0,
+    });
+    sizes.sum()
+}
