@@ -199,6 +199,19 @@ impl TestServer {
         command
     }
 
+    /// The exit code and the standard error of a server that refuses these flags.
+    pub async fn refusal(flags: &[String]) -> (Option<i32>, String) {
+        let directory = TempDir::with_prefix("orch-test-").expect("a temporary directory can be made");
+        let mut command = TestServer::command();
+        command.args(flags).args(["--secure-port=0", "--data-dir"]).arg(directory.path().join("data"));
+        let mut process = command.stderr(Stdio::piped()).spawn().expect("the server can be started");
+        // The server ends with its input.
+        let input = process.stdin.take();
+        let output = process.wait_with_output().await.expect("the server ends");
+        drop(input);
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+
     /// `127.0.0.1:<port>`.
     pub fn address(&self) -> SocketAddr {
         self.address

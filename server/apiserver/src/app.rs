@@ -18,6 +18,7 @@ use crate::{
     metrics::Metrics,
     open_watches::OpenWatches,
     request::identity_headers::IdentityHeaders,
+    traces::Tracer,
 };
 
 /// One value that all requests share.
@@ -28,6 +29,8 @@ pub struct App {
     pub access: AccessControl,
     /// Which requests are recorded; nothing where none are.
     pub audit: Option<Auditor>,
+    /// Which requests are traced; nothing where none are.
+    pub tracer: Option<Tracer>,
     /// Sub-resources that do something, and kinds that are questions.
     pub operations: Operations,
     /// All paths that are not resources: probes, metrics, documents, and a program's own routes.

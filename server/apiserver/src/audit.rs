@@ -67,6 +67,11 @@ impl<'a> RequestAudit<'a> {
         RequestAudit { auditor, audit_id, started, address, record: OnceLock::new() }
     }
 
+    /// The id of the request, in the log too.
+    pub fn id(&self) -> &'a HeaderValue {
+        self.audit_id
+    }
+
     /// Whether anything is audited. Without it, the other functions do nothing.
     pub fn is_on(&self) -> bool {
         self.auditor.is_some()

@@ -47,8 +47,8 @@ struct Rules {
     own: Vec<String>,
     /// For whom no credentials are needed where the file does not say.
     anonymous: Anonymous,
-    /// Whether the flag says it, so that no file may.
-    anonymous_is_given: bool,
+    /// Why no file may say it.
+    no_anonymous: Option<&'static str>,
     vocabulary: &'static Vocabulary,
 }
 
@@ -89,17 +89,17 @@ impl Asking {
 impl Rules {
     fn new(config: &AuthenticationConfig, own: &[String], vocabulary: &'static Vocabulary) -> Self {
         let anonymous = if config.anonymous { Anonymous::Everywhere } else { Anonymous::Nowhere };
-        let anonymous_is_given = config.anonymous_is_given;
-        Rules { own: own.to_vec(), anonymous, anonymous_is_given, vocabulary }
+        Rules { own: own.to_vec(), anonymous, no_anonymous: config.no_anonymous_in_file, vocabulary }
     }
 
     /// The issuers and the anonymous of a file.
     fn read(&self, path: &Path, before: &Issuers) -> Result<(Issuers, Anonymous), String> {
         let file = authentication_file::read(path, &self.own, before, self.vocabulary)
             .map_err(|error| with_causes(&error))?;
-        if file.anonymous.is_some() && self.anonymous_is_given {
-            let path = path.display();
-            return Err(format!("{path}: anonymous cannot be given with --anonymous-auth"));
+        if file.anonymous.is_some()
+            && let Some(problem) = self.no_anonymous
+        {
+            return Err(format!("{}: anonymous {problem}", path.display()));
         }
         Ok((file.issuers, file.anonymous.unwrap_or_else(|| self.anonymous.clone())))
     }

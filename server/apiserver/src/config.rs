@@ -20,9 +20,11 @@ use crate::{enablement::Enablement, start_error::StartError};
 mod audit;
 mod authentication;
 mod authorization;
+mod client_limits;
 mod duration;
 mod in_flight;
 mod logging;
+mod observation;
 mod oidc;
 mod proxy;
 mod serving;
@@ -32,8 +34,10 @@ mod task;
 mod token_webhook;
 
 pub use audit::AuditConfig;
+pub use client_limits::ClientLimits;
 pub use in_flight::InFlightLimits;
 pub use logging::{LogFormat, LoggingConfig, REQUESTS};
+pub use observation::ObservationConfig;
 pub use serving::{ServingConfig, TlsFiles};
 pub use storage::{StorageConfig, database_in};
 pub use task::{DataDir, FileFlags, RepairFlags, Task};
@@ -45,6 +49,8 @@ pub struct Config {
     pub serving: ServingConfig,
     /// How many requests are answered at a time.
     pub in_flight: InFlightLimits,
+    /// How much of that is for one user or one address.
+    pub client_limits: ClientLimits,
     /// Who is let in. The server's own certificate authority is added at start.
     pub authentication: AuthenticationConfig,
     /// What they may do.
@@ -55,6 +61,8 @@ pub struct Config {
     pub storage: StorageConfig,
     /// What is logged, and how.
     pub logging: LoggingConfig,
+    /// What is shown of its work.
+    pub observation: ObservationConfig,
     /// Which kinds are served; checked against the tables at start.
     pub enablement: Enablement,
     /// Which features are on.
@@ -119,6 +127,8 @@ struct Flags {
     serving: serving::ServingFlags,
     #[command(flatten, next_help_heading = "Requests at a time")]
     in_flight: in_flight::InFlightFlags,
+    #[command(flatten)]
+    client_limits: client_limits::ClientLimitFlags,
     #[command(flatten, next_help_heading = "Authentication")]
     authentication: authentication::AuthenticationFlags,
     #[command(flatten, next_help_heading = "Authorization")]
@@ -129,6 +139,8 @@ struct Flags {
     storage: storage::StorageFlags,
     #[command(flatten, next_help_heading = "Logging")]
     logging: logging::LoggingFlags,
+    #[command(flatten, next_help_heading = "Observation")]
+    observation: observation::ObservationFlags,
     #[command(flatten, next_help_heading = "API")]
     api: ApiFlags,
 }
@@ -182,11 +194,13 @@ impl Flags {
         Ok(Config {
             serving: self.serving.check()?,
             in_flight: self.in_flight.check()?,
+            client_limits: self.client_limits.check(),
             authentication: self.authentication.check(&authorization.modes, &feature_gates)?,
             authorization,
             audit: self.audit.check(vocabulary)?,
             storage: self.storage.check(),
             logging: self.logging.check()?,
+            observation: self.observation.check(),
             enablement: Enablement::parse(&self.api.runtime_config)
                 .map_err(|problem| StartError::configuration("--runtime-config", problem))?,
             feature_gates,

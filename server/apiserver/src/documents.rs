@@ -8,6 +8,7 @@ pub mod discovery;
 pub mod health;
 pub mod issuer;
 pub mod openapi;
+pub mod profiling;
 pub mod root_paths;
 pub mod static_document;
 pub mod version;
@@ -51,6 +52,8 @@ pub struct Documents {
     pub metrics: Metrics,
     /// `/debug/api_priority_and_fairness`; none where it is off.
     pub fairness: Option<Arc<Fairness>>,
+    /// Whether there is `/debug/pprof`.
+    pub profiles: bool,
     /// `/version`.
     pub version: Version,
     /// `/`.
@@ -96,6 +99,14 @@ const ROUTES: &[(&str, Handler)] = &[
         let with_details = Query::parse(parts.uri.query()).flag("includeRequestDetails");
         Some(text(dump::requests(documents.fairness.as_ref()?, SystemTime::now(), with_details)))
     }),
+    ("/debug/pprof", |documents, _| documents.profiles.then(profiling::index)),
+    ("/debug/pprof/", |documents, _| documents.profiles.then(profiling::index)),
+    (
+        "/debug/pprof/{*below}",
+        |documents, parts| {
+            if documents.profiles { profiling::profile(parts.uri.path()) } else { None }
+        },
+    ),
 ];
 
 /// Paths other than discovery and health, for the list at `/`.

@@ -1,6 +1,8 @@
 //! Which of the registered kinds are served: by their stability, and by what the operator says.
 //!
-//! Stable versions are on, alpha and beta ones off. `--runtime-config` turns them on and off, all at once
+//! Stable versions are on, alpha and beta ones off; beta versions from before release 1.22 are on, as clients
+//! have always found them. What is removed by the release of the server is off, whatever else is said: its
+//! schema says which release that is. `--runtime-config` turns them on and off, all at once
 //! (`api/all`), by stability (`api/ga`, `api/beta`, `api/alpha`), by version (`apps/v1`, `v1` for the core
 //! group) or by resource (`apps/v1/daemonsets`). The most specific key decides, whatever the order in which
 //! they are written.
@@ -11,6 +13,10 @@ use orch_runtime::{
     resource_def::{GroupVersionDef, ResourceDef, Stability},
     vocabulary::Vocabulary,
 };
+
+/// The release of this server, which is the API level that `/version` tells: by it kinds are introduced and
+/// removed.
+pub const RELEASE: (u32, u32) = (1, 32);
 
 const ALL: &str = "api/all";
 const STABILITIES: &[(Stability, &str)] =
@@ -57,14 +63,17 @@ impl Enablement {
     pub fn check(&self, vocabulary: &Vocabulary, tables: &[&'static GroupVersionDef]) -> Result<(), String> {
         let named = self.switches.keys().filter(|key| !key.starts_with("api/"));
         for key in named {
-            let is_known = tables.iter().any(|table| {
+            let is_meant = |table: &&&GroupVersionDef| {
                 let api_version = vocabulary.api_version(table.group, table.version);
                 let resource = key.strip_prefix(&api_version).and_then(|rest| rest.strip_prefix('/'));
                 *key == api_version
                     || resource.is_some_and(|name| table.resources.iter().any(|def| def.plural == name))
-            });
-            if !is_known {
+            };
+            let Some(table) = tables.iter().find(is_meant) else {
                 return Err(unknown(key, vocabulary, tables));
+            };
+            if self.switches[key] && table.resources.iter().all(|def| is_removed(def)) {
+                tracing::warn!(key, "it is not served, because this release does not have it any more");
             }
         }
         Ok(())
@@ -72,13 +81,34 @@ impl Enablement {
 
     /// Whether a kind is served.
     pub fn serves(&self, vocabulary: &Vocabulary, def: &ResourceDef) -> bool {
+        if is_removed(def) {
+            return false;
+        }
         let stability = def.lifecycle.stability;
         let general = STABILITIES.iter().find(|(known, _)| *known == stability).map_or("", |(_, key)| key);
         let api_version = vocabulary.api_version(def.group, def.version);
         let resource = format!("{api_version}/{}", def.plural);
         let said = [&resource, &api_version, general, ALL].into_iter().find_map(|key| self.switches.get(key));
-        said.copied().unwrap_or(stability == Stability::Stable)
+        said.copied().unwrap_or_else(|| match stability {
+            Stability::Stable => true,
+            Stability::Beta => release(def.lifecycle.introduced).is_some_and(|since| since < BETAS_ARE_OFF),
+            Stability::Alpha => false,
+        })
     }
+}
+
+/// The release since which new beta versions are off by default.
+const BETAS_ARE_OFF: (u32, u32) = (1, 22);
+
+/// Whether a kind is gone by the release of this server.
+fn is_removed(def: &ResourceDef) -> bool {
+    release(def.lifecycle.removed).is_some_and(|removed| removed <= RELEASE)
+}
+
+/// The numbers of a release. The generator takes no other texts.
+fn release(text: Option<&str>) -> Option<(u32, u32)> {
+    let (major, minor) = text?.split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
 fn unknown(key: &str, vocabulary: &Vocabulary, tables: &[&'static GroupVersionDef]) -> String {
@@ -98,6 +128,8 @@ fn unknown(key: &str, vocabulary: &Vocabulary, tables: &[&'static GroupVersionDe
 
 #[cfg(test)]
 mod tests {
+    use orch_runtime::resource_def::Lifecycle;
+
     use super::*;
     use crate::test_catalog::{CONFIG_MAPS, KUBERNETES, OLD_WIDGETS, TABLES};
 
@@ -125,6 +157,30 @@ mod tests {
             let served = [&CONFIG_MAPS, &OLD_WIDGETS].map(|def| enablement.serves(&KUBERNETES, def));
             assert_eq!(served, [config_maps, old_widgets], "{pairs:?}");
         }
+    }
+
+    #[test]
+    fn releases_bring_kinds_and_take_them_away() {
+        let of = |stability, introduced, removed| ResourceDef {
+            lifecycle: Lifecycle { stability, introduced, removed, ..OLD_WIDGETS.lifecycle },
+            ..OLD_WIDGETS
+        };
+        let own = "things.example.com/v1beta1";
+        for (what, def, by_default, turned_on) in [
+            ("an old beta", of(Stability::Beta, Some("1.9"), None), true, true),
+            ("a beta", of(Stability::Beta, Some("1.22"), None), false, true),
+            ("of no release", of(Stability::Beta, None, None), false, true),
+            ("goes later", of(Stability::Beta, Some("1.5"), Some("1.33")), true, true),
+            ("goes now", of(Stability::Beta, Some("1.5"), Some("1.32")), false, false),
+            ("is gone", of(Stability::Stable, None, Some("1.8")), false, false),
+            ("an old alpha", of(Stability::Alpha, Some("1.5"), None), false, true),
+        ] {
+            assert_eq!(parse(&[]).unwrap().serves(&KUBERNETES, &def), by_default, "{what}");
+            let enablement = parse(&[own, "api/all=true"]).unwrap();
+            assert_eq!(enablement.serves(&KUBERNETES, &def), turned_on, "{what}");
+        }
+        let off = parse(&[&format!("{own}=false")]).unwrap();
+        assert!(!off.serves(&KUBERNETES, &of(Stability::Beta, Some("1.9"), None)));
     }
 
     #[test]

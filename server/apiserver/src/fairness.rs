@@ -7,6 +7,7 @@
 //! A request whose level has seats takes one short lock when it comes and one when it goes. What its user
 //! matches is remembered with the connection ([`Remembered`]).
 
+mod about;
 pub mod dump;
 mod gate;
 mod held;
@@ -16,7 +17,10 @@ mod tally;
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -25,7 +29,7 @@ use http::HeaderName;
 use orch_auth::user::UserInfo;
 use orch_flow::{
     Nanos,
-    borrowing::{self, Borrower, PERIOD},
+    borrowing::{self, Adjusted, Borrower, PERIOD},
     matching::What,
     width::Width,
 };
@@ -35,7 +39,8 @@ use tokio::sync::watch;
 
 use self::gate::Gate;
 pub use self::{
-    gate::{About, Entry, GateView, Refused, Seat, WaitingView},
+    about::About,
+    gate::{Entry, GateView, Refused, RequestView, Seat},
     held::{until_handed_over, until_initial_events},
     in_flight::{InFlight, MaxInFlight},
     plan::{Place, Plan, Remembered},
@@ -68,6 +73,8 @@ pub struct Fairness {
     /// The headers that name the flow schema and the level of a request, in each vocabulary.
     headers: Vec<[HeaderName; 2]>,
     plan: ArcSwap<Plan>,
+    /// The bits of the fair fraction of the last adjustment.
+    fair_fraction: AtomicU64,
     /// By the names of their levels. Also held while a plan is made.
     gates: Mutex<HashMap<String, Arc<Gate>>>,
 }
@@ -93,7 +100,8 @@ impl Fairness {
         let mut gates = HashMap::new();
         let plan = plan::make(&mut gates, source.read(), total_seats, clock, &headers);
         let plan = ArcSwap::from_pointee(plan);
-        Fairness { source, total_seats, clock, headers, plan, gates: Mutex::new(gates) }
+        let (gates, fair_fraction) = (Mutex::new(gates), AtomicU64::default());
+        Fairness { source, total_seats, clock, headers, plan, fair_fraction, gates }
     }
 
     /// Where a request belongs. `remembered` is of the connection.
@@ -140,10 +148,16 @@ impl Fairness {
         let now = self.clock.now();
         let gates = self.gates();
         let borrowers: Vec<Borrower> = gates.iter().map(|gate| gate.borrower(now)).collect();
-        for (gate, (borrower, seats)) in gates.iter().zip(borrowers.iter().zip(borrowing::adjust(&borrowers)))
-        {
+        let Adjusted { seats, fair_fraction } = borrowing::adjust(&borrowers);
+        self.fair_fraction.store(fair_fraction.to_bits(), Ordering::Relaxed);
+        for (gate, (borrower, seats)) in gates.iter().zip(borrowers.iter().zip(seats)) {
             gate.set_limit(now, seats, borrower.demand);
         }
+    }
+
+    /// The part of its target that each level got in the last adjustment.
+    pub fn fair_fraction(&self) -> f64 {
+        f64::from_bits(self.fair_fraction.load(Ordering::Relaxed))
     }
 
     /// All levels, for those who look, in the order of their names.
@@ -151,9 +165,9 @@ impl Fairness {
         self.gates().iter().map(|gate| gate.view()).collect()
     }
 
-    /// All requests that wait.
-    pub fn waiting(&self) -> Vec<WaitingView> {
-        self.gates().iter().flat_map(|gate| gate.waiting()).collect()
+    /// All requests that wait, and those that run and are listed.
+    pub fn requests(&self) -> Vec<RequestView> {
+        self.gates().iter().flat_map(|gate| gate.requests()).collect()
     }
 
     fn gates(&self) -> Vec<Arc<Gate>> {

@@ -1,7 +1,7 @@
 //! What happens to every request before and after its handler, in order. The order matters:
 //!
-//! 1. **audit id and log**: every answer, also an error, can be found in the log; a failure is logged once,
-//!    here;
+//! 1. **audit id, trace and log**: every answer, also an error, can be found in the log; a failure is logged
+//!    once, here; calls of other servers carry the trace;
 //! 2. **request info**: read once; authorization, metrics and dispatch use the same value;
 //! 3. **metrics**: count the request and its answer;
 //! 4. **media type of a Status**: whichever layer below refuses, the Status is written as the client accepts
@@ -41,6 +41,7 @@ use orch_registry::{
     request::Target,
 };
 use orch_runtime::resource_def::Verb;
+use orch_trace::request::within;
 use uuid::Uuid;
 
 use crate::{
@@ -50,7 +51,7 @@ use crate::{
     config::REQUESTS,
     documents::health,
     limits::{Peer, Supply},
-    metrics::{Answered, Authentication, Authorization, DryRun, RequestLabels},
+    metrics::{self, Authentication, Authorization, DryRun, RequestLabels},
     request::{
         RequestHead,
         body::RequestBody,
@@ -67,6 +68,7 @@ use crate::{
     },
     routes, shutdown,
     timeline::{Stage, Timeline, in_words},
+    traces::Answered,
     turns,
 };
 
@@ -82,7 +84,13 @@ pub async fn handle(
     let (parts, body) = request.into_parts();
     let audit_id = audit_id(&parts);
     let audit = RequestAudit::new(&app, &connection, &audit_id, started);
-    let mut response = measured(&app, &connection, &parts, body, &audit, started).await;
+    let trace = app.tracer.as_ref().and_then(|tracer| tracer.begin(&parts.headers, started));
+    let mut response = match trace {
+        None => measured(&app, &connection, &parts, body, &audit, started).await,
+        Some(trace) => {
+            Box::pin(within(trace, measured(&app, &connection, &parts, body, &audit, started))).await
+        }
+    };
     drop(audit);
     log(&parts, &response, &audit_id, started);
     let headers = response.headers_mut();
@@ -142,6 +150,12 @@ async fn measured(
     }
     drop(in_flight);
     count(app, head, &labels, &response, elapsed);
+    if let Some(tracer) = &app.tracer
+        && let Some(trace) = orch_trace::request::current()
+    {
+        let audit_id = audit.id();
+        tracer.answered(&trace, &Answered { head, connection, audit_id, response: &response, took: elapsed });
+    }
     if !is_watch && let Some(stages) = timeline.slow(elapsed) {
         let (method, path, stages) = (&parts.method, parts.uri.path(), in_words(&stages));
         tracing::info!(%method, path, code = response.status().as_u16(), ?elapsed, stages, "a slow request");
@@ -155,7 +169,7 @@ fn count(app: &App, head: RequestHead<'_>, labels: &RequestLabels, response: &Re
     let is_terminated = matches!(code, StatusCode::TOO_MANY_REQUESTS | StatusCode::GATEWAY_TIMEOUT)
         && response.extensions().get::<Terminated>().is_some();
     let bytes = response.body().size_hint().exact();
-    app.metrics.answered(labels, Answered { code, elapsed, bytes, is_terminated });
+    app.metrics.answered(labels, metrics::Answered { code, elapsed, bytes, is_terminated });
     if let Route::Resource(Verb::Create | Verb::Update | Verb::Patch, _) = &head.info.route {
         app.metrics.validated_fields(head.query.text("fieldValidation"), elapsed);
     }
@@ -301,8 +315,10 @@ async fn in_turn(
     body: &mut RequestBody,
 ) -> Response {
     match turns::take(app, connection, caller, head).await {
-        Ok(pass) => {
-            let response = permitted(app, connection, sender, caller, head, body).await;
+        Ok(mut pass) => {
+            // Pinned where it is made, as in `measured`.
+            let answer = pin!(permitted(app, connection, sender, caller, head, body));
+            let response = turns::in_sight(&mut pass, caller, head, answer).await;
             pass.answered(head, response)
         }
         Err(refused) => *refused,

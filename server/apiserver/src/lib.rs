@@ -2,9 +2,10 @@
 //!
 //! Start reading at [`Server`]; [`run`] puts a command line around it. From the outside inwards: [`config`]
 //! and `bootstrap` before anything listens; `layers`, `limits`, `turns` with `fairness`, `request`, `access`
-//! and [`routes`] for every request; `response` for its answer; `audit` for its record; `documents` for all
-//! paths that are not resources; `metrics`. The verbs of resources are in `orch-registry`, the behaviour of
-//! the product's kinds in `orch-kinds`, its controllers in `orch-controllers`.
+//! and [`routes`] for every request; `response` for its answer; `audit` for its record, `traces` for its
+//! spans; `documents` for all paths that are not resources; `metrics`. The verbs of resources are in
+//! `orch-registry`, the behaviour of the product's kinds in `orch-kinds`, its controllers in
+//! `orch-controllers`.
 
 // A future that is awaited in place is copied with every request, so larger futures are boxed.
 #![cfg_attr(not(test), warn(clippy::large_futures))]
@@ -24,6 +25,7 @@ mod followed_files;
 mod large_work;
 mod layers;
 mod limits;
+mod measures;
 mod metrics;
 mod open_watches;
 mod probes;
@@ -36,6 +38,7 @@ pub mod start_error;
 #[cfg(test)]
 mod test_catalog;
 mod timeline;
+mod traces;
 mod turns;
 mod watch_review;
 

@@ -1,6 +1,6 @@
 //! How much of the server clients may use at a time: one user, one address, and all together.
 //!
-//! This is the one place of such limits; [`TABLE`] has the numbers. They keep the server alive whatever
+//! This is the one place of such limits; [`table`] has the numbers. They keep the server alive whatever
 //! comes. Those who stay below them share it by priority and fairness ([`fairness`](crate::fairness)). A
 //! request takes its shares in two steps: what counts for its address and for all before anybody looks at its
 //! credentials, what counts for its user as soon as that is known. Nothing of its body is read before.
@@ -23,7 +23,7 @@ use orch_listener::{Connection, client_address};
 use orch_registry::error::{ApiError, Result};
 use rustls::pki_types::CertificateDer;
 
-use crate::fairness::Remembered;
+use crate::{config::ClientLimits, fairness::Remembered};
 
 pub use memory::MemoryLimit;
 use usage::{Register, Share, Usage};
@@ -56,19 +56,32 @@ struct Limit {
 
 const MEBIBYTE: usize = 1024 * 1024;
 
-/// By [`Supply`]. An address may have what two users may have, because there may be a proxy.
-const TABLE: [Limit; SUPPLIES] = [
-    Limit { name: "requests in flight", per_user: 1_000, per_address: 2_000, in_all: 4_000 },
-    Limit { name: "watches", per_user: 20_000, per_address: 40_000, in_all: 80_000 },
-    Limit {
-        name: "bytes of request bodies",
-        per_user: 32 * MEBIBYTE,
-        per_address: 64 * MEBIBYTE,
-        in_all: 128 * MEBIBYTE,
-    },
-    // The listener counts those of an address and of all.
-    Limit { name: "connections", per_user: 10_000, per_address: usize::MAX, in_all: usize::MAX },
-];
+/// By [`Supply`]. An address may have what two users may have, because there may be a proxy, unless the
+/// operator says something else; all together may have what two addresses may have.
+fn table(limits: &ClientLimits) -> [Limit; SUPPLIES] {
+    let limit = |name, [per_user, per_address]: [usize; 2]| Limit {
+        name,
+        per_user,
+        per_address,
+        in_all: 2 * per_address,
+    };
+    // The listener counts connections of an address and of all.
+    let connections = Limit {
+        name: "connections",
+        per_user: limits.connections,
+        per_address: usize::MAX,
+        in_all: usize::MAX,
+    };
+    [
+        limit("requests in flight", limits.requests),
+        limit("watches", limits.watches),
+        limit(BODY_BYTES, [32 * MEBIBYTE, 64 * MEBIBYTE]),
+        connections,
+    ]
+}
+
+/// The name of [`Supply::BodyBytes`].
+const BODY_BYTES: &str = "bytes of request bodies";
 
 /// After how many seconds a client may try again.
 const RETRY_AFTER: u32 = 1;
@@ -119,13 +132,12 @@ impl Peer {
     }
 }
 
-impl Default for Limits {
-    fn default() -> Self {
-        Limits::of(TABLE)
-    }
-}
-
 impl Limits {
+    /// With these for each client.
+    pub fn new(limits: &ClientLimits) -> Self {
+        Limits::of(table(limits))
+    }
+
     fn of(table: [Limit; SUPPLIES]) -> Self {
         Limits { table, all: Arc::default(), addresses: Register::default(), users: Register::default() }
     }
@@ -209,8 +221,7 @@ impl BodyShares {
         if self.0.iter_mut().all(|share| share.grow(bytes)) {
             return Ok(());
         }
-        let name = TABLE[Supply::BodyBytes as usize].name;
-        Err(beyond(format!("too many {name} are in memory; try again later")))
+        Err(beyond(format!("too many {BODY_BYTES} are in memory; try again later")))
     }
 }
 

@@ -21,6 +21,7 @@ use orch_registry::{
     verb,
 };
 use orch_runtime::resource_def::{ResourceDef, Verb};
+use orch_trace::request::continued;
 use tower_service::Service as _;
 
 use crate::{
@@ -119,21 +120,20 @@ fn is_large(app: &App, target: &Target<'_>, sent: &Body) -> bool {
 /// Answers a large request on a thread of its own, from its head and its body.
 async fn apart(app: &Arc<App>, caller: Authenticated, head: RequestHead<'_>, sent: Body) -> Response {
     let (of_request, parts, record) = (Arc::clone(app), head.parts.clone(), head.record.cloned());
-    let started = head.timeline.started();
-    app.large_work
-        .run(move || async move {
-            let app = of_request;
-            let query = Query::parse(parts.uri.query());
-            let info = RequestInfo::parse(app.core.catalog(), &parts.method, parts.uri.path(), &query);
-            let (timeline, record) = (Timeline::new(started), record.as_ref());
-            let head = RequestHead { info: &info, query: &query, parts: &parts, timeline: &timeline, record };
-            match &info.route {
-                Route::Resource(verb, target) => resource(&app, &caller, head, *verb, target, Ok(sent)).await,
-                Route::Refused(error) => refusal(error.clone()),
-                Route::NonResource => unreachable!("the same request line is read the same way"),
-            }
-        })
-        .await
+    let (started, trace) = (head.timeline.started(), orch_trace::request::current());
+    let answer = async move {
+        let app = of_request;
+        let query = Query::parse(parts.uri.query());
+        let info = RequestInfo::parse(app.core.catalog(), &parts.method, parts.uri.path(), &query);
+        let (timeline, record) = (Timeline::new(started), record.as_ref());
+        let head = RequestHead { info: &info, query: &query, parts: &parts, timeline: &timeline, record };
+        match &info.route {
+            Route::Resource(verb, target) => resource(&app, &caller, head, *verb, target, Ok(sent)).await,
+            Route::Refused(error) => refusal(error.clone()),
+            Route::NonResource => unreachable!("the same request line is read the same way"),
+        }
+    };
+    app.large_work.run(move || continued(trace, answer)).await
 }
 
 /// Answers a request for a resource, in the spelling that was asked.

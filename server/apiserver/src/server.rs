@@ -8,12 +8,8 @@
 
 use std::{
     net::SocketAddr,
-    path::Path,
     pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, atomic::AtomicBool},
     time::{Duration, SystemTime},
 };
 
@@ -36,7 +32,6 @@ use orch_controllers::{
     product::{self, bootstrap_policy, flow_control, own_service::OwnService, system_namespaces},
     runner::Runner,
     selection,
-    stats::Monitor,
 };
 use orch_kinds::{
     Services,
@@ -85,12 +80,14 @@ use crate::{
     large_work::LargeWork,
     layers,
     limits::{Limits, MemoryLimit, Peer},
+    measures,
     metrics::Metrics,
     probes,
     request::identity_headers::IdentityHeaders,
     response::status,
     shutdown::Steps,
     start_error::StartError,
+    traces::Tracer,
     watch_review,
 };
 
@@ -99,6 +96,9 @@ const CONTROLLER_PATIENCE: Duration = Duration::from_secs(2);
 
 /// How long the end of the server waits for audit events that are not delivered yet.
 const AUDIT_PATIENCE: Duration = Duration::from_secs(3);
+
+/// How long it waits for spans.
+const TRACE_PATIENCE: Duration = Duration::from_secs(1);
 
 /// A server that is being put together. The product's own behaviour and plugins are in it already; its
 /// controllers are added when it starts.
@@ -239,6 +239,8 @@ impl Server {
             Asking::read(&self.config.authentication, self.config.vocabulary)?;
         let audited = Arc::new(Counters::default());
         let audit = bootstrap::start_audit(&self.config, &audited)?;
+        let tracer = self.config.observation.tracing_file.as_deref();
+        let tracer = tracer.map(|file| Tracer::of_file(file, self.config.vocabulary)).transpose()?;
         open_files::raise_limit();
         // First of all, so that a server whose port is in use leaves nothing behind.
         let serving = &self.config.serving;
@@ -273,7 +275,7 @@ impl Server {
         let core = Arc::new(core.with_min_watch_time(self.config.serving.min_request_timeout));
         create_first_objects(&core, &own_service).await?;
 
-        let metrics = metrics(started, &core, controllers.monitor());
+        let metrics = measures::of_server(started, &core, controllers.monitor());
         metrics.show_tokens(tokens);
         if let Some(lost) = &self.lost_lines {
             metrics.show(lost.counter());
@@ -282,21 +284,17 @@ impl Server {
         core.measure(metrics.meter());
         metrics.show_gates(&core.gates().listed(&self.tables));
         metrics.show_audit(audited);
-        let failed = listener.failed_handshakes();
-        metrics.show_count(
-            "apiserver_tls_handshake_errors_total",
-            "TLS handshakes that failed.",
-            move || failed.load(Ordering::Relaxed),
-        );
-        let database = self.config.storage.database();
-        metrics.show_size(move || files_of(&database));
-        metrics.show_history(self.config.storage.history_retention, &storage);
+        if let Some(tracer) = &tracer {
+            measures::show_traces(&metrics, tracer);
+        }
+        measures::show_handshakes(&metrics, listener.failed_handshakes());
+        measures::show_store(&metrics, &self.config.storage, &storage);
         let health = probes::checks(&self.config.serving, &storage, &told, &controllers.monitor());
         let informers = health.register_hook("generic-apiserver-start-informers");
         let shutdown = Steps::of(&self.config.serving);
         let standing = standing::standing(core.objects());
         let app = self.app(core, access, metrics, health, issuer, listener.local_address());
-        let app = Arc::new(App { audit, ..app });
+        let app = Arc::new(App { audit, tracer, ..app });
         let watches = watch_review::follow(Arc::clone(&app), standing, stopping);
         let following = Box::pin(async move {
             tokio::join!(following, watches);
@@ -462,6 +460,7 @@ impl Server {
             issuer,
             metrics: metrics.clone(),
             fairness: sharing.fairness().cloned(),
+            profiles: self.config.observation.profiles,
             version: Version::new(),
             core: Arc::clone(&core),
         };
@@ -470,6 +469,7 @@ impl Server {
             core,
             access,
             audit: None,
+            tracer: None,
             operations: self.operations,
             documents: documents::router(documents, self.router),
             identity_headers: IdentityHeaders::new(proxy.map(|proxy| &proxy.headers)),
@@ -478,7 +478,7 @@ impl Server {
             metrics,
             large_work: LargeWork::new(),
             open_watches: Arc::default(),
-            limits: Limits::default(),
+            limits: Limits::new(&self.config.client_limits),
             sharing,
             memory: MemoryLimit::new(self.config.serving.memory_limit),
             compresses: gates.is_on(&RESPONSE_COMPRESSION),
@@ -524,6 +524,9 @@ impl Running {
         while tasks.join_next().await.is_some() {}
         if let Some(audit) = &app.audit {
             audit.backends().flush(AUDIT_PATIENCE).await;
+        }
+        if let Some(tracer) = &app.tracer {
+            tracer.flush(TRACE_PATIENCE).await;
         }
         let closed = app.core.storage().shutdown().await;
         // From here on another process can use the data directory.
@@ -571,30 +574,4 @@ async fn create_first_objects(core: &Arc<Core>, own_service: &OwnService) -> Res
     }
     let forgotten = storage.compact(storage.current_revision()).await;
     forgotten.map_err(|error| StartError::Runtime(format!("cannot begin the history: {error}")))
-}
-
-/// The bytes of a database and of its write-ahead log.
-fn files_of(database: &Path) -> f64 {
-    let mut log = database.as_os_str().to_owned();
-    log.push("-wal");
-    let size = |file: &Path| std::fs::metadata(file).map_or(0, |metadata| metadata.len());
-    (size(database) + size(log.as_ref())) as f64
-}
-
-fn metrics(started: SystemTime, core: &Core, monitor: Monitor) -> Metrics {
-    let metrics = Metrics::new(core.vocabulary(), started);
-    let (catalog, storage) = (Arc::clone(core.catalog()), core.storage().clone());
-    metrics.count_objects(move || {
-        let stored = catalog.resources().filter(|resource| resource.def.stored);
-        stored
-            .map(|resource| {
-                let count = storage.snapshot(&resource.storage_name).len();
-                (resource.group_resource.clone(), count as u64)
-            })
-            .collect()
-    });
-    metrics.show_controllers(monitor);
-    let storage = core.storage().clone();
-    metrics.show_data(move || storage.patrolled());
-    metrics
 }

@@ -1,4 +1,4 @@
-//! When a request reached which stage: for slow requests in the log, for metrics and for audit.
+//! When a request reached which stage: for slow requests in the log, for metrics, audit and traces.
 
 use std::{
     sync::atomic::{AtomicU32, Ordering},
@@ -72,7 +72,8 @@ impl Timeline {
         (total > SLOW).then(|| self.stages())
     }
 
-    fn stages(&self) -> Vec<(Stage, Duration)> {
+    /// The time of each stage that has ended.
+    pub fn stages(&self) -> Vec<(Stage, Duration)> {
         let mut before = 0;
         let mut stages = Vec::new();
         for stage in Stage::ALL {

@@ -1,7 +1,7 @@
 //! The turn of a request: how many seats it takes, how long it may wait for them, and the answer to those
 //! that do not get any.
 
-use std::{sync::Arc, time::Duration};
+use std::{future::poll_fn, pin::Pin, sync::Arc, time::Duration};
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
@@ -84,6 +84,25 @@ pub async fn take(
     }
 }
 
+/// Answers a request in its turn. One that has to wait for something can be looked at meanwhile.
+pub async fn in_sight(
+    pass: &mut Pass,
+    caller: &Authenticated,
+    head: RequestHead<'_>,
+    mut answer: Pin<&mut impl Future<Output = Response>>,
+) -> Response {
+    poll_fn(|context| {
+        let polled = answer.as_mut().poll(context);
+        if polled.is_pending()
+            && let Pass::Fair(seat, plan, schema) = pass
+        {
+            seat.list(|| about(plan, *schema, caller.user(), head));
+        }
+        polled
+    })
+    .await
+}
+
 /// Whether a request may change something.
 pub fn is_mutating(head: RequestHead<'_>) -> bool {
     !matches!(head.parts.method.as_str(), "GET" | "HEAD" | "OPTIONS")
@@ -158,17 +177,21 @@ fn longest_wait(app: &App, head: RequestHead<'_>) -> Duration {
     (deadline / 4).min(LONGEST_WAIT)
 }
 
-/// What a request that waits is about, for those who look at queues.
+/// What a request is about, for those who look.
 fn about(plan: &Plan, schema: usize, user: &UserInfo, head: RequestHead<'_>) -> About {
     let (names, path) = (&head.info.names, head.parts.uri.path());
     let who = Who { user: &user.name, groups: &user.groups };
-    let distinguisher = plan.distinguisher(schema, who, asked(names, path)).to_owned();
-    let names_of = [&names.namespace, &names.name, &names.version, &names.resource, &names.subresource];
-    About {
-        distinguisher,
-        asked: [user.name.clone(), names.verb.to_string(), path.to_owned()],
-        names: names_of.map(ToString::to_string),
-    }
+    About::new([
+        plan.distinguisher(schema, who, asked(names, path)),
+        &user.name,
+        &names.verb,
+        path,
+        &names.namespace,
+        &names.name,
+        &names.version,
+        &names.resource,
+        &names.subresource,
+    ])
 }
 
 /// What is asked for, as flow schemas look at it.

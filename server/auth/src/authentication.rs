@@ -43,8 +43,8 @@ pub struct AuthenticationConfig {
     pub tokens: TokenConfig,
     /// The audiences of tokens that this server accepts; if empty, the issuers.
     pub api_audiences: Vec<String>,
-    /// Whether the operator has said who is anonymous, so that no file may.
-    pub anonymous_is_given: bool,
+    /// Why the file may not say who is anonymous.
+    pub no_anonymous_in_file: Option<&'static str>,
     /// An issuer whose tokens are accepted.
     pub oidc: Option<OidcConfig>,
     /// A file that names issuers, and for whom no credentials are needed.

@@ -28,17 +28,33 @@ struct Claim {
     target: f64,
 }
 
-/// How many seats each level has until the next time, in their order.
-pub fn adjust(levels: &[Borrower]) -> Vec<u32> {
+/// What levels have until the next time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Adjusted {
+    /// The seats of each level, in their order.
+    pub seats: Vec<u32>,
+    /// The part of its target that each level gets where no bound keeps it from that. 0 where there is not
+    /// even enough for what levels do not lend.
+    pub fair_fraction: f64,
+}
+
+/// Shares out the seats of all levels.
+pub fn adjust(levels: &[Borrower]) -> Adjusted {
     let nominal: u64 = levels.iter().map(|level| u64::from(level.seats.nominal)).sum();
     let exempt = |level: &&Borrower| level.is_exempt;
     let taken: u64 = levels.iter().filter(exempt).map(|level| u64::from(exempt_seats(level))).sum();
     let limited: Vec<&Borrower> = levels.iter().filter(|level| !level.is_exempt).collect();
-    let mut parts = parts(nominal.saturating_sub(taken), &limited).into_iter();
+    let (parts, fair_fraction) = parts(nominal.saturating_sub(taken), &limited);
+    let mut parts = parts.into_iter();
     let part = |level: &Borrower| {
         if level.is_exempt { exempt_seats(level) } else { parts.next().expect("there is one for each") }
     };
-    levels.iter().map(part).collect()
+    Adjusted { seats: levels.iter().map(part).collect(), fair_fraction }
+}
+
+/// The seats that a level is to have, if there are enough.
+pub fn target(level: &Borrower) -> f64 {
+    if level.is_exempt { f64::from(exempt_seats(level)) } else { claim(level).target }
 }
 
 /// An exempt level takes what it needs.
@@ -46,13 +62,13 @@ fn exempt_seats(level: &Borrower) -> u32 {
     level.seats.lowest.max(level.demand.highest)
 }
 
-/// Shares out the seats that are left beside the exempt levels.
-fn parts(remaining: u64, levels: &[&Borrower]) -> Vec<u32> {
+/// Shares out the seats that are left beside the exempt levels. Also returns the fair fraction.
+fn parts(remaining: u64, levels: &[&Borrower]) -> (Vec<u32>, f64) {
     let claims: Vec<Claim> = levels.iter().map(|level| claim(level)).collect();
     let lowest: u64 = levels.iter().map(|level| u64::from(level.seats.lowest)).sum();
     let least: u64 = claims.iter().map(|claim| u64::from(claim.least)).sum();
     if remaining <= lowest {
-        levels.iter().map(|level| level.seats.lowest).collect()
+        (levels.iter().map(|level| level.seats.lowest).collect(), 0.0)
     } else if remaining <= least {
         // Everybody gets the same part of what they need beyond what they never lend.
         let part = (remaining - lowest) as f64 / (least - lowest) as f64;
@@ -60,10 +76,10 @@ fn parts(remaining: u64, levels: &[&Borrower]) -> Vec<u32> {
             let lowest = level.seats.lowest;
             lowest + (f64::from(claim.least - lowest) * part).round() as u32
         };
-        levels.iter().zip(&claims).map(of).collect()
+        (levels.iter().zip(&claims).map(of).collect(), 0.0)
     } else {
         let fraction = fair_fraction(remaining as f64, &claims);
-        claims.iter().map(|claim| claim.at(fraction).round() as u32).collect()
+        (claims.iter().map(|claim| claim.at(fraction).round() as u32).collect(), fraction)
     }
 }
 
@@ -105,7 +121,7 @@ mod tests {
     use super::*;
 
     fn level((nominal, lowest, highest): (u32, u32, u32), (most, expected): (u32, f64)) -> Borrower {
-        let demand = Smoothed { highest: most, expected };
+        let demand = Smoothed { highest: most, expected, ..Smoothed::default() };
         Borrower { seats: Seats { nominal, lowest, highest }, demand, is_exempt: false }
     }
 
@@ -151,7 +167,7 @@ mod tests {
                 vec![20, 50],
             ),
         ] {
-            assert_eq!(adjust(&levels), expected, "{what}");
+            assert_eq!(adjust(&levels).seats, expected, "{what}");
         }
     }
 
@@ -169,12 +185,12 @@ mod tests {
             (1000, [1000, 20, 30]),
         ] {
             let levels = [exempt(most), others[0], others[1]];
-            assert_eq!(adjust(&levels), expected, "{most}");
+            assert_eq!(adjust(&levels).seats, expected, "{most}");
         }
     }
 
     #[test]
     fn no_level_is_none() {
-        assert_eq!(adjust(&[]), [0; 0]);
+        assert_eq!(adjust(&[]).seats, [0; 0]);
     }
 }

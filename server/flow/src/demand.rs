@@ -31,6 +31,8 @@ pub struct Observed {
 pub struct Smoothed {
     /// The most seats at a time in the last period.
     pub highest: u32,
+    /// The average and the standard deviation in the last period that had a length.
+    pub spread: (f64, f64),
     /// The demand that is expected, in seats.
     pub expected: f64,
 }
@@ -77,6 +79,7 @@ impl Smoothed {
         self.highest = observed.highest;
         if let Some((average, deviation)) = observed.spread {
             let envelope = average + deviation;
+            self.spread = (average, deviation);
             self.expected = envelope.max(SMOOTHING * self.expected + (1.0 - SMOOTHING) * envelope);
         }
     }
@@ -119,6 +122,6 @@ mod tests {
         assert!((smoothed.expected - (97.7 * 0.977 + 0.23)).abs() < 1e-9);
         smoothed.add(Observed { highest: 7, spread: None });
         assert!((smoothed.expected - (97.7 * 0.977 + 0.23)).abs() < 1e-9);
-        assert_eq!(smoothed.highest, 7);
+        assert_eq!((smoothed.highest, smoothed.spread), (7, (10.0, 0.0)));
     }
 }

@@ -140,6 +140,13 @@ pub struct QueueView {
     pub work: f64,
 }
 
+impl Running {
+    /// The number of the queue that it came through; none at a level without queues.
+    pub fn queue(&self) -> Option<u32> {
+        self.queue
+    }
+}
+
 impl<W> QueueSet<W> {
     /// A level of this kind with so many seats.
     pub fn new(kind: LevelKind, limit: u32, now: Nanos) -> Self {

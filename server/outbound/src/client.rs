@@ -12,6 +12,10 @@ use http::{
 };
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
+use orch_trace::{
+    context::{TRACEPARENT, TRACESTATE},
+    request::Call,
+};
 
 use crate::{
     backoff::Backoff,
@@ -101,8 +105,12 @@ impl Client {
             return Err(OutboundError::CircuitOpen);
         }
         let timeout = self.settings.timeout;
-        let answer = tokio::time::timeout(timeout, self.exchange(method, body)).await;
+        let mut call = Call::begin(method.as_str(), &self.target.host, self.target.port);
+        let answer = tokio::time::timeout(timeout, self.exchange(method, body, call.as_ref())).await;
         let answer = answer.unwrap_or(Err(OutboundError::Timeout(timeout)));
+        if let (Err(error), Some(call)) = (&answer, &mut call) {
+            call.failed(error.to_string());
+        }
         match &answer {
             Err(error) if error.is_absence() => locked(&self.circuit).failed(Instant::now()),
             _ => locked(&self.circuit).succeeded(),
@@ -110,9 +118,14 @@ impl Client {
         answer
     }
 
-    async fn exchange(&self, method: &Method, body: &Bytes) -> Result<Bytes, OutboundError> {
+    async fn exchange(
+        &self,
+        method: &Method,
+        body: &Bytes,
+        call: Option<&Call>,
+    ) -> Result<Bytes, OutboundError> {
         let (mut sender, response) = loop {
-            let request = self.request(method, body)?;
+            let request = self.request(method, body, call)?;
             let kept = locked(&self.idle).pop();
             let is_kept = kept.is_some();
             let mut sender = match kept {
@@ -150,7 +163,12 @@ impl Client {
         Ok(answer)
     }
 
-    fn request(&self, method: &Method, body: &Bytes) -> Result<Request<Full<Bytes>>, OutboundError> {
+    fn request(
+        &self,
+        method: &Method,
+        body: &Bytes,
+        call: Option<&Call>,
+    ) -> Result<Request<Full<Bytes>>, OutboundError> {
         let url = &self.target.url;
         let path = url.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
         let host = url.authority().map_or("", http::uri::Authority::as_str);
@@ -165,6 +183,12 @@ impl Client {
         }
         if let Some(header) = self.target.credential.header(Instant::now())? {
             request = request.header(AUTHORIZATION, header);
+        }
+        if let Some(call) = call {
+            request = request.header(TRACEPARENT, call.traceparent());
+            if let Some(state) = call.tracestate() {
+                request = request.header(TRACESTATE, state);
+            }
         }
         let request = request.body(Full::new(body.clone()));
         request.map_err(|_| OutboundError::Target("the address makes no valid request".to_owned()))

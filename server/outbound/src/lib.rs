@@ -9,7 +9,8 @@
 //! - without a proxy, and without following redirects: a target cannot send the server elsewhere;
 //! - with answers that are bounded in size and are never logged;
 //! - not at all for a while, where a target has failed often ([`circuit`]): requests do not wait for a server
-//!   that is gone.
+//!   that is gone;
+//! - with the trace of the request that a call is made for ([`orch_trace`]).
 //!
 //! ```no_run
 //! use orch_outbound::{client::{Client, Settings}, kubeconfig};

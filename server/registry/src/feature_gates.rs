@@ -32,6 +32,14 @@ pub const RESPONSE_COMPRESSION: FeatureGate =
 /// Lets a watch begin with the objects that exist (`sendInitialEvents`).
 pub const WATCH_LIST: FeatureGate = FeatureGate { name: "WatchList", stage: GateStage::Beta, default: true };
 
+/// Lets the file of authenticators say for which paths nobody needs a credential.
+pub const ANONYMOUS_CONDITIONS: FeatureGate =
+    FeatureGate { name: "AnonymousAuthConfigurableEndpoints", stage: GateStage::Beta, default: true };
+
+/// Answers reads of the newest version from memory. They always are here, and always the newest.
+const CONSISTENT_READS: FeatureGate =
+    FeatureGate { name: "ConsistentListFromCache", stage: GateStage::Beta, default: true };
+
 /// Closes HTTP/2 connections of clients that are not authenticated.
 pub const HTTP2_DOS_MITIGATION: FeatureGate =
     FeatureGate { name: "UnauthenticatedHTTP2DOSMitigation", stage: GateStage::Beta, default: true };
@@ -48,6 +56,8 @@ const STRUCTURED_AUTHORIZATION: FeatureGate =
 const OWN: &[FeatureGate] = &[
     UNSAFE_DELETION,
     RESPONSE_COMPRESSION,
+    ANONYMOUS_CONDITIONS,
+    CONSISTENT_READS,
     AUTHORIZE_WITH_SELECTORS,
     PROXY_UID,
     RETRY_GENERATE_NAME,

@@ -195,3 +195,16 @@ async fn the_file_says_for_which_paths_no_credentials_are_needed() {
     nobody.get("/livez").await.refused(401, "Unauthorized");
     server.admin().get(NAMESPACES).await.expect(200);
 }
+
+#[tokio::test]
+async fn without_its_gate_the_file_says_nothing_about_anonymous() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = write_file(folder.path(), "anonymous: {enabled: true}\n");
+    let flags = [
+        format!("--authentication-config={}", file.display()),
+        "--feature-gates=AnonymousAuthConfigurableEndpoints=false".to_owned(),
+    ];
+    let (code, told) = TestServer::refusal(&flags).await;
+    assert_eq!(code, Some(2), "{told}");
+    assert!(told.contains("while the feature gate AnonymousAuthConfigurableEndpoints is off"), "{told}");
+}

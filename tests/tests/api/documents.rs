@@ -70,3 +70,30 @@ async fn a_path_that_does_not_exist_is_answered_with_a_status() {
         );
     }
 }
+
+#[tokio::test]
+async fn the_process_shows_itself_to_those_who_may_see_it() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    for (path, part) in [
+        ("", "goroutine"),
+        ("/", "perf record"),
+        ("/cmdline", "--data-dir"),
+        ("/goroutine", "worker 0: busy for"),
+        ("/heap", "VmRSS:"),
+        ("/threads", " system\n"),
+    ] {
+        let answer = admin.get(&format!("/debug/pprof{path}")).await;
+        assert_eq!((answer.status, answer.header("content-type")), (200, "text/plain; charset=utf-8"));
+        assert!(answer.text().contains(part), "{path}: {}", answer.text());
+    }
+    assert_eq!(admin.get("/debug/pprof/profile").await.status, 404);
+    admin.post("/debug/pprof/heap", &serde_json::json!({})).await.refused(405, "MethodNotAllowed");
+    server.user("bob").get("/debug/pprof/heap").await.refused(403, "Forbidden");
+    server.without_credentials().get("/debug/pprof/").await.refused(403, "Forbidden");
+
+    let server = TestServer::options().flag("--profiling=false").start().await;
+    for path in ["", "/", "/heap"] {
+        assert_eq!(server.admin().get(&format!("/debug/pprof{path}")).await.status, 404, "{path}");
+    }
+}

@@ -16,6 +16,11 @@ use orch_tests::{
 };
 use serde_json::{Value, json};
 
+use crate::{
+    remote::{Reply, Site},
+    token_webhook::kubeconfig,
+};
+
 const GROUP: &str = "/apis/flowcontrol.apiserver.orch.io/v1";
 const DUMPS: &str = "/debug/api_priority_and_fairness";
 
@@ -135,7 +140,8 @@ async fn a_request_waits_for_a_quarter_of_its_time_and_can_be_looked_at() {
     let cells: Vec<&str> = row.split(',').map(str::trim).collect();
     assert_eq!((cells[0], cells[1], cells[3], cells[4]), ("own", "both", "0", "bob"), "{row}");
     let path = format!("{CONFIG_MAPS}/a");
-    assert_eq!(cells[9..], ["bob", "get", &path, "default", "a", "v1", "configmaps", ""], "{row}");
+    assert_eq!(cells[9], "0001-01-01T00:00:00Z", "{row}");
+    assert_eq!(cells[10..], ["bob", "get", &path, "default", "a", "v1", "configmaps", ""], "{row}");
     let levels = admin.get(&format!("{DUMPS}/dump_priority_levels")).await.text();
     let own = levels.lines().find(|line| line.starts_with("own,")).unwrap();
     assert_eq!(
@@ -149,6 +155,40 @@ async fn a_request_waits_for_a_quarter_of_its_time_and_can_be_looked_at() {
     is_refused(&refused);
     assert!(took >= Duration::from_secs(2), "{took:?}");
     assert_eq!(server.user("dave").get(&requests).await.status, 403);
+}
+
+#[tokio::test]
+async fn a_request_that_is_worked_on_can_be_looked_at() {
+    let (site, folder) = (Site::new().await, tempfile::tempdir().unwrap());
+    let _silent = site.start(|_| Reply::Nothing).await;
+    let file = kubeconfig(&site, folder.path());
+    let server = TestServer::options()
+        .flag("--authorization-mode=Webhook")
+        .flag(format!("--authorization-webhook-config-file={}", file.display()))
+        .start()
+        .await;
+    let (admin, bob) = (server.admin(), server.user("bob"));
+    let asked = tokio::spawn(async move { bob.get(&format!("{CONFIG_MAPS}/a")).await });
+    let requests = format!("{DUMPS}/dump_requests?includeRequestDetails=1");
+    let start = Instant::now();
+    let row = loop {
+        let text = admin.get(&requests).await.text();
+        if let Some(row) = text.lines().find(|line| line.contains(" bob, ")) {
+            break row.to_owned();
+        }
+        assert!(start.elapsed() < Duration::from_secs(20), "{text}");
+    };
+    let cells: Vec<&str> = row.split(',').map(str::trim).collect();
+    assert_eq!((cells[0], cells[1], cells[3], cells[4]), ("global-default", "global-default", "-1", "bob"));
+    assert_eq!(cells[8], "0s", "{row}");
+    assert!(cells[5] <= cells[9] && cells[9].starts_with("20"), "{row}");
+    let path = format!("{CONFIG_MAPS}/a");
+    assert_eq!(cells[10..], ["bob", "get", &path, "default", "a", "v1", "configmaps", ""], "{row}");
+    // It is gone with its client.
+    asked.abort();
+    while admin.get(&requests).await.text().contains(" bob, ") {
+        assert!(start.elapsed() < Duration::from_secs(25));
+    }
 }
 
 /// A watch has a seat while it tells what exists, not as long as it is open.

@@ -118,3 +118,16 @@ async fn http2_carries_many_requests_and_watches_on_one_connection() {
     client.post(CONFIG_MAPS, &config_map("b", "1")).await.expect(201);
     assert_eq!(name(&watch.expect("ADDED").await), "b");
 }
+
+#[tokio::test]
+async fn an_operator_sets_what_one_user_may_have() {
+    let server = TestServer::options().flag("--max-watches-per-user=2").start().await;
+    let (admin, bob) = (server.admin(), server.user("bob"));
+    let path = format!("{CONFIG_MAPS}?watch=1");
+    let _open = [admin.watch(&path).await, admin.watch(&path).await];
+    let refused = admin.request(Method::GET, &path).watch().await.err().expect("it is one too many");
+    assert_eq!(refused.refused(429, "TooManyRequests"), "too many watches of this user; the limit is 2");
+    // Other users have their own.
+    bob.get(&path).await.refused(403, "Forbidden");
+    admin.get(CONFIG_MAPS).await.expect(200);
+}

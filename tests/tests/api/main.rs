@@ -57,6 +57,7 @@ mod status;
 mod strategic;
 mod token_webhook;
 mod tokens;
+mod traces;
 mod unsafe_delete;
 mod vocabularies;
 mod volumes;

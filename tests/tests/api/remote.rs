@@ -14,7 +14,10 @@ use hyper_util::rt::TokioIo;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::ServerConfig;
 use rustls_pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
-use tokio::net::TcpListener;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpListener,
+};
 use tokio_rustls::TlsAcceptor;
 
 /// What a request is answered with.
@@ -25,11 +28,12 @@ pub enum Reply {
     Nothing,
 }
 
-/// A request that has come: its path, the header `Authorization`, and its body.
+/// A request that has come: its path, the headers `Authorization` and `traceparent`, and its body.
 #[derive(Clone, Debug)]
 pub struct Seen {
     pub path: String,
     pub authorization: String,
+    pub traceparent: String,
     pub body: String,
 }
 
@@ -73,10 +77,21 @@ impl Site {
                 let (acceptor, all, handler) = (acceptor.clone(), Arc::clone(&all), Arc::clone(&handler));
                 tokio::spawn(async move {
                     let Ok(stream) = acceptor.accept(stream).await else { return };
-                    let service = service_fn(|request| answer(request, &all, &handler));
-                    // The server under test may leave whenever it likes.
-                    let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+                    serve(stream, all, handler).await;
                 });
+            }
+        });
+        Remote { seen, task }
+    }
+
+    /// Listens without TLS, at `http://localhost:<port>`.
+    pub async fn start_plain(&self, handler: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Remote {
+        let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], self.port))).await.unwrap();
+        let (seen, handler): (Arc<Mutex<Vec<Seen>>>, Handler) = (Arc::default(), Arc::new(handler));
+        let all = Arc::clone(&seen);
+        let task = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(serve(stream, Arc::clone(&all), Arc::clone(&handler)));
             }
         });
         Remote { seen, task }
@@ -103,17 +118,25 @@ impl Drop for Remote {
     }
 }
 
+async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, all: Arc<Mutex<Vec<Seen>>>, handler: Handler) {
+    let service = service_fn(|request| answer(request, &all, &handler));
+    // The server under test may leave whenever it likes.
+    let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+}
+
 async fn answer(
     request: Request<Incoming>,
     all: &Mutex<Vec<Seen>>,
     handler: &Handler,
 ) -> Result<Response<Full<Bytes>>, hyper::Error> {
     let (head, body) = request.into_parts();
-    let authorization = head.headers.get("authorization").map(|value| value.to_str().unwrap().to_owned());
+    let header =
+        |name| head.headers.get(name).map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default();
     let body = body.collect().await?.to_bytes();
     let seen = Seen {
         path: head.uri.path().to_owned(),
-        authorization: authorization.unwrap_or_default(),
+        authorization: header("authorization"),
+        traceparent: header("traceparent"),
         body: String::from_utf8(body.to_vec()).unwrap(),
     };
     all.lock().unwrap().push(seen.clone());

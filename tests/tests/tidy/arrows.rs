@@ -25,7 +25,9 @@ pub const ARROWS: &[(&str, &[&str])] = &[
     ("orch-flow", &[]),
     ("orch-audit", &["orch-outbound", "orch-runtime", "?orch-meta"]),
     ("orch-listener", &[]),
-    ("orch-outbound", &[]),
+    // A call carries the trace of the request that it is made for.
+    ("orch-outbound", &["orch-trace"]),
+    ("orch-trace", &[]),
     (
         "orch-registry",
         // Of auth it takes what a user and a decision are.
@@ -68,10 +70,12 @@ pub const ARROWS: &[(&str, &[&str])] = &[
             "orch-listener",
             "orch-machinery",
             "orch-meta",
+            "orch-outbound",
             "orch-registry",
             "orch-runtime",
             "orch-storage",
             "orch-storage-sqlite",
+            "orch-trace",
         ],
     ),
     (
@@ -111,6 +115,7 @@ const STRANGERS: &[(&str, &[&str], &str)] = &[
     ("orch-flow", &["tokio", "hyper", "axum", "http", "sqlx"], "it is told the time, and waits for nothing"),
     ("orch-audit", &["hyper", "axum", "http", "sqlx"], "knows no HTTP"),
     ("orch-listener", &["axum", "serde", "serde_json", "sqlx"], "knows connections, not what requests mean"),
+    ("orch-trace", &["hyper", "axum", "http", "serde_json", "sqlx"], "knows spans, not who they are for"),
     ("orch-outbound", &["axum", "serde_json", "sqlx"], "knows connections, not what is said over them"),
     ("orch-registry", &["hyper", "axum", "http", "sqlx"], "knows no HTTP and no database"),
     ("orch-kinds", &["hyper", "axum", "http", "sqlx"], "knows no HTTP and no database"),

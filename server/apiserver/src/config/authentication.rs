@@ -11,7 +11,7 @@ use orch_auth::{
     authorization::Mode,
     service_account::{TokenConfig, is_https_url},
 };
-use orch_registry::feature_gates::{FeatureGates, PROXY_UID};
+use orch_registry::feature_gates::{ANONYMOUS_CONDITIONS, FeatureGates, PROXY_UID};
 
 use super::{duration::positive, oidc::OidcFlags, proxy::ProxyFlags, token_webhook::TokenWebhookFlags};
 use crate::start_error::StartError;
@@ -115,7 +115,13 @@ impl AuthenticationFlags {
             proxy: self.proxy.check(gates.is_on(&PROXY_UID))?,
             token_file: self.token_auth_file,
             anonymous: self.anonymous_auth.unwrap_or(!modes.contains(&Mode::AlwaysAllow)),
-            anonymous_is_given: self.anonymous_auth.is_some(),
+            no_anonymous_in_file: match self.anonymous_auth {
+                Some(_) => Some("cannot be given with --anonymous-auth"),
+                None if !gates.is_on(&ANONYMOUS_CONDITIONS) => {
+                    Some("cannot be given while the feature gate AnonymousAuthConfigurableEndpoints is off")
+                }
+                None => None,
+            },
             bootstrap_tokens: self.enable_bootstrap_token_auth,
             tokens,
             api_audiences: self.api_audiences,

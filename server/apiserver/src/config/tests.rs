@@ -317,6 +317,14 @@ const ASKING_MISTAKES: &[(&[&str], &str)] = &[
 
 /// Flags about audit.
 const AUDIT: &[(&[&str], Check)] = &[
+    (&["--tracing-config-file=t"], |c| c.observation.tracing_file.as_deref() == Some(Path::new("t"))),
+    (&[], |c| c.observation.profiles),
+    (&["--max-requests-per-user=7"], |c| c.client_limits.requests == [7, 2_000]),
+    (&["--max-requests-per-address=7"], |c| c.client_limits.requests == [1_000, 7]),
+    (&["--max-watches-per-user=7"], |c| c.client_limits.watches == [7, 40_000]),
+    (&["--max-watches-per-address=7"], |c| c.client_limits.watches == [20_000, 7]),
+    (&["--max-connections-per-user=7"], |c| c.client_limits.connections == 7),
+    (&["--profiling=false"], |c| !c.observation.profiles),
     (&["--audit-policy-file=p"], |c| c.audit.policy_file.as_deref() == Some(Path::new("p"))),
     (&["--audit-log-path=-"], |c| log_of(c).output == Output::Stdout),
     (

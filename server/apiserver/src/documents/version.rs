@@ -88,6 +88,7 @@ fn platform() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::enablement::RELEASE;
 
     #[test]
     fn the_document_is_pretty_and_all_strings() {
@@ -108,6 +109,7 @@ mod tests {
         let (numbers, metadata) = GIT_VERSION.strip_prefix('v').unwrap().split_once('+').unwrap();
         let numbers: Vec<u32> = numbers.split('.').map(|part| part.parse().unwrap()).collect();
         assert_eq!(numbers, [MAJOR.parse::<u32>().unwrap(), MINOR.parse().unwrap(), 0]);
+        assert_eq!(RELEASE, (numbers[0], numbers[1]));
         assert!(metadata.split('.').all(|part| {
             !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
         }));

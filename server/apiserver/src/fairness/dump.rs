@@ -1,6 +1,7 @@
 //! What priority and fairness holds, as text for people: `/debug/api_priority_and_fairness/...`.
 //!
-//! The columns are those of the reference, with its spelling. Only requests that wait are listed.
+//! The columns are those of the reference, with its spelling. Requests that are answered at once, as most
+//! reads are, are never listed: listing them would cost each of them more than anybody could see.
 
 use std::time::SystemTime;
 
@@ -79,7 +80,13 @@ pub fn queues(fairness: &Fairness) -> String {
     table(&rows)
 }
 
-/// The requests that wait; `with_details` says what they ask for.
+/// The start of a request that waits: the time that Go calls zero.
+const NOT_STARTED: &str = "0001-01-01T00:00:00Z";
+/// The number of a queue or place that a request does not have.
+const NONE: &str = "-1";
+
+/// The requests that run, which have no place in a queue, and those that wait. `with_details` says what they
+/// ask for.
 pub fn requests(fairness: &Fairness, now: SystemTime, with_details: bool) -> String {
     let mut head = row(&[
         "PriorityLevelName",
@@ -91,6 +98,7 @@ pub fn requests(fairness: &Fairness, now: SystemTime, with_details: bool) -> Str
         "InitialSeats",
         "FinalSeats",
         "AdditionalLatency",
+        "StartTime",
     ]);
     if with_details {
         let details =
@@ -98,22 +106,28 @@ pub fn requests(fairness: &Fairness, now: SystemTime, with_details: bool) -> Str
         head.extend(row(&details));
     }
     let mut rows = vec![head];
-    for waits in fairness.waiting() {
-        let arrived = Timestamp::try_from(now - waits.waited).unwrap_or_default();
+    let time = |ago| format!("{:.9}", Timestamp::try_from(now - ago).unwrap_or_default());
+    let number = |number: Option<String>| number.unwrap_or_else(|| NONE.to_owned());
+    for request in fairness.requests() {
+        let latency = match request.width.linger {
+            0 => "0s".to_owned(),
+            nanos => format!("{}ms", nanos / 1_000_000),
+        };
+        let mut about = request.about.fields().map(str::to_owned);
         let mut cells = vec![
-            waits.level,
-            waits.schema,
-            waits.at.0.to_string(),
-            waits.at.1.to_string(),
-            waits.about.distinguisher,
-            format!("{arrived:.9}"),
-            waits.width.first.to_string(),
-            waits.width.last.to_string(),
-            format!("{}ms", waits.width.linger / 1_000_000),
+            request.level,
+            request.schema,
+            number(request.queue.map(|queue| queue.to_string())),
+            number(request.place.map(|place| place.to_string())),
+            about.next().unwrap_or_default(),
+            time(request.arrived),
+            request.width.first.to_string(),
+            request.width.last.to_string(),
+            latency,
+            request.began.map_or_else(|| NOT_STARTED.to_owned(), time),
         ];
         if with_details {
-            cells.extend(waits.about.asked);
-            cells.extend(waits.about.names);
+            cells.extend(about);
         }
         rows.push(cells);
     }

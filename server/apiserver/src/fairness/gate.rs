@@ -1,13 +1,14 @@
 //! One priority level while the server runs: its seats and queues behind a lock, and the requests that wait.
 
 use std::{
+    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use orch_flow::{
     Nanos, SECOND,
-    borrowing::Borrower,
+    borrowing::{self, Borrower},
     config::{Level, LevelKind},
     demand::Smoothed,
     queue_set::{Arrival, QueueSet, QueueView, Refusal, Running, Ticket, Totals},
@@ -22,6 +23,7 @@ use tokio::{
 
 use super::{
     Clock,
+    about::About,
     tally::{Reason, Tally, TallyView},
 };
 
@@ -38,6 +40,9 @@ struct Inner {
     demand: Smoothed,
     set: QueueSet<Waiter>,
     retry_after: RetryAfter,
+    /// Requests that run and are not answered at once, by the order in which that was seen.
+    listed: BTreeMap<u64, Listed>,
+    next_listed: u64,
     /// By flow schema. They are never taken away: requests refer to them by number.
     tallies: Vec<Tally>,
 }
@@ -49,15 +54,14 @@ struct Waiter {
     about: About,
 }
 
-/// A request that waits, for those who look.
-#[derive(Clone, Debug, Default)]
-pub struct About {
-    /// What distinguishes its flow from others of its schema.
-    pub distinguisher: String,
-    /// The user, the verb and the path.
-    pub asked: [String; 3],
-    /// Namespace, name, version, resource and sub-resource, where it is for a resource.
-    pub names: [String; 5],
+/// A request that runs, for those who look.
+struct Listed {
+    queue: Option<u32>,
+    tally: usize,
+    arrived: Nanos,
+    began: Nanos,
+    width: Width,
+    about: About,
 }
 
 /// What becomes of a request.
@@ -84,8 +88,11 @@ pub struct Seat {
     running: Option<Running>,
     tally: usize,
     width: Width,
+    arrived: Nanos,
     began: Nanos,
     is_watch: bool,
+    /// Its number in the list of those that run.
+    listed: Option<u64>,
 }
 
 /// A request that waits for its turn. It leaves the queue when this is dropped.
@@ -109,6 +116,8 @@ pub struct GateView {
     pub limit: u32,
     /// Its demand.
     pub demand: Smoothed,
+    /// The seats that it is to have, if there are enough.
+    pub target: f64,
     /// Its requests.
     pub totals: Totals,
     /// What it counted, by flow schema.
@@ -117,16 +126,20 @@ pub struct GateView {
     pub queues: Vec<QueueView>,
 }
 
-/// A request that waits, for those who look.
-pub struct WaitingView {
+/// A request, for those who look.
+pub struct RequestView {
     /// The priority level.
     pub level: String,
     /// The flow schema.
     pub schema: String,
-    /// The number of its queue, and its place in it.
-    pub at: (u32, usize),
-    /// For how long it has waited.
-    pub waited: Duration,
+    /// The number of its queue; none where it came through none.
+    pub queue: Option<u32>,
+    /// Its place in the queue; none where it runs.
+    pub place: Option<usize>,
+    /// How long ago it came.
+    pub arrived: Duration,
+    /// How long ago it began to run.
+    pub began: Option<Duration>,
     /// What it takes.
     pub width: Width,
     /// What it is about.
@@ -141,6 +154,8 @@ impl Gate {
             demand: Smoothed::default(),
             set: QueueSet::new(level.kind, seats.initial(), clock.now()),
             retry_after: RetryAfter::default(),
+            listed: BTreeMap::new(),
+            next_listed: 0,
             tallies: Vec::new(),
         };
         Arc::new(Gate { name: level.name.clone(), clock, inner: Mutex::new(inner) })
@@ -175,7 +190,7 @@ impl Gate {
         let observed = inner.set.take_demand(now);
         let mut demand = inner.demand;
         demand.add(observed);
-        Borrower { seats: inner.seats, demand, is_exempt: inner.kind == LevelKind::Exempt }
+        inner.borrower(demand)
     }
 
     pub(super) fn set_limit(&self, now: Nanos, limit: u32, demand: Smoothed) {
@@ -209,8 +224,10 @@ impl Gate {
                     running: Some(running),
                     tally,
                     width,
+                    arrived: now,
                     began: now,
                     is_watch: false,
+                    listed: None,
                 })
             }
             Arrival::Waits(ticket) => {
@@ -242,27 +259,42 @@ impl Gate {
             seats: inner.seats,
             limit: inner.set.limit(),
             demand: inner.demand,
+            target: borrowing::target(&inner.borrower(inner.demand)),
             totals: inner.set.totals(),
             tallies: inner.tallies.iter().map(Tally::view).collect(),
             queues,
         }
     }
 
-    /// The requests that wait, by queue and place.
-    pub(super) fn waiting(&self) -> Vec<WaitingView> {
+    /// The requests that run, then those that wait, by queue and place.
+    pub(super) fn requests(&self) -> Vec<RequestView> {
         let now = self.clock.now();
+        let since = |then: Nanos| Duration::from_nanos(now.saturating_sub(then));
         let inner = self.lock();
-        let waiting = inner.set.waiting().map(|waits| WaitingView {
+        let schema = |tally: usize| inner.tallies[tally].schema.clone();
+        let running = inner.listed.values().map(|runs| RequestView {
             level: self.name.clone(),
-            schema: inner.tallies[waits.waiter.tally].schema.clone(),
-            at: (waits.queue, waits.place),
-            waited: Duration::from_nanos(now.saturating_sub(waits.arrived)),
+            schema: schema(runs.tally),
+            queue: runs.queue,
+            place: None,
+            arrived: since(runs.arrived),
+            began: Some(since(runs.began)),
+            width: runs.width,
+            about: runs.about.clone(),
+        });
+        let waiting = inner.set.waiting().map(|waits| RequestView {
+            level: self.name.clone(),
+            schema: schema(waits.waiter.tally),
+            queue: Some(waits.queue),
+            place: Some(waits.place),
+            arrived: since(waits.arrived),
+            began: None,
             width: waits.width,
             about: waits.waiter.about.clone(),
         });
-        let mut waiting: Vec<WaitingView> = waiting.collect();
-        waiting.sort_by_key(|waits| waits.at);
-        waiting
+        let mut requests: Vec<RequestView> = running.chain(waiting).collect();
+        requests.sort_by_key(|request| (request.queue, request.place));
+        requests
     }
 
     /// Lets requests start that fit now.
@@ -277,6 +309,10 @@ impl Gate {
 }
 
 impl Inner {
+    fn borrower(&self, demand: Smoothed) -> Borrower {
+        Borrower { seats: self.seats, demand, is_exempt: self.kind == LevelKind::Exempt }
+    }
+
     fn start_next(&mut self, now: Nanos) {
         while let Some((waiter, running)) = self.set.next(now) {
             // One that is gone has left, or is about to be told that it need not.
@@ -316,14 +352,16 @@ impl Turn {
         let tally = &mut self.gate.lock().tallies[self.tally];
         tally.left_queue();
         tally.began(self.width, waited);
-        let Turn { width, tally, .. } = *self;
+        let Turn { width, tally, arrived, .. } = *self;
         Seat {
             gate: Arc::clone(&self.gate),
             running: Some(running),
             tally,
             width,
+            arrived,
             began: now,
             is_watch: false,
+            listed: None,
         }
     }
 
@@ -362,6 +400,23 @@ impl Drop for Turn {
 }
 
 impl Seat {
+    /// Lists the request for those who look. Most are answered before anybody could, so this is only called
+    /// for one that has to wait for something.
+    pub fn list(&mut self, about: impl FnOnce() -> About) {
+        if self.listed.is_some() {
+            return;
+        }
+        let queue = self.running.as_ref().and_then(Running::queue);
+        let Seat { tally, width, arrived, began, .. } = *self;
+        let listed = Listed { queue, tally, arrived, began, width, about: about() };
+        let mut inner = self.gate.lock();
+        let number = inner.next_listed;
+        inner.next_listed += 1;
+        inner.listed.insert(number, listed);
+        drop(inner);
+        self.listed = Some(number);
+    }
+
     /// The seat of a watch, which is counted apart.
     pub fn of_watch(mut self) -> Self {
         self.is_watch = true;
@@ -375,6 +430,9 @@ impl Drop for Seat {
         let now = self.gate.clock.now();
         let mut inner = self.gate.lock();
         let lingers = inner.set.finish(now, running);
+        if let Some(number) = self.listed {
+            inner.listed.remove(&number);
+        }
         inner.tallies[self.tally].ended(self.width, now.saturating_sub(self.began), self.is_watch);
         inner.start_next(now);
         drop(inner);

@@ -32,8 +32,17 @@ const OF_LEVELS: &[OfLevel] = &[
     ("demand_seats_high_watermark", "The most seats that a level could use in the last period.", |level| {
         f64::from(level.demand.highest)
     }),
+    ("demand_seats_average", "Seats that a level could use on average in the last period.", |level| {
+        level.demand.spread.0
+    }),
+    ("demand_seats_stdev", "The standard deviation of these seats.", |level| level.demand.spread.1),
+    ("target_seats", "Seats that a level is to have, if there are enough.", |level| level.target),
     ("demand_seats_smoothed", "Seats that a level is expected to need.", |level| level.demand.expected),
 ];
+
+/// The metric of all levels together.
+const FAIR_FRACTION: (&str, &str) =
+    ("seat_fair_frac", "The part of its target that a level has which no bound keeps from that.");
 
 /// A metric of flow schemas: its name, its help text, and what it adds for each.
 struct OfSchema {
@@ -148,7 +157,9 @@ impl FairnessMetrics {
             let labels: Vec<&str> = [LEVEL, SCHEMA].into_iter().chain(row.label).collect();
             describe(row.name, row.help, &labels)
         });
-        FairnessMetrics { fairness, descriptions: of_levels.chain(of_schemas).collect() }
+        let (name, help) = FAIR_FRACTION;
+        let descriptions = of_levels.chain(of_schemas).chain([describe(name, help, &[])]).collect();
+        FairnessMetrics { fairness, descriptions }
     }
 }
 
@@ -159,6 +170,10 @@ impl Collector for FairnessMetrics {
 
     fn collect(&self) -> Vec<MetricFamily> {
         let levels = self.fairness.views();
+        let fraction = Value::Number(self.fairness.fair_fraction());
+        let fraction = metric(MetricType::GAUGE, &[], fraction);
+        let (name, help) = FAIR_FRACTION;
+        let fraction = family(name, help, MetricType::GAUGE, vec![fraction]);
         let of_levels = OF_LEVELS.iter().map(|(name, help, value)| {
             let metric = |level: &GateView| {
                 metric(MetricType::GAUGE, &[(LEVEL, &level.name)], Value::Number(value(level)))
@@ -178,7 +193,7 @@ impl Collector for FairnessMetrics {
             }
             family(row.name, row.help, row.kind, metrics)
         });
-        of_levels.chain(of_schemas).collect()
+        of_levels.chain(of_schemas).chain([fraction]).collect()
     }
 }
 

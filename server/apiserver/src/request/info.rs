@@ -60,7 +60,7 @@ pub enum Route<'r> {
 
 /// The segment before the name of a namespace: part of the URLs of namespaced kinds, and also the plural of a
 /// kind.
-const NAMESPACES: &str = "namespaces";
+pub const NAMESPACES: &str = "namespaces";
 
 impl<'r> RequestInfo<'r> {
     /// Reads a request line.

@@ -1,0 +1,44 @@
+//! How those who run the server look into it.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args};
+
+use crate::config::authentication::boolean;
+
+/// Flags about it.
+#[derive(Debug, Args)]
+pub struct ObservationFlags {
+    /// A file that says where the traces of requests go, and of how many. Without it there are none.
+    #[arg(long, value_name = "FILE")]
+    tracing_config_file: Option<PathBuf>,
+    /// Whether those who may get /debug/pprof are shown what the process does and holds.
+    #[arg(
+        long,
+        value_name = "BOOL",
+        action = ArgAction::Set,
+        num_args = 0..=1,
+        require_equals = true,
+        default_value_t = true,
+        default_missing_value = "true",
+        value_parser = boolean(),
+        hide_possible_values = true,
+    )]
+    profiling: bool,
+}
+
+/// What is shown of the server's work.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ObservationConfig {
+    /// Who gets the traces of requests.
+    pub tracing_file: Option<PathBuf>,
+    /// Whether there is `/debug/pprof`.
+    pub profiles: bool,
+}
+
+impl ObservationFlags {
+    /// Files are read later, so there is nothing that can be wrong.
+    pub fn check(self) -> ObservationConfig {
+        ObservationConfig { tracing_file: self.tracing_config_file, profiles: self.profiling }
+    }
+}

@@ -1,0 +1,134 @@
+//! `/debug/pprof`: what the process does and holds, as text for people. `--profiling=false` turns it off.
+//!
+//! The paths are those of the reference where they have a meaning for a program that is not Go. CPU profiles
+//! and traces are taken from outside, with `perf`: to take them inside needs signal handlers, and a crate for
+//! them that is larger than what it is good for.
+
+use std::{cmp::Reverse, fmt::Write as _, fs, path::Path};
+
+use axum::response::{IntoResponse, Response};
+use http::header;
+use tokio::runtime::Handle;
+
+/// What is asked for below `/debug/pprof/`, what it is, and what makes it.
+type Profile = (&'static str, &'static str, fn() -> String);
+
+const PROFILES: &[Profile] = &[
+    ("cmdline", "the command line, with a NUL after each argument but the last", command_line),
+    ("goroutine", "tasks of the runtime, and what its workers have done", tasks),
+    ("heap", "the memory of the process", memory),
+    ("threads", "the threads of the process, with their state and processor time", threads),
+];
+
+/// Linux counts the time of threads in these, whatever the machine.
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// The list of profiles.
+pub fn index() -> Response {
+    let mut text = String::from("/debug/pprof/\n\n");
+    for (name, what, _) in PROFILES {
+        let _ = writeln!(text, "{name:<12}{what}");
+    }
+    let pid = std::process::id();
+    let _ = writeln!(text, "\nProfiles of the processor's time are taken with: perf record -g -p {pid}");
+    shown(text)
+}
+
+/// One of them, by its path below `/debug/pprof/`.
+pub fn profile(path: &str) -> Option<Response> {
+    let name = path.strip_prefix("/debug/pprof/")?;
+    let (.., make) = PROFILES.iter().find(|(known, ..)| *known == name)?;
+    Some(shown(make()))
+}
+
+fn shown(text: String) -> Response {
+    let headers =
+        [(header::CONTENT_TYPE, "text/plain; charset=utf-8"), (header::X_CONTENT_TYPE_OPTIONS, "nosniff")];
+    (headers, text).into_response()
+}
+
+fn command_line() -> String {
+    let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+    arguments.collect::<Vec<_>>().join("\0")
+}
+
+fn tasks() -> String {
+    let runtime = Handle::current().metrics();
+    let mut text = format!(
+        "tasks {}\nwaiting in the common queue {}\n",
+        runtime.num_alive_tasks(),
+        runtime.global_queue_depth()
+    );
+    for worker in 0..runtime.num_workers() {
+        let (busy, parked) = (runtime.worker_total_busy_duration(worker), runtime.worker_park_count(worker));
+        let _ = writeln!(text, "worker {worker}: busy for {:.3}s, parked {parked} times", busy.as_secs_f64());
+    }
+    text
+}
+
+/// The lines about memory that the system has.
+fn memory() -> String {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let is_memory = |line: &&str| ["Vm", "Rss"].iter().any(|start| line.starts_with(start));
+    let lines: Vec<&str> = status.lines().filter(is_memory).collect();
+    if lines.is_empty() { UNKNOWN.to_owned() } else { lines.join("\n") + "\n" }
+}
+
+/// What is said where the system does not say it.
+const UNKNOWN: &str = "not known on this system\n";
+
+fn threads() -> String {
+    let Ok(tasks) = fs::read_dir("/proc/self/task") else { return UNKNOWN.to_owned() };
+    let mut threads: Vec<Thread> = tasks.flatten().filter_map(|task| Thread::read(&task.path())).collect();
+    threads.sort_by_key(|thread| Reverse(thread.ticks));
+    let mut text = format!("{:<16} {:>5} {:>10} {:>10}\n", "name", "state", "user", "system");
+    for Thread { name, state, ticks } in threads {
+        let [user, system] = ticks.map(|ticks| ticks as f64 / TICKS_PER_SECOND);
+        let _ = writeln!(text, "{name:<16} {state:>5} {user:>9.2}s {system:>9.2}s");
+    }
+    text
+}
+
+/// A thread, as `proc_pid_stat(5)` tells it.
+#[derive(Debug, PartialEq)]
+struct Thread {
+    name: String,
+    state: String,
+    /// Time in the program and in the system.
+    ticks: [u64; 2],
+}
+
+impl Thread {
+    fn read(task: &Path) -> Option<Self> {
+        // It may have ended meanwhile.
+        Thread::parse(&fs::read_to_string(task.join("stat")).ok()?)
+    }
+
+    fn parse(stat: &str) -> Option<Self> {
+        // The name may hold anything, also brackets.
+        let (head, rest) = stat.rsplit_once(") ")?;
+        let (_, name) = head.split_once('(')?;
+        let fields: Vec<&str> = rest.split(' ').collect();
+        let ticks = |index: usize| fields.get(index)?.parse().ok();
+        Some(Thread {
+            name: name.to_owned(),
+            state: (*fields.first()?).to_owned(),
+            ticks: [ticks(11)?, ticks(12)?],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_is_read_whatever_its_name() {
+        let stat = "7 (a) (b) S 1 7 7 0 -1 4194560 1 0 0 0 31 12 0 0 20 0 4 0 99 1 2 3\n";
+        let expected = Thread { name: "a) (b".to_owned(), state: "S".to_owned(), ticks: [31, 12] };
+        assert_eq!(Thread::parse(stat), Some(expected));
+        for stat in ["", "7 (a", "7 (a) S 1 2"] {
+            assert_eq!(Thread::parse(stat), None, "{stat}");
+        }
+    }
+}

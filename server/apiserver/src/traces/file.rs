@@ -1,0 +1,88 @@
+//! The file of `--tracing-config-file`: where spans go, and of how many requests.
+//!
+//! ```yaml
+//! apiVersion: apiserver.config.orch.io/v1beta1
+//! kind: TracingConfiguration
+//! endpoint: http://localhost:4318
+//! samplingRatePerMillion: 1000
+//! ```
+//!
+//! The endpoint is that of OTLP over HTTP; without a path it is `/v1/traces`.
+
+use std::path::Path;
+
+use orch_auth::{
+    config_file::{self, Fault, fault},
+    error::AuthError,
+};
+use orch_outbound::target::{Credential, Target, TlsOptions};
+use orch_runtime::vocabulary::Vocabulary;
+use serde::Deserialize;
+use serde_saphyr::Spanned;
+
+/// Where collectors listen.
+const DEFAULT_ENDPOINT: &str = "http://localhost:4318";
+/// The path that collectors expect.
+const PATH: &str = "/v1/traces";
+/// The most that a share per million can be.
+const MILLION: i64 = 1_000_000;
+
+/// What the file says.
+pub(super) struct Settings {
+    /// Who gets the spans.
+    pub target: Target,
+    /// Of a million requests that belong to no trace, so many begin one.
+    pub per_million: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct File {
+    api_version: Spanned<String>,
+    kind: Spanned<String>,
+    endpoint: Option<Spanned<String>>,
+    sampling_rate_per_million: Option<Spanned<i64>>,
+}
+
+/// Reads a file.
+///
+/// # Errors
+/// Where it cannot be read, or is not right.
+pub(super) fn read(path: &Path, vocabulary: &Vocabulary) -> Result<Settings, AuthError> {
+    config_file::read(path, |text| parse(text, vocabulary))
+}
+
+pub(super) fn parse(text: &str, vocabulary: &Vocabulary) -> Result<Settings, Fault> {
+    let file: File = config_file::parse(text)?;
+    let versions =
+        ["v1beta1", "v1alpha1"].map(|name| format!("apiserver.config.{}/{name}", vocabulary.group_suffix));
+    config_file::check_kind(&file.api_version, &versions, &file.kind, "TracingConfiguration")?;
+    let target = match &file.endpoint {
+        Some(endpoint) => target(&endpoint.value).map_err(|problem| fault(endpoint, problem))?,
+        None => target(DEFAULT_ENDPOINT).map_err(|problem| (1, 1, problem))?,
+    };
+    let per_million = match &file.sampling_rate_per_million {
+        Some(rate) if !(0..=MILLION).contains(&rate.value) => {
+            return Err(fault(rate, format!("samplingRatePerMillion must be from 0 to {MILLION}")));
+        }
+        Some(rate) => rate.value as u32,
+        None => 0,
+    };
+    Ok(Settings { target, per_million })
+}
+
+fn target(endpoint: &str) -> Result<Target, String> {
+    let rest = ["http://", "https://"].into_iter().find_map(|scheme| endpoint.strip_prefix(scheme));
+    let Some(rest) = rest else {
+        return Err("endpoint must begin with http:// or https://: spans are sent by OTLP over HTTP, for \
+                    which collectors listen at port 4318, and not by gRPC"
+            .to_owned());
+    };
+    let url = match rest.split_once('/') {
+        None => format!("{endpoint}{PATH}"),
+        Some((_, "")) => format!("{}{PATH}", endpoint.trim_end_matches('/')),
+        Some(_) => endpoint.to_owned(),
+    };
+    let target = Target::new(&url, TlsOptions::default(), Credential::None);
+    target.map_err(|error| format!("endpoint: {error}"))
+}
