@@ -205,7 +205,9 @@ mod tests {
     fn values_are_read_as_the_library_reads_them() {
         for tree in [
             json!({}),
-            json!({"someText": "a", "number": -5, "large": u64::MAX, "ratio": 1, "flag": null, "other": [{}]}),
+            json!({
+                "someText": "a", "number": -5, "large": u64::MAX, "ratio": 1, "flag": null, "other": [{}],
+            }),
             json!({"list": [{"someText": "a"}, {"list": [{}, {"number": 7}]}]}),
             json!({"map": {"a": ["b", "c"], "d": []}, "any": [1, {"a": null}]}),
             json!({"pair": [3, "x"], "way": "Up", "boxed": {"way": {"Down": 3}}}),
