@@ -15,6 +15,7 @@
 mod backup;
 mod check;
 mod checkpoint;
+mod compact;
 mod config;
 mod disk;
 mod evidence;
@@ -34,15 +35,17 @@ mod store;
 mod wal;
 mod writer;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use orch_storage::engine::{Garbage, Memory, MemoryWriter, Replay};
-use orch_storage::store::Record;
+use orch_storage::store::{Record, Visitor};
 use orch_storage::{Revision, Storage, StoreError};
 use tokio::sync::{mpsc, watch};
 
 pub use backup::{backup, restore};
 pub use check::check;
+pub use compact::compact;
 pub use config::SqliteConfig;
 pub use faults::{FaultPoint, Faults};
 pub use repair::{Repaired, repair};
@@ -123,6 +126,15 @@ pub async fn open(config: SqliteConfig) -> Result<Storage, StoreError> {
     let writer = Writer::new(config, opened, checkpointer);
     tokio::spawn(writer.run(request_queue, control_queue, end));
     Ok(Storage::new(memory, Arc::new(sqlite)))
+}
+
+/// Shows all rows of the database at `path`, in order, as they are at one moment. A server may be writing
+/// meanwhile. Changes nothing.
+pub async fn read(path: &Path, visit: &mut Visitor<'_>) -> Result<(), StoreError> {
+    let mut reader = LogReader::open(path).await?;
+    reader.read(path, visit).await?;
+    reader.close().await;
+    Ok(())
 }
 
 /// The rows of a database, in memory.

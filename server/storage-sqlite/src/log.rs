@@ -109,6 +109,12 @@ impl Log {
         Ok(true)
     }
 
+    /// Returns all unused pages to the file system.
+    pub(crate) async fn shrink(&mut self) -> Result<(), sqlx::Error> {
+        sqlx::raw_sql("PRAGMA incremental_vacuum").execute(&mut self.connection).await?;
+        Ok(())
+    }
+
     /// Bounds the size of the database from now on, in bytes.
     pub(crate) async fn limit(&mut self, max_bytes: Option<u64>) -> Result<(), sqlx::Error> {
         let pages = schema::max_pages(max_bytes);

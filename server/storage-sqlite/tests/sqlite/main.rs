@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic of a test is its report")]
 
 mod backup;
+mod compact;
 mod conformance;
 mod crash;
 mod damage;
