@@ -11,7 +11,7 @@ use orch_auth::{
     authorizer::Decision,
     user::{GROUP_MASTERS, UserInfo},
 };
-use orch_machinery::{media_type::PatchKind, meta};
+use orch_machinery::{body::read_json, media_type::PatchKind, meta};
 use orch_runtime::{
     Tree,
     object::{Kind, typed_from_tree},
@@ -25,8 +25,8 @@ use crate::{
     core::Core,
     error::{ApiError, Result},
     objects::Current,
-    options::{DeletionOptions, WriteOptions},
-    request::{DeleteRequest, PatchRequest, Target},
+    options::{DeletionOptions, FieldValidation, WriteOptions},
+    request::{Body, CreateRequest, DeleteRequest, PatchRequest, Target},
     stored, verb,
     write::{
         propose::{Proposal, Sent},
@@ -120,6 +120,24 @@ impl Client {
     ) -> Result<Arc<Object>> {
         let target = Target::collection(resource, namespace);
         stored_object(self.write(&target, Proposal::New(Sent::tree(tree))).await?)
+    }
+
+    /// Creates the object of a manifest: fields that its kind does not have are refused.
+    ///
+    /// # Errors
+    /// As of POST with the field validation `Strict`.
+    pub async fn create_strictly(
+        &self,
+        resource: &Arc<ServedResource>,
+        namespace: &str,
+        manifest: &Tree,
+    ) -> Result<Arc<Object>> {
+        let request = CreateRequest {
+            target: Target::collection(resource, namespace),
+            body: Body { reader: read_json, bytes: manifest.to_string().into() },
+            options: WriteOptions { field_validation: FieldValidation::Strict, ..self.options() },
+        };
+        stored_object(verb::create::create(&self.context(), request).await?)
     }
 
     /// Replaces the object that `tree` names, or its sub-resource where `subresource` is not empty. `None`
