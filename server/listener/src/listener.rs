@@ -43,9 +43,21 @@ pub struct Listener {
 impl Listener {
     /// Binds the configured address.
     pub async fn bind(config: Config) -> Result<Self, ListenError> {
-        let fault = |error| ListenError::new(config.address, error);
+        let address = config.address;
+        let fault = |error| ListenError::new(address, error);
         let socket = TcpListener::bind(config.address).await.map_err(fault)?;
-        let local_address = socket.local_addr().map_err(fault)?;
+        Self::new(config, socket).map_err(fault)
+    }
+
+    /// Takes a socket that listens already; the configured address is only named in errors.
+    pub fn adopt(config: Config, socket: std::net::TcpListener) -> Result<Self, ListenError> {
+        let address = config.address;
+        let taken = socket.set_nonblocking(true).and_then(|()| TcpListener::from_std(socket));
+        taken.and_then(|socket| Self::new(config, socket)).map_err(|error| ListenError::new(address, error))
+    }
+
+    fn new(config: Config, socket: TcpListener) -> io::Result<Self> {
+        let local_address = socket.local_addr()?;
         Ok(Self { socket, local_address, config, failed_handshakes: Arc::default() })
     }
 
