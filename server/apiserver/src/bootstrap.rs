@@ -24,6 +24,7 @@ use rustls::ServerConfig;
 use crate::{
     bootstrap::{
         files::Secrecy,
+        kubeconfig::AdminKubeconfig,
         pki::{Authority, Identity},
         sources::Loaded,
     },
@@ -32,6 +33,7 @@ use crate::{
 };
 
 mod audit;
+mod certificate_ends;
 mod continue_key;
 mod files;
 mod kubeconfig;
@@ -39,6 +41,7 @@ pub mod logging;
 mod maintenance;
 pub mod open_files;
 mod pki;
+pub mod service_manager;
 mod serving;
 pub mod signals;
 mod sources;
@@ -46,7 +49,7 @@ mod storage;
 mod token_key;
 
 pub use audit::start_audit;
-pub use maintenance::perform;
+pub use maintenance::{perform, strip};
 pub use serving::url;
 pub use sources::{Sources, follow};
 pub use storage::open_storage;
@@ -70,7 +73,7 @@ pub struct Prepared {
 /// The data directory of a running server. Other servers are kept out until it is dropped.
 pub struct Site {
     directory: PathBuf,
-    external_hostname: Option<String>,
+    kubeconfig: AdminKubeconfig,
     trust: Option<String>,
     administrator: Identity,
     _lock: File,
@@ -99,16 +102,10 @@ pub fn prepare(config: &Config) -> Result<Prepared, StartError> {
     let authority = Authority::ensure(&directory.join("pki"), now)?;
     let tokens = tokens(config, &directory.join("pki"))?;
     let continue_key = continue_key::ensure(&directory)?;
-    let administrator = authority.administrator(now)?;
-    let sources = Sources::new(config, authority);
-    let Loaded { authentication, certificate } = sources.load(now)?;
-    let site = Site {
-        directory,
-        external_hostname: config.serving.external_hostname.clone(),
-        trust: certificate.authority,
-        administrator,
-        _lock: lock,
-    };
+    let kubeconfig = AdminKubeconfig::new(&directory, &config.serving);
+    let sources = Sources::new(config, authority, kubeconfig.clone());
+    let Loaded { authentication, certificate, administrator } = sources.load(now)?;
+    let site = Site { directory, kubeconfig, trust: certificate.authority, administrator, _lock: lock };
     Ok(Prepared { authentication, tokens, continue_key, tls: certificate.tls, sources, site })
 }
 
@@ -163,10 +160,8 @@ impl Site {
     }
 
     fn introduce(&self, address: SocketAddr) -> Result<String, StartError> {
-        let url = url(address, self.external_hostname.as_deref());
-        let kubeconfig = self.directory.join("admin.kubeconfig");
-        kubeconfig::write(&kubeconfig, &url, self.trust.as_deref(), &self.administrator)?;
-        let kubeconfig = shell_word(&kubeconfig);
+        self.kubeconfig.write(address, self.trust.as_deref(), &self.administrator)?;
+        let (url, kubeconfig) = (self.kubeconfig.url(address), shell_word(self.kubeconfig.path()));
         Ok(format!("Listening on {url}\nTry:\n  export KUBECONFIG={kubeconfig}\n  kubectl get namespaces\n"))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{
     ffi::OsStr,
+    fs,
     io::{self, Write},
     path::{Path, PathBuf},
     process::ExitCode,
@@ -14,10 +15,10 @@ use crate::{
     bootstrap::{
         self,
         logging::{self, LostLines},
-        signals,
+        service_manager, signals,
     },
     config::{self, Config, DataDir, Invocation, LogFormat, Task},
-    server::Server,
+    server::{Imported, Server, manifests},
     start_error::StartError,
 };
 
@@ -44,6 +45,7 @@ pub fn run(vocabularies: &[&'static Vocabulary], complete: impl FnOnce(Server) -
             Ok(())
         }
         Ok(Invocation::Perform(task)) => bootstrap::perform(&task),
+        Ok(Invocation::Import(config, file)) => import(*config, &file, complete),
         Ok(Invocation::Serve(config)) if config.storage.self_check => {
             bootstrap::perform(&Task::Check(DataDir { data_dir: config.storage.data_dir }))
         }
@@ -83,11 +85,42 @@ fn serve(
     let patience = serving.shutdown_delay + serving.shutdown_grace_period + CLOSING_TIME;
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| StartError::Runtime(format!("cannot start threads: {error}")))?;
-    let server = complete(Server::builder(config)).count_lost_lines(lost_lines);
+    let mut server = complete(Server::builder(config)).count_lost_lines(lost_lines);
+    if let Some(socket) = service_manager::socket()? {
+        server = server.socket(socket);
+    }
     let outcome = runtime.block_on(signals::run_until_told(|stopping| server.run(stopping), patience));
     // Tasks may hang where the shutdown was cut short. They end with the process.
     runtime.shutdown_background();
     outcome
+}
+
+/// Creates the objects of a file, and prints what came of it.
+fn import(config: Config, file: &Path, complete: impl FnOnce(Server) -> Server) -> Result<(), StartError> {
+    let text =
+        if file == Path::new("-") { io::read_to_string(io::stdin()) } else { fs::read_to_string(file) };
+    let unreadable =
+        |error| StartError::configuration(file.display(), format_args!("cannot read it: {error}"));
+    let manifests = manifests(&text.map_err(unreadable)?);
+    let manifests = manifests.map_err(|problem| StartError::configuration(file.display(), problem))?;
+    let runtime = tokio::runtime::Runtime::new()
+        .map_err(|error| StartError::Runtime(format!("cannot start threads: {error}")))?;
+    let imported = runtime.block_on(complete(Server::builder(config)).import(manifests))?;
+    let Imported { created, existing, without_owner, refused } = imported;
+    let mut text = format!("{created} objects are created\n");
+    for (what, objects) in [
+        ("there already", &existing),
+        ("without an owner that is not here", &without_owner),
+        ("refused", &refused),
+    ] {
+        text.extend(objects.iter().map(|object| format!("{what}: {object}\n")));
+    }
+    // A closed pipe is no error: the exit code says the same.
+    let _ = io::stdout().write_all(text.as_bytes());
+    if refused.is_empty() {
+        return Ok(());
+    }
+    Err(StartError::Runtime(format!("{} objects are refused", refused.len())))
 }
 
 fn program_name() -> String {

@@ -1,29 +1,37 @@
 //! The command line, in two steps: flags as they are typed, then a [`Config`] in which everything is checked.
 //!
-//! Each subject has a file with its flags and its configuration. Mistakes that show without opening a file
-//! are refused here. Files are read by the parts that need them, before anything listens.
+//! Each subject has a file with its flags and its configuration. [`command`] puts the flags and the
+//! subcommands together; help, `--config`, shell completions and the manual page are made of it. Mistakes
+//! that show without opening a file are refused here. Other files than that of `--config` are read by the
+//! parts that need them, before anything listens.
 
-use std::ffi::OsString;
+use std::{ffi::OsString, path::PathBuf};
 
 use clap::{
-    Args, Command, CommandFactory, FromArgMatches, Parser,
-    builder::PossibleValuesParser,
-    error::{ContextKind, ContextValue, ErrorKind},
+    Arg, ArgMatches, Args, Command, CommandFactory, FromArgMatches, Parser, builder::PossibleValuesParser,
+    error::ErrorKind, value_parser,
 };
 use orch_auth::{authentication::AuthenticationConfig, authorization::AuthorizationConfig};
 use orch_kinds::{NodePorts, ServiceNetwork};
 use orch_registry::{admission::AdmissionConfig, feature_gates::FeatureGates};
 use orch_runtime::vocabulary::Vocabulary;
 
+use self::{
+    flag_file::{CONFIG, FlagFile},
+    usage::one_line,
+};
 use crate::{enablement::Enablement, start_error::StartError};
 
 mod audit;
 mod authentication;
 mod authorization;
+mod boolean;
 mod client_limits;
 mod duration;
+mod flag_file;
 mod in_flight;
 mod logging;
+mod manual;
 mod observation;
 mod oidc;
 mod proxy;
@@ -32,6 +40,7 @@ mod size;
 mod storage;
 mod task;
 mod token_webhook;
+mod usage;
 
 pub use audit::AuditConfig;
 pub use client_limits::ClientLimits;
@@ -82,9 +91,11 @@ pub struct Config {
 pub enum Invocation {
     /// To serve.
     Serve(Box<Config>),
+    /// To create the objects of a file of manifests, or of stdin where the file is `-`.
+    Import(Box<Config>, PathBuf),
     /// To do something else.
     Perform(Task),
-    /// To show this text (help, version) and nothing else.
+    /// To show this text (help, version, a manual page ...) and nothing else.
     Show(String),
 }
 
@@ -95,28 +106,60 @@ pub fn parse(
     vocabularies: &[&'static Vocabulary],
 ) -> Result<Invocation, StartError> {
     let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
-    let parsed = match task::parse(&arguments) {
-        Some(task) => task.map(Invocation::Perform),
-        None => return serve(arguments, vocabularies),
+    let mut command = command(vocabularies);
+    let matches = match command.try_get_matches_from_mut(&arguments) {
+        Ok(matches) => matches,
+        Err(error) => return show(&error),
     };
-    parsed.or_else(|error| show(&error))
+    match matches.subcommand() {
+        None => {
+            let config = read_flags(command, arguments, &matches, vocabularies)?;
+            Ok(Invocation::Serve(Box::new(config)))
+        }
+        Some((IMPORT, matches)) => {
+            let file = matches.get_one::<PathBuf>(MANIFESTS).expect("the argument is required").clone();
+            // The subcommand stands in place of the program.
+            let arguments = arguments.into_iter().skip(1).collect();
+            let config = read_flags(import(vocabularies), arguments, matches, vocabularies)?;
+            Ok(Invocation::Import(Box::new(config), file))
+        }
+        Some((name, matches)) => match manual::text(name, matches, command) {
+            Some(text) => Ok(Invocation::Show(text)),
+            None => task::read(name, matches).map(Invocation::Perform).or_else(|error| show(&error)),
+        },
+    }
 }
 
-/// Reads the command line of a server.
-fn serve(arguments: Vec<OsString>, vocabularies: &[&'static Vocabulary]) -> Result<Invocation, StartError> {
-    let matches = command(vocabularies).try_get_matches_from(arguments);
-    match matches.and_then(|matches| Flags::from_arg_matches(&matches)) {
-        Ok(flags) => Ok(Invocation::Serve(Box::new(flags.check(vocabularies)?))),
-        Err(error) => show(&error),
-    }
+/// The configuration of a command line, of which `matches` was read, and of the file that it names.
+fn read_flags(
+    mut command: Command,
+    arguments: Vec<OsString>,
+    matches: &ArgMatches,
+    vocabularies: &[&'static Vocabulary],
+) -> Result<Config, StartError> {
+    let Some(path) = matches.get_one::<PathBuf>(CONFIG) else {
+        return check(matches, vocabularies);
+    };
+    let file = FlagFile::read(path, &flags(vocabularies))?;
+    let matches = command.try_get_matches_from_mut(file.complete(arguments, matches));
+    let matches = matches.map_err(|error| usage(&error))?;
+    check(&matches, vocabularies).map_err(|error| file.locate(error))
+}
+
+fn check(matches: &ArgMatches, vocabularies: &[&'static Vocabulary]) -> Result<Config, StartError> {
+    Flags::from_arg_matches(matches).map_err(|error| usage(&error))?.check(vocabularies)
 }
 
 /// What the parser did not read: a question, or a mistake.
 fn show(error: &clap::Error) -> Result<Invocation, StartError> {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Invocation::Show(error.to_string())),
-        _ => Err(StartError::Usage(one_line(error))),
+        _ => Err(usage(error)),
     }
+}
+
+fn usage(error: &clap::Error) -> StartError {
+    StartError::Usage(format!("{}; --help lists all flags", one_line(error)))
 }
 
 /// A declarative API server: resources described in schema files, served with watch, patch and discovery.
@@ -220,30 +263,61 @@ impl Flags {
     }
 }
 
+/// The subcommand that creates objects of manifests, and its argument.
+const IMPORT: &str = "import";
+const MANIFESTS: &str = "manifests";
+
+/// Every flag and every subcommand.
 fn command(vocabularies: &[&'static Vocabulary]) -> Command {
-    Flags::command().after_help(task::listing()).mut_arg("vocabulary", |flag| {
-        flag.required(false)
-            .default_value(vocabularies.first().map(|vocabulary| vocabulary.name))
-            .value_parser(PossibleValuesParser::new(vocabularies.iter().map(|vocabulary| vocabulary.name)))
-    })
+    let others = task::names().chain([IMPORT]);
+    flags(vocabularies)
+        .subcommands(task::commands())
+        .subcommand(import(vocabularies))
+        .subcommands(manual::commands(others))
+        .disable_help_subcommand(true)
+        .args_conflicts_with_subcommands(true)
 }
 
-/// The parser's message in one line: what is wrong, what may be meant, where help is.
-fn one_line(error: &clap::Error) -> String {
-    let rendered = error.to_string();
-    let problem = rendered.lines().next().unwrap_or_default();
-    let problem = problem.strip_prefix("error: ").unwrap_or(problem);
-    let list = |kind: ContextKind| match error.get(kind) {
-        Some(ContextValue::Strings(values)) if !values.is_empty() => Some(values.join(", ")),
-        Some(ContextValue::String(value)) => Some(value.clone()),
-        _ => None,
-    };
-    let remedy = [
-        list(ContextKind::SuggestedArg).map(|flag| format!(" (did you mean {flag}?)")),
-        list(ContextKind::ValidValue).map(|values| format!(" (one of: {values})")),
-    ];
-    let remedy: String = remedy.into_iter().flatten().collect();
-    format!("{problem}{remedy}; --help lists all flags")
+/// Every flag of a server.
+fn flags(vocabularies: &[&'static Vocabulary]) -> Command {
+    complete(Flags::command(), vocabularies)
+}
+
+fn import(vocabularies: &[&'static Vocabulary]) -> Command {
+    let about = "Creates the objects of a file of manifests (- for stdin)";
+    let details = "in the data directory of a server that does not run, with all checks of a create. The flags \
+                   are those of the server. The file is YAML or JSON, such as `export` writes. Owner references \
+                   are made anew by the names of the owners, and owners are created first. Objects that are \
+                   there already stay as they are. Exit code 0 where every object is there now, 1 where some \
+                   are refused, 2 where nothing was done";
+    let manifests = Arg::new(MANIFESTS)
+        .value_name("FILE")
+        .required(true)
+        .value_parser(value_parser!(PathBuf))
+        .help("The manifests; - is stdin");
+    complete(Flags::augment_args(Command::new(IMPORT)), vocabularies)
+        .about(about)
+        .long_about(format!("{about}: {details}"))
+        .arg(manifests)
+}
+
+/// Completes the definition of the flags of a server.
+fn complete(command: Command, vocabularies: &[&'static Vocabulary]) -> Command {
+    let names = vocabularies.iter().map(|vocabulary| vocabulary.name);
+    let config = Arg::new(CONFIG)
+        .long(CONFIG)
+        .value_name("FILE")
+        .value_parser(value_parser!(PathBuf))
+        .help_heading("Configuration")
+        .help(
+            "A file with flags, in YAML: the name of a flag without its dashes, a colon and the value, or a \
+             list of values. Flags on the command line count instead of those of the file",
+        );
+    command.arg(config).mut_args(boolean::complete).mut_arg("vocabulary", |flag| {
+        flag.required(false)
+            .default_value(vocabularies.first().map(|vocabulary| vocabulary.name))
+            .value_parser(PossibleValuesParser::new(names))
+    })
 }
 
 #[cfg(test)]

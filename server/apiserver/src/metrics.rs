@@ -367,12 +367,12 @@ impl Metrics {
         register(&self.0.registry, AuditMetrics::new(counters));
     }
 
-    /// Publishes a counter that others count.
+    /// Publishes a metric that others keep.
     ///
     /// # Panics
     /// If there is a metric of that name already.
-    pub fn show(&self, counter: IntCounter) {
-        register(&self.0.registry, counter);
+    pub fn show(&self, metric: impl Collector + 'static) {
+        register(&self.0.registry, metric);
     }
 
     /// Publishes what the store finds in its data.

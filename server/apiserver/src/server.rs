@@ -7,7 +7,7 @@
 //! Length: what a server is put together of stands in one place, in the order in which it is made.
 
 use std::{
-    net::SocketAddr,
+    net::{SocketAddr, TcpListener},
     pin::Pin,
     sync::{Arc, atomic::AtomicBool},
     time::{Duration, SystemTime},
@@ -65,7 +65,12 @@ use crate::{
     app::App,
     authenticators::{Asking, FollowedFile},
     authorizers,
-    bootstrap::{self, Prepared, Site, logging::LostLines, open_files},
+    bootstrap::{
+        self, Prepared, Site,
+        logging::LostLines,
+        open_files,
+        service_manager::{self, READY},
+    },
     config::{Config, InFlightLimits},
     documents::{
         self, Documents,
@@ -91,6 +96,10 @@ use crate::{
     watch_review,
 };
 
+mod import;
+
+pub use import::{Imported, manifests};
+
 /// How long the first requests wait for controllers.
 const CONTROLLER_PATIENCE: Duration = Duration::from_secs(2);
 
@@ -111,6 +120,7 @@ pub struct Server {
     controllers: Vec<Box<dyn AnyController>>,
     authorizers: Vec<Box<dyn Authorizer>>,
     router: Router,
+    socket: Option<TcpListener>,
     lost_lines: Option<LostLines>,
 }
 
@@ -147,6 +157,7 @@ impl Server {
             controllers: Vec::new(),
             authorizers: Vec::new(),
             router: Router::new(),
+            socket: None,
             lost_lines: None,
         }
     }
@@ -209,6 +220,13 @@ impl Server {
         self
     }
 
+    /// Answers clients of this socket, which listens already, instead of binding the configured address.
+    #[must_use]
+    pub fn socket(mut self, socket: TcpListener) -> Self {
+        self.socket = Some(socket);
+        self
+    }
+
     /// Shows how many lines of the log were lost.
     pub(crate) fn count_lost_lines(mut self, lost: LostLines) -> Self {
         self.lost_lines = Some(lost);
@@ -243,10 +261,7 @@ impl Server {
         let tracer = tracer.map(|file| Tracer::of_file(file, self.config.vocabulary)).transpose()?;
         open_files::raise_limit();
         // First of all, so that a server whose port is in use leaves nothing behind.
-        let serving = &self.config.serving;
-        let max_connections = open_files::affordable_connections(serving.max_connections);
-        let listener = serving.listener(max_connections);
-        let listener = Listener::bind(listener).await.map_err(|error| cannot_listen(&error))?;
+        let listener = self.listen().await.map_err(|error| cannot_listen(&error))?;
         let own_service =
             OwnService::new(&self.config.kinds.service_network, listener.local_address().port());
         let controllers = self.runner(own_service.clone())?;
@@ -266,8 +281,10 @@ impl Server {
         let issuer = self.issuer_documents(&tokens, listener.local_address());
         self.add_product_operations(&access, Arc::clone(&tokens));
         let authentication = Arc::clone(&access.authentication);
+        let certificate_ends = sources.certificate_ends();
+        let (address, shown) = (listener.local_address(), Arc::clone(&tls));
         let following =
-            bootstrap::follow(sources, authentication, lasting, Arc::clone(&tls), stopping.clone())?;
+            bootstrap::follow(sources, address, authentication, lasting, shown, stopping.clone())?;
 
         let gates = self.config.feature_gates.clone();
         let clock = Arc::new(SystemClock);
@@ -280,6 +297,7 @@ impl Server {
         if let Some(lost) = &self.lost_lines {
             metrics.show(lost.counter());
         }
+        metrics.show(certificate_ends);
         let following = self.following(following, followed, modes, &metrics, &stopping);
         core.measure(metrics.meter());
         metrics.show_gates(&core.gates().listed(&self.tables));
@@ -300,6 +318,19 @@ impl Server {
             tokio::join!(following, watches);
         });
         Ok(Running { app, site, listener, tls, controllers, following, informers, shutdown, told, stop })
+    }
+
+    /// Binds the configured address, or takes the socket that there is, whose address counts from here on.
+    async fn listen(&mut self) -> Result<Listener, ListenError> {
+        let serving = &mut self.config.serving;
+        let max_connections = open_files::affordable_connections(serving.max_connections);
+        let Some(socket) = self.socket.take() else {
+            return Listener::bind(serving.listener(max_connections)).await;
+        };
+        if let Ok(address) = socket.local_addr() {
+            serving.address = address;
+        }
+        Listener::adopt(serving.listener(max_connections), socket)
     }
 
     /// How the server is shared out among requests.
@@ -520,6 +551,7 @@ impl Running {
             let app = Arc::clone(&app);
             move |request, connection| layers::handle(Arc::clone(&app), connection, request)
         };
+        service_manager::tell(READY);
         listener.serve(tls, Peer::new, handler, stopping).await;
         while tasks.join_next().await.is_some() {}
         if let Some(audit) = &app.audit {

@@ -23,7 +23,7 @@ const OF_THE_SCRAPER: &[&str] = &["up"];
 
 /// Words of the query language.
 const WORDS: &[&str] =
-    &["absent", "and", "by", "histogram_quantile", "increase", "or", "rate", "sum", "topk", "unless"];
+    &["absent", "and", "by", "histogram_quantile", "increase", "or", "rate", "sum", "time", "topk", "unless"];
 
 #[test]
 fn every_metric_that_is_shown_exists() {

@@ -1,6 +1,9 @@
 //! The administrator's kubeconfig: one file with everything that a client needs.
 
-use std::path::Path;
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
@@ -8,13 +11,54 @@ use crate::{
     bootstrap::{
         files::{self, PRIVATE},
         pki::Identity,
+        serving::url,
     },
+    config::ServingConfig,
     start_error::StartError,
 };
 
-/// Writes the file, unless it has the same content. Without an `authority` (PEM) clients trust the
-/// authorities of their system.
-pub fn write(
+/// Where the file is, and by which name clients reach the server.
+#[derive(Clone)]
+pub struct AdminKubeconfig {
+    path: PathBuf,
+    external_hostname: Option<String>,
+}
+
+impl AdminKubeconfig {
+    /// The file of a data directory.
+    pub fn new(directory: &Path, serving: &ServingConfig) -> Self {
+        let external_hostname = serving.external_hostname.clone();
+        Self { path: kubeconfig_in(directory), external_hostname }
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The URL by which clients reach a server that listens on `address`.
+    pub fn url(&self, address: SocketAddr) -> String {
+        url(address, self.external_hostname.as_deref())
+    }
+
+    /// Writes the file for a server that listens on `address`, unless it has the same content. Without an
+    /// `authority` (PEM) clients trust the authorities of their system.
+    pub fn write(
+        &self,
+        address: SocketAddr,
+        authority: Option<&str>,
+        administrator: &Identity,
+    ) -> Result<(), StartError> {
+        write(&self.path, &self.url(address), authority, administrator)
+    }
+}
+
+/// The file of a data directory.
+pub fn kubeconfig_in(directory: &Path) -> PathBuf {
+    directory.join("admin.kubeconfig")
+}
+
+fn write(
     path: &Path,
     server: &str,
     authority: Option<&str>,

@@ -1,19 +1,30 @@
-//! What the program does instead of serving: it checks, repairs, copies or restores a database.
+//! What the program does instead of serving: it checks, repairs, copies or restores a database, or prints the
+//! credentials of its administrator.
 
 use std::{
     fmt::Display,
     fs::File,
-    io::{self, Write},
+    io::{self, BufWriter, Write},
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
 
 use orch_storage::{Report, StoreError};
 
 use crate::{
-    bootstrap::files,
+    bootstrap::{
+        files::{self, PRIVATE},
+        kubeconfig::kubeconfig_in,
+    },
     config::{DataDir, Task, database_in},
     start_error::StartError,
 };
+
+mod export;
+mod progress;
+
+use export::Exported;
+pub use export::strip;
 
 /// Performs a task and prints what came of it to stdout.
 ///
@@ -30,6 +41,9 @@ pub fn perform(task: &Task) -> Result<(), StartError> {
             Task::Repair(flags) => Box::pin(repair(&flags.at, flags.vocabulary.as_deref())).await,
             Task::Backup(flags) => Box::pin(backup(&flags.at, &flags.file)).await,
             Task::Restore(flags) => Box::pin(restore(&flags.at, &flags.file)).await,
+            Task::Compact(at) => Box::pin(compact(at)).await,
+            Task::Export(flags) => Box::pin(export(&flags.at, &flags.file)).await,
+            Task::Kubeconfig(at) => kubeconfig(at),
         }
     })
 }
@@ -50,7 +64,8 @@ fn existing(at: &DataDir) -> Result<PathBuf, StartError> {
 
 async fn check(at: &DataDir) -> Result<(), StartError> {
     let database = existing(at)?;
-    let report = Box::pin(orch_storage_sqlite::check(&database)).await.map_err(|error| runtime(&error))?;
+    let checking = Box::pin(orch_storage_sqlite::check(&database));
+    let report = progress::during("checking", checking).await.map_err(|error| runtime(&error))?;
     write_report(&report);
     if report.is_clean() {
         return Ok(());
@@ -68,11 +83,11 @@ async fn repair(at: &DataDir, vocabulary: Option<&str>) -> Result<(), StartError
         say(format_args!("there is nothing to repair"));
         return Ok(());
     }
-    let repaired =
-        Box::pin(orch_storage_sqlite::repair(&database, vocabulary)).await.map_err(|error| match error {
-            StoreError::NotADatabase { .. } => StartError::caused("--data-dir", &error),
-            error => runtime(&error),
-        })?;
+    let repairing = Box::pin(orch_storage_sqlite::repair(&database, vocabulary));
+    let repaired = progress::during("repairing", repairing).await.map_err(|error| match error {
+        StoreError::NotADatabase { .. } => StartError::caused("--data-dir", &error),
+        error => runtime(&error),
+    })?;
     for damaged in &repaired.damaged {
         say(format_args!("damaged: {damaged}; the object is served as a damaged one"));
     }
@@ -102,8 +117,8 @@ async fn backup(at: &DataDir, file: &Path) -> Result<(), StartError> {
     } else if copy.exists() {
         return Err(StartError::configuration(copy.display(), "is there already"));
     }
-    let copied =
-        Box::pin(orch_storage_sqlite::backup(&database, &copy)).await.map_err(|error| runtime(&error));
+    let copying = Box::pin(orch_storage_sqlite::backup(&database, &copy));
+    let copied = progress::during("copying", copying).await.map_err(|error| runtime(&error));
     if !to_stdout {
         write_report(&copied?);
         return Ok(());
@@ -129,13 +144,64 @@ async fn restore(at: &DataDir, file: &Path) -> Result<(), StartError> {
         let problem = format!("{} is there already; move it away first", database.display());
         return Err(StartError::configuration("--data-dir", problem));
     }
-    let report =
-        Box::pin(orch_storage_sqlite::restore(file, &database)).await.map_err(|error| match error {
-            StoreError::NotADatabase { .. } | StoreError::Lost { .. } => StartError::caused("FILE", &error),
-            error => runtime(&error),
-        })?;
+    let restoring = Box::pin(orch_storage_sqlite::restore(file, &database));
+    let report = progress::during("restoring", restoring).await.map_err(|error| match error {
+        StoreError::NotADatabase { .. } | StoreError::Lost { .. } => StartError::caused("FILE", &error),
+        error => runtime(&error),
+    })?;
     write_report(&report);
     Ok(())
+}
+
+async fn compact(at: &DataDir) -> Result<(), StartError> {
+    let database = existing(at)?;
+    let _lock = files::lock(&at.data_dir)?;
+    let size = || database.metadata().map_or(0, |file| file.len());
+    let before = size();
+    let compacted = Box::pin(orch_storage_sqlite::compact(&database));
+    let report = progress::during("compacting", compacted).await.map_err(|error| runtime(&error))?;
+    write_report(&report);
+    say(format_args!("{} has {} bytes now, {before} before", database.display(), size()));
+    Ok(())
+}
+
+async fn export(at: &DataDir, file: &Path) -> Result<(), StartError> {
+    let database = existing(at)?;
+    let cannot_write = |error: io::Error| StartError::Runtime(format!("cannot write the manifests: {error}"));
+    let exported = if file == Path::new("-") {
+        let objects = export::newest(&database).await.map_err(|error| runtime(&error))?;
+        export::write(objects, &mut BufWriter::new(io::stdout().lock()))
+    } else {
+        // Objects include secrets.
+        let out = File::options().write(true).create_new(true).mode(PRIVATE).open(file);
+        let out = out.map_err(|error| StartError::configuration(file.display(), error))?;
+        let objects = export::newest(&database);
+        let objects = progress::during("exporting", objects).await.map_err(|error| runtime(&error))?;
+        let mut out = BufWriter::new(out);
+        export::write(objects, &mut out).and_then(|exported| out.get_ref().sync_all().map(|()| exported))
+    };
+    let Exported { objects, damaged, going } = exported.map_err(cannot_write)?;
+    // Beside manifests on stdout.
+    let mut told = format!("{objects} objects are exported\n");
+    for (what, keys) in [("left out, it is being deleted", &going), ("damaged, it cannot be read", &damaged)]
+    {
+        told.extend(keys.iter().map(|key| format!("{what}: {key}\n")));
+    }
+    let _ = io::stderr().write_all(told.as_bytes());
+    if damaged.is_empty() {
+        return Ok(());
+    }
+    Err(StartError::Runtime(format!("{} objects cannot be read", damaged.len())))
+}
+
+fn kubeconfig(DataDir { data_dir }: &DataDir) -> Result<(), StartError> {
+    let file = kubeconfig_in(data_dir);
+    match files::read(&file)? {
+        Some(text) => io::stdout()
+            .write_all(text.as_bytes())
+            .map_err(|error| StartError::Runtime(format!("cannot write the kubeconfig: {error}"))),
+        None => Err(StartError::configuration("--data-dir", format_args!("there is no {}", file.display()))),
+    }
 }
 
 /// Prints what a check found.

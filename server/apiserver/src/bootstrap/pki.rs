@@ -33,7 +33,7 @@ const DAY: Duration = Duration::from_hours(24);
 const AUTHORITY_LIFE: Duration = Duration::from_hours(24 * 3650);
 const CERTIFICATE_LIFE: Duration = Duration::from_hours(24 * 365);
 /// A certificate that ends sooner than this is replaced.
-const RENEWAL: Duration = Duration::from_hours(24 * 30);
+pub const RENEWAL: Duration = Duration::from_hours(24 * 30);
 
 /// Whose certificate it is, and how it is checked.
 #[derive(Clone, Copy)]

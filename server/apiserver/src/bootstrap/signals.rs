@@ -12,7 +12,10 @@ use tokio::{
     time::{Instant, sleep_until, timeout_at},
 };
 
-use crate::start_error::StartError;
+use crate::{
+    bootstrap::service_manager::{self, STOPPING},
+    start_error::StartError,
+};
 
 /// What comes so soon after the first signal is the same wish: a terminal tells all processes of a group, and
 /// a parent may pass its signal on.
@@ -113,6 +116,7 @@ where
             wish = wish => match wish {
                 Wish::Stop(signal) => {
                     tracing::info!(signal, "stopping; a second signal stops at once");
+                    service_manager::tell(STOPPING);
                     stop.send_replace(true);
                 }
                 Wish::StopNow => return Err(StartError::Interrupted),

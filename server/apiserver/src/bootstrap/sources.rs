@@ -1,6 +1,9 @@
-//! The files with credentials and certificates: read at start, and again when they change.
+//! The files with credentials and certificates: read at start, and again when they change. What the server's
+//! own authority has issued is made anew before it ends.
 
 use std::{
+    fs,
+    net::SocketAddr,
     path::Path,
     sync::Arc,
     time::{Duration, SystemTime},
@@ -12,14 +15,21 @@ use orch_auth::{
     error::AuthError,
 };
 use orch_runtime::vocabulary::Vocabulary;
+use prometheus::GaugeVec;
 use rustls::ServerConfig;
 use tokio::{
     signal::unix::{SignalKind, signal},
     sync::watch,
+    time::Instant,
 };
 
 use crate::{
-    bootstrap::{pki::Authority, serving::ServingCertificate},
+    bootstrap::{
+        certificate_ends::{CertificateEnds, End, first_end},
+        kubeconfig::AdminKubeconfig,
+        pki::{Authority, Identity, RENEWAL},
+        serving::ServingCertificate,
+    },
     config::{Config, ServingConfig},
     start_error::StartError,
 };
@@ -27,12 +37,24 @@ use crate::{
 /// How often the files are looked at.
 const PERIOD: Duration = Duration::from_mins(1);
 
+/// How often the log says that a certificate ends soon.
+const DAY: Duration = Duration::from_hours(24);
+
+/// What certificates are for, as the metric and the log call them.
+const SERVING: &str = "serving";
+const ADMINISTRATOR: &str = "admin";
+const AUTHORITY: &str = "ca";
+const CLIENT_AUTHORITIES: &str = "client-ca";
+const PROXY_AUTHORITIES: &str = "requestheader-client-ca";
+
 /// The configuration of what can be read again while the server runs.
 pub struct Sources {
     serving: ServingConfig,
     authentication: AuthenticationConfig,
     vocabulary: &'static Vocabulary,
     authority: Authority,
+    kubeconfig: AdminKubeconfig,
+    ends: CertificateEnds,
 }
 
 /// What was read from the files.
@@ -41,6 +63,8 @@ pub struct Loaded {
     pub authentication: Authentication,
     /// What the server shows to clients.
     pub certificate: ServingCertificate,
+    /// What the administrator shows to the server.
+    pub administrator: Identity,
 }
 
 /// The time of the last change and the length of each file.
@@ -48,14 +72,26 @@ type Stamps = Vec<Option<(SystemTime, u64)>>;
 
 impl Sources {
     /// The files that the configuration names, and the server's own authority, which issues the
-    /// administrator's client certificate.
-    pub fn new(config: &Config, authority: Authority) -> Self {
+    /// administrator's client certificate, which goes into `kubeconfig`.
+    pub fn new(config: &Config, authority: Authority, kubeconfig: AdminKubeconfig) -> Self {
         let mut authentication = config.authentication.clone();
         authentication.client_ca_files.push(authority.file());
-        Sources { serving: config.serving.clone(), authentication, vocabulary: config.vocabulary, authority }
+        Sources {
+            serving: config.serving.clone(),
+            authentication,
+            vocabulary: config.vocabulary,
+            authority,
+            kubeconfig,
+            ends: CertificateEnds::new(),
+        }
     }
 
-    /// Reads them.
+    /// The metric of when certificates end; it is filled in by [`follow`].
+    pub fn certificate_ends(&self) -> GaugeVec {
+        self.ends.gauge()
+    }
+
+    /// Reads them, and makes what is missing or ends soon of what the server issues itself.
     pub fn load(&self, now: SystemTime) -> Result<Loaded, StartError> {
         let certificate = ServingCertificate::load(&self.serving, &self.authority, now)?;
         let token_file = self.authentication.token_file.as_ref();
@@ -73,7 +109,38 @@ impl Sources {
             };
             StartError::caused(flag, &error)
         })?;
-        Ok(Loaded { authentication, certificate })
+        let administrator = self.authority.administrator(now)?;
+        Ok(Loaded { authentication, certificate, administrator })
+    }
+
+    /// When the certificates end that are in the files now.
+    fn ends(&self) -> Vec<End> {
+        let directory = self.authority.directory();
+        let own = self.authority.file();
+        let generated = directory.join("serving.crt");
+        let serving = self.serving.tls_files.as_ref().map_or(&generated, |files| &files.certificate);
+        let administrator = directory.join("admin.crt");
+        let authorities = self.authentication.client_ca_files.iter().filter(|file| **file != own);
+        let proxy = self.authentication.proxy.iter().map(|proxy| &proxy.ca_file);
+        let files = [(SERVING, serving), (ADMINISTRATOR, &administrator), (AUTHORITY, &own)].into_iter();
+        let files = files.chain(authorities.map(|file| (CLIENT_AUTHORITIES, file)));
+        let files = files.chain(proxy.map(|file| (PROXY_AUTHORITIES, file)));
+        let end = |(certificate, file)| {
+            let time = first_end(&fs::read(file).ok()?)?;
+            Some(End { certificate, time })
+        };
+        files.filter_map(end).collect()
+    }
+
+    /// From when on the server makes certificates anew; nothing where none of its own ends before its
+    /// authority, which is replaced at a start only.
+    fn renewal(&self, ends: &[End]) -> Option<SystemTime> {
+        let of = |name: &str| ends.iter().find(|end| end.certificate == name).map(|end| end.time);
+        let authority = of(AUTHORITY)?;
+        let serving = of(SERVING).filter(|_| self.serving.tls_files.is_none());
+        let own = serving.into_iter().chain(of(ADMINISTRATOR)).filter(|end| *end < authority);
+        // One that ends exactly then is not replaced yet.
+        own.min().map(|end| end - RENEWAL + Duration::from_secs(1))
     }
 
     fn stamps(&self) -> Stamps {
@@ -86,18 +153,20 @@ impl Sources {
 }
 
 fn stamp(file: &Path) -> Option<(SystemTime, u64)> {
-    let known = std::fs::metadata(file).ok()?;
+    let known = fs::metadata(file).ok()?;
     Some((known.modified().ok()?, known.len()))
 }
 
-/// Reads the files again at SIGHUP, and within a minute after one of them has changed, until the server
-/// stops. What is `lasting` has no files here and stays as it is. Where a file has errors, what was
-/// read before stays in force, and the error is logged.
+/// Reads the files again at SIGHUP, within a minute after one of them has changed, and when certificates of
+/// the server's own authority are to be made anew, until the server stops. The administrator's kubeconfig
+/// follows, for a server that listens on `address`. What is `lasting` has no files here and stays as it is.
+/// Where a file has errors, what was read before stays in force, and the error is logged.
 ///
 /// # Errors
 /// Where the signal cannot be listened to.
 pub fn follow(
     sources: Sources,
+    address: SocketAddr,
     authentication: Arc<ArcSwap<Authentication>>,
     lasting: Lasting,
     tls: Arc<ArcSwap<ServerConfig>>,
@@ -105,30 +174,43 @@ pub fn follow(
 ) -> Result<impl Future<Output = ()> + Send, StartError> {
     let mut hangup = signal(SignalKind::hangup())
         .map_err(|error| StartError::Runtime(format!("cannot listen to signals: {error}")))?;
+    let mut ends = sources.ends();
+    sources.ends.tell(&ends, SystemTime::now());
     Ok(async move {
-        let mut seen = sources.stamps();
+        let (mut seen, mut told) = (sources.stamps(), Instant::now());
+        let load = |now| {
+            let loaded = sources.load(now)?;
+            let trust = loaded.certificate.authority.as_deref();
+            sources.kubeconfig.write(address, trust, &loaded.administrator)?;
+            Ok::<_, StartError>(loaded)
+        };
         loop {
-            let told = tokio::select! {
+            let renewal = sources.renewal(&ends);
+            let left = renewal.and_then(|renewal| renewal.duration_since(SystemTime::now()).ok());
+            let asked = tokio::select! {
                 // An error means that the sender is gone, and the server with it.
                 _ = stopping.wait_for(|stopping| *stopping) => return,
                 _ = hangup.recv() => true,
-                () = tokio::time::sleep(PERIOD) => false,
+                () = tokio::time::sleep(left.unwrap_or(PERIOD).min(PERIOD)) => false,
             };
-            let stamps = sources.stamps();
-            if !told && stamps == seen {
+            let (now, stamps) = (SystemTime::now(), sources.stamps());
+            if asked || stamps != seen || renewal.is_some_and(|renewal| renewal <= now) {
+                match load(now) {
+                    Ok(loaded) => {
+                        authentication.store(Arc::new(loaded.authentication.with(&lasting)));
+                        tls.store(loaded.certificate.tls);
+                        tracing::info!("certificates and tokens are read again");
+                    }
+                    Err(error) => {
+                        tracing::error!(%error, "certificates and tokens stay as they were read before");
+                    }
+                }
+                (seen, ends) = (stamps, sources.ends());
+            } else if told.elapsed() < DAY {
                 continue;
             }
-            seen = stamps;
-            match sources.load(SystemTime::now()) {
-                Ok(loaded) => {
-                    authentication.store(Arc::new(loaded.authentication.with(&lasting)));
-                    tls.store(loaded.certificate.tls);
-                    tracing::info!("certificates and tokens are read again");
-                }
-                Err(error) => {
-                    tracing::error!(%error, "certificates and tokens stay as they were read before");
-                }
-            }
+            sources.ends.tell(&ends, now);
+            told = Instant::now();
         }
     })
 }

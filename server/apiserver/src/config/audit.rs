@@ -3,7 +3,8 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{
-    ArgAction, Args, ValueEnum,
+    ArgAction::Set,
+    Args, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use orch_audit::backend::{
@@ -13,7 +14,7 @@ use orch_audit::backend::{
 };
 use orch_runtime::vocabulary::Vocabulary;
 
-use super::{authentication::boolean, duration::positive};
+use super::{boolean::BOOL, duration::positive};
 use crate::start_error::StartError;
 
 /// A file that is not given a size has that of the reference, in megabytes.
@@ -59,17 +60,7 @@ pub struct AuditFlags {
     #[arg(long, value_name = "MEGABYTES", default_value_t = 0)]
     audit_log_maxsize: u64,
     /// Whether older log files are compressed with gzip.
-    #[arg(
-        long,
-        value_name = "BOOL",
-        action = ArgAction::Set,
-        num_args = 0..=1,
-        require_equals = true,
-        default_value_t = false,
-        default_missing_value = "true",
-        value_parser = boolean(),
-        hide_possible_values = true,
-    )]
+    #[arg(long, value_name = BOOL, action = Set, default_value_t = false)]
     audit_log_compress: bool,
     /// How many events may wait to be written; further ones are lost and counted.
     #[arg(long, value_name = "N", default_value_t = 10_000)]
@@ -79,17 +70,7 @@ pub struct AuditFlags {
     audit_log_batch_max_size: usize,
     /// Whether events that are larger than --audit-log-truncate-max-event-size are recorded without their
     /// objects.
-    #[arg(
-        long,
-        value_name = "BOOL",
-        action = ArgAction::Set,
-        num_args = 0..=1,
-        require_equals = true,
-        default_value_t = false,
-        default_missing_value = "true",
-        value_parser = boolean(),
-        hide_possible_values = true,
-    )]
+    #[arg(long, value_name = BOOL, action = Set, default_value_t = false)]
     audit_log_truncate_enabled: bool,
     /// The bytes that an event in the log may have.
     #[arg(long, value_name = "BYTES", default_value_t = 102_400)]
@@ -116,17 +97,7 @@ pub struct AuditFlags {
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = positive)]
     audit_webhook_batch_max_wait: Duration,
     /// Whether there is a bound on how often lists are sent.
-    #[arg(
-        long,
-        value_name = "BOOL",
-        action = ArgAction::Set,
-        num_args = 0..=1,
-        require_equals = true,
-        default_value_t = true,
-        default_missing_value = "true",
-        value_parser = boolean(),
-        hide_possible_values = true,
-    )]
+    #[arg(long, value_name = BOOL, action = Set, default_value_t = true)]
     audit_webhook_batch_throttle_enable: bool,
     /// How many lists are sent in a second, on average.
     #[arg(long, value_name = "N", default_value_t = 10.0)]
@@ -136,17 +107,7 @@ pub struct AuditFlags {
     audit_webhook_batch_throttle_burst: u32,
     /// Whether events that are larger than --audit-webhook-truncate-max-event-size are sent without their
     /// objects.
-    #[arg(
-        long,
-        value_name = "BOOL",
-        action = ArgAction::Set,
-        num_args = 0..=1,
-        require_equals = true,
-        default_value_t = false,
-        default_missing_value = "true",
-        value_parser = boolean(),
-        hide_possible_values = true,
-    )]
+    #[arg(long, value_name = BOOL, action = Set, default_value_t = false)]
     audit_webhook_truncate_enabled: bool,
     /// The bytes that an event may have that is sent.
     #[arg(long, value_name = "BYTES", default_value_t = 102_400)]

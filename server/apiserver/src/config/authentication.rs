@@ -2,10 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use clap::{
-    ArgAction, Args,
-    builder::{BoolishValueParser, TypedValueParser},
-};
+use clap::{ArgAction::Set, Args};
 use orch_auth::{
     authentication::AuthenticationConfig,
     authorization::Mode,
@@ -13,7 +10,9 @@ use orch_auth::{
 };
 use orch_registry::feature_gates::{ANONYMOUS_CONDITIONS, FeatureGates, PROXY_UID};
 
-use super::{duration::positive, oidc::OidcFlags, proxy::ProxyFlags, token_webhook::TokenWebhookFlags};
+use super::{
+    boolean::BOOL, duration::positive, oidc::OidcFlags, proxy::ProxyFlags, token_webhook::TokenWebhookFlags,
+};
 use crate::start_error::StartError;
 
 /// Flags about authentication.
@@ -28,31 +27,12 @@ pub struct AuthenticationFlags {
     token_auth_file: Option<PathBuf>,
     /// Whether requests without credentials are made by the user system:anonymous instead of being refused.
     /// true, unless it is given or a mode of --authorization-mode allows everything.
-    #[arg(
-        long,
-        value_name = "BOOL",
-        action = ArgAction::Set,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        value_parser = boolean(),
-        hide_possible_values = true,
-    )]
+    #[arg(long, value_name = BOOL, action = Set)]
     anonymous_auth: Option<bool>,
     #[command(flatten)]
     proxy: ProxyFlags,
     /// Whether bootstrap tokens are accepted: each has a secret in the system namespace.
-    #[arg(
-        long,
-        value_name = "BOOL",
-        action = ArgAction::Set,
-        num_args = 0..=1,
-        require_equals = true,
-        default_value_t = false,
-        default_missing_value = "true",
-        value_parser = boolean(),
-        hide_possible_values = true,
-    )]
+    #[arg(long, value_name = BOOL, action = Set, default_value_t = false)]
     enable_bootstrap_token_auth: bool,
     /// Keys whose service account tokens are accepted besides those of the signing key: RSA or ECDSA, public
     /// keys, private keys or certificates, in PEM. May be given several times, and a file can have several
@@ -76,17 +56,7 @@ pub struct AuthenticationFlags {
     service_account_max_token_expiration: Option<Duration>,
     /// Whether tokens that pods renew by themselves live for a year, so that programs that never read the new
     /// one go on.
-    #[arg(
-        long,
-        value_name = "BOOL",
-        action = ArgAction::Set,
-        num_args = 0..=1,
-        require_equals = true,
-        default_value_t = true,
-        default_missing_value = "true",
-        value_parser = boolean(),
-        hide_possible_values = true,
-    )]
+    #[arg(long, value_name = BOOL, action = Set, default_value_t = true)]
     service_account_extend_token_expiration: bool,
     /// Audiences of tokens that this server accepts. The issuers, unless it is given.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
@@ -180,9 +150,4 @@ fn check_issuer(issuer: &str, earlier: &[String]) -> Result<(), String> {
         return Err(format!("{issuer} is given twice"));
     }
     Ok(())
-}
-
-/// Parses `true`, `false` and their usual spellings.
-pub(super) fn boolean() -> impl TypedValueParser<Value = bool> {
-    BoolishValueParser::new()
 }

@@ -1,25 +1,15 @@
 //! How many requests are answered at a time, and whether that is shared out fairly.
 
-use clap::{ArgAction, Args};
+use clap::{ArgAction::Set, Args};
 
-use crate::{config::authentication::boolean, start_error::StartError};
+use crate::{config::boolean::BOOL, start_error::StartError};
 
 /// Flags about it.
 #[derive(Debug, Args)]
 pub struct InFlightFlags {
     /// Whether requests are shared out fairly among priority levels (flow schemas). Otherwise they are first
     /// come, first served, up to the two numbers below.
-    #[arg(
-        long,
-        value_name = "BOOL",
-        action = ArgAction::Set,
-        num_args = 0..=1,
-        require_equals = true,
-        default_value_t = true,
-        default_missing_value = "true",
-        value_parser = boolean(),
-        hide_possible_values = true,
-    )]
+    #[arg(long, value_name = BOOL, action = Set, default_value_t = true)]
     enable_priority_and_fairness: bool,
     /// How many requests that only read are answered at a time, 0 for no limit; with priority and fairness,
     /// a part of the seats that the levels share.

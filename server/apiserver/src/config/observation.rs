@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args};
+use clap::{ArgAction::Set, Args};
 
-use crate::config::authentication::boolean;
+use crate::config::boolean::BOOL;
 
 /// Flags about it.
 #[derive(Debug, Args)]
@@ -13,17 +13,7 @@ pub struct ObservationFlags {
     #[arg(long, value_name = "FILE")]
     tracing_config_file: Option<PathBuf>,
     /// Whether those who may get /debug/pprof are shown what the process does and holds.
-    #[arg(
-        long,
-        value_name = "BOOL",
-        action = ArgAction::Set,
-        num_args = 0..=1,
-        require_equals = true,
-        default_value_t = true,
-        default_missing_value = "true",
-        value_parser = boolean(),
-        hide_possible_values = true,
-    )]
+    #[arg(long, value_name = BOOL, action = Set, default_value_t = true)]
     profiling: bool,
 }
 

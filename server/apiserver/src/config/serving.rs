@@ -6,11 +6,11 @@ use std::{
     time::Duration,
 };
 
-use clap::{ArgAction, Args};
+use clap::{ArgAction::Set, Args};
 use rustls_pki_types::ServerName;
 
 use crate::{
-    config::{authentication::boolean, duration, size},
+    config::{boolean::BOOL, duration, size},
     start_error::StartError,
 };
 
@@ -52,17 +52,7 @@ pub struct ServingFlags {
     shutdown_delay_duration: Duration,
     /// Whether new requests get a 429 with Retry-After after --shutdown-delay-duration, while those that
     /// have begun are answered.
-    #[arg(
-        long,
-        value_name = "BOOL",
-        action = ArgAction::Set,
-        num_args = 0..=1,
-        require_equals = true,
-        default_value_t = false,
-        default_missing_value = "true",
-        value_parser = boolean(),
-        hide_possible_values = true,
-    )]
+    #[arg(long, value_name = BOOL, action = Set, default_value_t = false)]
     shutdown_send_retry_after: bool,
     /// For how long after the start /livez does not fail because of steps of the start that are not
     /// finished.

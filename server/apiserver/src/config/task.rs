@@ -1,12 +1,8 @@
 //! What the program does instead of serving: subcommands, a row each.
 
-use std::{
-    ffi::{OsStr, OsString},
-    fmt::Write as _,
-    path::PathBuf,
-};
+use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 /// What to do instead of serving.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +15,12 @@ pub enum Task {
     Backup(FileFlags),
     /// To make a database of such a copy.
     Restore(FileFlags),
+    /// To forget the history of the database, and to make its file small.
+    Compact(DataDir),
+    /// To write the objects of the database as manifests into a file, or to stdout where the file is `-`.
+    Export(FileFlags),
+    /// To print the administrator's kubeconfig.
+    Kubeconfig(DataDir),
 }
 
 /// The directory in which the database is.
@@ -46,86 +48,104 @@ pub struct FileFlags {
     /// Where the database is.
     #[command(flatten)]
     pub at: DataDir,
-    /// The copy.
+    /// The file; - is stdout, or stdin where it is read.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 }
 
-/// A name, what it does, and how the arguments behind it are read.
+/// A name, what it does, its arguments, and how they are read.
 struct Subcommand {
     name: &'static str,
-    about: &'static str,
-    parse: fn(&Subcommand, &[OsString]) -> Result<Task, clap::Error>,
+    does: &'static str,
+    details: &'static str,
+    arguments: fn(Command) -> Command,
+    read: fn(&ArgMatches) -> Result<Task, clap::Error>,
 }
 
 static SUBCOMMANDS: &[Subcommand] = &[
     Subcommand {
         name: "check",
-        about: "Checks the database: its pages, the checksum of every row, and whether everything is there that \
-                was acknowledged. Changes nothing. Exit code 0 where all is well, 1 where it is not, 2 where \
-                there is no database",
-        parse: |this, arguments| read(this, arguments, Task::Check),
+        does: "Checks the database",
+        details: "its pages, the checksum of every row, and whether everything is there that was acknowledged. \
+                  Changes nothing. Exit code 0 where all is well, 1 where it is not, 2 where there is no \
+                  database",
+        arguments: DataDir::augment_args,
+        read: |matches| DataDir::from_arg_matches(matches).map(Task::Check),
     },
     Subcommand {
         name: "repair",
-        about: "Makes a new database of every row that can be read, names what is lost, and keeps the old files. \
-                The server must not be running",
-        parse: |this, arguments| read(this, arguments, Task::Repair),
+        does: "Makes a new database of every row that can be read",
+        details: "names what is lost, and keeps the old files. The server must not be running. Exit code 0 \
+                  where there is a sound database now, 1 where there is not, 2 where nothing was done",
+        arguments: RepairFlags::augment_args,
+        read: |matches| RepairFlags::from_arg_matches(matches).map(Task::Repair),
     },
     Subcommand {
         name: "backup",
-        about: "Copies the database into a new file (- for stdout), as it is at one moment, and checks the copy. \
-                The server may be running",
-        parse: |this, arguments| read(this, arguments, Task::Backup),
+        does: "Copies the database into a new file (- for stdout)",
+        details: "as it is at one moment, and checks the copy. The server may be running. Exit code 0 where \
+                  there is a sound copy now, 1 where there is not, 2 where nothing was done",
+        arguments: FileFlags::augment_args,
+        read: |matches| FileFlags::from_arg_matches(matches).map(Task::Backup),
     },
     Subcommand {
         name: "restore",
-        about: "Makes the database of a copy. The server must not be running, and there must be no database yet. \
-                Clients get a new history: no version comes twice",
-        parse: |this, arguments| read(this, arguments, Task::Restore),
+        does: "Makes the database of a copy",
+        details: "of the server, which must not be running; there must be no database yet. Clients get a new \
+                  history: no version comes twice. Exit code 0 where there is a database now, 1 where there \
+                  is not, 2 where nothing was done",
+        arguments: FileFlags::augment_args,
+        read: |matches| FileFlags::from_arg_matches(matches).map(Task::Restore),
+    },
+    Subcommand {
+        name: "compact",
+        does: "Forgets the history of the database and makes its file small",
+        details: "objects and their versions stay, and clients that know earlier versions list again. The server \
+                  must not be running; a running one forgets by itself what is older than \
+                  --history-retention. Exit code 0 where it is done, 1 where it is not, 2 where there is no \
+                  database",
+        arguments: DataDir::augment_args,
+        read: |matches| DataDir::from_arg_matches(matches).map(Task::Compact),
+    },
+    Subcommand {
+        name: "export",
+        does: "Writes all objects as manifests into a new file (- for stdout)",
+        details: "JSON, one object in each line, as they are at one moment. The server may be \
+                  running. Left out are the uid, version, times, generation, managed fields and status of each \
+                  object, and objects that are being deleted. Secrets are written as they are. Exit code 0 \
+                  where all objects are written, 1 where some cannot be read, 2 where nothing was done",
+        arguments: FileFlags::augment_args,
+        read: |matches| FileFlags::from_arg_matches(matches).map(Task::Export),
+    },
+    Subcommand {
+        name: "kubeconfig",
+        does: "Prints the administrator's kubeconfig",
+        details: "the file in the data directory, for images without a shell. Exit code 0 where it is printed, 2 \
+                  where there is none yet",
+        arguments: DataDir::augment_args,
+        read: |matches| DataDir::from_arg_matches(matches).map(Task::Kubeconfig),
     },
 ];
 
-/// The task of a command line whose first argument names one, and nothing where it names none.
-pub(super) fn parse(arguments: &[OsString]) -> Option<Result<Task, clap::Error>> {
-    let name = arguments.get(1)?;
-    let subcommand = SUBCOMMANDS.iter().find(|subcommand| OsStr::new(subcommand.name) == name)?;
-    Some((subcommand.parse)(subcommand, &arguments[1..]))
+/// The subcommands that are tasks.
+pub(super) fn commands() -> impl Iterator<Item = Command> {
+    SUBCOMMANDS.iter().map(|subcommand| {
+        let Subcommand { name, does, details, arguments, .. } = subcommand;
+        // The texts last, because the description of the type of the arguments would take their place.
+        arguments(Command::new(*name)).about(*does).long_about(format!("{does}: {details}"))
+    })
 }
 
-/// What `--help` says about them.
-pub(super) fn listing() -> String {
-    let mut listing = String::from("Subcommands (each has its own --help):\n");
-    for Subcommand { name, about, .. } in SUBCOMMANDS {
-        let first = about.split([':', '.', ',']).next().unwrap_or(about);
-        let _ = writeln!(listing, "  {name:<9}{first}");
-    }
-    listing
+/// Their names.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    SUBCOMMANDS.iter().map(|subcommand| subcommand.name)
 }
 
-fn read<F: Args + clap::FromArgMatches>(
-    subcommand: &Subcommand,
-    arguments: &[OsString],
-    task: fn(F) -> Task,
-) -> Result<Task, clap::Error> {
-    let command = clap::Command::new(subcommand.name).bin_name(format!("orch-apiserver {}", subcommand.name));
-    // Last, because the description of the type of the arguments would take its place.
-    let command = F::augment_args(command).about(subcommand.about);
-    let matches = command.try_get_matches_from(arguments)?;
-    Ok(task(F::from_arg_matches(&matches)?))
+/// The task of one of these subcommands.
+pub(super) fn read(name: &str, matches: &ArgMatches) -> Result<Task, clap::Error> {
+    let subcommand = SUBCOMMANDS.iter().find(|subcommand| subcommand.name == name);
+    (subcommand.expect("the parser accepts only subcommands that there are").read)(matches)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn help_says_what_a_subcommand_does() {
-        for subcommand in SUBCOMMANDS {
-            let arguments = ["orch-apiserver", subcommand.name, "--help"].map(OsString::from);
-            let help = parse(&arguments).unwrap().unwrap_err().to_string();
-            let begin: String = subcommand.about.chars().take(40).collect();
-            assert!(help.starts_with(&begin), "{help}");
-        }
-    }
-}
+mod tests;

@@ -1,0 +1,117 @@
+//! The objects of a database as manifests: JSON, one object in each line, first those of no namespace.
+//!
+//! What belongs to one server is left out: uid, version, times, generation, managed fields and status, and
+//! objects that are being deleted.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+    path::Path,
+};
+
+use orch_runtime::Tree;
+use orch_storage::{
+    Key, StoreError,
+    store::{Op, Record},
+};
+
+/// The fields of metadata that only the server writes.
+const OF_THE_SERVER: &[&str] = &[
+    "uid",
+    "resourceVersion",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "generation",
+    "managedFields",
+    "selfLink",
+];
+
+/// What came of an export.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Exported {
+    /// How many objects were written.
+    pub objects: u64,
+    /// Objects that cannot be read.
+    pub damaged: Vec<String>,
+    /// Objects that are being deleted.
+    pub going: Vec<String>,
+}
+
+/// The newest state of an object; nothing where it cannot be read.
+type State = Option<Vec<u8>>;
+
+/// Reads the newest state of every object, as they are at one moment. A server may be writing meanwhile.
+pub async fn newest(database: &Path) -> Result<BTreeMap<Key, State>, StoreError> {
+    let mut objects = BTreeMap::new();
+    let mut take = |record: Record| match record.op {
+        Op::Remove => drop(objects.remove(&record.key)),
+        Op::Create | Op::Replace => {
+            objects.insert(record.key, record.value.ok().map(|bytes| bytes.to_vec()));
+        }
+    };
+    Box::pin(orch_storage_sqlite::read(database, &mut take)).await?;
+    Ok(objects)
+}
+
+/// Writes them as manifests.
+pub fn write(objects: BTreeMap<Key, State>, out: &mut impl Write) -> io::Result<Exported> {
+    let mut exported = Exported::default();
+    // A namespace is there before its content.
+    let (first, later): (Vec<_>, Vec<_>) = objects.into_iter().partition(|(key, _)| key.namespace.is_empty());
+    for (key, state) in first.into_iter().chain(later) {
+        let tree = state.and_then(|bytes| serde_json::from_slice::<Tree>(&bytes).ok());
+        let Some(mut tree) = tree else {
+            exported.damaged.push(key.to_string());
+            continue;
+        };
+        if tree["metadata"].get("deletionTimestamp").is_some() {
+            exported.going.push(key.to_string());
+            continue;
+        }
+        strip(&mut tree);
+        serde_json::to_writer(&mut *out, &tree)?;
+        out.write_all(b"\n")?;
+        exported.objects += 1;
+    }
+    out.flush()?;
+    Ok(exported)
+}
+
+/// Leaves out what belongs to one server.
+pub fn strip(tree: &mut Tree) {
+    if let Some(object) = tree.as_object_mut() {
+        object.remove("status");
+        if let Some(metadata) = object.get_mut("metadata").and_then(Tree::as_object_mut) {
+            metadata.retain(|name, _| !OF_THE_SERVER.contains(&name.as_str()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use orch_storage::ResourceName;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn objects_are_written_without_what_belongs_to_one_server() {
+        let key = |namespace: &str, name: &str| Key::new(ResourceName::new("things"), namespace, name);
+        let object =
+            |metadata: Tree| Some(json!({"metadata": metadata, "status": 1}).to_string().into_bytes());
+        let objects = BTreeMap::from([
+            (key("n", "a"), object(json!({"name": "a", "uid": "u", "labels": {"uid": "kept"}}))),
+            (key("n", "broken"), None),
+            (key("n", "going"), object(json!({"deletionTimestamp": "now"}))),
+            (key("", "z"), object(json!({"name": "z", "managedFields": []}))),
+        ]);
+        let mut text = Vec::new();
+        let exported = write(objects, &mut text).unwrap();
+        assert_eq!((exported.objects, exported.damaged.len(), exported.going.len()), (2, 1, 1));
+        assert_eq!(
+            String::from_utf8(text).unwrap(),
+            "{\"metadata\":{\"name\":\"z\"}}\n{\"metadata\":{\"labels\":{\"uid\":\"kept\"},\"name\":\"a\"}}\n"
+        );
+    }
+}

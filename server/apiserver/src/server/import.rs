@@ -1,0 +1,257 @@
+//! Objects of manifests, created in the data directory of a server that does not run.
+//!
+//! Each is created as a client would create it, by the same stages and with the field validation `Strict`.
+//! An owner reference gets the uid of the owner that has this name here; one whose owner is not here is left
+//! out.
+
+use std::{
+    collections::HashSet,
+    net::{Ipv4Addr, SocketAddr},
+    sync::Arc,
+};
+
+use orch_machinery::{
+    json::Limits,
+    meta::{self, Meta, MetaMut},
+    yaml,
+};
+use orch_registry::{
+    catalog::{Catalog, ServedResource},
+    client::Client,
+    error::ApiError,
+};
+use orch_runtime::{Tree, resource_def::Scope};
+use serde::de::IgnoredAny;
+use tokio::sync::watch;
+
+use super::Server;
+use crate::{bootstrap::strip, response::status, start_error::StartError};
+
+/// What came of an import.
+#[derive(Debug, Default)]
+pub struct Imported {
+    /// How many objects were created.
+    pub created: usize,
+    /// Objects that were there already, and are as they were.
+    pub existing: Vec<String>,
+    /// Objects without some of their owners.
+    pub without_owner: Vec<String>,
+    /// Objects that were refused, with the reason.
+    pub refused: Vec<String>,
+}
+
+/// An object that is to be created.
+struct Manifest {
+    resource: Arc<ServedResource>,
+    name: Name,
+    tree: Tree,
+}
+
+/// How an object is found: API version, kind, namespace and name.
+type Name = [String; 4];
+
+impl Server {
+    /// Creates the objects of these manifests, owners before what they own. The server answers no requests,
+    /// and no controller runs.
+    ///
+    /// # Errors
+    /// What keeps the server from starting, or from closing its store.
+    pub async fn import(mut self, manifests: Vec<Tree>) -> Result<Imported, StartError> {
+        self.socket = None;
+        self.config.serving.address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let (_stop, told) = watch::channel(false);
+        let running = Box::pin(self.start(told)).await?;
+        let client = Client::new(Arc::clone(&running.app.core), "import");
+        let imported = create_all(&client, manifests).await;
+        let closed = running.app.core.storage().shutdown().await;
+        closed.map_err(|error| StartError::Runtime(format!("cannot close the store: {error}")))?;
+        Ok(imported)
+    }
+}
+
+/// The objects of a text: documents of YAML, or JSON values one after the other; lists are taken apart.
+///
+/// # Errors
+/// What is wrong with which document.
+pub fn manifests(text: &str) -> Result<Vec<Tree>, String> {
+    let mut manifests = Vec::new();
+    for (index, document) in documents(text)?.into_iter().enumerate() {
+        let fault = |problem: String| format!("document {}: {problem}", index + 1);
+        let read = yaml::decode(document.as_bytes(), &Limits::default());
+        let mut read = read.map_err(|error| fault(error.to_string()))?;
+        if let Some(duplicate) = read.duplicates.first() {
+            return Err(fault(duplicate.clone()));
+        }
+        match read.tree.get_mut("items").map(Tree::take) {
+            Some(Tree::Array(items)) => manifests.extend(items),
+            _ => manifests.push(read.tree),
+        }
+    }
+    Ok(manifests)
+}
+
+fn documents(text: &str) -> Result<Vec<String>, String> {
+    if text.trim_start().starts_with('{') {
+        let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
+        let (mut documents, mut begin) = (Vec::new(), 0);
+        while let Some(value) = values.next() {
+            value.map_err(|error| error.to_string())?;
+            documents.push(text[begin..values.byte_offset()].to_owned());
+            begin = values.byte_offset();
+        }
+        return Ok(documents);
+    }
+    let mut documents = vec![String::new()];
+    for line in text.split_inclusive('\n') {
+        let marked = line.strip_prefix("---");
+        let marked = marked.filter(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace));
+        match (marked, documents.last_mut()) {
+            (Some(rest), _) => documents.push(rest.to_owned()),
+            (None, Some(last)) => last.push_str(line),
+            (None, None) => {}
+        }
+    }
+    let has_content = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    documents.retain(|document| document.lines().any(has_content));
+    Ok(documents)
+}
+
+async fn create_all(client: &Client, manifests: Vec<Tree>) -> Imported {
+    let catalog = client.core().catalog();
+    let mut imported = Imported::default();
+    let mut waiting = Vec::new();
+    for tree in manifests {
+        match manifest(catalog, tree) {
+            Ok(manifest) => waiting.push(manifest),
+            Err(refused) => imported.refused.push(refused),
+        }
+    }
+    // A namespace is there before its content.
+    waiting.sort_by_key(|manifest| manifest.resource.def.scope == Scope::Namespaced);
+    let mut is_stuck = false;
+    while !waiting.is_empty() {
+        let coming: HashSet<Name> = waiting.iter().map(|manifest| manifest.name.clone()).collect();
+        let (mut later, count) = (Vec::new(), waiting.len());
+        for manifest in waiting {
+            let is_early = |owner: &Name| coming.contains(owner) && uid_of(client, owner).is_none();
+            if !is_stuck && owners(catalog, &manifest).iter().any(is_early) {
+                later.push(manifest);
+            } else {
+                create(client, manifest, &mut imported).await;
+            }
+        }
+        // Owners that own each other do not come by themselves.
+        is_stuck = later.len() == count;
+        waiting = later;
+    }
+    imported
+}
+
+/// What a tree describes, without what belongs to the server that it is from.
+fn manifest(catalog: &Catalog, mut tree: Tree) -> Result<Manifest, String> {
+    let (api_version, kind) = (meta::api_version(&tree).to_owned(), meta::kind(&tree).to_owned());
+    let name = Meta::of(&tree).name().to_owned();
+    let Some(resource) = served(catalog, &api_version, &kind) else {
+        return Err(format!("{api_version} {kind} {name}: the kind is not served"));
+    };
+    strip(&mut tree);
+    if let Some(claim) = tree.pointer_mut("/spec/claimRef").and_then(Tree::as_object_mut) {
+        // A volume finds its claim by name, where the reference has no uid.
+        claim.retain(|field, _| !["uid", "resourceVersion"].contains(&field.as_str()));
+    }
+    let namespace = match resource.def.scope {
+        Scope::Cluster => String::new(),
+        Scope::Namespaced => match Meta::of(&tree).namespace() {
+            "" => "default".to_owned(),
+            namespace => namespace.to_owned(),
+        },
+    };
+    Ok(Manifest { resource: Arc::clone(resource), name: [api_version, kind, namespace, name], tree })
+}
+
+fn served<'c>(catalog: &'c Catalog, api_version: &str, kind: &str) -> Option<&'c Arc<ServedResource>> {
+    let is_meant = |resource: &&Arc<ServedResource>| {
+        resource.def.stored && resource.def.kind == kind && resource.api_version == api_version
+    };
+    catalog.resources().find(is_meant)
+}
+
+/// The owners of an object, in the order of its references.
+fn owners(catalog: &Catalog, manifest: &Manifest) -> Vec<Name> {
+    let [_, _, namespace, _] = &manifest.name;
+    let name = |reference: &Tree| {
+        let [api_version, kind, name] = ["apiVersion", "kind", "name"]
+            .map(|field| reference[field].as_str().unwrap_or_default().to_owned());
+        let is_cluster_wide =
+            served(catalog, &api_version, &kind).is_some_and(|owner| owner.def.scope == Scope::Cluster);
+        [api_version, kind, if is_cluster_wide { String::new() } else { namespace.clone() }, name]
+    };
+    Meta::of(&manifest.tree).owner_references().iter().map(name).collect()
+}
+
+fn uid_of(client: &Client, [api_version, kind, namespace, name]: &Name) -> Option<String> {
+    let resource = served(client.core().catalog(), api_version, kind)?;
+    let found = client.get(resource, namespace, name).ok()?;
+    Some(Meta::of(&found.tree).uid().to_owned())
+}
+
+async fn create(client: &Client, mut manifest: Manifest, imported: &mut Imported) {
+    let owners = owners(client.core().catalog(), &manifest);
+    let mut references = Meta::of(&manifest.tree).owner_references().to_vec();
+    for (reference, owner) in references.iter_mut().zip(&owners) {
+        reference["uid"] = uid_of(client, owner).into();
+    }
+    references.retain(|reference| !reference["uid"].is_null());
+    let Manifest { resource, name, tree } = &mut manifest;
+    let shown = shown(name);
+    if references.len() < owners.len() {
+        imported.without_owner.push(shown.clone());
+    }
+    if !owners.is_empty() {
+        MetaMut::of(tree).set_owner_references(references);
+    }
+    match client.create_strictly(resource, &name[2], tree).await {
+        Ok(_) => imported.created += 1,
+        Err(ApiError::AlreadyExists { .. }) => imported.existing.push(shown),
+        Err(error) => imported.refused.push(format!("{shown}: {}", status::text_for_operator(&error))),
+    }
+}
+
+/// `v1 ConfigMap default/a`.
+fn shown([api_version, kind, namespace, name]: &Name) -> String {
+    let place = if namespace.is_empty() { String::new() } else { format!("{namespace}/") };
+    format!("{api_version} {kind} {place}{name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_of_yaml_and_of_json_are_taken_apart() {
+        let names = |text: &str| -> Vec<String> {
+            let read = manifests(text).unwrap();
+            read.iter().map(|tree| tree["a"].to_string()).collect()
+        };
+        assert_eq!(names(""), [""; 0]);
+        assert_eq!(names("# nothing\n---\n---\n"), [""; 0]);
+        assert_eq!(
+            names("a: 1\n---\na: 2\n--- # more\n--- {a: 5}\n---\na: |\n  x\n  ---\n"),
+            ["1", "2", "5", "\"x\\n---\\n\""]
+        );
+        assert_eq!(names("{\"a\": 1}\n{\"a\": 2}{\"a\":\n3}\n"), ["1", "2", "3"]);
+        assert_eq!(names("kind: List\nitems:\n- a: 1\n- a: 2\n---\na: 3\n"), ["1", "2", "3"]);
+    }
+
+    #[test]
+    fn a_fault_names_its_document() {
+        for (text, expected) in [
+            ("a: 1\n---\na: [\n", "document 2: yaml: "),
+            ("a: 1\n---\na: 1\na: 2\n", "document 2: line 3: key \"a\" already set in map"),
+            ("{\"a\": 1}\n{\"a\": ", "EOF while parsing a value at line 2 column 6"),
+        ] {
+            let problem = manifests(text).unwrap_err();
+            assert!(problem.starts_with(expected), "{text:?}: {problem}");
+        }
+    }
+}

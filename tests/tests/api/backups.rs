@@ -1,0 +1,251 @@
+//! Copies, manifests and small databases: what the subcommands make of the data of a server.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Output, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+
+use orch_tests::{
+    Client, TestServer,
+    objects::{CONFIG_MAPS, config_map, name, names, namespace, version},
+    seed,
+};
+use rand::{RngExt, rngs::StdRng};
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+/// How many copies are made and restored; `ORCH_TEST_ROUNDS` says another number.
+const ROUNDS: u32 = 6;
+
+/// A copy takes about as long as this; a kill comes at some moment of it.
+const MOMENT: Duration = Duration::from_millis(80);
+
+/// A subcommand on a data directory.
+fn command(name: &str, data: &Path, arguments: &[&str]) -> Command {
+    let mut command = TestServer::command();
+    command.arg(name).arg("--data-dir").arg(data).args(arguments);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+async fn output(mut command: Command) -> Output {
+    let mut process = command.spawn().unwrap();
+    // Its other end stays open, or the process would end with it.
+    let input = process.stdin.take();
+    let output = process.wait_with_output().await.unwrap();
+    drop(input);
+    output
+}
+
+/// The exit code, and all that is printed.
+async fn perform(name: &str, data: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let output = output(command(name, data, arguments)).await;
+    (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+}
+
+/// Writes object after object until it is told to stop.
+struct Writing {
+    /// How many are acknowledged.
+    count: AtomicU64,
+    /// The version of the last one.
+    version: AtomicU64,
+    is_over: AtomicBool,
+}
+
+impl Writing {
+    async fn write(&self, admin: Client) {
+        let mut number = 0;
+        while !self.is_over.load(SeqCst) {
+            let map = admin.post(CONFIG_MAPS, &config_map(&format!("w-{number:06}"), "1")).await.expect(201);
+            number += 1;
+            self.version.store(version(&map).parse().unwrap(), SeqCst);
+            self.count.store(number, SeqCst);
+        }
+    }
+}
+
+/// Each copy is one moment of the server, nothing that was acknowledged before it is missing, and no version
+/// comes twice, although every first attempt is killed.
+#[tokio::test]
+async fn copies_are_made_and_restored_beside_writes_and_kills() {
+    let mut random = seed::generator("backups");
+    let rounds = std::env::var("ORCH_TEST_ROUNDS").map_or(ROUNDS, |rounds| rounds.parse().unwrap());
+    let server = TestServer::start().await;
+    let writing = Arc::new(Writing {
+        count: AtomicU64::new(0),
+        version: AtomicU64::new(0),
+        is_over: AtomicBool::new(false),
+    });
+    let writer = tokio::spawn({
+        let (writing, admin) = (Arc::clone(&writing), server.admin());
+        async move { writing.write(admin).await }
+    });
+    for round in 0..rounds {
+        let known = writing.count.load(SeqCst) as usize;
+        let at = |name: &str| server.scratch_dir().join(format!("{name}-{round}"));
+        let (copy, restored) = (at("copy"), at("restored"));
+        let file = copy.to_str().unwrap();
+        kill(command("backup", &server.data_dir(), &[file]), &mut random).await;
+        if !copy.exists() {
+            let (code, said) = perform("backup", &server.data_dir(), &[file]).await;
+            assert_eq!(code, Some(0), "round {round}: {said}");
+        }
+        kill(command("restore", &restored, &[file]), &mut random).await;
+        if !restored.join("orch.db").exists() {
+            let (code, said) = perform("restore", &restored, &[file]).await;
+            assert_eq!(code, Some(0), "round {round}: {said}");
+        }
+        let newest = writing.version.load(SeqCst);
+        let (code, said) = perform("check", &restored, &[]).await;
+        assert_eq!(code, Some(0), "round {round}: {said}");
+        let revision: u64 = said.trim().rsplit(' ').next().unwrap().parse().unwrap();
+        assert!(revision > newest, "round {round}: {revision} was given out already: {newest}");
+        let exported = output(command("export", &restored, &["-"])).await;
+        assert!(exported.status.success(), "{exported:?}");
+        let objects = objects(&exported.stdout);
+        let written: Vec<&str> = objects.iter().map(name).filter(|name| name.starts_with("w-")).collect();
+        assert!(written.len() >= known, "round {round}: {} of {known} are there", written.len());
+        let expected: Vec<String> = (0..written.len()).map(|number| format!("w-{number:06}")).collect();
+        assert_eq!(written, expected, "round {round}: it is not one moment");
+        fs::remove_file(copy).unwrap();
+        fs::remove_dir_all(restored).unwrap();
+    }
+    writing.is_over.store(true, SeqCst);
+    writer.await.unwrap();
+}
+
+/// Starts a command and kills it at some moment.
+async fn kill(mut command: Command, random: &mut StdRng) {
+    let mut process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    tokio::time::sleep(MOMENT.mul_f64(random.random())).await;
+    // It may be done already.
+    process.kill().await.unwrap();
+}
+
+/// Manifests, one in each line.
+fn objects(text: &[u8]) -> Vec<Value> {
+    text.split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_slice(line).unwrap())
+        .collect()
+}
+
+/// A data directory of its own, beside that of a server.
+fn beside(server: &TestServer, name: &str) -> PathBuf {
+    server.scratch_dir().join(name)
+}
+
+#[tokio::test]
+async fn manifests_go_from_server_to_server() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    admin.post("/api/v1/namespaces", &namespace("team")).await.expect(201);
+    let maps = "/api/v1/namespaces/team/configmaps";
+    // The owner comes after what it owns in the order of names.
+    let owner = admin.post(maps, &config_map("z-owner", "1")).await.expect(201);
+    let reference =
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "z-owner", "uid": owner["metadata"]["uid"]});
+    let mut owned = config_map("a-owned", "1");
+    owned["metadata"]["ownerReferences"] = json!([reference]);
+    admin.post(maps, &owned).await.expect(201);
+    let mut orphan = config_map("finalized", "1");
+    orphan["metadata"]["finalizers"] = json!(["example.com/wait"]);
+    admin.post(maps, &orphan).await.expect(201);
+    admin.delete(&format!("{maps}/finalized")).await.expect(200);
+
+    let manifests = beside(&server, "objects.json");
+    let file = manifests.to_str().unwrap();
+    let (code, said) = perform("export", &server.data_dir(), &[file]).await;
+    assert!(code == Some(0) && said.contains("left out, it is being deleted: "), "{said}");
+    let (code, said) = perform("export", &server.data_dir(), &[file]).await;
+    assert!(code == Some(2) && said.contains("exists"), "files are not overwritten: {said}");
+    let (code, said) = perform("import", &server.data_dir(), &[file]).await;
+    assert!(code == Some(2) && said.contains("is in use by another server"), "{said}");
+
+    let mut other = TestServer::start().await;
+    assert!(other.stop().await.success());
+    let (code, said) = perform("import", &other.data_dir(), &[file]).await;
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("there already: v1 Namespace default"), "{said}");
+    let (code, said) = perform("import", &other.data_dir(), &[file]).await;
+    assert!(code == Some(0) && said.starts_with("0 objects are created"), "{said}");
+    other.restart().await;
+    let list = other.admin().get(maps).await.expect(200);
+    assert_eq!(names(&list), ["a-owned", "z-owner"]);
+    let [owned, new_owner] = [0, 1].map(|index| &list["items"][index]["metadata"]);
+    assert_eq!(owned["ownerReferences"][0]["uid"], new_owner["uid"]);
+    assert!(new_owner["uid"] != owner["metadata"]["uid"]);
+}
+
+#[tokio::test]
+async fn manifests_that_are_wrong_are_named() {
+    let server = TestServer::start().await;
+    let manifests = beside(&server, "objects.yaml");
+    let text = "\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: right, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: gone, uid: gone}]}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: unknown}
+dta: {a: b}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: Wrong}
+---
+apiVersion: example.com/v1
+kind: Thing
+metadata: {name: a}
+";
+    fs::write(&manifests, text).unwrap();
+    let data = beside(&server, "new");
+    let (code, said) = perform("import", &data, &[manifests.to_str().unwrap()]).await;
+    assert_eq!(code, Some(1), "{said}");
+    for expected in [
+        "1 objects are created",
+        "without an owner that is not here: v1 ConfigMap default/right",
+        "refused: example.com/v1 Thing a: the kind is not served",
+        "refused: v1 ConfigMap default/unknown: ",
+        "unknown field \"dta\"",
+        "refused: v1 ConfigMap default/Wrong: ",
+        "3 objects are refused",
+    ] {
+        assert!(said.contains(expected), "{expected} is not in {said}");
+    }
+    fs::write(&manifests, "a: [").unwrap();
+    let (code, said) = perform("import", &data, &[manifests.to_str().unwrap()]).await;
+    assert!(code == Some(2) && said.contains("document 1: yaml: "), "{said}");
+}
+
+#[tokio::test]
+async fn a_compacted_database_is_small_and_has_no_past() {
+    let mut server = TestServer::start().await;
+    let admin = server.admin();
+    let first = version(&admin.post(CONFIG_MAPS, &config_map("kept", "1")).await.expect(201)).to_owned();
+    for number in 0..40 {
+        let large = config_map("large", &"x".repeat(200_000 + number));
+        admin.post(CONFIG_MAPS, &large).await.expect(201);
+        admin.delete(&format!("{CONFIG_MAPS}/large")).await.expect(200);
+    }
+    let (code, said) = perform("compact", &server.data_dir(), &[]).await;
+    assert!(code == Some(2) && said.contains("in use by another server"), "{said}");
+    assert!(server.stop().await.success());
+    let (code, said) = perform("compact", &server.data_dir(), &[]).await;
+    assert_eq!(code, Some(0), "{said}");
+    let size = fs::metadata(server.data_dir().join("orch.db")).unwrap().len();
+    assert!(size < 2_000_000 && said.contains(&format!(" has {size} bytes now, ")), "{said}");
+    server.restart().await;
+    let admin = server.admin();
+    let kept = admin.get(&format!("{CONFIG_MAPS}/kept")).await.expect(200);
+    assert_eq!(version(&kept), first, "versions of objects stay");
+    let exact = format!("{CONFIG_MAPS}?resourceVersion={first}&resourceVersionMatch=Exact");
+    admin.get(&exact).await.refused(410, "Expired");
+}
