@@ -6,5 +6,6 @@
 mod claims;
 mod commands;
 mod credentials;
+mod guides;
 mod manifests;
 mod rollouts;
