@@ -1,6 +1,6 @@
 //! The service manager that started the process, where there is one: it may have opened the socket, and it is
 //! told when the server is ready and when it stops. systemd speaks this protocol, and others after it:
-//! sd_notify(3), sd_listen_fds(3).
+//! `sd_notify(3)`, `sd_listen_fds(3)`.
 
 use std::{env, io, net::TcpListener, os::unix::net::UnixDatagram, path::Path};
 
