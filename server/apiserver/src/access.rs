@@ -16,7 +16,8 @@ use orch_auth::{
 use orch_kinds::selectors;
 use orch_registry::{
     context::Access,
-    error::{ApiError, Forbidden, ResourceName, Result},
+    error::{ApiError, Result},
+    refusal::forbidden,
 };
 use orch_runtime::vocabulary::Vocabulary;
 
@@ -241,41 +242,4 @@ fn record_decision(record: &Record, decision: &Decision) {
         record.annotate(AREA, "decision", verdict);
     }
     record.annotate(AREA, "reason", reason);
-}
-
-/// The refusal of a caller, worded as by the reference, which escapes the message as for HTML.
-fn forbidden(attributes: &Attributes<'_>, decision: &Decision) -> ApiError {
-    let (user, verb) = (&attributes.user.name, attributes.verb);
-    let (resource, name, mut message) = match attributes.target {
-        authorizer::Target::Resource(target) => {
-            let ResourceTarget { group, subresource, namespace, name, .. } = target;
-            let resource = ResourceName { group: group.to_owned(), resource: target.resource.to_owned() };
-            let subject = match name {
-                "" => resource.qualified(),
-                name => format!("{} \"{name}\"", resource.qualified()),
-            };
-            let what = match subresource {
-                "" => target.resource.to_owned(),
-                subresource => format!("{}/{subresource}", target.resource),
-            };
-            let scope = match namespace {
-                "" => "at the cluster scope".to_owned(),
-                namespace => format!("in the namespace \"{namespace}\""),
-            };
-            let message = format!(
-                "{subject} is forbidden: User \"{user}\" cannot {verb} resource \"{what}\" \
-                 in API group \"{group}\" {scope}"
-            );
-            (resource, name, message)
-        }
-        authorizer::Target::Path(path) => {
-            let nothing = ResourceName { group: String::new(), resource: String::new() };
-            (nothing, "", format!("forbidden: User \"{user}\" cannot {verb} path \"{path}\""))
-        }
-    };
-    if !decision.reason().is_empty() {
-        message = format!("{message}: {}", decision.reason());
-    }
-    let message = message.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    ApiError::Forbidden(Box::new(Forbidden { resource, name: name.to_owned(), message, cause: None }))
 }

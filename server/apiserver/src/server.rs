@@ -543,7 +543,8 @@ impl Running {
             async move { shutdown.lead(told, &app.draining, || app.metrics.count_in_flight(), stop).await }
         });
         let monitor = controllers.monitor();
-        tasks.spawn(controllers.start(&app.core).ended());
+        let authorizer: Arc<dyn Authorizer> = app.access.authorization.clone();
+        tasks.spawn(controllers.start(&app.core, &authorizer).ended());
         informers.finish();
         // The first caller finds a server that is ready. One that does not become so says why at `/readyz`.
         let _ = timeout(CONTROLLER_PATIENCE, monitor.all_watch()).await;

@@ -21,7 +21,7 @@ pub use self::{
     claims::{Grant, Named},
     key::{PublicKey, SigningKey},
 };
-use crate::error::AuthError;
+use crate::{error::AuthError, user::UserInfo};
 
 /// The group of all service accounts.
 pub const GROUP_SERVICE_ACCOUNTS: &str = "system:serviceaccounts";
@@ -47,6 +47,11 @@ pub fn is_https_url(text: &str) -> bool {
 pub(crate) fn groups(namespace: &str) -> Vec<String> {
     vec![GROUP_SERVICE_ACCOUNTS.to_owned(), format!("{GROUP_SERVICE_ACCOUNTS}:{namespace}")]
 }
+/// A service account as a user, as far as its name tells.
+pub fn user(namespace: &str, name: &str) -> UserInfo {
+    UserInfo::new(user_name(namespace, name), groups(namespace)).authenticated()
+}
+
 
 /// The kinds of objects that tokens are bound to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,6 +20,7 @@ use orch_runtime::object::Kind;
 use orch_storage::{Key, StoreError};
 
 use crate::{
+    account::Account,
     key::ObjectKey,
     source::{KeySource, KindSource},
     trigger::Trigger,
@@ -40,6 +41,11 @@ pub trait Controller: Send + Sync + 'static {
     /// Whether it runs unless the operator says otherwise.
     fn is_on_by_default(&self) -> bool {
         true
+    }
+
+    /// Whom it acts as. Unless it says otherwise that is the server itself, which may do everything.
+    fn account(&self) -> Account {
+        Account::Server
     }
 
     /// Other kinds whose changes concern it. The kind itself need not be among them.
@@ -81,6 +87,11 @@ pub trait AnyController: Send + Sync {
         true
     }
 
+    /// See [`Controller::account`].
+    fn account(&self) -> Account {
+        Account::Server
+    }
+
     /// How many keys it works on at a time.
     fn workers(&self) -> usize {
         WORKERS
@@ -108,6 +119,10 @@ impl<C: Controller> AnyController for C {
         Controller::is_on_by_default(self)
     }
 
+    fn account(&self) -> Account {
+        Controller::account(self)
+    }
+
     fn is_served(&self, catalog: &Catalog) -> bool {
         catalog.served(C::Resource::RESOURCE).is_some()
     }
@@ -124,7 +139,7 @@ impl<C: Controller> AnyController for C {
 }
 
 impl Context {
-    /// Works with this client. The runner makes one for each controller, under the controller's name.
+    /// Works with this client. The runner makes one for each controller, with its name and its account.
     pub fn new(client: Client) -> Self {
         Context { client }
     }

@@ -3,7 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use orch_api::core::v1::Namespace;
-use orch_kinds::{NodePorts, ServiceNetwork, Settings};
+use orch_auth::{
+    authorization::Authorization,
+    authorizer::{Authorizer, always_allow::AlwaysAllow},
+};
+use orch_kinds::{NodePorts, ServiceNetwork, Settings, sources::policies};
 use orch_machinery::meta::{self, Meta};
 use orch_registry::{
     admission::{AdmissionChain, AdmissionConfig},
@@ -27,6 +31,7 @@ use tokio::{
 
 use crate::{
     controller::AnyController,
+    product::{bootstrap_policy, system_namespaces},
     runner::{Runner, Running},
     stats::Monitor,
 };
@@ -71,10 +76,30 @@ impl Fixture {
         fixture
     }
 
+    /// Runs controllers that may do everything.
     pub(crate) fn start(&self, controllers: Vec<Box<dyn AnyController>>) -> (Running, Monitor) {
+        self.start_under(Arc::new(AlwaysAllow), controllers)
+    }
+
+    /// Runs controllers that may do what the roles and bindings of every server say, which are made first.
+    pub(crate) async fn start_under_roles(
+        &self,
+        controllers: Vec<Box<dyn AnyController>>,
+    ) -> (Running, Monitor) {
+        system_namespaces::ensure(&self.client).await.unwrap();
+        bootstrap_policy::reconcile(&self.client).await.unwrap();
+        let roles: Box<dyn Authorizer> = Box::new(policies::rbac(self.client.core().objects()));
+        self.start_under(Arc::new(Authorization::new([], [roles])), controllers)
+    }
+
+    fn start_under(
+        &self,
+        authorizer: Arc<dyn Authorizer>,
+        controllers: Vec<Box<dyn AnyController>>,
+    ) -> (Running, Monitor) {
         let runner = Runner::new(controllers);
         let monitor = runner.monitor();
-        (runner.start(self.client.core()), monitor)
+        (runner.start(self.client.core(), &authorizer), monitor)
     }
 
     pub(crate) fn resource<T: Kind>(&self) -> &Arc<ServedResource> {

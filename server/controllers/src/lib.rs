@@ -5,6 +5,7 @@
 //! and its workers; a [`Monitor`](stats::Monitor) tells how they are. Operators choose controllers by name
 //! ([`selection`]). The controllers of the product ([`product`]) use nothing that those of a user cannot use.
 
+pub mod account;
 pub mod controller;
 pub mod events;
 #[cfg(test)]
@@ -21,6 +22,7 @@ pub mod trigger;
 mod watching;
 
 pub use self::{
+    account::Account,
     controller::{Action, Context, Controller},
     key::ObjectKey,
     trigger::Trigger,

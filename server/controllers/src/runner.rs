@@ -10,6 +10,7 @@ use std::{
 };
 
 use futures_util::FutureExt;
+use orch_auth::authorizer::Authorizer;
 use orch_registry::{client::Client, core::Core, error::ApiError};
 use orch_storage::Key;
 use tokio::{
@@ -73,12 +74,15 @@ impl Runner {
         Monitor(self.jobs.iter().map(|job| Arc::clone(&job.record)).collect())
     }
 
-    /// Runs them. A controller whose kind is not served has nothing to do.
-    pub fn start(self, core: &Arc<Core>) -> Running {
+    /// Runs them, each as far as this authorizer allows it to its account. A controller whose kind is not
+    /// served has nothing to do.
+    pub fn start(self, core: &Arc<Core>, authorizer: &Arc<dyn Authorizer>) -> Running {
         let mut jobs = JoinSet::new();
         for job in self.jobs {
             if job.controller.is_served(core.catalog()) {
-                jobs.spawn(job.run(Arc::clone(core)));
+                let identity = job.controller.account().identity(core.vocabulary(), authorizer);
+                let client = Client::new(Arc::clone(core), job.record.name).acting_as(identity);
+                jobs.spawn(job.run(client));
             } else {
                 job.record.watches.send_replace(true);
             }
@@ -99,12 +103,11 @@ impl Running {
 }
 
 impl Job {
-    async fn run(self, core: Arc<Core>) {
-        let client = Client::new(Arc::clone(&core), self.record.name);
+    async fn run(self, client: Client) {
         let cx = Arc::new(Context::new(client));
         let (sender, changed) = mpsc::channel(AHEAD);
         let watching = async {
-            let mut stopping = core.stopping();
+            let mut stopping = cx.client().core().stopping();
             tokio::select! {
                 biased;
                 // An error means that the sender is gone, and the server with it.

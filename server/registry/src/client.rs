@@ -1,27 +1,29 @@
 //! The API for code inside the server, such as controllers.
 //!
-//! A write of a [`Client`] goes through the same stages as any other, with admission, validation, managed
-//! fields and conflicts. Reads show the newest state and copy nothing. [`Api`] is the same for one kind,
-//! typed.
+//! A write of a [`Client`] is authorized for its [`Identity`] and goes through the same stages as any other,
+//! with admission, validation, managed fields and conflicts. Reads show the newest state and copy nothing:
+//! they look into the memory of the server that this code is a part of, so nobody is asked about them.
+//! [`Api`] is the same for one kind, typed.
+
+mod identity;
 
 use std::{marker::PhantomData, sync::Arc};
 
-use orch_auth::{
-    answer::Answer as Reply,
-    authorizer::Decision,
-    user::{GROUP_MASTERS, UserInfo},
-};
+use orch_auth::authorizer::ResourceTarget;
 use orch_machinery::{body::read_json, media_type::PatchKind, meta};
 use orch_runtime::{
     Tree,
     object::{Kind, typed_from_tree},
+    resource_def::Verb,
 };
 use orch_storage::{Object, Revision, Scope, Snapshot, StoreError, Watch};
 
+use self::identity::Allowed;
+pub use self::identity::Identity;
 use crate::{
     answer::Answer,
     catalog::ServedResource,
-    context::{Access, Caller, RequestContext},
+    context::RequestContext,
     core::Core,
     error::{ApiError, Result},
     objects::Current,
@@ -38,7 +40,7 @@ use crate::{
 #[derive(Clone)]
 pub struct Client {
     core: Arc<Core>,
-    user: Arc<UserInfo>,
+    identity: Identity,
     name: &'static str,
 }
 
@@ -49,21 +51,17 @@ pub struct Api<T> {
     kind: PhantomData<fn() -> T>,
 }
 
-/// The server may do everything.
-struct Everything;
-
-impl Access for Everything {
-    fn may<'a>(&'a self, _verb: &'a str) -> Reply<'a, Decision> {
-        Reply::Ready(Decision::Allow { reason: "".into() })
-    }
-}
-
 impl Client {
-    /// The client of the part of the server that has this name. Its user is `system:<name>`, and its field
-    /// manager is `name`.
+    /// The client of the part of the server that has this name, which is also its field manager. It acts as
+    /// the server itself.
     pub fn new(core: Arc<Core>, name: &'static str) -> Self {
-        let user = UserInfo::new(format!("system:{name}"), [GROUP_MASTERS]);
-        Client { core, user: Arc::new(user), name }
+        Client { core, identity: Identity::server(), name }
+    }
+
+    /// The same, acting as somebody.
+    #[must_use]
+    pub fn acting_as(self, identity: Identity) -> Self {
+        Client { identity, ..self }
     }
 
     /// What it is called, as a field manager too.
@@ -119,7 +117,7 @@ impl Client {
         tree: Tree,
     ) -> Result<Arc<Object>> {
         let target = Target::collection(resource, namespace);
-        stored_object(self.write(&target, Proposal::New(Sent::tree(tree))).await?)
+        stored_object(self.write(Verb::Create, &target, Proposal::New(Sent::tree(tree))).await?)
     }
 
     /// Creates the object of a manifest: fields that its kind does not have are refused.
@@ -132,12 +130,14 @@ impl Client {
         namespace: &str,
         manifest: &Tree,
     ) -> Result<Arc<Object>> {
+        let target = Target::collection(resource, namespace);
+        let allowed = self.identity.ask(Verb::Create, &target).await?;
         let request = CreateRequest {
-            target: Target::collection(resource, namespace),
+            target: target.clone(),
             body: Body { reader: read_json, bytes: manifest.to_string().into() },
             options: WriteOptions { field_validation: FieldValidation::Strict, ..self.options() },
         };
-        stored_object(verb::create::create(&self.context(), request).await?)
+        stored_object(verb::create::create(&self.context(&allowed), request).await?)
     }
 
     /// Replaces the object that `tree` names, or its sub-resource where `subresource` is not empty. `None`
@@ -158,7 +158,8 @@ impl Client {
             let found = resource.def.subresource(subresource).ok_or(ApiError::UnknownResource)?;
             target.subresource = Some(found);
         }
-        Ok(object_of(self.write(&target, Proposal::Replacement(Sent::tree(tree))).await?))
+        let replacement = Proposal::Replacement(Sent::tree(tree));
+        Ok(object_of(self.write(Verb::Update, &target, replacement).await?))
     }
 
     /// Applies a configuration (server-side apply): creates the object where there is none. With `force` it
@@ -202,8 +203,7 @@ impl Client {
             force,
             options: self.options(),
         };
-        let cx = self.context();
-        stored_object(verb::patch::patch(&cx, request).await?)
+        stored_object(self.send_patch(request).await?)
     }
 
     /// Changes an object by a patch.
@@ -225,7 +225,13 @@ impl Client {
             force: false,
             options: self.options(),
         };
-        Ok(object_of(verb::patch::patch(&self.context(), request).await?))
+        Ok(object_of(self.send_patch(request).await?))
+    }
+
+    async fn send_patch(&self, request: PatchRequest<'_>) -> Result<Answer> {
+        let target = request.target.clone();
+        let allowed = self.identity.ask(Verb::Patch, &target).await?;
+        verb::patch::patch(&self.context(&allowed), request).await
     }
 
     /// Deletes an object; returns whether it is gone at once. Otherwise it waits for its finalizers.
@@ -240,18 +246,27 @@ impl Client {
         options: DeletionOptions,
     ) -> Result<bool> {
         let request = DeleteRequest { target: Target::item(resource, namespace, name), options };
-        let deleted = verb::delete::delete_object(&self.context(), &request.target, &request.options).await?;
+        let allowed = self.identity.ask(Verb::Delete, &request.target).await?;
+        let cx = self.context(&allowed);
+        let deleted = verb::delete::delete_object(&cx, &request.target, &request.options).await?;
         Ok(matches!(deleted, verb::delete::Deleted::Removed { .. }))
     }
 
-    async fn write(&self, target: &Target<'_>, mut proposal: Proposal) -> Result<Answer> {
-        let cx = self.context();
-        write(&cx, target, &mut proposal, &self.options()).await
+    /// Asks whether the identity may do this, for what is done without a verb of the registry.
+    ///
+    /// # Errors
+    /// 403 where it may not, 500 where nobody could find out.
+    pub async fn check(&self, verb: Verb, target: ResourceTarget<'_>) -> Result<()> {
+        self.identity.check(verb.as_str(), target).await
     }
 
-    fn context(&self) -> RequestContext<'_> {
-        let caller = Caller { user: &self.user, access: &Everything };
-        RequestContext::new(&self.core, caller, self.name)
+    async fn write(&self, verb: Verb, target: &Target<'_>, mut proposal: Proposal) -> Result<Answer> {
+        let allowed = self.identity.ask(verb, target).await?;
+        write(&self.context(&allowed), target, &mut proposal, &self.options()).await
+    }
+
+    fn context<'a>(&'a self, allowed: &'a Allowed<'_>) -> RequestContext<'a> {
+        RequestContext::new(&self.core, allowed.caller(), self.name)
     }
 
     fn options(&self) -> WriteOptions {

@@ -30,6 +30,7 @@ pub mod objects;
 pub mod operation;
 pub mod options;
 pub mod read;
+pub mod refusal;
 pub mod request;
 pub mod spelling;
 mod store_error;

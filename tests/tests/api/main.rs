@@ -14,6 +14,7 @@ mod bad_input;
 mod bindings;
 mod bootstrap_tokens;
 mod certificates;
+mod controller_rights;
 mod crud;
 mod daemon_sets;
 mod data_loss;

@@ -50,6 +50,7 @@ pub const ARROWS: &[(&str, &[&str])] = &[
         "orch-controllers",
         &[
             "orch-api",
+            "orch-auth",
             "orch-kinds",
             "orch-machinery",
             "orch-meta",

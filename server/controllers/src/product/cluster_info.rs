@@ -15,6 +15,7 @@ use serde_json::json;
 
 use super::bootstrap_tokens::{Expiration, expiration, is_token, signing};
 use crate::{
+    account::Account,
     controller::{Action, Context, Controller},
     key::ObjectKey,
     trigger::{Changed, Trigger},
@@ -42,6 +43,10 @@ impl Controller for BootstrapSigner {
 
     fn name(&self) -> &'static str {
         "bootstrap-signer-controller"
+    }
+
+    fn account(&self) -> Account {
+        Account::ServiceAccount("bootstrap-signer")
     }
 
     fn is_on_by_default(&self) -> bool {

@@ -34,6 +34,7 @@ use orch_runtime::object::{Kind, typed_from_tree};
 
 use self::{placement::Fit, run::Run, sets::Sets};
 use crate::{
+    account::Account,
     controller::{Action, Context, Controller},
     key::ObjectKey,
     trigger::Trigger,
@@ -50,6 +51,10 @@ impl Controller for DaemonSets {
 
     fn name(&self) -> &'static str {
         "daemonset-controller"
+    }
+
+    fn account(&self) -> Account {
+        Account::ServiceAccount("daemon-set-controller")
     }
 
     fn also_watches(&self) -> Vec<Trigger> {

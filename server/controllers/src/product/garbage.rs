@@ -41,6 +41,7 @@ use self::{
     warning::Warned,
 };
 use crate::{
+    account::Account,
     controller::{Action, AnyController, Context},
     source::KeySource,
 };
@@ -61,6 +62,10 @@ pub(super) struct GarbageCollector {
 impl AnyController for GarbageCollector {
     fn name(&self) -> &'static str {
         "garbage-collector-controller"
+    }
+
+    fn account(&self) -> Account {
+        Account::ServiceAccount("generic-garbage-collector")
     }
 
     fn workers(&self) -> usize {

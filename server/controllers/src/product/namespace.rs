@@ -21,6 +21,7 @@ use orch_runtime::Tree;
 use self::{conditions::tell, content::empty};
 use super::release;
 use crate::{
+    account::Account,
     controller::{Action, Context, Controller},
     key::ObjectKey,
 };
@@ -36,6 +37,10 @@ impl Controller for NamespaceContent {
 
     fn name(&self) -> &'static str {
         "namespace"
+    }
+
+    fn account(&self) -> Account {
+        Account::ServiceAccount("namespace-controller")
     }
 
     async fn reconcile(&self, key: &ObjectKey, cx: &Context) -> Result<Action> {

@@ -20,6 +20,7 @@ use orch_runtime::object::{Kind, typed_from_tree};
 use orch_storage::Object;
 
 use crate::{
+    account::Account,
     controller::{Action, Context, Controller},
     key::ObjectKey,
     trigger::{Changed, Trigger},
@@ -42,6 +43,10 @@ impl Controller for RoleAggregation {
 
     fn name(&self) -> &'static str {
         "clusterrole-aggregation-controller"
+    }
+
+    fn account(&self) -> Account {
+        Account::ServiceAccount("clusterrole-aggregation-controller")
     }
 
     /// A change of a role concerns the roles that select it, or did.

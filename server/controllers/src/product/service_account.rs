@@ -7,6 +7,7 @@ use orch_runtime::object::Kind;
 use serde_json::json;
 
 use crate::{
+    account::Account,
     controller::{Action, Context, Controller},
     key::ObjectKey,
     trigger::{Changed, Trigger},
@@ -22,6 +23,10 @@ impl Controller for DefaultAccounts {
 
     fn name(&self) -> &'static str {
         "serviceaccount-controller"
+    }
+
+    fn account(&self) -> Account {
+        Account::ServiceAccount("service-account-controller")
     }
 
     fn also_watches(&self) -> Vec<Trigger> {

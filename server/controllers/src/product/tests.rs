@@ -1,5 +1,7 @@
 //! The product's controllers together, over a store in memory.
 
+mod rights;
+
 use orch_api::{
     apps::v1::DaemonSet,
     core::v1::{

@@ -8,6 +8,7 @@ use orch_registry::{
 
 use super::bootstrap_tokens::{Expiration, expiration, is_token};
 use crate::{
+    account::Account,
     controller::{Action, Context, Controller},
     key::ObjectKey,
 };
@@ -20,6 +21,10 @@ impl Controller for TokenCleaner {
 
     fn name(&self) -> &'static str {
         "token-cleaner-controller"
+    }
+
+    fn account(&self) -> Account {
+        Account::ServiceAccount("token-cleaner")
     }
 
     fn is_on_by_default(&self) -> bool {

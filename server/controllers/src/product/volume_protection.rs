@@ -14,6 +14,7 @@ use orch_storage::Object;
 
 use super::release;
 use crate::{
+    account::Account,
     controller::{Action, Context, Controller},
     key::ObjectKey,
     trigger::{Changed, Trigger},
@@ -36,6 +37,10 @@ impl Controller for VolumeProtection {
         "persistentvolume-protection"
     }
 
+    fn account(&self) -> Account {
+        Account::ServiceAccount("pv-protection-controller")
+    }
+
     async fn reconcile(&self, key: &ObjectKey, cx: &Context) -> Result<Action> {
         let volumes = cx.served::<PersistentVolume>()?;
         match kept_by(cx, volumes, key, volume_finalizer)? {
@@ -54,6 +59,10 @@ impl Controller for ClaimProtection {
 
     fn name(&self) -> &'static str {
         "persistentvolumeclaim-protection"
+    }
+
+    fn account(&self) -> Account {
+        Account::ServiceAccount("pvc-protection-controller")
     }
 
     fn also_watches(&self) -> Vec<Trigger> {

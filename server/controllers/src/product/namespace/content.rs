@@ -7,6 +7,7 @@ use std::{
 };
 
 use futures_util::{StreamExt, stream};
+use orch_auth::authorizer::ResourceTarget;
 use orch_machinery::meta::field;
 use orch_registry::{
     catalog::ServedResource,
@@ -14,8 +15,11 @@ use orch_registry::{
     options::DeletionOptions,
     stored,
 };
-use orch_runtime::{Tree, resource_def::Scope};
-use orch_storage::{Body, Change, Object, StoreError};
+use orch_runtime::{
+    Tree,
+    resource_def::{Scope, Verb},
+};
+use orch_storage::{Body, Change, Key, Object, StoreError};
 use serde_json::json;
 
 use crate::controller::Context;
@@ -108,6 +112,10 @@ async fn remove_unserved(cx: &Context, namespace: &str, left: &mut Left) {
     for name in core.storage().resources().into_iter().filter(|name| !served.contains(name)) {
         let snapshot = core.storage().snapshot(&name);
         for object in snapshot.in_namespace(namespace) {
+            if let Err(refused) = may_remove(cx, object).await {
+                left.failures.push(refused);
+                continue;
+            }
             let (key, expected) = (object.key().clone(), object.revision());
             let body = last_state(object);
             match core.storage().commit(Change::Remove { key, expected, body }).await {
@@ -121,6 +129,14 @@ async fn remove_unserved(cx: &Context, namespace: &str, left: &mut Left) {
             }
         }
     }
+}
+
+/// Asks whether an object may be deleted whose kind is not served. Its version is not known.
+async fn may_remove(cx: &Context, object: &Object) -> Result<(), ApiError> {
+    let Key { resource, namespace, name } = object.key();
+    let (resource, group) = resource.as_str().split_once('.').unwrap_or((resource.as_str(), ""));
+    let target = ResourceTarget { group, resource, namespace, name, ..ResourceTarget::default() };
+    cx.client().check(Verb::Delete, target).await
 }
 
 /// What is known of an object without its kind.

@@ -21,6 +21,7 @@ use super::{
     view::volume_of,
 };
 use crate::{
+    account::Account,
     controller::{Action, Context, Controller},
     events::{self, About, Severity},
     key::ObjectKey,
@@ -62,6 +63,10 @@ impl Controller for ClaimBinder {
 
     fn name(&self) -> &'static str {
         "persistentvolumeclaim-binder"
+    }
+
+    fn account(&self) -> Account {
+        Account::ServiceAccount("persistent-volume-binder")
     }
 
     fn also_watches(&self) -> Vec<Trigger> {

@@ -12,6 +12,7 @@ use orch_runtime::object::Kind;
 
 use super::{annotations, known::Known};
 use crate::{
+    account::Account,
     controller::{Action, Context, Controller},
     events::{self, About, Severity},
     key::ObjectKey,
@@ -45,6 +46,10 @@ impl Controller for VolumeKeeper {
 
     fn name(&self) -> &'static str {
         "persistentvolume-binder"
+    }
+
+    fn account(&self) -> Account {
+        Account::ServiceAccount("persistent-volume-binder")
     }
 
     fn also_watches(&self) -> Vec<Trigger> {
