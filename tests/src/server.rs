@@ -30,6 +30,9 @@ tok-dave,dave,dave
 tok-node,system:node:one,node-one,system:nodes
 ";
 
+/// Added to the controllers of a server.
+const PUBLISHES_NOTHING: &str = ",-root-ca-certificate-publisher-controller";
+
 /// How long a start or an orderly end may take before a test gives up.
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -42,6 +45,7 @@ pub struct ServerOptions {
     binary: PathBuf,
     vocabulary: &'static str,
     flags: Vec<String>,
+    publishes_authority: bool,
     port: u16,
     largest_file: Option<u64>,
     open_files: Option<(u32, u32)>,
@@ -72,6 +76,7 @@ impl Default for ServerOptions {
             binary: server_binary(),
             vocabulary: "orch",
             flags: Vec::new(),
+            publishes_authority: false,
             port: 0,
             largest_file: None,
             open_files: None,
@@ -115,6 +120,27 @@ impl ServerOptions {
     pub fn flag(mut self, flag: impl Into<String>) -> Self {
         self.flags.push(flag.into());
         self
+    }
+
+    /// Lets the server publish its authority in each namespace. Otherwise config maps are those of the test.
+    pub fn publish_authority(mut self) -> Self {
+        self.publishes_authority = true;
+        self
+    }
+
+    /// The flags of the test, and which controllers run where it does not say.
+    fn flags(&self) -> Vec<String> {
+        let controllers = |flag: &String| flag.starts_with("--controllers=");
+        let mut flags = self.flags.clone();
+        if self.publishes_authority {
+            return flags;
+        }
+        match flags.iter_mut().find(|flag| controllers(flag)) {
+            Some(flag) if flag.contains('*') => *flag += PUBLISHES_NOTHING,
+            Some(_) => {}
+            None => flags.push(format!("--controllers=*{PUBLISHES_NOTHING}")),
+        }
+        flags
     }
 
     /// Starts a server on an empty data directory.
@@ -169,7 +195,7 @@ impl ServerOptions {
             .args(["--data-dir".as_ref(), directory.join("data").as_os_str()])
             .args(["--token-auth-file".as_ref(), directory.join("tokens.csv").as_os_str()])
             .args(["--secure-port", &self.port.to_string(), "--vocabulary", self.vocabulary])
-            .args(&self.flags)
+            .args(self.flags())
             .current_dir(directory)
             // The server ends when this end of its input is closed: also when the test is killed.
             .stdin(Stdio::piped())

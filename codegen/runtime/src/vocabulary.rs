@@ -28,6 +28,8 @@ pub struct Vocabulary {
     pub namespace_node_lease: &'static str,
     /// The entry of `spec.finalizers` that keeps a namespace until its content is gone.
     pub namespace_finalizer: &'static str,
+    /// Name of the config map in each namespace that holds the authorities of the server's certificate.
+    pub root_ca_config_map: &'static str,
     /// `type` of a secret that holds a bootstrap token.
     pub bootstrap_token_secret_type: &'static str,
     /// Annotation of the bookmark that ends the initial events of a watch.
@@ -50,6 +52,7 @@ pub const EXAMPLE: Vocabulary = Vocabulary {
     namespace_public: "example-public",
     namespace_node_lease: "example-node-lease",
     namespace_finalizer: "example",
+    root_ca_config_map: "example-root-ca.crt",
     bootstrap_token_secret_type: "example.com/token",
     initial_events_end_annotation: "example.com/initial-events-end",
     flow_schema_header: "x-example-flow-schema",
@@ -68,6 +71,7 @@ impl Vocabulary {
         namespace_public: "",
         namespace_node_lease: "",
         namespace_finalizer: "",
+        root_ca_config_map: "",
         bootstrap_token_secret_type: "",
         initial_events_end_annotation: "",
         flow_schema_header: "",

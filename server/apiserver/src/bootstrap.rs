@@ -26,6 +26,7 @@ use crate::{
         files::Secrecy,
         kubeconfig::AdminKubeconfig,
         pki::{Authority, Identity},
+        serving::ServingCertificate,
         sources::Loaded,
     },
     config::Config,
@@ -64,6 +65,8 @@ pub struct Prepared {
     pub continue_key: TokenKey,
     /// The certificate and the settings of TLS.
     pub tls: Arc<ServerConfig>,
+    /// PEM of the authority that clients need to trust, if they need one.
+    pub authority: Option<String>,
     /// Reads the files behind `authentication` and `tls` again.
     pub sources: Sources,
     /// The data directory, which other processes cannot use from now on.
@@ -105,8 +108,9 @@ pub fn prepare(config: &Config) -> Result<Prepared, StartError> {
     let kubeconfig = AdminKubeconfig::new(&directory, &config.serving);
     let sources = Sources::new(config, authority, kubeconfig.clone());
     let Loaded { authentication, certificate, administrator } = sources.load(now)?;
-    let site = Site { directory, kubeconfig, trust: certificate.authority, administrator, _lock: lock };
-    Ok(Prepared { authentication, tokens, continue_key, tls: certificate.tls, sources, site })
+    let ServingCertificate { tls, authority } = certificate;
+    let site = Site { directory, kubeconfig, trust: authority.clone(), administrator, _lock: lock };
+    Ok(Prepared { authentication, tokens, continue_key, tls, authority, sources, site })
 }
 
 /// Refuses a data directory in which others could have put keys and data, or read them.

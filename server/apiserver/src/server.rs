@@ -29,7 +29,10 @@ use orch_auth::{
 };
 use orch_controllers::{
     controller::{AnyController, Controller},
-    product::{self, bootstrap_policy, flow_control, own_service::OwnService, system_namespaces},
+    product::{
+        self, bootstrap_policy, flow_control, own_service::OwnService, system_namespaces,
+        token_secrets::Signer, trust::Trust,
+    },
     runner::Runner,
     selection,
 };
@@ -264,14 +267,17 @@ impl Server {
         let listener = self.listen().await.map_err(|error| cannot_listen(&error))?;
         let own_service =
             OwnService::new(&self.config.kinds.service_network, listener.local_address().port());
-        let controllers = self.runner(own_service.clone())?;
-        let Prepared { authentication, tokens, continue_key, tls, sources, site } =
+        // What controllers need of the data directory comes later: a wrong flag leaves nothing there.
+        let (trust, signer) = (watch::Sender::new(None), Signer::default());
+        let controllers = self.runner(own_service.clone(), trust.subscribe(), Arc::clone(&signer))?;
+        let Prepared { authentication, tokens, continue_key, tls, authority, sources, site } =
             bootstrap::prepare(&self.config)?;
+        trust.send_replace(authority);
         let tls = Arc::new(ArcSwap::new(tls));
         let storage = bootstrap::open_storage(&self.config).await?;
         let objects = self.objects(&storage);
 
-        let tokens = Arc::new(tokens);
+        let tokens = Arc::clone(signer.get_or_init(|| Arc::new(tokens)));
         // Those that need nobody else first.
         lasting.methods.splice(..0, self.authenticators_over_objects(&objects, &tokens));
         let rbac = Arc::new(policies::rbac(&objects));
@@ -284,7 +290,7 @@ impl Server {
         let certificate_ends = sources.certificate_ends();
         let (address, shown) = (listener.local_address(), Arc::clone(&tls));
         let following =
-            bootstrap::follow(sources, address, authentication, lasting, shown, stopping.clone())?;
+            bootstrap::follow(sources, address, authentication, lasting, shown, trust, stopping.clone())?;
 
         let gates = self.config.feature_gates.clone();
         let clock = Arc::new(SystemClock);
@@ -382,9 +388,15 @@ impl Server {
     }
 
     /// The controllers that are on, not running yet.
-    fn runner(&mut self, own_service: OwnService) -> Result<Runner, StartError> {
+    fn runner(
+        &mut self,
+        own_service: OwnService,
+        trust: Trust,
+        signer: Signer,
+    ) -> Result<Runner, StartError> {
         let Config { storage, vocabulary, .. } = &self.config;
-        let settings = product::Settings { own_service, event_ttl: storage.event_ttl, vocabulary };
+        let event_ttl = storage.event_ttl;
+        let settings = product::Settings { own_service, trust, signer, event_ttl, vocabulary };
         let mut controllers = product::controllers(settings);
         controllers.append(&mut self.controllers);
         let chosen = selection::select(controllers, &self.config.controllers)

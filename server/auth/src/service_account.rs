@@ -6,6 +6,7 @@
 mod claims;
 mod key;
 pub mod key_files;
+mod legacy;
 
 use std::{
     path::PathBuf,
@@ -16,12 +17,15 @@ use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use orch_runtime::vocabulary::Vocabulary;
 use serde_json::{Value, json};
 
-pub(crate) use self::claims::{Claims, PrivateClaims};
+pub(crate) use self::{
+    claims::{Claims, PrivateClaims},
+    legacy::SecretToken,
+};
 pub use self::{
     claims::{Grant, Named},
     key::{PublicKey, SigningKey},
 };
-use crate::{error::AuthError, user::UserInfo};
+use crate::{error::AuthError, kept_answers, user::UserInfo};
 
 /// The group of all service accounts.
 pub const GROUP_SERVICE_ACCOUNTS: &str = "system:serviceaccounts";
@@ -43,15 +47,15 @@ pub fn is_https_url(text: &str) -> bool {
     !rest.is_empty() && !rest.starts_with('/') && !rest.contains(is_odd)
 }
 
-/// The groups of the service accounts of a namespace.
-pub(crate) fn groups(namespace: &str) -> Vec<String> {
-    vec![GROUP_SERVICE_ACCOUNTS.to_owned(), format!("{GROUP_SERVICE_ACCOUNTS}:{namespace}")]
-}
 /// A service account as a user, as far as its name tells.
 pub fn user(namespace: &str, name: &str) -> UserInfo {
     UserInfo::new(user_name(namespace, name), groups(namespace)).authenticated()
 }
 
+/// The groups of the service accounts of a namespace.
+pub(crate) fn groups(namespace: &str) -> Vec<String> {
+    vec![GROUP_SERVICE_ACCOUNTS.to_owned(), format!("{GROUP_SERVICE_ACCOUNTS}:{namespace}")]
+}
 
 /// The kinds of objects that tokens are bound to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +83,26 @@ pub struct Found {
 pub trait Directory: Send + Sync {
     /// The object of that name; the namespace is empty for nodes.
     fn find(&self, kind: Kind, namespace: &str, name: &str) -> Option<Found>;
+
+    /// The token of an account that the secret of that name holds, if it holds one that is valid.
+    fn token_held(&self, namespace: &str, secret: &str) -> Option<TokenDigest>;
+}
+
+/// Tells tokens apart without keeping them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct TokenDigest(kept_answers::Key);
+
+impl TokenDigest {
+    /// The digest of this token.
+    pub fn of(token: &[u8]) -> Self {
+        TokenDigest(kept_answers::key(token))
+    }
+}
+
+impl From<kept_answers::Key> for TokenDigest {
+    fn from(key: kept_answers::Key) -> Self {
+        TokenDigest(key)
+    }
 }
 
 /// The lifetime of a token that its bearer renews by itself, as the reference asks for it in every pod.
@@ -102,6 +126,8 @@ pub struct TokenConfig {
     pub max_lifetime: Option<i64>,
     /// Whether tokens that pods renew live longer than they ask for.
     pub extends_lifetime: bool,
+    /// Whether tokens that are kept in secrets are valid only while secret and account exist.
+    pub looks_up: bool,
 }
 
 impl TokenConfig {
@@ -124,6 +150,7 @@ impl Default for TokenConfig {
             keys_url: None,
             max_lifetime: None,
             extends_lifetime: true,
+            looks_up: true,
         }
     }
 }
@@ -148,9 +175,19 @@ pub struct TokenIssuer {
     audiences: Vec<String>,
     max_lifetime: Option<i64>,
     extends_lifetime: bool,
+    looks_up: bool,
     /// The claim that holds all non-standard claims; the vocabulary names it.
     private_claim: &'static str,
+    in_secrets: legacy::Words,
     uses: Uses,
+}
+
+/// What a token is bound to.
+pub(crate) enum Bond {
+    /// Objects that it names.
+    Objects(PrivateClaims),
+    /// The secret that holds it.
+    Secret(SecretToken),
 }
 
 /// How often tokens were accepted that live longer than their bearers were told.
@@ -185,7 +222,9 @@ impl TokenIssuer {
             audiences,
             max_lifetime: config.max_lifetime,
             extends_lifetime: config.extends_lifetime,
+            looks_up: config.looks_up,
             private_claim: vocabulary.label_domain,
+            in_secrets: legacy::Words::new(vocabulary),
             uses: Uses::default(),
         }
     }
@@ -232,11 +271,28 @@ impl TokenIssuer {
     /// # Errors
     /// If the token cannot be signed.
     pub fn issue(&self, grant: &Grant) -> Result<String, AuthError> {
+        self.sign(&grant.claims(self.issuer(), self.private_claim))
+    }
+
+    /// Issues a token without an end, for the secret of that name in the namespace of the account. It is to
+    /// be stored in that secret.
+    ///
+    /// # Errors
+    /// If the token cannot be signed.
+    pub fn issue_for_secret(
+        &self,
+        namespace: &str,
+        account: &Named,
+        secret: &str,
+    ) -> Result<String, AuthError> {
+        self.sign(&self.in_secrets.claims(namespace, account, secret))
+    }
+
+    fn sign(&self, claims: &Value) -> Result<String, AuthError> {
         let public = self.key.public();
         let header = json!({"alg": public.algorithm(), "kid": public.id(), "typ": "JWT"});
-        let claims = grant.claims(self.issuer(), self.private_claim);
         let encode = |value: &Value| BASE64_URL_SAFE_NO_PAD.encode(value.to_string());
-        let signed = format!("{}.{}", encode(&header), encode(&claims));
+        let signed = format!("{}.{}", encode(&header), encode(claims));
         let signature = self.key.sign(signed.as_bytes())?;
         Ok(format!("{signed}.{}", BASE64_URL_SAFE_NO_PAD.encode(signature)))
     }
@@ -246,19 +302,27 @@ impl TokenIssuer {
     ///
     /// # Errors
     /// If a token of one of the issuers is not valid.
-    pub(crate) fn read(&self, token: &[u8]) -> Result<Option<(Claims, PrivateClaims)>, AuthError> {
+    pub(crate) fn read(&self, token: &[u8]) -> Result<Option<(Claims, Bond)>, AuthError> {
         let Some((signed, [header, claims], signature)) = split(token) else { return Ok(None) };
         let issuer = claims.get("iss").and_then(Value::as_str).unwrap_or_default();
-        if !self.issuers.iter().any(|known| known == issuer) {
+        let is_in_secret = self.in_secrets.is_issuer(issuer);
+        if !is_in_secret && !self.issuers.iter().any(|known| known == issuer) {
             return Ok(None);
         }
         if !self.verifies(&header, signed, &signature) {
             return Err(invalid("the signature is not the server's"));
         }
-        match claims::read(claims, self.private_claim) {
-            Some(claims) => Ok(Some(claims)),
-            None => Err(invalid("claims are missing")),
-        }
+        let read = if is_in_secret {
+            self.in_secrets.read(&claims).map(|(claims, token)| (claims, Bond::Secret(token)))
+        } else {
+            claims::read(claims, self.private_claim).map(|(claims, private)| (claims, Bond::Objects(private)))
+        };
+        read.map(Some).ok_or_else(|| invalid("claims are missing"))
+    }
+
+    /// Whether tokens that are kept in secrets are valid only while secret and account exist.
+    pub(crate) fn looks_up(&self) -> bool {
+        self.looks_up
     }
 
     /// Whether one of the keys has signed this: the one that the header names, if it names a known one.

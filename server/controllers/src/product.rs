@@ -10,9 +10,12 @@ mod garbage;
 mod namespace;
 pub mod own_service;
 mod role_aggregation;
+mod root_ca;
 mod service_account;
 pub mod system_namespaces;
 mod token_cleaner;
+pub mod token_secrets;
+pub mod trust;
 mod volume_binding;
 mod volume_protection;
 
@@ -24,13 +27,17 @@ use orch_registry::{
 };
 use orch_runtime::{Tree, vocabulary::Vocabulary};
 
-use self::own_service::OwnService;
+use self::{own_service::OwnService, token_secrets::Signer, trust::Trust};
 use crate::controller::{AnyController, Context};
 
 /// What controllers are told about the server.
 pub struct Settings {
     /// The service that leads to it.
     pub own_service: OwnService,
+    /// The authorities that its clients trust.
+    pub trust: Trust,
+    /// Signs tokens that are kept in secrets.
+    pub signer: Signer,
     /// How long events are kept after they were written last.
     pub event_ttl: Duration,
     /// The product words in force.
@@ -39,7 +46,7 @@ pub struct Settings {
 
 /// All of them.
 pub fn controllers(settings: Settings) -> Vec<Box<dyn AnyController>> {
-    let Settings { own_service, event_ttl, vocabulary } = settings;
+    let Settings { own_service, trust, signer, event_ttl, vocabulary } = settings;
     let (claim_binder, volume_keeper) = volume_binding::binders();
     vec![
         Box::new(cluster_info::BootstrapSigner::new(vocabulary)),
@@ -51,7 +58,9 @@ pub fn controllers(settings: Settings) -> Vec<Box<dyn AnyController>> {
         Box::new(flow_control::FlowSchemas::default()),
         Box::new(flow_control::PriorityLevels),
         Box::new(role_aggregation::RoleAggregation::default()),
+        Box::new(root_ca::RootCaPublisher::new(trust.clone())),
         Box::new(service_account::DefaultAccounts),
+        Box::new(token_secrets::TokenSecrets::new(signer, trust)),
         Box::new(system_namespaces::SystemNamespaces),
         Box::new(token_cleaner::TokenCleaner),
         Box::new(volume_keeper),

@@ -8,6 +8,7 @@
 //! - [`operations()`]: sub-resources that do something, and kinds that are questions (reviews);
 //! - [`selectors`]: selectors of requests and reviews, for authorizers;
 //! - [`sources`]: the stored objects that authentication looks up;
+//! - [`token_secret`]: secrets with tokens of service accounts, for authentication and controllers alike;
 //! - [`volume_protection`]: when volumes and claims are in use, for admission and controllers alike.
 
 // What is awaited in place is moved about with every request: larger futures are boxed.
@@ -32,6 +33,7 @@ pub mod sources;
 mod status_alone;
 #[cfg(test)]
 mod testing;
+pub mod token_secret;
 pub mod volume_protection;
 
 use std::sync::Arc;

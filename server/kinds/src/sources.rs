@@ -10,11 +10,17 @@ pub mod standing;
 use std::sync::Arc;
 
 use orch_api::core::v1::{Node, Pod, Secret, ServiceAccount};
-use orch_auth::service_account::{Directory, Found, Kind as BoundKind};
+use orch_auth::service_account::{Directory, Found, Kind as BoundKind, TokenDigest};
 use orch_machinery::meta::Meta;
 use orch_registry::{catalog::ServedResource, objects::Objects, stored};
-use orch_runtime::{object::Kind, resource_def::ResourceDef, scalar::Time};
+use orch_runtime::{
+    object::{Kind, typed_from_tree},
+    resource_def::ResourceDef,
+    scalar::Time,
+};
 use orch_storage::Object;
+
+use crate::token_secret::{TOKEN, account_of, is_ended};
 
 /// The kinds that tokens of service accounts are bound to.
 const BOUND: [BoundKind; 4] = [BoundKind::ServiceAccount, BoundKind::Pod, BoundKind::Secret, BoundKind::Node];
@@ -56,6 +62,24 @@ impl Directory for AccountDirectory {
         let object = snapshot.get(namespace, name)?;
         object.memo::<Remembered>(|object| Remembered(found(resource, object))).0.clone()
     }
+
+    fn token_held(&self, namespace: &str, secret: &str) -> Option<TokenDigest> {
+        let (_, resource) = self.resources.iter().find(|(of, _)| *of == BoundKind::Secret)?;
+        let snapshot = self.objects.snapshot(resource);
+        let object = snapshot.get(namespace, secret)?;
+        object.memo(|object| HeldToken(held_token(resource, object))).0
+    }
+}
+
+/// The token in a secret; remembered with each state of it. `None` where the secret is of another type, or
+/// says that its token is not valid any more.
+struct HeldToken(Option<TokenDigest>);
+
+fn held_token(resource: &ServedResource, object: &Object) -> Option<TokenDigest> {
+    let vocabulary = resource.vocabulary;
+    let secret: Secret = typed_from_tree(stored::tree_of(resource, object).ok()?).ok()?;
+    let is_held = account_of(&secret, vocabulary).is_some() && !is_ended(&secret, vocabulary);
+    secret.data.get(TOKEN).filter(|_| is_held).map(|token| TokenDigest::of(&token.0))
 }
 
 fn found(resource: &ServedResource, object: &Object) -> Option<Found> {

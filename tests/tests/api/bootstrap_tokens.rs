@@ -3,10 +3,10 @@
 use orch_tests::{TestServer, client::Answer};
 use serde_json::{Value, json};
 
-const SECRETS: &str = "/api/v1/namespaces/orch-system/secrets";
-const SECRET: &str = "/api/v1/namespaces/orch-system/secrets/bootstrap-token-abc123";
+pub const SECRETS: &str = "/api/v1/namespaces/orch-system/secrets";
+pub const SECRET: &str = "/api/v1/namespaces/orch-system/secrets/bootstrap-token-abc123";
 const SELF_REVIEWS: &str = "/apis/authentication.orch.io/v1/selfsubjectreviews";
-const TOKEN: &str = "abc123.0123456789abcdef";
+pub const TOKEN: &str = "abc123.0123456789abcdef";
 
 #[tokio::test]
 async fn a_secret_makes_a_token_from_its_creation_to_its_deletion() {
@@ -82,7 +82,8 @@ async fn only_secrets_of_the_type_in_the_system_namespace_count_and_only_where_t
     whoami(&server, TOKEN).await.refused(401, "Unauthorized");
 }
 
-fn secret() -> Value {
+/// The secret of the token.
+pub fn secret() -> Value {
     json!({
         "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "bootstrap-token-abc123"},
         "type": "bootstrap.orch.io/token",

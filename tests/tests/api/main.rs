@@ -59,6 +59,7 @@ mod shutdown;
 mod start;
 mod status;
 mod strategic;
+mod token_secrets;
 mod token_webhook;
 mod tokens;
 mod traces;

@@ -11,7 +11,7 @@ use orch_tests::{
 };
 use serde_json::{Value, json};
 
-use crate::restart::hang_up;
+use crate::{bootstrap_tokens, restart::hang_up};
 
 const WATCH: &str = "/api/v1/namespaces/default/configmaps?watch=1";
 const BINDINGS: &str = "/apis/rbac.authorization.orch.io/v1/namespaces/default/rolebindings";
@@ -39,7 +39,7 @@ async fn goes_on(admin: &Client, watch: &mut Watch) {
 }
 
 /// Panics where a watch does not end soon. What happened before may come first.
-async fn ends(mut watch: Watch) {
+pub async fn ends(mut watch: Watch) {
     let start = Instant::now();
     loop {
         match watch.next(Duration::from_secs(30)).await {
@@ -166,6 +166,27 @@ async fn a_watch_ends_with_what_its_token_is_bound_to() {
         ends(watches.next().unwrap()).await;
     }
     goes_on(&admin, &mut watches.next().unwrap()).await;
+}
+
+#[tokio::test]
+async fn a_watch_ends_with_the_secret_of_its_bootstrap_token() {
+    let server = TestServer::options().flag("--enable-bootstrap-token-auth").start().await;
+    let admin = server.admin();
+    let_see(&admin, "b", &[("Group", "system:bootstrappers:a"), ("User", "bob")]).await;
+    let mut of_bob = server.user("bob").watch(WATCH).await;
+    let with_token = server.without_credentials().with_token(bootstrap_tokens::TOKEN);
+    let expired = json!({"stringData": {"expiration": "2020-01-01T00:00:00Z"}});
+    admin.post(bootstrap_tokens::SECRETS, &bootstrap_tokens::secret()).await.expect(201);
+    let mut watch = with_token.watch(WATCH).await;
+    goes_on(&admin, &mut watch).await;
+    admin.delete(bootstrap_tokens::SECRET).await.expect(200);
+    ends(watch).await;
+    with_token.get(WATCH).await.refused(401, "Unauthorized");
+    admin.post(bootstrap_tokens::SECRETS, &bootstrap_tokens::secret()).await.expect(201);
+    let watch = with_token.watch(WATCH).await;
+    admin.merge(bootstrap_tokens::SECRET, &expired).await.expect(200);
+    ends(watch).await;
+    goes_on(&admin, &mut of_bob).await;
 }
 
 #[tokio::test]

@@ -26,6 +26,7 @@ words! {
     namespace_public,
     namespace_node_lease,
     namespace_finalizer,
+    root_ca_config_map,
     bootstrap_token_secret_type,
     initial_events_end_annotation,
     flow_schema_header,

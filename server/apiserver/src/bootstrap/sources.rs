@@ -159,8 +159,9 @@ fn stamp(file: &Path) -> Option<(SystemTime, u64)> {
 
 /// Reads the files again at SIGHUP, within a minute after one of them has changed, and when certificates of
 /// the server's own authority are to be made anew, until the server stops. The administrator's kubeconfig
-/// follows, for a server that listens on `address`. What is `lasting` has no files here and stays as it is.
-/// Where a file has errors, what was read before stays in force, and the error is logged.
+/// follows, for a server that listens on `address`, and `trust` is told the authority that clients need.
+/// What is `lasting` has no files here and stays as it is. Where a file has errors, what was read before
+/// stays in force, and the error is logged.
 ///
 /// # Errors
 /// Where the signal cannot be listened to.
@@ -170,6 +171,7 @@ pub fn follow(
     authentication: Arc<ArcSwap<Authentication>>,
     lasting: Lasting,
     tls: Arc<ArcSwap<ServerConfig>>,
+    trust: watch::Sender<Option<String>>,
     mut stopping: watch::Receiver<bool>,
 ) -> Result<impl Future<Output = ()> + Send, StartError> {
     let mut hangup = signal(SignalKind::hangup())
@@ -199,6 +201,12 @@ pub fn follow(
                     Ok(loaded) => {
                         authentication.store(Arc::new(loaded.authentication.with(&lasting)));
                         tls.store(loaded.certificate.tls);
+                        let authority = loaded.certificate.authority;
+                        trust.send_if_modified(|known| {
+                            let is_new = *known != authority;
+                            *known = authority;
+                            is_new
+                        });
                         tracing::info!("certificates and tokens are read again");
                     }
                     Err(error) => {

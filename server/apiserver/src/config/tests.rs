@@ -142,6 +142,7 @@ const AUTHENTICATION: &[(&[&str], Check)] = &[
     }),
     (&["--service-account-max-token-expiration=2h"], |c| c.authentication.tokens.max_lifetime == Some(7200)),
     (&["--service-account-extend-token-expiration=false"], |c| !c.authentication.tokens.extends_lifetime),
+    (&["--service-account-lookup=false"], |c| !c.authentication.tokens.looks_up),
     (&["--api-audiences=a,b"], |c| c.authentication.api_audiences == ["a", "b"]),
     (&["--anonymous-auth"], |c| c.authentication.anonymous),
     (&["--anonymous-auth=true"], |c| c.authentication.anonymous),

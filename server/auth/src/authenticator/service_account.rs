@@ -1,7 +1,8 @@
 //! Service accounts: tokens that the server has issued.
 //!
 //! A token with a valid signature is accepted for its audiences, until it expires, while the account and the
-//! object that it is bound to exist with the same uid.
+//! object that it is bound to exist with the same uid. One that is kept in a secret has no end and no
+//! audiences: it is accepted while the secret holds it.
 
 use std::{
     collections::BTreeMap,
@@ -17,7 +18,8 @@ use crate::{
     error::AuthError,
     kept_answers::{self, KeptAnswers},
     service_account::{
-        Claims, Directory, Kind, Named, PrivateClaims, TokenIssuer, groups, invalid, user_name,
+        Bond, Claims, Directory, Found, Kind, Named, PrivateClaims, SecretToken, TokenDigest, TokenIssuer,
+        groups, invalid, user_name,
     },
     user::UserInfo,
 };
@@ -34,7 +36,7 @@ struct Verified {
     /// Who the bearer is while the objects exist that the token names.
     caller: Authenticated,
     /// The objects.
-    private: PrivateClaims,
+    bond: Bond,
     /// In seconds since 1970.
     expires: i64,
 }
@@ -64,11 +66,11 @@ impl ServiceAccountAuthenticator {
         let key = kept_answers::key(token.secret());
         let known = self.verified.get(&key, Instant::now());
         if let Some(verified) = known.filter(|known| is_for_server && now <= known.expires) {
-            self.check_bound(&verified.private, now)?;
-            self.notice_use(&verified.caller, &verified.private, now);
+            self.check_bond(&verified.bond, key.into(), now)?;
+            self.notice_use(&verified.caller, &verified.bond, now);
             return Ok(Some(verified.caller.clone()));
         }
-        let Some((claims, private)) = self.tokens.read(token.secret())? else { return Ok(None) };
+        let Some((claims, bond)) = self.tokens.read(token.secret())? else { return Ok(None) };
         if now > claims.exp {
             return Err(invalid("the token has expired"));
         }
@@ -85,12 +87,12 @@ impl ServiceAccountAuthenticator {
         if audiences.is_empty() {
             return Err(invalid("the token is for other audiences"));
         }
-        self.check_bound(&private, now)?;
-        let user = self.user(&claims, &private)?;
+        self.check_bond(&bond, key.into(), now)?;
+        let user = self.user(&claims, &bond)?;
         let caller = Authenticated::new(user, "service-account").with_audiences(audiences);
-        self.notice_use(&caller, &private, now);
+        self.notice_use(&caller, &bond, now);
         if is_for_server {
-            let verified = Verified { caller: caller.clone(), private, expires: claims.exp };
+            let verified = Verified { caller: caller.clone(), bond, expires: claims.exp };
             self.verified.keep(key, Arc::new(verified), Instant::now(), REMEMBERED);
         }
         Ok(Some(caller))
@@ -98,8 +100,8 @@ impl ServiceAccountAuthenticator {
 
     /// Tells the operator of programs that never read the new token of their pod: they stop working when
     /// tokens are no longer extended.
-    fn notice_use(&self, caller: &Authenticated, private: &PrivateClaims, now: i64) {
-        let Some(warn_after) = private.warn_after else { return };
+    fn notice_use(&self, caller: &Authenticated, bond: &Bond, now: i64) {
+        let Bond::Objects(PrivateClaims { warn_after: Some(warn_after), .. }) = *bond else { return };
         self.tokens.notice_use(warn_after, now);
         if now > warn_after {
             let (user, seconds) = (&caller.user().name, now - warn_after);
@@ -107,7 +109,11 @@ impl ServiceAccountAuthenticator {
         }
     }
 
-    fn check_bound(&self, private: &PrivateClaims, now: i64) -> Result<(), AuthError> {
+    fn check_bond(&self, bond: &Bond, token: TokenDigest, now: i64) -> Result<(), AuthError> {
+        let private = match bond {
+            Bond::Objects(private) => private,
+            Bond::Secret(held) => return self.check_held(held, token, now),
+        };
         let namespace = private.namespace.as_str();
         self.check(Kind::ServiceAccount, namespace, &private.serviceaccount, now)?;
         // A token that names a pod and its node is bound to the pod.
@@ -119,22 +125,44 @@ impl ServiceAccountAuthenticator {
         }
     }
 
-    fn check(&self, kind: Kind, namespace: &str, named: &Named, now: i64) -> Result<(), AuthError> {
-        let Some(found) = self.directory.find(kind, namespace, &named.name) else {
-            return Err(invalid(format!("the {kind:?} is gone")));
-        };
-        if found.deleted_at.is_some_and(|gone| now > gone.saturating_add(DELETION_LEEWAY)) {
-            return Err(invalid(format!("the {kind:?} has been deleted")));
+    fn check_held(&self, held: &SecretToken, token: TokenDigest, now: i64) -> Result<(), AuthError> {
+        if !self.tokens.looks_up() {
+            return Ok(());
         }
-        if found.uid != named.uid {
+        let SecretToken { namespace, account, secret } = held;
+        self.find(Kind::Secret, namespace, secret, now)?;
+        if self.directory.token_held(namespace, secret) != Some(token) {
+            return Err(invalid("the secret does not hold the token any more"));
+        }
+        self.check(Kind::ServiceAccount, namespace, account, now)
+    }
+
+    fn check(&self, kind: Kind, namespace: &str, named: &Named, now: i64) -> Result<(), AuthError> {
+        if self.find(kind, namespace, &named.name, now)?.uid != named.uid {
             return Err(invalid(format!("the {kind:?} is another one by now")));
         }
         Ok(())
     }
 
-    fn user(&self, claims: &Claims, private: &PrivateClaims) -> Result<UserInfo, AuthError> {
-        let PrivateClaims { namespace, serviceaccount, pod, node, .. } = private;
-        let name = user_name(namespace, &serviceaccount.name);
+    /// An object that exists, or did a moment ago.
+    fn find(&self, kind: Kind, namespace: &str, name: &str, now: i64) -> Result<Found, AuthError> {
+        let Some(found) = self.directory.find(kind, namespace, name) else {
+            return Err(invalid(format!("the {kind:?} is gone")));
+        };
+        if found.deleted_at.is_some_and(|gone| now > gone.saturating_add(DELETION_LEEWAY)) {
+            return Err(invalid(format!("the {kind:?} has been deleted")));
+        }
+        Ok(found)
+    }
+
+    fn user(&self, claims: &Claims, bond: &Bond) -> Result<UserInfo, AuthError> {
+        let (namespace, account, pod, node) = match bond {
+            Bond::Objects(PrivateClaims { namespace, serviceaccount, pod, node, .. }) => {
+                (namespace, serviceaccount, pod.as_ref(), node.as_ref())
+            }
+            Bond::Secret(SecretToken { namespace, account, .. }) => (namespace, account, None, None),
+        };
+        let name = user_name(namespace, &account.name);
         if claims.sub != name {
             return Err(invalid("the subject is not the account"));
         }
@@ -155,7 +183,7 @@ impl ServiceAccountAuthenticator {
             }
         }
         let groups = groups(namespace);
-        Ok(UserInfo { name, uid: serviceaccount.uid.clone(), groups, extra })
+        Ok(UserInfo { name, uid: account.uid.clone(), groups, extra })
     }
 }
 

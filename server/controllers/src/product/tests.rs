@@ -1,6 +1,7 @@
 //! The product's controllers together, over a store in memory.
 
 mod rights;
+mod trust;
 
 use orch_api::{
     apps::v1::DaemonSet,
@@ -16,15 +17,24 @@ use orch_registry::options::DeletionOptions;
 use orch_runtime::scalar::Time;
 use orch_storage::{Body, Change, Key};
 use serde_json::{Value, json};
-use tokio::time::{Duration, sleep};
+use tokio::{
+    sync::watch,
+    time::{Duration, sleep},
+};
 
 use super::*;
 use crate::fixture::{Fixture, NAMESPACE};
 
 /// The controllers of a server that listens on a port.
 fn all() -> Vec<Box<dyn AnyController>> {
-    let event_ttl = Duration::from_mins(1);
-    controllers(Settings { own_service: own_service(6443), event_ttl, vocabulary: &orch_api::ORCH })
+    let (_, trust) = watch::channel(None);
+    controllers(Settings {
+        own_service: own_service(6443),
+        trust,
+        signer: Signer::default(),
+        event_ttl: Duration::from_mins(1),
+        vocabulary: &orch_api::ORCH,
+    })
 }
 
 /// In the network of the fixture.
@@ -449,7 +459,9 @@ fn names_of_all() {
         "flow-schemas",
         "priority-levels",
         "clusterrole-aggregation-controller",
+        "root-ca-certificate-publisher-controller",
         "serviceaccount-controller",
+        "serviceaccount-token-controller",
         "system-namespaces",
         "token-cleaner-controller",
         "persistentvolume-binder",

@@ -96,6 +96,7 @@ pub static ORCH: orch_runtime::vocabulary::Vocabulary = orch_runtime::vocabulary
     namespace_system: "orch-system",
     priority_level_header: "X-Orch-PF-PriorityLevel-UID",
     protobuf_media_type: "application/vnd.orch.protobuf",
+    root_ca_config_map: "orch-root-ca.crt",
 };
 
 /// The words of `kubernetes`.
@@ -113,6 +114,7 @@ pub static KUBERNETES: orch_runtime::vocabulary::Vocabulary = orch_runtime::voca
     namespace_system: "kube-system",
     priority_level_header: "X-Kubernetes-PF-PriorityLevel-UID",
     protobuf_media_type: "application/vnd.kubernetes.protobuf",
+    root_ca_config_map: "kube-root-ca.crt",
 };
 
 /// Every set of product words that this crate knows; the first is the default.

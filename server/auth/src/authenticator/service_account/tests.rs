@@ -25,6 +25,10 @@ impl Directory for Everything {
         let deleted_at = (name == "going").then_some(START);
         (name != "gone").then(|| Found { uid: format!("u-{name}"), deleted_at })
     }
+
+    fn token_held(&self, _namespace: &str, _secret: &str) -> Option<TokenDigest> {
+        None
+    }
 }
 
 fn named(name: &str) -> Named {
@@ -67,7 +71,17 @@ fn shown(
     after: u64,
     audiences: &[String],
 ) -> Result<Option<Authenticated>, String> {
-    let authenticator = ServiceAccountAuthenticator::new(Arc::clone(tokens), Box::new(Everything), &EXAMPLE);
+    shown_to(tokens, Box::new(Everything), token, after, audiences)
+}
+
+fn shown_to(
+    tokens: &Arc<TokenIssuer>,
+    directory: Box<dyn Directory>,
+    token: &str,
+    after: u64,
+    audiences: &[String],
+) -> Result<Option<Authenticated>, String> {
+    let authenticator = ServiceAccountAuthenticator::new(Arc::clone(tokens), directory, &EXAMPLE);
     let peer = PeerCertificates::default();
     let header = format!("Bearer {token}");
     let now = at(START.cast_unsigned() + after);
@@ -211,6 +225,10 @@ impl Directory for Robot {
     fn find(&self, kind: Kind, namespace: &str, name: &str) -> Option<Found> {
         self.0.load(Ordering::Relaxed).then(|| Everything.find(kind, namespace, name))?
     }
+
+    fn token_held(&self, _namespace: &str, _secret: &str) -> Option<TokenDigest> {
+        None
+    }
 }
 
 #[test]
@@ -237,6 +255,57 @@ fn a_remembered_token_ends_with_its_account_and_its_lifetime() {
     exists.store(true, Ordering::Relaxed);
     ask(599, &[]).unwrap();
     assert!(ask(601, &[]).unwrap_err().ends_with("the token has expired"));
+}
+
+/// Every secret holds this token.
+struct Holding(TokenDigest);
+
+impl Directory for Holding {
+    fn find(&self, kind: Kind, namespace: &str, name: &str) -> Option<Found> {
+        Everything.find(kind, namespace, name)
+    }
+
+    fn token_held(&self, _namespace: &str, _secret: &str) -> Option<TokenDigest> {
+        Some(self.0)
+    }
+}
+
+#[test]
+fn a_token_in_a_secret_is_valid_while_the_secret_holds_it() {
+    let tokens = issuer();
+    let shown = |tokens: &Arc<TokenIssuer>, token: &str, after: u64, audiences: &[String]| {
+        let holding = Box::new(Holding(TokenDigest::of(token.as_bytes())));
+        shown_to(tokens, holding, token, after, audiences)
+    };
+    let of = |account: &str, secret: &str| tokens.issue_for_secret("n", &named(account), secret).unwrap();
+    let identity = shown(&tokens, &of("robot", "s"), 1 << 40, &[]).unwrap().unwrap();
+    let user = identity.user();
+    assert_eq!((&user.name[..], &user.uid[..]), ("system:serviceaccount:n:robot", "u-robot"));
+    assert_eq!(user.groups, ["system:serviceaccounts", "system:serviceaccounts:n", "system:authenticated"]);
+    assert!(user.extra.is_empty());
+    assert_eq!(identity.audiences(), [ISSUER]);
+    for (account, secret, after, why) in [
+        ("robot", "gone", 0, "the Secret is gone"),
+        ("robot", "going", 61, "the Secret has been deleted"),
+        ("gone", "s", 0, "the ServiceAccount is gone"),
+        ("going", "s", 61, "the ServiceAccount has been deleted"),
+    ] {
+        let answer = shown(&tokens, &of(account, secret), after, &[]);
+        assert_eq!(answer, Err(format!("the service account token is not valid: {why}")), "{secret}");
+    }
+    let without = shown_to(&tokens, Box::new(Everything), &of("robot", "s"), 0, &[]).unwrap_err();
+    assert!(without.ends_with("the secret does not hold the token any more"), "{without}");
+    let old = Named { name: "robot".to_owned(), uid: "old".to_owned() };
+    let other = tokens.issue_for_secret("n", &old, "s").unwrap();
+    assert!(shown(&tokens, &other, 0, &[]).unwrap_err().ends_with("is another one by now"));
+    shown(&tokens, &of("robot", "s"), 0, &["nobody".to_owned()]).unwrap_err();
+    let foreign = issuer().issue_for_secret("n", &named("robot"), "s").unwrap();
+    assert!(shown(&tokens, &foreign, 0, &[]).unwrap_err().ends_with("the signature is not the server's"));
+
+    let config = TokenConfig { looks_up: false, ..TokenConfig::default() };
+    let trusting = Arc::new(TokenIssuer::new(key(), Vec::new(), &config, &[], &EXAMPLE));
+    let token = trusting.issue_for_secret("n", &named("gone"), "gone").unwrap();
+    assert!(shown_to(&trusting, Box::new(Everything), &token, 0, &[]).unwrap().is_some());
 }
 
 #[test]
