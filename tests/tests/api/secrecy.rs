@@ -13,9 +13,19 @@ use orch_tests::{
 };
 use serde_json::json;
 
+use crate::{
+    bootstrap_tokens,
+    issuer::{CLIENT_ID, Key, Provider},
+    remote::Site,
+    token_secrets, token_webhook,
+};
+
 const ACCOUNTS: &str = "/api/v1/namespaces/default/serviceaccounts";
+const SELF_REVIEWS: &str = "/apis/authentication.orch.io/v1/selfsubjectreviews";
 const TOKEN_REVIEWS: &str = "/apis/authentication.orch.io/v1/tokenreviews";
 const WRONG: &str = "wr0ng-t0ken-that-nobody-has";
+/// The webhook knows it.
+const HOOKED: &str = "hook-t0ken-of-the-webhook";
 const PASSWORD: &str = "pa55word-of-basic";
 const IN_QUERY: &str = "s3cret-of-a-query";
 const IN_SECRET: &str = "s3cret-of-an-object";
@@ -97,8 +107,18 @@ async fn nothing_that_is_printed_shows_a_credential() {
     let directory = tempfile::tempdir().unwrap();
     let authority = Authority::new("users");
     let file = authority.write(directory.path(), "users.pem");
+    let (key, provider, site) = (Key::new("a"), tempfile::tempdir().unwrap(), Site::new().await);
+    let issuer = Provider::start(&[&key]).await;
+    let webhook = token_webhook::kubeconfig(&site, directory.path());
+    let _judge = site.start(token_webhook::judge).await;
     let server = TestServer::options()
         .flag(format!("--client-ca-file={}", file.display()))
+        .flag("--enable-bootstrap-token-auth")
+        .flag(format!("--oidc-issuer-url={}", issuer.site.url()))
+        .flag(format!("--oidc-client-id={CLIENT_ID}"))
+        .flag(format!("--oidc-ca-file={}", issuer.site.authority_file(provider.path()).display()))
+        .flag("--oidc-signing-algs=ES256")
+        .flag(format!("--authentication-token-webhook-config-file={}", webhook.display()))
         .flag("--log-level=trace")
         .start()
         .await;
@@ -111,6 +131,9 @@ async fn nothing_that_is_printed_shows_a_credential() {
         ("a static token", "tok-bob"),
         ("the administrator's static token", "tok-admin"),
         ("a wrong token", WRONG),
+        ("a token that a webhook knows", HOOKED),
+        ("the token for the webhook", "own-token"),
+        ("the secret half of a bootstrap token", "0123456789abcdef"),
         ("a password", PASSWORD),
         ("a query parameter", IN_QUERY),
     ] {
@@ -130,13 +153,28 @@ async fn nothing_that_is_printed_shows_a_credential() {
     for part in account.split('.').skip(1) {
         seen.secret("a service account token", part);
     }
+    admin.post(bootstrap_tokens::SECRETS, &bootstrap_tokens::secret()).await.expect(201);
+    let kept = token_secrets::decoded(&token_secrets::token_secret(&server, "kept").await, "token");
+    let mut claims = issuer.claims("alice");
+    claims["exp"] = json!(claims["exp"].as_u64().unwrap() + 3600);
+    let issued = key.sign(&claims);
+    for (what, token) in [("a token in a secret", &kept), ("a token of a provider", &issued)] {
+        for part in token.split('.').skip(1) {
+            seen.secret(what, part);
+        }
+    }
     let mut wrong_signature = account.clone();
     wrong_signature.replace_range(wrong_signature.len() - 8.., "AAAAAAAA");
 
+    let good = ["tok-bob", HOOKED, bootstrap_tokens::TOKEN, &account, &kept, &issued];
+    for token in good {
+        let review = json!({"apiVersion": "authentication.orch.io/v1", "kind": "SelfSubjectReview"});
+        server.without_credentials().with_token(token).post(SELF_REVIEWS, &review).await.expect(201);
+    }
     for protocol in [Protocol::Http1, Protocol::Http2] {
         let tls = tls_config(&server.kubeconfig().certificate_authority, None, protocol);
         let client = Client::new(server.address(), tls, protocol);
-        for token in ["tok-bob", WRONG, &account, &wrong_signature] {
+        for token in good.into_iter().chain([WRONG, &wrong_signature]) {
             use_token(&server, &client, token, &mut seen).await;
         }
         let basic = format!("Basic {}", BASE64_STANDARD.encode(PASSWORD));
