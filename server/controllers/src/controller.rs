@@ -57,7 +57,8 @@ pub trait Controller: Send + Sync + 'static {
     /// ends at an `await`, and runs again after the next start.
     ///
     /// # Errors
-    /// Any error makes it run again later: soon at first, then less and less often.
+    /// Any error makes it run again later: soon at first, then less and less often. Where somebody else was
+    /// faster (an object was changed, made or removed after it was read) it always runs again soon.
     fn reconcile(&self, key: &ObjectKey, cx: &Context) -> impl Future<Output = Result<Action>> + Send;
 }
 

@@ -17,6 +17,10 @@ use tokio::time::Instant;
 const SHORTEST_DELAY: Duration = Duration::from_millis(5);
 /// It never waits longer than this.
 const LONGEST_DELAY: Duration = Duration::from_mins(1);
+/// It never waits longer than this after a lost race.
+const LONGEST_DELAY_AFTER_RACE: Duration = Duration::from_millis(100);
+/// Who loses so many races in a row does not lose races: what is missing stays missing.
+const MOST_RACES: u32 = 32;
 /// An empty queue keeps room for so many keys.
 const KEPT_ROOM: usize = 1024;
 
@@ -33,8 +37,10 @@ pub(crate) struct Queue {
 
 struct Entry {
     state: State,
-    /// How often it has failed in a row.
+    /// How often it has failed in a row. Lost races in between do not count, and end no row.
     failures: u32,
+    /// How many races it has lost in a row.
+    races: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -49,6 +55,8 @@ enum State {
 pub(crate) enum Outcome {
     Done,
     Again(Duration),
+    /// Somebody else changed or removed an object first: the same work on what is there now may succeed.
+    LostRace,
     Failed,
 }
 
@@ -56,7 +64,7 @@ impl Queue {
     /// Something about the key has changed: it is to be worked on as soon as possible, and once.
     pub(crate) fn add(&mut self, key: Key, now: Instant) {
         let Some(entry) = self.keys.get_mut(&key) else {
-            self.keys.insert(key.clone(), Entry { state: State::Ready { since: now }, failures: 0 });
+            self.keys.insert(key.clone(), Entry { state: State::Ready { since: now }, failures: 0, races: 0 });
             self.ready.push_back(key);
             return;
         };
@@ -101,12 +109,21 @@ impl Queue {
             unreachable!("only a key that was taken is finished")
         };
         let failed_before = entry.failures > 0;
-        entry.failures = if outcome == Outcome::Failed { entry.failures.saturating_add(1) } else { 0 };
+        let outcome = match outcome {
+            Outcome::LostRace if entry.races >= MOST_RACES => Outcome::Failed,
+            outcome => outcome,
+        };
+        match outcome {
+            Outcome::Done | Outcome::Again(_) => (entry.failures, entry.races) = (0, 0),
+            Outcome::LostRace => entry.races += 1,
+            Outcome::Failed => entry.failures = entry.failures.saturating_add(1),
+        }
         let failures = entry.failures;
         let delay = match outcome {
             _ if is_changed => Some(Duration::ZERO),
             Outcome::Done => None,
             Outcome::Again(delay) => Some(delay),
+            Outcome::LostRace => Some(spread(delay_after(entry.races).min(LONGEST_DELAY_AFTER_RACE))),
             Outcome::Failed => Some(spread(delay_after(failures))),
         };
         match delay {
@@ -148,9 +165,9 @@ impl Queue {
     }
 }
 
-/// The longest time that a key waits after so many failures in a row.
-fn delay_after(failures: u32) -> Duration {
-    let doublings = failures.saturating_sub(1).min(16);
+/// The longest time that a key waits after so many failures, or lost races, in a row.
+fn delay_after(times: u32) -> Duration {
+    let doublings = times.saturating_sub(1).min(16);
     (SHORTEST_DELAY * (1 << doublings)).min(LONGEST_DELAY)
 }
 
@@ -188,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_key_that_changes_while_it_is_worked_on_waits_again() {
-        for outcome in [Outcome::Done, Outcome::Again(SECOND), Outcome::Failed] {
+        for outcome in [Outcome::Done, Outcome::Again(SECOND), Outcome::LostRace, Outcome::Failed] {
             let (mut queue, now) = (Queue::default(), Instant::now());
             queue.add(key("a"), now);
             assert_eq!(take(&mut queue, now), Some(key("a")));
@@ -242,5 +259,36 @@ mod tests {
         queue.add(key("a"), now);
         assert_eq!(take(&mut queue, now), Some(key("a")));
         assert_eq!(queue.finish(key("a"), Outcome::Failed, now), 1);
+    }
+
+    /// Works at the key until it has ended like this; returns how long it waits then.
+    fn work(queue: &mut Queue, now: &mut Instant, outcome: Outcome) -> Duration {
+        assert_eq!(take(queue, *now), Some(key("a")));
+        queue.finish(key("a"), outcome, *now);
+        let due = queue.next_due().expect("it is tried again");
+        due - std::mem::replace(now, due)
+    }
+
+    #[test]
+    fn lost_races_are_tried_again_soon_and_are_no_failures() {
+        let (mut queue, mut now) = (Queue::default(), Instant::now());
+        queue.add(key("a"), now);
+        for _ in 0..6 {
+            work(&mut queue, &mut now, Outcome::Failed);
+        }
+        for races in 1..=MOST_RACES {
+            let delay = work(&mut queue, &mut now, Outcome::LostRace);
+            let longest = delay_after(races).min(LONGEST_DELAY_AFTER_RACE);
+            assert!((longest / 2..=longest).contains(&delay), "{races}: {delay:?}");
+        }
+        let delay = work(&mut queue, &mut now, Outcome::Failed);
+        assert!(delay >= delay_after(7) / 2, "the failures before are not forgotten: {delay:?}");
+        let delay = work(&mut queue, &mut now, Outcome::LostRace);
+        assert!(delay >= delay_after(8) / 2, "races without an end are failures: {delay:?}");
+        work(&mut queue, &mut now, Outcome::Again(SECOND));
+        assert_eq!(queue.failing(), 0);
+        let delay = work(&mut queue, &mut now, Outcome::LostRace);
+        assert!(delay <= SHORTEST_DELAY, "a success makes an end: {delay:?}");
+        assert_eq!(queue.failing(), 0);
     }
 }

@@ -1,7 +1,8 @@
 //! Runs controllers until the server stops.
 //!
 //! Each has a watching loop, a queue of keys and a few workers. What fails, or panics, runs again after a
-//! delay that grows from milliseconds to a minute, and holds up no other key.
+//! delay that grows from milliseconds to a minute, and holds up no other key. A lost race is no failure: it
+//! runs again soon.
 
 use std::{
     panic::AssertUnwindSafe,
@@ -57,6 +58,14 @@ struct Finished {
 enum Failure {
     Error(ApiError),
     Panic(String),
+}
+
+impl Failure {
+    /// Whether somebody else was faster: an object was changed, made or removed after it was read.
+    fn is_lost_race(&self) -> bool {
+        use ApiError::{AlreadyExists, Conflict, NotFound};
+        matches!(self, Failure::Error(Conflict { .. } | NotFound { .. } | AlreadyExists { .. }))
+    }
 }
 
 impl Runner {
@@ -158,6 +167,7 @@ impl Job {
         let outcome = match &result {
             Ok(Action::Done) => Outcome::Done,
             Ok(Action::Again(delay)) => Outcome::Again(*delay),
+            Err(failure) if failure.is_lost_race() => Outcome::LostRace,
             Err(_) => Outcome::Failed,
         };
         let failures = queue.finish(key.clone(), outcome, Instant::now());
@@ -170,7 +180,7 @@ impl Job {
         }
     }
 
-    /// A key that fails on and on is logged ever less often. The first failures are mostly lost races.
+    /// A key that fails on and on is logged ever less often.
     fn report(&self, key: &Key, failures: u32, failure: &Failure) {
         let controller = self.record.name;
         let is_logged = failures.is_power_of_two();

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Mutex};
 
 use orch_api::core::v1::{ConfigMap, Secret};
-use orch_registry::error::Result;
+use orch_registry::error::{ResourceName, Result};
 use orch_runtime::object::Kind;
 use serde_json::json;
 
@@ -162,6 +162,28 @@ async fn failures_are_tried_again_later_and_later() {
     let stats = &monitor.stats()[0];
     assert_eq!((stats.reconciles, stats.retries, stats.panics, stats.failing), (13, 11, 0, 0));
     assert_eq!(monitor.health("scripted"), Ok(()), "a bad object is no bad controller");
+    fixture.finish(running).await;
+}
+
+/// However many there are, the next try is near, and nobody counts it as failing.
+#[tokio::test(start_paused = true)]
+async fn lost_races_are_tried_again_soon() {
+    let fixture = Fixture::new().await;
+    create(&fixture, "a").await;
+    let (controller, seen) = scripted(Duration::ZERO, |name, runs| {
+        let resource = ResourceName { group: String::new(), resource: "configmaps".to_owned() };
+        let name = name.to_owned();
+        match runs {
+            20 => Ok(Action::Done),
+            run if run % 2 == 0 => Err(ApiError::NotFound { resource, name }),
+            _ => Err(ApiError::Conflict { resource, name, cause: String::new() }),
+        }
+    });
+    let (running, monitor) = fixture.start(vec![Box::new(controller)]);
+    let took = fixture.until("it succeeds", || runs(&seen, "a") == 20).await;
+    assert!(took < Duration::from_secs(3), "{took:?}");
+    let stats = &monitor.stats()[0];
+    assert_eq!((stats.retries, stats.failing), (19, 0));
     fixture.finish(running).await;
 }
 

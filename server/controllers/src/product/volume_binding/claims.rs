@@ -4,21 +4,26 @@
 //! volume, the claim's status says so. A run that was cut off between them goes on with the next step. The
 //! reference decides: of two claims that want one volume only one can write it.
 
-use std::sync::Arc;
-
 use orch_api::{
     core::v1::{ObjectReference, PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimPhase},
     storage::v1::StorageClass,
 };
-use orch_registry::error::{ApiError, Result};
-use orch_runtime::{object::Kind, vocabulary::Vocabulary};
-use orch_storage::Object;
+use orch_registry::{
+    catalog::ServedResource,
+    error::{ApiError, Result},
+    stored,
+};
+use orch_runtime::{
+    object::{Kind, typed_from_tree},
+    vocabulary::Vocabulary,
+};
+use orch_storage::Snapshot;
 
 use super::{
     annotations,
     known::Known,
     matching::{Reserved, best, class_of, reserved, suits},
-    view::volume_of,
+    view::{VolumeView, volume_of},
 };
 use crate::{
     account::Account,
@@ -126,22 +131,31 @@ fn without_volume(cx: &Context, claim: &PersistentVolumeClaim) -> Result<Standin
     };
     let waits_for_pod = class.as_ref().and_then(|class| class.volume_binding_mode.as_deref())
         == Some(WAIT_FOR_FIRST_CONSUMER);
-    let name = {
-        let snapshot = cx.client().snapshot(resource);
-        let view = |object: &Arc<Object>| volume_of(object, vocabulary).cloned();
-        let volumes: Vec<_> = snapshot.iter().filter_map(view).collect();
-        // Whoever places the pod reserves a volume for it then.
-        let may_have = |reference: Option<&ObjectReference>| {
-            !waits_for_pod || reserved(reference, claim) == Reserved::ForIt
-        };
-        let volumes = volumes.iter().filter(|volume| may_have(volume.claim.as_ref()));
-        best(volumes, claim, vocabulary).map(|volume| Arc::clone(&volume.name))
-    };
-    let volume = name.map(|name| cx.api::<PersistentVolume>()?.lookup("", &name)).transpose()?.flatten();
-    if let Some(volume) = volume {
+    if let Some(volume) = choose(resource, &cx.client().snapshot(resource), claim, waits_for_pod)? {
         return Ok(Standing::Bound(Box::new(volume)));
     }
     Ok(Standing::Pending(Some(why_none(claim, class.as_ref(), waits_for_pod, vocabulary))))
+}
+
+/// The best volume of a snapshot for a claim that names none. It is as the choice saw it, so that the write
+/// that takes it fails where another claim was faster.
+fn choose(
+    resource: &ServedResource,
+    snapshot: &Snapshot,
+    claim: &PersistentVolumeClaim,
+    waits_for_pod: bool,
+) -> Result<Option<PersistentVolume>> {
+    let vocabulary = resource.vocabulary;
+    // Whoever places the pod reserves a volume for it then.
+    let may_have = |volume: &&VolumeView| {
+        !waits_for_pod || reserved(volume.claim.as_ref(), claim) == Reserved::ForIt
+    };
+    let volumes = snapshot.iter().filter_map(|object| volume_of(object, vocabulary)).filter(may_have);
+    let best = best(volumes, claim, vocabulary);
+    let Some(object) = best.and_then(|best| snapshot.get("", &best.name)) else { return Ok(None) };
+    typed_from_tree(stored::tree_of(resource, object)?)
+        .map(Some)
+        .map_err(|error| stored::unreadable(resource, object, &error))
 }
 
 /// Why a claim has no volume yet.
@@ -296,5 +310,44 @@ impl Report {
 
     fn warning(reason: &'static str, message: impl Into<String>) -> Self {
         Report { severity: Severity::Warning, reason, message: message.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::fixture::{Fixture, NAMESPACE};
+
+    async fn claim(fixture: &Fixture, name: &str) -> PersistentVolumeClaim {
+        let spec =
+            json!({"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}});
+        let metadata = json!({"name": name, "namespace": NAMESPACE});
+        fixture.create::<PersistentVolumeClaim>(json!({"metadata": metadata, "spec": spec})).await;
+        fixture.client.api().unwrap().get(NAMESPACE, name).unwrap()
+    }
+
+    /// Two claims see the same free volume. Who writes first has it, and the other one chooses again.
+    #[tokio::test]
+    async fn of_two_claims_that_chose_one_volume_only_one_takes_it() {
+        let fixture = Fixture::new().await;
+        let cx = Context::new(fixture.client.clone());
+        let spec = json!({
+            "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/data"},
+        });
+        fixture.create::<PersistentVolume>(json!({"metadata": {"name": "v"}, "spec": spec})).await;
+        let (first, second) = (claim(&fixture, "first").await, claim(&fixture, "second").await);
+        let resource = fixture.resource::<PersistentVolume>();
+        let snapshot = fixture.client.snapshot(resource);
+        let chosen = choose(resource, &snapshot, &first, false).unwrap().unwrap();
+        bind(&cx, first.clone(), chosen).await.unwrap();
+        let chosen = choose(resource, &snapshot, &second, false).unwrap().unwrap();
+        let late = bind(&cx, second.clone(), chosen).await.unwrap_err();
+        assert!(matches!(late, ApiError::Conflict { .. }), "{late:?}");
+        let volume: PersistentVolume = fixture.client.api().unwrap().get("", "v").unwrap();
+        assert_eq!(volume.spec.claim_ref.unwrap().uid, first.metadata.uid);
+        let none = choose(resource, &fixture.client.snapshot(resource), &second, false).unwrap();
+        assert!(none.is_none());
     }
 }
