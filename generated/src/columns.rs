@@ -20,7 +20,11 @@ pub use self::{
         daemon_set_available, daemon_set_containers, daemon_set_images, daemon_set_selector,
         daemon_set_updated,
     },
-    event::{event_count, event_first_seen, event_last_seen, event_message, event_object, event_source},
+    event::{
+        event_count, event_first_seen, event_last_seen, event_message, event_object, event_source,
+        reported_event_count, reported_event_first_seen, reported_event_last_seen, reported_event_message,
+        reported_event_object, reported_event_source,
+    },
     flowcontrol::missing_priority_level,
     migration::{migration_resource, migration_status},
     node::{node_external_ip, node_internal_ip, node_roles, node_status},

@@ -43,7 +43,7 @@ pub use self::{
         daemon_set_spec, daemon_set_status_update, daemon_set_update_strategy, rolling_update_daemon_set,
     },
     disruption_budget::{pod_disruption_budget_spec, pod_disruption_budget_status},
-    event::event,
+    event::{event, reported_event, reported_event_update},
     flowcontrol::{flow_schema, priority_level_configuration},
     int_or_percent::int_or_percent,
     label_selector::label_selector,

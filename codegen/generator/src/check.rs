@@ -48,6 +48,8 @@ const RULES: &[Rule] = &[
     kinds::subresources,
     kinds::one_stored_version,
     kinds::lifecycles,
+    kinds::stored_kinds,
+    kinds::fields_of_stored_kinds,
     lists::sets,
     lists::map_keys,
     lists::unique_items,

@@ -18,7 +18,7 @@ pub use operation::{
 };
 pub use reading::{Entries, Read, Word};
 pub use resource::{
-    ColumnExtension, ColumnType, LifecycleExtension, ResourceExtension, SubresourceEntry,
+    ColumnExtension, ColumnType, LifecycleExtension, ResourceExtension, StoredAsExtension, SubresourceEntry,
     SubresourceExtension,
 };
 pub use schema::{Additional, Format, ListType, MapType, PatchStrategy, Schema, TypeName, Types};

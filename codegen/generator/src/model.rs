@@ -405,10 +405,21 @@ pub struct Resource {
     pub indexed_labels: Vec<String>,
     /// Since when, until when.
     pub lifecycle: Lifecycle,
-    /// `storageVersion`, default true.
+    /// `storageVersion`, default true; false where objects are stored as another kind.
     pub storage_version: bool,
+    /// `storedAs`.
+    pub stored_as: Option<StoredAs>,
     /// Where it is declared.
     pub span: Span,
+}
+
+/// How objects of a kind are stored as those of another kind.
+#[derive(Debug)]
+pub struct StoredAs {
+    /// The other kind's type.
+    pub ty: TypeId,
+    /// The fields that have another name there: the name here, then the name there.
+    pub renamed: Vec<(String, String)>,
 }
 
 /// A path below an item.

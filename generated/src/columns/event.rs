@@ -9,53 +9,121 @@ use orch_runtime::{
 
 use super::text;
 
-/// The age of the last occurrence.
-pub fn event_last_seen(tree: &Tree, context: &CellContext<'_>) -> Tree {
-    let last = match tree.get("series") {
-        Some(series) if !series.is_null() => seconds(series, "/lastObservedTime"),
-        _ => seconds(tree, "/lastTimestamp").or_else(|| first(tree)),
+/// Where the cells come from, as JSON pointers: events have two forms with different names.
+struct Names {
+    kind: &'static str,
+    name: &'static str,
+    component: &'static str,
+    host: &'static str,
+    reporter: &'static str,
+    first: &'static str,
+    last: &'static str,
+    count: &'static str,
+    message: &'static str,
+}
+
+/// Those of the core group.
+const CORE: Names = Names {
+    kind: "/involvedObject/kind",
+    name: "/involvedObject/name",
+    component: "/source/component",
+    host: "/source/host",
+    reporter: "/reportingComponent",
+    first: "/firstTimestamp",
+    last: "/lastTimestamp",
+    count: "/count",
+    message: "/message",
+};
+
+/// Those of the newer group.
+const REPORTED: Names = Names {
+    kind: "/regarding/kind",
+    name: "/regarding/name",
+    component: "/deprecatedSource/component",
+    host: "/deprecatedSource/host",
+    reporter: "/reportingController",
+    first: "/deprecatedFirstTimestamp",
+    last: "/deprecatedLastTimestamp",
+    count: "/deprecatedCount",
+    message: "/note",
+};
+
+/// The functions that schema files name, of both forms.
+macro_rules! cells {
+    ($($(#[$doc:meta])* $core:ident $reported:ident $cell:ident)+) => {
+        $(
+            $(#[$doc])*
+            pub fn $core(tree: &Tree, context: &CellContext<'_>) -> Tree {
+                CORE.$cell(tree, context)
+            }
+
+            $(#[$doc])*
+            pub fn $reported(tree: &Tree, context: &CellContext<'_>) -> Tree {
+                REPORTED.$cell(tree, context)
+            }
+        )+
     };
-    age(last, context)
 }
 
-/// The age of the first occurrence.
-pub fn event_first_seen(tree: &Tree, context: &CellContext<'_>) -> Tree {
-    age(first(tree), context)
+cells! {
+    /// The age of the last occurrence.
+    event_last_seen reported_event_last_seen last_seen
+    /// The age of the first occurrence.
+    event_first_seen reported_event_first_seen first_seen
+    /// The object that the event is about: `pod/web`.
+    event_object reported_event_object object
+    /// The component that reported the event, and its instance if that is known.
+    event_source reported_event_source source
+    /// The message without whitespace around it.
+    event_message reported_event_message message
+    /// How often the event happened; 1 if there is no count.
+    event_count reported_event_count count
 }
 
-/// The object that the event is about: `pod/web`.
-pub fn event_object(tree: &Tree, _context: &CellContext<'_>) -> Tree {
-    let kind = text(tree, "/involvedObject/kind").to_lowercase();
-    format!("{kind}/{}", text(tree, "/involvedObject/name")).into()
-}
-
-/// The component that reported the event, and its instance if that is known.
-pub fn event_source(tree: &Tree, _context: &CellContext<'_>) -> Tree {
-    let either =
-        |old, new| Some(text(tree, old)).filter(|text| !text.is_empty()).unwrap_or_else(|| text(tree, new));
-    let component = either("/source/component", "/reportingComponent");
-    match either("/source/host", "/reportingInstance") {
-        "" => component.into(),
-        instance => format!("{component}, {instance}").into(),
+impl Names {
+    fn last_seen(&self, tree: &Tree, context: &CellContext<'_>) -> Tree {
+        let last = match tree.get("series") {
+            Some(series) if !series.is_null() => seconds(series, "/lastObservedTime"),
+            _ => seconds(tree, self.last).or_else(|| self.first(tree)),
+        };
+        age(last, context)
     }
-}
 
-/// The message without whitespace around it.
-pub fn event_message(tree: &Tree, _context: &CellContext<'_>) -> Tree {
-    text(tree, "/message").trim().into()
-}
-
-/// How often the event happened; 1 if there is no count.
-pub fn event_count(tree: &Tree, _context: &CellContext<'_>) -> Tree {
-    let count = |pointer| tree.pointer(pointer).and_then(Tree::as_i64).unwrap_or_default();
-    match tree.get("series") {
-        Some(series) if !series.is_null() => count("/series/count").into(),
-        _ => count("/count").max(1).into(),
+    fn first_seen(&self, tree: &Tree, context: &CellContext<'_>) -> Tree {
+        age(self.first(tree), context)
     }
-}
 
-fn first(tree: &Tree) -> Option<i64> {
-    seconds(tree, "/firstTimestamp").or_else(|| seconds(tree, "/eventTime"))
+    fn object(&self, tree: &Tree, _: &CellContext<'_>) -> Tree {
+        format!("{}/{}", text(tree, self.kind).to_lowercase(), text(tree, self.name)).into()
+    }
+
+    fn source(&self, tree: &Tree, _: &CellContext<'_>) -> Tree {
+        let either = |old, new| match text(tree, old) {
+            "" => text(tree, new),
+            old => old,
+        };
+        let component = either(self.component, self.reporter);
+        match either(self.host, "/reportingInstance") {
+            "" => component.into(),
+            instance => format!("{component}, {instance}").into(),
+        }
+    }
+
+    fn message(&self, tree: &Tree, _: &CellContext<'_>) -> Tree {
+        text(tree, self.message).trim().into()
+    }
+
+    fn count(&self, tree: &Tree, _: &CellContext<'_>) -> Tree {
+        let count = |pointer| tree.pointer(pointer).and_then(Tree::as_i64).unwrap_or_default();
+        match tree.get("series") {
+            Some(series) if !series.is_null() => count("/series/count").into(),
+            _ => count(self.count).max(1).into(),
+        }
+    }
+
+    fn first(&self, tree: &Tree) -> Option<i64> {
+        seconds(tree, self.first).or_else(|| seconds(tree, "/eventTime"))
+    }
 }
 
 /// The time at a JSON pointer, in seconds since 1970; none if it is absent or zero.
@@ -105,5 +173,27 @@ mod tests {
         assert_eq!([&old, &new].map(|event| event_source(event, &context)), ["scheduler, h", "c"]);
         assert_eq!(event_message(&old, &context), "m");
         assert_eq!([&old, &new, &series].map(|event| event_count(event, &context)), [3, 1, 7]);
+    }
+
+    #[test]
+    fn cells_of_the_newer_form() {
+        let now: Time = "2026-11-20T15:14:30Z".parse().unwrap();
+        let context = CellContext { vocabulary: &KUBERNETES, now };
+        let event = json!({
+            "regarding": {"kind": "Pod", "name": "web"}, "note": "m ", "deprecatedCount": 3,
+            "deprecatedSource": {"component": "scheduler"}, "reportingInstance": "i",
+            "deprecatedFirstTimestamp": "2026-11-20T15:14:00Z", "deprecatedLastTimestamp": "2026-11-20T15:14:20Z",
+        });
+        let cells = [
+            reported_event_last_seen,
+            reported_event_first_seen,
+            reported_event_object,
+            reported_event_source,
+            reported_event_message,
+            reported_event_count,
+        ];
+        let expected =
+            [json!("10s"), json!("30s"), json!("pod/web"), json!("scheduler, i"), json!("m"), json!(3)];
+        assert_eq!(cells.map(|cell| cell(&event, &context)), expected);
     }
 }

@@ -18,6 +18,7 @@ use orch_runtime::{
 use crate::{
     behaviour::{AnyBehaviour, Behaviours},
     feature_gates::FeatureGates,
+    field_names::{FieldNames, Form, forms_of},
     spelling::Spelling,
 };
 
@@ -32,6 +33,8 @@ pub struct Catalog {
     /// With the plural name, which is compared first. There are some dozens: comparing each costs less than
     /// building a key for a map.
     served: Vec<(&'static str, Arc<ServedResource>)>,
+    /// Resources that are not served themselves, whose stored objects another one reads and writes.
+    unserved: Vec<Arc<ServedResource>>,
     /// The groups as other vocabularies spell them.
     spellings: Vec<Arc<Spelling>>,
 }
@@ -69,10 +72,16 @@ pub struct ServedResource {
     pub api_version: String,
     /// `configmaps` or `leases.coordination.k8s.io`: how messages name the resource.
     pub group_resource: String,
-    /// The same name, as the store knows it.
+    /// The same name, as the store knows it; that of the other resource where objects are stored as its.
     pub storage_name: orch_storage::ResourceName,
     /// What the kind does beyond its schema.
     pub behaviour: Arc<dyn AnyBehaviour>,
+    /// The other resource where objects are stored as its; see [`conversion`](crate::conversion).
+    pub stored_as: Option<Arc<ServedResource>>,
+    /// How it names fields that have another name in the stored form.
+    pub names: FieldNames,
+    /// All forms in which its stored objects are read and written; empty where there is one only.
+    pub forms: Arc<[Form]>,
     empty: OnceLock<Tree>,
     gated: OnceLock<GatedFields>,
     /// `ConfigMap` or `Lease.coordination.k8s.io`: how messages of invalid objects name the kind.
@@ -86,6 +95,11 @@ impl fmt::Debug for ServedResource {
 }
 
 impl ServedResource {
+    /// The resource as whose objects those of this one are stored: mostly itself.
+    pub fn stored(&self) -> &ServedResource {
+        self.stored_as.as_deref().unwrap_or(self)
+    }
+
     /// The fields that are dropped from what clients send, as the server's one set of gates says.
     pub fn gated_fields(&self, gates: &FeatureGates) -> &GatedFields {
         self.gated.get_or_init(|| GatedFields::of(self.def.type_def, |gate| gates.is_on(gate)))
@@ -121,10 +135,16 @@ impl Catalog {
         behaviours: &Behaviours,
         is_served: impl Fn(&ResourceDef) -> bool,
     ) -> Self {
-        let (group_versions, served, spellings) = (Vec::new(), Vec::new(), Vec::new());
-        let mut catalog = Catalog { vocabulary, group_versions, served, spellings };
-        for def in tables {
-            catalog.add(def, behaviours, &is_served);
+        let tables: Vec<_> = tables.into_iter().collect();
+        let mut catalog = Catalog {
+            vocabulary,
+            group_versions: Vec::new(),
+            served: Vec::new(),
+            unserved: Vec::new(),
+            spellings: Vec::new(),
+        };
+        for def in &tables {
+            catalog.add(def, &tables, behaviours, &is_served);
         }
         catalog.group_versions.sort_by(|a, b| {
             (!a.group.is_empty(), &a.group)
@@ -172,6 +192,13 @@ impl Catalog {
         self.resources().find(|served| std::ptr::eq(served.def, def))
     }
 
+    /// Every kind that has stored objects of its own, once. One that others read and write is among them even
+    /// where it is not served.
+    pub fn stored_resources(&self) -> impl Iterator<Item = &Arc<ServedResource>> {
+        let stored = self.resources().filter(|resource| resource.def.stored && resource.stored_as.is_none());
+        stored.chain(&self.unserved)
+    }
+
     /// Every served kind.
     pub fn resources(&self) -> impl Iterator<Item = &Arc<ServedResource>> {
         self.served.iter().map(|(_, served)| served)
@@ -180,6 +207,7 @@ impl Catalog {
     fn add(
         &mut self,
         def: &'static GroupVersionDef,
+        tables: &[&'static GroupVersionDef],
         behaviours: &Behaviours,
         is_served: impl Fn(&ResourceDef) -> bool,
     ) {
@@ -188,25 +216,14 @@ impl Catalog {
         let resources: Vec<_> =
             def.resources.iter().copied().filter(|resource| is_served(resource)).collect();
         for &resource in &resources {
-            let suffixed = |stem: &str| {
-                if group.is_empty() { stem.to_owned() } else { format!("{stem}.{group}") }
-            };
             if self.resource(&group, def.version, resource.plural).is_some() {
                 continue;
             }
-            let group_resource = suffixed(resource.plural);
-            let served = Arc::new(ServedResource {
-                def: resource,
-                vocabulary: self.vocabulary,
-                behaviour: behaviours.of(resource),
-                api_version: api_version.clone(),
-                storage_name: orch_storage::ResourceName::new(group_resource.as_str()),
-                group_resource,
-                group_kind: suffixed(resource.kind),
-                group: group.clone(),
-                empty: OnceLock::new(),
-                gated: OnceLock::new(),
-            });
+            let known = self.unserved.iter().position(|known| std::ptr::eq(known.def, resource));
+            let served = match known {
+                Some(at) => self.unserved.remove(at),
+                None => self.made(resource, tables, behaviours),
+            };
             self.served.push((resource.plural, served));
         }
         self.group_versions.push(ServedGroupVersion {
@@ -216,6 +233,50 @@ impl Catalog {
             def,
             resources,
         });
+    }
+}
+
+impl Catalog {
+    /// A kind with its behaviour. Where its objects are stored as those of a kind that is not known yet, that
+    /// one is made too.
+    fn made(
+        &mut self,
+        def: &'static ResourceDef,
+        tables: &[&'static GroupVersionDef],
+        behaviours: &Behaviours,
+    ) -> Arc<ServedResource> {
+        let stored_as = def.stored_as.as_ref().map(|stored_as| {
+            let is_it = |known: &&Arc<ServedResource>| std::ptr::eq(known.def, stored_as.resource);
+            let known = self.resources().chain(&self.unserved).find(is_it).map(Arc::clone);
+            known.unwrap_or_else(|| {
+                let made = self.made(stored_as.resource, tables, behaviours);
+                self.unserved.push(Arc::clone(&made));
+                made
+            })
+        });
+        let group = self.vocabulary.group(def.group).into_owned();
+        let suffixed =
+            |stem: &str| if group.is_empty() { stem.to_owned() } else { format!("{stem}.{group}") };
+        let group_resource = suffixed(def.plural);
+        let storage_name = match &stored_as {
+            Some(stored) => stored.storage_name.clone(),
+            None => orch_storage::ResourceName::new(group_resource.as_str()),
+        };
+        Arc::new(ServedResource {
+            def,
+            vocabulary: self.vocabulary,
+            behaviour: behaviours.of(def),
+            api_version: self.vocabulary.api_version(def.group, def.version),
+            storage_name,
+            stored_as,
+            names: FieldNames::of(def),
+            forms: forms_of(def, tables, self.vocabulary),
+            group_resource,
+            group_kind: suffixed(def.kind),
+            group,
+            empty: OnceLock::new(),
+            gated: OnceLock::new(),
+        })
     }
 }
 
@@ -235,7 +296,33 @@ fn version_priority(version: &str) -> (u8, u32, u32) {
 
 #[cfg(test)]
 mod tests {
-    use super::version_priority;
+    use orch_runtime::resource_def::ResourceDef;
+
+    use super::{Catalog, version_priority};
+    use crate::behaviour::Behaviours;
+
+    /// Whether both kinds are served or one of them, the stored objects belong to the same one.
+    #[test]
+    fn objects_that_two_kinds_read_are_stored_once() {
+        for (group, other) in [("", "events.k8s.io"), ("events.k8s.io", ""), ("none", "")] {
+            let tables = orch_api::registry().iter().copied();
+            let words = &orch_meta::KUBERNETES;
+            let is_served = |def: &ResourceDef| words.group(def.group) != group;
+            let catalog = Catalog::of_served(words, tables, &Behaviours::default(), is_served);
+            let events = catalog.resource(other, "v1", "events").expect("it is served");
+            assert_eq!(
+                (events.storage_name.as_str(), events.stored().api_version.as_str()),
+                ("events", "v1")
+            );
+            assert_eq!(events.forms.len(), 2);
+            let named = catalog.stored_resources().filter(|stored| stored.storage_name.as_str() == "events");
+            assert_eq!(
+                named.map(|stored| stored.api_version.as_str()).collect::<Vec<_>>(),
+                ["v1"],
+                "{group}"
+            );
+        }
+    }
 
     #[test]
     fn versions_are_ordered_by_stability_then_age() {

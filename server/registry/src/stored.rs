@@ -1,9 +1,10 @@
 //! The stored form of objects. Only this module writes, cuts or reads stored bytes.
 //!
-//! The stored bytes are exactly the answer to a GET: JSON in schema order that begins with
+//! The stored bytes are exactly the answer to a GET of the resource that is stored: JSON in schema order that begins with
 //! `{"kind":...,"apiVersion":...,`, and a newline. The store inserts the revision when a write commits. An
 //! item of a list is the stored form without that beginning and without the braces.
 
+mod converted;
 mod fields;
 mod labels;
 
@@ -21,6 +22,7 @@ use orch_storage::{Body, Object, Revision};
 
 use crate::{
     catalog::ServedResource,
+    conversion,
     error::{ApiError, Result},
 };
 
@@ -38,14 +40,22 @@ const END: usize = 2;
 /// Where the result is too large and `may_shrink` is set, the managed fields are left out.
 ///
 /// # Errors
-/// 413 where it is larger than an object may be.
+/// 413 where it is larger than an object may be; 500 where it has no other form, in which it would be stored.
 pub fn encode_body(
     resource: &ServedResource,
     tree: &Tree,
     owners: Option<&str>,
     may_shrink: bool,
 ) -> Result<Body> {
-    let def = resource.def.type_def;
+    let def = resource.stored().def.type_def;
+    let converted = match resource.stored_as {
+        None => None,
+        Some(_) => {
+            let stored = conversion::to_stored(resource, tree.clone());
+            Some(stored.map_err(|error| ApiError::internal("the object cannot be stored", error))?)
+        }
+    };
+    let tree = converted.as_ref().unwrap_or(tree);
     let (mut bytes, mut revision_at) = encode_for_store(tree, def, owners);
     if bytes.len() >= MAX_OBJECT_BYTES && may_shrink {
         (bytes, revision_at) = encode_for_store(tree, def, Some(""));
@@ -86,12 +96,17 @@ pub fn tree_of_bytes(def: &ResourceDef, bytes: &[u8]) -> Result<Tree, String> {
     decoded.map(|decoded| decoded.tree).map_err(|error| error.to_string())
 }
 
-/// The stored bytes of an object.
+/// The stored bytes of an object, in the form of the resource.
 ///
 /// # Errors
 /// 500 where they are damaged.
 pub fn bytes_of<'o>(resource: &ServedResource, object: &'o Object) -> Result<&'o Bytes> {
-    object.value().map_err(|error| unreadable(resource, object, &error))
+    match resource.stored_as {
+        None => object.value().map_err(|error| unreadable(resource, object, &error)),
+        Some(_) => {
+            converted::bytes_of(resource, object).map_err(|error| unreadable(resource, object, &error))
+        }
+    }
 }
 
 /// An older state of an object with a later version. A watch shows it where an object leaves its selection.
@@ -104,9 +119,19 @@ pub fn at_revision(resource: &ServedResource, object: &Object, revision: Revisio
     Ok(transient(resource.def.type_def, &tree, None))
 }
 
+/// Whether an object is stored in the version in which the server writes it now.
+///
+/// # Errors
+/// 500 where its stored bytes are damaged.
+pub fn is_in_storage_version(resource: &ServedResource, object: &Object) -> Result<bool> {
+    let stored = resource.stored();
+    let start = format!(r#"{{"kind":"{}","apiVersion":"{}","#, stored.def.kind, stored.api_version);
+    Ok(bytes_of(stored, object)?.starts_with(start.as_bytes()))
+}
+
 /// The members of a stored object without its type and its braces; `None` for a damaged one.
 pub fn list_item<'o>(resource: &ServedResource, object: &'o Object) -> Option<&'o [u8]> {
-    let stored: &[u8] = object.value().ok()?;
+    let stored: &[u8] = bytes_of(resource, object).ok()?;
     let prefix = TYPE_PREFIX.len() + resource.def.kind.len() + resource.api_version.len();
     stored.get(prefix..stored.len().checked_sub(END)?)
 }

@@ -278,6 +278,9 @@ pub fn state(resource: &ServedResource, change: ChangeType, event: &Event) -> Re
     struct Departed(Result<Bytes>);
     match event.previous() {
         Some(previous) if change == ChangeType::Deleted && event.kind() == EventKind::Put => {
+            if resource.stored_as.is_some() {
+                return stored::at_revision(resource, previous, event.revision());
+            }
             let departed = event.memo(|event| {
                 let state = stored::at_revision(resource, previous, event.revision());
                 event.memo_grows(state.as_ref().map_or(0, Bytes::len));

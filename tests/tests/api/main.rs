@@ -22,6 +22,7 @@ mod deletion;
 mod deployment;
 mod discovery;
 mod documents;
+mod events;
 mod evictions;
 mod fairness;
 mod forms;

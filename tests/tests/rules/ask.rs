@@ -136,12 +136,12 @@ pub fn with(tree: &Value, pointer: &str, value: Value) -> Value {
     tree
 }
 
-/// Whether a table has asked for the errors of an object of the kind.
-pub fn is_asked(kind: &str) -> bool {
-    ASKED.lock().unwrap().contains(kind)
+/// Whether a table has asked for the errors of an object of the kind, in any version.
+pub fn is_asked(def: &ResourceDef) -> bool {
+    ASKED.lock().unwrap().contains(&(def.group, def.kind))
 }
 
-static ASKED: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
+static ASKED: Mutex<BTreeSet<(&str, &str)>> = Mutex::new(BTreeSet::new());
 
 /// Every cause that a table was told of so far.
 pub fn causes() -> BTreeSet<Cause> {
@@ -221,7 +221,7 @@ impl Api {
     /// See [`errors`].
     pub fn errors(&self, kind: &str, tree: &Value) -> Vec<String> {
         let def = resource(kind);
-        ASKED.lock().unwrap().insert(def.kind);
+        ASKED.lock().unwrap().insert((def.group, def.kind));
         self.new_errors(def, tree)
     }
 
@@ -339,10 +339,12 @@ impl Api {
 /// The runtime of all connections: it outlives the threads of the tests that use them.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("threads can be started"));
 
-/// The row of a kind in the resource table.
+/// The row of a kind in the resource table. Where another group has a kind of that name, `kind` is the name of
+/// its type: `events.orch.io.v1.Event`.
 fn resource(kind: &str) -> &'static ResourceDef {
-    let kinds = orch_api::registry().iter().flat_map(|group_version| group_version.resources);
-    kinds.copied().find(|resource| resource.kind == kind).expect("the kind is registered")
+    let kinds = || orch_api::registry().iter().flat_map(|group_version| group_version.resources).copied();
+    let named = kinds().find(|resource| resource.schema_name == kind);
+    named.or_else(|| kinds().find(|resource| resource.kind == kind)).expect("the kind is registered")
 }
 
 fn name(tree: &Value) -> &str {

@@ -1,10 +1,12 @@
 //! Kinds: names in URLs, verbs, subresources, versions.
 
 mod lifecycle;
+mod stored_as;
 
 use std::collections::BTreeMap;
 
 pub(super) use lifecycle::{lifecycles, one_stored_version};
+pub(super) use stored_as::{fields_of_stored_kinds, stored_kinds};
 
 use super::walk;
 use crate::{

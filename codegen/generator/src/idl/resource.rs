@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use orch_runtime::resource_def::{NameFormat, Scope, UpdateCheck, Verb};
 use schemars::{JsonSchema, SchemaGenerator, json_schema};
 
-use super::reading::{OneOf, Read, idl_object, idl_word_list, idl_words};
+use super::reading::{Entries, OneOf, Read, idl_object, idl_word_list, idl_words};
 use crate::{
     diagnostic::Diagnostics,
     source::{Node, Spanned, Value},
@@ -55,6 +55,8 @@ idl_object! {
         "lifecycle" => lifecycle: Option<LifecycleExtension>,
         /// Whether objects are stored in this version; true unless given.
         "storageVersion" => storage_version: Option<Spanned<bool>>,
+        /// Objects are those of another kind, in another form: both kinds read and write the same ones.
+        "storedAs" => stored_as: Option<StoredAsExtension>,
         /// Whether a PUT of a missing object creates it; false unless given.
         "createOnUpdate" => create_on_update: Option<Spanned<bool>>,
         /// Whether an update may leave out the resourceVersion; true unless given.
@@ -77,6 +79,16 @@ idl_object! {
         "name" => name: Spanned<String>,
         /// The fields behind it; the first that has a value counts, and without any it is always empty.
         "paths" => paths: Vec<Spanned<String>>,
+    }
+}
+
+idl_object! {
+    /// How objects of a kind are stored as those of another kind.
+    pub struct StoredAsExtension, "storedAs", refused: &[], {
+        /// Qualified name of the other kind: `core.v1.Event`.
+        "kind" => kind: Spanned<String>,
+        /// Fields of the object that have another name there: `{note: message}`.
+        "renamed" => renamed: Option<Entries<Spanned<String>>>,
     }
 }
 

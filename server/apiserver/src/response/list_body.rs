@@ -10,7 +10,10 @@ use orch_machinery::{
     partial::{ListMeta, write_partial_object},
     table::{TableWriter, columns_of},
 };
-use orch_registry::{answer::List, stored::list_item};
+use orch_registry::{
+    answer::List,
+    stored::{bytes_of, list_item},
+};
 use orch_runtime::scalar::Time;
 use orch_storage::Object;
 
@@ -129,7 +132,7 @@ pub fn write_item(
         }
         return Ok(());
     }
-    let stored = object.value().map_err(|error| cut_off(object, error))?;
+    let stored = bytes_of(resource, object).map_err(|error| cut_off(object, &error))?;
     let tree = read(resource, stored).map_err(|error| cut_off(object, &error))?;
     match form {
         Form::Plain => {}

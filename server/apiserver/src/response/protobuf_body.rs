@@ -190,7 +190,7 @@ fn message(form: &Form, list: &List, object: &Object) -> Result<Vec<u8>> {
     let def = if matches!(form, Form::Metadata(_)) { &METADATA_TYPE } else { list.resource.def.type_def };
     let unreadable =
         |error: &dyn std::fmt::Debug| stored::unreadable(&list.resource, object, &format_args!("{error:?}"));
-    let stored = object.value().map_err(|error| unreadable(error))?;
+    let stored = stored::bytes_of(&list.resource, object)?;
     let tree = read(&list.resource, stored).map_err(|error| unreadable(&error))?;
     protobuf::encode_message(&tree, def).map_err(|error| unwritable(&error))
 }

@@ -17,7 +17,7 @@ use orch_machinery::{
 use orch_registry::{
     catalog::ServedResource,
     error::{ApiError, Result},
-    stored::document,
+    stored::{bytes_of, document},
     watch_stream::{self, ChangeType, WatchEvent},
 };
 use orch_runtime::{scalar::Time, vocabulary::Vocabulary};
@@ -60,6 +60,8 @@ struct Frames {
 /// What frames of representations other than the plain one depend on.
 #[derive(Clone, PartialEq)]
 struct FrameKey {
+    /// Group and version: several may read the same stored objects.
+    version: (&'static str, &'static str),
     form: Form,
     media_type: Named,
     change: ChangeType,
@@ -83,10 +85,10 @@ impl Framer {
     /// has begun.
     pub fn frame(&mut self, event: &WatchEvent, now: &dyn Fn() -> Time) -> Bytes {
         let made = match event {
-            WatchEvent::Exists(object) => match object.value() {
-                Ok(stored) => self.object("ADDED", stored, now()),
-                Err(error) => Err(ApiError::internal("a stored object cannot be read", error)),
-            },
+            WatchEvent::Exists(object) => {
+                let resource = Arc::clone(&self.resource);
+                bytes_of(&resource, object).and_then(|stored| self.object("ADDED", stored, now()))
+            }
             WatchEvent::Changed { change, event } => self.change(*change, event, now),
             WatchEvent::Bookmark { revision, ends_initial_events } => {
                 self.bookmark(*revision, *ends_initial_events, now())
@@ -108,7 +110,8 @@ impl Framer {
 
     fn change(&mut self, change: ChangeType, event: &Arc<Event>, now: &dyn Fn() -> Time) -> Result<Bytes> {
         let frames = event.memo(|_| Frames::default());
-        if self.form == Form::Plain && self.media_type.syntax() == Syntax::Json {
+        let is_json = self.form == Form::Plain && self.media_type.syntax() == Syntax::Json;
+        if is_json && self.resource.stored_as.is_none() {
             let kept = &frames.plain[change as usize];
             if let Some(frame) = kept.get() {
                 return Ok(frame.clone());
@@ -121,7 +124,9 @@ impl Framer {
             return Ok(kept.clone());
         }
         let (now, is_table) = (now(), matches!(self.form, Form::Table(..)));
+        let def = self.resource.def;
         let key = FrameKey {
+            version: (def.group, def.version),
             form: self.form.clone(),
             media_type: self.media_type,
             change,

@@ -8,7 +8,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use orch_machinery::selector::{field::FieldSelector, label::LabelSelector};
-use orch_runtime::{Tree, resource_def::ResourceDef};
+use orch_runtime::Tree;
 use orch_storage::{Indexer, ResourceName, Term};
 
 use super::selectable_field::FieldValues;
@@ -26,8 +26,7 @@ pub struct CatalogIndexer {
 impl CatalogIndexer {
     /// An indexer for the kinds whose schemas ask for indexes and those whose objects make claims.
     pub fn new(catalog: &Catalog) -> Self {
-        let indexed =
-            catalog.resources().filter(|resource| resource.def.storage_version && is_indexed(resource));
+        let indexed = catalog.stored_resources().filter(|resource| is_indexed(resource));
         CatalogIndexer {
             resources: indexed
                 .map(|resource| (resource.storage_name.clone(), Arc::clone(resource)))
@@ -79,14 +78,18 @@ fn claims(resource: &ServedResource, tree: Tree) -> Vec<Claim> {
     object.map(|object| resource.behaviour.claims(&*object)).unwrap_or_default()
 }
 
-/// An index with every object that these selectors can select, and the value to look up.
+/// An index with every object that these selectors can select, and the value to look up. Indexes are of the
+/// stored form.
 pub fn usable<'s>(
-    def: &ResourceDef,
+    resource: &ServedResource,
     labels: &'s LabelSelector,
     fields: &'s FieldSelector,
 ) -> Option<(u16, &'s str)> {
+    let (def, names) = (resource.stored().def, resource.names);
     let label = |(index, label): (usize, &&str)| Some((label_index(index), labels.requires_exact(label)?));
-    let field = |(index, label): (usize, &&str)| Some((field_index(index), fields.requires_exact(label)?));
+    let field = |(index, label): (usize, &&str)| {
+        Some((field_index(index), fields.requires_exact(&names.own_label(label))?))
+    };
     let by_label = def.indexed_labels.iter().enumerate().find_map(label);
     by_label.or_else(|| def.indexed_fields.iter().enumerate().find_map(field))
 }
@@ -132,7 +135,7 @@ mod tests {
         ] {
             let (labels, fields) =
                 (LabelSelector::parse(labels).unwrap(), FieldSelector::parse(fields).unwrap());
-            let usable = usable(secrets.def, &labels, &fields);
+            let usable = usable(secrets, &labels, &fields);
             assert_eq!(usable.is_some(), uses_index, "{labels} {fields}");
             let found = |value: &[u8]| {
                 let terms = indexer.terms(&secrets.storage_name, value).unwrap();
@@ -156,11 +159,14 @@ mod tests {
             ("pods", "spec.nodeName!=n", false),
             ("events", "involvedObject.name=p,involvedObject.namespace=n,involvedObject.uid=u", true),
             ("events", "involvedObject.uid=u", true),
+            ("events", "regarding.name=p", true),
+            ("events", "regarding.kind=Pod", false),
         ] {
-            let resource = catalog.resource("", "v1", plural).unwrap();
+            let group = if fields.contains("regarding") { "events.k8s.io" } else { "" };
+            let resource = catalog.resource(group, "v1", plural).unwrap();
             let fields = FieldSelector::parse(fields).unwrap();
             let labels = LabelSelector::default();
-            let usable = usable(resource.def, &labels, &fields);
+            let usable = usable(resource, &labels, &fields);
             assert_eq!(usable.is_some(), is_indexed, "{plural} {fields}");
         }
     }

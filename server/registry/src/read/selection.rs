@@ -116,13 +116,15 @@ impl Selection {
         if !leaves_nothing_out && !self.admits(object.key()) {
             return Ok(false);
         }
-        let bytes = stored::bytes_of(resource, object)?;
+        let stored = resource.stored();
+        let bytes = stored::bytes_of(stored, object)?;
         if leaves_nothing_out {
             return Ok(true);
         }
         if self.reads_object {
-            let values = FieldValues::of(resource, object)?;
-            let holds = |term: &Term| term.holds(values.get(resource.def, &term.path));
+            let values = FieldValues::of(stored, object)?;
+            let value = |label: &str| values.get(stored.def, &resource.names.stored_label(label));
+            let holds = |term: &Term| term.holds(value(&term.path));
             if !self.fields.terms().iter().filter(|term| !is_in_key(term)).all(holds) {
                 return Ok(false);
             }
@@ -234,7 +236,7 @@ impl Selection {
     ) -> Box<dyn Iterator<Item = Option<&'a Arc<Object>>> + Send + 'a> {
         // No index has the objects that cannot be read.
         let can_use_index = !matches!(scope, StoreScope::Name(..)) && !snapshot.has_unreadable();
-        match index::usable(resource.def, &self.labels, &self.fields) {
+        match index::usable(resource, &self.labels, &self.fields) {
             Some((index, value)) if can_use_index => {
                 Box::new(snapshot.with_term(index, value, scope, after).map(Some))
             }

@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     catalog::ServedResource,
+    conversion::name_owners_there,
     error::{ApiError, Result},
     objects::Current,
 };
@@ -48,6 +49,7 @@ pub fn own(attempt: Attempt<'_>, draft: Draft<'_>) -> Result<Owned> {
             (Some(current), None, differs)
         }
     };
+    name_owners_there(resource, &mut tree);
     Ok(Owned {
         tree,
         owners,

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     context::RequestContext,
+    conversion::name_owners_here,
     error::{ApiError, Result},
     objects::Current,
     options::FieldValidation,
@@ -84,6 +85,7 @@ impl Sent {
         if let Some(warning) = owner_references::drop_repeated(&mut tree, false) {
             attempt.cx.warn(warning);
         }
+        name_owners_here(attempt.target.resource, &mut tree);
         Ok(tree)
     }
 }
@@ -99,7 +101,10 @@ pub fn propose(attempt: Attempt<'_>, proposal: &mut Proposal) -> Result<Proposed
     }
     let Attempt { cx, target, .. } = attempt;
     match cx.core.objects().lookup(target.resource, &target.namespace, &target.name)? {
-        Some(current) => change(attempt, proposal, current),
+        Some(mut current) => {
+            name_owners_here(target.resource, &mut current.tree);
+            change(attempt, proposal, current)
+        }
         None => create_instead(attempt, proposal),
     }
 }

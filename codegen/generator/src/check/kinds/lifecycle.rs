@@ -11,7 +11,8 @@ use crate::{
 /// so a list would mix objects of both.
 pub(in crate::check) fn one_stored_version(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
     let mut kinds: BTreeMap<(&str, &str), Vec<&Resource>> = BTreeMap::new();
-    for written in walk::resources(lowered).into_iter().filter(|written| !written.resource.is_virtual) {
+    let is_stored = |resource: &Resource| !resource.is_virtual && resource.stored_as.is_none();
+    for written in walk::resources(lowered).into_iter().filter(|written| is_stored(written.resource)) {
         let key = (written.group_version.group.as_str(), written.resource.kind.as_str());
         kinds.entry(key).or_default().push(written.resource);
     }

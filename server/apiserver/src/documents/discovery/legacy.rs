@@ -189,6 +189,7 @@ fn entries<'a>(catalog: &Catalog, resource: &'a ServedResource) -> Vec<Entry<'a>
 /// A hash of the version in which objects of the kind are stored. It changes when that version does.
 fn storage_version_hash(catalog: &Catalog, resource: &ServedResource) -> String {
     use base64::{Engine as _, engine::general_purpose::STANDARD};
+    let resource = resource.stored();
     let stored_in = |other: &&ServedResource| {
         other.group == resource.group && other.def.kind == resource.def.kind && other.def.storage_version
     };

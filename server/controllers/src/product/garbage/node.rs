@@ -88,8 +88,7 @@ pub(super) struct Kinds {
 impl Kinds {
     /// All that are stored.
     pub(super) fn new(catalog: &Arc<Catalog>) -> Self {
-        let stored =
-            catalog.resources().filter(|resource| resource.def.stored && resource.def.storage_version);
+        let stored = catalog.stored_resources().filter(|resource| resource.def.storage_version);
         let served = stored.map(|resource| (resource.storage_name.clone(), Arc::clone(resource)));
         Kinds { served: served.collect(), catalog: Arc::clone(catalog) }
     }

@@ -50,8 +50,8 @@ pub(super) async fn empty(cx: &Context, namespace: &str) -> Left {
     let client = cx.client();
     let mut left = Left::default();
     remove_unserved(cx, namespace, &mut left).await;
-    let resources = client.core().catalog().resources();
-    let stored = resources.filter(|resource| resource.def.stored && resource.def.scope == Scope::Namespaced);
+    let resources = client.core().catalog().stored_resources();
+    let stored = resources.filter(|resource| resource.def.scope == Scope::Namespaced);
     for resource in stored {
         let names: Vec<_> = client
             .snapshot(resource)
@@ -108,7 +108,8 @@ fn finalizers(object: &Object) -> Vec<String> {
 /// directly.
 async fn remove_unserved(cx: &Context, namespace: &str, left: &mut Left) {
     let core = cx.client().core();
-    let served: HashSet<_> = core.catalog().resources().map(|resource| &resource.storage_name).collect();
+    let served: HashSet<_> =
+        core.catalog().stored_resources().map(|resource| &resource.storage_name).collect();
     for name in core.storage().resources().into_iter().filter(|name| !served.contains(name)) {
         let snapshot = core.storage().snapshot(&name);
         for object in snapshot.in_namespace(namespace) {
