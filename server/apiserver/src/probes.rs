@@ -51,8 +51,14 @@ pub fn checks(
     }
     // Whether each controller runs, and whether what it does succeeds.
     for name in monitor.names() {
-        let monitor = monitor.clone();
-        checks.register(format!("controller/{name}"), &[Probe::Ready], move || monitor.health(name));
+        let (health, remark) = (monitor.clone(), monitor.clone());
+        checks.register_remarked(
+            format!("controller/{name}"),
+            &[Probe::Ready],
+            move || health.health(name),
+            // One that lags does its work later, which is no reason to keep requests away.
+            move || remark.remark(name),
+        );
     }
     checks
 }

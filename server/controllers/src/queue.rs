@@ -64,7 +64,8 @@ impl Queue {
     /// Something about the key has changed: it is to be worked on as soon as possible, and once.
     pub(crate) fn add(&mut self, key: Key, now: Instant) {
         let Some(entry) = self.keys.get_mut(&key) else {
-            self.keys.insert(key.clone(), Entry { state: State::Ready { since: now }, failures: 0, races: 0 });
+            self.keys
+                .insert(key.clone(), Entry { state: State::Ready { since: now }, failures: 0, races: 0 });
             self.ready.push_back(key);
             return;
         };
@@ -155,6 +156,14 @@ impl Queue {
         self.ready.len()
     }
 
+    /// Since when the first of them waits.
+    pub(crate) fn oldest(&self) -> Option<Instant> {
+        match self.keys.get(self.ready.front()?)?.state {
+            State::Ready { since } => Some(since),
+            State::Later { .. } | State::Working { .. } => None,
+        }
+    }
+
     /// How many keys failed the last time that they were worked on.
     pub(crate) fn failing(&self) -> usize {
         self.failing
@@ -197,10 +206,10 @@ mod tests {
         for name in ["a", "b", "a", "b", "a"] {
             queue.add(key(name), now);
         }
-        assert_eq!(queue.depth(), 2);
+        assert_eq!((queue.depth(), queue.oldest()), (2, Some(now)));
         assert_eq!(queue.take(now + SECOND), Some((key("a"), SECOND)));
         assert_eq!(queue.take(now), Some((key("b"), Duration::ZERO)));
-        assert_eq!(queue.take(now), None);
+        assert_eq!((queue.take(now), queue.oldest()), (None, None));
     }
 
     #[test]

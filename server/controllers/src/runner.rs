@@ -140,6 +140,7 @@ impl Job {
                 workers.spawn(reconcile(Arc::clone(&self.controller), Arc::clone(cx), key));
             }
             self.record.depth.store(queue.depth(), Relaxed);
+            self.record.waits_since(queue.oldest());
             self.record.failing.store(queue.failing(), Relaxed);
             tokio::select! {
                 keys = changed.recv() => match keys {

@@ -9,10 +9,13 @@ use std::{
     time::Duration,
 };
 
-use tokio::sync::watch;
+use tokio::{sync::watch, time::Instant};
 
 /// The upper bounds of the buckets of [`Durations`], in seconds.
 pub const BOUNDS: [f64; 9] = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10.0, 60.0, 300.0];
+
+/// A controller lags behind if a key has waited so long for a worker.
+const LAG: Duration = Duration::from_secs(10);
 
 /// What there is to know of one controller. Counts begin at the start of the server.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +24,8 @@ pub struct Stats {
     pub name: &'static str,
     /// How many keys wait for a worker.
     pub depth: usize,
+    /// How long the first of them has waited.
+    pub longest_wait: Duration,
     /// How many keys failed the last time that they were worked on.
     pub failing: usize,
     /// How often one was worked on.
@@ -75,6 +80,21 @@ impl Monitor {
         if *record.watches.borrow() { Ok(()) } else { Err(format!("the controller {name} does not watch")) }
     }
 
+    /// What an operator should know of a controller that is well: that it lags behind, or that objects fail.
+    /// Mostly nothing.
+    pub fn remark(&self, name: &str) -> String {
+        let Some(record) = self.0.iter().find(|record| record.name == name) else { return String::new() };
+        let Stats { depth, failing, longest_wait, .. } = record.stats();
+        let mut remarks = Vec::new();
+        if longest_wait >= LAG {
+            remarks.push(format!("lags, {depth} keys wait, the first for {} s", longest_wait.as_secs()));
+        }
+        if failing > 0 {
+            remarks.push(format!("{failing} keys fail"));
+        }
+        remarks.join("; ")
+    }
+
     /// Waits until all controllers receive changes.
     pub async fn all_watch(&self) {
         for record in self.0.iter() {
@@ -90,12 +110,18 @@ impl Monitor {
     }
 }
 
+/// See [`Record`].
+const NOTHING_WAITS: u64 = u64::MAX;
+
 /// Where a controller writes down what it does.
 pub(crate) struct Record {
     pub(crate) name: &'static str,
     /// Whether its watching loop runs, or there is nothing to watch.
     pub(crate) watches: watch::Sender<bool>,
     pub(crate) depth: AtomicUsize,
+    begun: Instant,
+    /// Since when the first key waits, in milliseconds since the beginning; `NOTHING_WAITS` where none does.
+    waits_since: AtomicU64,
     pub(crate) failing: AtomicUsize,
     pub(crate) retries: AtomicU64,
     pub(crate) panics: AtomicU64,
@@ -110,6 +136,8 @@ impl Record {
             name,
             watches: watch::Sender::new(false),
             depth: AtomicUsize::default(),
+            begun: Instant::now(),
+            waits_since: AtomicU64::new(NOTHING_WAITS),
             failing: AtomicUsize::default(),
             retries: AtomicU64::default(),
             panics: AtomicU64::default(),
@@ -119,11 +147,25 @@ impl Record {
         }
     }
 
+    /// Says since when the first key waits for a worker.
+    pub(crate) fn waits_since(&self, since: Option<Instant>) {
+        let since = since.map(|since| since.saturating_duration_since(self.begun).as_millis() as u64);
+        self.waits_since.store(since.unwrap_or(NOTHING_WAITS), Relaxed);
+    }
+
+    fn longest_wait(&self) -> Duration {
+        match self.waits_since.load(Relaxed) {
+            NOTHING_WAITS => Duration::ZERO,
+            since => self.begun.elapsed().saturating_sub(Duration::from_millis(since)),
+        }
+    }
+
     fn stats(&self) -> Stats {
         let work_time = self.work_time.durations();
         Stats {
             name: self.name,
             depth: self.depth.load(Relaxed),
+            longest_wait: self.longest_wait(),
             failing: self.failing.load(Relaxed),
             reconciles: work_time.count,
             retries: self.retries.load(Relaxed),

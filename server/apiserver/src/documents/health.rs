@@ -123,7 +123,19 @@ impl Checks {
         probes: &'static [Probe],
         remark: impl Fn() -> String + Send + Sync + 'static,
     ) {
-        let (run, remark) = (Arc::new(|| Ok::<(), String>(())), Arc::new(remark));
+        self.register_remarked(name, probes, || Ok(()), remark);
+    }
+
+    /// Adds a check with a remark behind it where it passes and the client asks for all lines; an empty one is
+    /// left out.
+    pub fn register_remarked(
+        &self,
+        name: impl Into<Arc<str>>,
+        probes: &'static [Probe],
+        run: impl Fn() -> Result<(), String> + Send + Sync + 'static,
+        remark: impl Fn() -> String + Send + Sync + 'static,
+    ) {
+        let (run, remark) = (Arc::new(run), Arc::new(remark));
         self.put(Check { name: name.into(), probes, run, is_hook: false, remark: Some(remark) });
     }
 
@@ -200,8 +212,8 @@ fn answer_all(probe: Probe, checks: &[Check], query: &Query) -> Response {
         } else if let Err(reason) = (check.run)() {
             failed.push(format!("{name}: {reason}"));
             format!("[-]{name} failed: reason withheld\n")
-        } else if let Some(remark) = &check.remark {
-            format!("[+]{name} ok: {}\n", remark())
+        } else if let Some(remark) = check.remark.as_ref().map(|it| it()).filter(|text| !text.is_empty()) {
+            format!("[+]{name} ok: {remark}\n")
         } else {
             format!("[+]{name} ok\n")
         };

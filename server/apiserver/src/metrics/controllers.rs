@@ -23,6 +23,12 @@ const ROWS: &[Row] = &[
         set: |stats, metric| set_gauge(metric, stats.depth as f64),
     },
     Row {
+        name: "workqueue_longest_wait_seconds",
+        help: "Time that the first of the keys has waited for a worker that wait now.",
+        kind: MetricType::GAUGE,
+        set: |stats, metric| set_gauge(metric, stats.longest_wait.as_secs_f64()),
+    },
+    Row {
         name: "workqueue_failing",
         help: "Keys that failed the last time that they were worked on.",
         kind: MetricType::GAUGE,

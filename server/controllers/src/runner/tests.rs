@@ -115,7 +115,7 @@ async fn every_object_is_looked_at_first_and_then_what_changes() {
 
 #[tokio::test(start_paused = true)]
 async fn changes_during_the_work_are_one_more_run() {
-    const TAKES: Duration = Duration::from_secs(10);
+    const TAKES: Duration = Duration::from_secs(30);
     let fixture = Fixture::new().await;
     create(&fixture, "a").await;
     let (controller, seen) = scripted(TAKES, DONE);
@@ -131,9 +131,13 @@ async fn changes_during_the_work_are_one_more_run() {
     }
     fixture.settle().await;
     assert_eq!(monitor.stats()[0].depth, 1);
+    assert_eq!(monitor.remark("scripted"), "", "that is soon");
     let all = ["a", "b", "c", "d", "e"].map(|name| runs(&seen, name));
     assert_eq!(all, [1, 1, 1, 1, 0], "the others do not wait for the first");
+    fixture.until("it lags", || !monitor.remark("scripted").is_empty()).await;
+    assert_eq!(monitor.remark("scripted"), "lags, 1 keys wait, the first for 10 s");
     tokio::time::sleep(TAKES * 4).await;
+    assert_eq!(monitor.remark("scripted"), "");
     let all = ["a", "b", "c", "d", "e"].map(|name| runs(&seen, name));
     assert_eq!(all, [2, 1, 1, 1, 1]);
     fixture.finish(running).await;
@@ -148,6 +152,7 @@ async fn failures_are_tried_again_later_and_later() {
     });
     let (running, monitor) = fixture.start(vec![Box::new(controller)]);
     fixture.until("it fails", || monitor.stats()[0].failing == 1).await;
+    assert_eq!(monitor.remark("scripted"), "1 keys fail");
     create(&fixture, "good").await;
     fixture.settle().await;
     assert_eq!(runs(&seen, "good"), 1);

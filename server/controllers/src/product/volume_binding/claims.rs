@@ -147,9 +147,8 @@ fn choose(
 ) -> Result<Option<PersistentVolume>> {
     let vocabulary = resource.vocabulary;
     // Whoever places the pod reserves a volume for it then.
-    let may_have = |volume: &&VolumeView| {
-        !waits_for_pod || reserved(volume.claim.as_ref(), claim) == Reserved::ForIt
-    };
+    let may_have =
+        |volume: &&VolumeView| !waits_for_pod || reserved(volume.claim.as_ref(), claim) == Reserved::ForIt;
     let volumes = snapshot.iter().filter_map(|object| volume_of(object, vocabulary)).filter(may_have);
     let best = best(volumes, claim, vocabulary);
     let Some(object) = best.and_then(|best| snapshot.get("", &best.name)) else { return Ok(None) };
@@ -321,8 +320,7 @@ mod tests {
     use crate::fixture::{Fixture, NAMESPACE};
 
     async fn claim(fixture: &Fixture, name: &str) -> PersistentVolumeClaim {
-        let spec =
-            json!({"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}});
+        let spec = json!({"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}});
         let metadata = json!({"name": name, "namespace": NAMESPACE});
         fixture.create::<PersistentVolumeClaim>(json!({"metadata": metadata, "spec": spec})).await;
         fixture.client.api().unwrap().get(NAMESPACE, name).unwrap()
