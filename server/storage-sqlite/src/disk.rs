@@ -18,6 +18,12 @@ pub(crate) fn no_room(path: &Path) -> Option<io::Error> {
     written.err().filter(|error| is_full(error) || error.kind() == ErrorKind::FileTooLarge)
 }
 
+/// How many bytes the disk of `path` still takes; none where the system does not say.
+pub(crate) fn room(path: &Path) -> Option<u64> {
+    let system = rustix::fs::statvfs(path).ok()?;
+    Some(system.f_bavail.saturating_mul(system.f_frsize))
+}
+
 /// Whether the reason is that the disk has no room, whatever the file.
 pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)

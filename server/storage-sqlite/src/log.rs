@@ -125,7 +125,7 @@ impl Log {
     }
 
     /// Copies what is left of the write-ahead log into the database.
-    pub(crate) async fn checkpoint(&mut self) -> Result<(), sqlx::Error> {
+    pub(crate) async fn checkpoint(&mut self) -> Result<bool, sqlx::Error> {
         checkpoint(&mut self.connection).await
     }
 
@@ -141,7 +141,7 @@ impl Log {
         .bind(absent.to_string())
         .execute(&mut self.connection)
         .await?;
-        self.checkpoint().await
+        self.checkpoint().await.map(drop)
     }
 
     /// Says that the database file alone is everything. To be called last, before it is closed.
@@ -327,10 +327,12 @@ impl LogReader {
     }
 }
 
-/// Copies the write-ahead log into the database, as far as possible without waiting for anybody.
-pub(crate) async fn checkpoint(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
-    sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").execute(connection).await?;
-    Ok(())
+/// Copies the write-ahead log into the database, as far as possible without waiting for anybody. Returns
+/// whether all of it is copied.
+pub(crate) async fn checkpoint(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
+    let copied = sqlx::query_as("PRAGMA wal_checkpoint(PASSIVE)").fetch_one(connection).await?;
+    let (is_busy, pages, copied): (i64, i64, i64) = copied;
+    Ok(is_busy == 0 && copied >= pages)
 }
 
 async fn read(connection: &mut SqliteConnection, visit: &mut Visitor<'_>) -> Result<Revision, sqlx::Error> {

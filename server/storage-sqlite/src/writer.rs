@@ -41,6 +41,9 @@ const DROPS_ON_TICK: usize = 16;
 const VACUUM_PAGES: u32 = 256;
 /// How long the writer waits for more writes after a batch, at most.
 const WAIT_FOR_MORE: Duration = Duration::from_millis(1);
+/// How often, and after which time each, the write-ahead log is copied anew where somebody else is at it.
+const COPY_TRIES: u32 = 100;
+const COPY_AGAIN: Duration = Duration::from_millis(10);
 /// How long history is kept while the disk is full: deletions can use what it holds.
 const SHORT_HISTORY: Duration = Duration::from_secs(1);
 /// How long nothing was written when the write-ahead log is copied although it is short; and after how long
@@ -245,7 +248,7 @@ impl Writer {
         self.last_write = Instant::now();
         let bytes: usize =
             batch.accepted().iter().map(|write| write.event.object().size() + ROW_OVERHEAD).sum();
-        self.count_written(bytes);
+        self.count_written(bytes).await;
         Ok(())
     }
 
@@ -371,7 +374,7 @@ impl Writer {
         }
         self.garbage.drain(..count);
         self.shrinkable = true;
-        self.count_written(count * ROW_OVERHEAD);
+        self.count_written(count * ROW_OVERHEAD).await;
         self.config.faults.at(FaultPoint::AfterCompaction)
     }
 
@@ -399,10 +402,34 @@ impl Writer {
 
     /// Counts a transaction of `bytes`. The write-ahead log grows by whole pages: those that it fills, and
     /// the last one.
-    fn count_written(&mut self, bytes: usize) {
+    async fn count_written(&mut self, bytes: usize) {
         self.written += bytes as u64 + schema::PAGE as u64;
-        if self.written >= self.config.checkpoint_bytes {
+        if self.written < self.config.checkpoint_bytes {
+            return;
+        }
+        if disk::room(&self.config.path).is_some_and(|room| room < self.config.wal_limit()) {
+            self.copy_all().await;
+        } else {
             self.wake_checkpointer();
+        }
+    }
+
+    /// Copies all of the write-ahead log before the next commit, so that it starts over on blocks that it has
+    /// already. Where there is little room it must stay shorter than the reserve: to copy it takes room, and
+    /// until it is copied every deletion makes it longer.
+    async fn copy_all(&mut self) {
+        self.written = 0;
+        self.last_copy = Instant::now();
+        for _ in 0..COPY_TRIES {
+            match self.log.checkpoint().await {
+                Ok(true) => return,
+                // Another connection copies, or reads what it ends with.
+                Ok(false) => tokio::time::sleep(COPY_AGAIN).await,
+                Err(error) => {
+                    tracing::warn!(%error, "the write-ahead log could not be copied; trying again later");
+                    return;
+                }
+            }
         }
     }
 

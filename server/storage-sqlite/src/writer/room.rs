@@ -46,7 +46,7 @@ impl Writer {
         }
         self.release_reserve(true).await;
         let compacted = self.compact(Some(self.memory.memory().revision())).await;
-        self.checkpoint().await;
+        self.copy_all().await;
         compacted.is_ok()
     }
 
@@ -65,7 +65,7 @@ impl Writer {
             tracing::error!(%error, "the reserve could not be released");
         }
         // Then the write-ahead log starts over at its beginning, on blocks that it has already.
-        self.checkpoint().await;
+        self.copy_all().await;
     }
 
     /// Takes the reserve if it is not taken. With it, all writes are accepted again.
