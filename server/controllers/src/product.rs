@@ -53,7 +53,7 @@ pub fn controllers(settings: Settings) -> Vec<Box<dyn AnyController>> {
         Box::new(daemon_set::DaemonSets::default()),
         Box::new(event_expiry::EventExpiry::after(event_ttl)),
         Box::new(garbage::GarbageCollector::default()),
-        Box::new(namespace::NamespaceContent),
+        Box::new(namespace::NamespaceContent::default()),
         Box::new(own_service),
         Box::new(flow_control::FlowSchemas::default()),
         Box::new(flow_control::PriorityLevels),

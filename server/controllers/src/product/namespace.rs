@@ -1,40 +1,48 @@
 //! Empties namespaces that are being deleted, then lets them go.
 //!
 //! Every object in such a namespace is deleted as a client would delete it; those with finalizers stay until
-//! these are gone, and conditions tell what is left and why. When nothing is left, the server's own entry is
-//! taken out of `spec.finalizers`, which removes the namespace. No new object can come in: a create commits
-//! only while the namespace is as it was before the deletion.
+//! these are gone, and conditions tell what is left and why. Whatever happens in such a namespace brings it
+//! again ([`waiting`]). When nothing is left, the server's own entry is taken out of `spec.finalizers`, which
+//! removes the namespace. No new object can come in: a create commits only while the namespace is as it was
+//! before the deletion.
 
 mod conditions;
 mod content;
+mod waiting;
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use orch_api::core::v1::Namespace;
 use orch_machinery::meta::Meta;
 use orch_registry::{
-    catalog::ServedResource,
+    catalog::{Catalog, ServedResource},
+    client::Client,
     error::{ApiError, Result},
 };
-use orch_runtime::Tree;
+use orch_runtime::{Tree, object::Kind};
+use orch_storage::{Key, StoreError};
 
-use self::{conditions::tell, content::empty};
+use self::{
+    conditions::tell,
+    content::empty,
+    waiting::{ContentSource, Waiting},
+};
 use super::release;
 use crate::{
     account::Account,
-    controller::{Action, Context, Controller},
+    controller::{Action, AnyController, Context},
     key::ObjectKey,
+    source::KeySource,
 };
 
-/// How soon a namespace with content that stays is looked at again.
-const RETRY: Duration = Duration::from_secs(1);
-
 /// See the module.
-pub(super) struct NamespaceContent;
+#[derive(Default)]
+pub(super) struct NamespaceContent {
+    waiting: Waiting,
+}
 
-impl Controller for NamespaceContent {
-    type Resource = Namespace;
-
+impl AnyController for NamespaceContent {
     fn name(&self) -> &'static str {
         "namespace"
     }
@@ -43,25 +51,55 @@ impl Controller for NamespaceContent {
         Account::ServiceAccount("namespace-controller")
     }
 
-    async fn reconcile(&self, key: &ObjectKey, cx: &Context) -> Result<Action> {
+    fn is_served(&self, catalog: &Catalog) -> bool {
+        catalog.served(Namespace::RESOURCE).is_some()
+    }
+
+    fn begin(&self, client: &Client) -> Result<Box<dyn KeySource>, StoreError> {
+        let served = client.core().catalog().served(Namespace::RESOURCE);
+        let resource = served.expect("a controller runs where its kind is served");
+        Ok(Box::new(ContentSource::begin(resource, client, &self.waiting)?))
+    }
+
+    fn reconcile<'a>(&'a self, key: &'a Key, cx: &'a Context) -> BoxFuture<'a, Result<Action>> {
+        Box::pin(async move {
+            self.look_at(&ObjectKey::from(key), cx).await?;
+            Ok(Action::Done)
+        })
+    }
+}
+
+impl NamespaceContent {
+    /// Empties a namespace that is being deleted. Where something stays, the namespace waits until something
+    /// happens in it.
+    async fn look_at(&self, key: &ObjectKey, cx: &Context) -> Result<()> {
         let namespaces = cx.served::<Namespace>()?;
-        let Some(current) = cx.lookup(namespaces, key)? else { return Ok(Action::Done) };
         let own = namespaces.vocabulary.namespace_finalizer;
-        let is_deleted = Meta::of(&current.tree).deletion_timestamp().is_some();
-        if !is_deleted || !finalizers(&current.tree).any(|name| name == own) {
-            return Ok(Action::Done);
-        }
+        let found = cx.lookup(namespaces, key)?.map(|current| current.tree);
+        let Some(namespace) = found.filter(|it| is_to_be_emptied(it, own)) else {
+            self.waiting.leave(&key.name);
+            return Ok(());
+        };
         let mut left = empty(cx, &key.name).await;
-        if left.is_nothing() {
-            release(cx, namespaces, "finalize", without_finalizer(current.tree, own)).await?;
-            return Ok(Action::Done);
+        if !left.is_nothing() {
+            self.waiting.enter(&key.name, cx.client().core().storage().current_revision());
+            // What went before it waited is seen now, what goes later brings the key again.
+            left = empty(cx, &key.name).await;
         }
-        let mut namespace = current.tree;
+        if left.is_nothing() {
+            self.waiting.leave(&key.name);
+            return release(cx, namespaces, "finalize", without_finalizer(namespace, own)).await;
+        }
+        let mut namespace = namespace;
         if tell(&mut namespace, &left, cx.client().core().now()) {
             store_status(cx, namespaces, namespace).await?;
         }
-        left.failures.pop().map_or(Ok(Action::Again(RETRY)), Err)
+        left.failures.pop().map_or(Ok(()), Err)
     }
+}
+
+fn is_to_be_emptied(namespace: &Tree, own: &str) -> bool {
+    Meta::of(namespace).deletion_timestamp().is_some() && finalizers(namespace).any(|name| name == own)
 }
 
 /// Where somebody has changed the namespace meanwhile, that change brings its key again.

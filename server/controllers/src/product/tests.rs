@@ -62,7 +62,7 @@ fn pod(name: &str, volume: &Value) -> Value {
 #[tokio::test(start_paused = true)]
 async fn a_namespace_goes_when_its_content_is_gone() {
     let fixture = Fixture::new().await;
-    let (running, _) = fixture.start(all());
+    let (running, monitor) = fixture.start(all());
     fixture.create::<Namespace>(json!({"metadata": {"name": "other"}})).await;
     for (namespace, name, finalizers) in
         [("other", "a", json!([])), (NAMESPACE, "b", json!([])), (NAMESPACE, "c", json!(["example.com/f"]))]
@@ -76,6 +76,11 @@ async fn a_namespace_goes_when_its_content_is_gone() {
     assert_eq!(left, [true, true]);
     let left = [("other", "a"), (NAMESPACE, "b"), (NAMESPACE, "c")];
     assert_eq!(left.map(|name| fixture.exists::<ConfigMap>(name)), [true, false, true]);
+    // While nothing happens, nobody looks.
+    let runs = || monitor.stats().iter().find(|it| it.name == "namespace").unwrap().reconciles;
+    let before = runs();
+    sleep(Duration::from_mins(5)).await;
+    assert_eq!(runs(), before);
     fixture
         .change::<ConfigMap>((NAMESPACE, "c"), "", |tree| tree["metadata"]["finalizers"] = json!([]))
         .await;
