@@ -12,6 +12,7 @@ pub mod own_service;
 mod role_aggregation;
 mod root_ca;
 mod service_account;
+mod storage_migration;
 pub mod system_namespaces;
 mod token_cleaner;
 pub mod token_secrets;
@@ -61,6 +62,7 @@ pub fn controllers(settings: Settings) -> Vec<Box<dyn AnyController>> {
         Box::new(root_ca::RootCaPublisher::new(trust.clone())),
         Box::new(service_account::DefaultAccounts),
         Box::new(token_secrets::TokenSecrets::new(signer, trust)),
+        Box::new(storage_migration::StorageMigration),
         Box::new(system_namespaces::SystemNamespaces),
         Box::new(token_cleaner::TokenCleaner),
         Box::new(volume_keeper),

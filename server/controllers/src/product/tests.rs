@@ -467,6 +467,7 @@ fn names_of_all() {
         "root-ca-certificate-publisher-controller",
         "serviceaccount-controller",
         "serviceaccount-token-controller",
+        "storage-version-migrator-controller",
         "system-namespaces",
         "token-cleaner-controller",
         "persistentvolume-binder",
