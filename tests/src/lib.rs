@@ -9,6 +9,7 @@ pub mod kubeconfig;
 pub mod kubectl;
 pub mod objects;
 pub mod replay;
+pub mod rounds;
 pub mod seed;
 pub mod server;
 pub mod skip;

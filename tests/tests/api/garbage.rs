@@ -6,15 +6,14 @@ use http::Method;
 use orch_tests::{
     Client, TestServer,
     objects::{CONFIG_MAPS, SECRETS, config_map, name, names},
-    seed,
+    rounds, seed,
 };
 use rand::RngExt;
 use serde_json::{Value, json};
 
 /// How long something may take that happens by itself.
 const PATIENCE: Duration = Duration::from_mins(2);
-/// Rounds of the test with crashes, and the dependents in each.
-const ROUNDS: usize = 6;
+/// Dependents in each round of the test with crashes.
 const DEPENDENTS: usize = 60;
 /// What one owner owns in the test of large numbers.
 const MANY: usize = 2000;
@@ -117,7 +116,7 @@ async fn owners_may_be_of_any_kind_that_is_served() {
 async fn a_crash_stops_no_deletion() {
     let mut random = seed::generator("garbage");
     let mut server = TestServer::start().await;
-    for round in 0..ROUNDS {
+    for round in 0..rounds::of_kills(6) {
         let admin = server.admin();
         let created = admin.post(CONFIG_MAPS, &config_map("owner", "1")).await.expect(201);
         admin.post(CONFIG_MAPS, &config_map("other", "1")).await.expect(201);

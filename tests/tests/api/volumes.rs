@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use orch_tests::{Client, TestServer, seed};
+use orch_tests::{Client, TestServer, rounds, seed};
 use rand::RngExt;
 use serde_json::{Value, json};
 
@@ -218,10 +218,9 @@ async fn claims_of_a_class_wait_for_a_provisioner_or_a_pod() {
 #[tokio::test]
 async fn binding_goes_on_after_power_cuts() {
     const PAIRS: usize = 10;
-    const ROUNDS: usize = 4;
-    let mut random = seed::generator("binding");
+    let (rounds, mut random) = (rounds::of_kills(4), seed::generator("binding"));
     let mut server = TestServer::start().await;
-    for round in 0..ROUNDS {
+    for round in 0..rounds {
         for number in 0..PAIRS {
             volume(&server.admin(), &format!("v{round}-{number}"), "1Gi", json!(null)).await;
         }
@@ -236,12 +235,12 @@ async fn binding_goes_on_after_power_cuts() {
     }
     let admin = server.admin();
     let mut taken = BTreeSet::new();
-    for (round, number) in (0..ROUNDS).flat_map(|round| (0..PAIRS).map(move |number| (round, number))) {
+    for (round, number) in (0..rounds).flat_map(|round| (0..PAIRS).map(move |number| (round, number))) {
         let claim = until_phase(&admin, &format!("{CLAIMS}/c{round}-{number}"), "Bound").await;
         let name = claim["spec"]["volumeName"].as_str().unwrap().to_owned();
         let volume = until_phase(&admin, &format!("{VOLUMES}/{name}"), "Bound").await;
         assert_eq!(volume["spec"]["claimRef"]["uid"], claim["metadata"]["uid"], "{name}");
         assert!(taken.insert(name), "{taken:?}");
     }
-    assert_eq!(taken.len(), ROUNDS * PAIRS);
+    assert_eq!(taken.len(), rounds * PAIRS);
 }

@@ -8,4 +8,5 @@ mod commands;
 mod credentials;
 mod guides;
 mod manifests;
+mod namespaces;
 mod rollouts;
