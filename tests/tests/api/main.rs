@@ -37,6 +37,7 @@ mod large_work;
 mod limits;
 mod lists;
 mod metrics;
+mod migrations;
 mod namespaces;
 mod oidc;
 mod openapi;
