@@ -14,6 +14,7 @@ mod names;
 mod paths;
 mod patterns;
 mod recursion;
+mod rules;
 mod tags;
 mod unions;
 mod value;
@@ -69,6 +70,9 @@ const RULES: &[Rule] = &[
     paths::indexes,
     unions::members,
     unions::discriminators,
+    rules::paths,
+    rules::demands,
+    rules::order,
     expressions::unsupported,
     vocabulary::known_words,
     vocabulary::every_word,

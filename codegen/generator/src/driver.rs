@@ -23,7 +23,7 @@ use std::{
     process::ExitCode,
 };
 
-use crate::{Folder, Inputs, emit, load};
+use crate::{Folder, Inputs, emit, functions, load};
 
 /// Crates whose types are imported where a package depends on them, and how cargo names what their build
 /// scripts say. The first that is there counts: `orch_api` passes on all of `orch_meta`.
@@ -130,7 +130,15 @@ impl Build {
         if !schema.only.is_empty() {
             println!("cargo::metadata=only={}", schema.only.join(","));
         }
-        let loaded = load(&Inputs { schema, imports });
+        let mut loaded = load(&Inputs { schema, imports });
+        let source = PathBuf::from(variable("CARGO_MANIFEST_DIR")?).join("src");
+        // A file that is not there would make cargo run this every time.
+        for path in
+            ["formats.rs", "formats"].map(|name| source.join(name)).iter().filter(|path| path.exists())
+        {
+            println!("cargo::rerun-if-changed={}", path.display());
+        }
+        functions::missing_formats(&loaded.model, &source, &mut loaded.diagnostics);
         let rendered = loaded.diagnostics.render();
         if loaded.diagnostics.has_errors() {
             return Err(BuildError::Schema { rendered, errors: loaded.diagnostics.counts().0 });

@@ -9,17 +9,20 @@ pub mod json_schema;
 mod operation;
 mod reading;
 mod resource;
+mod rules;
 mod schema;
 mod vocabulary;
 
 pub use document::{Components, Document, Info};
 pub use operation::{
-    DefaultFunction, DescribedGate, Discriminator, FeatureGate, Immutable, Rule, UnionExtension,
+    DefaultFunction, DescribedGate, Discriminator, FeatureGate, FormatFunction, Immutable, Rule,
+    UnionExtension,
 };
 pub use reading::{Entries, Read, Word};
 pub use resource::{
     ColumnExtension, ColumnType, LifecycleExtension, ResourceExtension, StoredAsExtension, SubresourceEntry,
     SubresourceExtension,
 };
+pub use rules::{ErrorWords, ObjectRule, Question, Severity, Test, Words};
 pub use schema::{Additional, Format, ListType, MapType, PatchStrategy, Schema, TypeName, Types};
 pub use vocabulary::VocabularyFile;

@@ -9,6 +9,7 @@ pub mod diagnostic;
 pub mod driver;
 pub mod emit;
 pub mod folder;
+pub mod functions;
 pub mod idl;
 pub mod load;
 pub mod lower;

@@ -10,6 +10,7 @@ mod object;
 mod presence;
 mod references;
 mod resource;
+mod rules;
 mod shape;
 mod vocabulary;
 

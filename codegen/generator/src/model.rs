@@ -4,16 +4,22 @@
 //! item remembers where it was written, so that a rule that spans files can still point at a line. Nothing
 //! here knows YAML or Rust syntax.
 
+mod checks;
+mod formats;
+mod place;
 mod presence;
 mod resolved;
 mod rules;
 
 use std::collections::BTreeMap;
 
+pub use checks::{Check, Condition, Constant, Demand, Shows, Test, Words};
+pub use formats::StringFormat;
 pub use orch_runtime::{
     resource_def::{NameFormat, Scope, UpdateCheck, Verb},
     type_def::GateStage,
 };
+pub use place::{LostStep, Step, Target};
 pub use presence::{Empty, Omitted, Presence};
 pub use resolved::Resolved;
 pub use rules::Rule;
@@ -109,6 +115,10 @@ pub struct ObjectType {
     pub atomic: bool,
     /// `x-orch-union`, where the object is one.
     pub union: Option<Union>,
+    /// `x-orch-rules`.
+    pub checks: Vec<Check>,
+    /// `x-orch-order`: the fields in the order in which they are judged, `"*"` for the others.
+    pub order: Vec<String>,
 }
 
 /// `x-orch-union`: how many of some fields may be set.
@@ -219,6 +229,8 @@ pub struct Usage {
     pub constraints: Constraints,
     /// `nullable: true`, or `type: [x, "null"]`.
     pub nullable: bool,
+    /// `x-orch-errors`: how broken rules are told, by keyword or `all`.
+    pub words: BTreeMap<String, Words>,
     /// Prose, where the place is not a field of its own (items, map values).
     pub description: String,
     /// Where it is written.
@@ -272,27 +284,6 @@ pub enum Shape {
     },
 }
 
-/// Formats of strings that are checked, not converted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StringFormat {
-    /// `label-key`.
-    LabelKey,
-    /// `label-value`.
-    LabelValue,
-    /// `dns-label`.
-    DnsLabel,
-    /// `dns-subdomain`.
-    DnsSubdomain,
-    /// `path-segment`.
-    PathSegment,
-    /// `cidr`.
-    Cidr,
-    /// `ip`.
-    Ip,
-    /// `uri`.
-    Uri,
-}
-
 /// `x-orch-list-type` with `x-orch-list-map-keys`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListSemantics {
@@ -309,6 +300,8 @@ pub enum ListSemantics {
 pub struct Constraints {
     /// `enum` of an unnamed string, in the order written.
     pub enum_values: Vec<String>,
+    /// `x-orch-format: {fn: name}`: a hand-written Rust function of that name.
+    pub format_fn: Option<String>,
     /// `pattern`, proven to be linear-time.
     pub pattern: Option<String>,
     /// `minimum`.

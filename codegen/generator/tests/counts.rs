@@ -84,7 +84,7 @@ impl Counts {
     }
 
     fn object(&mut self, object: &ObjectType) {
-        self.stated += usize::from(object.union.is_some());
+        self.stated += usize::from(object.union.is_some()) + object.checks.len();
         object.fields.iter().for_each(|field| self.field(field));
     }
 
@@ -119,6 +119,7 @@ fn constraints(written: &Constraints) -> usize {
     // Every field is named, so that a further keyword is not forgotten.
     let Constraints {
         enum_values,
+        format_fn,
         pattern,
         minimum,
         maximum,
@@ -138,7 +139,7 @@ fn constraints(written: &Constraints) -> usize {
     // `minLength: 0` takes a rule away.
     let min_length = &min_length.filter(|length| *length > 0);
     let sizes = [min_length, max_length, min_items, max_items, min_properties, max_properties];
-    let others = [!enum_values.is_empty(), pattern.is_some(), *unique_items];
+    let others = [!enum_values.is_empty(), format_fn.is_some(), pattern.is_some(), *unique_items];
     numbers.into_iter().flatten().count()
         + sizes.into_iter().flatten().count()
         + others.into_iter().filter(|is_written| *is_written).count()

@@ -6,10 +6,14 @@
 
 #[path = "golden/behaviour.rs"]
 mod behaviour;
+#[path = "golden/checks.rs"]
+mod check_behaviour;
 #[path = "golden/columns.rs"]
 mod columns;
 #[path = "golden/defaults.rs"]
 mod defaults;
+#[path = "golden/formats.rs"]
+mod formats;
 #[path = "golden/validators.rs"]
 mod validators;
 

@@ -11,6 +11,9 @@
 mod dns;
 mod name;
 mod net;
+mod path;
+mod storage;
+mod system;
 
 pub use self::{
     dns::{
@@ -19,10 +22,18 @@ pub use self::{
     },
     name::{config_key, label_value, path_segment, path_segment_prefix, qualified_name},
     net::{cidr, ip, uri},
+    path::{absolute_path, file_path, inner_path, relative_path},
+    storage::{driver_name, iqn, provisioner_name},
+    system::{env_name, header_name, host_ports, port_name, sysctl_name, trimmed},
 };
 
 /// A rule: the faults of a text, none for a correct one.
 pub type Constraint = fn(&str) -> Vec<String>;
+
+/// No fault, or one.
+fn unless(is_correct: bool, fault: &str) -> Vec<String> {
+    if is_correct { Vec::new() } else { vec![fault.to_owned()] }
+}
 
 /// The standard words for a text of more than `max` bytes.
 fn too_long(max: usize) -> String {

@@ -103,6 +103,31 @@ impl FieldError {
         Self::new(path, Reason::Duplicate, format!("Duplicate value: {}", value.shown()))
     }
 
+    /// An error in the words of a schema: the class, the value as it is shown where the class shows one, and a
+    /// detail that may be empty.
+    pub fn in_words(path: &Path<'_>, reason: Reason, shown: &str, detail: &str) -> Self {
+        let (head, shows_value) = match reason {
+            Reason::Required => ("Required value", false),
+            Reason::Invalid => ("Invalid value", true),
+            Reason::NotSupported => ("Unsupported value", true),
+            Reason::Forbidden => ("Forbidden", false),
+            Reason::Duplicate => ("Duplicate value", true),
+            Reason::NotFound => ("Not found", true),
+            Reason::TooLong => ("Too long", false),
+            Reason::TooMany => ("Too many", true),
+            Reason::TypeInvalid => ("Type invalid", true),
+            Reason::Internal => ("Internal error", false),
+        };
+        let mut body = head.to_owned();
+        for part in [if shows_value { shown } else { "" }, detail] {
+            if !part.is_empty() {
+                body.push_str(": ");
+                body.push_str(part);
+            }
+        }
+        Self::new(path, reason, body)
+    }
+
     /// `Not found: <value>`.
     pub fn not_found<V: Shown + ?Sized>(path: &Path<'_>, value: &V) -> Self {
         Self::new(path, Reason::NotFound, format!("Not found: {}", value.shown()))
@@ -369,6 +394,10 @@ mod tests {
             (FieldError::too_many(&path, 9, 8), "spec: Too many: 9: must have at most 8 items"),
             (FieldError::too_many(&path, 2, 1), "spec: Too many: 2: must have at most 1 item"),
             (FieldError::forbidden(&Path::ROOT, "no"), "Forbidden: no"),
+            (FieldError::in_words(&path, Reason::Required, "1", ""), "spec: Required value"),
+            (FieldError::in_words(&path, Reason::Invalid, "1", "no"), "spec: Invalid value: 1: no"),
+            (FieldError::in_words(&path, Reason::Duplicate, "1", ""), "spec: Duplicate value: 1"),
+            (FieldError::in_words(&path, Reason::Forbidden, "1", "no"), "spec: Forbidden: no"),
         ];
         for (error, text) in table {
             assert_eq!(error.to_string(), text);

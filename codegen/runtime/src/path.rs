@@ -34,6 +34,11 @@ impl<'a> Path<'a> {
         Path { parent: Some(self), segment: Segment::Field(name) }
     }
 
+    /// The place that holds this one; the object itself for the object itself.
+    pub fn parent(&self) -> &Path<'a> {
+        self.parent.unwrap_or(self)
+    }
+
     /// An item of this list: `items[3]`.
     pub fn index<'b>(&'b self, index: usize) -> Path<'b>
     where
@@ -84,5 +89,7 @@ mod tests {
         let data = Path::ROOT.field("data");
         assert_eq!(data.key("a.b").to_string(), "data[a.b]");
         assert_eq!(Path::ROOT.to_string(), "");
+        assert_eq!(port.parent().parent().to_string(), "spec");
+        assert_eq!(Path::ROOT.parent().to_string(), "");
     }
 }

@@ -7,6 +7,7 @@
 
 mod number;
 mod pairs;
+mod seen;
 mod size;
 mod text;
 mod union;
@@ -14,8 +15,12 @@ mod unique;
 mod update;
 
 pub use self::{
-    number::{Number, between, exclusive_maximum, exclusive_minimum, maximum, minimum, multiple_of},
+    number::{
+        Number, between, exclusive_maximum, exclusive_minimum, maximum, minimum, multiple_of, not_negative,
+        positive,
+    },
     pairs::pairs,
+    seen::Seen,
     size::{max_items, max_length, max_properties, min_items, min_length, min_properties},
     text::{Pattern, format, one_of, pattern},
     union::{Member, union_at_most_one, union_by_discriminator, union_exactly_one},

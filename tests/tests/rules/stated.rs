@@ -13,7 +13,10 @@ use std::{
 
 use orch_codegen::{
     Inputs, load,
-    model::{Constraints, Field, ListSemantics, Model, Shape, Type, TypeId, TypeKind, Usage},
+    model::{
+        Check, Constraints, Demand, Field, ListSemantics, Model, Rule as Keyword, Shape, Step, Type, TypeId,
+        TypeKind, Usage, Words,
+    },
 };
 
 /// A cause of a refusal, as a client reads it.
@@ -53,6 +56,8 @@ enum What {
     OtherMember,
     /// A hand-written function.
     Function(String),
+    /// A rule in words of its own: the longest part of its message, or its standard head.
+    Worded(String),
 }
 
 impl fmt::Display for Rule {
@@ -74,6 +79,7 @@ impl fmt::Display for Rule {
             What::Member => f.write_str("union, none"),
             What::OtherMember => f.write_str("union, several"),
             What::Function(name) => write!(f, "fn {name}"),
+            What::Worded(words) => write!(f, "told as `{words}`"),
         }
     }
 }
@@ -107,7 +113,11 @@ impl Stated {
         for cause in causes {
             let fields = cause.fields_of_rules();
             let ways: Vec<_> = fields.iter().filter_map(|field| self.places(&cause.of, field)).collect();
-            let is_broken = |rule: &Rule| ways.iter().any(|way| rule.is_broken(way, &cause.message));
+            let is_worded = |rule: &Rule| matches!(rule.what, What::Worded(_));
+            let is_broken = |rule: &Rule| {
+                ways.iter().any(|way| rule.is_broken(way, &cause.message))
+                    || (is_worded(rule) && rule.is_broken(&[], &cause.message))
+            };
             let hits: Vec<usize> = (0..self.rules.len()).filter(|at| is_broken(&self.rules[*at])).collect();
             // What a stated rule says is not said by a function.
             let is_function = |at: &usize| matches!(self.rules[*at].what, What::Function(_));
@@ -178,6 +188,34 @@ const KNOWN_ELSEWHERE: &[(&str, &str)] = &[
     (".template.annotations$", ".template.metadata.annotations$"),
 ];
 
+impl What {
+    /// The keywords that may have its words.
+    fn keywords(&self) -> &'static [&'static str] {
+        match self {
+            What::OneOf => &["enum", "all"],
+            What::Format => &["format", "x-orch-format", "pattern", "all"],
+            What::Minimum(_) => &["minimum", "all"],
+            What::Maximum(_) => &["maximum", "all"],
+            What::MinLength => &["minLength", "all"],
+            What::MaxLength => &["maxLength", "all"],
+            What::MinItems => &["minItems", "all"],
+            What::MaxItems => &["maxItems", "all"],
+            _ => &[],
+        }
+    }
+
+    /// How its standard message begins.
+    fn head(&self) -> &'static str {
+        match self {
+            What::Required => "Required value",
+            What::OneOf => "Unsupported value",
+            What::MaxLength => "Too long",
+            What::MaxItems => "Too many",
+            _ => "Invalid value",
+        }
+    }
+}
+
 impl Cause {
     /// The fields whose rules the cause may be about.
     fn fields_of_rules(&self) -> Vec<String> {
@@ -225,6 +263,8 @@ impl Rule {
                 here && (message.contains("must specify exactly one of")
                     || message.contains("must specify at most one of"))
             }
+            // The place of its error may be another one.
+            What::Worded(words) => message.contains(words.as_str()),
             What::Function(_) => way.iter().any(|step| step.contains(&self.place)),
         }
     }
@@ -303,12 +343,82 @@ fn of_type(model: &Model, ty: &Type, rules: &mut Vec<Rule>) {
                     rules.push(Rule { place: place.clone(), what: What::Member });
                 }
             }
+            for check in &object.checks {
+                of_check(model, ty, check, rules);
+            }
             for field in &object.fields {
                 of_field(model, field, &format!("{place}.{}", field.name), rules);
             }
         }
         TypeKind::Enum(_) => rules.push(Rule { place, what: What::OneOf }),
         TypeKind::Alias(usage) => of_usage(usage, &place, rules),
+    }
+}
+
+/// A rule of `x-orch-rules`.
+fn of_check(model: &Model, ty: &Type, check: &Check, rules: &mut Vec<Rule>) {
+    let mut push = |what: What| {
+        let place = place_of(model, ty, &check.field);
+        rules.push(Rule { place, what: in_words(Some(&check.words), what) });
+    };
+    match &check.demand {
+        Demand::Required => push(What::Required),
+        Demand::Forbidden => push(What::Worded("Forbidden".to_owned())),
+        Demand::Equals(_) => push(What::Worded("must be ".to_owned())),
+        Demand::Unique(_) => push(What::Worded("Duplicate value".to_owned())),
+        Demand::RefersTo(_) => push(What::Worded("Not found".to_owned())),
+        Demand::Immutable(_) => push(What::Worded("field is immutable".to_owned())),
+        Demand::AtLeastOne(_) | Demand::AtMostOne(_) => push(What::Member),
+        Demand::Value(..) => {
+            for rule in check.demand.rules() {
+                match rule {
+                    Keyword::OneOf(_) => push(What::OneOf),
+                    Keyword::Minimum(limit) => push(What::Minimum(limit)),
+                    Keyword::Maximum(limit) => push(What::Maximum(limit)),
+                    Keyword::Between(least, _) => push(What::Minimum(least)),
+                    Keyword::MinLength(_) => push(What::MinLength),
+                    Keyword::MaxLength(_) => push(What::MaxLength),
+                    Keyword::MinItems(_) => push(What::MinItems),
+                    Keyword::MaxItems(_) => push(What::MaxItems),
+                    _ => push(What::Format),
+                }
+            }
+        }
+    }
+}
+
+/// Where a path of a type leads, as the causes have it.
+fn place_of(model: &Model, ty: &Type, path: &[Step]) -> String {
+    let mut place = ty.qualified_name.clone();
+    let mut here = ty;
+    for step in path {
+        let Step::Field(name) = step else {
+            place.push_str("[*]");
+            continue;
+        };
+        place = format!("{}.{name}", here.qualified_name);
+        let TypeKind::Object(object) = &here.kind else { break };
+        let Some(field) = object.fields.iter().find(|field| field.name == *name) else { break };
+        let mut shape = &field.usage.shape;
+        while let Shape::List { item, .. } = shape {
+            shape = &item.shape;
+        }
+        let Shape::Named(id) = shape else { break };
+        here = model.ty(*id);
+    }
+    place
+}
+
+/// A rule with words of its own is known by them: by the longest part of its message that is no value.
+fn in_words(words: Option<&Words>, what: What) -> What {
+    let Some(words) = words else { return what };
+    let Some(message) = &words.message else {
+        return if words.place.is_some() { What::Worded(what.head().to_owned()) } else { what };
+    };
+    let parts = message.split(['{', '}']).filter(|part| !part.starts_with('.'));
+    match parts.max_by_key(|part| part.len()) {
+        Some(part) if !part.is_empty() => What::Worded(part.to_owned()),
+        _ => What::Worded(what.head().to_owned()),
     }
 }
 
@@ -358,6 +468,7 @@ fn of_usage(usage: &Usage, place: &str, rules: &mut Vec<Rule>) {
     // Every field is named, so that the rule of a further keyword is not forgotten.
     let Constraints {
         enum_values,
+        format_fn,
         pattern,
         minimum,
         maximum,
@@ -375,11 +486,15 @@ fn of_usage(usage: &Usage, place: &str, rules: &mut Vec<Rule>) {
     } = &usage.constraints;
     let mut push = |is_stated: bool, what: What| {
         if is_stated {
-            rules.push(Rule { place: place.to_owned(), what });
+            let words = what.keywords().iter().find_map(|keyword| usage.words.get(*keyword));
+            rules.push(Rule { place: place.to_owned(), what: in_words(words, what) });
         }
     };
     push(!enum_values.is_empty(), What::OneOf);
-    push(pattern.is_some() || matches!(usage.shape, Shape::String(Some(_))), What::Format);
+    push(
+        pattern.is_some() || format_fn.is_some() || matches!(usage.shape, Shape::String(Some(_))),
+        What::Format,
+    );
     push(min_length.is_some_and(|min| min > 0), What::MinLength);
     push(max_length.is_some(), What::MaxLength);
     push(min_items.is_some_and(|min| min > 0) || min_properties.is_some(), What::MinItems);

@@ -82,6 +82,11 @@ fn reachable(usage: &Usage, bound: &Spanned<f64>, diagnostics: &mut Diagnostics)
             let help = "write a bound within 2^53, or an `x-orch-validator`";
             (-EXACT, EXACT, "the bound is too large to be exact", help)
         }
+        Shape::Quantity if bound.value == 0.0 => return,
+        Shape::Quantity => {
+            let help = "write 0: of a quantity, the sign is asked for";
+            return diagnostics.error(&bound.span, "a bound of quantities is 0", help);
+        }
         _ => return,
     };
     if bound.value.fract() != 0.0 {

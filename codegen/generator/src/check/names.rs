@@ -104,6 +104,7 @@ pub(super) fn functions(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
             .chain(&schema.update_validator)
             .chain(&schema.defaulter)
             .chain(default)
+            .chain(schema.own_format.as_ref().map(|format| &format.function))
             .chain(columns);
         for function in functions {
             if !names::is_function(&function.value) {

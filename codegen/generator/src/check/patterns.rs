@@ -7,12 +7,22 @@ use orch_runtime::rule::Pattern;
 use regex_syntax::ast::ErrorKind;
 
 use super::walk;
-use crate::{diagnostic::Diagnostics, lower::Lowered, source::Spanned};
+use crate::{diagnostic::Diagnostics, idl::Test, lower::Lowered, source::Spanned};
 
 /// Patterns parse, need no backtracking, and compile to a program of bounded size.
 pub(super) fn linear(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
     for (_, schema) in walk::usages(lowered) {
         if let Some(pattern) = &schema.pattern {
+            check(pattern, diagnostics);
+        }
+    }
+    for rule in lowered.written.iter().flat_map(|schema| schema.rules.iter().flatten()) {
+        let conditions = rule.when.iter().flat_map(|when| &when.0);
+        let matches = conditions.filter_map(|(_, test)| match test {
+            Test::Question(question) => question.matches.as_ref(),
+            Test::Values(_) => None,
+        });
+        for pattern in rule.pattern.iter().chain(matches) {
             check(pattern, diagnostics);
         }
     }

@@ -22,7 +22,7 @@ impl Reach {
         Reach {
             defaults: types(model, |ty| ty.defaulter.is_some(), &has_defaults),
             rules: types(model, has_own_rules, &has_rules),
-            updates: types(model, |ty| ty.update_validator.is_some(), &has_update_rules),
+            updates: types(model, has_own_update_rules, &has_update_rules),
         }
     }
 }
@@ -65,8 +65,21 @@ fn has_defaults(model: &Model, field: &Field, known: Known<'_>) -> bool {
 }
 
 fn has_own_rules(ty: &Type) -> bool {
-    let is_union = matches!(&ty.kind, TypeKind::Object(object) if object.union.is_some());
-    is_union || ty.first_validator.is_some() || ty.validator.is_some()
+    let has_checks = match &ty.kind {
+        TypeKind::Object(object) => {
+            object.union.is_some() || object.checks.iter().any(|check| !check.demand.is_about_change())
+        }
+        _ => false,
+    };
+    has_checks || ty.first_validator.is_some() || ty.validator.is_some()
+}
+
+fn has_own_update_rules(ty: &Type) -> bool {
+    let has_checks = match &ty.kind {
+        TypeKind::Object(object) => object.checks.iter().any(|check| check.demand.is_about_change()),
+        _ => false,
+    };
+    has_checks || ty.update_validator.is_some()
 }
 
 fn has_rules(model: &Model, field: &Field, known: Known<'_>) -> bool {

@@ -3,7 +3,10 @@
 //! Every rule is one call of a function of the runtime. Fields come in the order of the schema, then what
 //! concerns the type as a whole; errors are reported in that order.
 
+mod checks;
 mod operand;
+mod scope;
+mod told;
 mod update;
 mod value;
 

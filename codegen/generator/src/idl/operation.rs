@@ -20,6 +20,14 @@ idl_object! {
 }
 
 idl_object! {
+    /// `x-orch-format`.
+    pub struct FormatFunction, "x-orch-format", refused: &[("name", "write a named format as `format:`")], {
+        /// Name of the function in the module `formats` of the crate.
+        "fn" => function: Spanned<String>,
+    }
+}
+
+idl_object! {
     /// `x-orch-union`: exactly one, or at most one, of some fields of the object is set.
     pub struct UnionExtension, "x-orch-union", refused: &[
         ("oneOf", "write `exactlyOne`"),

@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, SchemaGenerator, json_schema};
 
 use super::{
-    operation::{DefaultFunction, FeatureGate, Immutable, Rule, UnionExtension},
+    operation::{DefaultFunction, FeatureGate, FormatFunction, Immutable, Rule, UnionExtension},
     reading::{Entries, Read, Word, idl_object, idl_words, mismatch},
     resource::ResourceExtension,
+    rules::{ErrorWords, ObjectRule},
 };
 use crate::{
     diagnostic::{Diagnostics, Span},
@@ -143,6 +144,15 @@ idl_object! {
         "x-orch-feature-gate" => feature_gate: Option<FeatureGate>,
         /// Clients that set the field are warned with this text.
         "x-orch-deprecated" => deprecation: Option<Spanned<String>>,
+        /// How broken rules of the keywords beside it are told: by keyword, or `all`.
+        "x-orch-errors" => errors: Option<Entries<ErrorWords>>,
+        /// Rules about the members of an object, with conditions and words of their own.
+        "x-orch-rules" => rules: Option<Vec<ObjectRule>>,
+        /// The order in which the fields of an object are judged: `"*"` for those that are not listed, `"."` for the
+        /// object as a whole.
+        "x-orch-order" => order: Option<Vec<Spanned<String>>>,
+        /// A format of strings of your own: a hand-written Rust function.
+        "x-orch-format" => own_format: Option<FormatFunction>,
         /// Rules in an expression language.
         "x-orch-validations" => validations: Option<Vec<Rule>>,
         /// A hand-written Rust function that checks the value.
@@ -220,6 +230,36 @@ idl_words! {
         Ip = "ip",
         /// Absolute URI.
         Uri = "uri",
+        /// Key of configuration data, which becomes a file's name.
+        ConfigKey = "config-key",
+        /// RFC 1035 label: begins with a letter.
+        Dns1035Label = "dns-1035-label",
+        /// Name of a port: at most 15 letters, digits and hyphens, with a letter.
+        PortName = "port-name",
+        /// Name of an environment variable.
+        EnvName = "env-name",
+        /// Path that begins with a slash.
+        AbsolutePath = "absolute-path",
+        /// Path that does not begin with a slash, and has no part `..`.
+        RelativePath = "relative-path",
+        /// Relative path whose first name does not begin with two dots.
+        FilePath = "file-path",
+        /// Path without a part `..`.
+        InnerPath = "inner-path",
+        /// DNS subdomain in letters of either case.
+        DriverName = "driver-name",
+        /// Qualified name in letters of either case.
+        ProvisionerName = "provisioner-name",
+        /// iSCSI name: iqn, eui or naa.
+        Iqn = "iqn",
+        /// Name of an HTTP header.
+        HeaderName = "header-name",
+        /// Name of a kernel parameter.
+        SysctlName = "sysctl-name",
+        /// `host:port` pairs between commas; an IPv6 address is in brackets.
+        HostPorts = "host-ports",
+        /// Text without white space at its ends.
+        Trimmed = "trimmed",
     }
 }
 

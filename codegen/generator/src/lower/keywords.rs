@@ -26,6 +26,8 @@ pub(super) enum Class {
     /// A named string with a closed set of values.
     Words,
     Number,
+    /// An amount: its sign can be asked for.
+    Quantity,
     /// Values with a rule of their own: booleans, times, quantities, bytes ...
     Fixed,
     List,
@@ -43,6 +45,7 @@ impl Class {
             Class::Text => "a string",
             Class::Words => "a string with an `enum`",
             Class::Number => "a number",
+            Class::Quantity => "a quantity",
             Class::Fixed => "a value of this type",
             Class::List => "a list",
             Class::Map => "a map",
@@ -56,8 +59,9 @@ impl Class {
 /// Keywords that only mean something for some classes.
 const CLASSES: &[(&[&str], &[Class])] = &[
     (&["enum"], &[Class::Text, Class::Words]),
-    (&["pattern", "minLength", "maxLength"], &[Class::Text]),
-    (&["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"], &[Class::Number]),
+    (&["pattern", "minLength", "maxLength", "x-orch-format"], &[Class::Text]),
+    (&["minimum", "exclusiveMinimum"], &[Class::Number, Class::Quantity]),
+    (&["maximum", "exclusiveMaximum", "multipleOf"], &[Class::Number]),
     (
         &["items", "minItems", "maxItems", "uniqueItems", "x-orch-list-type", "x-orch-list-map-keys"],
         &[Class::List],
@@ -72,17 +76,33 @@ const CLASSES: &[(&[&str], &[Class])] = &[
             "x-orch-update-validator",
             "x-orch-defaulter",
             "x-orch-first-validator",
+            "x-orch-rules",
+            "x-orch-order",
         ],
         &[Class::Object],
     ),
     (&["x-orch-map-type"], &[Class::Map, Class::Object, Class::Reference]),
-    (&["format"], &[Class::Text, Class::Number, Class::Fixed]),
+    (&["format"], &[Class::Text, Class::Number, Class::Quantity, Class::Fixed]),
+    (
+        &["x-orch-errors"],
+        &[
+            Class::Text,
+            Class::Number,
+            Class::Quantity,
+            Class::Fixed,
+            Class::List,
+            Class::Map,
+            Class::Reference,
+            Class::Any,
+        ],
+    ),
     (
         &["type"],
         &[
             Class::Text,
             Class::Words,
             Class::Number,
+            Class::Quantity,
             Class::Fixed,
             Class::List,
             Class::Map,
@@ -118,6 +138,8 @@ const POSITIONS: &[(&[&str], &[Position], &str)] = &[
             "x-orch-update-validator",
             "x-orch-defaulter",
             "x-orch-first-validator",
+            "x-orch-rules",
+            "x-orch-order",
         ],
         &[Position::Type],
         "it belongs to a named type: move it under components.schemas",

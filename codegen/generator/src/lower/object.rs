@@ -49,6 +49,8 @@ impl Lowering<'_, '_> {
             fields,
             atomic: schema.map_type.as_ref().is_some_and(|map_type| map_type.value == MapType::Atomic),
             union: schema.union.as_ref().map(union),
+            checks: self.checks(schema),
+            order: schema.order.iter().flatten().map(|field| field.value.clone()).collect(),
         }
     }
 

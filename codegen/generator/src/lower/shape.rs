@@ -1,6 +1,6 @@
 //! Schemas to shapes and constraints.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Lowering,
@@ -62,6 +62,7 @@ impl Lowering<'_, '_> {
         Usage {
             shape,
             constraints: self.constraints(schema),
+            words: self.words(schema),
             nullable: null || schema.nullable.as_ref().is_some_and(|nullable| nullable.value),
             description: text(schema.description.as_ref()),
             span: span.clone(),
@@ -102,7 +103,9 @@ impl Lowering<'_, '_> {
             ([TypeName::String, TypeName::Integer], None | Some(Format::IntOrString)) => {
                 (Class::Fixed, Shape::IntOrString)
             }
-            ([TypeName::String, TypeName::Number], Some(Format::Quantity)) => (Class::Fixed, Shape::Quantity),
+            ([TypeName::String, TypeName::Number], Some(Format::Quantity)) => {
+                (Class::Quantity, Shape::Quantity)
+            }
             ([TypeName::String], format) => self.string(schema, format),
             ([TypeName::Integer], None | Some(Format::Int64)) => (Class::Number, Shape::Int64),
             ([TypeName::Integer], Some(Format::Int32)) => (Class::Number, Shape::Int32),
@@ -151,26 +154,18 @@ impl Lowering<'_, '_> {
     }
 
     fn string(&mut self, schema: &Schema, format: Option<Format>) -> (Class, Shape) {
-        let checked = |format| (Class::Text, Shape::String(Some(format)));
         match format {
             None => (Class::Text, Shape::String(None)),
             Some(Format::Byte) => (Class::Fixed, Shape::Bytes),
             Some(Format::DateTime) => (Class::Fixed, Shape::Time),
             Some(Format::MicroTime) => (Class::Fixed, Shape::MicroTime),
-            Some(Format::Quantity) => (Class::Fixed, Shape::Quantity),
+            Some(Format::Quantity) => (Class::Quantity, Shape::Quantity),
             Some(Format::IntOrString) => (Class::Fixed, Shape::IntOrString),
             Some(Format::Duration) => (Class::Fixed, Shape::Duration),
-            Some(Format::LabelKey) => checked(StringFormat::LabelKey),
-            Some(Format::LabelValue) => checked(StringFormat::LabelValue),
-            Some(Format::DnsLabel) => checked(StringFormat::DnsLabel),
-            Some(Format::DnsSubdomain) => checked(StringFormat::DnsSubdomain),
-            Some(Format::PathSegment) => checked(StringFormat::PathSegment),
-            Some(Format::Cidr) => checked(StringFormat::Cidr),
-            Some(Format::Ip) => checked(StringFormat::Ip),
-            Some(Format::Uri) => checked(StringFormat::Uri),
             Some(format @ (Format::Int32 | Format::Int64 | Format::Double)) => {
                 self.wrong_format(schema, format)
             }
+            Some(format) => (Class::Text, Shape::String(StringFormat::of_word(format.word()))),
         }
     }
 
@@ -252,8 +247,8 @@ impl Lowering<'_, '_> {
             self.check_keywords(names, Position::Key);
             let (class, shape) = self.string(names, names.format.as_ref().map(|format| format.value));
             self.check_class(names, class);
-            let constraints = self.constraints(names);
-            return Usage { shape: self.key_shape(names, shape), constraints, ..any(&names.span) };
+            let (constraints, words) = (self.constraints(names), self.words(names));
+            return Usage { shape: self.key_shape(names, shape), constraints, words, ..any(&names.span) };
         }
         let usage = self.usage(names, Position::Key);
         Usage { shape: self.key_shape(names, usage.shape), ..usage }
@@ -276,6 +271,7 @@ impl Lowering<'_, '_> {
         let count = |keyword: &Option<Spanned<u64>>| keyword.as_ref().map(|count| count.value);
         Constraints {
             enum_values: self.unique_values(schema),
+            format_fn: schema.own_format.as_ref().map(|format| format.function.value.clone()),
             pattern: schema.pattern.as_ref().map(|pattern| pattern.value.clone()),
             minimum: number(&schema.minimum),
             maximum: number(&schema.maximum),
@@ -299,6 +295,7 @@ pub(super) fn any(span: &Span) -> Usage {
     Usage {
         shape: Shape::Any,
         constraints: Constraints::default(),
+        words: BTreeMap::new(),
         nullable: false,
         description: String::new(),
         span: span.clone(),

@@ -3,8 +3,6 @@
 //! A rule is data here. Generated code calls the function of [`orch_runtime::rule`] that it stands for, and
 //! the checks of defaults call the same function.
 
-use orch_runtime::constraint::{self, Constraint};
-
 use super::{Constraints, ListSemantics, Model, Resolved, Shape, StringFormat, Usage};
 
 /// A rule about one value: a function of [`orch_runtime::rule`] and its limit.
@@ -26,6 +24,8 @@ pub enum Rule<'m> {
     OneOf(&'m [String]),
     /// `format`.
     Format(StringFormat),
+    /// `x-orch-format`: a function of the kind's crate.
+    OwnFormat(&'m str),
     /// `pattern`.
     Pattern(&'m str),
     /// `minLength`, in bytes.
@@ -46,13 +46,29 @@ pub enum Rule<'m> {
     MaxProperties(u64),
 }
 
+/// All rules that keywords state of a single value, whatever its shape.
+pub(super) fn stated(format: Option<StringFormat>, constraints: &Constraints) -> Vec<Rule<'_>> {
+    let mut rules = number(constraints);
+    rules.extend(text(format, constraints));
+    rules.extend(
+        [constraints.min_items.map(Rule::MinItems), constraints.max_items.map(Rule::MaxItems)]
+            .into_iter()
+            .flatten(),
+    );
+    rules
+}
+
 impl Model {
     /// The rules about a value at a place, without those about what is inside of it.
     pub fn rules<'m>(&'m self, usage: &'m Usage) -> Vec<Rule<'m>> {
         let usage = self.innermost(usage);
         let constraints = &usage.constraints;
         match self.resolve(usage) {
-            Resolved::Scalar(Shape::Int32 | Shape::Int64 | Shape::Double) => number(constraints),
+            Resolved::Scalar(Shape::Int32 | Shape::Int64 | Shape::Double) => {
+                let is_split = ["minimum", "maximum"].iter().any(|word| usage.words.contains_key(*word));
+                if is_split { bounds(constraints) } else { number(constraints) }
+            }
+            Resolved::Scalar(Shape::Quantity) => bounds(constraints),
             Resolved::Scalar(Shape::String(format)) => text(*format, constraints),
             Resolved::List(_, semantics) => list(constraints, semantics),
             Resolved::Map { .. } => {
@@ -64,15 +80,21 @@ impl Model {
     }
 }
 
+/// A range is one rule.
 fn number(constraints: &Constraints) -> Vec<Rule<'_>> {
-    let (least, greatest) = match (constraints.minimum, constraints.maximum) {
-        (Some(least), Some(greatest)) => (Some(Rule::Between(least, greatest)), None),
-        (least, greatest) => (least.map(Rule::Minimum), greatest.map(Rule::Maximum)),
-    };
+    let mut rules = bounds(constraints);
+    if let (Some(least), Some(greatest)) = (constraints.minimum, constraints.maximum) {
+        rules.retain(|rule| !matches!(rule, Rule::Minimum(_) | Rule::Maximum(_)));
+        rules.insert(0, Rule::Between(least, greatest));
+    }
+    rules
+}
+
+fn bounds(constraints: &Constraints) -> Vec<Rule<'_>> {
     let rules = [
-        least,
+        constraints.minimum.map(Rule::Minimum),
         constraints.exclusive_minimum.map(Rule::ExclusiveMinimum),
-        greatest,
+        constraints.maximum.map(Rule::Maximum),
         constraints.exclusive_maximum.map(Rule::ExclusiveMaximum),
         constraints.multiple_of.map(Rule::MultipleOf),
     ];
@@ -84,6 +106,7 @@ fn text(format: Option<StringFormat>, constraints: &Constraints) -> Vec<Rule<'_>
     let rules = [
         (!values.is_empty()).then_some(Rule::OneOf(values)),
         format.map(Rule::Format),
+        constraints.format_fn.as_deref().map(Rule::OwnFormat),
         constraints.pattern.as_deref().map(Rule::Pattern),
         constraints.min_length.filter(|min| *min > 0).map(Rule::MinLength),
         constraints.max_length.map(Rule::MaxLength),
@@ -100,20 +123,4 @@ fn list<'m>(constraints: &Constraints, semantics: &'m ListSemantics) -> Vec<Rule
     };
     let sizes = [constraints.min_items.map(Rule::MinItems), constraints.max_items.map(Rule::MaxItems)];
     sizes.into_iter().chain([unique]).flatten().collect()
-}
-
-impl StringFormat {
-    /// The rule of the runtime, by name and as it is.
-    pub fn constraint(self) -> (&'static str, Constraint) {
-        match self {
-            StringFormat::LabelKey => ("qualified_name", constraint::qualified_name),
-            StringFormat::LabelValue => ("label_value", constraint::label_value),
-            StringFormat::DnsLabel => ("dns_label", constraint::dns_label),
-            StringFormat::DnsSubdomain => ("dns_subdomain", constraint::dns_subdomain),
-            StringFormat::PathSegment => ("path_segment", constraint::path_segment),
-            StringFormat::Cidr => ("cidr", constraint::cidr),
-            StringFormat::Ip => ("ip", constraint::ip),
-            StringFormat::Uri => ("uri", constraint::uri),
-        }
-    }
 }

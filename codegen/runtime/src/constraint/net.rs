@@ -2,6 +2,8 @@
 
 use std::net::IpAddr;
 
+use super::unless;
+
 const IP_FAULT: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
 const CIDR_FAULT: &str = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
 const URI_FAULT: &str = "must be an absolute URI (e.g. 'https://example.com/path')";
@@ -44,10 +46,6 @@ fn is_uri_text(text: &[u8]) -> bool {
         b'%' => text.get(at + 1..at + 3).is_some_and(|code| code.iter().all(u8::is_ascii_hexdigit)),
         _ => byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=".contains(&byte),
     })
-}
-
-fn unless(correct: bool, fault: &str) -> Vec<String> {
-    if correct { Vec::new() } else { vec![fault.to_owned()] }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use crate::{
     field_error::{FieldError, Shown, Validation},
     path::Path,
+    scalar::Quantity,
 };
 
 /// The number types of schemas: `int32`, `int64` and `double`.
@@ -32,6 +33,20 @@ impl Number for f64 {
     fn is_multiple_of(self, step: Self) -> bool {
         let quotient = self / step;
         (quotient - quotient.round()).abs() <= quotient.abs() * (4.0 * f64::EPSILON)
+    }
+}
+
+/// An amount is not below zero.
+pub fn not_negative(value: &Quantity, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.sign() < 0 {
+        cx.push(FieldError::invalid(path, &value.to_string(), "must be greater than or equal to 0"));
+    }
+}
+
+/// An amount is above zero.
+pub fn positive(value: &Quantity, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.sign() <= 0 {
+        cx.push(FieldError::invalid(path, &value.to_string(), "must be greater than 0"));
     }
 }
 
@@ -106,6 +121,22 @@ mod tests {
         check::<i32>(exclusive_maximum, &[(4, 5)], &[(5, 5, "5: must be less than 5")]);
         check::<f64>(minimum, &[(0.5, 0.5)], &[(0.25, 0.5, "0.25: must be greater than or equal to 0.5")]);
         check::<f64>(maximum, &[(1e6, 1e6)], &[(2e6, 1e6, "2e+06: must be less than or equal to 1000000")]);
+    }
+
+    #[test]
+    fn amounts() {
+        let amount = |text: &str| text.parse::<Quantity>().unwrap();
+        assert_eq!(reported(|path, cx| not_negative(&amount("0"), path, cx)), []);
+        assert_eq!(reported(|path, cx| positive(&amount("1m"), path, cx)), []);
+        let wrong = |text: &str| vec![(Reason::Invalid, format!("spec: Invalid value: {text}"))];
+        assert_eq!(
+            reported(|path, cx| not_negative(&amount("-1Gi"), path, cx)),
+            wrong("\"-1Gi\": must be greater than or equal to 0")
+        );
+        assert_eq!(
+            reported(|path, cx| positive(&amount("0"), path, cx)),
+            wrong("\"0\": must be greater than 0")
+        );
     }
 
     #[test]

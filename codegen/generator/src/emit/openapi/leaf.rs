@@ -7,7 +7,7 @@ use openapiv3::{
 };
 use serde_json::json;
 
-use crate::model::{Constraints, Shape, StringFormat};
+use crate::model::{Constraints, Shape};
 
 /// A scalar with its constraints.
 pub fn scalar(shape: &Shape, constraints: &Constraints, data: &mut SchemaData) -> SchemaKind {
@@ -89,16 +89,7 @@ fn text_format(shape: &Shape) -> VariantOrUnknownOrEmpty<PublishedFormat> {
     let word = match shape {
         Shape::Bytes => return VariantOrUnknownOrEmpty::Item(PublishedFormat::Byte),
         Shape::Time | Shape::MicroTime => return VariantOrUnknownOrEmpty::Item(PublishedFormat::DateTime),
-        Shape::String(Some(format)) => match format {
-            StringFormat::LabelKey => "label-key",
-            StringFormat::LabelValue => "label-value",
-            StringFormat::DnsLabel => "dns-label",
-            StringFormat::DnsSubdomain => "dns-subdomain",
-            StringFormat::PathSegment => "path-segment",
-            StringFormat::Cidr => "cidr",
-            StringFormat::Ip => "ip",
-            StringFormat::Uri => "uri",
-        },
+        Shape::String(Some(format)) => format.word(),
         _ => return VariantOrUnknownOrEmpty::Empty,
     };
     VariantOrUnknownOrEmpty::Unknown(word.to_owned())

@@ -6,7 +6,10 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use super::operand::{Operand, name_at};
+use super::{
+    checks,
+    operand::{Operand, name_at},
+};
 use crate::{
     emit::emitter::Emitter,
     model::{Field, Immutability, ListSemantics, Resolved, Shape, Type, TypeKind, Usage},
@@ -17,6 +20,8 @@ pub fn rules(emitter: &Emitter<'_>, ty: &Type) -> Vec<TokenStream> {
     let TypeKind::Object(object) = &ty.kind else { return Vec::new() };
     let mut rules: Vec<TokenStream> =
         object.fields.iter().filter_map(|field| field_rules(emitter, field)).collect();
+    rules.extend(object.checks.iter().map(|check| checks::update_rule(emitter, object, check)));
+    rules.retain(|rule| !rule.is_empty());
     rules.extend(ty.update_validator.as_ref().map(|name| {
         let function = emitter.validator(ty, name);
         quote!(#function(self, old, path, cx);)

@@ -6,10 +6,16 @@ mod union;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use super::operand::{Operand, name_at};
+pub(super) use self::constraints::{call_at, limit_literal};
+use super::{
+    checks::{self, Choices},
+    operand::{Operand, name_at},
+    scope::Scope,
+    told::Told,
+};
 use crate::{
     emit::emitter::Emitter,
-    model::{Empty, Field, Resolved, Type, TypeKind, Usage},
+    model::{Check, Empty, Field, ObjectType, Resolved, Type, TypeKind, Usage},
 };
 
 /// The body of `validate`; empty where there is nothing to check.
@@ -22,10 +28,49 @@ pub fn rules(emitter: &Emitter<'_>, ty: &Type) -> Vec<TokenStream> {
         })
     };
     let mut rules: Vec<TokenStream> = hand_written(&ty.first_validator).into_iter().collect();
-    rules.extend(object.fields.iter().filter_map(|field| field_rules(emitter, field)));
-    rules.extend(object.union.as_ref().map(|union| union::rule(emitter, object, union)));
+    let mut choices = Choices::default();
+    for part in in_order(object) {
+        let Some(field) = part else {
+            rules.extend(whole_rules(emitter, object));
+            continue;
+        };
+        let own = field_rules(emitter, field).unwrap_or_default();
+        let own = choices.member(emitter, object, &field.name, own);
+        let about = object.checks.iter().filter(|check| checks::field_of(check) == Some(&field.name));
+        rules.extend([own].into_iter().chain(about.map(|check| checks::rule(emitter, object, check))));
+    }
     rules.extend(hand_written(&ty.validator));
+    rules.retain(|rule| !rule.is_empty());
     rules
+}
+
+/// The rules about an object as a whole.
+fn whole_rules(emitter: &Emitter<'_>, object: &ObjectType) -> Vec<TokenStream> {
+    let whole = |check: &&Check| checks::field_of(check).is_none() && checks::members(check).is_none();
+    let rules = object.checks.iter().filter(whole).map(|check| checks::rule(emitter, object, check));
+    rules.chain(object.union.as_ref().map(|union| union::rule(emitter, object, union))).collect()
+}
+
+/// The fields, and none for the object as a whole, in the order in which they are judged: that of `x-orch-order`,
+/// or as they are written.
+fn in_order(object: &ObjectType) -> Vec<Option<&Field>> {
+    let others = || object.fields.iter().filter(|field| !object.order.contains(&field.name)).map(Some);
+    let is_named = |name: &str| object.order.iter().any(|entry| entry == name);
+    let mut parts: Vec<Option<&Field>> = Vec::new();
+    for name in &object.order {
+        match name.as_str() {
+            "*" => parts.extend(others()),
+            "." => parts.push(None),
+            name => parts.extend(object.fields.iter().find(|field| field.name == name).map(Some)),
+        }
+    }
+    if !is_named("*") {
+        parts.extend(others());
+    }
+    if !is_named(".") {
+        parts.push(None);
+    }
+    parts
 }
 
 /// All rules of a field, after the line that names its path.
@@ -58,9 +103,9 @@ fn plain_rules(emitter: &Emitter<'_>, field: &Field, operand: &Operand) -> Optio
     match field.empty(emitter.model) {
         Empty::Missing => {
             let is_absent = operand.is_empty(emitter, emitter.model.resolve(&field.usage));
-            let error = emitter.import("orch_runtime::field_error", "FieldError");
+            let missing = missing(emitter, field);
             let given = (!given.is_empty()).then(|| quote!(else { #(#given)* }));
-            Some(quote!(if #is_absent { cx.push(#error::required(&at, "")); } #given))
+            Some(quote!(if #is_absent { #missing } #given))
         }
         _ if given.is_empty() => None,
         Empty::Absent => {
@@ -69,6 +114,19 @@ fn plain_rules(emitter: &Emitter<'_>, field: &Field, operand: &Operand) -> Optio
         }
         Empty::Value => Some(quote!(#(#given)*)),
     }
+}
+
+/// What is reported when a required value is not given.
+fn missing(emitter: &Emitter<'_>, field: &Field) -> TokenStream {
+    let Some(words) = field.usage.words.get("required") else {
+        let error = emitter.import("orch_runtime::field_error", "FieldError");
+        return quote!(cx.push(#error::required(&at, "")););
+    };
+    let nothing = ObjectType::default();
+    let scope = Scope::new(&nothing, "self");
+    let place = scope.place_from_value(words.place.as_deref().unwrap_or_default());
+    let told = Told { emitter, scope: &scope, words, place, value: None, shows: None };
+    told.report(orch_runtime::field_error::Reason::Required, "", None)
 }
 
 /// What a client is told that sets the field.

@@ -1,3 +1,12 @@
+/// The group `checks.example.io`.
+#[allow(clippy::pedantic)]
+pub mod checks {
+    /// Version `v1`.
+    pub mod v1 {
+        include!("checks/v1.rs");
+    }
+}
+
 /// The group `defaults.example.io`.
 #[allow(clippy::pedantic)]
 pub mod defaults_ {
@@ -69,6 +78,7 @@ pub mod updates {
 /// Every group and version of this crate, with its kinds and published schemas.
 pub fn registry() -> &'static [&'static orch_runtime::resource_def::GroupVersionDef] {
     static GROUP_VERSIONS: &[&orch_runtime::resource_def::GroupVersionDef] = &[
+        &checks::v1::GROUP_VERSION,
         &defaults_::v1::GROUP_VERSION,
         &kinds::v1::GROUP_VERSION,
         &kinds::v2beta1::GROUP_VERSION,

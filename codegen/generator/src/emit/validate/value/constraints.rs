@@ -4,49 +4,87 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use crate::{
-    emit::{emitter::Emitter, literal::number, validate::operand::Operand},
-    model::{Resolved, Rule, Shape, Usage},
+    emit::{
+        emitter::Emitter,
+        literal::number,
+        validate::{operand::Operand, scope::Scope, told::Told},
+    },
+    model::{ObjectType, Resolved, Rule, Shape, Usage, Words},
 };
 
 /// The rules about the value at a place.
 pub(super) fn rules(emitter: &Emitter<'_>, usage: &Usage, operand: &Operand) -> Vec<TokenStream> {
     let rules = emitter.model.rules(usage);
-    rules.into_iter().map(|rule| call(emitter, usage, rule, operand)).collect()
+    let words = &emitter.model.innermost(usage).words;
+    let call = |rule: Rule<'_>| match words.get(rule.keyword()).or_else(|| words.get("all")) {
+        Some(words) => told(emitter, usage, rule, operand, words),
+        None => call_at(emitter, usage, rule, operand, &quote!(&at)),
+    };
+    rules.into_iter().map(call).collect()
 }
 
-fn call(emitter: &Emitter<'_>, usage: &Usage, rule: Rule<'_>, operand: &Operand) -> TokenStream {
+/// A rule with words of its own.
+fn told(
+    emitter: &Emitter<'_>,
+    usage: &Usage,
+    rule: Rule<'_>,
+    operand: &Operand,
+    words: &Words,
+) -> TokenStream {
+    let nothing = ObjectType::default();
+    let scope = Scope::new(&nothing, "self");
+    let place = scope.place_from_value(words.place.as_deref().unwrap_or_default());
+    let value = Some((usage, operand.clone()));
+    Told { emitter, scope: &scope, words, place, value, shows: None }.value_rule(rule, usage, operand)
+}
+
+/// The standard rule, in the standard words, with the place of the error as an expression of type `&Path`.
+pub(in crate::emit::validate) fn call_at(
+    emitter: &Emitter<'_>,
+    usage: &Usage,
+    rule: Rule<'_>,
+    operand: &Operand,
+    place: &TokenStream,
+) -> TokenStream {
     let module = emitter.runtime("rule");
     let Operand { reference, copy, .. } = operand;
     let number = |function: &str, limit: f64| {
         let (function, limit) = (format_ident!("{function}"), limit_literal(emitter, usage, limit));
-        quote!(#module::#function(#copy, #limit, &at, cx);)
+        quote!(#module::#function(#copy, #limit, #place, cx);)
     };
     let size = |function: &str, limit: u64| {
         let (function, limit) = (format_ident!("{function}"), Literal::u64_unsuffixed(limit));
-        quote!(#module::#function(#reference, #limit, &at, cx);)
+        quote!(#module::#function(#reference, #limit, #place, cx);)
     };
+    let is_quantity = matches!(emitter.model.resolve(usage), Resolved::Scalar(Shape::Quantity));
     match rule {
+        Rule::Minimum(_) if is_quantity => quote!(#module::not_negative(#reference, #place, cx);),
+        Rule::ExclusiveMinimum(_) if is_quantity => quote!(#module::positive(#reference, #place, cx);),
         Rule::Between(least, greatest) => {
             let [least, greatest] = [least, greatest].map(|limit| limit_literal(emitter, usage, limit));
-            quote!(#module::between(#copy, #least, #greatest, &at, cx);)
+            quote!(#module::between(#copy, #least, #greatest, #place, cx);)
         }
         Rule::Minimum(limit) => number("minimum", limit),
         Rule::ExclusiveMinimum(limit) => number("exclusive_minimum", limit),
         Rule::Maximum(limit) => number("maximum", limit),
         Rule::ExclusiveMaximum(limit) => number("exclusive_maximum", limit),
         Rule::MultipleOf(step) => number("multiple_of", step),
-        Rule::OneOf(values) => quote!(#module::one_of(#reference, &[#(#values),*], &at, cx);),
+        Rule::OneOf(values) => quote!(#module::one_of(#reference, &[#(#values),*], #place, cx);),
         Rule::Format(format) => {
             let constraint = emitter.runtime("constraint");
             let function = format_ident!("{}", format.constraint().0);
-            quote!(#module::format(#reference, #constraint::#function, &at, cx);)
+            quote!(#module::format(#reference, #constraint::#function, #place, cx);)
+        }
+        Rule::OwnFormat(name) => {
+            let name = format_ident!("{name}");
+            quote!(#module::format(#reference, crate::formats::#name, #place, cx);)
         }
         Rule::Pattern(pattern) => {
             let lazy = emitter.import("std::sync", "LazyLock");
             quote! {
                 {
                     static PATTERN: #lazy<#module::Pattern> = #lazy::new(|| #module::Pattern::new(#pattern));
-                    #module::pattern(#reference, &PATTERN, &at, cx);
+                    #module::pattern(#reference, &PATTERN, #place, cx);
                 }
             }
         }
@@ -56,13 +94,17 @@ fn call(emitter: &Emitter<'_>, usage: &Usage, rule: Rule<'_>, operand: &Operand)
         Rule::MaxItems(limit) => size("max_items", limit),
         Rule::MinProperties(limit) => size("min_properties", limit),
         Rule::MaxProperties(limit) => size("max_properties", limit),
-        Rule::UniqueItems => quote!(#module::unique_scalars(#reference, &at, cx);),
-        Rule::UniqueKeys(keys) => unique_keys(emitter, usage, keys, reference),
+        Rule::UniqueItems => quote!(#module::unique_scalars(#reference, #place, cx);),
+        Rule::UniqueKeys(keys) => unique_keys(emitter, usage, keys, reference, place),
     }
 }
 
 /// A limit of a number, in the type of the number.
-fn limit_literal(emitter: &Emitter<'_>, usage: &Usage, limit: f64) -> TokenStream {
+pub(in crate::emit::validate) fn limit_literal(
+    emitter: &Emitter<'_>,
+    usage: &Usage,
+    limit: f64,
+) -> TokenStream {
     if !matches!(emitter.model.resolve(usage), Resolved::Scalar(Shape::Double)) {
         return number(limit as i64);
     }
@@ -70,7 +112,13 @@ fn limit_literal(emitter: &Emitter<'_>, usage: &Usage, limit: f64) -> TokenStrea
     if limit < 0.0 { quote!(-#literal) } else { quote!(#literal) }
 }
 
-fn unique_keys(emitter: &Emitter<'_>, usage: &Usage, keys: &[String], list: &TokenStream) -> TokenStream {
+fn unique_keys(
+    emitter: &Emitter<'_>,
+    usage: &Usage,
+    keys: &[String],
+    list: &TokenStream,
+    place: &TokenStream,
+) -> TokenStream {
     let rule = emitter.runtime("rule");
     let shown = emitter.import("orch_runtime::field_error", "Shown");
     let object = match emitter.model.resolve(usage) {
@@ -86,7 +134,7 @@ fn unique_keys(emitter: &Emitter<'_>, usage: &Usage, keys: &[String], list: &Tok
         _ => Vec::new(),
     };
     if let ([key], [field]) = (keys, fields.as_slice()) {
-        return quote!(#rule::unique_key(#list, #key, |item| #shown::shown(&item.#field), &at, cx););
+        return quote!(#rule::unique_key(#list, #key, |item| #shown::shown(&item.#field), #place, cx););
     }
-    quote!(#rule::unique_keys(#list, |item| [#(#shown::shown(&item.#fields)),*].join(", "), &at, cx);)
+    quote!(#rule::unique_keys(#list, |item| [#(#shown::shown(&item.#fields)),*].join(", "), #place, cx);)
 }

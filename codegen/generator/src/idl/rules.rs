@@ -1,0 +1,200 @@
+//! Words and places of errors, and rules that hold under conditions: `x-orch-errors` and `x-orch-rules`.
+
+use std::borrow::Cow;
+
+use orch_runtime::field_error::Reason;
+use schemars::{JsonSchema, SchemaGenerator, json_schema};
+
+use super::{
+    reading::{Entries, OneOf, Read, idl_object, idl_word_list, idl_words, mismatch},
+    schema::Format,
+};
+use crate::{
+    diagnostic::Diagnostics,
+    source::{Node, Spanned, Value},
+};
+
+idl_word_list!(Reason {
+    Required = "FieldValueRequired",
+    Invalid = "FieldValueInvalid",
+    NotSupported = "FieldValueNotSupported",
+    Forbidden = "FieldValueForbidden",
+    Duplicate = "FieldValueDuplicate",
+    NotFound = "FieldValueNotFound",
+    TooLong = "FieldValueTooLong",
+    TooMany = "FieldValueTooMany",
+});
+
+idl_words! {
+    /// What a broken rule is.
+    pub enum Severity {
+        /// The object is refused.
+        Error = "error",
+        /// The object is accepted, and the client is warned.
+        Warning = "warning",
+    }
+}
+
+idl_object! {
+    /// How a broken rule is told.
+    pub struct Words, "x-orch-errors", refused: &[("path", "write `fieldPath`")], {
+        /// What the error says; `{value}` and `{.field}` stand for values.
+        "message" => message: Option<Spanned<String>>,
+        /// Class of the error.
+        #[schemars(with = "Option<OneOf<Reason>>")]
+        "reason" => reason: Option<Spanned<Reason>>,
+        /// Where it is reported: `.name` is below the value, `^` is what holds it.
+        "fieldPath" => field_path: Option<Spanned<String>>,
+        /// Whether it is an error or a warning.
+        "severity" => severity: Option<Spanned<Severity>>,
+        /// What is shown instead of the value: a path such as `.name`, or a text.
+        "shows" => shows: Option<Spanned<String>>,
+    }
+}
+
+/// A message, or more.
+#[derive(Debug)]
+pub enum ErrorWords {
+    /// The message.
+    Message(Spanned<String>),
+    /// Message, reason, place.
+    Words(Box<Words>),
+}
+
+impl Read for ErrorWords {
+    fn read(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        match &node.value {
+            Value::String(_) => Spanned::read(node, diagnostics).map(ErrorWords::Message),
+            Value::Map(_) => Box::read(node, diagnostics).map(ErrorWords::Words),
+            _ => {
+                mismatch(node, "a message, or a map", "write `{message: must be even}`", diagnostics);
+                None
+            }
+        }
+    }
+}
+
+impl JsonSchema for ErrorWords {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "ErrorWords".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> schemars::Schema {
+        let words = generator.subschema_for::<Words>();
+        json_schema!({ "anyOf": [{ "type": "string" }, words] })
+    }
+}
+
+idl_object! {
+    /// What a condition asks of a value.
+    pub struct Question, "a condition", refused: &[("is", "write the value itself: `{.type: Local}`")], {
+        /// Whether it is given.
+        "given" => given: Option<Spanned<bool>>,
+        /// It is none of these.
+        "not" => not: Option<Node>,
+        /// The text matches this pattern.
+        "matches" => matches: Option<Spanned<String>>,
+        /// The number, the length or the count of items is this or more.
+        "least" => least: Option<Spanned<f64>>,
+        /// The number, the length or the count of items is this or less.
+        "most" => most: Option<Spanned<f64>>,
+    }
+}
+
+/// What must hold of a value for a rule to apply: it is one of these, or answers a question.
+#[derive(Debug)]
+pub enum Test {
+    /// One value, or a list of them.
+    Values(Node),
+    /// `{given: true}` and the like.
+    Question(Box<Question>),
+}
+
+impl Read for Test {
+    fn read(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        match &node.value {
+            Value::Map(_) => Box::read(node, diagnostics).map(Test::Question),
+            _ => Some(Test::Values(node.clone())),
+        }
+    }
+}
+
+impl JsonSchema for Test {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Test".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> schemars::Schema {
+        let question = generator.subschema_for::<Question>();
+        let scalar = json_schema!({ "type": ["string", "number", "boolean"] });
+        json_schema!({ "anyOf": [scalar, { "type": "array", "items": scalar }, question] })
+    }
+}
+
+idl_object! {
+    /// One rule of `x-orch-rules`.
+    pub struct ObjectRule, "a rule of x-orch-rules", refused: &[
+        ("rule", "expressions are written in `x-orch-validations`"),
+        ("path", "write `field`, and `fieldPath` for the place of the error"),
+        ("if", "write `when`"),
+        ("const", "write `enum` with one value"),
+    ], {
+        /// What the rule is about: `.spec.ports[*].name`; the object itself if absent.
+        "field" => field: Option<Spanned<String>>,
+        /// When the rule applies: each path with the values, or the question, that must hold.
+        "when" => when: Option<Entries<Test>>,
+        /// It must be given.
+        "required" => required: Option<Spanned<bool>>,
+        /// It must not be given.
+        "forbidden" => forbidden: Option<Spanned<bool>>,
+        /// It is one of these.
+        "enum" => enumeration: Option<Spanned<Vec<Spanned<String>>>>,
+        /// It is this boolean.
+        "equals" => equals: Option<Spanned<bool>>,
+        /// It has this format.
+        "format" => format: Option<Spanned<Format>>,
+        /// It matches this pattern.
+        "pattern" => pattern: Option<Spanned<String>>,
+        /// Least number.
+        "minimum" => minimum: Option<Spanned<f64>>,
+        /// Greatest number.
+        "maximum" => maximum: Option<Spanned<f64>>,
+        /// Least length, in bytes.
+        "minLength" => min_length: Option<Spanned<u64>>,
+        /// Greatest length, in bytes.
+        "maxLength" => max_length: Option<Spanned<u64>>,
+        /// Least number of items.
+        "minItems" => min_items: Option<Spanned<u64>>,
+        /// Greatest number of items.
+        "maxItems" => max_items: Option<Spanned<u64>>,
+        /// No two values at this path are the same, nor the same as one at the paths listed: `[.other[*].name]`.
+        "unique" => unique: Option<Vec<Spanned<String>>>,
+        /// There is a value at this path that is the same: `.volumes[*].name`.
+        "refersTo" => refers_to: Option<Spanned<String>>,
+        /// It does not change: `true`, or `once-set`.
+        "immutable" => immutable: Option<Spanned<super::Immutable>>,
+        /// One of these, or more, is given.
+        "atLeastOne" => at_least_one: Option<Vec<Spanned<String>>>,
+        /// Not more than one of these is given.
+        "atMostOne" => at_most_one: Option<Vec<Spanned<String>>>,
+        /// What the error says; `{value}` and `{.field}` stand for values.
+        "message" => message: Option<Spanned<String>>,
+        /// Class of the error.
+        #[schemars(with = "Option<OneOf<Reason>>")]
+        "reason" => reason: Option<Spanned<Reason>>,
+        /// Where it is reported, from the object: `.name`.
+        "fieldPath" => field_path: Option<Spanned<String>>,
+        /// Whether it is an error or a warning.
+        "severity" => severity: Option<Spanned<Severity>>,
+        /// What is shown instead of the value: a path such as `.name`, or a text.
+        "shows" => shows: Option<Spanned<String>>,
+    }
+}

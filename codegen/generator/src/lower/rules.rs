@@ -1,0 +1,283 @@
+//! `x-orch-errors` and `x-orch-rules` to the model.
+
+use std::collections::BTreeMap;
+
+use orch_runtime::field_error::Reason;
+
+use super::Lowering;
+use crate::{
+    diagnostic::Span,
+    idl::{self, ErrorWords, Immutable, ObjectRule, Question, Schema, Severity},
+    model::{
+        Check, Condition, Constant, Constraints, Demand, Immutability, Shows, Step, StringFormat, Test, Words,
+    },
+    source::{Node, Spanned, Value},
+};
+
+/// What `x-orch-errors` may name beside keywords that state a rule of the value.
+const ALL: &str = "all";
+
+/// The keywords whose errors can be worded, and `all` of them.
+const WORDED: &[&str] = &[
+    ALL,
+    "required",
+    "enum",
+    "format",
+    "pattern",
+    "x-orch-format",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "minProperties",
+    "maxProperties",
+];
+
+impl Lowering<'_, '_> {
+    /// The words of a value's own rules.
+    pub(super) fn words(&mut self, schema: &Schema) -> BTreeMap<String, Words> {
+        let mut all = BTreeMap::new();
+        for (keyword, written) in schema.errors.iter().flat_map(|errors| &errors.0) {
+            let name = keyword.value.as_str();
+            if !WORDED.contains(&name) {
+                let help = crate::diagnostic::suggest::did_you_mean(name, WORDED);
+                self.diagnostics.error(&keyword.span, format!("`{name}` has no error to word"), help);
+                continue;
+            }
+            let is_written = |name: &str| schema.keys.iter().any(|key| key.value == name);
+            if !matches!(name, ALL | "required") && !is_written(name) {
+                let help = "words stand beside the keyword that they are about: add it, or remove the words";
+                self.diagnostics.error(&keyword.span, format!("`{name}` is not written here"), help);
+                continue;
+            }
+            let words = match written {
+                ErrorWords::Message(text) => Words { message: Some(text.value.clone()), ..Words::default() },
+                ErrorWords::Words(words) => self.said(&Said::from(&**words)),
+            };
+            if words.message.as_ref().is_some_and(|message| message.contains("{.")) {
+                let help = "words of a keyword name its `{value}` alone; write a rule of `x-orch-rules`";
+                self.diagnostics.error(&keyword.span, "a message that names another value", help);
+            }
+            all.insert(name.to_owned(), words);
+        }
+        all
+    }
+
+    /// The rules about the members of an object.
+    pub(super) fn checks(&mut self, schema: &Schema) -> Vec<Check> {
+        schema.rules.iter().flatten().filter_map(|rule| self.check(rule)).collect()
+    }
+
+    fn check(&mut self, rule: &ObjectRule) -> Option<Check> {
+        let field = rule.field.as_ref().map_or(Some(Vec::new()), |field| self.steps(field))?;
+        let when = rule.when.iter().flat_map(|when| &when.0);
+        let when: Vec<Condition> = when.filter_map(|(path, test)| self.condition(path, test)).collect();
+        let demand = self.demand(rule)?;
+        let mut words = self.said(&Said::from(rule));
+        if words.is_warning
+            && matches!(demand, Demand::Required | Demand::Forbidden)
+            && words.message.is_none()
+        {
+            let help = "say what the client is told: add `message`";
+            self.diagnostics.error(&rule.span, "a warning without words", help);
+        }
+        if let Demand::AtLeastOne(members) = &demand
+            && words.message.is_none()
+        {
+            words.message = Some(format!("must specify one of: {}", listed(members)));
+        }
+        Some(Check { field, when, demand, words, span: rule.span.clone() })
+    }
+
+    /// The one thing that a rule demands.
+    fn demand(&mut self, rule: &ObjectRule) -> Option<Demand> {
+        let mut demands: Vec<Demand> = Vec::new();
+        for (flag, demand) in [(&rule.required, Demand::Required), (&rule.forbidden, Demand::Forbidden)] {
+            if let Some(flag) = flag {
+                self.only_true(flag);
+                demands.push(demand);
+            }
+        }
+        demands.extend(rule.equals.as_ref().map(|value| Demand::Equals(value.value)));
+        demands.extend(rule.immutable.as_ref().map(|immutable| match immutable.value {
+            Immutable::Flag(_) => Demand::Immutable(Immutability::Always),
+            Immutable::OnceSet => Demand::Immutable(Immutability::OnceSet),
+        }));
+        for (paths, demand) in [
+            (&rule.unique, Demand::Unique as fn(Vec<Vec<Step>>) -> Demand),
+            (&rule.at_least_one, Demand::AtLeastOne),
+            (&rule.at_most_one, Demand::AtMostOne),
+        ] {
+            if let Some(paths) = paths {
+                demands.push(demand(paths.iter().filter_map(|path| self.steps(path)).collect()));
+            }
+        }
+        if let Some(path) = &rule.refers_to {
+            demands.push(Demand::RefersTo(self.steps(path)?));
+        }
+        let (constraints, format) = value(rule);
+        let of_value = Demand::Value(Box::new(constraints), format);
+        if !of_value.rules().is_empty() {
+            demands.push(of_value);
+        }
+        if demands.len() != 1 {
+            let help = "write one of `required`, `forbidden`, `enum`, `format`, `minimum` with `maximum`, `unique`, \
+                        `refersTo`, `immutable`, `atLeastOne`, `atMostOne` ...";
+            self.diagnostics.error(&rule.span, "a rule demands one thing", help);
+        }
+        demands.pop()
+    }
+
+    fn only_true(&mut self, flag: &Spanned<bool>) {
+        if !flag.value {
+            self.diagnostics.error(
+                &flag.span,
+                "a rule that demands nothing",
+                "write `true`, or remove the rule",
+            );
+        }
+    }
+
+    /// A path, with a report where the text is none.
+    fn steps(&mut self, text: &Spanned<String>) -> Option<Vec<Step>> {
+        let steps = Step::path(&text.value);
+        if steps.is_none() {
+            let help = "write a path such as `.spec.ports[*].name`";
+            self.diagnostics.error(&text.span, format!("`{}` is no path", text.value), help);
+        }
+        steps
+    }
+
+    fn condition(&mut self, path: &Spanned<String>, test: &idl::Test) -> Option<Condition> {
+        let steps = self.steps(path)?;
+        let test = match test {
+            idl::Test::Values(node) => Test::OneOf(self.constants(node)?),
+            idl::Test::Question(question) => self.question(question)?,
+        };
+        Some(Condition { path: steps, test, span: path.span.clone() })
+    }
+
+    fn question(&mut self, question: &Question) -> Option<Test> {
+        let bound = |bound: &Option<Spanned<f64>>| bound.as_ref().map(|bound| bound.value as i64);
+        let asked = [
+            question.given.as_ref().map(|given| Test::Given(given.value)),
+            match &question.not {
+                Some(node) => Some(Test::NoneOf(self.constants(node)?)),
+                None => None,
+            },
+            question.matches.as_ref().map(|pattern| Test::Matches(pattern.value.clone())),
+            (question.least.is_some() || question.most.is_some())
+                .then(|| Test::Between(bound(&question.least), bound(&question.most))),
+        ];
+        let mut asked = asked.into_iter().flatten();
+        let first = asked.next();
+        if first.is_none() || asked.next().is_some() {
+            let help = "write one of `given: true`, `not: [...]`, `matches`, and `least` or `most`";
+            self.diagnostics.error(&question.span, "a condition asks one thing", help);
+        }
+        first
+    }
+
+    /// One constant, or a list of them.
+    fn constants(&mut self, node: &Node) -> Option<Vec<Constant>> {
+        match &node.value {
+            Value::List(items) => items.iter().map(|item| self.constant(item)).collect(),
+            _ => Some(vec![self.constant(node)?]),
+        }
+    }
+
+    fn constant(&mut self, node: &Node) -> Option<Constant> {
+        match &node.value {
+            Value::Boolean(value) => Some(Constant::Boolean(*value)),
+            Value::Integer(value) => Some(Constant::Integer(*value)),
+            Value::String(text) => Some(Constant::Text(text.clone())),
+            Value::Reported => None,
+            _ => {
+                let help = "write a text, a whole number or a boolean, or `{given: true}`";
+                self.diagnostics.error(&node.span, "no constant that a value can be compared with", help);
+                None
+            }
+        }
+    }
+
+    fn said(&mut self, said: &Said<'_>) -> Words {
+        let shows = said.shows.map(|shows| match (shows.value.as_str(), Step::path(&shows.value)) {
+            (".", _) => Shows::Value(Vec::new()),
+            (_, Some(steps)) if !steps.is_empty() => Shows::Value(steps),
+            _ => Shows::Text(shows.value.clone()),
+        });
+        if said.message.is_none() && (said.reason.is_some() || shows.is_some()) {
+            let help = "the standard words go with the standard reason: add `message`";
+            self.diagnostics.error(said.span, "a reason or a shown value without a message", help);
+        }
+        Words {
+            message: said.message.map(|text| text.value.clone()),
+            reason: said.reason,
+            place: said.place.and_then(|place| self.steps(place)),
+            is_warning: said.severity == Some(Severity::Warning),
+            shows,
+        }
+    }
+}
+
+/// The words of a keyword or a rule, as written.
+struct Said<'s> {
+    message: Option<&'s Spanned<String>>,
+    reason: Option<Reason>,
+    place: Option<&'s Spanned<String>>,
+    severity: Option<Severity>,
+    shows: Option<&'s Spanned<String>>,
+    span: &'s Span,
+}
+
+macro_rules! said {
+    ($written:ty) => {
+        impl<'s> From<&'s $written> for Said<'s> {
+            fn from(written: &'s $written) -> Self {
+                Said {
+                    message: written.message.as_ref(),
+                    reason: written.reason.as_ref().map(|reason| reason.value),
+                    place: written.field_path.as_ref(),
+                    severity: written.severity.as_ref().map(|severity| severity.value),
+                    shows: written.shows.as_ref(),
+                    span: &written.span,
+                }
+            }
+        }
+    };
+}
+said!(idl::Words);
+said!(ObjectRule);
+
+/// What OpenAPI's own keywords of a rule say.
+fn value(rule: &ObjectRule) -> (Constraints, Option<StringFormat>) {
+    let number = |keyword: &Option<Spanned<f64>>| keyword.as_ref().map(|number| number.value);
+    let count = |keyword: &Option<Spanned<u64>>| keyword.as_ref().map(|count| count.value);
+    let values = rule.enumeration.iter().flat_map(|values| &values.value);
+    let constraints = Constraints {
+        enum_values: values.map(|value| value.value.clone()).collect(),
+        pattern: rule.pattern.as_ref().map(|pattern| pattern.value.clone()),
+        minimum: number(&rule.minimum),
+        maximum: number(&rule.maximum),
+        min_length: count(&rule.min_length),
+        max_length: count(&rule.max_length),
+        min_items: count(&rule.min_items),
+        max_items: count(&rule.max_items),
+        ..Constraints::default()
+    };
+    (constraints, rule.format.as_ref().and_then(|format| StringFormat::of_word(format.value.word())))
+}
+
+/// `` `a`, `b` ``
+fn listed(members: &[Vec<Step>]) -> String {
+    let name = |member: &Vec<Step>| match member.last() {
+        Some(Step::Field(name)) => format!("`{name}`"),
+        _ => String::new(),
+    };
+    members.iter().map(name).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,115 @@
+//! Paths inside an object, as rules write them: `.ports[*].name`.
+
+use super::{Field, Model, ObjectType, Resolved, Usage};
+
+/// One step of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// `.name`.
+    Field(String),
+    /// `[*]`: each item of a list, or each value of a map.
+    Each,
+    /// `[name]`, for places of errors only.
+    Key(String),
+    /// `^`: to what holds the value, for places of errors only.
+    Up,
+}
+
+impl Step {
+    /// The steps of a path; `None` where the text is none. The empty text is the object itself.
+    pub fn path(text: &str) -> Option<Vec<Step>> {
+        let mut steps = Vec::new();
+        let mut rest = text;
+        while let Some(first) = rest.chars().next() {
+            rest = &rest[first.len_utf8()..];
+            match first {
+                '^' => steps.push(Step::Up),
+                '[' => {
+                    let (key, after) = rest.split_once(']')?;
+                    steps.push(if key == "*" { Step::Each } else { Step::Key(key.to_owned()) });
+                    rest = after;
+                }
+                '.' => {
+                    let end = rest.find(['.', '[', '^']).unwrap_or(rest.len());
+                    let (name, after) = rest.split_at(end);
+                    if name.is_empty() {
+                        return None;
+                    }
+                    steps.push(Step::Field(name.to_owned()));
+                    rest = after;
+                }
+                _ => return None,
+            }
+        }
+        Some(steps)
+    }
+}
+
+/// What stands at the end of a path.
+#[derive(Clone, Copy, Debug)]
+pub struct Target<'m> {
+    /// The value.
+    pub usage: &'m Usage,
+    /// The field, where the last step is one.
+    pub field: Option<&'m Field>,
+}
+
+/// A path that does not lead anywhere: the number of the step, and the fields that are known there.
+#[derive(Debug)]
+pub struct LostStep<'m> {
+    /// The number of the step.
+    pub at: usize,
+    /// The object in which there is no such field; none where the step is of another kind.
+    pub object: Option<&'m ObjectType>,
+}
+
+impl Model {
+    /// Follows a path of one step or more from an object.
+    ///
+    /// # Errors
+    /// Where a step does not exist.
+    pub fn target<'m>(&'m self, object: &'m ObjectType, steps: &[Step]) -> Result<Target<'m>, LostStep<'m>> {
+        let mut here = Resolved::Object(super::TypeId(usize::MAX), object);
+        let mut target = None;
+        for (at, step) in steps.iter().enumerate() {
+            target = Some(match (step, here) {
+                (Step::Field(name), Resolved::Object(_, object)) => {
+                    let field = object.fields.iter().find(|field| field.name == *name);
+                    let field = field.ok_or(LostStep { at, object: Some(object) })?;
+                    Target { usage: &field.usage, field: Some(field) }
+                }
+                (Step::Each, Resolved::List(usage, _) | Resolved::Map { value: usage, .. }) => {
+                    Target { usage, field: None }
+                }
+                _ => return Err(LostStep { at, object: None }),
+            });
+            if let Some(target) = target {
+                here = self.resolve(target.usage);
+            }
+        }
+        target.ok_or(LostStep { at: 0, object: None })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Step;
+
+    #[test]
+    fn paths_are_read() {
+        let field = |name: &str| Step::Field(name.to_owned());
+        for (text, steps) in [
+            ("", Some(vec![])),
+            (".a", Some(vec![field("a")])),
+            (".a[*].b", Some(vec![field("a"), Step::Each, field("b")])),
+            ("^.a", Some(vec![Step::Up, field("a")])),
+            (".a[k.x]", Some(vec![field("a"), Step::Key("k.x".to_owned())])),
+            ("a", None),
+            (".", None),
+            (".a..b", None),
+            (".a[", None),
+        ] {
+            assert_eq!(Step::path(text), steps, "{text}");
+        }
+    }
+}

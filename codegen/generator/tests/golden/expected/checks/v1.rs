@@ -1,0 +1,881 @@
+use std::{collections::BTreeMap, sync::LazyLock};
+use orch_runtime::{
+    constraint, field_error::{FieldError, Reason, Shown, Validation, json},
+    object::{ObjectType, SetDefaults, Validate},
+    path::Path, presence, resource_def::GroupVersionDef, rule::{self, Seen},
+    text_enum::{self, TextEnum},
+    type_def::{FieldDef, ListSemantics, Scalar, Shape, TypeDef},
+};
+use serde::{Deserialize, Serialize};
+
+/// A child.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Child {
+    /// A flag.
+    #[serde(
+        skip_serializing_if = "presence::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub flag: bool,
+    /// A text.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub text: String,
+}
+
+impl SetDefaults for Child {}
+
+impl Validate for Child {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("text");
+        if !self.text.is_empty() {
+            rule::max_length(&self.text, 5, &at, cx);
+        }
+    }
+}
+
+/// The table of [`Child`].
+pub static CHILD_TYPE: TypeDef = TypeDef {
+    name: "checks.example.io.v1.Child",
+    short_name: "Child",
+    fields: &[
+        FieldDef {
+            name: "flag",
+            shape: Shape::Scalar(Scalar::Boolean),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "text",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+    ],
+    atomic: false,
+    size: size_of::<Child>(),
+};
+
+impl ObjectType for Child {
+    const TYPE: &'static TypeDef = &CHILD_TYPE;
+}
+
+/// A port.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Port {
+    /// The name.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub name: String,
+    /// The port of the node.
+    #[serde(
+        skip_serializing_if = "presence::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub node: i32,
+    /// The protocol.
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "presence::empty_as_absent"
+    )]
+    pub protocol: Option<Protocol>,
+}
+
+impl SetDefaults for Port {}
+
+impl Validate for Port {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("protocol");
+        if let Some(value) = &self.protocol {
+            text_enum::listed(value, &at, cx);
+        }
+    }
+}
+
+/// The table of [`Port`].
+pub static PORT_TYPE: TypeDef = TypeDef {
+    name: "checks.example.io.v1.Port",
+    short_name: "Port",
+    fields: &[
+        FieldDef {
+            name: "name",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "node",
+            shape: Shape::Scalar(Scalar::Int32),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "protocol",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+    ],
+    atomic: false,
+    size: size_of::<Port>(),
+};
+
+impl ObjectType for Port {
+    const TYPE: &'static TypeDef = &PORT_TYPE;
+}
+
+orch_runtime::text_enum! {
+    /// Protocols.
+    pub enum Protocol {
+        TCP = "TCP",
+        UDP = "UDP",
+        SCTP = "SCTP",
+    }
+}
+
+/// Rules under conditions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ruled {
+    /// One source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first: Option<Child>,
+    /// Another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub second: Option<Child>,
+    /// Another still.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub third: String,
+    /// Targets.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
+    pub targets: Vec<String>,
+    /// A number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lun: Option<i32>,
+    /// A type.
+    #[serde(
+        rename = "type",
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub type_: String,
+    /// A profile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// A count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<i32>,
+    /// A child.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub child: Option<Child>,
+    /// Ports.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
+    pub ports: Vec<Port>,
+    /// Other ports.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
+    pub others: Vec<Port>,
+    /// Names of ports.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
+    pub mounts: Vec<String>,
+    /// Limits.
+    #[serde(
+        skip_serializing_if = "BTreeMap::is_empty",
+        deserialize_with = "presence::map"
+    )]
+    pub limits: BTreeMap<String, i64>,
+    /// Data.
+    #[serde(
+        skip_serializing_if = "BTreeMap::is_empty",
+        deserialize_with = "presence::map"
+    )]
+    pub data: BTreeMap<String, String>,
+    /// Whether data stays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frozen: Option<bool>,
+    /// A text.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub a: String,
+    /// Another.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub b: String,
+}
+
+impl SetDefaults for Ruled {}
+
+impl Validate for Ruled {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("second");
+        if let Some(value) = &self.second {
+            value.validate(&at, cx);
+        }
+        let mut taken_13 = self.second.is_some();
+        if taken_13 && !self.third.is_empty() {
+            cx.push(
+                FieldError::in_words(
+                    &path.field("third"),
+                    Reason::Forbidden,
+                    "",
+                    "may not specify more than 1 source",
+                ),
+            );
+        } else {
+            let at = path.field("third");
+            if !self.third.is_empty() {
+                rule::max_length(&self.third, 3, &at, cx);
+            }
+            taken_13 |= !self.third.is_empty();
+        }
+        if !self.targets.is_empty() {
+            if !(self.lun.is_some()) {
+                cx.push(
+                    FieldError::in_words(
+                        &path.field("lun"),
+                        Reason::Required,
+                        "",
+                        "lun is required if targets are given",
+                    ),
+                );
+            }
+        }
+        if !self.targets.is_empty() {
+            if let Some(value) = &self.lun {
+                rule::between(*value, 0, 255, &path.field("lun"), cx);
+            }
+        }
+        if !(matches!(self.type_.as_str(), "Local" | "Shared")) {
+            if let Some(value) = &self.profile {
+                cx.push(
+                    FieldError::in_words(
+                        &path.field("profile"),
+                        Reason::Forbidden,
+                        "",
+                        &format!(
+                            "may not be used when type is {}", (& self.type_).to_string()
+                        ),
+                    ),
+                );
+            }
+        }
+        if self.type_.as_str() == "Local" {
+            if let Some(value) = &self.profile {
+                rule::format(
+                    value,
+                    constraint::relative_path,
+                    &path.field("profile"),
+                    cx,
+                );
+            }
+        }
+        let at = path.field("child");
+        if let Some(value) = &self.child {
+            value.validate(&at, cx);
+        }
+        if self.count.is_some_and(|value| value >= 2 && value <= 5) {
+            if let Some(below_0) = &self.child {
+                if below_0.flag != true {
+                    cx.push(
+                        FieldError::in_words(
+                            &path.field("child").field("flag"),
+                            Reason::Invalid,
+                            &Shown::shown(&below_0.flag),
+                            "must be true",
+                        ),
+                    );
+                }
+            }
+        }
+        let at = path.field("ports");
+        for (index, item) in self.ports.iter().enumerate() {
+            let at = at.index(index);
+            item.validate(&at, cx);
+        }
+        if self.ports.len() >= 2 {
+            for (subscript_1, item_1) in self.ports.iter().enumerate() {
+                if !(!item_1.name.is_empty()) {
+                    cx.push(
+                        FieldError::in_words(
+                            &path.field("ports").index(subscript_1).field("name"),
+                            Reason::Required,
+                            "",
+                            "",
+                        ),
+                    );
+                }
+            }
+        }
+        {
+            let mut seen = Seen::new();
+            for (subscript_1, item_1) in self.ports.iter().enumerate() {
+                if !item_1.name.is_empty() {
+                    if !seen.insert(item_1.name.as_str()) {
+                        cx.push(
+                            FieldError::in_words(
+                                &path.field("ports").index(subscript_1).field("name"),
+                                Reason::Duplicate,
+                                &Shown::shown(&item_1.name),
+                                "",
+                            ),
+                        );
+                    }
+                }
+            }
+        }
+        for (subscript_1, item_1) in self.ports.iter().enumerate() {
+            if item_1.protocol.as_ref().map_or("", TextEnum::as_str) == "UDP" {
+                if !presence::is_empty(&item_1.node) {
+                    cx.push(
+                        FieldError::in_words(
+                            &path.field("ports").index(subscript_1).field("node"),
+                            Reason::Invalid,
+                            &Shown::shown(&item_1.node),
+                            "not for UDP",
+                        ),
+                    );
+                }
+            }
+        }
+        let at = path.field("others");
+        for (index, item) in self.others.iter().enumerate() {
+            let at = at.index(index);
+            item.validate(&at, cx);
+        }
+        {
+            let mut seen = Seen::new();
+            for (subscript_1, item_1) in self.ports.iter().enumerate() {
+                if !item_1.name.is_empty() {
+                    seen.insert(item_1.name.as_str());
+                }
+            }
+            for (subscript_1, item_1) in self.others.iter().enumerate() {
+                if !item_1.name.is_empty() {
+                    if !seen.insert(item_1.name.as_str()) {
+                        cx.push(
+                            FieldError::in_words(
+                                &path.field("others").index(subscript_1),
+                                Reason::Duplicate,
+                                &Shown::shown(&item_1.name),
+                                "",
+                            ),
+                        );
+                    }
+                }
+            }
+        }
+        {
+            let mut seen = Seen::new();
+            for (subscript_1, item_1) in self.ports.iter().enumerate() {
+                if !item_1.name.is_empty() {
+                    seen.insert(item_1.name.as_str());
+                }
+            }
+            for (subscript_1, item_1) in self.mounts.iter().enumerate() {
+                if !seen.contains(item_1.as_str()) {
+                    cx.push(
+                        FieldError::in_words(
+                            &path.field("mounts").index(subscript_1),
+                            Reason::NotFound,
+                            &Shown::shown(item_1),
+                            "",
+                        ),
+                    );
+                }
+            }
+        }
+        for (subscript_1, item_1) in self.limits.iter() {
+            rule::maximum(*item_1, 9, &path.field("limits").key(subscript_1), cx);
+        }
+        if usize::from(!self.a.is_empty())
+            + usize::from(
+                self.child.as_ref().is_some_and(|value_0| !value_0.text.is_empty()),
+            ) > 1
+        {
+            cx.push(
+                FieldError::in_words(
+                    &path.field("a"),
+                    Reason::Invalid,
+                    &Shown::shown(&self.a),
+                    "excludes child.text",
+                ),
+            );
+        }
+        if !(self.frozen.is_some()) {
+            if !self.a.is_empty() {
+                cx.warn(path, "is ignored");
+            }
+        }
+        if self
+            .ports
+            .iter()
+            .any(|value_0| {
+                matches!(
+                    value_0.protocol.as_ref().map_or("", TextEnum::as_str), "UDP" |
+                    "SCTP"
+                )
+            })
+        {
+            if !self.b.is_empty() {
+                rule::min_length(&self.b, 2, &path.field("b"), cx);
+            }
+        }
+        if taken_13 && self.first.is_some() {
+            cx.push(
+                FieldError::in_words(
+                    &path.field("first"),
+                    Reason::Forbidden,
+                    "",
+                    "may not specify more than 1 source",
+                ),
+            );
+        } else {
+            let at = path.field("first");
+            if let Some(value) = &self.first {
+                value.validate(&at, cx);
+            }
+        }
+        if !(self.first.is_some() || self.second.is_some() || !self.third.is_empty()) {
+            cx.push(
+                FieldError::in_words(path, Reason::Required, "", "must specify a source"),
+            );
+        }
+        if self.type_.as_str() == "Both" {
+            if !(!self.a.is_empty() || !self.b.is_empty()) {
+                cx.push(
+                    FieldError::in_words(
+                        path,
+                        Reason::Invalid,
+                        &json(self),
+                        "must specify a or b",
+                    ),
+                );
+            }
+        }
+    }
+
+    fn validate_update(&self, old: &Self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        if old.child.as_ref().is_some_and(|value_0| !value_0.text.is_empty())
+            && self.child.as_ref().and_then(|value_0| Some(&value_0.text))
+                != old.child.as_ref().and_then(|value_0| Some(&value_0.text))
+        {
+            cx.push(
+                FieldError::in_words(
+                    &path.field("child").field("text"),
+                    Reason::Invalid,
+                    &self
+                        .child
+                        .as_ref()
+                        .map_or_else(
+                            || "null".to_owned(),
+                            |value_0| Shown::shown(&value_0.text),
+                        ),
+                    "field is immutable once set",
+                ),
+            );
+        }
+        if matches!(old.frozen, Some(true)) && Some(&self.data) != Some(&old.data) {
+            cx.push(
+                FieldError::in_words(
+                    &path.field("data"),
+                    Reason::Forbidden,
+                    "",
+                    "is frozen",
+                ),
+            );
+        }
+    }
+}
+
+/// The table of [`Ruled`].
+pub static RULED_TYPE: TypeDef = TypeDef {
+    name: "checks.example.io.v1.Ruled",
+    short_name: "Ruled",
+    fields: &[
+        FieldDef {
+            name: "first",
+            shape: Shape::Object(&CHILD_TYPE),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "second",
+            shape: Shape::Object(&CHILD_TYPE),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "third",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "targets",
+            shape: Shape::List {
+                item: &Shape::Scalar(Scalar::String),
+                semantics: ListSemantics::Atomic,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "lun",
+            shape: Shape::Scalar(Scalar::Int32),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "type",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "profile",
+            shape: Shape::Scalar(Scalar::String),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "count",
+            shape: Shape::Scalar(Scalar::Int32),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "child",
+            shape: Shape::Object(&CHILD_TYPE),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "ports",
+            shape: Shape::List {
+                item: &Shape::Object(&PORT_TYPE),
+                semantics: ListSemantics::Atomic,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "others",
+            shape: Shape::List {
+                item: &Shape::Object(&PORT_TYPE),
+                semantics: ListSemantics::Atomic,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "mounts",
+            shape: Shape::List {
+                item: &Shape::Scalar(Scalar::String),
+                semantics: ListSemantics::Atomic,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "limits",
+            shape: Shape::Map {
+                value: &Shape::Scalar(Scalar::Int64),
+                atomic: false,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "data",
+            shape: Shape::Map {
+                value: &Shape::Scalar(Scalar::String),
+                atomic: false,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "frozen",
+            shape: Shape::Scalar(Scalar::Boolean),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "a",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "b",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+    ],
+    atomic: false,
+    size: size_of::<Ruled>(),
+};
+
+impl ObjectType for Ruled {
+    const TYPE: &'static TypeDef = &RULED_TYPE;
+}
+
+/// Rules that are told in words and at places of their own.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Worded {
+    /// A name.
+    #[serde(deserialize_with = "presence::null_as_empty")]
+    pub name: String,
+    /// A list.
+    #[serde(deserialize_with = "presence::list")]
+    pub list: Vec<String>,
+    /// A weight.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<i32>,
+    /// An age.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub age: Option<i64>,
+    /// A size.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub size: String,
+    /// A key.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub key: String,
+    /// A text.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub text: String,
+    /// A text with a format of the crate.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub own: String,
+    /// Data.
+    #[serde(
+        skip_serializing_if = "BTreeMap::is_empty",
+        deserialize_with = "presence::map"
+    )]
+    pub data: BTreeMap<String, String>,
+}
+
+impl SetDefaults for Worded {}
+
+impl Validate for Worded {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("name");
+        if self.name.is_empty() {
+            cx.push(
+                FieldError::in_words(&at, Reason::Required, "", "must be specified"),
+            );
+        }
+        let at = path.field("list");
+        if self.list.is_empty() {
+            cx.push(
+                FieldError::in_words(
+                    &at.parent().field("lists"),
+                    Reason::Required,
+                    "",
+                    "give one or more",
+                ),
+            );
+        } else {
+            rule::min_items(&self.list, 1, &at, cx);
+            for (index, item) in self.list.iter().enumerate() {
+                let at = at.index(index);
+                rule::format(item, constraint::driver_name, at.parent(), cx);
+            }
+        }
+        let at = path.field("weight");
+        if let Some(value) = &self.weight {
+            if !(1..=100).contains(value) {
+                cx.push(
+                    FieldError::in_words(
+                        &at,
+                        Reason::Invalid,
+                        &Shown::shown(value),
+                        "must be in the range 1-100",
+                    ),
+                );
+            }
+        }
+        let at = path.field("age");
+        if let Some(value) = &self.age {
+            if *value < 600 {
+                cx.push(
+                    FieldError::in_words(
+                        &at,
+                        Reason::Invalid,
+                        &Shown::shown(value),
+                        &format!("too young: {}", (value).to_string()),
+                    ),
+                );
+            }
+            if *value > 4294967296 {
+                cx.push(FieldError::in_words(&at, Reason::TooLong, "", "too old"));
+            }
+        }
+        let at = path.field("size");
+        if !self.size.is_empty() {
+            if !matches!(self.size.as_str(), "small" | "large") {
+                cx.warn(&at, "will be ignored");
+            }
+        }
+        let at = path.field("key");
+        if !self.key.is_empty() {
+            for fault in constraint::qualified_name(self.key.as_str()) {
+                cx.push(
+                    FieldError::in_words(
+                        &at,
+                        Reason::Invalid,
+                        &Shown::shown(&self.key),
+                        &format!("is no key; {}", fault),
+                    ),
+                );
+            }
+        }
+        let at = path.field("text");
+        if !self.text.is_empty() {
+            {
+                static PATTERN: LazyLock<rule::Pattern> = LazyLock::new(|| rule::Pattern::new(
+                    "^[a-z]*$",
+                ));
+                if !PATTERN.is_match(self.text.as_str()) {
+                    cx.push(
+                        FieldError::in_words(
+                            &at,
+                            Reason::Invalid,
+                            "\"hidden\"",
+                            "must be small",
+                        ),
+                    );
+                }
+            }
+            if self.text.as_str().len() > 3 {
+                cx.push(
+                    FieldError::in_words(
+                        &at,
+                        Reason::Invalid,
+                        &Shown::shown(&self.text),
+                        "must be short",
+                    ),
+                );
+            }
+        }
+        let at = path.field("own");
+        if !self.own.is_empty() {
+            rule::format(&self.own, crate::formats::even, &at, cx);
+        }
+        let at = path.field("data");
+        if self.data.len() > 2 {
+            cx.push(
+                FieldError::in_words(
+                    &at,
+                    Reason::TooMany,
+                    &json(&self.data),
+                    "is too large",
+                ),
+            );
+        }
+        for key in self.data.keys() {
+            let at = at.key(key);
+            rule::format(key, constraint::config_key, &at, cx);
+        }
+    }
+}
+
+/// The table of [`Worded`].
+pub static WORDED_TYPE: TypeDef = TypeDef {
+    name: "checks.example.io.v1.Worded",
+    short_name: "Worded",
+    fields: &[
+        FieldDef {
+            name: "name",
+            shape: Shape::Scalar(Scalar::String),
+            required: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "list",
+            shape: Shape::List {
+                item: &Shape::Scalar(Scalar::String),
+                semantics: ListSemantics::Atomic,
+            },
+            required: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "weight",
+            shape: Shape::Scalar(Scalar::Int32),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "age",
+            shape: Shape::Scalar(Scalar::Int64),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "size",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "key",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "text",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "own",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "data",
+            shape: Shape::Map {
+                value: &Shape::Scalar(Scalar::String),
+                atomic: false,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+    ],
+    atomic: false,
+    size: size_of::<Worded>(),
+};
+
+impl ObjectType for Worded {
+    const TYPE: &'static TypeDef = &WORDED_TYPE;
+}
+
+/// The kinds and published types of this group and version.
+pub static GROUP_VERSION: GroupVersionDef = GroupVersionDef {
+    group: "checks.example.io",
+    version: "v1",
+    resources: &[],
+    feature_gates: &[],
+    schemas: include_str!("v1.openapi.json"),
+};

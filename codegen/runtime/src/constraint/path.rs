@@ -1,0 +1,57 @@
+//! Paths of files.
+
+use super::unless;
+
+/// A path that begins with a slash.
+pub fn absolute_path(value: &str) -> Vec<String> {
+    unless(value.starts_with('/'), "must be an absolute path")
+}
+
+/// A path of which no part is `..`.
+pub fn inner_path(value: &str) -> Vec<String> {
+    unless(!has_backstep(value), "must not contain '..'")
+}
+
+/// A path that does not begin with a slash, and of which no part is `..`.
+pub fn relative_path(value: &str) -> Vec<String> {
+    let mut faults = unless(!value.starts_with('/'), "must be a relative path");
+    faults.extend(inner_path(value));
+    faults
+}
+
+/// A relative path whose first name does not begin with two dots: volumes use such names themselves.
+pub fn file_path(value: &str) -> Vec<String> {
+    let mut faults = relative_path(value);
+    faults.extend(unless(!value.starts_with("..") || has_backstep(value), "must not start with '..'"));
+    faults
+}
+
+fn has_backstep(value: &str) -> bool {
+    value.split('/').any(|part| part == "..")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths() {
+        let (rooted, backstep) = ("must be a relative path", "must not contain '..'");
+        let table: &[(&str, &[&str], &[&str])] = &[
+            ("a/b", &[], &[]),
+            ("", &[], &[]),
+            ("a..b", &[], &[]),
+            ("/a", &[rooted], &[rooted]),
+            ("../a", &[backstep], &[backstep]),
+            ("/..", &[rooted, backstep], &[rooted, backstep]),
+            ("..a", &[], &["must not start with '..'"]),
+        ];
+        for (text, relative, file) in table {
+            assert_eq!(relative_path(text), *relative, "{text}");
+            assert_eq!(file_path(text), *file, "{text}");
+        }
+        assert_eq!(absolute_path("a"), ["must be an absolute path"]);
+        assert!(absolute_path("/a").is_empty());
+        assert_eq!(inner_path("a/.."), [backstep]);
+    }
+}
