@@ -8,19 +8,6 @@ use orch_runtime::{
 
 use crate::storagemigration::v1alpha1::{GroupVersionResource, StorageVersionMigrationStatus};
 
-/// The names of resource and version are valid in URLs.
-pub fn migrated_resource(value: &GroupVersionResource, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let resource = path.field("resource");
-    if value.resource.is_empty() {
-        cx.push(FieldError::required(&resource, "resource is required to be set"));
-    } else {
-        cx.invalid_all(&resource, &value.resource, &constraint::dns_1035_label(&value.resource));
-    }
-    if !value.version.is_empty() {
-        cx.invalid_all(&path.field("version"), &value.version, &constraint::dns_1035_label(&value.version));
-    }
-}
-
 /// A migration cannot both succeed and fail, and cannot run after either.
 pub fn migration_status(value: &StorageVersionMigrationStatus, path: &Path<'_>, cx: &mut Validation<'_>) {
     let holds = |kind: &str| {

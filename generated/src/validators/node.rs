@@ -6,6 +6,7 @@ use orch_runtime::{
     constraint,
     field_error::{FieldError, Rendered, Validation, json},
     path::Path,
+    rule,
 };
 
 use crate::core::v1::{Node, NodeAddress, Taint};
@@ -21,7 +22,7 @@ pub fn node(value: &Node, path: &Path<'_>, cx: &mut Validation<'_>) {
         let at = status.field(field);
         for (resource, amount) in amounts {
             let at = at.field(resource);
-            super::quantity_not_negative(amount, &at, cx);
+            rule::not_negative(amount, &at, cx);
             if is_whole_number(resource, cx.vocabulary.label_domain) && !amount.is_whole() {
                 cx.push(FieldError::invalid(&at, &amount.to_string(), "must be an integer"));
             }

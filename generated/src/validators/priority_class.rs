@@ -33,18 +33,6 @@ pub fn priority_class(value: &PriorityClass, path: &Path<'_>, cx: &mut Validatio
     cx.arrange(path, &[Order::of("metadata"), Order::of("value"), Order::of("*")]);
 }
 
-/// The value does not change, because pods have a copy of it.
-pub fn priority_class_update(
-    new: &PriorityClass,
-    old: &PriorityClass,
-    path: &Path<'_>,
-    cx: &mut Validation<'_>,
-) {
-    if new.value != old.value {
-        cx.push(FieldError::forbidden(&path.field("value"), "may not be changed in an update."));
-    }
-}
-
 fn system_fault(class: &PriorityClass) -> Option<String> {
     let name = class.metadata.name.as_str();
     match SYSTEM_CLASSES.iter().find(|(known, _)| *known == name) {

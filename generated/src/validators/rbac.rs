@@ -46,19 +46,8 @@ fn rules(rules: Option<&[PolicyRule]>, scope: Scope, path: &Path<'_>, cx: &mut V
 }
 
 fn policy_rule(rule: &PolicyRule, scope: Scope, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if rule.verbs.is_empty() {
-        cx.push(FieldError::required(&path.field("verbs"), "verbs must contain at least one value"));
-    }
     if !rule.non_resource_urls.is_empty() {
-        return path_rule(rule, scope, &path.field("nonResourceURLs"), cx);
-    }
-    if rule.api_groups.is_empty() {
-        let detail = "resource rules must supply at least one api group";
-        cx.push(FieldError::required(&path.field("apiGroups"), detail));
-    }
-    if rule.resources.is_empty() {
-        let detail = "resource rules must supply at least one resource";
-        cx.push(FieldError::required(&path.field("resources"), detail));
+        path_rule(rule, scope, &path.field("nonResourceURLs"), cx);
     }
 }
 
@@ -84,10 +73,6 @@ fn path_rule(rule: &PolicyRule, scope: Scope, path: &Path<'_>, cx: &mut Validati
 
 fn aggregation_rule(rule: &AggregationRule, path: &Path<'_>, cx: &mut Validation<'_>) {
     let selectors = path.field("clusterRoleSelectors");
-    if rule.cluster_role_selectors.is_empty() {
-        let detail = "at least one clusterRoleSelector required if aggregationRule is non-nil";
-        cx.push(FieldError::required(&selectors, detail));
-    }
     for (index, selector) in rule.cluster_role_selectors.iter().enumerate() {
         label_selector(selector, &selectors.index(index), cx);
     }

@@ -1,4 +1,4 @@
-//! Secrets: keys, total size, `immutable`, and the keys that well-known types require.
+//! Secrets: total size, and the keys that well-known types require.
 
 use orch_runtime::{
     field_error::{FieldError, Rendered, Validation},
@@ -6,15 +6,12 @@ use orch_runtime::{
 };
 use serde::de::IgnoredAny;
 
-use super::{MAX_DATA_BYTES, config_key, immutable_field};
+use super::MAX_DATA_BYTES;
 use crate::core::v1::Secret;
 
-/// Keys are valid, the total size is limited, and the keys that the type requires exist.
+/// The total size is limited, and the keys that the type requires exist.
 pub fn secret(value: &Secret, path: &Path<'_>, cx: &mut Validation<'_>) {
     let data = path.field("data");
-    for key in value.data.keys() {
-        config_key(key, &data.key(key), cx);
-    }
     if value.data.values().map(|bytes| bytes.len()).sum::<usize>() > MAX_DATA_BYTES {
         cx.push(FieldError::too_long(&data, MAX_DATA_BYTES));
     }
@@ -37,14 +34,6 @@ pub fn secret(value: &Secret, path: &Path<'_>, cx: &mut Validation<'_>) {
             warn_of_missing_pem(value, cx);
         }
         _ => {}
-    }
-}
-
-/// Once `immutable` is true, it stays true and the data does not change.
-pub fn secret_update(new: &Secret, old: &Secret, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if old.immutable == Some(true) {
-        immutable_field("immutable", new.immutable != Some(true), path, cx);
-        immutable_field("data", new.data != old.data, path, cx);
     }
 }
 

@@ -15,25 +15,14 @@ use orch_runtime::{
 use crate::core::v1::{Service, ServiceSpec};
 
 const NONE: &str = "None";
-/// The maximum timeout of session affinity, in seconds.
-const MAX_AFFINITY_SECONDS: i32 = 86_400;
-
 /// Fields that the type needs are given, fields that it cannot have are not; ports and addresses are valid.
 pub fn service_spec(value: &ServiceSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let is_headless = value.cluster_ip == NONE;
     let is_name = value.type_ == "ExternalName";
-    if value.ports.is_empty() && !is_headless && !is_name {
-        cx.push(FieldError::required(&path.field("ports"), ""));
-    }
-    if is_headless && matches!(value.type_.as_str(), "LoadBalancer" | "NodePort") {
-        let detail = format!("may not be set to 'None' for {} services", value.type_);
-        cx.push(FieldError::invalid(&path.field("clusterIPs").index(0), NONE, &detail));
-    }
     if is_name {
         external_name(value, path, cx);
     }
-    port::ports(value, &path.field("ports"), cx);
-    affinity(value, path, cx);
+    port::node_ports(value, &path.field("ports"), cx);
     address::addresses(value, path, cx);
     traffic::policies(value, path, cx);
     cx.arrange(path, ORDER);
@@ -116,19 +105,6 @@ fn external_name(value: &ServiceSpec, path: &Path<'_>, cx: &mut Validation<'_>) 
         cx.push(FieldError::required(&at, ""));
     } else {
         cx.invalid_all(&at, &value.external_name, &constraint::dns_subdomain(name));
-    }
-}
-
-fn affinity(value: &ServiceSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let at = path.field("sessionAffinityConfig");
-    let seconds =
-        value.session_affinity_config.as_ref().and_then(|config| config.client_ip.as_ref()?.timeout_seconds);
-    if let Some(seconds) = seconds
-        && !(1..=MAX_AFFINITY_SECONDS).contains(&seconds)
-    {
-        let client = at.field("clientIP");
-        let detail = format!("must be greater than 0 and less than {MAX_AFFINITY_SECONDS}");
-        cx.push(FieldError::invalid(&client.field("timeoutSeconds"), &seconds, &detail));
     }
 }
 

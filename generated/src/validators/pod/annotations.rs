@@ -9,7 +9,6 @@ use orch_runtime::{
     vocabulary::Vocabulary,
 };
 
-use super::paths::path_below;
 use crate::core::v1::{AppArmorProfile, Container, PodSpec, SeccompProfile, SecurityContext};
 
 type Annotations = BTreeMap<String, String>;
@@ -77,7 +76,7 @@ fn seccomp_names(value: &Annotations, path: &Path<'_>, cx: &mut Validation<'_>) 
     );
     for (key, profile) in value.iter().filter(|(key, _)| **key == pod || key.starts_with(&container)) {
         match profile.strip_prefix(LOCALHOST) {
-            Some(file) => path_below(file, &path.field(key), cx),
+            Some(file) => rule::format(file, constraint::relative_path, &path.field(key), cx),
             None if matches!(profile.as_str(), RUNTIME_DEFAULT | DOCKER_DEFAULT | UNCONFINED) => {}
             None => {
                 let detail = "must be a valid seccomp profile";

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use orch_runtime::{
+    constraint,
     field_error::{FieldError, Validation},
     path::Path,
+    rule,
 };
 
-use super::{paths::path_below, probe::sleeps, resources::container_resources};
+use super::{probe::sleeps, resources::container_resources};
 use crate::core::v1::{
     Container, ContainerPort, EphemeralContainer, Probe, SecurityContext, Volume, VolumeDevice, VolumeMount,
 };
@@ -261,12 +263,12 @@ fn unique_path<'v>(value: &'v str, seen: &mut BTreeSet<&'v str>, path: &Path<'_>
 }
 
 fn sub_paths(mount: &VolumeMount, list: &Path<'_>, path: &Path<'_>, cx: &mut Validation<'_>) {
-    path_below(&mount.sub_path, &list.field("subPath"), cx);
+    rule::format(&mount.sub_path, constraint::relative_path, &list.field("subPath"), cx);
     if !mount.sub_path.is_empty() && !mount.sub_path_expr.is_empty() {
         let detail = "subPathExpr and subPath are mutually exclusive";
         cx.push(FieldError::invalid(&path.field("subPathExpr"), &mount.sub_path_expr, detail));
     }
-    path_below(&mount.sub_path_expr, &list.field("subPathExpr"), cx);
+    rule::format(&mount.sub_path_expr, constraint::relative_path, &list.field("subPathExpr"), cx);
 }
 
 fn propagation(mount: &VolumeMount, is_privileged: bool, path: &Path<'_>, cx: &mut Validation<'_>) {

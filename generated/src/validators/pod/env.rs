@@ -9,10 +9,7 @@ use orch_runtime::{
     scalar::Quantity,
 };
 
-use crate::{
-    core::v1::{EnvFromSource, EnvVar, EnvVarSource, ObjectFieldSelector, ResourceFieldSelector},
-    validators::config_key,
-};
+use crate::core::v1::{EnvVar, EnvVarSource, ObjectFieldSelector, ResourceFieldSelector};
 
 /// Where the downward API exposes a value; each has its own list of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,21 +74,6 @@ const RESOURCES: &[&str] = &[
 ];
 const HUGE_PAGES: &[&str] = &["limits.hugepages-", "requests.hugepages-"];
 
-/// A variable name consists of printable ASCII characters other than `=`.
-pub fn env_var_name(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let is_allowed = |byte: u8| (b' '..=b'~').contains(&byte) && byte != b'=';
-    if !value.bytes().all(is_allowed) {
-        let detail = "a valid environment variable name must consist only of printable ASCII characters \
-                      other than '='";
-        cx.push(FieldError::invalid(path, value, detail));
-    }
-}
-
-/// A key of a config map or secret.
-pub fn data_key(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
-    config_key(value, path, cx);
-}
-
 /// A variable has a value or exactly one source.
 pub fn env_var(value: &EnvVar, path: &Path<'_>, cx: &mut Validation<'_>) {
     let Some(source) = &value.value_from else { return };
@@ -118,14 +100,6 @@ pub fn env_var_source(value: &EnvVarSource, path: &Path<'_>, cx: &mut Validation
     }
     if let Some(resource) = &value.resource_field_ref {
         resource_selector(resource, DownwardApi::Environment, &path.field("resourceFieldRef"), cx);
-    }
-}
-
-/// Each item has exactly one source. Errors are reported at the list, without the index.
-pub fn env_from_sources(value: &[EnvFromSource], path: &Path<'_>, cx: &mut Validation<'_>) {
-    for source in value {
-        let given = [source.config_map_ref.is_some(), source.secret_ref.is_some()];
-        one_source(&given, "must specify one of: `configMapRef` or `secretRef`", path, cx);
     }
 }
 

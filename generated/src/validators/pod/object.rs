@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use orch_runtime::{
     constraint,
     field_error::{FieldError, Rendered, Validation, json},
+    object::Validate,
     path::Path,
 };
 
 use super::{
     annotations::{annotations, annotations_update, matching_profiles},
     container::image,
-    scheduling::toleration,
     status::pod_status_update,
     warnings,
 };
@@ -223,7 +223,7 @@ fn tolerations_update(new: &[Toleration], old: &[Toleration], path: &Path<'_>, c
         return cx.push(FieldError::forbidden(path, detail));
     }
     for (index, added) in new.iter().enumerate() {
-        toleration(added, &path.index(index), cx);
+        added.validate(&path.index(index), cx);
     }
 }
 

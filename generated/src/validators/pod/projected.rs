@@ -5,14 +5,13 @@
 use std::collections::BTreeSet;
 
 use orch_runtime::{
+    constraint,
     field_error::{FieldError, Validation},
     path::Path,
+    rule,
 };
 
-use super::{
-    env::{DownwardApi, field_selector, resource_selector},
-    paths::{file_mode, file_path},
-};
+use super::env::{DownwardApi, field_selector, resource_selector};
 use crate::core::v1::{
     ClusterTrustBundleProjection, DownwardAPIVolumeFile, DownwardAPIVolumeSource, KeyToPath,
     ProjectedVolumeSource, ServiceAccountTokenProjection, VolumeProjection,
@@ -33,7 +32,7 @@ fn downward_api_file(file: &DownwardAPIVolumeFile, path: &Path<'_>, cx: &mut Val
     if file.path.is_empty() {
         cx.push(FieldError::required(&at, ""));
     }
-    file_path(&file.path, &at, cx);
+    rule::format(&file.path, constraint::file_path, &at, cx);
     match (&file.field_ref, &file.resource_field_ref) {
         (Some(field), resource) => {
             field_selector(field, DownwardApi::Files, &path.field("fieldRef"), cx);
@@ -50,7 +49,15 @@ fn downward_api_file(file: &DownwardAPIVolumeFile, path: &Path<'_>, cx: &mut Val
         }
     }
     if let Some(mode) = &file.mode {
-        file_mode(mode, &path.field("mode"), cx);
+        file_mode(*mode, &path.field("mode"), cx);
+    }
+}
+
+/// Permission bits of a file: from 0 to 0777.
+fn file_mode(value: i32, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if !(0..=0o777).contains(&value) {
+        let detail = "must be a number between 0 and 0777 (octal), both inclusive";
+        cx.push(FieldError::invalid(path, &value, detail));
     }
 }
 
@@ -134,7 +141,7 @@ fn token_file(
     if token.path.is_empty() {
         cx.push(FieldError::required(&volume.field("path"), ""));
     } else {
-        file_path(&token.path, &volume.field("path"), cx);
+        rule::format(&token.path, constraint::file_path, &volume.field("path"), cx);
     }
 }
 
@@ -162,6 +169,6 @@ fn trust_bundle(bundle: &ClusterTrustBundleProjection, path: &Path<'_>, cx: &mut
     if bundle.path.is_empty() {
         cx.push(FieldError::required(&path.field("path"), ""));
     } else {
-        file_path(&bundle.path, &path.field("path"), cx);
+        rule::format(&bundle.path, constraint::file_path, &path.field("path"), cx);
     }
 }

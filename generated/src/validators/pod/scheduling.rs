@@ -1,6 +1,6 @@
-//! Scheduling: node labels, tolerations, pod affinity, and topology spread.
+//! Scheduling: pod affinity and topology spread.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use orch_runtime::{
     constraint,
@@ -9,63 +9,10 @@ use orch_runtime::{
 };
 
 use crate::{
-    core::v1::{PodAffinityTerm, Toleration, TopologySpreadConstraint},
+    core::v1::{PodAffinityTerm, TopologySpreadConstraint},
     meta::v1::LabelSelector,
     validators::label_selector,
 };
-
-/// The effect that also evicts running pods.
-const NO_EXECUTE: &str = "NoExecute";
-const EFFECTS: &[&str] = &["NoSchedule", "PreferNoSchedule", NO_EXECUTE];
-
-/// Labels of nodes. Errors are reported at the map, without the key.
-pub fn node_labels(value: &BTreeMap<String, String>, path: &Path<'_>, cx: &mut Validation<'_>) {
-    for (key, value) in value {
-        cx.invalid_all(path, key, &constraint::qualified_name(key));
-        cx.invalid_all(path, value, &constraint::label_value(value));
-    }
-}
-
-/// The weight of a preferred term.
-pub fn weight(value: &i32, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if !(1..=100).contains(value) {
-        cx.push(FieldError::invalid(path, value, "must be in the range 1-100"));
-    }
-}
-
-/// Operator, value, effect and seconds are valid and fit together.
-pub fn toleration(value: &Toleration, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let operator = path.field("operator");
-    if !value.key.is_empty() {
-        cx.invalid_all(&path.field("key"), &value.key, &constraint::qualified_name(&value.key));
-    } else if value.operator != "Exists" {
-        let detail =
-            "operator must be Exists when `key` is empty, which means \"match all values and all keys\"";
-        cx.push(FieldError::invalid(&operator, &value.operator, detail));
-    }
-    let effect = path.field("effect");
-    if value.toleration_seconds.is_some() && value.effect != NO_EXECUTE {
-        let detail = "effect must be 'NoExecute' when `tolerationSeconds` is set";
-        cx.push(FieldError::invalid(&effect, &value.effect, detail));
-    }
-    match value.operator.as_str() {
-        "" | "Equal" => {
-            let faults = constraint::label_value(&value.value);
-            if !faults.is_empty() {
-                cx.push(FieldError::invalid(&operator, &value.value, &faults.join(";")));
-            }
-        }
-        "Exists" if !value.value.is_empty() => {
-            let detail = "value must be empty when `operator` is 'Exists'";
-            cx.push(FieldError::invalid(&operator, &value.value, detail));
-        }
-        "Exists" => {}
-        other => cx.push(FieldError::not_supported(&operator, other, &["Equal", "Exists"])),
-    }
-    if !value.effect.is_empty() && !EFFECTS.contains(&value.effect.as_str()) {
-        cx.push(FieldError::not_supported(&effect, &value.effect, EFFECTS));
-    }
-}
 
 /// Selectors, namespaces and the topology key are valid; label keys need a label selector.
 pub fn pod_affinity_term(value: &PodAffinityTerm, path: &Path<'_>, cx: &mut Validation<'_>) {

@@ -17,11 +17,8 @@ use super::{
     warnings,
     windows::{host_process, operating_system},
 };
-use crate::core::v1::{ContainerPort, PodDNSConfig, PodResourceClaim, PodSpec, PodTemplateSpec};
+use crate::core::v1::{ContainerPort, PodDNSConfig, PodSpec, PodTemplateSpec};
 
-/// The maximum number of name servers, and of search domains.
-const NAMESERVERS_MAX: usize = 3;
-const SEARCHES_MAX: usize = 32;
 /// The maximum length of all search domains together, with a space between each two, in bytes.
 const SEARCHES_BYTES_MAX: usize = 2048;
 
@@ -253,44 +250,14 @@ pub fn pod_template(value: &PodTemplateSpec, path: &Path<'_>, cx: &mut Validatio
 
 /// The configuration stays within the limits of resolvers.
 pub fn dns_config(value: &PodDNSConfig, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let shown = |list: &Vec<String>| Rendered(json(list));
-    if value.nameservers.len() > NAMESERVERS_MAX {
-        let detail = "must not have more than 3 nameservers";
-        cx.push(FieldError::invalid(&path.field("nameservers"), &shown(&value.nameservers), detail));
-    }
     let searches = path.field("searches");
-    if value.searches.len() > SEARCHES_MAX {
-        let detail = "must not have more than 32 search paths";
-        cx.push(FieldError::invalid(&searches, &shown(&value.searches), detail));
-    }
     let bytes = value.searches.iter().map(|search| search.len() + 1).sum::<usize>().saturating_sub(1);
     if bytes > SEARCHES_BYTES_MAX {
         let detail = "must not have more than 2048 characters (including spaces) in the search list";
-        cx.push(FieldError::invalid(&searches, &shown(&value.searches), detail));
+        cx.push(FieldError::invalid(&searches, &Rendered(json(&value.searches)), detail));
     }
     for (index, search) in value.searches.iter().enumerate() {
         let name = search.strip_suffix('.').unwrap_or(search);
         cx.invalid_all(&searches.index(index), name, &constraint::dns_subdomain(name));
-    }
-    for (index, option) in value.options.iter().enumerate() {
-        if option.name.is_empty() {
-            let at = path.field("options");
-            cx.push(FieldError::required(&at.index(index), "must not be empty"));
-        }
-    }
-}
-
-/// Exactly one of the two names is given.
-pub fn pod_resource_claim(value: &PodResourceClaim, path: &Path<'_>, cx: &mut Validation<'_>) {
-    match (&value.resource_claim_name, &value.resource_claim_template_name) {
-        (Some(_), Some(_)) => {
-            let detail = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified";
-            cx.push(FieldError::invalid(path, &Rendered(json(value)), detail));
-        }
-        (None, None) => {
-            let detail = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`";
-            cx.push(FieldError::invalid(path, &Rendered(json(value)), detail));
-        }
-        _ => {}
     }
 }

@@ -1,19 +1,11 @@
-//! Volumes of pods: one source each, and rules of single sources.
+//! Volumes of pods: one source each.
 
 use orch_runtime::{
-    constraint,
     field_error::{FieldError, Validation},
     path::Path,
-    scalar::Quantity,
 };
 
-use crate::{
-    core::v1::{
-        CSIVolumeSource, CinderVolumeSource, EphemeralVolumeSource, LocalObjectReference,
-        PersistentVolumeClaimTemplate, Volume,
-    },
-    validators::volume_source::csi_driver_name,
-};
+use crate::core::v1::Volume;
 
 /// There is exactly one source.
 pub fn volume(value: &Volume, path: &Path<'_>, cx: &mut Validation<'_>) {
@@ -88,72 +80,5 @@ fn relocate_renamed(value: &Volume, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.iscsi.is_some() {
         let iscsi = path.field("iscsi");
         cx.relocate(&iscsi.field("initiatorName"), &iscsi.field("initiatorname"));
-    }
-}
-
-/// The medium of an empty directory is one that nodes have.
-pub fn storage_medium(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
-    const MEDIA: &[&str] = &["", "HugePages", "Memory"];
-    if !MEDIA.contains(&value) && !value.starts_with("HugePages-") {
-        cx.push(FieldError::not_supported(path, value, MEDIA));
-    }
-}
-
-/// A size limit is not negative.
-pub fn size_limit(value: &Quantity, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if value.sign() < 0 {
-        cx.push(FieldError::forbidden(path, "SizeLimit field must be a valid resource quantity"));
-    }
-}
-
-/// The driver name is valid, and the reference to the secret has a name.
-pub fn csi_volume(value: &CSIVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
-    csi_driver_name(&value.driver, &path.field("driver"), cx);
-    named_reference(value.node_publish_secret_ref.as_ref(), &path.field("nodePublishSecretRef"), cx);
-    if let Some(secret) = value.node_publish_secret_ref.as_ref().filter(|secret| !secret.name.is_empty()) {
-        // An invalid name of the secret is reported at `name` of the source.
-        cx.invalid_all(&path.field("name"), &secret.name, &constraint::dns_subdomain(&secret.name));
-    }
-}
-
-/// The claim template is required.
-pub fn ephemeral_volume(value: &EphemeralVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if value.volume_claim_template.is_none() {
-        cx.push(FieldError::required(&path.field("volumeClaimTemplate"), ""));
-    }
-}
-
-/// The metadata of a claim template has only labels and annotations.
-pub fn claim_template(value: &PersistentVolumeClaimTemplate, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let metadata = path.field("metadata");
-    let given = &value.metadata;
-    for (field, is_given) in [
-        ("name", !given.name.is_empty()),
-        ("generateName", !given.generate_name.is_empty()),
-        ("namespace", !given.namespace.is_empty()),
-        ("uID", !given.uid.is_empty()),
-        ("resourceVersion", !given.resource_version.is_empty()),
-        ("ownerReferences", !given.owner_references.is_empty()),
-        ("finalizers", !given.finalizers.is_empty()),
-    ] {
-        if is_given {
-            cx.push(FieldError::forbidden(&metadata.field(field), "cannot be set"));
-        }
-    }
-}
-
-/// The reference to the secret has a name.
-pub fn cinder(value: &CinderVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
-    named_reference(value.secret_ref.as_ref(), &path.field("secretRef"), cx);
-}
-
-/// A reference, if given, has a name.
-pub(super) fn named_reference(
-    reference: Option<&LocalObjectReference>,
-    path: &Path<'_>,
-    cx: &mut Validation<'_>,
-) {
-    if reference.is_some_and(|reference| reference.name.is_empty()) {
-        cx.push(FieldError::required(&path.field("name"), ""));
     }
 }

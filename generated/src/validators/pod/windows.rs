@@ -4,7 +4,6 @@
 use std::sync::LazyLock;
 
 use orch_runtime::{
-    constraint,
     field_error::{FieldError, Validation},
     path::Path,
     rule::Pattern,
@@ -15,8 +14,6 @@ use crate::core::v1::{
     WindowsSecurityContextOptions,
 };
 
-/// The maximum size of a credential spec, in bytes.
-const CREDENTIAL_MAX: usize = 64 * 1024;
 /// A domain is shorter than this, and a user name at most as long, in bytes.
 const DOMAIN_MAX: usize = 256;
 const USER_MAX: usize = 104;
@@ -35,19 +32,8 @@ static DNS_DOMAIN: LazyLock<Pattern> = LazyLock::new(|| {
     ))
 });
 
-/// The credential spec and the user name are valid.
+/// The user name is valid.
 pub fn windows_options(value: &WindowsSecurityContextOptions, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if let Some(name) = &value.gmsa_credential_spec_name {
-        cx.invalid_all(&path.field("gmsaCredentialSpecName"), name, &constraint::dns_subdomain(name));
-    }
-    if let Some(spec) = &value.gmsa_credential_spec {
-        let at = path.field("gmsaCredentialSpec");
-        if spec.is_empty() {
-            cx.push(FieldError::invalid(&at, spec, "gmsaCredentialSpec cannot be an empty string"));
-        } else if spec.len() > CREDENTIAL_MAX {
-            cx.push(FieldError::invalid(&at, spec, "gmsaCredentialSpec size must be under 64 KiB"));
-        }
-    }
     if let Some(name) = &value.run_as_user_name {
         let at = path.field("runAsUserName");
         for fault in user_faults(name) {

@@ -14,21 +14,7 @@ use crate::core::v1::ServiceSpec;
 /// Addresses are valid and fit the IP families; external addresses are reachable from outside.
 pub(super) fn addresses(value: &ServiceSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let at = path.field("clusterIPs");
-    if value.type_ == "ExternalName" {
-        let is_given = !value.cluster_ips.is_empty() || !value.cluster_ip.is_empty();
-        for (field, is_given) in [
-            ("clusterIPs", is_given),
-            ("ipFamilies", !value.ip_families.is_empty()),
-            ("ipFamilyPolicy", value.ip_family_policy.is_some()),
-        ] {
-            if is_given {
-                cx.push(FieldError::forbidden(
-                    &path.field(field),
-                    "may not be set for ExternalName services",
-                ));
-            }
-        }
-    } else {
+    if value.type_ != "ExternalName" {
         cluster_ips(value, &at, cx);
     }
     for (index, ip) in value.external_ips.iter().enumerate() {

@@ -34,11 +34,6 @@ pub fn volume_attachment_source(value: &VolumeAttachmentSource, path: &Path<'_>,
     }
 }
 
-/// A field with the name of a node, which is a DNS subdomain.
-pub fn node_name(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
-    cx.invalid_all(path, value, &constraint::dns_subdomain(value));
-}
-
 /// Keys are not empty, and the total size is limited.
 pub fn attachment_metadata(value: &BTreeMap<String, String>, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.contains_key("") {

@@ -12,14 +12,6 @@ pub fn class_name(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
     cx.invalid_all(path, value, &constraint::dns_subdomain(value));
 }
 
-/// A quantity of at least zero.
-pub fn quantity_not_negative(value: &Quantity, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if value.sign() < 0 {
-        let shown = Rendered(value.to_string().shown());
-        cx.push(FieldError::invalid(path, &shown, "must be greater than or equal to 0"));
-    }
-}
-
 /// A quantity of more than zero.
 pub(super) fn quantity_positive(value: &Quantity, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.sign() <= 0 {

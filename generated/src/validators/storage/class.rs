@@ -42,32 +42,6 @@ const ORDER: &[Order] = &[
     Order::of("allowedTopologies"),
 ];
 
-/// A provisioner is a qualified name in letters of either case.
-pub fn storage_class_provisioner(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
-    cx.invalid_all(path, value, &constraint::qualified_name(&value.to_lowercase()));
-}
-
-/// Parameters, provisioner and reclaim policy do not change, so that all volumes of a class are alike.
-pub fn storage_class_update(
-    new: &StorageClass,
-    old: &StorageClass,
-    path: &Path<'_>,
-    cx: &mut Validation<'_>,
-) {
-    for (field, changed) in [
-        ("parameters", new.parameters != old.parameters),
-        ("provisioner", new.provisioner != old.provisioner),
-        ("reclaimPolicy", new.reclaim_policy != old.reclaim_policy),
-    ] {
-        if changed {
-            let detail = format!("updates to {field} are forbidden.");
-            cx.push(FieldError::forbidden(&path.field(field), &detail));
-        }
-    }
-    // The schema says of this field that it does not change.
-    cx.arrange(path, &[Order::of("*"), Order::of("volumeBindingMode")]);
-}
-
 fn parameters(value: &BTreeMap<String, String>, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.len() > MAX_PARAMETERS {
         cx.push(FieldError::too_long(path, MAX_PARAMETERS));

@@ -6,7 +6,6 @@ use orch_runtime::{
     constraint,
     field_error::{FieldError, Rendered, Validation, json},
     path::Path,
-    rule,
 };
 
 use crate::{
@@ -51,9 +50,6 @@ fn node_driver(driver: &CSINodeDriver, path: &Path<'_>, cx: &mut Validation<'_>)
     } else if driver.node_id.len() > MAX_NODE_ID {
         let detail = format!("must be {MAX_NODE_ID} characters or less");
         cx.push(FieldError::invalid(&id, &driver.node_id, &detail));
-    }
-    if let Some(count) = driver.allocatable.as_ref().and_then(|allocatable| allocatable.count) {
-        rule::minimum(count, 0, &path.field("allocatable").field("count"), cx);
     }
 }
 

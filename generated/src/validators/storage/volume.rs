@@ -10,11 +10,9 @@ use orch_runtime::{
 use super::{
     access::access_modes,
     capacity::{basic_quantity, quantity_positive},
-    class_name,
 };
 use crate::core::v1::{
     PERSISTENT_VOLUME_SPEC_TYPE, PersistentVolume, PersistentVolumeReclaimPolicy, PersistentVolumeSpec,
-    VolumeNodeAffinity,
 };
 use crate::validators::node_label;
 
@@ -149,23 +147,6 @@ const INLINE_ORDER: &[Order] = &[
     Order::of("storageClassName"),
     Order::of("volumeMode"),
 ];
-
-/// Required node affinity is given.
-pub fn volume_node_affinity(value: &VolumeNodeAffinity, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if value.required.is_none() {
-        let detail = "must specify required node constraints";
-        cx.push(FieldError::required(&path.field("required"), detail));
-    }
-}
-
-/// The name of an attributes class is not empty, and is valid.
-pub fn volume_attributes_class_name(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if value.is_empty() {
-        cx.push(FieldError::required(path, "an empty string is disallowed"));
-    } else {
-        class_name(value, path, cx);
-    }
-}
 
 /// The source and the mode do not change, nor does the node affinity once it is set. Only the secret for
 /// expansion can be added later. The paths of these errors leave out `spec`, or name no field.
