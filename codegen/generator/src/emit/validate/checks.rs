@@ -102,7 +102,7 @@ pub(super) fn update_rule<'m>(
 /// Whether a condition is about the item that the rule is about.
 fn is_of_loop(check: &Check, condition: &Condition) -> bool {
     let end = check.field.iter().rposition(|step| *step == Step::Each);
-    end.is_some_and(|end| condition.path.starts_with(&check.field[..=end]))
+    end.is_some_and(|end| condition.path.len() > end + 1 && condition.path.starts_with(&check.field[..=end]))
 }
 
 fn any_given(emitter: &Emitter<'_>, scope: &Scope<'_>, members: &[Vec<Step>]) -> TokenStream {
