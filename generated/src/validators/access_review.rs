@@ -8,15 +8,15 @@ use orch_runtime::{
 use super::label_selector::{Operators, label_requirement, operator};
 use crate::{
     authorization::v1::{
-        FieldSelectorAttributes, LabelSelectorAttributes, LocalSubjectAccessReview, NonResourceAttributes,
-        ResourceAttributes, SelfSubjectAccessReview, SubjectAccessReview, SubjectAccessReviewSpec,
+        FieldSelectorAttributes, LabelSelectorAttributes, LocalSubjectAccessReview, ResourceAttributes,
+        SelfSubjectAccessReview, SubjectAccessReview,
     },
     meta::v1::{FieldSelectorRequirement, ObjectMeta},
 };
 
 /// The subject and the target are valid, and there is no metadata.
 pub fn subject_access_review(value: &SubjectAccessReview, path: &Path<'_>, cx: &mut Validation<'_>) {
-    spec(&value.spec, &path.field("spec"), cx);
+    selectors(value.spec.resource_attributes.as_ref(), &path.field("spec"), cx);
     no_metadata(&value.metadata, "must be empty", path, cx);
 }
 
@@ -27,7 +27,7 @@ pub fn local_subject_access_review(
     cx: &mut Validation<'_>,
 ) {
     let at = path.field("spec");
-    spec(&value.spec, &at, cx);
+    selectors(value.spec.resource_attributes.as_ref(), &at, cx);
     let metadata = ObjectMeta { namespace: String::new(), ..value.metadata.clone() };
     no_metadata(&metadata, "must be empty except for namespace", path, cx);
     if let Some(resource) = &value.spec.resource_attributes
@@ -47,39 +47,8 @@ pub fn local_subject_access_review(
 pub fn self_subject_access_review(value: &SelfSubjectAccessReview, path: &Path<'_>, cx: &mut Validation<'_>) {
     let at = path.field("spec");
     let spec = &value.spec;
-    one_target(spec.resource_attributes.as_ref(), spec.non_resource_attributes.as_ref(), &at, cx);
     selectors(spec.resource_attributes.as_ref(), &at, cx);
     no_metadata(&value.metadata, "must be empty", path, cx);
-}
-
-fn spec(spec: &SubjectAccessReviewSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
-    one_target(spec.resource_attributes.as_ref(), spec.non_resource_attributes.as_ref(), path, cx);
-    if spec.user.is_empty() && spec.groups.is_empty() {
-        let detail = "at least one of user or group must be specified";
-        cx.push(FieldError::invalid(&path.field("user"), "", detail));
-    }
-    selectors(spec.resource_attributes.as_ref(), path, cx);
-}
-
-fn one_target(
-    resource: Option<&ResourceAttributes>,
-    other: Option<&NonResourceAttributes>,
-    path: &Path<'_>,
-    cx: &mut Validation<'_>,
-) {
-    match (resource, other) {
-        (Some(_), Some(other)) => {
-            let detail = "cannot be specified in combination with resourceAttributes";
-            let at = path.field("nonResourceAttributes");
-            cx.push(FieldError::invalid(&at, &Rendered(json(other)), detail));
-        }
-        (None, None) => {
-            let detail = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
-            let at = path.field("resourceAttributes");
-            cx.push(FieldError::invalid(&at, &None::<String>, detail));
-        }
-        _ => {}
-    }
 }
 
 fn selectors(resource: Option<&ResourceAttributes>, path: &Path<'_>, cx: &mut Validation<'_>) {

@@ -45,39 +45,14 @@ const ORDER: &[Order] = &[
     Order::of("revisionHistoryLimit"),
 ];
 
-/// The selector matches the template; the template restarts always, has no deadline, and mounts disks of GCE
-/// read-only.
+/// The selector matches the template.
 pub fn daemon_set_spec(value: &DaemonSetSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     daemon_set_selector(value, path, cx);
-    let template = path.field("template");
-    let spec = template.field("spec");
-    let policy = &value.template.spec.restart_policy;
-    if policy != "Always" {
-        cx.push(FieldError::not_supported(&spec.field("restartPolicy"), policy, &["Always"]));
-    }
-    if value.template.spec.active_deadline_seconds.is_some() {
-        let detail = "activeDeadlineSeconds in DaemonSet is not Supported";
-        cx.push(FieldError::forbidden(&spec.field("activeDeadlineSeconds"), detail));
-    }
-    let volumes = spec.field("volumes");
-    let disks = value.template.spec.volumes.iter().map(|volume| volume.gce_persistent_disk.as_ref());
-    for (index, disk) in disks.enumerate() {
-        if disk.is_some_and(|disk| !disk.read_only) {
-            let volume = volumes.index(index);
-            let disk = volume.field("gcePersistentDisk");
-            let detail = "must be true for replicated pods > 1; GCE PD can only be mounted on multiple \
-                          machines if it is read-only";
-            cx.push(FieldError::invalid(&disk.field("readOnly"), &false, detail));
-        }
-    }
     cx.arrange(path, ORDER);
 }
 
-/// The strategy is known. Amounts are checked for `RollingUpdate` only.
+/// Amounts are checked for `RollingUpdate` only.
 pub fn daemon_set_update_strategy(value: &DaemonSetUpdateStrategy, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if !matches!(value.type_.as_str(), "RollingUpdate" | "OnDelete") {
-        cx.push(FieldError::not_supported(path, &Rendered(json(value)), &["RollingUpdate", "OnDelete"]));
-    }
     if value.type_ != "RollingUpdate" {
         cx.retract(&path.field("rollingUpdate"));
     }

@@ -1,12 +1,11 @@
-//! Storage version migrations: the resource, and the conditions.
+//! Storage version migrations: their conditions.
 
 use orch_runtime::{
-    constraint,
     field_error::{FieldError, Rendered, Validation, json},
     path::Path,
 };
 
-use crate::storagemigration::v1alpha1::{GroupVersionResource, StorageVersionMigrationStatus};
+use crate::storagemigration::v1alpha1::StorageVersionMigrationStatus;
 
 /// A migration cannot both succeed and fail, and cannot run after either.
 pub fn migration_status(value: &StorageVersionMigrationStatus, path: &Path<'_>, cx: &mut Validation<'_>) {

@@ -19,7 +19,7 @@ mod windows;
 
 pub use self::{
     env::{env_var, env_var_source},
-    node_selector::{node_selector, node_selector_term, preferred_term},
+    node_selector::preferred_term,
     object::{POD_MAY_CHANGE, pod, pod_annotations, pod_update},
     port::port_number_or_name,
     projected::{downward_api, projected},

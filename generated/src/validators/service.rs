@@ -15,6 +15,7 @@ use orch_runtime::{
 use crate::core::v1::{Service, ServiceSpec};
 
 const NONE: &str = "None";
+
 /// Fields that the type needs are given, fields that it cannot have are not; ports and addresses are valid.
 pub fn service_spec(value: &ServiceSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let is_headless = value.cluster_ip == NONE;

@@ -4,8 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use orch_runtime::{
+    constraint,
     field_error::{FieldError, Validation},
     path::Path,
+    rule,
     vocabulary::Vocabulary,
 };
 

@@ -3,16 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use orch_runtime::{
-    constraint,
     field_error::{FieldError, Order, Validation},
     path::Path,
 };
 
-use crate::{
-    core::v1::{TopologySelectorLabelRequirement, TopologySelectorTerm},
-    storage::v1::StorageClass,
-    validators::node_label,
-};
+use crate::{core::v1::TopologySelectorTerm, storage::v1::StorageClass, validators::node_label};
 
 /// The maximum number of parameters, and of bytes in all their keys and values.
 const MAX_PARAMETERS: usize = 512;
@@ -67,32 +62,10 @@ fn topology_term<'t>(
     let mut term_values = TermValues::new();
     for (index, requirement) in term.match_label_expressions.iter().enumerate() {
         let at = path.index(index);
-        let values = topology_requirement(requirement, &at, cx);
-        if term_values.insert(&requirement.key, values).is_some() {
-            cx.push(FieldError::duplicate(&at.field("key"), &requirement.key));
+        if let Some(text) = node_label::deprecation(&requirement.key, cx.vocabulary) {
+            cx.warn(&at.field("key"), text);
         }
+        term_values.insert(&requirement.key, requirement.values.iter().map(String::as_str).collect());
     }
     term_values
-}
-
-fn topology_requirement<'r>(
-    requirement: &'r TopologySelectorLabelRequirement,
-    path: &Path<'_>,
-    cx: &mut Validation<'_>,
-) -> BTreeSet<&'r str> {
-    let at = path.field("values");
-    if requirement.values.is_empty() {
-        cx.push(FieldError::required(&at, ""));
-    }
-    if let Some(text) = node_label::deprecation(&requirement.key, cx.vocabulary) {
-        cx.warn(&path.field("key"), text);
-    }
-    let mut values = BTreeSet::new();
-    for (index, value) in requirement.values.iter().enumerate() {
-        if !values.insert(value.as_str()) {
-            cx.push(FieldError::duplicate(&at.index(index), value));
-        }
-    }
-    cx.invalid_all(&path.field("key"), &requirement.key, &constraint::qualified_name(&requirement.key));
-    values
 }

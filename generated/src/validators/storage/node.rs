@@ -8,25 +8,13 @@ use orch_runtime::{
     path::Path,
 };
 
-use crate::{
-    storage::v1::{CSINodeDriver, CSINodeSpec},
-    validators::volume_source::csi_driver_name,
-};
+use crate::storage::v1::{CSINodeDriver, CSINodeSpec};
 
-/// The maximum length of the ID that a driver gives a node, in bytes.
-const MAX_NODE_ID: usize = 256;
-
-/// Driver names are unique, and every driver has an ID for the node.
+/// Topology keys are unique label keys.
 pub fn csi_node_spec(value: &CSINodeSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let path = path.field("drivers");
-    let mut names = HashSet::new();
     for (index, driver) in value.drivers.iter().flatten().enumerate() {
-        let at = path.index(index);
-        node_driver(driver, &at, cx);
-        if !names.insert(&driver.name) {
-            cx.push(FieldError::duplicate(&at.field("name"), &driver.name));
-        }
-        topology_keys(driver, &at, cx);
+        topology_keys(driver, &path.index(index), cx);
     }
 }
 
@@ -39,17 +27,6 @@ pub fn csi_node_spec_update(new: &CSINodeSpec, old: &CSINodeSpec, _path: &Path<'
             let shown = Rendered(json(new));
             cx.push(FieldError::invalid(&Path::ROOT.field("CSINodeDriver"), &shown, "field is immutable"));
         }
-    }
-}
-
-fn node_driver(driver: &CSINodeDriver, path: &Path<'_>, cx: &mut Validation<'_>) {
-    csi_driver_name(&driver.name, &path.field("name"), cx);
-    let id = path.field("nodeID");
-    if driver.node_id.is_empty() {
-        cx.push(FieldError::required(&id, ""));
-    } else if driver.node_id.len() > MAX_NODE_ID {
-        let detail = format!("must be {MAX_NODE_ID} characters or less");
-        cx.push(FieldError::invalid(&id, &driver.node_id, &detail));
     }
 }
 
