@@ -1,7 +1,7 @@
 //! How many places report an error or a warning about an object, and who says so: a schema file, or Rust.
 //!
-//! Counted are the calls in the code that is compiled, not the keywords: a `required` that no check follows from
-//! counts as nothing. `README.md` of the schema folder explains what stays Rust.
+//! Counted are the calls in the code that is compiled, not the keywords: a `required` that no check follows
+//! from counts as nothing. `README.md` of the schema folder explains what stays Rust.
 
 #![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
 

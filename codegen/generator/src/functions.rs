@@ -1,5 +1,5 @@
-//! Hand-written functions that schema files name, looked for in the source of the crate, so that a missing one is
-//! reported at its line of the schema.
+//! Hand-written functions that schema files name, looked for in the source of the crate, so that a missing
+//! one is reported at its line of the schema.
 
 use std::{fs, path::Path};
 
@@ -8,8 +8,8 @@ use crate::{
     model::{Model, Shape, TypeKind, Usage},
 };
 
-/// Reports the formats (`x-orch-format`) for which `src/formats.rs`, or a file of `src/formats`, has no function.
-/// `source` is the folder `src` of the crate.
+/// Reports the formats (`x-orch-format`) for which `src/formats.rs`, or a file of `src/formats`, has no
+/// function. `source` is the folder `src` of the crate.
 pub fn missing_formats(model: &Model, source: &Path, diagnostics: &mut Diagnostics) {
     let mut named = Vec::new();
     let own = model.group_versions.iter().filter(|group_version| group_version.extern_crate.is_none());

@@ -103,8 +103,8 @@ impl FieldError {
         Self::new(path, Reason::Duplicate, format!("Duplicate value: {}", value.shown()))
     }
 
-    /// An error in the words of a schema: the class, the value as it is shown where the class shows one, and a
-    /// detail that may be empty.
+    /// An error in the words of a schema: the class, the value as it is shown where the class shows one, and
+    /// a detail that may be empty.
     pub fn in_words(path: &Path<'_>, reason: Reason, shown: &str, detail: &str) -> Self {
         let (head, shows_value) = match reason {
             Reason::Required => ("Required value", false),

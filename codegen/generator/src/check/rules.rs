@@ -1,4 +1,5 @@
-//! `x-orch-rules` and `x-orch-order`: paths lead somewhere, and what is demanded can be asked of what stands there.
+//! `x-orch-rules` and `x-orch-order`: paths lead somewhere, and what is demanded can be asked of what stands
+//! there.
 
 use std::collections::BTreeSet;
 

@@ -175,7 +175,8 @@ idl_object! {
         "minItems" => min_items: Option<Spanned<u64>>,
         /// Greatest number of items.
         "maxItems" => max_items: Option<Spanned<u64>>,
-        /// No two values at this path are the same, nor the same as one at the paths listed: `[.other[*].name]`.
+        /// No two values at this path are the same, nor the same as one at the paths listed:
+        /// `[.other[*].name]`.
         "unique" => unique: Option<Vec<Spanned<String>>>,
         /// There is a value at this path that is the same: `.volumes[*].name`.
         "refersTo" => refers_to: Option<Spanned<String>>,

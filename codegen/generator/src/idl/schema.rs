@@ -21,9 +21,9 @@ const REFUSED: &[(&str, &str)] = &[
     ("anyOf", "write one object with optional fields and `x-orch-union: {atMostOne: [...]}`"),
     ("oneOf", "write one object with optional fields and `x-orch-union: {exactlyOne: [...]}`"),
     ("not", "write an `x-orch-validator`"),
-    ("if", "write an `x-orch-validator`"),
-    ("then", "write an `x-orch-validator`"),
-    ("else", "write an `x-orch-validator`"),
+    ("if", "write a rule with `when` under `x-orch-rules`"),
+    ("then", "write a rule with `when` under `x-orch-rules`"),
+    ("else", "write a rule with `when` under `x-orch-rules`"),
     ("const", "write an `enum` of one value"),
     ("discriminator", "write `x-orch-union` with a `discriminator`"),
     ("readOnly", "fields that the server fills belong into `status`, with the subresource `status`"),
@@ -35,7 +35,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("contains", "write an `x-orch-validator` on the list"),
     ("minContains", "write an `x-orch-validator` on the list"),
     ("maxContains", "write an `x-orch-validator` on the list"),
-    ("dependentRequired", "write an `x-orch-validator` on the object"),
+    ("dependentRequired", "write `x-orch-rules: [{field: .b, required: true, when: {.a: {given: true}}}]`"),
     ("dependentSchemas", "write an `x-orch-validator` on the object"),
     ("contentEncoding", "write `format: byte`"),
     ("contentMediaType", "write `format: byte`, and the media type into the description"),
@@ -148,8 +148,8 @@ idl_object! {
         "x-orch-errors" => errors: Option<Entries<ErrorWords>>,
         /// Rules about the members of an object, with conditions and words of their own.
         "x-orch-rules" => rules: Option<Vec<ObjectRule>>,
-        /// The order in which the fields of an object are judged: `"*"` for those that are not listed, `"."` for the
-        /// object as a whole.
+        /// The order in which the fields of an object are judged: `"*"` for those that are not listed, `"."`
+        /// for the object as a whole.
         "x-orch-order" => order: Option<Vec<Spanned<String>>>,
         /// A format of strings of your own: a hand-written Rust function.
         "x-orch-format" => own_format: Option<FormatFunction>,

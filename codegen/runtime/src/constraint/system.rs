@@ -46,8 +46,8 @@ pub fn header_name(value: &str) -> Vec<String> {
     unless(!value.is_empty() && value.bytes().all(is_allowed), fault)
 }
 
-/// The name of a kernel parameter: parts of lower-case letters, digits, hyphens and underscores, between dots or
-/// slashes.
+/// The name of a kernel parameter: parts of lower-case letters, digits, hyphens and underscores, between dots
+/// or slashes.
 pub fn sysctl_name(value: &str) -> Vec<String> {
     let is_end = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let is_part = |part: &str| {
@@ -66,8 +66,8 @@ pub fn trimmed(value: &str) -> Vec<String> {
     unless(value.trim() == value, "must not have leading or trailing whitespace")
 }
 
-/// Pairs of host and port between commas, each with one colon; an IPv6 address is in brackets. Each wrong pair is
-/// a fault of its own.
+/// Pairs of host and port between commas, each with one colon; an IPv6 address is in brackets. Each wrong
+/// pair is a fault of its own.
 pub fn host_ports(value: &str) -> Vec<String> {
     let fault = "must be a host:port pair or multiple pairs separated by commas";
     value.split(',').filter(|pair| !is_host_and_port(pair)).map(|_| fault.to_owned()).collect()

@@ -5,8 +5,8 @@ use std::{collections::HashSet, hash::Hash};
 /// So many values are compared one by one; a table is made for more.
 const FEW: usize = 16;
 
-/// A set of borrowed texts, or of numbers. It takes time linear in the number of values, and allocates nothing up
-/// to 16 of them.
+/// A set of borrowed texts, or of numbers. It takes time linear in the number of values, and allocates
+/// nothing up to 16 of them.
 #[derive(Debug)]
 pub struct Seen<K> {
     few: [Option<K>; FEW],

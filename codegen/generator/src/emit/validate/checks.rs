@@ -21,8 +21,8 @@ pub(super) fn field_of(check: &Check) -> Option<&str> {
     }
 }
 
-/// The members of a choice of which each one after the first is refused at its own place; its own rules are not
-/// judged then.
+/// The members of a choice of which each one after the first is refused at its own place; its own rules are
+/// not judged then.
 pub(super) fn members(check: &Check) -> Option<Vec<&str>> {
     let Demand::AtMostOne(members) = &check.demand else { return None };
     if check.words.place.is_some() || !check.when.is_empty() || !check.field.is_empty() {

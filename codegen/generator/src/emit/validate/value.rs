@@ -51,8 +51,8 @@ fn whole_rules(emitter: &Emitter<'_>, object: &ObjectType) -> Vec<TokenStream> {
     rules.chain(object.union.as_ref().map(|union| union::rule(emitter, object, union))).collect()
 }
 
-/// The fields, and none for the object as a whole, in the order in which they are judged: that of `x-orch-order`,
-/// or as they are written.
+/// The fields, and none for the object as a whole, in the order in which they are judged: that of
+/// `x-orch-order`, or as they are written.
 fn in_order(object: &ObjectType) -> Vec<Option<&Field>> {
     let others = || object.fields.iter().filter(|field| !object.order.contains(&field.name)).map(Some);
     let is_named = |name: &str| object.order.iter().any(|entry| entry == name);
