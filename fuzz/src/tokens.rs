@@ -16,7 +16,9 @@ use orch_auth::{
         certificate::PeerCertificates,
         service_account::ServiceAccountAuthenticator,
     },
-    service_account::{Directory, Found, Grant, Kind, Named, TokenConfig, TokenIssuer, key_files},
+    service_account::{
+        Directory, Found, Grant, Kind, Named, TokenConfig, TokenDigest, TokenIssuer, key_files,
+    },
 };
 
 const NOW: i64 = 1_700_000_000;
@@ -37,6 +39,11 @@ struct Everything;
 impl Directory for Everything {
     fn find(&self, _kind: Kind, _namespace: &str, _name: &str) -> Option<Found> {
         Some(Found { uid: UID.to_owned(), deleted_at: None })
+    }
+
+    /// No secret holds a token.
+    fn token_held(&self, _namespace: &str, _secret: &str) -> Option<TokenDigest> {
+        None
     }
 }
 

@@ -20,7 +20,7 @@ pub fn of_server(started: SystemTime, core: &Core, monitor: Monitor) -> Metrics 
     let metrics = Metrics::new(core.vocabulary(), started);
     let (catalog, storage) = (Arc::clone(core.catalog()), core.storage().clone());
     metrics.count_objects(move || {
-        let stored = catalog.resources().filter(|resource| resource.def.stored);
+        let stored = catalog.stored_resources();
         stored
             .map(|resource| {
                 let count = storage.snapshot(&resource.storage_name).len();

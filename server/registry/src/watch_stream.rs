@@ -140,7 +140,7 @@ impl WatchStream {
         let WatchRequest { target, selection, bookmarks, .. } = request;
         let resource = target.resource;
         let scope = selection.scope(resource, &target.namespace);
-        let term = selection.term(resource.def);
+        let term = selection.term(resource);
         let events = core.storage().watch_term(&resource.storage_name, scope, term, after);
         let now = Instant::now();
         let mut stream = WatchStream {

@@ -57,8 +57,8 @@ async fn a_migration_comes_to_its_end() {
     server.restart().await;
     let admin = server.admin();
     admin.post(MIGRATIONS, &migration("late", config_maps)).await.expect(201);
-    let late = admin.watch(&format!("{MIGRATIONS}?watch=1&fieldSelector=metadata.name=late"));
-    let mut late = late.await;
+    let path = format!("{MIGRATIONS}?watch=1&fieldSelector=metadata.name=late");
+    let mut late = admin.watch(&path).await;
     while late.event().await["object"]["status"]["conditions"].as_array().is_none_or(|all| all.len() < 2) {}
     assert_eq!(admin.get(&format!("{MIGRATIONS}/good")).await.expect(200), before);
 }

@@ -173,8 +173,8 @@ impl Selection {
     }
 
     /// What every object has that can be selected, if an index knows it: a watch is woken only for those.
-    pub fn term(&self, def: &ResourceDef) -> Option<IndexTerm> {
-        let (index, value) = index::usable(def, &self.labels, &self.fields)?;
+    pub fn term(&self, resource: &ServedResource) -> Option<IndexTerm> {
+        let (index, value) = index::usable(resource, &self.labels, &self.fields)?;
         Some(IndexTerm { index, value: value.into() })
     }
 
