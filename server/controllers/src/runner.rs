@@ -3,6 +3,9 @@
 //! Each has a watching loop, a queue of keys and a few workers. What fails, or panics, runs again after a
 //! delay that grows from milliseconds to a minute, and holds up no other key. A lost race is no failure: it
 //! runs again soon.
+//!
+//! What a controller logs stands in the span `controller`, so that operators can choose one of them:
+//! `--log-level='info,[controller{name=namespace}]=debug'`.
 
 use std::{
     panic::AssertUnwindSafe,
@@ -19,6 +22,7 @@ use tokio::{
     task::JoinSet,
     time::{Instant, sleep_until},
 };
+use tracing::{Instrument, Span};
 
 use crate::{
     controller::{Action, AnyController, Context},
@@ -164,6 +168,8 @@ impl Job {
 
     fn finish(&self, queue: &mut Queue, finished: Finished) {
         let Finished { key, result, took } = finished;
+        let _span = span(self.record.name).entered();
+        tracing::debug!(controller = self.record.name, %key, ?took, ?result, "a key was worked on");
         self.record.work_time.observe(took);
         let outcome = match &result {
             Ok(Action::Done) => Outcome::Done,
@@ -192,15 +198,20 @@ impl Job {
             Failure::Error(error) if is_logged && failures >= 4 => {
                 tracing::warn!(controller, %key, failures, ?error, "a controller fails");
             }
-            _ => tracing::debug!(controller, %key, failures, ?failure, "a controller failed"),
+            _ => {}
         }
     }
+}
+
+/// The span of a controller. It costs next to nothing unless the log is told to show it.
+fn span(name: &'static str) -> Span {
+    tracing::trace_span!("controller", name)
 }
 
 async fn reconcile(controller: Arc<dyn AnyController>, cx: Arc<Context>, key: Key) -> Finished {
     let begun = Instant::now();
     // An async block, so that a panic before the first await is caught as well.
-    let work = async { controller.reconcile(&key, &cx).await };
+    let work = async { controller.reconcile(&key, &cx).await }.instrument(span(controller.name()));
     let result = match AssertUnwindSafe(work).catch_unwind().await {
         Ok(result) => result.map_err(Failure::Error),
         Err(panic) => Err(Failure::Panic(message_of(&*panic).to_owned())),

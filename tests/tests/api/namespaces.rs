@@ -83,3 +83,15 @@ async fn a_namespace_goes_with_everything_in_it() {
     admin.post(NAMESPACES, &namespace("doomed")).await.expect(201);
     admin.post(inside, &config_map("fresh", "1")).await.expect(201);
 }
+
+#[tokio::test]
+async fn the_log_shows_what_one_controller_does() {
+    let filter = "--log-level=info,[controller{name=namespace}]=debug";
+    let server = TestServer::options().flag(filter).start().await;
+    server.admin().post(NAMESPACES, &namespace("seen")).await.expect(201);
+    server.logged("a key was worked on").await;
+    let log = server.log();
+    let lines: Vec<&str> = log.lines().filter(|line| line.contains("a key was worked on")).collect();
+    assert!(lines.iter().all(|line| line.contains("controller=\"namespace\"")), "{lines:?}");
+    server.logged("key=namespaces/seen").await;
+}
