@@ -182,7 +182,8 @@ mod tests {
         let event = json!({
             "regarding": {"kind": "Pod", "name": "web"}, "note": "m ", "deprecatedCount": 3,
             "deprecatedSource": {"component": "scheduler"}, "reportingInstance": "i",
-            "deprecatedFirstTimestamp": "2026-11-20T15:14:00Z", "deprecatedLastTimestamp": "2026-11-20T15:14:20Z",
+            "deprecatedFirstTimestamp": "2026-11-20T15:14:00Z",
+            "deprecatedLastTimestamp": "2026-11-20T15:14:20Z",
         });
         let cells = [
             reported_event_last_seen,

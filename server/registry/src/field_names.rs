@@ -1,4 +1,5 @@
-//! How the forms of an object name its fields, where several resources read and write the same stored objects.
+//! How the forms of an object name its fields, where several resources read and write the same stored
+//! objects.
 //!
 //! One of the forms is the stored one. The others differ from it in the names of some fields of the object
 //! itself, which the schema lists (`storedAs`).
@@ -30,12 +31,12 @@ impl FieldNames {
     }
 
     /// The name in the stored form of a field that is called `name` here.
-    pub fn stored<'n>(self, name: &'n str) -> &'n str {
+    pub fn stored(self, name: &str) -> &str {
         self.0.iter().find(|(own, _)| *own == name).map_or(name, |(_, stored)| stored)
     }
 
     /// The name here of a field that is called `name` in the stored form.
-    pub fn own<'n>(self, name: &'n str) -> &'n str {
+    pub fn own(self, name: &str) -> &str {
         self.0.iter().find(|(_, stored)| *stored == name).map_or(name, |(own, _)| own)
     }
 

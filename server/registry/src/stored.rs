@@ -1,8 +1,8 @@
 //! The stored form of objects. Only this module writes, cuts or reads stored bytes.
 //!
-//! The stored bytes are exactly the answer to a GET of the resource that is stored: JSON in schema order that begins with
-//! `{"kind":...,"apiVersion":...,`, and a newline. The store inserts the revision when a write commits. An
-//! item of a list is the stored form without that beginning and without the braces.
+//! The stored bytes are exactly the answer to a GET of the resource that is stored: JSON in schema order that
+//! begins with `{"kind":...,"apiVersion":...,`, and a newline. The store inserts the revision when a write
+//! commits. An item of a list is the stored form without that beginning and without the braces.
 
 mod converted;
 mod fields;
@@ -48,13 +48,9 @@ pub fn encode_body(
     may_shrink: bool,
 ) -> Result<Body> {
     let def = resource.stored().def.type_def;
-    let converted = match resource.stored_as {
-        None => None,
-        Some(_) => {
-            let stored = conversion::to_stored(resource, tree.clone());
-            Some(stored.map_err(|error| ApiError::internal("the object cannot be stored", error))?)
-        }
-    };
+    let converted = resource.stored_as.as_ref().map(|_| conversion::to_stored(resource, tree.clone()));
+    let converted = converted.transpose();
+    let converted = converted.map_err(|error| ApiError::internal("the object cannot be stored", error))?;
     let tree = converted.as_ref().unwrap_or(tree);
     let (mut bytes, mut revision_at) = encode_for_store(tree, def, owners);
     if bytes.len() >= MAX_OBJECT_BYTES && may_shrink {

@@ -25,7 +25,9 @@ fn reported(name: &str, note: &str) -> Value {
 fn told(name: &str, message: &str) -> Value {
     json!({
         "apiVersion": "v1", "kind": "Event", "metadata": {"name": name},
-        "involvedObject": {"apiVersion": "v1", "kind": "Pod", "namespace": "default", "name": "q", "uid": "v"},
+        "involvedObject": {
+            "apiVersion": "v1", "kind": "Pod", "namespace": "default", "name": "q", "uid": "v",
+        },
         "firstTimestamp": "2026-11-20T15:14:00Z", "lastTimestamp": "2026-11-20T15:15:00Z", "count": 2,
         "source": {"component": "kubelet", "host": "h"}, "reason": "Killed", "type": "Warning",
         "message": message,

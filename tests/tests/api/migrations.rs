@@ -1,4 +1,4 @@
-//! Storage version migrations: the server carries them out, and says so as clients know it.
+//! Storage version migrations: the server carries them out, and says so in their conditions.
 
 use std::time::Duration;
 

@@ -30,7 +30,7 @@ async fn a_namespace_goes_with_its_content() {
         ["SomeFinalizersRemain", "example.com/hold in 1 resource instances", "configmaps. has 1"];
     kubectl.shows("describe ns team", &conditions).await;
     kubectl.fails("get configmap free -n team", &["NotFound"]).await;
-    kubectl.fails("create configmap late -n team", &["Forbidden", "being terminated"]).await;
+    kubectl.fails("create configmap late -n team", &["is forbidden", "being terminated"]).await;
     // When what holds it is gone, so is the namespace, without a wait.
     let release = r#"patch configmap held -n team --type=merge -p={"metadata":{"finalizers":null}}"#;
     kubectl.run(release).await;
@@ -53,14 +53,17 @@ async fn events_are_shown_in_both_groups() {
     let uid = kubectl.run("get configmap c -o jsonpath={.metadata.uid}").await;
     let event = json!({
         "apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": "e", "namespace": "default"},
-        "regarding": {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "default", "name": "c", "uid": uid},
+        "regarding": {
+            "apiVersion": "v1", "kind": "ConfigMap", "namespace": "default", "name": "c", "uid": uid,
+        },
         "eventTime": "2026-11-20T15:14:00.000001Z", "reportingController": "example.com/c",
-        "reportingInstance": "i", "action": "Look", "reason": "Seen", "type": "Warning", "note": "it was seen",
+        "reportingInstance": "i", "action": "Look", "reason": "Seen", "type": "Warning",
+        "note": "it was seen",
     });
     std::fs::write(server.scratch_dir().join("event.json"), event.to_string()).unwrap();
     kubectl.run("create -f event.json").await;
     let row = ["Warning", "Seen", "configmap/c", "it was seen"];
-    for line in ["get events", "get ev", "get events.events.k8s.io", "events --for configmap/c"] {
+    for line in ["get events", "get events.events.k8s.io", "events --for configmap/c"] {
         let row =
             if line.starts_with("events") { ["Warning", "Seen", "ConfigMap/c", "it was seen"] } else { row };
         kubectl.shows(line, &row).await;

@@ -339,8 +339,8 @@ impl Api {
 /// The runtime of all connections: it outlives the threads of the tests that use them.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("threads can be started"));
 
-/// The row of a kind in the resource table. Where another group has a kind of that name, `kind` is the name of
-/// its type: `events.orch.io.v1.Event`.
+/// The row of a kind in the resource table. Where another group has a kind of that name, `kind` is the name
+/// of its type: `events.orch.io.v1.Event`.
 fn resource(kind: &str) -> &'static ResourceDef {
     let kinds = || orch_api::registry().iter().flat_map(|group_version| group_version.resources).copied();
     let named = kinds().find(|resource| resource.schema_name == kind);

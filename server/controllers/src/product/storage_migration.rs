@@ -90,7 +90,8 @@ fn resource_of(cx: &Context, named: &GroupVersionResource) -> Option<Arc<ServedR
     Some(Arc::clone(resource.stored_as.as_ref().unwrap_or(resource)))
 }
 
-/// Writes what is not stored in the storage version. What others change or remove meanwhile is in it, or gone.
+/// Writes what is not stored in the storage version. What others change or remove meanwhile is in it, or
+/// gone.
 async fn rewrite(cx: &Context, resource: &Arc<ServedResource>) -> Result<()> {
     let snapshot = cx.client().snapshot(resource);
     let mut old: Vec<Arc<Object>> = Vec::new();
