@@ -60,17 +60,7 @@ pub struct AuthenticationFlags {
     service_account_extend_token_expiration: bool,
     /// Whether service account tokens that are kept in secrets are accepted only while the account exists and
     /// the secret holds the token.
-    #[arg(
-        long,
-        value_name = "BOOL",
-        action = ArgAction::Set,
-        num_args = 0..=1,
-        require_equals = true,
-        default_value_t = true,
-        default_missing_value = "true",
-        value_parser = boolean(),
-        hide_possible_values = true,
-    )]
+    #[arg(long, value_name = BOOL, action = Set, default_value_t = true)]
     service_account_lookup: bool,
     /// Audiences of tokens that this server accepts. The issuers, unless it is given.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
