@@ -47,15 +47,20 @@ impl Authority {
 
     /// The same, with a certificate that ends so soon.
     pub fn client_for(&self, server: &TestServer, name: &str, group: Option<&str>, life: Duration) -> Client {
+        let (certificate, key) = self.pair(name, group, life);
+        let identity = Identity { certificate: certificate.as_bytes(), key: key.as_bytes() };
+        let tls = tls_config(&server.kubeconfig().certificate_authority, Some(identity), Protocol::Http1);
+        Client::new(server.address(), tls, Protocol::Http1)
+    }
+
+    /// A client certificate that ends so soon, and its key, both PEM.
+    pub fn pair(&self, name: &str, group: Option<&str>, life: Duration) -> (String, String) {
         let key = KeyPair::generate().expect("a key can be made");
         let mut params = params(name, group);
         params.not_after = (SystemTime::now() + life).into();
         params.extended_key_usages.push(ExtendedKeyUsagePurpose::ClientAuth);
         let certificate = params.signed_by(&key, &self.issuer).expect("a certificate can be made").pem();
-        let key = key.serialize_pem();
-        let identity = Identity { certificate: certificate.as_bytes(), key: key.as_bytes() };
-        let tls = tls_config(&server.kubeconfig().certificate_authority, Some(identity), Protocol::Http1);
-        Client::new(server.address(), tls, Protocol::Http1)
+        (certificate, key.serialize_pem())
     }
 }
 

@@ -17,6 +17,8 @@ pub const ARROWS: &[(&str, &[&str])] = &[
     ("orch-codegen", &["orch-runtime"]),
     // What every API speaks of; a change of a kind does not reach it.
     ("orch-meta", &["orch-runtime", "!orch-codegen"]),
+    // The words of each vocabulary, and how times are written.
+    ("orch-client", &["orch-meta", "orch-runtime"]),
     ("orch-api", &["orch-meta", "orch-runtime", "!orch-codegen", "?orch-machinery"]),
     ("orch-machinery", &["orch-runtime"]),
     ("orch-storage", &[]),
@@ -85,6 +87,7 @@ pub const ARROWS: &[(&str, &[&str])] = &[
             "orch-api",
             "orch-apiserver",
             "?orch-auth",
+            "?orch-client",
             "?orch-codegen",
             "?orch-expression",
             "?orch-kinds",
