@@ -386,7 +386,7 @@ pub struct Resource {
     pub counts_generation: bool,
     /// `deleteReturnsObject`, default false.
     pub delete_returns_object: bool,
-    /// Columns of the Table form; Name and Age where none are given.
+    /// Columns of the Table form; none stand for Name and Created At.
     pub columns: Vec<Column>,
     /// Paths that field selectors may name besides metadata's: `status.phase`.
     pub selectable_fields: Vec<Vec<String>>,

@@ -41,7 +41,7 @@ fn the_smallest_resource_is_complete() {
     assert!(
         widget.verbs.is_sorted() && widget.scope == Scope::Namespaced && widget.verbs.contains(&Verb::Watch)
     );
-    assert_eq!(widget.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>(), ["Name", "Age"]);
+    assert!(widget.columns.is_empty(), "{:?}", widget.columns);
     let TypeKind::Object(object) = &model.ty(widget.ty).kind else { panic!("a kind is an object") };
     assert_eq!(
         object.fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>(),

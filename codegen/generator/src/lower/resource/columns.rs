@@ -7,12 +7,9 @@ use crate::{
 };
 
 impl Lowering<'_, '_> {
-    /// The columns as written, or Name and Age.
+    /// The columns as written; the server has those of kinds that write none.
     pub(super) fn columns(&mut self, written: &ResourceExtension) -> Vec<Column> {
-        match &written.columns {
-            Some(columns) => columns.iter().filter_map(|column| self.column(column)).collect(),
-            None => default_columns(),
-        }
+        written.columns.iter().flatten().filter_map(|column| self.column(column)).collect()
     }
 
     fn column(&mut self, written: &ColumnExtension) -> Option<Column> {
@@ -94,24 +91,6 @@ fn column_type(model: &Model, field: &Field) -> ColumnType {
         Resolved::Scalar(Shape::Time | Shape::MicroTime) => ColumnType::Date,
         _ => ColumnType::String,
     }
-}
-
-/// What a kind without columns shows.
-fn default_columns() -> Vec<Column> {
-    let path = |name: &str| vec!["metadata".to_owned(), name.to_owned()];
-    let column = |name: &str, format: &str, value| Column {
-        name: name.to_owned(),
-        column_type: "string".to_owned(),
-        format: format.to_owned(),
-        description: String::new(),
-        priority: 0,
-        empty: String::new(),
-        value,
-    };
-    vec![
-        column("Name", "name", ColumnValue::Path(path("name"))),
-        column("Age", "", ColumnValue::Age(path("creationTimestamp"))),
-    ]
 }
 
 fn word(column_type: ColumnType) -> &'static str {

@@ -2,8 +2,8 @@ use orch_runtime::{
     object::{self, ObjectType, SetDefaults, Validate},
     presence,
     resource_def::{
-        ColumnDef, ColumnValue, GroupVersionDef, Lifecycle, NameFormat, ResourceDef,
-        Scope, Stability, UpdateCheck, Verb,
+        GroupVersionDef, Lifecycle, NameFormat, ResourceDef, Scope, Stability,
+        UpdateCheck, Verb,
     },
     type_def::{FieldDef, Scalar, Shape, TypeDef},
 };
@@ -73,26 +73,7 @@ pub static PING_RESOURCE: ResourceDef = ResourceDef {
     update_checks: UpdateCheck::USUAL,
     counts_generation: false,
     delete_returns_object: false,
-    columns: &[
-        ColumnDef {
-            name: "Name",
-            column_type: "string",
-            format: "name",
-            description: "The name.",
-            priority: 0,
-            empty: "",
-            value: ColumnValue::Path(&["metadata", "name"]),
-        },
-        ColumnDef {
-            name: "Age",
-            column_type: "string",
-            format: "",
-            description: "When it was created.",
-            priority: 0,
-            empty: "",
-            value: ColumnValue::Age(&["metadata", "creationTimestamp"]),
-        },
-    ],
+    columns: &[],
     selectable_fields: &[],
     indexed_fields: &[],
     indexed_labels: &[],
