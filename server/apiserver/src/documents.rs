@@ -42,7 +42,7 @@ pub struct Documents {
     pub core: Arc<Core>,
     /// `/api`, `/apis` and below.
     pub discovery: Discovery,
-    /// `/openapi/v3` and below.
+    /// `/openapi/v2`, `/openapi/v3` and below.
     pub openapi: OpenApi,
     /// `/livez`, `/readyz`, `/healthz`.
     pub health: Checks,
@@ -80,6 +80,8 @@ const ROUTES: &[(&str, Handler)] = &[
     ("/.well-known/openid-configuration/", |documents, _| Some(documents.issuer.as_ref()?.configuration())),
     (issuer::KEYS, |documents, _| Some(documents.issuer.as_ref()?.keys())),
     ("/openid/v1/jwks/", |documents, _| Some(documents.issuer.as_ref()?.keys())),
+    ("/openapi/v2", openapi),
+    ("/openapi/v2/", openapi),
     ("/openapi/v3", openapi),
     ("/openapi/v3/", openapi),
     ("/openapi/v3/{*below}", openapi),
@@ -110,7 +112,7 @@ const ROUTES: &[(&str, Handler)] = &[
 ];
 
 /// Paths other than discovery and health, for the list at `/`.
-pub const LISTED: &[&str] = &["/metrics", "/openapi/v3", "/version"];
+pub const LISTED: &[&str] = &["/metrics", "/openapi/v2", "/openapi/v3", "/version"];
 
 /// The router of the documents; `own` answers all other paths.
 pub fn router(documents: Documents, own: Router) -> Router {

@@ -14,8 +14,11 @@ use orch_runtime::{
     type_def::{FieldDef, Shape, TypeDef},
 };
 
-pub use self::encode::{ListFrame, encode, encode_message, item_head, list_frame, watch_event};
 use self::wire::{Fields, Value};
+pub use self::{
+    backward::Backward,
+    encode::{ListFrame, encode, encode_message, item_head, list_frame, watch_event},
+};
 use crate::{
     json::{
         Limits,

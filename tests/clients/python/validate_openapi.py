@@ -2,13 +2,14 @@
 import json
 import sys
 
-from openapi_spec_validator import OpenAPIV30SpecValidator
+from openapi_spec_validator import OpenAPIV2SpecValidator, OpenAPIV30SpecValidator
 
 faults = 0
 for path in sys.argv[1:]:
     with open(path, encoding="utf-8") as file:
         document = json.load(file)
-    for error in OpenAPIV30SpecValidator(document).iter_errors():
+    validator = OpenAPIV2SpecValidator if "swagger" in document else OpenAPIV30SpecValidator
+    for error in validator(document).iter_errors():
         faults += 1
         print("%s: %s: %s" % (path, "/".join(map(str, error.absolute_path)), error.message))
 if faults:

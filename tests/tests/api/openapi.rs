@@ -1,4 +1,5 @@
-//! The published OpenAPI v3 documents: an index of hashed addresses, complete and consistent documents.
+//! The published OpenAPI documents: of v3 an index of hashed addresses, complete and consistent documents;
+//! the document of v2.
 
 use http::Method;
 use orch_tests::TestServer;
@@ -59,6 +60,85 @@ async fn documents_describe_every_kind_and_refer_to_nothing_else() {
             }
         }
     }
+}
+
+const V2: &str = "/openapi/v2";
+
+#[tokio::test]
+async fn the_document_of_v2_says_what_those_of_v3_say() {
+    for (vocabulary, group) in [("orch", "coordination.orch.io"), ("kubernetes", "coordination.k8s.io")] {
+        let server = TestServer::options().vocabulary(vocabulary).start().await;
+        let admin = server.admin();
+        let answer = admin.get(V2).await;
+        let document = answer.expect(200);
+        assert_eq!(
+            (&document["swagger"], answer.header("content-type")),
+            (&"2.0".into(), "application/json")
+        );
+        let definitions = document["definitions"].as_object().unwrap();
+        let mut references = Vec::new();
+        collect_references(&document, &mut references);
+        for reference in references {
+            let name = reference.strip_prefix("#/definitions/").expect("a reference to a definition");
+            assert!(definitions.contains_key(name), "{reference} leads nowhere");
+        }
+        let lease = &definitions[&format!("{group}.v1.Lease")];
+        let kind = serde_json::json!([{"group": group, "version": "v1", "kind": "Lease"}]);
+        assert_eq!(lease["x-kubernetes-group-version-kind"], kind);
+        let containers = &definitions["core.v1.PodSpec"]["properties"]["containers"];
+        assert_eq!(containers["x-kubernetes-patch-strategy"], "merge");
+        assert_eq!(containers["x-kubernetes-patch-merge-key"], "name");
+        assert_eq!(containers["x-kubernetes-list-type"], "map");
+
+        let index = admin.get("/openapi/v3").await.expect(200);
+        let mut paths = 0;
+        for key in index["paths"].as_object().unwrap().keys() {
+            let v3 = admin.get(&format!("/openapi/v3/{key}")).await.expect(200);
+            for (path, item) in v3["paths"].as_object().unwrap() {
+                paths += 1;
+                let of_v2 =
+                    document["paths"][path].as_object().unwrap_or_else(|| panic!("{path} is missing"));
+                assert_eq!(
+                    of_v2.keys().collect::<Vec<_>>(),
+                    item.as_object().unwrap().keys().collect::<Vec<_>>()
+                );
+                let Some(patch) = of_v2.get("patch") else { continue };
+                assert_eq!(
+                    patch["x-kubernetes-group-version-kind"],
+                    item["patch"]["x-kubernetes-group-version-kind"]
+                );
+                let parameters = patch["parameters"].as_array().unwrap();
+                assert!(parameters.iter().any(|parameter| parameter["name"] == "fieldValidation"), "{path}");
+                assert!(parameters.iter().any(|parameter| parameter["in"] == "body"), "{path}");
+                let consumed = patch["consumes"].as_array().unwrap();
+                assert!(consumed.contains(&"application/strategic-merge-patch+json".into()), "{path}");
+            }
+        }
+        assert_eq!(document["paths"].as_object().unwrap().len(), paths);
+    }
+}
+
+#[tokio::test]
+async fn the_document_of_v2_is_there_in_protobuf() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let get = |accept: &str| admin.request(Method::GET, V2).header("accept", accept).send();
+    let name = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+    let other_name = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+    let first = get(name).await;
+    for accept in [name.to_owned(), other_name.to_owned(), format!("text/plain,{other_name}")] {
+        let answer = get(&accept).await;
+        assert_eq!((answer.status, answer.header("content-type")), (200, name), "{accept}");
+        // Field 1 of the document: the version of its language.
+        assert!(answer.body.starts_with(b"\x0a\x032.0"), "{:?}", answer.body.get(..20));
+        assert_eq!(answer.body, first.body);
+    }
+    let again = admin.request(Method::GET, V2).header("accept", name);
+    assert_eq!(again.header("if-none-match", first.header("etag")).send().await.status, 304);
+    for accept in ["*/*", "application/json", "application/json;q=0.9,text/plain"] {
+        assert_eq!(get(accept).await.header("content-type"), "application/json", "{accept}");
+    }
+    get("text/plain").await.refused(406, "NotAcceptable");
 }
 
 fn collect_references<'v>(value: &'v Value, found: &mut Vec<&'v str>) {

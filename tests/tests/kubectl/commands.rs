@@ -122,6 +122,8 @@ async fn the_usual_commands_work(vocabulary: &'static str, system: &str, leases:
         .shows("explain configmap.data", &["KIND:", "ConfigMap", "FIELD: data", "<map[string]string>"])
         .await;
     kubectl.shows("explain lease --recursive", &["holderIdentity"]).await;
+    let of_v2 = "explain --output=plaintext-openapiv2 pod.spec.containers";
+    kubectl.shows(of_v2, &["KIND:", "Pod", "RESOURCE: containers", "imagePullPolicy"]).await;
 
     kubectl.prints("create configmap c --from-literal=k=v", "configmap/c created").await;
     kubectl.fails("create configmap c --from-literal=k=v", &[r#"configmaps "c" already exists"#]).await;

@@ -1,4 +1,4 @@
-//! The published OpenAPI v3 documents: an index, and a document per group version.
+//! The published OpenAPI documents: of v3 an index, and a document per group version; of v2 one document.
 //!
 //! Client tools read from them which patch types and options a kind has, how its lists merge, and what its
 //! fields mean. The index names a document by the digest of its bytes, so that a client with a cached copy
@@ -34,13 +34,21 @@ mod paths;
 mod schemas;
 #[cfg(test)]
 mod tests;
+mod v2;
 
 /// The path of the index; documents are below it.
 const ROOT: &str = "/openapi/v3";
+/// The path of the document in v2.
+const V2_PATH: &str = "/openapi/v2";
 /// How long a client may keep a document that it named by its digest.
 const KEPT_SECONDS: i64 = 365 * 24 * 60 * 60;
-/// The only representation there is.
+/// The only representation of the documents of v3.
 const JSON: HeaderValue = HeaderValue::from_static(media_type::JSON);
+/// The names of the document of v2 in protobuf. Answers have the first; clients also ask by the second.
+const V2_BINARY: [&str; 2] = [
+    "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+    "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+];
 
 /// All documents.
 #[derive(Debug)]
@@ -49,6 +57,14 @@ pub struct OpenApi {
     media_types: Arc<MediaTypes>,
     entries: Vec<Entry>,
     index: OnceLock<Result<StaticDocument, Unpublishable>>,
+    v2: OnceLock<Result<V2, Unpublishable>>,
+}
+
+/// The document of v2.
+#[derive(Debug)]
+struct V2 {
+    json: StaticDocument,
+    binary: StaticDocument,
 }
 
 /// A group version's document.
@@ -78,17 +94,23 @@ impl OpenApi {
                 entries.push(Entry { key, group, version, document: OnceLock::new() });
             }
         }
-        OpenApi { catalog, media_types, entries, index: OnceLock::new() }
+        OpenApi { catalog, media_types, entries, index: OnceLock::new(), v2: OnceLock::new() }
     }
 
     /// The answer to `GET` of the index or a document; `None` for all other paths. `now` is in seconds since
     /// 1970.
     pub fn serve(&self, request: &Parts, query: &Query, now: i64) -> Option<Response> {
         let found = self.find(request.uri.path())?;
-        if !accepts_json(&request.headers) {
-            return Some(refusal(ApiError::NotAcceptable(vec![media_type::JSON.to_owned()])));
-        }
+        let offered = if matches!(found, Found::V2) { &V2_BINARY[..] } else { &[] };
+        let Some(accepted) = accepted(&request.headers, offered) else {
+            let known = [media_type::JSON].iter().chain(offered.first());
+            return Some(refusal(ApiError::NotAcceptable(known.map(|name| (*name).to_owned()).collect())));
+        };
         let answer = match found {
+            Found::V2 => self.v2().map(|v2| {
+                let document = if accepted == media_type::JSON { &v2.json } else { &v2.binary };
+                document.respond(&request.headers)
+            }),
             Found::Index => self.index().map(|index| index.respond(&request.headers)),
             Found::Document(entry) => {
                 self.document(entry).map(|document| respond(entry, document, request, query, now))
@@ -100,6 +122,9 @@ impl OpenApi {
     }
 
     fn find(&self, path: &str) -> Option<Found<'_>> {
+        if path.strip_suffix('/').unwrap_or(path) == V2_PATH {
+            return Some(Found::V2);
+        }
         let below = path.strip_prefix(ROOT)?;
         if matches!(below, "" | "/") {
             return Some(Found::Index);
@@ -121,6 +146,22 @@ impl OpenApi {
         self.index.get_or_init(build).as_ref()
     }
 
+    fn v2(&self) -> Result<&V2, &Unpublishable> {
+        let build = || {
+            let mut documents = Vec::with_capacity(self.entries.len());
+            for entry in &self.entries {
+                documents.push(self.document(entry).map_err(Clone::clone)?.body());
+            }
+            let document = v2::convert(documents.into_iter())?;
+            let binary = v2::encode(&document).map_err(|error| Unpublishable(error.to_string()))?;
+            Ok(V2 {
+                json: StaticDocument::new(JSON, document.to_string()),
+                binary: StaticDocument::new(HeaderValue::from_static(V2_BINARY[0]), binary),
+            })
+        };
+        self.v2.get_or_init(build).as_ref()
+    }
+
     fn document<'e>(&self, entry: &'e Entry) -> Result<&'e StaticDocument, &'e Unpublishable> {
         let build = || {
             let body = document::render(&self.catalog, &self.media_types, &entry.group, &entry.version)?;
@@ -133,6 +174,7 @@ impl OpenApi {
 enum Found<'a> {
     Index,
     Document(&'a Entry),
+    V2,
 }
 
 /// A document under the digest that the client expects, or the way to the one that it has now.
@@ -160,10 +202,13 @@ fn moved(address: &str) -> Response {
     response
 }
 
-/// Whether `Accept` takes JSON; an absent or empty one does.
-fn accepts_json(request: &HeaderMap) -> bool {
+/// JSON, or which of these other media types `Accept` prefers; an absent or empty one takes JSON.
+fn accepted(request: &HeaderMap, others: &[&'static str]) -> Option<&'static str> {
     let accept = all_values(request, header::ACCEPT);
-    negotiate(Some(&accept), &[Offer { media_type: Named::JSON, streams: false, forms: &[] }]).is_some()
+    let names = [media_type::JSON].into_iter().chain(others.iter().copied());
+    let offer = |name| Offer { media_type: Named { name, ..Named::JSON }, streams: false, forms: &[] };
+    let offers: Vec<_> = names.map(offer).collect();
+    negotiate(Some(&accept), &offers).map(|negotiated| negotiated.media_type.name)
 }
 
 /// `Fri, 20 Nov 2026 15:14:44 GMT`; `None` beyond the years that have such a form.

@@ -23,6 +23,11 @@ impl StaticDocument {
         StaticDocument { body, content_type, digest, entity_tag }
     }
 
+    /// The bytes.
+    pub fn body(&self) -> &[u8] {
+        &self.body
+    }
+
     /// SHA-512 of the bytes in upper-case hex: the `ETag` without its quotes.
     pub fn digest(&self) -> &str {
         &self.digest

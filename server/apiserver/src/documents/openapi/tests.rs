@@ -120,7 +120,8 @@ async fn other_paths_are_not_answered() {
     let openapi = openapi(&KUBERNETES);
     for path in [
         "/openapi",
-        "/openapi/v2",
+        "/openapi/v2x",
+        "/openapi/v2/api/v1",
         "/openapi/v3x",
         "/openapi/v3/apis",
         "/openapi/v3/apis/none/v1",
