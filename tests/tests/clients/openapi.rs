@@ -6,7 +6,7 @@ use orch_tests::{TestServer, skip::skipped};
 use serde_json::Value;
 use tokio::process::Command;
 
-use crate::{file, run};
+use crate::{file, installed, program, run};
 
 /// The Python that has the validator: `.ci/run` installs it in an environment of its own.
 fn python() -> Option<String> {
@@ -34,8 +34,33 @@ async fn every_published_document_is_valid() {
         write(&path, &document);
         command.arg(path);
     }
+    let path = server.scratch_dir().join("v2.json");
+    write(&path, &admin.get("/openapi/v2").await.expect(200));
+    command.arg(path);
     let text = run(command).await;
-    assert!(text.ends_with(&format!("{} documents are valid\n", paths.len())), "{text}");
+    assert!(text.ends_with(&format!("{} documents are valid\n", paths.len() + 1)), "{text}");
+}
+
+/// The generator makes a client of one document, and a program does the usual with it.
+#[tokio::test]
+async fn a_generated_client_works() {
+    let test = "a generated client";
+    let Some(generator) = installed(test, "openapi-generator.jar") else { return };
+    let Some(python) = installed(test, "python/bin/python") else { return };
+    let server = TestServer::start().await;
+    let document = server.admin().get("/openapi/v3/apis/coordination.orch.io/v1").await.expect(200);
+    let [path, package] = ["leases.json", "generated"].map(|name| server.scratch_dir().join(name));
+    write(&path, &document);
+    let mut command = program(&server, "java".as_ref());
+    command.arg("-jar").arg(generator).args(["generate", "-g", "python", "--package-name", "leases"]);
+    // Only what is needed to use it.
+    command.arg("--global-property").arg("apis,models,supportingFiles,apiDocs=false,modelDocs=false");
+    command.arg("-i").arg(path).arg("-o").arg(&package);
+    run(command).await;
+    let mut command = program(&server, &python);
+    command.arg(file("python/generated.py")).env("PYTHONPATH", package);
+    let text = run(command).await;
+    assert!(text.ends_with("done\n"), "{text}");
 }
 
 fn write(path: &Path, document: &Value) {
