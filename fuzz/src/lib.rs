@@ -31,6 +31,7 @@ pub type Target = (&'static str, fn(&[u8]));
 pub const TARGETS: &[Target] = &[
     ("accept", accept::run),
     ("apply", apply::run),
+    ("cbor", bodies::cbor),
     ("certificates", certificates::run),
     ("configuration_files", configuration_files::run),
     ("continue_tokens", continue_tokens::run),

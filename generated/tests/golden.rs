@@ -7,7 +7,8 @@ use std::{fs, path::PathBuf};
 
 use orch_api::KUBERNETES;
 use orch_machinery::{
-    json::{Limits, decode::decode},
+    cbor,
+    json::{Limits, decode::decode, encode::encode},
     protobuf, yaml,
 };
 use orch_runtime::{Tree, resource_def::ResourceDef};
@@ -62,6 +63,14 @@ fn samples_survive() {
         let bytes = fs::read(path.with_extension("pb")).unwrap();
         let tree = protobuf::decode(&bytes, resource.type_def, &limits).unwrap();
         assert_eq!(typed(resource, &tree), plain, "{name} as protobuf");
+
+        let bytes = cbor::encode(&plain, resource.type_def);
+        let read = cbor::decode(&bytes, resource.type_def, &limits).unwrap();
+        // Neither CBOR nor JSON has the fields that are only written.
+        let mut text = Vec::new();
+        encode(&plain, resource.type_def, &mut text);
+        let shown = decode(&text, resource.type_def, &limits).unwrap().tree;
+        assert_eq!((read.tree, read.strict), (shown, vec![]), "{name} as CBOR");
     }
 }
 

@@ -9,6 +9,7 @@ mod random;
 
 use orch_api::KUBERNETES;
 use orch_machinery::{
+    cbor,
     json::{
         Limits,
         decode::decode,
@@ -117,6 +118,22 @@ fn protobuf_keeps_everything() {
         prop_assert_eq!(&typed(resource, &read), written);
         let again = protobuf::encode(&read, resource.type_def, api_version, resource.kind).unwrap();
         prop_assert_eq!(again, bytes);
+        Ok(())
+    });
+}
+
+#[test]
+fn cbor_keeps_everything() {
+    for_objects(|resource, _, written| {
+        let bytes = cbor::encode(written, resource.type_def);
+        let read = cbor::decode(&bytes, resource.type_def, &Limits::default());
+        let read = read.map_err(|error| TestCaseError::fail(format!("{error}: {written}")))?;
+        prop_assert!(read.strict.is_empty(), "{:?}", read.strict);
+        let mut text = Vec::new();
+        encode(written, resource.type_def, &mut text);
+        let from_json = decode(&text, resource.type_def, &Limits::default()).unwrap();
+        prop_assert_eq!(&read.tree, &from_json.tree);
+        prop_assert_eq!(cbor::encode(&typed(resource, &read.tree), resource.type_def), bytes);
         Ok(())
     });
 }

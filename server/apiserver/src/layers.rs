@@ -35,7 +35,7 @@ use orch_auth::{
     impersonation::Impersonation,
 };
 use orch_listener::Connection;
-use orch_machinery::media_type::{PatchKind, patch_kind};
+use orch_machinery::media_type::{PatchKind, patch_type};
 use orch_registry::{
     error::{ApiError, Result},
     request::Target,
@@ -442,7 +442,8 @@ fn labels(head: RequestHead<'_>) -> RequestLabels {
             let Target { resource, subresource, namespace, name, .. } = target;
             let labels = RequestLabels::resource(resource.def, *subresource, *verb, namespace, name);
             let is_apply = *verb == Verb::Patch
-                && patch_kind(head.header(header::CONTENT_TYPE)) == Some(PatchKind::Apply);
+                && patch_type(head.header(header::CONTENT_TYPE))
+                    .is_some_and(|patch| patch.kind == PatchKind::Apply);
             if is_apply { labels.as_apply() } else { labels }
         }
         Route::NonResource => RequestLabels::path(&parts.method, parts.uri.path()),

@@ -1,5 +1,6 @@
 //! Turns the registry's answers into HTTP: representations, success codes and headers.
 
+mod cbor_body;
 mod chunks;
 mod list_body;
 mod object_text;
@@ -8,6 +9,7 @@ mod protobuf_body;
 mod representation;
 mod respelled;
 pub mod status;
+mod typed;
 pub mod warning;
 mod watch_body;
 mod watch_frame;
@@ -65,6 +67,7 @@ pub fn respond(
                 Syntax::Json => list_body::chunks(form, list, now),
                 Syntax::Yaml => (yaml_text::list(form, list, now)?, None),
                 Syntax::Protobuf => protobuf_body::list(form, list)?,
+                Syntax::Cbor => (cbor_body::list(form, list)?, None),
             };
             streamed(representation, chunks, length)
         }
@@ -115,22 +118,23 @@ fn object_response(
     stored: &Bytes,
 ) -> Result<Response> {
     let (resource, media_type) = (target.resource, representation.media_type);
-    let text = match &representation.form {
-        form if media_type.syntax() == Syntax::Protobuf => {
-            protobuf_body::document(form, resource, stored)?.into()
+    let form = &representation.form;
+    let json = || -> Result<Bytes> {
+        if *form == Form::Plain {
+            return Ok(stored.clone());
         }
-        Form::Plain => stored.clone(),
-        form => {
-            let mut text = Vec::new();
-            object_text::write(form, resource, stored, true, core.now(), &mut text)?;
-            text.push(b'\n');
-            text.into()
-        }
+        let mut text = Vec::new();
+        object_text::write(form, resource, stored, true, core.now(), &mut text)?;
+        text.push(b'\n');
+        Ok(text.into())
     };
+    let def = representation::type_of(target);
     let text = match media_type.syntax() {
-        Syntax::Yaml => yaml_text::of_json(&text)?,
-        Syntax::Json if representation.pretty => pretty(&text).into(),
-        Syntax::Json | Syntax::Protobuf => text,
+        Syntax::Json if representation.pretty => pretty(&json()?).into(),
+        Syntax::Json => json()?,
+        Syntax::Yaml => yaml_text::of_json(&json()?)?,
+        Syntax::Protobuf => protobuf_body::document(form, resource, def, stored)?.into(),
+        Syntax::Cbor => cbor_body::document(form, resource, def, stored)?.into(),
     };
     let mut response = if representation.gzip && text.len() > chunks::COMPRESS_ABOVE {
         let compressed = Representation { pretty: false, ..representation.clone() };
@@ -187,6 +191,7 @@ pub fn document(media_type: Named, json: Bytes) -> Result<Response> {
     let text = match media_type.syntax() {
         Syntax::Json => json,
         Syntax::Yaml => yaml_text::of_json(&json)?,
+        Syntax::Cbor => cbor_body::of_json(&json)?.into(),
         Syntax::Protobuf => {
             return Err(ApiError::internal("the document has no protobuf form", "offered"));
         }
@@ -207,6 +212,7 @@ pub fn rewrite_status(response: &mut Response, media_types: &MediaTypes, asked: 
         Syntax::Json => Ok(pretty(&json).into()),
         Syntax::Yaml => yaml_text::of_json(&json),
         Syntax::Protobuf => protobuf_body::status(&json).map(Bytes::from),
+        Syntax::Cbor => cbor_body::status(&json).map(Bytes::from),
     };
     // A Status that cannot be rewritten stays in JSON.
     if let Ok(text) = text {

@@ -235,7 +235,8 @@ fn perform<'a>(
             Box::pin(async move { verb::update::update(cx, writing::update(&head, target, sent)?).await })
         }
         Verb::Patch => {
-            Box::pin(async move { verb::patch::patch(cx, writing::patch(&head, target, sent.bytes)?).await })
+            let request = writing::patch(&head, target, &app.media_types, sent.bytes);
+            Box::pin(async move { verb::patch::patch(cx, request?).await })
         }
         Verb::Delete => Box::pin(async move {
             let options = deletion::options(cx.core, head.query, &sent)?;

@@ -4,6 +4,7 @@
 use orch_runtime::{Tree, TreeMap, type_def::TypeDef};
 
 use crate::{
+    cbor,
     json::{
         Exceeded, Limits,
         decode::{self, DecodeError, Decoded},
@@ -31,7 +32,7 @@ pub struct Body {
 /// Why a body cannot be read. The text is meant for the client.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
-    /// A body in JSON or YAML.
+    /// A body in JSON, YAML or CBOR.
     #[error(transparent)]
     Text(#[from] DecodeError),
     /// A body in protobuf.
@@ -86,6 +87,18 @@ pub fn read_yaml(bytes: &[u8], def: &'static TypeDef, limits: &Limits) -> Result
 /// [`BodyError::Protobuf`].
 pub fn read_protobuf(bytes: &[u8], def: &'static TypeDef, limits: &Limits) -> Result<Body, BodyError> {
     Ok(Body { tree: protobuf::decode(bytes, def, limits)?, strict: Vec::new() })
+}
+
+/// The [`Reader`] of CBOR. Unknown fields are listed; names that a map has twice are errors. A document that
+/// is `null` is an object without fields.
+///
+/// # Errors
+/// [`BodyError::Text`].
+pub fn read_cbor(bytes: &[u8], def: &'static TypeDef, limits: &Limits) -> Result<Body, BodyError> {
+    if cbor::is_null(bytes) {
+        return Ok(Body { tree: Tree::Object(TreeMap::new()), strict: Vec::new() });
+    }
+    Ok(Body::of(cbor::decode(bytes, def, limits)?))
 }
 
 #[cfg(test)]

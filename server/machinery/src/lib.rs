@@ -10,6 +10,7 @@
 
 pub mod apply;
 pub mod body;
+pub mod cbor;
 pub mod fieldset;
 pub mod gated;
 pub mod json;

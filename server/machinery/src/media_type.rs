@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 
 use orch_runtime::{
-    type_def::{FeatureGate, TypeDef},
+    type_def::{FeatureGate, GateStage, TypeDef},
     vocabulary::Vocabulary,
 };
 
@@ -25,6 +25,8 @@ pub enum Syntax {
     Yaml,
     /// The envelope and messages of [`protobuf`](crate::protobuf).
     Protobuf,
+    /// RFC 8949, in the profile of [`cbor`](crate::cbor).
+    Cbor,
 }
 
 /// A row of [`TABLE`].
@@ -60,9 +62,9 @@ pub enum Name {
 pub struct Stream {
     /// How the events are separated.
     pub framing: Framing,
-    /// What follows the name in the `Content-Type` of a watch: `;stream=watch`, or nothing.
-    pub parameter: &'static str,
-    /// Whether OpenAPI documents list `<name>;stream=watch` as a media type of its own.
+    /// The `Content-Type` of a watch.
+    pub content_type: StreamType,
+    /// Whether OpenAPI documents list watches as a media type of its own.
     pub is_published: bool,
 }
 
@@ -73,6 +75,19 @@ pub enum Framing {
     Lines,
     /// Each event follows its length: 4 bytes, big-endian.
     Lengths,
+    /// Each event is a document that says where it ends (RFC 8742).
+    Documents,
+}
+
+/// The `Content-Type` of a watch, beside the name of the media type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamType {
+    /// The name.
+    Name,
+    /// The name with [`WATCH`].
+    Parameter,
+    /// A name of its own, under which clients may also ask for watches.
+    Own(&'static str),
 }
 
 /// The media type of JSON. It is also meant where a header names none.
@@ -87,7 +102,7 @@ pub const TABLE: &[MediaType] = &[
         name: Name::Fixed(JSON),
         syntax: Syntax::Json,
         reader: Some(body::read_json),
-        stream: Some(Stream { framing: Framing::Lines, parameter: "", is_published: true }),
+        stream: Some(Stream { framing: Framing::Lines, content_type: StreamType::Name, is_published: true }),
         needs_field_numbers: false,
         has_tables: true,
         feature_gate: None,
@@ -105,12 +120,33 @@ pub const TABLE: &[MediaType] = &[
         name: Name::OfVocabulary(|vocabulary| vocabulary.protobuf_media_type),
         syntax: Syntax::Protobuf,
         reader: Some(body::read_protobuf),
-        stream: Some(Stream { framing: Framing::Lengths, parameter: WATCH, is_published: false }),
+        stream: Some(Stream {
+            framing: Framing::Lengths,
+            content_type: StreamType::Parameter,
+            is_published: false,
+        }),
         needs_field_numbers: true,
         has_tables: false,
         feature_gate: None,
     },
+    MediaType {
+        name: Name::Fixed("application/cbor"),
+        syntax: Syntax::Cbor,
+        reader: Some(body::read_cbor),
+        stream: Some(Stream {
+            framing: Framing::Documents,
+            content_type: StreamType::Own("application/cbor-seq"),
+            is_published: true,
+        }),
+        needs_field_numbers: false,
+        has_tables: false,
+        feature_gate: Some(&CBOR_SERVING),
+    },
 ];
+
+/// Reads and writes objects in CBOR (KEP-4222).
+pub const CBOR_SERVING: FeatureGate =
+    FeatureGate { name: "CBORServingAndStorage", stage: GateStage::Alpha, default: false };
 
 /// The parameter with which a client asks for a watch. Some watches have it in their `Content-Type`.
 pub const WATCH: &str = ";stream=watch";
@@ -128,18 +164,57 @@ pub enum PatchKind {
     Strategic,
 }
 
+/// A row of [`PATCHES`].
+#[derive(Debug)]
+pub struct PatchType {
+    /// What clients call it.
+    pub name: &'static str,
+    /// What is meant.
+    pub kind: PatchKind,
+    /// How it is written. YAML may be JSON too.
+    pub syntax: Syntax,
+    /// The feature without which the row does not exist.
+    pub feature_gate: Option<&'static FeatureGate>,
+}
+
 /// The media types of patches.
-pub const PATCHES: &[(&str, PatchKind)] = &[
-    ("application/apply-patch+yaml", PatchKind::Apply),
-    ("application/json-patch+json", PatchKind::Json),
-    ("application/merge-patch+json", PatchKind::Merge),
-    ("application/strategic-merge-patch+json", PatchKind::Strategic),
+pub const PATCHES: &[PatchType] = &[
+    PatchType {
+        name: "application/apply-patch+yaml",
+        kind: PatchKind::Apply,
+        syntax: Syntax::Yaml,
+        feature_gate: None,
+    },
+    PatchType {
+        name: "application/json-patch+json",
+        kind: PatchKind::Json,
+        syntax: Syntax::Json,
+        feature_gate: None,
+    },
+    PatchType {
+        name: "application/merge-patch+json",
+        kind: PatchKind::Merge,
+        syntax: Syntax::Json,
+        feature_gate: None,
+    },
+    PatchType {
+        name: "application/strategic-merge-patch+json",
+        kind: PatchKind::Strategic,
+        syntax: Syntax::Json,
+        feature_gate: None,
+    },
+    PatchType {
+        name: "application/apply-patch+cbor",
+        kind: PatchKind::Apply,
+        syntax: Syntax::Cbor,
+        feature_gate: Some(&CBOR_SERVING),
+    },
 ];
 
-/// The kind of patch that a `Content-Type` names.
-pub fn patch_kind(content_type: &str) -> Option<PatchKind> {
+/// The patch that a `Content-Type` names, whether its feature is on or not.
+pub fn patch_type(content_type: &str) -> Option<&'static PatchType> {
     let name = without_parameters(content_type);
-    PATCHES.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
+    PATCHES.iter().find(|known| known.name == name)
 }
 
 /// A `Content-Type`, or a clause of `Accept`, without its parameters.
@@ -184,11 +259,35 @@ impl Named {
 
     /// The `Content-Type` of a watch; that of other answers is the name.
     pub fn stream_content_type(self) -> Cow<'static, str> {
-        match self.media_type.stream {
-            Some(Stream { parameter, .. }) if !parameter.is_empty() => {
-                Cow::Owned(format!("{}{parameter}", self.name))
-            }
-            _ => Cow::Borrowed(self.name),
+        match self.media_type.stream.map(|stream| stream.content_type) {
+            Some(StreamType::Parameter) => Cow::Owned(format!("{}{WATCH}", self.name)),
+            Some(StreamType::Own(name)) => Cow::Borrowed(name),
+            Some(StreamType::Name) | None => Cow::Borrowed(self.name),
+        }
+    }
+
+    /// How a watch is listed for clients: as its own media type, or with the parameter that asks for it.
+    pub fn listed_stream(self) -> Cow<'static, str> {
+        match self.media_type.stream.map(|stream| stream.content_type) {
+            Some(StreamType::Own(name)) => Cow::Borrowed(name),
+            _ => Cow::Owned(format!("{}{WATCH}", self.name)),
+        }
+    }
+
+    /// The same under the name that all answers have, where this is the name of watches.
+    #[must_use]
+    pub fn of_any_answer(self) -> Named {
+        match (self.media_type.name, self.own_stream()) {
+            (Name::Fixed(name), Some(_)) => Named { name, ..self },
+            _ => self,
+        }
+    }
+
+    /// The same media type under the name that its watches have of their own.
+    pub fn own_stream(self) -> Option<Named> {
+        match self.media_type.stream?.content_type {
+            StreamType::Own(name) => Some(Named { name, ..self }),
+            _ => None,
         }
     }
 }
@@ -204,7 +303,10 @@ impl Eq for Named {}
 
 /// The media types of a server, under all their names, in the order of [`TABLE`]. Made once, at start.
 #[derive(Debug)]
-pub struct MediaTypes(Vec<Named>);
+pub struct MediaTypes {
+    all: Vec<Named>,
+    patches: Vec<&'static PatchType>,
+}
 
 impl MediaTypes {
     /// The rows whose feature gates are on, under their names in all of these vocabularies.
@@ -225,12 +327,23 @@ impl MediaTypes {
                 }
             }
         }
-        MediaTypes(all)
+        let is_known = |row: &&PatchType| row.feature_gate.is_none_or(&is_on);
+        MediaTypes { all, patches: PATCHES.iter().filter(is_known).collect() }
     }
 
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = Named> {
-        self.0.iter().copied()
+        self.all.iter().copied()
+    }
+
+    /// The media types of patches.
+    pub fn patches(&self) -> impl Iterator<Item = &'static PatchType> {
+        self.patches.iter().copied()
+    }
+
+    /// The patch that a `Content-Type` names.
+    pub fn patch(&self, content_type: &str) -> Option<&'static PatchType> {
+        patch_type(content_type).filter(|named| self.patches().any(|known| known.name == named.name))
     }
 
     /// All of them, protobuf under its name in one vocabulary only: for lists that are shown to clients.
@@ -247,116 +360,4 @@ impl MediaTypes {
 }
 
 #[cfg(test)]
-mod tests {
-    use orch_runtime::{
-        type_def::{FieldDef, GateStage},
-        vocabulary::EXAMPLE,
-    };
-
-    use super::*;
-    use crate::{fixture::BAG, json::Limits};
-
-    const OTHER: Vocabulary = Vocabulary { protobuf_media_type: "application/vnd.other", ..EXAMPLE };
-
-    static NUMBERED: TypeDef = TypeDef {
-        name: "test.v1.Numbered",
-        short_name: "Numbered",
-        fields: &[FieldDef { name: "name", tag: Some(1), ..FieldDef::PLAIN }],
-        atomic: false,
-        size: 0,
-    };
-
-    fn all() -> MediaTypes {
-        MediaTypes::new(&[&EXAMPLE, &OTHER], |_| true)
-    }
-
-    fn names(media_types: impl Iterator<Item = Named>) -> Vec<&'static str> {
-        media_types.map(|named| named.name).collect()
-    }
-
-    #[test]
-    fn protobuf_has_a_name_in_each_vocabulary() {
-        let all = all();
-        let every =
-            ["application/json", "application/yaml", "application/vnd.example", "application/vnd.other"];
-        assert_eq!(names(all.iter()), every);
-        assert_eq!(names(all.in_vocabulary(&EXAMPLE)), every[..3]);
-        assert_eq!(names(all.in_vocabulary(&OTHER)), [every[0], every[1], every[3]]);
-        assert_eq!(names(all.iter()).first(), Some(&Named::JSON.name));
-        assert_eq!([Named::JSON, Named::YAML].map(Named::syntax), [Syntax::Json, Syntax::Yaml]);
-    }
-
-    #[test]
-    fn a_row_behind_a_feature_gate_exists_where_the_gate_is_on() {
-        const GATE: FeatureGate = FeatureGate { name: "Test", stage: GateStage::Alpha, default: false };
-        static GATED: &[MediaType] = &[MediaType {
-            name: Name::Fixed("application/gated"),
-            syntax: Syntax::Json,
-            reader: None,
-            stream: None,
-            needs_field_numbers: false,
-            has_tables: false,
-            feature_gate: Some(&GATE),
-        }];
-        for (is_on, expected) in [(true, &["application/gated"][..]), (false, &[])] {
-            let gated = MediaTypes::of_table(GATED, &[&EXAMPLE], |gate| gate.name == "Test" && is_on);
-            assert_eq!(names(gated.iter()), expected);
-            assert!(gated.reader("application/gated").is_none());
-        }
-    }
-
-    #[test]
-    fn a_content_type_finds_the_reader_of_its_syntax() {
-        let all = all();
-        let read = |content_type: &str| {
-            let read = all.reader(content_type)?(b"{}", &NUMBERED, &Limits::default());
-            Some(read.is_ok())
-        };
-        for (content_type, is_json) in [
-            ("", Some(true)),
-            (";charset=utf-8", Some(true)),
-            ("application/json", Some(true)),
-            ("application/json; charset=utf-8", Some(true)),
-            (" application/yaml ", Some(true)),
-            ("application/vnd.example", Some(false)),
-            ("application/vnd.other", Some(false)),
-            ("application/vnd.unknown", None),
-            ("Application/Json", None),
-            ("text/plain", None),
-        ] {
-            assert_eq!(read(content_type), is_json, "{content_type:?}");
-        }
-    }
-
-    #[test]
-    fn the_content_type_of_a_watch_has_its_parameter() {
-        let content_types: Vec<_> = all()
-            .iter()
-            .filter(|named| named.media_type.stream.is_some())
-            .map(Named::stream_content_type)
-            .collect();
-        assert_eq!(
-            content_types,
-            [
-                "application/json",
-                "application/vnd.example;stream=watch",
-                "application/vnd.other;stream=watch"
-            ]
-        );
-    }
-
-    #[test]
-    fn protobuf_is_for_types_with_field_numbers() {
-        let fits = |def| all().iter().map(|named| named.media_type.fits(def)).collect::<Vec<_>>();
-        assert_eq!(fits(&BAG), [true, true, false, false]);
-        assert_eq!(fits(&NUMBERED), [true; 4]);
-    }
-
-    #[test]
-    fn a_content_type_names_a_kind_of_patch() {
-        assert_eq!(patch_kind("application/apply-patch+yaml"), Some(PatchKind::Apply));
-        assert_eq!(patch_kind("application/merge-patch+json; charset=utf-8"), Some(PatchKind::Merge));
-        assert_eq!(patch_kind("application/json"), None);
-        assert_eq!(patch_kind(""), None);
-    }
-}
+mod tests;

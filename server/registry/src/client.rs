@@ -10,7 +10,11 @@ mod identity;
 use std::{marker::PhantomData, sync::Arc};
 
 use orch_auth::authorizer::ResourceTarget;
-use orch_machinery::{body::read_json, media_type::PatchKind, meta};
+use orch_machinery::{
+    body::read_json,
+    media_type::{PatchKind, Syntax},
+    meta,
+};
 use orch_runtime::{
     Tree,
     object::{Kind, typed_from_tree},
@@ -199,6 +203,7 @@ impl Client {
         let request = PatchRequest {
             target,
             kind: PatchKind::Apply,
+            syntax: Syntax::Json,
             bytes: configuration.to_string().into(),
             force,
             options: self.options(),
@@ -221,6 +226,7 @@ impl Client {
         let request = PatchRequest {
             target: Target::item(resource, namespace, name),
             kind,
+            syntax: Syntax::Json,
             bytes: patch.to_string().into(),
             force: false,
             options: self.options(),

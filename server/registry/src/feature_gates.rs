@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use orch_machinery::media_type::CBOR_SERVING;
 use orch_runtime::{
     resource_def::GroupVersionDef,
     type_def::{FeatureGate, GateStage},
@@ -58,6 +59,7 @@ const OWN: &[FeatureGate] = &[
     RESPONSE_COMPRESSION,
     ANONYMOUS_CONDITIONS,
     CONSISTENT_READS,
+    CBOR_SERVING,
     AUTHORIZE_WITH_SELECTORS,
     PROXY_UID,
     RETRY_GENERATE_NAME,

@@ -4,7 +4,10 @@
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use orch_machinery::{body::Reader, media_type::PatchKind};
+use orch_machinery::{
+    body::Reader,
+    media_type::{PatchKind, Syntax},
+};
 use orch_runtime::resource_def::SubresourceDef;
 
 use crate::{
@@ -141,6 +144,8 @@ pub struct PatchRequest<'r> {
     pub target: Target<'r>,
     /// The kind of patch.
     pub kind: PatchKind,
+    /// How it is written.
+    pub syntax: Syntax,
     /// The patch.
     pub bytes: Bytes,
     /// Whether an apply takes over fields of other managers.

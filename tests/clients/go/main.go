@@ -1,13 +1,15 @@
-// What programs with client-go do: typed writes in protobuf, lists and informers, leases, bindings. The server is found by
-// KUBECONFIG. Any failure ends the program.
+// What programs with client-go do: typed writes in protobuf, lists and informers, leases, bindings. With the argument cbor:
+// writes, lists, watches and applies in CBOR. The server is found by KUBECONFIG. Any failure ends the program.
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
@@ -25,6 +28,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/kube-openapi/pkg/util/proto"
 )
 
 const namespace = "default"
@@ -67,6 +71,11 @@ func main() {
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	check(err)
 	config.QPS = -1
+	if len(os.Args) > 1 && os.Args[1] == "cbor" {
+		inCBOR(ctx, config)
+		fmt.Println("done")
+		return
+	}
 	config.ContentType = "application/vnd.kubernetes.protobuf"
 	config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
 	lists := &counted{}
@@ -82,7 +91,64 @@ func main() {
 	roles(ctx, client)
 	informs(ctx, client, config, lists)
 	leads(ctx, client)
+	documents(client)
 	fmt.Println("done")
+}
+
+// The OpenAPI document of v2, in protobuf: what older programs check objects by.
+func documents(client kubernetes.Interface) {
+	document, err := client.Discovery().OpenAPISchema()
+	check(err)
+	expect(document.Swagger == "2.0", "it is a document of v2")
+	models, err := proto.NewOpenAPIData(document)
+	check(err)
+	for _, name := range models.ListModels() {
+		kind, isKind := models.LookupModel(name).(*proto.Kind)
+		if !isKind || kind.GetExtensions()["x-kubernetes-group-version-kind"] == nil || !strings.HasSuffix(name, "v1.Pod") {
+			continue
+		}
+		spec, ok := kind.Fields["spec"].(*proto.Ref)
+		expect(ok, "a spec is a type of its own")
+		containers := spec.SubSchema().(*proto.Kind).Fields["containers"].(*proto.Array)
+		expect(containers.GetExtensions()["x-kubernetes-patch-merge-key"] == "name", "containers are merged by name")
+		return
+	}
+	expect(false, "the document has pods")
+}
+
+// Objects, lists, watches, applies and failures in CBOR, which the environment has to allow: KUBE_FEATURE_ClientsAllowCBOR.
+func inCBOR(ctx context.Context, config *rest.Config) {
+	config.ContentType = "application/cbor"
+	config.AcceptContentTypes = "application/cbor"
+	client, err := kubernetes.NewForConfig(config)
+	check(err)
+	secrets := client.CoreV1().Secrets(namespace)
+	watch, err := secrets.Watch(ctx, metav1.ListOptions{})
+	check(err)
+	made, err := secrets.Create(ctx, &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "in-cbor", Labels: map[string]string{"in": "cbor"}},
+		Data:       map[string][]byte{"bytes": {0, 1, 255}},
+	}, metav1.CreateOptions{})
+	check(err)
+	expect(bytes.Equal(made.Data["bytes"], []byte{0, 1, 255}), "bytes stay as they are")
+	expect(!made.CreationTimestamp.IsZero() && made.ManagedFields[0].FieldsV1 != nil, "the server's metadata is read")
+	list, err := secrets.List(ctx, metav1.ListOptions{LabelSelector: "in=cbor"})
+	check(err)
+	expect(len(list.Items) == 1 && list.ResourceVersion != "" && list.Items[0].UID == made.UID, "the list has the secret")
+	for event := range watch.ResultChan() {
+		if secret, ok := event.Object.(*corev1.Secret); ok && secret.UID == made.UID {
+			expect(bytes.Equal(secret.Data["bytes"], []byte{0, 1, 255}), "events have the bytes")
+			break
+		}
+	}
+	watch.Stop()
+	applied, err := secrets.Apply(ctx, applycorev1.Secret("in-cbor", namespace).WithData(map[string][]byte{"more": {2}}),
+		metav1.ApplyOptions{FieldManager: "cbor"})
+	check(err)
+	expect(len(applied.Data) == 2 && bytes.Equal(applied.Data["more"], []byte{2}), "an apply adds to the data")
+	_, err = secrets.Get(ctx, "none", metav1.GetOptions{})
+	expect(errors.IsNotFound(err), "failures are read")
+	check(secrets.Delete(ctx, "in-cbor", metav1.DeleteOptions{}))
 }
 
 // An update of an object that was just made up has neither uid nor version.

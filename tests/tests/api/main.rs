@@ -13,6 +13,7 @@ mod backups;
 mod bad_input;
 mod bindings;
 mod bootstrap_tokens;
+mod cbor;
 mod certificates;
 mod controller_rights;
 mod crud;

@@ -7,8 +7,10 @@ use bytes::{Buf, Bytes};
 use flate2::read::GzDecoder;
 use http::Method;
 use orch_api::{
+    authentication::v1::TOKEN_REQUEST_TYPE,
     core::v1::CONFIG_MAP_TYPE,
     meta::v1::{LIST_META_TYPE, STATUS_TYPE},
+    policy::v1::EVICTION_TYPE,
 };
 use orch_machinery::{
     json::Limits,
@@ -256,4 +258,39 @@ async fn failures_and_successes_without_an_object_are_statuses() {
     let deleted = admin.request(Method::DELETE, &item).header("accept", KUBERNETES).send().await;
     assert_eq!((deleted.status, deleted.header("content-type")), (200, KUBERNETES));
     assert_eq!(read(&deleted.body, &STATUS_TYPE)["status"], "Success");
+}
+
+/// Sub-resources with bodies of their own types: a token is an object, an eviction is answered by a Status.
+#[tokio::test]
+async fn bodies_of_sub_resources_have_their_own_types() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let (accounts, pods) = ("/api/v1/namespaces/default/serviceaccounts", "/api/v1/namespaces/default/pods");
+    let robot = json!({"kind": "ServiceAccount", "apiVersion": "v1", "metadata": {"name": "robot"}});
+    admin.post(accounts, &robot).await.expect(201);
+    let ask = json!({"spec": {"audiences": [], "expirationSeconds": 600}});
+    let ask = encode(&ask, &TOKEN_REQUEST_TYPE, "authentication.orch.io/v1", "TokenRequest").unwrap();
+    let post = |path: String, body: Vec<u8>| {
+        admin.request(Method::POST, &path).header("accept", ORCH).body(ORCH, body).send()
+    };
+    let token = post(format!("{accounts}/robot/token"), ask).await;
+    assert_eq!((token.status, token.header("content-type")), (201, ORCH));
+    let token = read(&token.body, &TOKEN_REQUEST_TYPE);
+    assert_eq!(
+        (&token["kind"], &token["apiVersion"]),
+        (&json!("TokenRequest"), &json!("authentication.orch.io/v1"))
+    );
+    assert_eq!(token["spec"]["expirationSeconds"], 600);
+    assert!(token["status"]["token"].as_str().unwrap().matches('.').count() == 2);
+
+    let pod = json!({
+        "kind": "Pod", "apiVersion": "v1", "metadata": {"name": "a"},
+        "spec": {"containers": [{"name": "c", "image": "x:1"}]},
+    });
+    admin.post(pods, &pod).await.expect(201);
+    let eviction = json!({"metadata": {"name": "a", "namespace": "default"}});
+    let eviction = encode(&eviction, &EVICTION_TYPE, "policy/v1", "Eviction").unwrap();
+    let evicted = post(format!("{pods}/a/eviction"), eviction).await;
+    assert_eq!((evicted.status, evicted.header("content-type")), (201, ORCH));
+    assert_eq!(read(&evicted.body, &STATUS_TYPE)["status"], "Success");
 }

@@ -17,6 +17,18 @@ async fn the_go_library_works() {
     }
 }
 
+/// Its feature gate is a variable of the environment.
+#[tokio::test]
+async fn the_go_library_works_in_cbor() {
+    let Some(path) = installed("the Go library in CBOR", "client-go") else { return };
+    let server = TestServer::options().vocabulary("kubernetes");
+    let server = server.flag("--feature-gates=CBORServingAndStorage=true").start().await;
+    let mut command = program(&server, &path);
+    command.env("KUBE_FEATURE_ClientsAllowCBOR", "true").arg("cbor");
+    let text = run(command).await;
+    assert!(text.ends_with("done\n"), "{text}");
+}
+
 #[tokio::test]
 async fn the_python_library_works() {
     let Some(path) = installed("the Python library", "python/bin/python") else { return };

@@ -13,7 +13,7 @@ use orch_auth::{
 use orch_kinds::{NodePorts, ServiceNetwork, Settings};
 use orch_machinery::{
     body::{Reader, read_json},
-    media_type::PatchKind,
+    media_type::{PatchKind, Syntax},
 };
 use orch_registry::{
     admission::{AdmissionChain, AdmissionConfig},
@@ -122,7 +122,8 @@ impl Server {
     /// PATCH, without storing anything.
     pub fn patch(&self, resource: &Arc<ServedResource>, kind: PatchKind, bytes: &Bytes) -> Result<Answer> {
         let (target, bytes) = (item(resource), bytes.clone());
-        let request = PatchRequest { target, kind, bytes, force: false, options: dry_run() };
+        let (syntax, force) = (Syntax::Json, false);
+        let request = PatchRequest { target, kind, syntax, bytes, force, options: dry_run() };
         self.runtime.block_on(verb::patch::patch(&self.request(), request))
     }
 

@@ -4,7 +4,8 @@ use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use orch_machinery::{
-    body::{Reader, read_json, read_protobuf, read_yaml},
+    body::{Reader, read_cbor, read_json, read_protobuf, read_yaml},
+    cbor,
     media_type::PatchKind,
     protobuf, yaml,
 };
@@ -64,7 +65,8 @@ fn text(tree: &Tree) -> Bytes {
 }
 
 /// The formats of bodies: their names, and their readers.
-const FORMATS: [(&str, Reader); 3] = [("JSON", read_json), ("YAML", read_yaml), ("protobuf", read_protobuf)];
+const FORMATS: [(&str, Reader); 4] =
+    [("JSON", read_json), ("YAML", read_yaml), ("protobuf", read_protobuf), ("CBOR", read_cbor)];
 
 /// An object in a format; none for kinds that do not have it.
 fn written(resource: &ServedResource, object: &Tree, format: &str) -> Option<Bytes> {
@@ -72,6 +74,7 @@ fn written(resource: &ServedResource, object: &Tree, format: &str) -> Option<Byt
     match format {
         "JSON" => Some(text(object)),
         "YAML" => Some(yaml::encode(object).into()),
+        "CBOR" => Some(cbor::encode(object, def.type_def).into()),
         _ => Some(protobuf::encode(object, def.type_def, &resource.api_version, def.kind).ok()?.into()),
     }
 }

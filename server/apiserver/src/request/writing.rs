@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::header;
-use orch_machinery::media_type::{PatchKind, patch_kind};
+use orch_machinery::media_type::{MediaTypes, PatchKind, PatchType};
 use orch_registry::{
     error::{ApiError, Result},
     options::{FieldValidation, WriteOptions, check_dry_run, refuse},
@@ -43,8 +43,14 @@ pub fn update<'r>(head: &RequestHead<'_>, target: Target<'r>, body: Body) -> Res
 ///
 /// # Errors
 /// 415 for an unknown kind of patch, and those of [`create`].
-pub fn patch<'r>(head: &RequestHead<'_>, target: Target<'r>, bytes: Bytes) -> Result<PatchRequest<'r>> {
-    let kind = patch_kind(head.header(header::CONTENT_TYPE)).ok_or(ApiError::UnsupportedPatchType)?;
+pub fn patch<'r>(
+    head: &RequestHead<'_>,
+    target: Target<'r>,
+    media_types: &MediaTypes,
+    bytes: Bytes,
+) -> Result<PatchRequest<'r>> {
+    let patch_type = media_types.patch(head.header(header::CONTENT_TYPE));
+    let &PatchType { kind, syntax, .. } = patch_type.ok_or(ApiError::UnsupportedPatchType)?;
     let vocabulary = target.resource.vocabulary;
     let mut violations = Validation::new(vocabulary);
     if kind == PatchKind::Apply {
@@ -57,7 +63,7 @@ pub fn patch<'r>(head: &RequestHead<'_>, target: Target<'r>, bytes: Bytes) -> Re
         violations.push(FieldError::forbidden(&path, "may not be specified for non-apply patch"));
     }
     let options = options(head, vocabulary, "PatchOptions", violations)?;
-    Ok(PatchRequest { target, kind, bytes, force: head.query.flag("force"), options })
+    Ok(PatchRequest { target, kind, syntax, bytes, force: head.query.flag("force"), options })
 }
 
 /// The options of a write; `kind` is that of the options object in errors.

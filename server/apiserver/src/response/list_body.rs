@@ -170,7 +170,7 @@ fn write_head(kind: &str, api_version: &str, list: &List, out: &mut Vec<u8>) {
 }
 
 /// The metadata of a list; `revision` is the text of its version.
-fn meta<'a>(list: &'a List, revision: &'a str) -> ListMeta<'a> {
+pub fn meta<'a>(list: &'a List, revision: &'a str) -> ListMeta<'a> {
     ListMeta {
         resource_version: revision,
         continue_token: &list.continue_token,

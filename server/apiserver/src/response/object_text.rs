@@ -72,7 +72,7 @@ pub fn read(resource: &ServedResource, stored: &[u8]) -> Result<Tree> {
 }
 
 /// The tree without the annotations that only the whole object shows.
-fn partial(resource: &ServedResource, mut tree: Tree) -> Tree {
+pub fn partial(resource: &ServedResource, mut tree: Tree) -> Tree {
     let hidden = resource.behaviour.annotations_of_the_whole();
     if let Some(metadata) = tree.get_mut("metadata").and_then(Tree::as_object_mut)
         && let Some(annotations) = metadata.get_mut("annotations").and_then(Tree::as_object_mut)

@@ -4,52 +4,39 @@
 use std::mem::take;
 
 use bytes::Bytes;
-use orch_machinery::protobuf::{self, ListFrame, ProtobufError};
-use orch_meta::meta::v1::{LIST_META_TYPE, OBJECT_META_TYPE, STATUS_TYPE};
+use orch_machinery::{
+    meta,
+    protobuf::{self, ListFrame, ProtobufError},
+};
+use orch_meta::meta::v1::{LIST_META_TYPE, STATUS_TYPE};
 use orch_registry::{
     answer::List,
     catalog::ServedResource,
     error::{ApiError, Result},
-    stored,
 };
-use orch_runtime::{
-    Tree,
-    type_def::{FieldDef, Shape, TypeDef},
-};
+use orch_runtime::{Tree, type_def::TypeDef};
 use orch_storage::Object;
 use serde_json::json;
 
 use super::{
     chunks::{CHUNK, Chunks, CutOff},
-    object_text::read,
-    representation::{Form, METADATA, METADATA_LIST},
+    representation::{Form, METADATA_LIST},
+    typed::{self, Typed},
 };
 
-/// An object's metadata alone.
-static METADATA_TYPE: TypeDef = TypeDef {
-    name: "meta.v1.PartialObjectMetadata",
-    short_name: METADATA,
-    fields: &[FieldDef {
-        name: "metadata",
-        tag: Some(1),
-        shape: Shape::Object(&OBJECT_META_TYPE),
-        ..FieldDef::PLAIN
-    }],
-    atomic: false,
-    size: 0,
-};
-
-/// A stored object as a document.
+/// An object of type `def` as a document.
 ///
 /// # Errors
 /// 500 where the stored form cannot be read.
-pub fn document(form: &Form, resource: &ServedResource, stored: &[u8]) -> Result<Vec<u8>> {
-    let tree = read(resource, stored)?;
-    let (def, api_version, kind) = match form {
-        Form::Metadata(api_version) => (&METADATA_TYPE, api_version, METADATA),
-        Form::Plain | Form::Table(..) => (resource.def.type_def, &resource.api_version, resource.def.kind),
-    };
-    protobuf::encode(&tree, def, api_version, kind).map_err(|error| unwritable(&error))
+pub fn document(
+    form: &Form,
+    resource: &ServedResource,
+    def: &'static TypeDef,
+    stored: &[u8],
+) -> Result<Vec<u8>> {
+    let Typed { tree, def } = typed::read(form, resource, def, stored)?;
+    let written = protobuf::encode(&tree, def, meta::api_version(&tree), meta::kind(&tree));
+    written.map_err(|error| unwritable(&error))
 }
 
 /// A Status as a document; `json` is its text.
@@ -187,11 +174,7 @@ fn list_frame(form: &Form, resource: &ServedResource, meta: &Tree, items: usize)
 /// # Errors
 /// 500 where the object is damaged or cannot be read.
 fn message(form: &Form, list: &List, object: &Object) -> Result<Vec<u8>> {
-    let def = if matches!(form, Form::Metadata(_)) { &METADATA_TYPE } else { list.resource.def.type_def };
-    let unreadable =
-        |error: &dyn std::fmt::Debug| stored::unreadable(&list.resource, object, &format_args!("{error:?}"));
-    let stored = stored::bytes_of(&list.resource, object)?;
-    let tree = read(&list.resource, stored).map_err(|error| unreadable(&error))?;
+    let Typed { tree, def } = typed::of_list(form, list, object)?;
     protobuf::encode_message(&tree, def).map_err(|error| unwritable(&error))
 }
 

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use http::{HeaderMap, HeaderName, header};
 use orch_machinery::{
-    media_type::{JSON, MediaTypes, Named, Syntax, WATCH, without_parameters},
+    media_type::{JSON, MediaTypes, Named, Syntax, without_parameters},
     negotiate::{self, Negotiated, Offer},
     table::IncludeObject,
 };
@@ -15,7 +15,7 @@ use orch_registry::{
     error::{ApiError, Result},
     request::Target,
 };
-use orch_runtime::resource_def::Verb;
+use orch_runtime::{resource_def::Verb, type_def::TypeDef};
 
 use crate::request::{RequestHead, query::Query};
 
@@ -93,16 +93,18 @@ impl Representation {
         let is_known = |named: &Named| {
             let row = named.media_type;
             // Only JSON text is put into another spelling.
-            (!is_respelled || row.syntax == Syntax::Json)
-                && row.fits(target.resource.def.type_def)
-                && (is_own_kind || !row.needs_field_numbers)
+            (!is_respelled || row.syntax == Syntax::Json) && row.fits(type_of(target))
         };
         let is_made = |named: &Named| is_known(named) && (!is_watch || named.media_type.stream.is_some());
         let offer = |media_type: Named| {
             let forms = if has_rows && media_type.media_type.has_tables { &forms[..] } else { &forms[1..] };
             Offer { media_type, streams: is_watch, forms }
         };
-        let offers: Vec<_> = media_types.iter().filter(is_made).map(offer).collect();
+        let mut offers: Vec<_> = media_types.iter().filter(is_made).map(offer).collect();
+        if is_watch {
+            let own = media_types.iter().filter(is_made).filter_map(Named::own_stream);
+            offers.extend(own.map(offer));
+        }
         let negotiated = negotiate::negotiate(Some(&accept), &offers);
         let negotiated = negotiated.ok_or_else(|| {
             let other = if verb == Verb::List { METADATA } else { METADATA_LIST };
@@ -117,7 +119,7 @@ impl Representation {
         })?;
         Ok(Representation {
             form: asked(&negotiated, head.query)?,
-            media_type: negotiated.media_type,
+            media_type: negotiated.media_type.of_any_answer(),
             pretty: pretty(negotiated.pretty),
             gzip,
         })
@@ -141,6 +143,12 @@ pub fn negotiate_status(media_types: &MediaTypes, headers: &HeaderMap, query: &Q
     (media_type, wants_pretty(headers, query, pretty))
 }
 
+/// The type of the objects that are written for a target: that of the kind, or of a sub-resource's own body.
+pub fn type_of(target: &Target<'_>) -> &'static TypeDef {
+    let body = target.subresource.and_then(|subresource| subresource.body);
+    body.map_or(target.resource.def.type_def, |body| body.type_def)
+}
+
 /// The usual values of `Accept`, for which no negotiation is needed.
 fn is_for_any_program(accept: &str) -> bool {
     accept.is_empty() || accept == JSON || accept == "*/*"
@@ -161,7 +169,7 @@ fn not_acceptable(accept: &str, known: &[Named], verb: Verb, target: &Target<'_>
     let plain = || own().map(|named| named.name.to_owned());
     let streams = || {
         let streams = own().filter(|named| named.media_type.stream.is_some());
-        streams.map(|named| format!("{}{WATCH}", named.name))
+        streams.map(|named| named.listed_stream().into_owned())
     };
     let is_known = |clause| known.iter().any(|named| without_parameters(clause) == named.name);
     if !accept.split(',').any(is_known) {

@@ -1,5 +1,5 @@
-//! What is sent for one event of a watch: `{"type":...,"object":...}` and a newline, or a message with its
-//! length.
+//! What is sent for one event of a watch: `{"type":...,"object":...}` and a newline, a message with its
+//! length, or a document in CBOR.
 //!
 //! The frame of a change is made once for each form and kept with the event; all watches send the same bytes.
 //! So its cost does not depend on the number of watches. The store counts the bytes of frames as memory of
@@ -25,7 +25,7 @@ use orch_storage::{Event, Revision};
 use serde_json::json;
 
 use super::{
-    object_text, protobuf_body,
+    cbor_body, object_text, protobuf_body,
     representation::{Form, METADATA_LIST, Representation},
     status,
 };
@@ -104,8 +104,16 @@ impl Framer {
             tracing::error!(public, detail, "a watch fails");
         }
         let json = status::json(&status::status_of(error));
-        let document = if self.has_lengths() { protobuf_body::status(&json).ok() } else { None };
-        document.map_or_else(|| framed("ERROR", &json), |document| protobuf_body::frame("ERROR", &document))
+        let frame = match self.framing() {
+            Framing::Lines => None,
+            Framing::Lengths => {
+                protobuf_body::status(&json).ok().map(|status| protobuf_body::frame("ERROR", &status))
+            }
+            Framing::Documents => {
+                cbor_body::status(&json).ok().map(|status| cbor_body::frame("ERROR", &status))
+            }
+        };
+        frame.unwrap_or_else(|| framed("ERROR", &json))
     }
 
     fn change(&mut self, change: ChangeType, event: &Arc<Event>, now: &dyn Fn() -> Time) -> Result<Bytes> {
@@ -143,20 +151,28 @@ impl Framer {
         Ok(frame)
     }
 
-    /// Whether frames begin with their length. Otherwise each is a line.
-    fn has_lengths(&self) -> bool {
-        self.media_type.media_type.stream.is_some_and(|stream| stream.framing == Framing::Lengths)
+    /// How frames are separated. Only media types that have watches are negotiated for one.
+    fn framing(&self) -> Framing {
+        self.media_type.media_type.stream.map_or(Framing::Lines, |stream| stream.framing)
     }
 
     fn object(&mut self, word: &str, stored: &[u8], now: Time) -> Result<Bytes> {
-        if self.has_lengths() {
-            let document = protobuf_body::document(&self.form, &self.resource, stored)?;
-            return Ok(protobuf_body::frame(word, &document));
+        let (form, resource, def) = (&self.form, &self.resource, self.resource.def.type_def);
+        match self.framing() {
+            Framing::Lines => {}
+            Framing::Lengths => {
+                let document = protobuf_body::document(form, resource, def, stored)?;
+                return Ok(protobuf_body::frame(word, &document));
+            }
+            Framing::Documents => {
+                let document = cbor_body::document(form, resource, def, stored)?;
+                return Ok(cbor_body::frame(word, &document));
+            }
         }
         let mut text = Vec::with_capacity(stored.len() + 64);
         begin(word, &mut text);
         let with_columns = !std::mem::replace(&mut self.columns_sent, true);
-        object_text::write(&self.form, &self.resource, stored, with_columns, now, &mut text)?;
+        object_text::write(form, resource, stored, with_columns, now, &mut text)?;
         text.extend_from_slice(END);
         Ok(text.into())
     }
@@ -188,8 +204,10 @@ impl Framer {
     /// A list of the kind without objects, in the media type of the watch: clients make a whole list of it
     /// and the initial events.
     fn empty_list(&self) -> Result<Vec<u8>> {
-        if self.has_lengths() {
-            return protobuf_body::empty_list(&self.form, &self.resource);
+        match self.framing() {
+            Framing::Lines => {}
+            Framing::Lengths => return protobuf_body::empty_list(&self.form, &self.resource),
+            Framing::Documents => return Ok(cbor_body::empty_list(&self.form, &self.resource)),
         }
         let (kind, api_version) = match &self.form {
             Form::Metadata(api_version) => (METADATA_LIST, api_version),

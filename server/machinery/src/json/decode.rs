@@ -114,6 +114,18 @@ pub fn decode_tree(tree: Tree, def: &'static TypeDef, limits: &Limits) -> Result
     walk(tree, Target::Root(def), *limits, &mut Budget::of(*limits))
 }
 
+/// What sources of other formats are told of a field of bytes: its text is base64.
+pub(crate) const BASE64_TEXT: &str = "base64";
+
+/// Reads a document of another format: an object of type `def`, or anything where there is none.
+pub(crate) fn decode_from<'de, D: Deserializer<'de>>(
+    source: D,
+    def: Option<&'static TypeDef>,
+    limits: &Limits,
+) -> Result<Decoded, DecodeError> {
+    walk(source, def.map_or(Target::Any, Target::Root), *limits, &mut Budget::of(*limits))
+}
+
 fn read(bytes: &[u8], target: Target, limits: Limits) -> Result<Decoded, DecodeError> {
     read_within(bytes, target, limits, &mut Budget::of(limits))
 }

@@ -15,9 +15,9 @@ use crate::{
 /// # Errors
 /// 400 and 422 for patches that cannot be read or applied, and those of an update.
 pub async fn patch(cx: &RequestContext<'_>, request: PatchRequest<'_>) -> Result<Answer> {
-    let PatchRequest { target, kind, bytes, force, options } = request;
+    let PatchRequest { target, kind, syntax, bytes, force, options } = request;
     let mut proposal = match kind {
-        PatchKind::Apply => Proposal::Configuration(Configuration::read(cx, &target, &bytes, force)?),
+        PatchKind::Apply => Proposal::Configuration(Configuration::read(cx, &target, syntax, &bytes, force)?),
         PatchKind::Merge | PatchKind::Strategic | PatchKind::Json => {
             // A missing object is reported before errors in the patch.
             if cx.core.objects().is_absent(target.resource, &target.namespace, &target.name) {

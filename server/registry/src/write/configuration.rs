@@ -2,8 +2,10 @@
 
 use orch_machinery::{
     apply::{self, Application, ApplyError},
+    cbor,
     json::{Limits, decode::decode_tree},
     managed_fields,
+    media_type::Syntax,
     meta::{Meta, field},
     yaml,
 };
@@ -36,14 +38,18 @@ pub struct Configuration {
 }
 
 impl Configuration {
-    /// Reads a configuration, YAML or JSON, for the kind of the endpoint.
+    /// Reads a configuration, in CBOR, YAML or JSON, for the kind of the endpoint.
     ///
     /// # Errors
-    /// 400 for text that is not YAML, for another kind, and for managed fields.
-    pub fn read(cx: &RequestContext<'_>, target: &Target<'_>, text: &[u8], force: bool) -> Result<Self> {
-        let mut document = yaml::decode(text, &Limits::default()).map_err(|error| {
-            unreadable(&error, |why| ApiError::BadRequest(format!("error decoding YAML: {why}")))
-        })?;
+    /// 400 for bytes that are not of the syntax, for another kind, and for managed fields.
+    pub fn read(
+        cx: &RequestContext<'_>,
+        target: &Target<'_>,
+        syntax: Syntax,
+        bytes: &[u8],
+        force: bool,
+    ) -> Result<Self> {
+        let mut document = document(syntax, bytes)?;
         if let Some(spelling) = cx.spelling() {
             spelling.read(&mut document.tree);
         }
@@ -136,6 +142,20 @@ impl Configuration {
             kind_text(&self.tree)
         ))
     }
+}
+
+/// The content of a configuration, and its duplicate names. CBOR with such names is refused.
+fn document(syntax: Syntax, bytes: &[u8]) -> Result<yaml::Document> {
+    let (name, read) = match syntax {
+        Syntax::Cbor => {
+            let tree = cbor::decode_any(bytes, &Limits::default());
+            ("CBOR", tree.map(|tree| yaml::Document { tree, duplicates: Vec::new() }))
+        }
+        Syntax::Json | Syntax::Yaml | Syntax::Protobuf => ("YAML", yaml::decode(bytes, &Limits::default())),
+    };
+    read.map_err(|error| {
+        unreadable(&error, |why| ApiError::BadRequest(format!("error decoding {name}: {why}")))
+    })
 }
 
 fn text_of<'t>(tree: &'t Tree, name: &str) -> &'t str {

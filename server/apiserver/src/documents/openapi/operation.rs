@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use orch_machinery::media_type::{MediaTypes, Named, PATCHES, WATCH};
+use orch_machinery::media_type::{MediaTypes, Named, Stream};
 use orch_registry::catalog::ServedResource;
 use orch_runtime::{
     resource_def::{SubresourceDef, Verb},
@@ -188,7 +188,7 @@ fn schema(subject: Subject<'_>, content: Content) -> Option<String> {
 fn request_body(subject: Subject<'_>, content: Content) -> Option<RequestBody> {
     let schema = schema(subject, content)?;
     let names: Vec<&str> = if let Content::Patch = content {
-        PATCHES.iter().map(|(name, _)| *name).collect()
+        subject.media_types.patches().map(|patch| patch.name).collect()
     } else {
         let read = media_types(subject).filter(|named| named.media_type.reader.is_some());
         read.map(|named| named.name).collect()
@@ -207,20 +207,23 @@ fn answer(subject: Subject<'_>, code: &str, content: Content) -> Answer {
     let names = media_types(subject).map(|named| named.name.to_owned());
     let mut content_types = media(subject, names, &schema);
     if matches!(content, Content::List | Content::Events) {
-        let is_streamed = |named: &Named| named.media_type.stream.is_some_and(|stream| stream.is_published);
+        let is_streamed =
+            |named: &Named| matches!(named.media_type.stream, Some(Stream { is_published: true, .. }));
         let streams = media_types(subject).filter(is_streamed);
-        content_types.extend(media(subject, streams.map(|named| format!("{}{WATCH}", named.name)), &schema));
+        content_types.extend(media(
+            subject,
+            streams.map(|named| named.listed_stream().into_owned()),
+            &schema,
+        ));
     }
     Answer { description, content: content_types }
 }
 
 /// The media types that the operation's objects can be written in.
 fn media_types(subject: Subject<'_>) -> impl Iterator<Item = Named> {
-    let is_own_kind = subject.subresource.is_none_or(|subresource| subresource.body.is_none());
-    let fits = move |named: &Named| {
-        let row = named.media_type;
-        row.fits(subject.resource.def.type_def) && (is_own_kind || !row.needs_field_numbers)
-    };
+    let body = subject.subresource.and_then(|subresource| subresource.body);
+    let def = body.map_or(subject.resource.def.type_def, |body| body.type_def);
+    let fits = move |named: &Named| named.media_type.fits(def);
     subject.media_types.in_vocabulary(subject.vocabulary).filter(fits)
 }
 

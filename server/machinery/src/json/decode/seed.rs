@@ -9,7 +9,7 @@ use orch_runtime::{
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Number;
 
-use super::{DecodeError, MAX_STRICT_BYTES, MAX_STRICT_ERRORS, StrictError, location::Location};
+use super::{BASE64_TEXT, DecodeError, MAX_STRICT_BYTES, MAX_STRICT_ERRORS, StrictError, location::Location};
 use crate::json::{
     Limits,
     budget::{Budget, Exceeded},
@@ -128,7 +128,12 @@ impl<'de> DeserializeSeed<'de> for TreeSeed<'_, '_> {
     fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Tree, D::Error> {
         let counted = self.cx.budget.value();
         self.cx.spend(counted)?;
-        source.deserialize_any(self)
+        match self.target {
+            Target::Shape(Shape::Scalar(Scalar::Bytes)) => {
+                source.deserialize_newtype_struct(BASE64_TEXT, self)
+            }
+            _ => source.deserialize_any(self),
+        }
     }
 }
 
@@ -187,6 +192,10 @@ impl<'de> Visitor<'de> for TreeSeed<'_, '_> {
     }
 
     fn visit_some<D: Deserializer<'de>>(self, source: D) -> Result<Tree, D::Error> {
+        source.deserialize_any(self)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, source: D) -> Result<Tree, D::Error> {
         source.deserialize_any(self)
     }
 
