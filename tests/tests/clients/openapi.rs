@@ -44,9 +44,9 @@ async fn every_published_document_is_valid() {
 /// The generator makes a client of one document, and a program does the usual with it.
 #[tokio::test]
 async fn a_generated_client_works() {
-    let test = "a generated client";
-    let Some(generator) = installed(test, "openapi-generator.jar") else { return };
-    let Some(python) = installed(test, "python/bin/python") else { return };
+    let what = "a generated client";
+    let Some(generator) = installed(what, "openapi-generator.jar") else { return };
+    let Some(python) = installed(what, "python/bin/python") else { return };
     let server = TestServer::start().await;
     let document = server.admin().get("/openapi/v3/apis/coordination.orch.io/v1").await.expect(200);
     let [path, package] = ["leases.json", "generated"].map(|name| server.scratch_dir().join(name));
