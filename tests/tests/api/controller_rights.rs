@@ -1,5 +1,5 @@
-//! Controllers act as accounts with roles: what they may not do they do not do, and that is seen in the log and
-//! in the metrics.
+//! Controllers act as accounts with roles: what they may not do they do not do, and that is seen in the log
+//! and in the metrics.
 
 use std::time::{Duration, Instant};
 

@@ -65,9 +65,8 @@ async fn a_token_in_a_secret_is_good_until_secret_or_account_goes() {
     let token = decoded(&secret, "token");
     let account = server.admin().get(&format!("{ACCOUNTS}/robot")).await.expect(200);
     let groups = ["system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"];
-    let user = json!({
-        "username": "system:serviceaccount:default:robot", "uid": account["metadata"]["uid"], "groups": groups,
-    });
+    let uid = &account["metadata"]["uid"];
+    let user = json!({"username": "system:serviceaccount:default:robot", "uid": uid, "groups": groups});
     assert_eq!(whoami(&server, &token).await.expect(201)["status"]["userInfo"], user);
     let review = json!({"spec": {"token": token}});
     let status = server.admin().post(TOKEN_REVIEWS, &review).await.expect(201)["status"].clone();

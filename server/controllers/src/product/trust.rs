@@ -1,5 +1,5 @@
-//! The authorities that clients of this server trust, and what follows them: the config map of each namespace,
-//! and secrets with tokens.
+//! The authorities that clients of this server trust, and what follows them: the config map of each
+//! namespace, and secrets with tokens.
 
 use std::{future::pending, sync::Arc};
 
