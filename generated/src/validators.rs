@@ -56,10 +56,10 @@ pub use self::{
     secret::secret,
     service::{service_spec, service_update},
     storage::{
-        attachment_metadata, class_name, csi_driver, csi_node_spec, csi_node_spec_update, inline_volume_spec,
-        persistent_volume, persistent_volume_claim, persistent_volume_claim_spec,
-        persistent_volume_claim_status, persistent_volume_claim_update, persistent_volume_spec,
-        persistent_volume_update, storage_class, volume_attachment_source,
+        attachment_metadata, class_name, csi_driver, csi_driver_token_requests, csi_node_spec,
+        csi_node_spec_update, inline_volume_spec, persistent_volume, persistent_volume_claim,
+        persistent_volume_claim_spec, persistent_volume_claim_status, persistent_volume_claim_update,
+        persistent_volume_spec, persistent_volume_update, storage_class, volume_attachment_source,
     },
     volume_source::{flex_persistent_source, flex_volume},
 };

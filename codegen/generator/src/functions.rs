@@ -74,16 +74,15 @@ mod tests {
 
     #[test]
     fn a_missing_format_is_reported_at_its_line() {
-        let schema = Path::new("tests/golden/schema");
-        let loaded = load(&Inputs { schema: schema.into(), imports: Vec::new() });
         let report = |text: Option<&str>| {
             let source = tempfile::tempdir().unwrap();
             if let Some(text) = text {
                 fs::write(source.path().join("formats.rs"), text).unwrap();
             }
-            let mut diagnostics = Diagnostics::default();
-            missing_formats(&loaded.model, source.path(), &mut diagnostics);
-            diagnostics.render()
+            let schema = Path::new("tests/golden/schema");
+            let mut loaded = load(&Inputs { schema: schema.into(), imports: Vec::new() });
+            missing_formats(&loaded.model, source.path(), &mut loaded.diagnostics);
+            loaded.diagnostics.render()
         };
         assert_eq!(report(Some("pub fn even(value: &str) -> Vec<String> {")), "");
         let missing = report(None);

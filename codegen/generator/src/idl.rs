@@ -5,6 +5,7 @@
 //! whether keywords go together is decided when they are lowered.
 
 mod document;
+mod format;
 pub mod json_schema;
 mod operation;
 mod reading;
@@ -14,6 +15,7 @@ mod schema;
 mod vocabulary;
 
 pub use document::{Components, Document, Info};
+pub use format::Format;
 pub use operation::{
     DefaultFunction, DescribedGate, Discriminator, FeatureGate, FormatFunction, Immutable, Rule,
     UnionExtension,
@@ -24,5 +26,5 @@ pub use resource::{
     SubresourceExtension,
 };
 pub use rules::{ErrorWords, ObjectRule, Question, Severity, Test, Words};
-pub use schema::{Additional, Format, ListType, MapType, PatchStrategy, Schema, TypeName, Types};
+pub use schema::{Additional, ListType, MapType, PatchStrategy, Schema, TypeName, Types};
 pub use vocabulary::VocabularyFile;

@@ -18,7 +18,7 @@ pub use self::{
         persistent_volume_claim_update,
     },
     class::storage_class,
-    driver::csi_driver,
+    driver::{csi_driver, csi_driver_token_requests},
     node::{csi_node_spec, csi_node_spec_update},
     volume::{inline_volume_spec, persistent_volume, persistent_volume_spec, persistent_volume_update},
 };

@@ -37,6 +37,13 @@ tables! {
         rules_are_asked_of_one_namespace
     }
     binding { the_target_is_a_node }
+    conditions {
+        of_profiles
+        of_containers_and_names
+        of_nodes_and_neighbours
+        of_volumes
+        of_services_and_leases
+    }
     config_map { keys_and_sizes what_is_immutable_stays nothing_is_added }
     csidriver { defaults names rules updates }
     csinode { lists_that_are_not_given_are_null rules updates }

@@ -56,8 +56,10 @@ enum What {
     OtherMember,
     /// A hand-written function.
     Function(String),
-    /// A rule in words of its own: the longest part of its message, or its standard head.
+    /// A rule in words of its own: the longest part of its message. Or one in the standard words that is told
+    /// elsewhere: how these begin, and the last field of the place.
     Worded(String),
+    Elsewhere(String, String),
 }
 
 impl fmt::Display for Rule {
@@ -79,7 +81,7 @@ impl fmt::Display for Rule {
             What::Member => f.write_str("union, none"),
             What::OtherMember => f.write_str("union, several"),
             What::Function(name) => write!(f, "fn {name}"),
-            What::Worded(words) => write!(f, "told as `{words}`"),
+            What::Worded(words) | What::Elsewhere(words, _) => write!(f, "told as `{words}`"),
         }
     }
 }
@@ -113,10 +115,15 @@ impl Stated {
         for cause in causes {
             let fields = cause.fields_of_rules();
             let ways: Vec<_> = fields.iter().filter_map(|field| self.places(&cause.of, field)).collect();
-            let is_worded = |rule: &Rule| matches!(rule.what, What::Worded(_));
+            let is_told_elsewhere = |rule: &Rule| match &rule.what {
+                What::Worded(words) => cause.message.contains(words.as_str()),
+                What::Elsewhere(words, name) => {
+                    cause.message.starts_with(words.as_str()) && cause.field.contains(name.as_str())
+                }
+                _ => false,
+            };
             let is_broken = |rule: &Rule| {
-                ways.iter().any(|way| rule.is_broken(way, &cause.message))
-                    || (is_worded(rule) && rule.is_broken(&[], &cause.message))
+                ways.iter().any(|way| rule.is_broken(way, &cause.message)) || is_told_elsewhere(rule)
             };
             let hits: Vec<usize> = (0..self.rules.len()).filter(|at| is_broken(&self.rules[*at])).collect();
             // What a stated rule says is not said by a function.
@@ -264,7 +271,7 @@ impl Rule {
                     || message.contains("must specify at most one of"))
             }
             // The place of its error may be another one.
-            What::Worded(words) => message.contains(words.as_str()),
+            What::Worded(_) | What::Elsewhere(..) => false,
             What::Function(_) => way.iter().any(|step| step.contains(&self.place)),
         }
     }
@@ -359,15 +366,17 @@ fn of_type(model: &Model, ty: &Type, rules: &mut Vec<Rule>) {
 fn of_check(model: &Model, ty: &Type, check: &Check, rules: &mut Vec<Rule>) {
     let mut push = |what: What| {
         let place = place_of(model, ty, &check.field);
-        rules.push(Rule { place, what: in_words(Some(&check.words), what) });
+        let what = in_words(Some(&check.words), &place, what);
+        rules.push(Rule { place, what });
     };
     match &check.demand {
         Demand::Required => push(What::Required),
-        Demand::Forbidden => push(What::Worded("Forbidden".to_owned())),
-        Demand::Equals(_) => push(What::Worded("must be ".to_owned())),
-        Demand::Unique(_) => push(What::Worded("Duplicate value".to_owned())),
-        Demand::RefersTo(_) => push(What::Worded("Not found".to_owned())),
-        Demand::Immutable(_) => push(What::Worded("field is immutable".to_owned())),
+        Demand::Forbidden => push(What::Elsewhere("Forbidden".to_owned(), String::new())),
+        Demand::Equals(_) | Demand::Immutable(_) => {
+            push(What::Elsewhere("Invalid value".to_owned(), String::new()))
+        }
+        Demand::Unique(_) => push(What::Elsewhere("Duplicate value".to_owned(), String::new())),
+        Demand::RefersTo(_) => push(What::Elsewhere("Not found".to_owned(), String::new())),
         Demand::AtLeastOne(_) | Demand::AtMostOne(_) => push(What::Member),
         Demand::Value(..) => {
             for rule in check.demand.rules() {
@@ -390,36 +399,52 @@ fn of_check(model: &Model, ty: &Type, check: &Check, rules: &mut Vec<Rule>) {
 /// Where a path of a type leads, as the causes have it.
 fn place_of(model: &Model, ty: &Type, path: &[Step]) -> String {
     let mut place = ty.qualified_name.clone();
-    let mut here = ty;
+    let mut here = Some(ty);
     for step in path {
         let Step::Field(name) = step else {
             place.push_str("[*]");
             continue;
         };
-        place = format!("{}.{name}", here.qualified_name);
-        let TypeKind::Object(object) = &here.kind else { break };
+        let Some(TypeKind::Object(object)) = here.map(|ty| &ty.kind) else { break };
         let Some(field) = object.fields.iter().find(|field| field.name == *name) else { break };
+        place = format!("{}.{name}", here.map(|ty| ty.qualified_name.as_str()).unwrap_or_default());
         let mut shape = &field.usage.shape;
         while let Shape::List { item, .. } = shape {
             shape = &item.shape;
         }
-        let Shape::Named(id) = shape else { break };
-        here = model.ty(*id);
+        here = if let Shape::Named(id) = shape { Some(model.ty(*id)) } else { None };
     }
     place
 }
 
 /// A rule with words of its own is known by them: by the longest part of its message that is no value.
-fn in_words(words: Option<&Words>, what: What) -> What {
+fn in_words(words: Option<&Words>, place: &str, what: What) -> What {
     let Some(words) = words else { return what };
-    let Some(message) = &words.message else {
-        return if words.place.is_some() { What::Worded(what.head().to_owned()) } else { what };
+    let told_at = words.place.as_ref();
+    let head = match (&words.message, &what) {
+        (Some(message), _) => {
+            let parts = message.split(['{', '}']);
+            let parts = parts.filter(|part| !part.starts_with('.') && !part.starts_with("fault"));
+            match parts.max_by_key(|part| part.len()) {
+                Some(part) if !part.is_empty() => return What::Worded(part.to_owned()),
+                _ => String::new(),
+            }
+        }
+        (None, What::Elsewhere(head, _)) => head.clone(),
+        (None, _) if told_at.is_none() => return what,
+        (None, _) => what.head().to_owned(),
     };
-    let parts = message.split(['{', '}']).filter(|part| !part.starts_with('.'));
-    match parts.max_by_key(|part| part.len()) {
-        Some(part) if !part.is_empty() => What::Worded(part.to_owned()),
-        _ => What::Worded(what.head().to_owned()),
-    }
+    What::Elsewhere(head, last_field(told_at, place))
+}
+
+/// The last field of where a rule is told.
+fn last_field(told_at: Option<&Vec<Step>>, place: &str) -> String {
+    let named = told_at.into_iter().flatten().filter_map(|step| match step {
+        Step::Field(name) => Some(name.clone()),
+        _ => None,
+    });
+    let own = place.split(['.', '[']).filter(|part| !part.ends_with(']')).next_back();
+    named.last().or_else(|| own.map(str::to_owned)).unwrap_or_default()
 }
 
 fn of_field(model: &Model, field: &Field, place: &str, rules: &mut Vec<Rule>) {
@@ -487,7 +512,7 @@ fn of_usage(usage: &Usage, place: &str, rules: &mut Vec<Rule>) {
     let mut push = |is_stated: bool, what: What| {
         if is_stated {
             let words = what.keywords().iter().find_map(|keyword| usage.words.get(*keyword));
-            rules.push(Rule { place: place.to_owned(), what: in_words(words, what) });
+            rules.push(Rule { place: place.to_owned(), what: in_words(words, place, what) });
         }
     };
     push(!enum_values.is_empty(), What::OneOf);

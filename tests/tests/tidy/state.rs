@@ -33,10 +33,9 @@ const EXCEPTED: &[(&str, &str, &str)] = &[
     ("codegen/runtime/src/field_error.rs", "PRINTABLE", PATTERN),
     ("generated/src/validators/pod/env.rs", "CPU_UNITS", "constants that are parsed at their first use"),
     ("generated/src/validators/pod/env.rs", "BYTE_UNITS", "constants that are parsed at their first use"),
-    ("generated/src/validators/volume_source.rs", "IQN", PATTERN),
-    ("generated/src/validators/volume_source.rs", "EUI", PATTERN),
-    ("generated/src/validators/volume_source.rs", "NAA", PATTERN),
-    ("generated/src/validators/pod/security.rs", "SYSCTL_NAME", PATTERN),
+    ("codegen/runtime/src/constraint/storage.rs", "IQN", PATTERN),
+    ("codegen/runtime/src/constraint/storage.rs", "EUI", PATTERN),
+    ("codegen/runtime/src/constraint/storage.rs", "NAA", PATTERN),
     ("generated/src/validators/pod/windows.rs", "NETBIOS_DOMAIN", PATTERN),
     ("generated/src/validators/pod/windows.rs", "DNS_DOMAIN", PATTERN),
     (

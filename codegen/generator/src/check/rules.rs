@@ -164,9 +164,9 @@ fn misfit(
     }
 }
 
-fn fits(model: &Model, test: &Asked, target: Target<'_>) -> bool {
+fn fits(model: &Model, asked: &Asked, target: Target<'_>) -> bool {
     let resolved = model.resolve(target.usage);
-    let constants = match test {
+    let constants = match asked {
         Asked::OneOf(constants) | Asked::NoneOf(constants) => constants,
         Asked::Matches(_) => {
             return matches!(resolved, Resolved::Scalar(Shape::String(_)) | Resolved::Enum(..));

@@ -55,7 +55,7 @@ fn group_module(module: &str, versions: &[&GroupVersion]) -> TokenStream {
     });
     quote! {
         #[doc = #docs]
-        #[allow(clippy::pedantic, clippy::complexity, clippy::style)]
+        #[allow(clippy::pedantic, clippy::complexity, clippy::perf, clippy::style)]
         pub mod #name { #(#versions)* }
     }
 }

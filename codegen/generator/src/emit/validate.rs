@@ -6,6 +6,7 @@
 mod checks;
 mod operand;
 mod scope;
+mod standard;
 mod told;
 mod update;
 mod value;

@@ -6,8 +6,8 @@ use orch_runtime::field_error::Reason;
 use schemars::{JsonSchema, SchemaGenerator, json_schema};
 
 use super::{
+    format::Format,
     reading::{Entries, OneOf, Read, idl_object, idl_word_list, idl_words, mismatch},
-    schema::Format,
 };
 use crate::{
     diagnostic::Diagnostics,

@@ -16,7 +16,6 @@ pub struct Seen<K> {
 
 impl<K: Copy + Eq + Hash> Seen<K> {
     /// The empty set.
-    #[expect(clippy::new_without_default, reason = "only generated code makes one")]
     pub fn new() -> Self {
         Seen { few: [None; FEW], count: 0, many: HashSet::new() }
     }
@@ -44,6 +43,12 @@ impl<K: Copy + Eq + Hash> Seen<K> {
         } else {
             self.many.contains(&value)
         }
+    }
+}
+
+impl<K: Copy + Eq + Hash> Default for Seen<K> {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

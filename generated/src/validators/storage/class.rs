@@ -34,8 +34,9 @@ const ORDER: &[Order] = &[
     Order::of("parameters"),
     Order::of("reclaimPolicy"),
     Order::of("volumeBindingMode"),
-    Order::of("allowedTopologies"),
+    Order::with("allowedTopologies", &[Order::with("matchLabelExpressions", REQUIREMENT)]),
 ];
+const REQUIREMENT: &[Order] = &[Order::of("values"), Order::of("key")];
 
 fn parameters(value: &BTreeMap<String, String>, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.len() > MAX_PARAMETERS {

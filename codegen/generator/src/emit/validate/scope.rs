@@ -3,9 +3,9 @@
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
-use super::{operand::Operand, told::integer};
+use super::operand::Operand;
 use crate::{
-    emit::emitter::Emitter,
+    emit::{emitter::Emitter, literal::number},
     model::{Condition, Constant, Empty, Field, ObjectType, Resolved, Shape, Step, Test, Usage},
 };
 
@@ -377,7 +377,7 @@ fn one_of(emitter: &Emitter<'_>, reached: &Reached<'_>, constants: &[Constant]) 
         .iter()
         .filter_map(|constant| match constant {
             Constant::Boolean(value) => Some(quote!(#value)),
-            Constant::Integer(value) => Some(integer(*value)),
+            Constant::Integer(value) => Some(number(*value)),
             Constant::Text(_) => None,
         })
         .collect();
@@ -408,7 +408,7 @@ fn between(
     };
     let bounds = [least.map(|least| (quote!(>=), least)), most.map(|most| (quote!(<=), most))];
     let bounds = bounds.into_iter().flatten().map(|(relation, limit)| {
-        let limit = integer(limit);
+        let limit = number(limit);
         quote!(#value #relation #limit)
     });
     let holds = bounds.reduce(|all, next| quote!(#all && #next)).unwrap_or(quote!(true));

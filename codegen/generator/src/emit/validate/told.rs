@@ -4,9 +4,9 @@ use orch_runtime::field_error::Reason;
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use super::{operand::Operand, scope::Scope};
+use super::{operand::Operand, scope::Scope, standard};
 use crate::{
-    emit::{emitter::Emitter, literal::number},
+    emit::emitter::Emitter,
     model::{Resolved, Rule, Shape, Shows, Step, StringFormat, Usage, Words},
 };
 
@@ -47,7 +47,7 @@ impl Told<'_, '_> {
         let Operand { reference, receiver, .. } = operand;
         if self.words.message.is_none() {
             let place = &self.place;
-            return super::value::call_at(self.emitter, usage, rule, operand, place);
+            return standard::call_at(self.emitter, usage, rule, operand, place);
         }
         let is_quantity = matches!(self.emitter.model.resolve(usage), Resolved::Scalar(Shape::Quantity));
         let is_text_enum = matches!(self.emitter.model.resolve(usage), Resolved::Enum(..));
@@ -57,7 +57,7 @@ impl Told<'_, '_> {
         } else {
             quote!(#receiver.as_str())
         };
-        let limit = |limit: f64| super::value::limit_literal(self.emitter, usage, limit);
+        let limit = |limit: f64| standard::limit_literal(self.emitter, usage, limit);
         let size = |limit: u64| Literal::u64_unsuffixed(limit);
         let copy = &operand.copy;
         let (is_broken, usual) = match rule {
@@ -122,7 +122,7 @@ impl Told<'_, '_> {
                 (quote!(#receiver.len() > #greatest), Reason::TooMany)
             }
             Rule::UniqueItems | Rule::UniqueKeys(_) => {
-                return super::value::call_at(self.emitter, usage, rule, operand, &self.place);
+                return standard::call_at(self.emitter, usage, rule, operand, &self.place);
             }
         };
         let report = self.report(usual, "", None);
@@ -154,11 +154,11 @@ impl Told<'_, '_> {
 
     /// What the error shows, as an expression of type `&str`.
     fn shown(&self, reason: Reason) -> TokenStream {
-        let shows = matches!(
+        let is_shown = matches!(
             reason,
             Reason::Invalid | Reason::NotSupported | Reason::Duplicate | Reason::NotFound | Reason::TooMany
         );
-        if !shows {
+        if !is_shown {
             return quote!("");
         }
         match &self.words.shows {
@@ -211,16 +211,13 @@ impl Told<'_, '_> {
                 }?;
                 Some((value, after))
             });
-            match hole {
-                Some((value, after)) => {
-                    form.push_str("{}");
-                    values.push(value);
-                    rest = after;
-                }
-                None => {
-                    form.push_str("{{");
-                    rest = after;
-                }
+            if let Some((value, after)) = hole {
+                form.push_str("{}");
+                values.push(value);
+                rest = after;
+            } else {
+                form.push_str("{{");
+                rest = after;
             }
         }
         if values.is_empty() {
@@ -272,9 +269,4 @@ fn plain(emitter: &Emitter<'_>, usage: &Usage, operand: &Operand) -> TokenStream
             quote!(#json(#reference))
         }
     }
-}
-
-/// A whole number in generated code.
-pub(super) fn integer(value: i64) -> TokenStream {
-    number(value)
 }

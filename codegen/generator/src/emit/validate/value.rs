@@ -6,7 +6,6 @@ mod union;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-pub(super) use self::constraints::{call_at, limit_literal};
 use super::{
     checks::{self, Choices},
     operand::{Operand, name_at},

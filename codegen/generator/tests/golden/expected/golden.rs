@@ -1,5 +1,5 @@
 /// The group `checks.example.io`.
-#[allow(clippy::pedantic)]
+#[allow(clippy::pedantic, clippy::complexity, clippy::perf, clippy::style)]
 pub mod checks {
     /// Version `v1`.
     pub mod v1 {
@@ -8,7 +8,7 @@ pub mod checks {
 }
 
 /// The group `defaults.example.io`.
-#[allow(clippy::pedantic)]
+#[allow(clippy::pedantic, clippy::complexity, clippy::perf, clippy::style)]
 pub mod defaults_ {
     /// Version `v1`.
     pub mod v1 {
@@ -17,7 +17,7 @@ pub mod defaults_ {
 }
 
 /// The group `kinds.example.io`.
-#[allow(clippy::pedantic)]
+#[allow(clippy::pedantic, clippy::complexity, clippy::perf, clippy::style)]
 pub mod kinds {
     /// Version `v1`.
     pub mod v1 {
@@ -31,7 +31,7 @@ pub mod kinds {
 }
 
 /// The group `meta`.
-#[allow(clippy::pedantic)]
+#[allow(clippy::pedantic, clippy::complexity, clippy::perf, clippy::style)]
 pub mod meta {
     /// Version `v1`.
     pub mod v1 {
@@ -40,7 +40,7 @@ pub mod meta {
 }
 
 /// The group `presence.example.io`.
-#[allow(clippy::pedantic)]
+#[allow(clippy::pedantic, clippy::complexity, clippy::perf, clippy::style)]
 pub mod presence {
     /// Version `v1`.
     pub mod v1 {
@@ -49,7 +49,7 @@ pub mod presence {
 }
 
 /// The group `rules.example.io`.
-#[allow(clippy::pedantic)]
+#[allow(clippy::pedantic, clippy::complexity, clippy::perf, clippy::style)]
 pub mod rules {
     /// Version `v1`.
     pub mod v1 {
@@ -58,7 +58,7 @@ pub mod rules {
 }
 
 /// The group `shapes.example.io`.
-#[allow(clippy::pedantic)]
+#[allow(clippy::pedantic, clippy::complexity, clippy::perf, clippy::style)]
 pub mod shapes {
     /// Version `v1`.
     pub mod v1 {
@@ -67,7 +67,7 @@ pub mod shapes {
 }
 
 /// The group `updates.example.io`.
-#[allow(clippy::pedantic)]
+#[allow(clippy::pedantic, clippy::complexity, clippy::perf, clippy::style)]
 pub mod updates {
     /// Version `v1`.
     pub mod v1 {

@@ -1,15 +1,14 @@
-//! The rules that OpenAPI's own keywords state, as calls of the runtime.
+//! The rules that OpenAPI's own keywords state, in the standard words or in those of the schema.
 
-use proc_macro2::{Ident, Literal, TokenStream};
-use quote::{format_ident, quote};
+use proc_macro2::TokenStream;
+use quote::quote;
 
 use crate::{
     emit::{
         emitter::Emitter,
-        literal::number,
-        validate::{operand::Operand, scope::Scope, told::Told},
+        validate::{operand::Operand, scope::Scope, standard::call_at, told::Told},
     },
-    model::{ObjectType, Resolved, Rule, Shape, Usage, Words},
+    model::{ObjectType, Rule, Usage, Words},
 };
 
 /// The rules about the value at a place.
@@ -36,105 +35,4 @@ fn told(
     let place = scope.place_from_value(words.place.as_deref().unwrap_or_default());
     let value = Some((usage, operand.clone()));
     Told { emitter, scope: &scope, words, place, value, shows: None }.value_rule(rule, usage, operand)
-}
-
-/// The standard rule, in the standard words, with the place of the error as an expression of type `&Path`.
-pub(in crate::emit::validate) fn call_at(
-    emitter: &Emitter<'_>,
-    usage: &Usage,
-    rule: Rule<'_>,
-    operand: &Operand,
-    place: &TokenStream,
-) -> TokenStream {
-    let module = emitter.runtime("rule");
-    let Operand { reference, copy, .. } = operand;
-    let number = |function: &str, limit: f64| {
-        let (function, limit) = (format_ident!("{function}"), limit_literal(emitter, usage, limit));
-        quote!(#module::#function(#copy, #limit, #place, cx);)
-    };
-    let size = |function: &str, limit: u64| {
-        let (function, limit) = (format_ident!("{function}"), Literal::u64_unsuffixed(limit));
-        quote!(#module::#function(#reference, #limit, #place, cx);)
-    };
-    let is_quantity = matches!(emitter.model.resolve(usage), Resolved::Scalar(Shape::Quantity));
-    match rule {
-        Rule::Minimum(_) if is_quantity => quote!(#module::not_negative(#reference, #place, cx);),
-        Rule::ExclusiveMinimum(_) if is_quantity => quote!(#module::positive(#reference, #place, cx);),
-        Rule::Between(least, greatest) => {
-            let [least, greatest] = [least, greatest].map(|limit| limit_literal(emitter, usage, limit));
-            quote!(#module::between(#copy, #least, #greatest, #place, cx);)
-        }
-        Rule::Minimum(limit) => number("minimum", limit),
-        Rule::ExclusiveMinimum(limit) => number("exclusive_minimum", limit),
-        Rule::Maximum(limit) => number("maximum", limit),
-        Rule::ExclusiveMaximum(limit) => number("exclusive_maximum", limit),
-        Rule::MultipleOf(step) => number("multiple_of", step),
-        Rule::OneOf(values) => quote!(#module::one_of(#reference, &[#(#values),*], #place, cx);),
-        Rule::Format(format) => {
-            let constraint = emitter.runtime("constraint");
-            let function = format_ident!("{}", format.constraint().0);
-            quote!(#module::format(#reference, #constraint::#function, #place, cx);)
-        }
-        Rule::OwnFormat(name) => {
-            let name = format_ident!("{name}");
-            quote!(#module::format(#reference, crate::formats::#name, #place, cx);)
-        }
-        Rule::Pattern(pattern) => {
-            let lazy = emitter.import("std::sync", "LazyLock");
-            quote! {
-                {
-                    static PATTERN: #lazy<#module::Pattern> = #lazy::new(|| #module::Pattern::new(#pattern));
-                    #module::pattern(#reference, &PATTERN, #place, cx);
-                }
-            }
-        }
-        Rule::MinLength(limit) => size("min_length", limit),
-        Rule::MaxLength(limit) => size("max_length", limit),
-        Rule::MinItems(limit) => size("min_items", limit),
-        Rule::MaxItems(limit) => size("max_items", limit),
-        Rule::MinProperties(limit) => size("min_properties", limit),
-        Rule::MaxProperties(limit) => size("max_properties", limit),
-        Rule::UniqueItems => quote!(#module::unique_scalars(#reference, #place, cx);),
-        Rule::UniqueKeys(keys) => unique_keys(emitter, usage, keys, reference, place),
-    }
-}
-
-/// A limit of a number, in the type of the number.
-pub(in crate::emit::validate) fn limit_literal(
-    emitter: &Emitter<'_>,
-    usage: &Usage,
-    limit: f64,
-) -> TokenStream {
-    if !matches!(emitter.model.resolve(usage), Resolved::Scalar(Shape::Double)) {
-        return number(limit as i64);
-    }
-    let literal = Literal::f64_unsuffixed(limit.abs());
-    if limit < 0.0 { quote!(-#literal) } else { quote!(#literal) }
-}
-
-fn unique_keys(
-    emitter: &Emitter<'_>,
-    usage: &Usage,
-    keys: &[String],
-    list: &TokenStream,
-    place: &TokenStream,
-) -> TokenStream {
-    let rule = emitter.runtime("rule");
-    let shown = emitter.import("orch_runtime::field_error", "Shown");
-    let object = match emitter.model.resolve(usage) {
-        Resolved::List(item, _) => emitter.model.resolve(item),
-        other => other,
-    };
-    let fields: Vec<Ident> = match object {
-        Resolved::Object(_, object) => keys
-            .iter()
-            .filter_map(|key| object.fields.iter().find(|field| field.name == *key))
-            .map(|field| format_ident!("{}", field.rust_name))
-            .collect(),
-        _ => Vec::new(),
-    };
-    if let ([key], [field]) = (keys, fields.as_slice()) {
-        return quote!(#rule::unique_key(#list, #key, |item| #shown::shown(&item.#field), #place, cx););
-    }
-    quote!(#rule::unique_keys(#list, |item| [#(#shown::shown(&item.#fields)),*].join(", "), #place, cx);)
 }

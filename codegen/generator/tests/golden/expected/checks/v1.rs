@@ -3,7 +3,7 @@ use orch_runtime::{
     constraint, field_error::{FieldError, Reason, Shown, Validation, json},
     object::{ObjectType, SetDefaults, Validate},
     path::Path, presence, resource_def::GroupVersionDef, rule::{self, Seen},
-    text_enum::{self, TextEnum},
+    scalar::Quantity, text_enum::{self, TextEnum},
     type_def::{FieldDef, ListSemantics, Scalar, Shape, TypeDef},
 };
 use serde::{Deserialize, Serialize};
@@ -213,12 +213,35 @@ pub struct Ruled {
         deserialize_with = "presence::null_as_empty"
     )]
     pub b: String,
+    /// An amount.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amount: Option<Quantity>,
+    /// A size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<Quantity>,
 }
 
 impl SetDefaults for Ruled {}
 
 impl Validate for Ruled {
     fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        if !(self.first.is_some() || self.second.is_some() || !self.third.is_empty()) {
+            cx.push(
+                FieldError::in_words(path, Reason::Required, "", "must specify a source"),
+            );
+        }
+        if self.type_.as_str() == "Both" {
+            if !(!self.a.is_empty() || !self.b.is_empty()) {
+                cx.push(
+                    FieldError::in_words(
+                        path,
+                        Reason::Invalid,
+                        &json(self),
+                        "must specify a or b",
+                    ),
+                );
+            }
+        }
         let at = path.field("second");
         if let Some(value) = &self.second {
             value.validate(&at, cx);
@@ -258,7 +281,7 @@ impl Validate for Ruled {
             }
         }
         if !(matches!(self.type_.as_str(), "Local" | "Shared")) {
-            if let Some(value) = &self.profile {
+            if self.profile.is_some() {
                 cx.push(
                     FieldError::in_words(
                         &path.field("profile"),
@@ -279,6 +302,11 @@ impl Validate for Ruled {
                     &path.field("profile"),
                     cx,
                 );
+            }
+        }
+        if self.b.len() >= 3 {
+            if let Some(value) = &self.profile {
+                rule::min_length(value, 2, &path.field("profile"), cx);
             }
         }
         let at = path.field("child");
@@ -356,7 +384,7 @@ impl Validate for Ruled {
         }
         {
             let mut seen = Seen::new();
-            for (subscript_1, item_1) in self.ports.iter().enumerate() {
+            for item_1 in self.ports.iter() {
                 if !item_1.name.is_empty() {
                     seen.insert(item_1.name.as_str());
                 }
@@ -378,7 +406,7 @@ impl Validate for Ruled {
         }
         {
             let mut seen = Seen::new();
-            for (subscript_1, item_1) in self.ports.iter().enumerate() {
+            for item_1 in self.ports.iter() {
                 if !item_1.name.is_empty() {
                     seen.insert(item_1.name.as_str());
                 }
@@ -432,6 +460,43 @@ impl Validate for Ruled {
                 rule::min_length(&self.b, 2, &path.field("b"), cx);
             }
         }
+        if {
+            static PATTERN: LazyLock<rule::Pattern> = LazyLock::new(|| rule::Pattern::new(
+                "^x",
+            ));
+            PATTERN.is_match(self.a.as_str())
+        } {
+            if !self.b.is_empty() {
+                let faults = constraint::label_value(self.b.as_str());
+                if !faults.is_empty() {
+                    cx.push(
+                        FieldError::in_words(
+                            &path.field("a"),
+                            Reason::Invalid,
+                            &Shown::shown(&self.a),
+                            &format!("{}", faults.join(";")),
+                        ),
+                    );
+                }
+            }
+        }
+        let at = path.field("amount");
+        if let Some(value) = &self.amount {
+            rule::not_negative(value, &at, cx);
+        }
+        let at = path.field("size");
+        if let Some(value) = &self.size {
+            if value.sign() <= 0 {
+                cx.push(
+                    FieldError::in_words(
+                        &at,
+                        Reason::Invalid,
+                        &Shown::shown(&(value).to_string()),
+                        "must be greater than zero",
+                    ),
+                );
+            }
+        }
         if taken_13 && self.first.is_some() {
             cx.push(
                 FieldError::in_words(
@@ -447,26 +512,19 @@ impl Validate for Ruled {
                 value.validate(&at, cx);
             }
         }
-        if !(self.first.is_some() || self.second.is_some() || !self.third.is_empty()) {
-            cx.push(
-                FieldError::in_words(path, Reason::Required, "", "must specify a source"),
-            );
-        }
-        if self.type_.as_str() == "Both" {
-            if !(!self.a.is_empty() || !self.b.is_empty()) {
-                cx.push(
-                    FieldError::in_words(
-                        path,
-                        Reason::Invalid,
-                        &json(self),
-                        "must specify a or b",
-                    ),
-                );
-            }
-        }
     }
 
     fn validate_update(&self, old: &Self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        if matches!(old.frozen, Some(true)) && Some(&self.data) != Some(&old.data) {
+            cx.push(
+                FieldError::in_words(
+                    &path.field("data"),
+                    Reason::Forbidden,
+                    "",
+                    "is frozen",
+                ),
+            );
+        }
         if old.child.as_ref().is_some_and(|value_0| !value_0.text.is_empty())
             && self.child.as_ref().and_then(|value_0| Some(&value_0.text))
                 != old.child.as_ref().and_then(|value_0| Some(&value_0.text))
@@ -483,16 +541,6 @@ impl Validate for Ruled {
                             |value_0| Shown::shown(&value_0.text),
                         ),
                     "field is immutable once set",
-                ),
-            );
-        }
-        if matches!(old.frozen, Some(true)) && Some(&self.data) != Some(&old.data) {
-            cx.push(
-                FieldError::in_words(
-                    &path.field("data"),
-                    Reason::Forbidden,
-                    "",
-                    "is frozen",
                 ),
             );
         }
@@ -615,6 +663,16 @@ pub static RULED_TYPE: TypeDef = TypeDef {
             name: "b",
             shape: Shape::Scalar(Scalar::String),
             omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "amount",
+            shape: Shape::Scalar(Scalar::Quantity),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "size",
+            shape: Shape::Scalar(Scalar::Quantity),
             ..FieldDef::PLAIN
         },
     ],
