@@ -126,8 +126,8 @@ impl Checks {
         self.register_remarked(name, probes, || Ok(()), remark);
     }
 
-    /// Adds a check with a remark behind it where it passes and the client asks for all lines. An empty remark
-    /// is left out.
+    /// Adds a check with a remark behind it where it passes and the client asks for all lines. An empty
+    /// remark is left out.
     pub fn register_remarked(
         &self,
         name: impl Into<Arc<str>>,
