@@ -95,6 +95,8 @@ struct IssuerEntry {
     certificate_authority: Option<Spanned<String>>,
     audiences: Vec<Spanned<String>>,
     audience_match_policy: Option<Spanned<String>>,
+    /// Of the reference; there is only one way to issuers here.
+    egress_selector_type: Option<Spanned<String>>,
 }
 
 #[derive(Deserialize)]
@@ -185,6 +187,10 @@ fn issuer_of(
 }
 
 fn place(entry: &IssuerEntry, own: &[String]) -> Result<Place, Fault> {
+    if let Some(kind) = &entry.egress_selector_type {
+        let problem = "egressSelectorType cannot be set: this server calls issuers directly";
+        return Err(fault(kind, problem));
+    }
     let name = &entry.url;
     url::check(&name.value).map_err(|problem| fault(name, format!("url {problem}")))?;
     if own.contains(&name.value) {

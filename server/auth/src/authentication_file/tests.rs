@@ -132,7 +132,10 @@ fn wrong_issuers_are_refused_with_a_place() {
             "    audiences: [a]\n    discoveryURL: https://a.example/\n",
             "8:19: discoveryURL must not be the url",
         ),
-        ("    audiences: [a]\n    egressSelectorType: cluster\n", "8:5: unknown field `egressSelectorType`"),
+        (
+            "    audiences: [a]\n    egressSelectorType: cluster\n",
+            "8:25: egressSelectorType cannot be set: this server calls issuers directly",
+        ),
     ] {
         check.file(&issuer(&format!("{issuer_part}{mappings}")), expected);
     }
