@@ -9,6 +9,8 @@ use std::{
     time::SystemTime,
 };
 
+use arc_swap::ArcSwap;
+use orch_auth::authentication::Authentication;
 use orch_controllers::stats::Monitor;
 use orch_registry::core::Core;
 use orch_storage::Storage;
@@ -39,6 +41,11 @@ pub fn show_store(metrics: &Metrics, config: &StorageConfig, storage: &Storage) 
     metrics.show_history(config.history_retention, storage);
     let storage = storage.clone();
     metrics.show_data(move || storage.patrolled());
+}
+
+/// Shows how often tokens were known.
+pub fn show_tokens(metrics: &Metrics, authentication: Arc<ArcSwap<Authentication>>) {
+    metrics.show_remembered(move || authentication.load().remembered());
 }
 
 /// Shows how many handshakes failed.

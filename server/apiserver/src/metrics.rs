@@ -14,7 +14,7 @@ use std::{
 
 use http::StatusCode;
 use orch_audit::counters::Counters;
-use orch_auth::{service_account::TokenIssuer, user::UserInfo};
+use orch_auth::{kept_answers::Uses, service_account::TokenIssuer, user::UserInfo};
 use orch_controllers::stats::Monitor;
 use orch_registry::{feature_gates::stage_name, meter::Meter};
 use orch_runtime::{type_def::FeatureGate, vocabulary::Vocabulary};
@@ -331,7 +331,21 @@ impl Metrics {
     /// # Panics
     /// If there is a metric of that name already.
     pub fn show_count(&self, name: &str, help: &str, read: impl Fn() -> u64 + Send + Sync + 'static) {
-        register(&self.0.registry, ReadCounter::new(name, help, read));
+        register(&self.0.registry, ReadCounter::new(name, help, None, read));
+    }
+
+    /// Publishes how often the credential of a request was known without being judged anew.
+    ///
+    /// # Panics
+    /// If it is called twice: there is one authentication.
+    pub fn show_remembered(&self, read: impl Fn() -> Uses + Clone + Send + Sync + 'static) {
+        let name = "authentication_token_cache_request_total";
+        let help = "Tokens that were looked up among those that were judged before.";
+        let (found, missed) = (read.clone(), read);
+        let counter = ReadCounter::new(name, help, Some(("status", "hit")), move || found().found);
+        register(&self.0.registry, counter);
+        let counter = ReadCounter::new(name, help, Some(("status", "miss")), move || missed().missed);
+        register(&self.0.registry, counter);
     }
 
     /// Publishes the size of the database files.

@@ -300,6 +300,7 @@ impl Server {
 
         let metrics = measures::of_server(started, &core, controllers.monitor());
         metrics.show_tokens(tokens);
+        measures::show_tokens(&metrics, Arc::clone(&access.authentication));
         if let Some(lost) = &self.lost_lines {
             metrics.show(lost.counter());
         }

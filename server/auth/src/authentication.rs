@@ -21,6 +21,7 @@ use crate::{
         webhook_token::TokenWebhookConfig,
     },
     error::AuthError,
+    kept_answers::Uses,
     oidc::flags::OidcConfig,
     service_account::TokenConfig,
 };
@@ -123,6 +124,11 @@ impl Authentication {
     ) -> Answer<'a, Result<Authenticated, AuthError>> {
         let answers = self.methods.iter().map(|method| method.authenticate(credentials));
         in_order(answers, None, consider, |refusal| self.conclude(credentials, refusal))
+    }
+
+    /// How often a credential was known without being judged anew, and how often not.
+    pub fn remembered(&self) -> Uses {
+        self.methods.iter().fold(Uses::default(), |uses, method| uses + method.remembered())
     }
 
     /// The result if no method accepted a credential.

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::{answer::Answer, error::AuthError};
+use crate::{answer::Answer, error::AuthError, kept_answers::Uses};
 
 mod authenticated;
 pub mod bearer;
@@ -32,6 +32,11 @@ pub trait Authenticator: Send + Sync {
         &'a self,
         credentials: &'a Credentials<'a>,
     ) -> Answer<'a, Result<Option<Authenticated>, AuthError>>;
+
+    /// How often it has known a credential without judging it anew, and how often not.
+    fn remembered(&self) -> Uses {
+        Uses::default()
+    }
 }
 
 /// A method that several owners share.
@@ -41,5 +46,9 @@ impl<T: Authenticator + ?Sized> Authenticator for Arc<T> {
         credentials: &'a Credentials<'a>,
     ) -> Answer<'a, Result<Option<Authenticated>, AuthError>> {
         (**self).authenticate(credentials)
+    }
+
+    fn remembered(&self) -> Uses {
+        (**self).remembered()
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{HashMap, VecDeque},
+    ops::Add,
     sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
@@ -28,24 +29,65 @@ struct Answers<T> {
     kept: HashMap<Key, (Instant, T)>,
     /// From the oldest; an entry that was replaced stands here twice.
     order: VecDeque<(Key, Instant)>,
+    uses: Uses,
+}
+
+/// How often an answer was wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Uses {
+    /// It was there.
+    pub found: u64,
+    /// It was not, or not any more.
+    pub missed: u64,
+}
+
+impl Add for Uses {
+    type Output = Uses;
+
+    fn add(self, other: Uses) -> Uses {
+        Uses { found: self.found + other.found, missed: self.missed + other.missed }
+    }
 }
 
 impl<T> Default for KeptAnswers<T> {
     fn default() -> Self {
-        KeptAnswers { answers: Mutex::new(Answers { kept: HashMap::new(), order: VecDeque::new() }) }
+        let uses = Uses::default();
+        KeptAnswers { answers: Mutex::new(Answers { kept: HashMap::new(), order: VecDeque::new(), uses }) }
+    }
+}
+
+impl<T> KeptAnswers<T> {
+    /// None yet, where others were kept before, whose uses go on being counted.
+    pub(crate) fn after(before: &Self) -> Self {
+        let next = KeptAnswers::default();
+        next.locked().uses = before.uses();
+        next
+    }
+
+    /// How often answers were wanted.
+    pub(crate) fn uses(&self) -> Uses {
+        self.locked().uses
+    }
+
+    /// A panic elsewhere leaves the answers as they are.
+    fn locked(&self) -> MutexGuard<'_, Answers<T>> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<T: Clone> KeptAnswers<T> {
     /// The answer, if it is still good.
     pub(crate) fn get(&self, key: &Key, now: Instant) -> Option<T> {
-        self.locked().kept.get(key).filter(|(until, _)| now < *until).map(|(_, answer)| answer.clone())
+        let Answers { kept, uses, .. } = &mut *self.locked();
+        let found = kept.get(key).filter(|(until, _)| now < *until).map(|(_, answer)| answer.clone());
+        *if found.is_some() { &mut uses.found } else { &mut uses.missed } += 1;
+        found
     }
 
     /// Keeps an answer; the oldest ones make room.
     pub(crate) fn keep(&self, key: Key, answer: T, now: Instant, ttl: Duration) {
         let Some(until) = now.checked_add(ttl) else { return };
-        let Answers { kept, order } = &mut *self.locked();
+        let Answers { kept, order, .. } = &mut *self.locked();
         kept.insert(key, (until, answer));
         order.push_back((key, until));
         while order.len() > MAX_ANSWERS {
@@ -55,18 +97,13 @@ impl<T: Clone> KeptAnswers<T> {
             }
         }
     }
-
-    /// A panic elsewhere leaves the answers as they are.
-    fn locked(&self) -> MutexGuard<'_, Answers<T>> {
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::{KeptAnswers, MAX_ANSWERS};
+    use super::{KeptAnswers, MAX_ANSWERS, Uses};
 
     const TTL: Duration = Duration::from_secs(10);
 
@@ -79,6 +116,8 @@ mod tests {
         assert_eq!(answers.get(&[1; 32], now + TTL), None);
         answers.keep([1; 32], "b", now + TTL, TTL);
         assert_eq!(answers.get(&[1; 32], now + TTL), Some("b"));
+        assert_eq!(answers.uses(), Uses { found: 2, missed: 2 });
+        assert_eq!(KeptAnswers::after(&answers).uses(), answers.uses());
     }
 
     #[test]

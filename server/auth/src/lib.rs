@@ -26,7 +26,7 @@ pub mod config_file;
 pub mod error;
 pub mod impersonation;
 pub mod jwt;
-mod kept_answers;
+pub mod kept_answers;
 pub mod node;
 pub mod oidc;
 pub mod rbac;

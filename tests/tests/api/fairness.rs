@@ -113,6 +113,15 @@ async fn a_jail_refuses_its_users_and_nobody_else() {
     let labels = r#"flow_schema="both",priority_level="own",reason="concurrency-limit""#;
     let line = format!("apiserver_flowcontrol_rejected_requests_total{{{labels}}} 2");
     assert!(metrics.lines().any(|found| found == line), "{metrics}");
+    for shown in [
+        "demand_seats_average{priority_level=\"own\"} 0",
+        "demand_seats_stdev{priority_level=\"own\"} 0",
+        "target_seats{priority_level=\"own\"} 0.001",
+        "seat_fair_frac ",
+    ] {
+        let line = format!("apiserver_flowcontrol_{shown}");
+        assert!(metrics.lines().any(|found| found.starts_with(&line)), "{line} is not in {metrics}");
+    }
     admin.delete(&format!("{GROUP}/flowschemas/both")).await.expect(200);
     assert_eq!(bob.get("/version").await.status, 200);
 }

@@ -156,6 +156,12 @@ async fn answers_are_kept_and_failures_are_not() {
         assert!((1..=most).contains(&asked), "{token}: {asked} of {most}");
     }
     assert_eq!(asked_about(&webhook, "hook-down"), 5);
+    let metrics = server.admin().get("/metrics").await.text();
+    for (status, least) in [("hit", 10_usize.saturating_sub(2 * most)), ("miss", 7)] {
+        let start = format!("authentication_token_cache_request_total{{status=\"{status}\"}} ");
+        let count = metrics.lines().find_map(|line| line.strip_prefix(&start)).unwrap();
+        assert!(count.parse::<usize>().unwrap() >= least, "{start}{count}");
+    }
     server.logged("the directory is down").await;
     tokio::time::sleep(Duration::from_millis(2100)).await;
     let before = asked_about(&webhook, "hook-bob");

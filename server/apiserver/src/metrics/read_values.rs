@@ -13,9 +13,14 @@ pub(super) struct ReadCounter<R> {
 }
 
 impl<R: Fn() -> u64> ReadCounter<R> {
-    pub(super) fn new(name: &str, help: &str, read: R) -> Self {
-        let counter = IntCounter::new(name, help).expect("the description is well-formed");
-        ReadCounter { counter, read }
+    /// `label` is a label of a constant value.
+    pub(super) fn new(name: &str, help: &str, label: Option<(&str, &str)>, read: R) -> Self {
+        let opts = Opts::new(name, help);
+        let opts = match label {
+            Some((label, value)) => opts.const_label(label, value),
+            None => opts,
+        };
+        ReadCounter { counter: IntCounter::with_opts(opts).expect("the description is well-formed"), read }
     }
 }
 

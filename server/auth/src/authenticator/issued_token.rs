@@ -15,7 +15,7 @@ use crate::{
     authenticator::{Authenticated, Authenticator, Credentials},
     error::AuthError,
     jwt::Jwt,
-    kept_answers::{self, KeptAnswers, Key},
+    kept_answers::{self, KeptAnswers, Key, Uses},
     oidc::issuer::Issuers,
 };
 
@@ -41,7 +41,8 @@ impl IssuedTokenAuthenticator {
 
     /// From here on tokens of these issuers are accepted, and no others.
     pub fn replace(&self, next: Issuers) {
-        self.trusted.store(Arc::new(Trusted::new(next)));
+        let accepted = KeptAnswers::after(&self.trusted.load().accepted);
+        self.trusted.store(Arc::new(Trusted { issuers: Arc::new(next), accepted }));
     }
 
     /// The issuers whose tokens are accepted now.
@@ -84,5 +85,9 @@ impl Authenticator for IssuedTokenAuthenticator {
         let Some(token) = read.filter(ours) else { return Answer::Ready(Ok(None)) };
         let (trusted, now) = (Arc::clone(&trusted), credentials.now().as_secs());
         Answer::Later(Box::pin(async move { trusted.accept(token, key, now).await }))
+    }
+
+    fn remembered(&self) -> Uses {
+        self.trusted.load().accepted.uses()
     }
 }

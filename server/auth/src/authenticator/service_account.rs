@@ -194,6 +194,10 @@ impl Authenticator for ServiceAccountAuthenticator {
     ) -> Answer<'a, Result<Option<Authenticated>, AuthError>> {
         Answer::Ready(self.accept(credentials))
     }
+
+    fn remembered(&self) -> kept_answers::Uses {
+        self.verified.uses()
+    }
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ use crate::{
     answer::Answer,
     authenticator::{Authenticated, Authenticator, Credentials, bearer::Token},
     error::AuthError,
-    kept_answers::{self, KeptAnswers, Key},
+    kept_answers::{self, KeptAnswers, Key, Uses},
     shared_questions::SharedQuestions,
     user::UserInfo,
     webhook::Version,
@@ -192,6 +192,10 @@ impl Authenticator for WebhookTokenAuthenticator {
                 answer.map_err(|problem| AuthError::Unjudged { problem })
             })),
         }
+    }
+
+    fn remembered(&self) -> Uses {
+        self.answers.uses()
     }
 }
 
