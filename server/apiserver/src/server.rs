@@ -29,10 +29,7 @@ use orch_auth::{
 };
 use orch_controllers::{
     controller::{AnyController, Controller},
-    product::{
-        self, bootstrap_policy, flow_control, own_service::OwnService, system_namespaces,
-        token_secrets::Signer, trust::Trust,
-    },
+    product::{self, own_service::OwnService, token_secrets::Signer, trust::Trust},
     runner::Runner,
     selection,
 };
@@ -48,7 +45,6 @@ use orch_registry::{
     admission::{AdmissionChain, AdmissionPlugin},
     behaviour::{Behaviour, Behaviours},
     catalog::Catalog,
-    client::Client,
     core::Core,
     feature_gates::{AUTHORIZE_WITH_SELECTORS, HTTP2_DOS_MITIGATION, RESPONSE_COMPRESSION},
     objects::Objects,
@@ -59,7 +55,7 @@ use orch_runtime::{
     object::Kind,
     resource_def::{GroupVersionDef, ResourceDef},
 };
-use orch_storage::{Indexer, Revision, Storage, SystemClock};
+use orch_storage::{Indexer, Storage, SystemClock};
 use rustls::ServerConfig;
 use tokio::{sync::watch, task::JoinSet, time::timeout};
 
@@ -92,13 +88,13 @@ use crate::{
     metrics::Metrics,
     probes,
     request::identity_headers::IdentityHeaders,
-    response::status,
     shutdown::Steps,
     start_error::StartError,
     traces::Tracer,
     watch_review,
 };
 
+mod first_objects;
 mod import;
 
 pub use import::{Imported, manifests};
@@ -296,7 +292,7 @@ impl Server {
         let clock = Arc::new(SystemClock);
         let core = Core::new(objects, clock, gates, admission, continue_key, stopping.clone());
         let core = Arc::new(core.with_min_watch_time(self.config.serving.min_request_timeout));
-        create_first_objects(&core, &own_service).await?;
+        first_objects::create(&core, &own_service).await?;
 
         let metrics = measures::of_server(started, &core, controllers.monitor());
         metrics.show_tokens(tokens);
@@ -587,37 +583,4 @@ fn cannot_listen(error: &ListenError) -> StartError {
         ListenError::AddressNotAvailable(_) | ListenError::Other { .. } => "--bind-address",
     };
     StartError::caused(flag, error)
-}
-
-/// Creates the system namespaces, the roles, bindings, priority levels and flow schemas that every server
-/// has, and the server's own service where they are missing.
-///
-/// In a new store history begins after them. No client can have seen an earlier version, so one that asks for
-/// it has it from other data.
-async fn create_first_objects(core: &Arc<Core>, own_service: &OwnService) -> Result<(), StartError> {
-    let storage = core.storage();
-    let is_new = storage.current_revision() == Revision::FIRST;
-    let client = Client::new(Arc::clone(core), env!("CARGO_PKG_NAME"));
-    system_namespaces::ensure(&client).await.map_err(|error| {
-        let why = status::text_for_operator(&error);
-        StartError::Runtime(format!("cannot create the system namespaces: {why}"))
-    })?;
-    bootstrap_policy::reconcile(&client).await.map_err(|error| {
-        let why = status::text_for_operator(&error);
-        StartError::Runtime(format!("cannot create the roles that every server has: {why}"))
-    })?;
-    flow_control::ensure_all(&client).await.map_err(|error| {
-        let why = status::text_for_operator(&error);
-        StartError::Runtime(format!("cannot create the priority levels that every server has: {why}"))
-    })?;
-    // The controller tries again; until then the server does its work without it.
-    if let Err(error) = own_service.ensure(&client).await {
-        let why = status::text_for_operator(&error);
-        tracing::warn!(why, "the service that leads to this server cannot be made");
-    }
-    if !is_new {
-        return Ok(());
-    }
-    let forgotten = storage.compact(storage.current_revision()).await;
-    forgotten.map_err(|error| StartError::Runtime(format!("cannot begin the history: {error}")))
 }

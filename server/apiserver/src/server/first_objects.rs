@@ -1,0 +1,42 @@
+//! What every server has from the start.
+
+use std::sync::Arc;
+
+use orch_controllers::product::{bootstrap_policy, flow_control, own_service::OwnService, system_namespaces};
+use orch_registry::{client::Client, core::Core};
+use orch_storage::Revision;
+
+use crate::{response::status, start_error::StartError};
+
+/// Creates the system namespaces, the roles, bindings, priority levels and flow schemas that every server
+/// has, and the server's own service where they are missing.
+///
+/// In a new store history begins after them. No client can have seen an earlier version, so one that asks for
+/// it has it from other data.
+pub(super) async fn create(core: &Arc<Core>, own_service: &OwnService) -> Result<(), StartError> {
+    let storage = core.storage();
+    let is_new = storage.current_revision() == Revision::FIRST;
+    let client = Client::new(Arc::clone(core), env!("CARGO_PKG_NAME"));
+    system_namespaces::ensure(&client).await.map_err(|error| {
+        let why = status::text_for_operator(&error);
+        StartError::Runtime(format!("cannot create the system namespaces: {why}"))
+    })?;
+    bootstrap_policy::reconcile(&client).await.map_err(|error| {
+        let why = status::text_for_operator(&error);
+        StartError::Runtime(format!("cannot create the roles that every server has: {why}"))
+    })?;
+    flow_control::ensure_all(&client).await.map_err(|error| {
+        let why = status::text_for_operator(&error);
+        StartError::Runtime(format!("cannot create the priority levels that every server has: {why}"))
+    })?;
+    // The controller tries again; until then the server does its work without it.
+    if let Err(error) = own_service.ensure(&client).await {
+        let why = status::text_for_operator(&error);
+        tracing::warn!(why, "the service that leads to this server cannot be made");
+    }
+    if !is_new {
+        return Ok(());
+    }
+    let forgotten = storage.compact(storage.current_revision()).await;
+    forgotten.map_err(|error| StartError::Runtime(format!("cannot begin the history: {error}")))
+}
