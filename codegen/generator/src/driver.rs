@@ -13,6 +13,9 @@
 //! what the build script says (`cargo::metadata`) to the build scripts of the crates that depend on it
 //! directly, and they import its types without a further word. This is known of the crates in [`SHARED`].
 //!
+//! A package with a feature `client` that is on, and with the dependency `orch-client`, gets its kinds for
+//! clients too: `example::v1::client::Widget` is what `kube::Api` takes.
+//!
 //! The code for one folder can be in two crates, so that the second can change without the first: one
 //! generates [`Build::only`] a part, the other depends on it and generates the rest. The registry of the
 //! second holds both.
@@ -31,6 +34,9 @@ pub(crate) const SHARED: [(&str, Variables); 2] = [
     ("orch_api", Variables { schema: "DEP_ORCH_API_SCHEMA", only: "DEP_ORCH_API_ONLY" }),
     ("orch_meta", Variables { schema: "DEP_ORCH_META_SCHEMA", only: "DEP_ORCH_META_ONLY" }),
 ];
+
+/// How cargo says that a package's feature `client` is on.
+const CLIENT_FEATURE: &str = "CARGO_FEATURE_CLIENT";
 
 /// What the build script of a dependency says, as environment variables.
 #[derive(Clone, Copy, Debug)]
@@ -143,7 +149,8 @@ impl Build {
         if loaded.diagnostics.has_errors() {
             return Err(BuildError::Schema { rendered, errors: loaded.diagnostics.counts().0 });
         }
-        write(&emit::emit(&loaded.model, &root), &out)?;
+        let clients = env::var_os(CLIENT_FEATURE).is_some();
+        write(&emit::emit(&loaded.model, &root, clients), &out)?;
         Ok(rendered)
     }
 }

@@ -4,12 +4,14 @@
 //! <root>.rs                 modules, the registry, the vocabularies
 //! core/v1.rs                types, defaults, rules, tables
 //! core/v1.openapi.json      published schemas
+//! core/v1.client.rs         kinds for clients, where they are asked for
 //! ```
 //!
 //! The root file is to be included at the root of a crate, because generated code calls hand-written
 //! functions by `crate::validators::<name>` and `crate::defaults::<name>`. The same model gives the same
 //! bytes.
 
+mod clients;
 mod defaults;
 mod emitter;
 mod layout;
@@ -47,11 +49,13 @@ pub enum ShowError {
     },
 }
 
-/// Everything that is generated for the model; `root` is the root file's name without `.rs`.
-pub fn emit(model: &Model, root: &str) -> Vec<GeneratedFile> {
+/// Everything that is generated for the model; `root` is the root file's name without `.rs`, and `clients` is
+/// whether there are kinds for clients too.
+pub fn emit(model: &Model, root: &str, clients: bool) -> Vec<GeneratedFile> {
     let layout = Layout::new(model);
     let reach = Reach::new(model);
-    let mut files = vec![GeneratedFile { path: format!("{root}.rs"), text: root::root(model, &layout) }];
+    let root_text = root::root(model, &layout, clients);
+    let mut files = vec![GeneratedFile { path: format!("{root}.rs"), text: root_text }];
     for group_version in own_group_versions(model) {
         let emitter = Emitter::new(model, &layout, &reach, group_version);
         let version = Layout::version_module(group_version);
@@ -59,6 +63,13 @@ pub fn emit(model: &Model, root: &str) -> Vec<GeneratedFile> {
         let schemas_file = format!("{version}.openapi.json");
         files.push(GeneratedFile { path: format!("{stem}.rs"), text: module(&emitter, &schemas_file) });
         files.push(GeneratedFile { path: format!("{stem}.openapi.json"), text: openapi::schemas(&emitter) });
+        if clients && clients::has_any(group_version) {
+            // What it imports is its own.
+            let emitter = Emitter::new(model, &layout, &reach, group_version);
+            let file = clients::file_name(&version);
+            let path = format!("{}/{file}", layout.group_module(group_version));
+            files.push(GeneratedFile { path, text: clients::module(&emitter) });
+        }
     }
     files
 }

@@ -29,6 +29,26 @@ fn the_same_schemas_give_the_same_bytes() {
     assert_eq!(first, second);
 }
 
+/// What is generated for clients compiles in `examples/controller`.
+#[test]
+fn clients_are_generated_beside_everything_else() {
+    let without: BTreeMap<_, _> = generate().into_iter().map(|file| (file.path, file.text)).collect();
+    let with = emit::emit(&model(), "golden", true);
+    for file in &with {
+        match without.get(&file.path) {
+            Some(text) if file.path != "golden.rs" => assert!(*text == file.text, "{} differs", file.path),
+            Some(_) => assert!(file.text.contains("pub mod client {"), "{}", file.text),
+            None => assert!(file.path.ends_with(".client.rs"), "{}", file.path),
+        }
+    }
+    let kinds = with.iter().find(|file| file.path.ends_with("kinds/v1.client.rs"));
+    let kinds = &kinds.expect("there are kinds in it").text;
+    for part in ["pub struct Machine {", "impl Serialize for Machine", "Resource for Machine"] {
+        assert!(kinds.contains(part), "{part} is not in {kinds}");
+    }
+    assert!(!kinds.contains("pub struct MachineSpec"), "{kinds}");
+}
+
 #[test]
 fn show_prints_one_type_alone() {
     let model = model();
@@ -42,7 +62,7 @@ fn show_prints_one_type_alone() {
 }
 
 fn generate() -> Vec<emit::GeneratedFile> {
-    emit::emit(&model(), "golden")
+    emit::emit(&model(), "golden", false)
 }
 
 fn model() -> orch_codegen::model::Model {

@@ -19,7 +19,8 @@ pub const ARROWS: &[(&str, &[&str])] = &[
     ("orch-meta", &["orch-runtime", "!orch-codegen"]),
     // The words of each vocabulary, and how times are written.
     ("orch-client", &["orch-meta", "orch-runtime"]),
-    ("orch-api", &["orch-meta", "orch-runtime", "!orch-codegen", "?orch-machinery"]),
+    // The client only with the feature of that name.
+    ("orch-api", &["orch-client", "orch-meta", "orch-runtime", "!orch-codegen", "?orch-machinery"]),
     ("orch-machinery", &["orch-runtime"]),
     ("orch-storage", &[]),
     ("orch-storage-sqlite", &["orch-storage"]),
@@ -130,6 +131,7 @@ const STRANGERS: &[(&str, &[&str], &str)] = &[
 /// Dependencies that no file names, and what needs them.
 const NAMED_IN_NO_FILE: &[(&str, &str, &str)] = &[
     ("orch-meta", "serde", "what the generator writes"),
+    ("orch-api", "orch-client", "what the generator writes with the feature client"),
     ("widgets", "serde", "what the generator writes"),
     ("orch-tests", "orch-expression", "the fuzz targets, which a test includes by their path"),
     ("orch-tests", "orch-outbound", "the fuzz targets, which a test includes by their path"),

@@ -6,20 +6,21 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::{
+    clients,
     layout::{Layout, crate_path},
     text::{self, Item},
     vocabulary,
 };
 use crate::model::{GroupVersion, Model};
 
-/// The root file's text.
-pub fn root(model: &Model, layout: &Layout) -> String {
+/// The root file's text, with the modules for clients or not.
+pub fn root(model: &Model, layout: &Layout, clients: bool) -> String {
     let mut by_group: BTreeMap<&str, Vec<&GroupVersion>> = BTreeMap::new();
     for group_version in in_folder(model) {
         by_group.entry(layout.group_module(group_version)).or_default().push(group_version);
     }
     let mut items: Vec<Item> =
-        by_group.iter().map(|(module, versions)| group_module(module, versions).into()).collect();
+        by_group.iter().map(|(module, versions)| group_module(module, versions, clients).into()).collect();
     items.push(registry(model, layout).into());
     items.push(vocabulary::vocabularies(&model.vocabularies).into());
     text::source(&items)
@@ -31,7 +32,7 @@ fn in_folder(model: &Model) -> impl Iterator<Item = &GroupVersion> {
 }
 
 /// The module of a group; where another crate holds it, that crate's module is passed on.
-fn group_module(module: &str, versions: &[&GroupVersion]) -> TokenStream {
+fn group_module(module: &str, versions: &[&GroupVersion], clients: bool) -> TokenStream {
     let name = format_ident!("{module}");
     let first = versions.first().expect("a group has versions");
     if first.extern_crate.is_some() {
@@ -46,10 +47,20 @@ fn group_module(module: &str, versions: &[&GroupVersion]) -> TokenStream {
         let name = format_ident!("{version}");
         let docs = format!(" Version `{}`.", group_version.version);
         let file = format!("{module}/{version}.rs");
+        let clients = (clients && clients::has_any(group_version)).then(|| {
+            let file = format!("{module}/{}", clients::file_name(&version));
+            quote! {
+                /// The kinds as the client library `kube` takes them.
+                pub mod client {
+                    include!(#file);
+                }
+            }
+        });
         quote! {
             #[doc = #docs]
             pub mod #name {
                 include!(#file);
+                #clients
             }
         }
     });

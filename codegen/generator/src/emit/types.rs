@@ -16,7 +16,7 @@ pub fn definition(emitter: &Emitter<'_>, ty: &Type) -> Item {
 }
 
 /// A description as doc comments; where there is none, the name stands for it.
-fn docs(description: &str, name: &str) -> TokenStream {
+pub fn docs(description: &str, name: &str) -> TokenStream {
     let lines = doc_lines(description, name);
     quote!(#(#[doc = #lines])*)
 }
@@ -62,7 +62,8 @@ fn structure(emitter: &Emitter<'_>, ty: &Type, object: &ObjectType) -> TokenStre
     }
 }
 
-fn structure_field(emitter: &Emitter<'_>, field: &Field) -> TokenStream {
+/// One field of a structure.
+pub fn structure_field(emitter: &Emitter<'_>, field: &Field) -> TokenStream {
     let mut docs = docs(&field.description, &field.name);
     if let Some(text) = &field.deprecated {
         let line = format!(" Deprecated: {text}");
@@ -90,14 +91,7 @@ fn serde_attribute(
         let name = &field.name;
         parts.push(quote!(rename = #name));
     }
-    let skip = match (presence.omitted, resolved) {
-        (Omitted::Never, _) => None,
-        (Omitted::None, _) => Some("Option::is_none"),
-        (Omitted::Empty, Resolved::Scalar(Shape::String(_))) => Some("String::is_empty"),
-        (Omitted::Empty, Resolved::List(..)) => Some("Vec::is_empty"),
-        (Omitted::Empty, Resolved::Map { .. }) => Some("BTreeMap::is_empty"),
-        (Omitted::Empty, _) => Some("presence::is_empty"),
-    };
+    let skip = left_out_when(emitter, field);
     let read = match (presence.optional, resolved) {
         (true, Resolved::Enum(..)) => Some("presence::empty_as_absent"),
         // Any JSON reads `null` as itself.
@@ -107,17 +101,30 @@ fn serde_attribute(
         (false, _) => Some("presence::null_as_empty"),
     };
     // The attributes name functions in strings; what they name must be in scope.
-    for text in [skip, read].into_iter().flatten() {
-        if text.starts_with("presence::") {
-            emitter.runtime("presence");
-        }
-        if text.starts_with("BTreeMap::") {
-            emitter.import("std::collections", "BTreeMap");
-        }
+    if read.is_some_and(|text| text.starts_with("presence::")) {
+        emitter.runtime("presence");
     }
     parts.extend(skip.map(|text| quote!(skip_serializing_if = #text)));
     parts.extend(read.map(|text| quote!(deserialize_with = #text)));
     if parts.is_empty() { TokenStream::new() } else { quote!(#[serde(#(#parts),*)]) }
+}
+
+/// The function that says of a field's value that it is not written; what it names is in scope.
+pub fn left_out_when(emitter: &Emitter<'_>, field: &Field) -> Option<&'static str> {
+    match (field.presence(emitter.model).omitted, emitter.model.resolve(&field.usage)) {
+        (Omitted::Never, _) => None,
+        (Omitted::None, _) => Some("Option::is_none"),
+        (Omitted::Empty, Resolved::Scalar(Shape::String(_))) => Some("String::is_empty"),
+        (Omitted::Empty, Resolved::List(..)) => Some("Vec::is_empty"),
+        (Omitted::Empty, Resolved::Map { .. }) => {
+            emitter.import("std::collections", "BTreeMap");
+            Some("BTreeMap::is_empty")
+        }
+        (Omitted::Empty, _) => {
+            emitter.runtime("presence");
+            Some("presence::is_empty")
+        }
+    }
 }
 
 fn enumeration(ty: &Type, values: &[EnumValue]) -> String {
