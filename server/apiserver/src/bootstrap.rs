@@ -163,6 +163,11 @@ impl Site {
         Ok(())
     }
 
+    /// The administrator's certificate, PEM.
+    pub fn administrator(&self) -> &str {
+        &self.administrator.certificate
+    }
+
     fn introduce(&self, address: SocketAddr) -> Result<String, StartError> {
         self.kubeconfig.write(address, self.trust.as_deref(), &self.administrator)?;
         let (url, kubeconfig) = (self.kubeconfig.url(address), shell_word(self.kubeconfig.path()));

@@ -86,6 +86,26 @@ pub struct Config {
     pub vocabulary: &'static Vocabulary,
 }
 
+impl Config {
+    /// What a server with these flags is configured as; those that are left out have their defaults. At least
+    /// one vocabulary is required; the first is the default.
+    ///
+    /// # Errors
+    /// Where a flag is wrong, or asks for something else than to serve.
+    pub fn from_flags(
+        flags: impl IntoIterator<Item = impl Into<OsString>>,
+        vocabularies: &[&'static Vocabulary],
+    ) -> Result<Self, StartError> {
+        let flags = flags.into_iter().map(Into::into);
+        match parse(std::iter::once(env!("CARGO_PKG_NAME").into()).chain(flags), vocabularies)? {
+            Invocation::Serve(config) => Ok(*config),
+            Invocation::Import(..) | Invocation::Perform(_) | Invocation::Show(_) => {
+                Err(StartError::Usage("the flags ask for something else than to serve".to_owned()))
+            }
+        }
+    }
+}
+
 /// What a command line asks for.
 #[derive(Debug)]
 pub enum Invocation {

@@ -22,6 +22,7 @@ mod documents;
 pub mod enablement;
 mod fairness;
 mod followed_files;
+pub mod in_process;
 mod large_work;
 mod layers;
 mod limits;
@@ -43,4 +44,5 @@ mod turns;
 mod watch_review;
 
 pub use command::{main_with, run};
+pub use in_process::InProcess;
 pub use server::Server;

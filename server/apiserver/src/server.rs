@@ -125,11 +125,25 @@ pub struct Server {
 
 /// A server that listens.
 pub struct Running {
-    app: Arc<App>,
-    site: Site,
+    parts: Parts,
     listener: Listener,
     /// For new connections.
     tls: Arc<ArcSwap<ServerConfig>>,
+}
+
+/// Where requests come from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entrance {
+    /// The configured address. Data is where the configuration says.
+    Address,
+    /// This process. Data is in memory.
+    Process,
+}
+
+/// A server that is put together, without what brings it requests.
+pub(crate) struct Parts {
+    pub app: Arc<App>,
+    pub site: Site,
     controllers: Runner,
     /// Reads certificates and tokens again when their files change, and ends watches.
     following: Pin<Box<dyn Future<Output = ()> + Send>>,
@@ -226,6 +240,11 @@ impl Server {
         self
     }
 
+    /// Keeps keys and certificates in this directory.
+    pub(crate) fn store_in(&mut self, directory: &std::path::Path) {
+        directory.clone_into(&mut self.config.storage.data_dir);
+    }
+
     /// Shows how many lines of the log were lost.
     pub(crate) fn count_lost_lines(mut self, lost: LostLines) -> Self {
         self.lost_lines = Some(lost);
@@ -238,7 +257,7 @@ impl Server {
     /// What keeps the server from starting, or from closing its store.
     pub async fn run(self, stopping: watch::Receiver<bool>) -> Result<(), StartError> {
         let running = Box::pin(self.start(stopping)).await?;
-        running.site.announce(running.address())?;
+        running.parts.site.announce(running.address())?;
         running.serve().await
     }
 
@@ -246,7 +265,17 @@ impl Server {
     ///
     /// # Errors
     /// What keeps the server from starting.
-    pub async fn start(mut self, told: watch::Receiver<bool>) -> Result<Running, StartError> {
+    pub async fn start(self, told: watch::Receiver<bool>) -> Result<Running, StartError> {
+        let (parts, tls, listener) = Box::pin(self.assemble(told, Entrance::Address)).await?;
+        Ok(Running { parts, listener: listener.expect("it has an address"), tls })
+    }
+
+    /// Puts a server together; one with an address listens there from now on.
+    pub(crate) async fn assemble(
+        mut self,
+        told: watch::Receiver<bool>,
+        entrance: Entrance,
+    ) -> Result<(Parts, Arc<ArcSwap<ServerConfig>>, Option<Listener>), StartError> {
         let started = SystemTime::now();
         let (stop, stopping) = watch::channel(false);
         self.check_tables()?;
@@ -260,9 +289,12 @@ impl Server {
         let tracer = tracer.map(|file| Tracer::of_file(file, self.config.vocabulary)).transpose()?;
         open_files::raise_limit();
         // First of all, so that a server whose port is in use leaves nothing behind.
-        let listener = self.listen().await.map_err(|error| cannot_listen(&error))?;
-        let own_service =
-            OwnService::new(&self.config.kinds.service_network, listener.local_address().port());
+        let listener = match entrance {
+            Entrance::Address => Some(self.listen().await.map_err(|error| cannot_listen(&error))?),
+            Entrance::Process => None,
+        };
+        let address = listener.as_ref().map_or(self.config.serving.address, Listener::local_address);
+        let own_service = OwnService::new(&self.config.kinds.service_network, address.port());
         // What controllers need of the data directory comes later: a wrong flag leaves nothing there.
         let (trust, signer) = (watch::Sender::new(None), Signer::default());
         let controllers = self.runner(own_service.clone(), trust.subscribe(), Arc::clone(&signer))?;
@@ -270,7 +302,10 @@ impl Server {
             bootstrap::prepare(&self.config)?;
         trust.send_replace(authority);
         let tls = Arc::new(ArcSwap::new(tls));
-        let storage = bootstrap::open_storage(&self.config).await?;
+        let storage = match entrance {
+            Entrance::Address => bootstrap::open_storage(&self.config).await?,
+            Entrance::Process => Storage::in_memory(),
+        };
         let objects = self.objects(&storage);
 
         let tokens = Arc::clone(signer.get_or_init(|| Arc::new(tokens)));
@@ -280,11 +315,11 @@ impl Server {
         let modes = authorizers::Modes::new(&self.config.authorization, files, &objects, &rbac)?;
         let access = self.access(authentication, &lasting, &modes);
         admission.guard(orch_kinds::guard(rbac, Arc::clone(&access.authorization)));
-        let issuer = self.issuer_documents(&tokens, listener.local_address());
+        let issuer = self.issuer_documents(&tokens, address);
         self.add_product_operations(&access, Arc::clone(&tokens));
         let authentication = Arc::clone(&access.authentication);
         let certificate_ends = sources.certificate_ends();
-        let (address, shown) = (listener.local_address(), Arc::clone(&tls));
+        let shown = Arc::clone(&tls);
         let following =
             bootstrap::follow(sources, address, authentication, lasting, shown, trust, stopping.clone())?;
 
@@ -308,19 +343,22 @@ impl Server {
         if let Some(tracer) = &tracer {
             measures::show_traces(&metrics, tracer);
         }
-        measures::show_handshakes(&metrics, listener.failed_handshakes());
+        if let Some(listener) = &listener {
+            measures::show_handshakes(&metrics, listener.failed_handshakes());
+        }
         measures::show_store(&metrics, &self.config.storage, &storage);
         let health = probes::checks(&self.config.serving, &storage, &told, &controllers.monitor());
         let informers = health.register_hook("generic-apiserver-start-informers");
         let shutdown = Steps::of(&self.config.serving);
         let standing = standing::standing(core.objects());
-        let app = self.app(core, access, metrics, health, issuer, listener.local_address());
+        let app = self.app(core, access, metrics, health, issuer, address);
         let app = Arc::new(App { audit, tracer, ..app });
         let watches = watch_review::follow(Arc::clone(&app), standing, stopping);
         let following = Box::pin(async move {
             tokio::join!(following, watches);
         });
-        Ok(Running { app, site, listener, tls, controllers, following, informers, shutdown, told, stop })
+        let parts = Parts { app, site, controllers, following, informers, shutdown, told, stop };
+        Ok((parts, tls, listener))
     }
 
     /// Binds the configured address, or takes the socket that there is, whose address counts from here on.
@@ -540,8 +578,24 @@ impl Running {
     /// # Errors
     /// Where the store cannot be closed.
     pub async fn serve(self) -> Result<(), StartError> {
-        let Running { app, site, listener, tls, controllers, following, informers, shutdown, told, stop } =
-            self;
+        let Running { parts, listener, tls } = self;
+        let answering = async |app: Arc<App>, stopping| {
+            let handler = move |request, connection| layers::handle(Arc::clone(&app), connection, request);
+            service_manager::tell(READY);
+            listener.serve(tls, Peer::new, handler, stopping).await;
+        };
+        parts.run(answering).await
+    }
+}
+
+impl Parts {
+    /// Runs the controllers and everything else that the server does by itself, while `answering` answers
+    /// requests. That ends when its second argument becomes true.
+    pub(crate) async fn run(
+        self,
+        answering: impl AsyncFnOnce(Arc<App>, watch::Receiver<bool>),
+    ) -> Result<(), StartError> {
+        let Parts { app, site, controllers, following, informers, shutdown, told, stop } = self;
         let (mut tasks, stopping) = (JoinSet::new(), stop.subscribe());
         tasks.spawn(following);
         if let Some(fairness) = app.sharing.fairness() {
@@ -557,12 +611,7 @@ impl Running {
         informers.finish();
         // The first caller finds a server that is ready. One that does not become so says why at `/readyz`.
         let _ = timeout(CONTROLLER_PATIENCE, monitor.all_watch()).await;
-        let handler = {
-            let app = Arc::clone(&app);
-            move |request, connection| layers::handle(Arc::clone(&app), connection, request)
-        };
-        service_manager::tell(READY);
-        listener.serve(tls, Peer::new, handler, stopping).await;
+        Box::pin(answering(Arc::clone(&app), stopping)).await;
         while tasks.join_next().await.is_some() {}
         if let Some(audit) = &app.audit {
             audit.backends().flush(AUDIT_PATIENCE).await;

@@ -61,9 +61,9 @@ impl Server {
         self.config.serving.address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let (_stop, told) = watch::channel(false);
         let running = Box::pin(self.start(told)).await?;
-        let client = Client::new(Arc::clone(&running.app.core), "import");
+        let client = Client::new(Arc::clone(&running.parts.app.core), "import");
         let imported = create_all(&client, manifests).await;
-        let closed = running.app.core.storage().shutdown().await;
+        let closed = running.parts.app.core.storage().shutdown().await;
         closed.map_err(|error| StartError::Runtime(format!("cannot close the store: {error}")))?;
         Ok(imported)
     }
