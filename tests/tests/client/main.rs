@@ -5,6 +5,7 @@
 
 mod certificates;
 mod connections;
+mod documentation;
 mod plugin;
 mod tokens;
 

@@ -99,6 +99,7 @@ pub const ARROWS: &[(&str, &[&str])] = &[
             "?orch-storage",
         ],
     ),
+    ("controller", &["orch-api", "orch-client", "orch-runtime", "!orch-codegen", "?orch-apiserver"]),
     (
         "widgets",
         &["orch-api", "orch-apiserver", "orch-controllers", "orch-registry", "orch-runtime", "!orch-codegen"],
@@ -132,6 +133,8 @@ const STRANGERS: &[(&str, &[&str], &str)] = &[
 const NAMED_IN_NO_FILE: &[(&str, &str, &str)] = &[
     ("orch-meta", "serde", "what the generator writes"),
     ("orch-api", "orch-client", "what the generator writes with the feature client"),
+    ("controller", "orch-runtime", "what the generator writes"),
+    ("controller", "serde", "what the generator writes"),
     ("widgets", "serde", "what the generator writes"),
     ("orch-tests", "orch-expression", "the fuzz targets, which a test includes by their path"),
     ("orch-tests", "orch-outbound", "the fuzz targets, which a test includes by their path"),
