@@ -16,6 +16,8 @@ const TYPE_NAMES: &[&str] = &[
     "google.protobuf.Duration",
     "google.protobuf.Timestamp",
     "int",
+    "NamedFormat",
+    "net.URL",
     "list",
     "map",
     "net.CIDR",
@@ -65,6 +67,16 @@ impl Environment {
     /// The limits of each expression.
     pub fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    /// The variables with their types.
+    pub fn variables(&self) -> impl Iterator<Item = (&str, &Type)> {
+        self.variables.iter().map(|(name, of)| (name.as_str(), of))
+    }
+
+    /// The names of all functions; operators have names such as `_+_`.
+    pub fn function_names(&self) -> impl Iterator<Item = &'static str> {
+        self.functions.keys().copied()
     }
 
     pub(crate) fn variable(&self, name: &str) -> Option<&(String, Type)> {

@@ -11,6 +11,8 @@ use crate::{
 pub struct ExpressionError {
     /// Where in the text.
     pub location: Location,
+    /// The same as a range of bytes.
+    pub at: Span,
     /// What.
     pub problem: Problem,
 }
@@ -58,6 +60,6 @@ impl Failure {
     }
 
     pub(crate) fn in_text(self, text: &str) -> ExpressionError {
-        ExpressionError { location: self.at.location(text), problem: self.problem }
+        ExpressionError { location: self.at.location(text), at: self.at, problem: self.problem }
     }
 }

@@ -7,6 +7,8 @@ mod fold;
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use orch_runtime::expression::access::{self, exact_key};
+
 use crate::{
     ast::{Element, Entry},
     budget::Budget,
@@ -15,7 +17,7 @@ use crate::{
     function::Overload,
     span::Span,
     typed::{Term, TermKind},
-    value::{Key, Value},
+    value::Value,
 };
 
 /// How deep values may be nested.
@@ -43,18 +45,15 @@ impl Evaluation<'_> {
             TermKind::Local(position) => return Ok(self.locals[*position].clone()),
             TermKind::Select { operand, field, is_optional } => {
                 let operand = self.term(operand)?;
-                part(&operand, *is_optional, |inner| {
-                    let found = field_of(inner, field)?;
-                    found.ok_or_else(|| Fault::NoSuchKey(field.to_string()))
-                })
+                access::select(&operand, field, *is_optional)
             }
             TermKind::Has { operand, field } => {
                 let operand = self.term(operand)?;
-                has(&operand, field).map(Value::Bool)
+                access::has(&operand, field).map(Value::Bool)
             }
             TermKind::Index { operand, index, is_optional } => {
                 let (operand, index) = (self.term(operand)?, self.term(index)?);
-                part(&operand, *is_optional, |inner| item_of(inner, &index))
+                access::index(&operand, &index, *is_optional)
             }
             TermKind::Call { overloads, arguments } => {
                 let arguments =
@@ -166,72 +165,6 @@ fn is_final(failure: &Failure) -> bool {
 /// The value, unless it is nested too deep. Deep values would need deep stacks to be compared and dropped.
 fn shallow(value: Value, at: Span) -> Evaluated {
     if value.depth() > MAX_DEPTH { Err(failed(at, Fault::TooDeep)) } else { Ok(value) }
-}
-
-/// A key of a new map. Unlike in look-ups, a `double` is none.
-fn exact_key(value: &Value) -> Result<Key, Fault> {
-    let key = if matches!(value, Value::Double(_)) { None } else { Key::of(value) };
-    key.ok_or_else(|| Fault::invalid(format!("a value of the type {} cannot be a key", value.type_name())))
-}
-
-/// A part of a value, or of what is in an optional value. Where the part is optional, one that is absent is
-/// an empty value.
-fn part(
-    operand: &Value,
-    is_optional: bool,
-    find: impl FnOnce(&Value) -> Result<Value, Fault>,
-) -> Result<Value, Fault> {
-    let inner = match operand {
-        Value::Optional(None) => return Ok(Value::optional(None)),
-        Value::Optional(Some(_)) => operand.contained(),
-        _ => None,
-    };
-    let is_optional = is_optional || inner.is_some();
-    match find(inner.unwrap_or(operand)) {
-        Ok(value @ Value::Optional(_)) if is_optional => Ok(value),
-        Ok(value) if is_optional => Ok(Value::optional(Some(value))),
-        Err(Fault::NoSuchKey(_) | Fault::IndexOutOfBounds(_)) if is_optional => Ok(Value::optional(None)),
-        result => result,
-    }
-}
-
-/// The value of a field, if it is there.
-fn field_of(operand: &Value, field: &Arc<str>) -> Result<Option<Value>, Fault> {
-    let Value::Map(map) = operand else { return Err(Fault::wrong_type()) };
-    Ok(map.entries().get(&Key::Text(Arc::clone(field))).cloned())
-}
-
-fn has(operand: &Value, field: &Arc<str>) -> Result<bool, Fault> {
-    match operand {
-        Value::Optional(None) => Ok(false),
-        Value::Optional(Some(_)) => has(operand.contained().unwrap_or(&Value::Null), field),
-        _ => field_of(operand, field).map(|found| found.is_some()),
-    }
-}
-
-/// An item of a list or the value of a key. Numbers that equal a position count as it.
-fn item_of(operand: &Value, index: &Value) -> Result<Value, Fault> {
-    match operand {
-        Value::List(list) => {
-            let position = match Key::of(index) {
-                Some(Key::Int(position)) => usize::try_from(position).ok(),
-                Some(Key::Uint(position)) => usize::try_from(position).ok(),
-                _ => return Err(Fault::wrong_type()),
-            };
-            let item = position.and_then(|position| list.items().get(position));
-            item.cloned().ok_or_else(|| Fault::IndexOutOfBounds(index.to_string()))
-        }
-        Value::Map(map) => {
-            let found = Key::of(index).and_then(|key| map.entries().get(&key));
-            found.cloned().ok_or_else(|| Fault::NoSuchKey(shown_key(index)))
-        }
-        _ => Err(Fault::wrong_type()),
-    }
-}
-
-/// A key in a message; what could be long is named by its type.
-fn shown_key(index: &Value) -> String {
-    Key::of(index).map_or_else(|| format!("of the type {}", index.type_name()), |key| key.to_string())
 }
 
 /// Calls the first overload that takes the values.

@@ -40,12 +40,10 @@
 )]
 
 pub mod ast;
-pub mod budget;
 mod check;
 pub mod environment;
 pub mod error;
 mod evaluate;
-pub mod fault;
 pub mod function;
 mod lexer;
 pub mod limits;
@@ -54,4 +52,5 @@ pub mod program;
 pub mod span;
 pub mod typed;
 pub mod types;
-pub mod value;
+
+pub use orch_runtime::expression::{budget, fault, value};

@@ -60,10 +60,14 @@ pub enum Opaque {
     Cidr,
     /// A quantity with a unit, such as `1Gi`
     Quantity,
+    /// An address of the web
+    Url,
+    /// A named format of texts
+    Format,
 }
 
 impl Opaque {
-    const ALL: [Opaque; 3] = [Opaque::Ip, Opaque::Cidr, Opaque::Quantity];
+    const ALL: [Opaque; 5] = [Opaque::Ip, Opaque::Cidr, Opaque::Quantity, Opaque::Url, Opaque::Format];
 
     /// The name in expressions.
     pub fn name(self) -> &'static str {
@@ -71,6 +75,8 @@ impl Opaque {
             Opaque::Ip => "net.IP",
             Opaque::Cidr => "net.CIDR",
             Opaque::Quantity => "Quantity",
+            Opaque::Url => "net.URL",
+            Opaque::Format => "NamedFormat",
         }
     }
 }

@@ -15,6 +15,12 @@ pub trait ApiObject: Any + Debug + Send + Sync {
     /// # Panics
     /// If `old` is of another kind; the caller passes two states of one object.
     fn validate_update(&self, old: &dyn ApiObject, cx: &mut Validation<'_>);
+    /// See [`Validate::validate_expressions`](crate::object::Validate::validate_expressions). Where errors
+    /// were found that keep these rules from being run, that is reported.
+    ///
+    /// # Panics
+    /// If `old` is of another kind; the caller passes two states of one object.
+    fn validate_expressions(&self, old: Option<&dyn ApiObject>, cx: &mut Validation<'_>);
     /// The structural form, without `apiVersion` and `kind`.
     fn to_tree(&self) -> Result<Tree, serde_json::Error>;
     /// For code that knows the kind.

@@ -200,6 +200,22 @@ impl<'v> Validation<'v> {
         self.errors.len() >= MAX_ERRORS || self.error_bytes >= MAX_BYTES
     }
 
+    /// Whether an error says that a value is larger than its schema allows, or may do so because it was
+    /// dropped. Rules that rely on such bounds are not run then.
+    pub fn breaks_bounds(&self) -> bool {
+        let breaks = |error: &FieldError| {
+            let all = [
+                Reason::Required,
+                Reason::NotSupported,
+                Reason::TooLong,
+                Reason::TooMany,
+                Reason::TypeInvalid,
+            ];
+            all.contains(&error.reason)
+        };
+        self.is_full() || self.errors.iter().any(breaks)
+    }
+
     /// Whether further warnings are dropped.
     pub fn is_full_of_warnings(&self) -> bool {
         self.warnings.len() >= MAX_ERRORS || self.warning_bytes >= MAX_BYTES

@@ -8,6 +8,7 @@
 //!   apart;
 //! - [`constraint`]: the rules behind the schema's formats, each a function that returns messages;
 //! - [`rule`]: the rules that generated validators are made of;
+//! - [`expression`]: what rules in the expression language are made of;
 //! - [`age`]: how long something has been, in words;
 //! - [`path`], [`field_error`]: where a value stands in an object, and what is wrong with it;
 //! - [`object`]: the traits that generated types implement;
@@ -19,6 +20,7 @@
 pub mod age;
 mod api_object;
 pub mod constraint;
+pub mod expression;
 pub mod field_error;
 pub mod object;
 pub mod path;

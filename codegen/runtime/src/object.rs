@@ -6,7 +6,8 @@ use serde::{Serialize, de::DeserializeOwned};
 
 pub use crate::api_object::ApiObject;
 use crate::{
-    Tree, field_error::Validation, path::Path, resource_def::ResourceDef, tree_reader, type_def::TypeDef,
+    Tree, expression::outcome, field_error::Validation, path::Path, resource_def::ResourceDef, tree_reader,
+    type_def::TypeDef,
 };
 
 /// Fills absent fields with the defaults of the schema, here and in everything below.
@@ -23,6 +24,14 @@ pub trait Validate {
     /// Reports every rule that the change from `old` to `self` breaks (immutable fields and the like).
     /// Rules that [`validate`](Validate::validate) covers are not repeated here.
     fn validate_update(&self, _old: &Self, _path: &Path<'_>, _cx: &mut Validation<'_>) {}
+
+    /// Whether there are rules in the expression language, here or below.
+    const HAS_EXPRESSIONS: bool = false;
+
+    /// Reports every rule in the expression language that the value breaks, or the change from `old`. They
+    /// rely on the bounds that [`validate`](Validate::validate) checks, and are not run where it has found
+    /// one broken.
+    fn validate_expressions(&self, _old: Option<&Self>, _path: &Path<'_>, _cx: &mut Validation<'_>) {}
 }
 
 /// A generated object type: a kind, the body of a sub-resource, or a part of one.
@@ -55,6 +64,14 @@ impl<T: Kind> ApiObject for T {
     fn validate_update(&self, old: &dyn ApiObject, cx: &mut Validation<'_>) {
         let old = old.as_any().downcast_ref::<T>().expect("both states are of one kind");
         Validate::validate_update(self, old, &Path::ROOT, cx);
+    }
+
+    fn validate_expressions(&self, old: Option<&dyn ApiObject>, cx: &mut Validation<'_>) {
+        if !T::HAS_EXPRESSIONS || outcome::are_skipped(cx) {
+            return;
+        }
+        let old = old.map(|old| old.as_any().downcast_ref::<T>().expect("both states are of one kind"));
+        Validate::validate_expressions(self, old, &Path::ROOT, cx);
     }
 
     fn to_tree(&self) -> Result<Tree, serde_json::Error> {

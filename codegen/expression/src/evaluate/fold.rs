@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Evaluated, Evaluation, exact_key, failed, is_final};
+use orch_runtime::expression::access::exact_key;
+
+use super::{Evaluated, Evaluation, failed, is_final};
 use crate::{
     ast::FoldKind,
     error::Failure,

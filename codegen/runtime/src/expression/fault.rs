@@ -43,12 +43,12 @@ impl Fault {
     }
 
     /// A function that got values of other types than it takes.
-    pub(crate) fn wrong_type() -> Self {
+    pub fn wrong_type() -> Self {
         Fault::NoSuchOverload("a value has another type".to_owned())
     }
 
     /// An argument that the function cannot use.
-    pub(crate) fn invalid(text: impl Into<String>) -> Self {
+    pub fn invalid(text: impl Into<String>) -> Self {
         Fault::Invalid(text.into())
     }
 }

@@ -1,13 +1,13 @@
 //! Timestamps and durations.
 
+use crate::scalar::Duration;
 use jiff::{
     civil::DateTime,
     tz::{Offset, TimeZone, TimeZoneDatabase},
 };
-use orch_runtime::scalar::Duration;
 
 use super::{Table, duration, text, timestamp};
-use crate::{
+use crate::expression::{
     budget::Budget,
     fault::Fault,
     value::{Timestamp, Value},

@@ -1,6 +1,6 @@
 //! How much an evaluation may still do.
 
-use crate::fault::Fault;
+use crate::expression::fault::Fault;
 
 /// How many bytes a function may look at or make for one step.
 const BYTES_PER_STEP: usize = 10;
@@ -39,7 +39,7 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::Budget;
-    use crate::fault::Fault;
+    use crate::expression::fault::Fault;
 
     #[test]
     fn what_is_not_left_cannot_be_spent() {

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use super::{Table, count, text};
-use crate::{fault::Fault, value::Value};
+use crate::expression::{fault::Fault, value::Value};
 
 pub(super) const TABLE: Table = &[
     ("ip(string) -> net.IP", |args, _| read_ip(text(&args[0])?).map(Value::Ip)),

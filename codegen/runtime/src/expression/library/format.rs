@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Table, items, text};
-use crate::{budget::Budget, fault::Fault, function::time, value::Value};
+use crate::expression::{budget::Budget, fault::Fault, library::time, value::Value};
 
 /// Digits behind the point, where the clause does not say how many.
 const PRECISION: usize = 6;
@@ -157,7 +157,12 @@ fn plain(value: &Value, budget: &mut Budget) -> Result<String, Fault> {
                 texts.into_iter().map(|(key, value)| format!("{key}: {value}")).collect();
             format!("{{{}}}", texts.join(", "))
         }
-        Value::Optional(_) | Value::Ip(_) | Value::Cidr(..) | Value::Quantity(_) => {
+        Value::Optional(_)
+        | Value::Ip(_)
+        | Value::Cidr(..)
+        | Value::Quantity(_)
+        | Value::Url(_)
+        | Value::Format(_) => {
             return Err(Fault::invalid(format!("%s cannot write a value of the type {}", value.type_name())));
         }
     };

@@ -1,14 +1,14 @@
 //! Lists.
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, collections::BTreeSet};
 
-use orch_runtime::scalar::Duration;
+use crate::scalar::Duration;
 
 use super::{Table, count, duration, int, items, order::extreme, position, sets};
-use crate::{
+use crate::expression::{
     budget::Budget,
     fault::Fault,
-    value::{Value, are_equal, compare},
+    value::{Key, Value, are_equal, compare},
 };
 
 pub(super) const TABLE: Table = &[
@@ -22,6 +22,8 @@ pub(super) const TABLE: Table = &[
         }
         Ok(Value::Bool(true))
     }),
+    ("isUnique(list(A)) -> bool", |args, budget| is_unique(items(&args[0])?, budget)),
+    ("(list(A)).isUnique() -> bool", |args, budget| is_unique(items(&args[0])?, budget)),
     ("(list(A)).min() -> A", |args, budget| extreme(items(&args[0])?, Ordering::Less, budget)),
     ("(list(A)).max() -> A", |args, budget| extreme(items(&args[0])?, Ordering::Greater, budget)),
     ("(list(int)).sum() -> int", |args, budget| sum(items(&args[0])?, Value::Int(0), budget)),
@@ -85,6 +87,30 @@ pub(super) const TABLE: Table = &[
         Ok(Value::list((0..end).map(Value::Int).collect()))
     }),
 ];
+
+/// Whether no item occurs twice. Items that can be keys are looked up, others are compared with each other.
+fn is_unique(items: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
+    budget.spend(items.len())?;
+    let mut keys = BTreeSet::new();
+    let mut others: Vec<&Value> = Vec::new();
+    for item in items {
+        let is_new = match Key::of(item) {
+            Some(key) => keys.insert(key),
+            None => {
+                let mut is_new = true;
+                for other in &others {
+                    is_new = is_new && !are_equal(other, item, budget)?;
+                }
+                others.push(item);
+                is_new
+            }
+        };
+        if !is_new {
+            return Ok(Value::Bool(false));
+        }
+    }
+    Ok(Value::Bool(true))
+}
 
 /// Numbers or durations.
 fn sum(items: &[Value], zero: Value, budget: &mut Budget) -> Result<Value, Fault> {

@@ -1,7 +1,7 @@
 //! `+ - * / %` and the signs. A result that does not fit its type is an error, never a wrong number.
 
 use super::{Table, boolean, duration, int, timestamp};
-use crate::{fault::Fault, function::time, value::Value};
+use crate::expression::{fault::Fault, library::time, value::Value};
 
 const INT: Fault = Fault::Overflow("integer");
 const UINT: Fault = Fault::Overflow("unsigned integer");

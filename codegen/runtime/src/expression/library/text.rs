@@ -1,7 +1,7 @@
 //! Texts. Positions count characters.
 
 use super::{Table, count, int, items, position, text};
-use crate::{budget::Budget, fault::Fault, value::Value};
+use crate::expression::{budget::Budget, fault::Fault, value::Value};
 
 pub(super) const TABLE: Table = &[
     ("(string).contains(string) -> bool", |args, _| {

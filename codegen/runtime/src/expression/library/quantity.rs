@@ -2,13 +2,15 @@
 
 use std::{cmp::Ordering, sync::Arc};
 
-use orch_runtime::scalar::{Quantity, QuantityFormat};
+use crate::scalar::{Quantity, QuantityFormat};
 
 use super::{Table, int, text};
-use crate::{fault::Fault, value::Value};
+use crate::expression::{fault::Fault, value::Value};
 
 pub(super) const TABLE: Table = &[
     ("isQuantity(string) -> bool", |args, _| Ok(Value::Bool(text(&args[0])?.parse::<Quantity>().is_ok()))),
+    ("isQuantity(Quantity) -> bool", |args, _| quantity(&args[0]).map(|_| Value::Bool(true))),
+    ("quantity(Quantity) -> Quantity", |args, _| quantity(&args[0]).map(|_| args[0].clone())),
     ("quantity(string) -> Quantity", |args, _| {
         let parsed: Result<Quantity, _> = text(&args[0])?.parse();
         parsed.map(value_of).map_err(|error| Fault::invalid(error.to_string()))

@@ -2,10 +2,10 @@
 
 use std::str::FromStr;
 
-use orch_runtime::scalar::Duration;
+use crate::scalar::Duration;
 
 use super::{Table, bytes, duration, int, text, time, timestamp};
-use crate::{
+use crate::expression::{
     budget::Budget,
     fault::Fault,
     value::{Value, double_text},

@@ -1,7 +1,7 @@
 //! Lists as sets: order and repetition do not count.
 
 use super::{Table, items};
-use crate::{
+use crate::expression::{
     budget::Budget,
     fault::Fault,
     value::{Value, are_equal},

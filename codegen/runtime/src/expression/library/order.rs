@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::Table;
-use crate::{
+use crate::expression::{
     budget::Budget,
     fault::Fault,
     value::{Value, are_equal, compare},
@@ -42,6 +42,7 @@ pub(super) const TABLE: Table = ordered![
     "bytes, bytes",
     "timestamp, timestamp",
     "duration, duration",
+    "Quantity, Quantity",
 ];
 
 /// No order holds for what is not a number.

@@ -5,11 +5,11 @@
 
 use std::cmp::Ordering;
 
-use super::Value;
-use crate::{budget::Budget, fault::Fault};
+use super::{List, ListKind, Value};
+use crate::expression::{budget::Budget, fault::Fault};
 
 /// Whether two values are equal. One step for each pair that is looked at.
-pub(crate) fn are_equal(one: &Value, other: &Value, budget: &mut Budget) -> Result<bool, Fault> {
+pub fn are_equal(one: &Value, other: &Value, budget: &mut Budget) -> Result<bool, Fault> {
     budget.spend(1)?;
     Ok(match (one, other) {
         (Value::Null, Value::Null) => true,
@@ -28,11 +28,17 @@ pub(crate) fn are_equal(one: &Value, other: &Value, budget: &mut Budget) -> Resu
         (Value::Ip(one), Value::Ip(other)) => one.to_canonical() == other.to_canonical(),
         (Value::Cidr(one, bits), Value::Cidr(other, other_bits)) => one == other && bits == other_bits,
         (Value::Quantity(one), Value::Quantity(other)) => one == other,
+        (Value::Url(one), Value::Url(other)) => one == other,
+        (Value::Format(one), Value::Format(other)) => one == other,
         (Value::Optional(_), Value::Optional(_)) => match (one.contained(), other.contained()) {
             (Some(one), Some(other)) => are_equal(one, other, budget)?,
             (one, other) => one.is_none() && other.is_none(),
         },
         (Value::List(one), Value::List(other)) => {
+            let is_identified = one.kind != ListKind::Plain || other.kind != ListKind::Plain;
+            if is_identified {
+                return same_items(one, other, budget);
+            }
             let mut is_equal = one.items.len() == other.items.len();
             for (one, other) in one.items.iter().zip(&other.items) {
                 is_equal = is_equal && are_equal(one, other, budget)?;
@@ -50,15 +56,37 @@ pub(crate) fn are_equal(one: &Value, other: &Value, budget: &mut Budget) -> Resu
     })
 }
 
+/// Whether two lists have equal items, in any order.
+fn same_items(one: &List, other: &List, budget: &mut Budget) -> Result<bool, Fault> {
+    if one.items.len() != other.items.len() {
+        return Ok(false);
+    }
+    let mut left: Vec<&Value> = other.items.iter().collect();
+    for item in &one.items {
+        // Mostly the order is the same: then the first that is left is the one.
+        let mut found = None;
+        for (position, candidate) in left.iter().enumerate() {
+            if are_equal(item, candidate, budget)? {
+                found = Some(position);
+                break;
+            }
+        }
+        let Some(position) = found else { return Ok(false) };
+        left.remove(position);
+    }
+    Ok(true)
+}
+
 /// The order of two values; `None` where one is not a number, as in IEEE 754. Fails for values that have no
 /// order.
-pub(crate) fn compare(one: &Value, other: &Value) -> Result<Option<Ordering>, Fault> {
+pub fn compare(one: &Value, other: &Value) -> Result<Option<Ordering>, Fault> {
     Ok(Some(match (one, other) {
         (Value::Bool(one), Value::Bool(other)) => one.cmp(other),
         (Value::Text(one), Value::Text(other)) => one.cmp(other),
         (Value::Bytes(one), Value::Bytes(other)) => one.cmp(other),
         (Value::Timestamp(one), Value::Timestamp(other)) => one.cmp(other),
         (Value::Duration(one), Value::Duration(other)) => one.cmp(other),
+        (Value::Quantity(one), Value::Quantity(other)) => one.cmp(other),
         _ => return number_order(one, other).map_err(|NoNumbers| Fault::wrong_type()),
     }))
 }

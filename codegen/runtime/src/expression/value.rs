@@ -8,11 +8,12 @@ mod timestamp;
 
 use std::{collections::BTreeMap, net::IpAddr, sync::Arc};
 
+use super::url::Url;
+use crate::scalar::{Duration, Quantity};
 pub use key::Key;
-use orch_runtime::scalar::{Duration, Quantity};
 pub use timestamp::Timestamp;
 
-pub(crate) use equality::{are_equal, compare};
+pub use equality::{are_equal, compare};
 pub(crate) use show::double_text;
 
 /// What an expression is evaluated to. Copies are cheap.
@@ -52,13 +53,29 @@ pub enum Value {
     Cidr(IpAddr, u8),
     /// `1Gi`
     Quantity(Arc<Quantity>),
+    /// An address of the web
+    Url(Arc<Url>),
+    /// A format of texts, by its name
+    Format(&'static str),
 }
 
 /// The items of a list.
 #[derive(Debug)]
 pub struct List {
     items: Vec<Value>,
+    kind: ListKind,
     depth: usize,
+}
+
+/// What identifies the items of a list (`x-orch-list-type`): it matters where lists are compared and joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListKind {
+    /// Their positions.
+    Plain,
+    /// Their values.
+    Set,
+    /// The values of these fields.
+    Keyed(&'static [&'static str]),
 }
 
 /// The entries of a map.
@@ -76,6 +93,17 @@ pub struct Contained {
 }
 
 impl List {
+    /// A list whose items are identified in that way.
+    pub fn new(items: Vec<Value>, kind: ListKind) -> Self {
+        let depth = 1 + items.iter().map(Value::depth).max().unwrap_or(0);
+        List { items, kind, depth }
+    }
+
+    /// What identifies its items.
+    pub fn kind(&self) -> ListKind {
+        self.kind
+    }
+
     /// In order.
     pub fn items(&self) -> &[Value] {
         &self.items
@@ -92,8 +120,7 @@ impl Map {
 impl Value {
     /// A list.
     pub fn list(items: Vec<Value>) -> Value {
-        let depth = 1 + items.iter().map(Value::depth).max().unwrap_or(0);
-        Value::List(Arc::new(List { items, depth }))
+        Value::from(List::new(items, ListKind::Plain))
     }
 
     /// A map.
@@ -121,7 +148,7 @@ impl Value {
     }
 
     /// How many levels of lists, maps and optional values there are.
-    pub(crate) fn depth(&self) -> usize {
+    pub fn depth(&self) -> usize {
         match self {
             Value::List(list) => list.depth,
             Value::Map(map) => map.depth,
@@ -149,6 +176,8 @@ impl Value {
             Value::Ip(_) => "net.IP",
             Value::Cidr(..) => "net.CIDR",
             Value::Quantity(_) => "Quantity",
+            Value::Url(_) => "net.URL",
+            Value::Format(_) => "NamedFormat",
         }
     }
 }
@@ -174,6 +203,24 @@ impl From<&str> for Value {
 impl From<String> for Value {
     fn from(value: String) -> Self {
         Value::Text(value.into())
+    }
+}
+
+impl From<Quantity> for Value {
+    fn from(value: Quantity) -> Self {
+        Value::Quantity(Arc::new(value))
+    }
+}
+
+impl From<&[u8]> for Value {
+    fn from(value: &[u8]) -> Self {
+        Value::Bytes(value.into())
+    }
+}
+
+impl From<List> for Value {
+    fn from(list: List) -> Self {
+        Value::List(Arc::new(list))
     }
 }
 

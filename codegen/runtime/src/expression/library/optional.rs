@@ -1,7 +1,7 @@
 //! Values that may be absent.
 
 use super::Table;
-use crate::{fault::Fault, value::Value};
+use crate::expression::{fault::Fault, value::Value};
 
 pub(super) const TABLE: Table = &[
     ("optional.of(A) -> optional_type(A)", |args, _| Ok(Value::optional(Some(args[0].clone())))),
@@ -35,6 +35,11 @@ fn is_zero(value: &Value) -> bool {
         Value::Duration(duration) => duration.as_nanos() == 0,
         Value::Quantity(quantity) => quantity.is_zero(),
         Value::Optional(_) => value.contained().is_none(),
-        Value::Timestamp(_) | Value::Type(_) | Value::Ip(_) | Value::Cidr(..) => false,
+        Value::Timestamp(_)
+        | Value::Type(_)
+        | Value::Ip(_)
+        | Value::Cidr(..)
+        | Value::Url(_)
+        | Value::Format(_) => false,
     }
 }

@@ -1,9 +1,9 @@
 //! Regular expressions: matched in time linear in the text.
 
-use orch_runtime::rule::Pattern;
+use crate::rule::Pattern;
 
 use super::{Table, int, text};
-use crate::{budget::Budget, fault::Fault, value::Value};
+use crate::expression::{budget::Budget, fault::Fault, value::Value};
 
 /// What it costs to compile a pattern, for each of its bytes.
 const STEPS_PER_BYTE: usize = 20;

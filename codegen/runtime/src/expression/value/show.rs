@@ -45,6 +45,8 @@ impl Display for Value {
             Value::Ip(address) => write!(out, "ip(\"{address}\")"),
             Value::Cidr(address, bits) => write!(out, "cidr(\"{address}/{bits}\")"),
             Value::Quantity(quantity) => write!(out, "quantity(\"{quantity}\")"),
+            Value::Url(url) => write!(out, "url({:?})", url.to_string()),
+            Value::Format(name) => write!(out, "format.{name}()"),
         }
     }
 }
