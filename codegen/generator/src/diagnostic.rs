@@ -3,6 +3,7 @@
 //! Every stage adds to one [`Diagnostics`]; nothing stops at the first mistake. Rendered, each shows file,
 //! line, column, the offending line and a remedy, the same from a build script as from the command line.
 
+pub mod machine;
 mod render;
 pub mod suggest;
 
@@ -65,6 +66,11 @@ impl Diagnostics {
     /// Remembers the text of a file, so that its lines can be quoted.
     pub fn add_source(&mut self, file: &Path, text: Arc<str>) {
         self.sources.insert(file.to_path_buf(), text);
+    }
+
+    /// The text of a file, where it is remembered.
+    pub fn source(&self, file: &Path) -> Option<&str> {
+        self.sources.get(file).map(AsRef::as_ref)
     }
 
     /// Adds an error. Every error says how to mend it.

@@ -7,9 +7,11 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 use orch_codegen::{
-    Folder, Inputs, Loaded, emit,
+    Folder, Inputs, Loaded,
+    diagnostic::machine,
+    emit,
     idl::json_schema,
     load,
     package::{self, PackageError},
@@ -34,7 +36,11 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Report everything that is wrong with the schema files.
-    Check,
+    Check {
+        /// How: for people, or for another program, which finds all of it in the standard output.
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
     /// Print the Rust code that is generated for one kind or type.
     Show {
         /// Its name: `Widget`, or `example.orch.io.v1.Widget`.
@@ -49,6 +55,19 @@ enum Command {
     },
     /// Print the JSON schema of schema files, for editors.
     IdlSchema,
+}
+
+/// How diagnostics are reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// With the lines that they are about.
+    Text,
+    /// A JSON array.
+    Json,
+    /// A SARIF log.
+    Sarif,
+    /// Workflow commands of GitHub.
+    Github,
 }
 
 fn main() -> ExitCode {
@@ -72,7 +91,7 @@ fn main() -> ExitCode {
     };
     let misled = |error: PackageError| misused(&error.to_string());
     match &arguments.command {
-        Command::Check => inputs().map_or_else(misled, |inputs| check(&inputs)),
+        Command::Check { format } => inputs().map_or_else(misled, |inputs| check(&inputs, *format)),
         Command::Show { kind } => inputs().map_or_else(misled, |inputs| show(&inputs, kind)),
         Command::New { group_version, kind } => new(&arguments.schema, group_version, kind),
         Command::IdlSchema => {
@@ -82,10 +101,19 @@ fn main() -> ExitCode {
     }
 }
 
-fn check(inputs: &Inputs) -> ExitCode {
+fn check(inputs: &Inputs, format: Format) -> ExitCode {
     let loaded = load(inputs);
-    report(&loaded);
     let (errors, warnings) = loaded.diagnostics.counts();
+    let outcome = if errors > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS };
+    match format {
+        Format::Text => report(&loaded),
+        Format::Json => print!("{}", machine::json(&loaded.diagnostics)),
+        Format::Sarif => print!("{}", machine::sarif(&loaded.diagnostics)),
+        Format::Github => print!("{}", machine::github(&loaded.diagnostics)),
+    }
+    if format != Format::Text {
+        return outcome;
+    }
     let kinds: usize = loaded.model.group_versions.iter().map(|version| version.resources.len()).sum();
     println!(
         "{}: {}, {}, {}, {}",
@@ -95,7 +123,7 @@ fn check(inputs: &Inputs) -> ExitCode {
         counted(errors, "error"),
         counted(warnings, "warning")
     );
-    if errors > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    outcome
 }
 
 fn show(inputs: &Inputs, kind: &str) -> ExitCode {

@@ -85,6 +85,22 @@ fn check_fails_on_errors_and_reports_all_of_them() {
 }
 
 #[test]
+fn other_programs_get_the_report_in_their_forms() {
+    let check = |format: &str| {
+        let case = "tests/diagnostics/all_files_at_once";
+        run(&["check", "--schema", case, "--import", "orch_api=tests/fixtures/meta", "--format", format])
+    };
+    for (format, begin, count) in
+        [("json", "[", "\"severity\""), ("sarif", "{", "\"level\""), ("github", "::error ", "::error ")]
+    {
+        let output = check(format);
+        let text = stdout(&output);
+        assert_eq!((code(&output), stderr(&output).as_str()), (Some(1), ""), "{format}");
+        assert!(text.starts_with(begin) && text.matches(count).count() == 3, "{text}");
+    }
+}
+
+#[test]
 fn a_missing_folder_is_an_error() {
     let output = run(&["--schema", "tests/nowhere", "check"]);
     assert_eq!(code(&output), Some(1));

@@ -1,0 +1,144 @@
+//! Diagnostics for other programs: as JSON, as SARIF 2.1.0, as workflow commands of GitHub.
+
+use serde_json::{Value, json};
+
+use super::{Diagnostic, Diagnostics, Severity};
+
+/// One JSON array: `{severity, file, line, column, endColumn, message, help}`.
+pub fn json(diagnostics: &Diagnostics) -> String {
+    let all: Vec<Value> = diagnostics
+        .sorted()
+        .into_iter()
+        .map(|item| {
+            json!({
+                "severity": word(item.severity),
+                "file": file(item),
+                "line": item.span.line,
+                "column": item.span.column,
+                "endColumn": item.span.column + item.span.length,
+                "message": item.message,
+                "help": item.help,
+            })
+        })
+        .collect();
+    pretty(&Value::Array(all))
+}
+
+/// A SARIF log of one run.
+pub fn sarif(diagnostics: &Diagnostics) -> String {
+    let results: Vec<Value> = diagnostics
+        .sorted()
+        .into_iter()
+        .map(|item| {
+            let region = json!({
+                "startLine": item.span.line,
+                "startColumn": item.span.column,
+                "endColumn": item.span.column + item.span.length,
+            });
+            let place = json!({"artifactLocation": {"uri": file(item)}, "region": region});
+            json!({
+                "ruleId": "schema",
+                "level": word(item.severity),
+                "message": {"text": format!("{}: {}", item.message, item.help)},
+                "locations": [{"physicalLocation": place}],
+            })
+        })
+        .collect();
+    let rules = json!([{"id": "schema", "shortDescription": {"text": "A rule of the schema language"}}]);
+    let driver = json!({"name": "orch-codegen", "version": env!("CARGO_PKG_VERSION"), "rules": rules});
+    pretty(&json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "results": results}],
+    }))
+}
+
+/// One workflow command for each: GitHub shows them at the lines of a change.
+pub fn github(diagnostics: &Diagnostics) -> String {
+    let mut out = String::new();
+    for item in diagnostics.sorted() {
+        let end = item.span.column + item.span.length;
+        let place = [("file", file(item)), ("line", item.span.line.to_string())];
+        let columns = [("col", item.span.column.to_string()), ("endColumn", end.to_string())];
+        let properties: Vec<String> = place
+            .into_iter()
+            .chain(columns)
+            .map(|(name, value)| {
+                format!("{name}={}", escaped(&value).replace(':', "%3A").replace(',', "%2C"))
+            })
+            .collect();
+        let text = escaped(&format!("{}\n{}", item.message, item.help));
+        let command = [word(item.severity), " ", &properties.join(","), "::", &text].concat();
+        out.extend(["::", &command, "\n"]);
+    }
+    out
+}
+
+fn word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    }
+}
+
+fn file(item: &Diagnostic) -> String {
+    item.span.file.display().to_string()
+}
+
+/// What workflow commands escape.
+fn escaped(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn pretty(value: &Value) -> String {
+    format!("{value:#}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use serde_json::Value;
+
+    use super::{github, json, sarif};
+    use crate::diagnostic::{Diagnostics, Span};
+
+    fn found() -> Diagnostics {
+        let mut found = Diagnostics::default();
+        let span = Span { line: 3, column: 5, length: 4, ..Span::whole_file(Path::new("a,b.yaml")) };
+        found.error(&span, "100 % wrong", "mend it");
+        found.warning(&span, "odd", "look at it");
+        found
+    }
+
+    #[test]
+    fn each_form_has_place_message_and_remedy() {
+        let found = found();
+        let list: Value = serde_json::from_str(&json(&found)).unwrap();
+        assert_eq!(list[0]["severity"], "error");
+        assert_eq!(
+            (&list[0]["line"], &list[0]["column"], &list[0]["endColumn"]),
+            (&3.into(), &5.into(), &9.into())
+        );
+        assert_eq!((&list[1]["message"], &list[1]["help"]), (&"odd".into(), &"look at it".into()));
+
+        let log: Value = serde_json::from_str(&sarif(&found)).unwrap();
+        let result = &log["runs"][0]["results"][0];
+        assert_eq!(
+            (&result["level"], &result["message"]["text"]),
+            (&"error".into(), &"100 % wrong: mend it".into())
+        );
+        assert_eq!(result["locations"][0]["physicalLocation"]["region"]["startLine"], 3);
+
+        assert_eq!(
+            github(&found).lines().next(),
+            Some("::error file=a%2Cb.yaml,line=3,col=5,endColumn=9::100 %25 wrong%0Amend it")
+        );
+    }
+
+    #[test]
+    fn nothing_found_is_an_empty_list() {
+        let none = Diagnostics::default();
+        assert_eq!((json(&none).as_str(), github(&none).as_str()), ("[]\n", ""));
+    }
+}
