@@ -6,7 +6,6 @@
 mod constraints;
 mod defaults;
 mod descriptions;
-mod expressions;
 mod gates;
 mod kinds;
 mod lists;
@@ -73,7 +72,6 @@ const RULES: &[Rule] = &[
     rules::paths,
     rules::demands,
     rules::order,
-    expressions::unsupported,
     vocabulary::known_words,
     vocabulary::every_word,
 ];

@@ -14,6 +14,7 @@
 mod clients;
 mod defaults;
 mod emitter;
+mod expression;
 mod layout;
 mod literal;
 mod openapi;
@@ -85,7 +86,9 @@ pub fn show(model: &Model, name: &str) -> Result<String, ShowError> {
         for id in &group_version.types {
             let ty = model.ty(*id);
             if ty.name == name || ty.qualified_name == name {
-                let items = with_uses(&emitter, type_items(&emitter, ty));
+                let mut items = type_items(&emitter, ty);
+                items.extend(expression::value_functions(&emitter).into_iter().map(Item::from));
+                let items = with_uses(&emitter, items);
                 shown.push(format!("// {}\n{}", ty.qualified_name, text::source(&items)));
             }
         }
@@ -102,6 +105,7 @@ fn module(emitter: &Emitter<'_>, schemas_file: &str) -> String {
     let types = emitter.group_version.types.iter();
     let mut items: Vec<Item> = types.flat_map(|id| type_items(emitter, emitter.model.ty(*id))).collect();
     items.push(resources::group_version(emitter, schemas_file).into());
+    items.extend(expression::value_functions(emitter).into_iter().map(Item::from));
     text::source(&with_uses(emitter, items))
 }
 

@@ -12,13 +12,13 @@ mod reading;
 mod resource;
 mod rules;
 mod schema;
+mod validation;
 mod vocabulary;
 
 pub use document::{Components, Document, Info};
 pub use format::Format;
 pub use operation::{
-    DefaultFunction, DescribedGate, Discriminator, FeatureGate, FormatFunction, Immutable, Rule,
-    UnionExtension,
+    DefaultFunction, DescribedGate, Discriminator, FeatureGate, FormatFunction, Immutable, UnionExtension,
 };
 pub use reading::{Entries, Read, Word};
 pub use resource::{
@@ -27,4 +27,5 @@ pub use resource::{
 };
 pub use rules::{ErrorWords, ObjectRule, Question, Severity, Test, Words};
 pub use schema::{Additional, ListType, MapType, PatchStrategy, Schema, TypeName, Types};
+pub use validation::{ReasonWord, SeverityWord, ValidationExtension};
 pub use vocabulary::VocabularyFile;

@@ -8,6 +8,7 @@ pub mod check;
 pub mod diagnostic;
 pub mod driver;
 pub mod emit;
+pub mod expression;
 pub mod folder;
 pub mod functions;
 pub mod idl;

@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     diagnostic::Diagnostics,
+    expression,
     idl::{Schema, VocabularyFile},
     load::{Files, SchemaFile},
     lower::{
@@ -70,6 +71,7 @@ pub fn lower<'f>(files: &'f Files, diagnostics: &mut Diagnostics) -> Lowered<'f>
     presence::settle(&mut model, &written, diagnostics);
     gates::settle(&mut model, &written);
     resource::columns::settle(&mut model, &written);
+    expression::settle(&mut model, &written, diagnostics);
     Lowered { model, written, vocabulary: files.vocabulary.as_ref() }
 }
 
@@ -127,7 +129,8 @@ impl Lowering<'_, '_> {
             first_validator: schema.first_validator.as_ref().map(|validator| validator.value.clone()),
             update_validator: schema.update_validator.as_ref().map(|validator| validator.value.clone()),
             defaulter: schema.defaulter.as_ref().map(|defaulter| defaulter.value.clone()),
-            validations: object::rules(schema),
+            // Compiled when all types are known.
+            validations: Vec::new(),
             span: name.span.clone(),
         }
     }

@@ -10,6 +10,8 @@ mod place;
 mod presence;
 mod resolved;
 mod rules;
+mod validation;
+mod words;
 
 use std::collections::BTreeMap;
 
@@ -23,6 +25,8 @@ pub use place::{LostStep, Step, Target};
 pub use presence::{Empty, Omitted, Presence};
 pub use resolved::Resolved;
 pub use rules::Rule;
+pub use validation::{Expression, PathStep, RuleReason, ValidationRule};
+pub use words::WORDS;
 
 use crate::diagnostic::Span;
 
@@ -38,6 +42,12 @@ pub struct Model {
 }
 
 impl Model {
+    /// The id of a type of this model.
+    pub fn id(&self, ty: &Type) -> TypeId {
+        let position = self.types.iter().position(|other| std::ptr::eq(other, ty));
+        TypeId(position.expect("the type is one of the model"))
+    }
+
     /// The type of that id.
     pub fn ty(&self, id: TypeId) -> &Type {
         &self.types[id.0]
@@ -330,21 +340,6 @@ pub struct Constraints {
     pub min_properties: Option<u64>,
     /// `maxProperties`.
     pub max_properties: Option<u64>,
-}
-
-/// One rule of `x-orch-validations`.
-#[derive(Debug)]
-pub struct ValidationRule {
-    /// The expression over `self` and `oldSelf`.
-    pub rule: String,
-    /// What the error says.
-    pub message: Option<String>,
-    /// Relative path of the field that is blamed.
-    pub field_path: Option<String>,
-    /// `FieldValueInvalid` and the like.
-    pub reason: Option<String>,
-    /// Where it is written.
-    pub span: Span,
 }
 
 /// A kind that is served: `x-orch-resource`.

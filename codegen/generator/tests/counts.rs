@@ -65,6 +65,7 @@ fn count(model: &Model) -> Counts {
     }
     for ty in &model.types {
         counts.types += 1;
+        counts.stated += ty.validations.len();
         for function in [&ty.validator, &ty.first_validator, &ty.update_validator].into_iter().flatten() {
             counts.call(function);
         }
@@ -90,6 +91,7 @@ impl Counts {
 
     fn field(&mut self, field: &Field) {
         self.fields += 1;
+        self.stated += field.validations.len();
         self.stated += usize::from(field.required) + usize::from(field.immutable.is_some());
         if let Some(function) = &field.validator {
             self.call(function);

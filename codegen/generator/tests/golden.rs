@@ -12,6 +12,8 @@ mod check_behaviour;
 mod columns;
 #[path = "golden/defaults.rs"]
 mod defaults;
+#[path = "golden/expression_rules.rs"]
+mod expression_rules;
 #[path = "golden/formats.rs"]
 mod formats;
 #[path = "golden/validators.rs"]

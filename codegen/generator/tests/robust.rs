@@ -48,6 +48,9 @@ const PIECES: &[&str] = &[
     "x-orch-tag: ",
     "x-orch-list-type: map",
     "x-orch-resource: ",
+    "x-orch-validations: ",
+    "[{rule: self.size > 1}]",
+    "|\n            self.",
 ];
 
 fn load_text(text: &str) -> Loaded {

@@ -14,7 +14,9 @@ pub const ARROWS: &[(&str, &[&str])] = &[
     // Quantities, durations and patterns mean the same in expressions as in objects.
     ("orch-expression", &["orch-runtime"]),
     // The generator checks formats and defaults with the rules that the generated code will call.
-    ("orch-codegen", &["orch-runtime"]),
+    ("orch-codegen", &["orch-expression", "orch-runtime"]),
+    // It holds compiled rules against interpreted ones.
+    ("orch-agreement", &["orch-runtime", "!orch-codegen", "?orch-codegen", "?orch-expression"]),
     // What every API speaks of; a change of a kind does not reach it.
     ("orch-meta", &["orch-runtime", "!orch-codegen"]),
     // The words of each vocabulary, and how times are written.
@@ -131,6 +133,8 @@ const STRANGERS: &[(&str, &[&str], &str)] = &[
 
 /// Dependencies that no file names, and what needs them.
 const NAMED_IN_NO_FILE: &[(&str, &str, &str)] = &[
+    ("orch-agreement", "orch-runtime", "what the generator writes"),
+    ("orch-agreement", "serde", "what the generator writes"),
     ("orch-meta", "serde", "what the generator writes"),
     ("orch-api", "orch-client", "what the generator writes with the feature client"),
     ("controller", "orch-runtime", "what the generator writes"),

@@ -12,7 +12,7 @@ use super::{
     layout::{Layout, crate_path, home},
     reach::Reach,
 };
-use crate::model::{GroupVersion, Model, Shape, Type, Usage};
+use crate::model::{GroupVersion, Model, Shape, Type, TypeId, Usage};
 
 /// Writes the code of one group and version; other files of `emit` say what, each about one thing.
 #[derive(Debug)]
@@ -23,6 +23,8 @@ pub struct Emitter<'m> {
     pub group_version: &'m GroupVersion,
     /// Which types have defaults and rules.
     pub reach: &'m Reach,
+    /// Object types of which rules make values of the expression language.
+    pub values: RefCell<BTreeSet<TypeId>>,
     layout: &'m Layout,
     imports: RefCell<BTreeSet<(&'static str, &'static str)>>,
 }
@@ -35,7 +37,14 @@ impl<'m> Emitter<'m> {
         reach: &'m Reach,
         group_version: &'m GroupVersion,
     ) -> Self {
-        Emitter { model, group_version, reach, layout, imports: RefCell::default() }
+        Emitter {
+            model,
+            group_version,
+            reach,
+            values: RefCell::default(),
+            layout,
+            imports: RefCell::default(),
+        }
     }
 
     /// The name of an item of another crate: imported, unless a type of the schema has the same name.

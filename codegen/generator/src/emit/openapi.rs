@@ -5,6 +5,7 @@
 //! clients see them) is added by the server.
 
 mod leaf;
+mod validations;
 
 use openapiv3::{
     AdditionalProperties, ArrayType, Components, ObjectType, ReferenceOr, Schema, SchemaData, SchemaKind,
@@ -29,9 +30,9 @@ pub fn schemas(emitter: &Emitter<'_>) -> String {
             // Written out where they are used, because tools look for `enum` beside `type`.
             TypeKind::Enum(_) => continue,
         };
-        components
-            .schemas
-            .insert(ty.qualified_name.clone(), ReferenceOr::Item(described(schema, &ty.description)));
+        let mut schema = described(schema, &ty.description);
+        validations::publish(&ty.validations, &mut schema.schema_data);
+        components.schemas.insert(ty.qualified_name.clone(), ReferenceOr::Item(schema));
     }
     for resource in &emitter.group_version.resources {
         let name = format!("{}List", emitter.model.ty(resource.ty).qualified_name);
@@ -86,6 +87,9 @@ fn field_schema(emitter: &Emitter<'_>, field: &Field) -> Schema {
     }
     data.write_only = field.write_only;
     data.deprecated = field.deprecated.is_some();
+    if !field.validations.is_empty() {
+        validations::publish(&field.validations, data);
+    }
     for (name, value) in merge_extensions(field) {
         data.extensions.insert(name.to_owned(), value);
     }
@@ -140,7 +144,8 @@ fn usage_schema(emitter: &Emitter<'_>, usage: &Usage) -> ReferenceOr<Schema> {
         Resolved::Scalar(shape) => {
             leaf::scalar(shape, &emitter.model.innermost(usage).constraints, &mut data)
         }
-        Resolved::Enum(_, values) => {
+        Resolved::Enum(id, values) => {
+            validations::publish(&emitter.model.ty(id).validations, &mut data);
             let values = values.iter().map(|value| Some(value.value.clone())).collect();
             SchemaKind::Type(SchemaType::String(StringType { enumeration: values, ..StringType::default() }))
         }

@@ -14,6 +14,8 @@ pub struct Reach {
     pub rules: BTreeSet<TypeId>,
     /// For rules about a change.
     pub updates: BTreeSet<TypeId>,
+    /// For rules in the expression language.
+    pub expressions: BTreeSet<TypeId>,
 }
 
 impl Reach {
@@ -23,6 +25,7 @@ impl Reach {
             defaults: types(model, |ty| ty.defaulter.is_some(), &has_defaults),
             rules: types(model, has_own_rules, &has_rules),
             updates: types(model, has_own_update_rules, &has_update_rules),
+            expressions: types(model, |ty| !ty.validations.is_empty(), &has_expressions),
         }
     }
 }
@@ -110,4 +113,18 @@ fn has_update_rules(model: &Model, field: &Field, known: Known<'_>) -> bool {
         }
     }
     field.immutable.is_some() || below(model, &field.usage, known)
+}
+
+fn has_expressions(model: &Model, field: &Field, known: Known<'_>) -> bool {
+    fn at(model: &Model, usage: &Usage, known: Known<'_>) -> bool {
+        let is_alias = |ty: &&Type| !matches!(ty.kind, TypeKind::Object(_));
+        let below = || match model.resolve(usage) {
+            Resolved::Object(id, _) => known(id),
+            Resolved::List(item, _) => at(model, item, known),
+            Resolved::Map { keys, value, .. } => at(model, keys, known) || at(model, value, known),
+            _ => false,
+        };
+        model.names(usage).into_iter().filter(is_alias).any(|ty| !ty.validations.is_empty()) || below()
+    }
+    !field.validations.is_empty() || at(model, &field.usage, known)
 }

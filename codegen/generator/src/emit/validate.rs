@@ -15,7 +15,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 pub use self::{update::rules as update_rules, value::rules};
-use super::emitter::Emitter;
+use super::{emitter::Emitter, expression};
 use crate::model::Type;
 
 /// The `impl Validate` of an object type.
@@ -24,7 +24,8 @@ pub fn implementation(emitter: &Emitter<'_>, ty: &Type) -> TokenStream {
     let name = format_ident!("{}", ty.name);
     let rules = rules(emitter, ty);
     let update_rules = update_rules(emitter, ty);
-    if rules.is_empty() && update_rules.is_empty() {
+    let expressions = expression::implementation(emitter, emitter.model.id(ty), ty);
+    if rules.is_empty() && update_rules.is_empty() && expressions.is_none() {
         return quote!(impl #validate for #name {});
     }
     let path = emitter.import("orch_runtime::path", "Path");
@@ -45,6 +46,7 @@ pub fn implementation(emitter: &Emitter<'_>, ty: &Type) -> TokenStream {
         impl #validate for #name {
             #validate_method
             #update_method
+            #expressions
         }
     }
 }

@@ -52,23 +52,6 @@ idl_object! {
     }
 }
 
-idl_object! {
-    /// One rule of `x-orch-validations`.
-    pub struct Rule, "a rule", refused: &[
-        ("messageExpression", "write a constant `message`"),
-        ("optionalOldSelf", "test `oldSelf` in the rule"),
-    ], {
-        /// An expression over `self` and `oldSelf` that is true for good values.
-        "rule" => rule: Spanned<String>,
-        /// What the error says.
-        "message" => message: Option<Spanned<String>>,
-        /// Path of the field that is blamed, from here: `.replicas`.
-        "fieldPath" => field_path: Option<Spanned<String>>,
-        /// Class of the error: `FieldValueInvalid`.
-        "reason" => reason: Option<Spanned<String>>,
-    }
-}
-
 /// `x-orch-immutable`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Immutable {

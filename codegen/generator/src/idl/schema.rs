@@ -6,10 +6,11 @@ use schemars::{JsonSchema, SchemaGenerator, json_schema};
 
 use super::{
     format::Format,
-    operation::{DefaultFunction, FeatureGate, FormatFunction, Immutable, Rule, UnionExtension},
+    operation::{DefaultFunction, FeatureGate, FormatFunction, Immutable, UnionExtension},
     reading::{Entries, Read, idl_object, idl_words, mismatch},
     resource::ResourceExtension,
     rules::{ErrorWords, ObjectRule},
+    validation::ValidationExtension,
 };
 use crate::{
     diagnostic::{Diagnostics, Span},
@@ -155,7 +156,7 @@ idl_object! {
         /// A format of strings of your own: a hand-written Rust function.
         "x-orch-format" => own_format: Option<FormatFunction>,
         /// Rules in an expression language.
-        "x-orch-validations" => validations: Option<Vec<Rule>>,
+        "x-orch-validations" => validations: Option<Vec<ValidationExtension>>,
         /// A hand-written Rust function that checks the value.
         "x-orch-validator" => validator: Option<Spanned<String>>,
         /// As `x-orch-validator`, but before the rules of the fields.

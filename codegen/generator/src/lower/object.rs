@@ -10,24 +10,12 @@ use super::{
 };
 use crate::{
     idl::{Immutable, MapType, PatchStrategy, Schema, UnionExtension},
-    model::{Field, Immutability, ObjectType, Patch, Shape, Union, Usage, ValidationRule},
+    model::{Field, Immutability, ObjectType, Patch, Shape, Union, Usage},
     source::Spanned,
 };
 
 /// The type of every kind's `metadata`.
 pub(crate) const OBJECT_META: &str = "meta.v1.ObjectMeta";
-
-/// The rules written at a schema.
-pub(super) fn rules(schema: &Schema) -> Vec<ValidationRule> {
-    let rule = |rule: &crate::idl::Rule| ValidationRule {
-        rule: rule.rule.value.clone(),
-        message: rule.message.as_ref().map(|text| text.value.clone()),
-        field_path: rule.field_path.as_ref().map(|text| text.value.clone()),
-        reason: rule.reason.as_ref().map(|text| text.value.clone()),
-        span: rule.span.clone(),
-    };
-    schema.validations.iter().flatten().map(rule).collect()
-}
 
 impl Lowering<'_, '_> {
     /// An object with fields.
@@ -129,7 +117,8 @@ impl Lowering<'_, '_> {
             feature_gate: None,
             deprecated: string(&schema.deprecation),
             validator: string(&schema.validator),
-            validations: rules(schema),
+            // Compiled when all types are known.
+            validations: Vec::new(),
             span: name.span.clone(),
         }
     }

@@ -36,6 +36,7 @@ pub async fn review(
     review.prepare(&mut *question)?;
     let mut violations = Validation::new(cx.core.vocabulary());
     question.validate(&mut violations);
+    question.validate_expressions(None, &mut violations);
     if !violations.is_empty() {
         // As in the reference, the error has neither kind nor name.
         let (group, errors) = (resource.group.clone(), violations.into_errors());

@@ -38,6 +38,7 @@ pub fn validate(attempt: Attempt<'_>, draft: &mut Draft<'_>) -> Result<()> {
             found.told(checks).into_iter().for_each(|error| violations.push(error));
         }
     }
+    object.validate_expressions(old, violations);
     behaviour.validate(object, old, &write_info(attempt), violations);
     refuse_violations(attempt, draft)?;
     behaviour.normalize(&mut *draft.object);

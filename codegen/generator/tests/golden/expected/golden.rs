@@ -16,6 +16,15 @@ pub mod defaults_ {
     }
 }
 
+/// The group `expressions.example.io`.
+#[allow(clippy::pedantic, clippy::complexity, clippy::style)]
+pub mod expressions {
+    /// Version `v1`.
+    pub mod v1 {
+        include!("expressions/v1.rs");
+    }
+}
+
 /// The group `kinds.example.io`.
 #[allow(clippy::pedantic, clippy::complexity, clippy::perf, clippy::style)]
 pub mod kinds {
@@ -80,6 +89,7 @@ pub fn registry() -> &'static [&'static orch_runtime::resource_def::GroupVersion
     static GROUP_VERSIONS: &[&orch_runtime::resource_def::GroupVersionDef] = &[
         &checks::v1::GROUP_VERSION,
         &defaults_::v1::GROUP_VERSION,
+        &expressions::v1::GROUP_VERSION,
         &kinds::v1::GROUP_VERSION,
         &kinds::v2beta1::GROUP_VERSION,
         &meta::v1::GROUP_VERSION,

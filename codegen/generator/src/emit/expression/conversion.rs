@@ -1,0 +1,178 @@
+//! Parts of generated structs as values of any type, for what has no form of its own in Rust.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+
+use super::code::{Code, Form};
+use crate::{
+    emit::emitter::Emitter,
+    expression::{escape, scope},
+    model::{Field, ListSemantics, ObjectType, Omitted, Resolved, Shape, Type, TypeId, TypeKind, Usage},
+};
+
+/// An owned `Value`.
+pub(super) fn value(emitter: &Emitter<'_>, code: &Code<'_>) -> TokenStream {
+    let expression = emitter.runtime("expression");
+    let tokens = &code.tokens;
+    match code.form {
+        Form::Bool => quote!(#expression::Value::Bool(#tokens)),
+        Form::Int => quote!(#expression::Value::Int(#tokens)),
+        Form::Uint => quote!(#expression::Value::Uint(#tokens)),
+        Form::Double => quote!(#expression::Value::Double(#tokens)),
+        Form::Text => quote!(#expression::Value::from(#tokens)),
+        Form::Value => tokens.clone(),
+        Form::Place(usage) => of_usage(emitter, usage, tokens, &code.receiver()),
+        Form::Object(id) => of_object(emitter, id, tokens),
+    }
+}
+
+/// What stands at a place: `reference` is an expression of the type `&T`, methods are called on `receiver`.
+pub(super) fn of_usage(
+    emitter: &Emitter<'_>,
+    usage: &Usage,
+    reference: &TokenStream,
+    receiver: &TokenStream,
+) -> TokenStream {
+    let expression = emitter.runtime("expression");
+    match emitter.model.resolve(usage) {
+        Resolved::Scalar(shape) => match shape {
+            Shape::Quantity => {
+                quote!(#expression::Value::from(#receiver.clone()))
+            }
+            Shape::Bytes => quote!(#expression::Value::from(#receiver.as_ref())),
+            Shape::Duration => quote!(#expression::Value::Duration(*#reference)),
+            Shape::Time => quote!(#expression::time(*#reference)),
+            Shape::MicroTime => quote!(#expression::micro_time(*#reference)),
+            Shape::IntOrString => quote!(#expression::int_or_string(#reference)),
+            _ => value(emitter, &Code::behind(emitter, usage, reference)),
+        },
+        Resolved::Enum(..) => value(emitter, &Code::behind(emitter, usage, reference)),
+        Resolved::Any => quote!(#expression::Value::from_json(#reference)),
+        Resolved::Object(id, _) => of_object(emitter, id, reference),
+        Resolved::List(item, semantics) => {
+            let kind = list_kind(emitter, semantics);
+            let convert = converter(emitter, item);
+            quote!(#expression::list(#reference, #kind, #convert))
+        }
+        Resolved::Map { value, .. } => {
+            let convert = converter(emitter, value);
+            quote!(#expression::map(#reference, #convert))
+        }
+    }
+}
+
+/// A function from `&T` to a `Value`.
+fn converter(emitter: &Emitter<'_>, usage: &Usage) -> TokenStream {
+    if let Resolved::Object(id, _) = emitter.model.resolve(usage) {
+        let function = function_name(emitter, id);
+        return quote!(#function);
+    }
+    if let Resolved::Scalar(Shape::IntOrString) = emitter.model.resolve(usage) {
+        let expression = emitter.runtime("expression");
+        return quote!(#expression::int_or_string);
+    }
+    let item = quote!(item);
+    let made = of_usage(emitter, usage, &item, &item);
+    quote!(|item| #made)
+}
+
+fn list_kind(emitter: &Emitter<'_>, semantics: &ListSemantics) -> TokenStream {
+    let expression = emitter.runtime("expression");
+    match semantics {
+        ListSemantics::Atomic => quote!(#expression::ListKind::Plain),
+        ListSemantics::Set => quote!(#expression::ListKind::Set),
+        ListSemantics::Map(keys) => {
+            let keys = keys.iter().filter_map(|key| escape::field(key));
+            quote!(#expression::ListKind::Keyed(&[#(#keys),*]))
+        }
+    }
+}
+
+fn of_object(emitter: &Emitter<'_>, id: TypeId, reference: &TokenStream) -> TokenStream {
+    let function = function_name(emitter, id);
+    quote!(#function(#reference))
+}
+
+/// The function that makes a value of an object; it is asked for by that.
+fn function_name(emitter: &Emitter<'_>, id: TypeId) -> Ident {
+    emitter.values.borrow_mut().insert(id);
+    let name = &emitter.model.ty(id).qualified_name;
+    let name: String = name
+        .chars()
+        .map(|ch| if ch.is_ascii_alphanumeric() { ch.to_ascii_lowercase() } else { '_' })
+        .collect();
+    format_ident!("value_of_{name}")
+}
+
+/// The functions that were asked for, and those that they ask for.
+pub fn functions(emitter: &Emitter<'_>) -> Vec<TokenStream> {
+    let mut written: BTreeSet<TypeId> = BTreeSet::new();
+    let mut functions = Vec::new();
+    loop {
+        let next = emitter.values.borrow().difference(&written).next().copied();
+        let Some(id) = next else { break };
+        written.insert(id);
+        let ty = emitter.model.ty(id);
+        if let TypeKind::Object(object) = &ty.kind {
+            functions.push(function(emitter, id, ty, object));
+        }
+    }
+    emitter.values.borrow_mut().clear();
+    functions
+}
+
+fn function(emitter: &Emitter<'_>, id: TypeId, ty: &Type, object: &ObjectType) -> TokenStream {
+    let expression = emitter.runtime("expression");
+    let (name, path) = (function_name(emitter, id), emitter.type_path(ty));
+    let docs = format!(" A [`{}`] as rules see it, where they look at it as a whole.", ty.name);
+    let fields = scope::visible(emitter.model, id, object).filter_map(|field| {
+        let name = escape::field(&field.name)?;
+        let value = optional(emitter, field, &quote!(value));
+        Some(quote!((#name, #value)))
+    });
+    quote! {
+        #[doc = #docs]
+        fn #name(value: &#path) -> #expression::Value {
+            #expression::object([#(#fields),*])
+        }
+    }
+}
+
+/// The value of a field, if it is given: an expression of the type `Option<Value>`.
+pub(super) fn optional(emitter: &Emitter<'_>, field: &Field, owner: &TokenStream) -> TokenStream {
+    let expression = emitter.runtime("expression");
+    let name = format_ident!("{}", field.rust_name);
+    let place = quote!(#owner.#name);
+    let presence = field.presence(emitter.model);
+    if presence.optional {
+        let convert = converter(emitter, &field.usage);
+        let map = quote!(#place.as_ref().map(#convert));
+        return if field.required { quote!(Some(#map.unwrap_or(#expression::Value::Null))) } else { map };
+    }
+    let made = of_place(emitter, &field.usage, &place);
+    if presence.omitted == Omitted::Empty {
+        let is_empty = is_empty(emitter, field, &place);
+        return quote!((!#is_empty).then(|| #made));
+    }
+    quote!(Some(#made))
+}
+
+/// What stands at a place that can be named.
+pub(super) fn of_place(emitter: &Emitter<'_>, usage: &Usage, place: &TokenStream) -> TokenStream {
+    value(emitter, &Code::at(emitter, usage, place))
+}
+
+/// Whether a field that is no `Option` is not given.
+pub(super) fn is_empty(emitter: &Emitter<'_>, field: &Field, place: &TokenStream) -> TokenStream {
+    match emitter.model.resolve(&field.usage) {
+        Resolved::Scalar(Shape::String(_)) | Resolved::List(..) | Resolved::Map { .. } => {
+            quote!(#place.is_empty())
+        }
+        _ => {
+            let presence = emitter.runtime("presence");
+            quote!(#presence::is_empty(&#place))
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Functions and operators: as Rust where both know them, else as calls of the library.
+
+use std::sync::Arc;
+
+use orch_expression::{
+    function::Overload,
+    typed::{Term, TermKind},
+    types::Type,
+    value::Value,
+};
+use orch_runtime::expression::Kind;
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use super::Translation;
+use crate::{
+    emit::expression::code::{Code, Form, Level},
+    model::Resolved,
+};
+
+/// A call of a function that is chosen by the types of its arguments, or by their values.
+pub(super) fn call<'m>(
+    translation: &mut Translation<'_, 'm>,
+    term: &Term,
+    overloads: &[Arc<Overload>],
+    arguments: &[Term],
+) -> Code<'m> {
+    let function = overloads.first().map_or("", |overload| overload.function);
+    let known = match arguments {
+        [only] => of_one(translation, function, only),
+        [one, other] => of_two(translation, function, one, other),
+        _ => None,
+    };
+    known.unwrap_or_else(|| of_library(translation, term, overloads, arguments))
+}
+
+/// A call of the library.
+fn of_library<'m>(
+    translation: &mut Translation<'_, 'm>,
+    term: &Term,
+    overloads: &[Arc<Overload>],
+    arguments: &[Term],
+) -> Code<'m> {
+    let expression = translation.emitter.runtime("expression");
+    let lazy = translation.emitter.import("std::sync", "LazyLock");
+    let mut can_fail = true;
+    let arguments: Vec<TokenStream> =
+        arguments.iter().map(|argument| translation.value(argument, &mut can_fail)).collect();
+    let name = overloads.first().map_or("", |overload| overload.function);
+    let overloads = overloads.iter().map(|overload| {
+        let kinds = overload.kinds().into_iter().map(|kind| {
+            let kind = format_ident!("{}", kind_name(kind));
+            quote!(#expression::Kind::#kind)
+        });
+        let signature = overload.signature;
+        quote!((#signature, &[#(#kinds),*]))
+    });
+    let tokens = quote! {
+        {
+            static FUNCTION: #lazy<#expression::Function> =
+                #lazy::new(|| #expression::Function::new(#name, &[#(#overloads),*]));
+            FUNCTION.call(&[#(#arguments),*])?
+        }
+    };
+    translation.plain(Code::atom(tokens, Form::Value).failing(), &term.of)
+}
+
+fn kind_name(kind: Kind) -> String {
+    format!("{kind:?}")
+}
+
+fn of_one<'m>(translation: &mut Translation<'_, 'm>, function: &str, argument: &Term) -> Option<Code<'m>> {
+    let expression = translation.emitter.runtime("expression");
+    match (function, &argument.of) {
+        ("!_", Type::Bool) => {
+            let code = translation.bool(argument);
+            if let Some(opposite) = &code.opposite {
+                return Some(Code::atom(opposite.clone(), Form::Bool).failing_if(code.can_fail));
+            }
+            let operand = code.operand(Level::Unary);
+            Some(Code::new(quote!(!#operand), Form::Bool, Level::Unary).failing_if(code.can_fail))
+        }
+        ("-_", Type::Int) => {
+            let code = translation.term(argument);
+            let tokens = &code.tokens;
+            Some(Code::atom(quote!(#expression::fits(i64::checked_neg(#tokens))?), Form::Int).failing())
+        }
+        ("size", Type::Text) => {
+            let code = translation.text(argument)?;
+            let tokens = &code.tokens;
+            let tokens = quote!(#expression::characters(#tokens));
+            Some(Code::atom(tokens, Form::Int).failing_if(code.can_fail))
+        }
+        ("size", Type::List(_) | Type::Map(..)) => {
+            let code = translation.term(argument);
+            code.resolved(translation.emitter.model)?;
+            let receiver = code.receiver();
+            let tokens = quote!(#expression::count(#receiver.len()));
+            Some(Code::atom(tokens, Form::Int).failing_if(code.can_fail))
+        }
+        _ => None,
+    }
+}
+
+fn of_two<'m>(
+    translation: &mut Translation<'_, 'm>,
+    function: &str,
+    one: &Term,
+    other: &Term,
+) -> Option<Code<'m>> {
+    match (function, &one.of, &other.of) {
+        ("contains" | "startsWith" | "endsWith", Type::Text, Type::Text) => {
+            let (one, other) = (translation.text(one)?, translation.text(other)?);
+            let method = format_ident!(
+                "{}",
+                match function {
+                    "contains" => "contains",
+                    "startsWith" => "starts_with",
+                    _ => "ends_with",
+                }
+            );
+            let (receiver, argument) = (one.receiver(), &other.tokens);
+            let code = Code::atom(quote!(#receiver.#method(#argument)), Form::Bool);
+            Some(code.failing_if(one.can_fail || other.can_fail))
+        }
+        ("matches", Type::Text, Type::Text) => matches(translation, one, other),
+        ("@in", Type::Text, _) => is_in(translation, one, other),
+        _ => operator(translation, function, one, other),
+    }
+}
+
+/// A pattern that is written out is compiled once.
+fn matches<'m>(translation: &mut Translation<'_, 'm>, text: &Term, pattern: &Term) -> Option<Code<'m>> {
+    let TermKind::Constant(Value::Text(pattern)) = &pattern.kind else { return None };
+    let pattern: &str = pattern;
+    let text = translation.text(text)?;
+    let rule = translation.emitter.runtime("rule");
+    let lazy = translation.emitter.import("std::sync", "LazyLock");
+    let tokens = &text.tokens;
+    let tokens = quote! {
+        {
+            static PATTERN: #lazy<#rule::Pattern> = #lazy::new(|| #rule::Pattern::new(#pattern));
+            PATTERN.is_match(#tokens)
+        }
+    };
+    Some(Code::new(tokens, Form::Bool, Level::Or).failing_if(text.can_fail))
+}
+
+/// A text in a list of texts, or a key in a map.
+fn is_in<'m>(translation: &mut Translation<'_, 'm>, text: &Term, range: &Term) -> Option<Code<'m>> {
+    if let TermKind::List(items) = &range.kind {
+        let constants: Option<Vec<&str>> = items
+            .iter()
+            .map(|item| match &item.value.kind {
+                TermKind::Constant(Value::Text(text)) => Some(&**text),
+                _ => None,
+            })
+            .collect();
+        let constants = constants?;
+        let text = translation.text(text)?;
+        let tokens = &text.tokens;
+        let code = Code::atom(quote!([#(#constants),*].contains(&#tokens)), Form::Bool);
+        return Some(code.failing_if(text.can_fail));
+    }
+    let list = translation.term(range);
+    let receiver = list.receiver();
+    let (tokens, can_fail) = match list.resolved(translation.emitter.model)? {
+        Resolved::List(item, _) => {
+            let item = Code::behind(translation.emitter, item, &quote!(item));
+            let Form::Text = item.form else { return None };
+            let text = translation.text(text)?;
+            let (item, wanted) = (&item.tokens, &text.tokens);
+            let expression = translation.emitter.runtime("expression");
+            // The text is found out once, before the list is looked through.
+            (
+                quote!(#expression::is_one_of(#wanted, #receiver.iter().map(|item| #item))),
+                text.can_fail || list.can_fail,
+            )
+        }
+        Resolved::Map { .. } => {
+            let text = translation.text(text)?;
+            let key = &text.tokens;
+            (quote!(#receiver.contains_key(#key)), text.can_fail || list.can_fail)
+        }
+        _ => return None,
+    };
+    Some(Code::atom(tokens, Form::Bool).failing_if(can_fail))
+}
+
+/// Operators between two values of the same form.
+fn operator<'m>(
+    translation: &mut Translation<'_, 'm>,
+    function: &str,
+    one: &Term,
+    other: &Term,
+) -> Option<Code<'m>> {
+    let is_simple = |of: &Type| matches!(of, Type::Bool | Type::Int | Type::Uint | Type::Double | Type::Text);
+    if one.of != other.of || !is_simple(&one.of) {
+        return None;
+    }
+    if let ("_==_" | "_!=_", Some(size), TermKind::Constant(Value::Int(0))) =
+        (function, size_of(translation, one), &other.kind)
+    {
+        return Some(emptiness(&size, function == "_==_"));
+    }
+    let expression = translation.emitter.runtime("expression");
+    let side = |translation: &mut Translation<'_, 'm>, term: &Term| {
+        if term.of == Type::Text { translation.text(term) } else { Some(translation.term(term)) }
+    };
+    let (one, other) = (side(translation, one)?, side(translation, other)?);
+    let can_fail = one.can_fail || other.can_fail;
+    let (left, right) = (&one.tokens, &other.tokens);
+    let compared = |operator: TokenStream| {
+        let (left, right) = (one.operand(Level::Sum), other.operand(Level::Sum));
+        Some(Code::new(quote!(#left #operator #right), Form::Bool, Level::Compare).failing_if(can_fail))
+    };
+    let counted = |function: &str| {
+        let function = format_ident!("{function}");
+        Some(Code::atom(quote!(#expression::fits(i64::#function(#left, #right))?), Form::Int).failing())
+    };
+    let divided = |function: &str| {
+        let function = format_ident!("{function}");
+        Some(Code::atom(quote!(#expression::#function(#left, #right)?), Form::Int).failing())
+    };
+    let computed = |operator: TokenStream| {
+        let (left, right) = (one.operand(Level::Unary), other.operand(Level::Unary));
+        Some(Code::new(quote!(#left #operator #right), Form::Double, Level::Sum).failing_if(can_fail))
+    };
+    match (function, one.form) {
+        ("_==_", Form::Double) => {
+            Some(Code::atom(quote!(#expression::same_double(#left, #right)), Form::Bool).failing_if(can_fail))
+        }
+        ("_!=_", Form::Double) => {
+            let tokens = quote!(!#expression::same_double(#left, #right));
+            Some(Code::new(tokens, Form::Bool, Level::Unary).failing_if(can_fail))
+        }
+        ("_==_", _) => compared(quote!(==)),
+        ("_!=_", _) => compared(quote!(!=)),
+        ("_<_", _) => compared(quote!(<)),
+        ("_<=_", _) => compared(quote!(<=)),
+        ("_>_", _) => compared(quote!(>)),
+        ("_>=_", _) => compared(quote!(>=)),
+        ("_+_", Form::Int) => counted("checked_add"),
+        ("_-_", Form::Int) => counted("checked_sub"),
+        ("_*_", Form::Int) => counted("checked_mul"),
+        ("_/_", Form::Int) => divided("quotient"),
+        ("_%_", Form::Int) => divided("remainder"),
+        ("_+_", Form::Double) => computed(quote!(+)),
+        ("_-_", Form::Double) => computed(quote!(-)),
+        ("_*_", Form::Double) => computed(quote!(*)),
+        ("_/_", Form::Double) => computed(quote!(/)),
+        _ => None,
+    }
+}
+
+/// What a size is asked of, where it is a part of the object.
+fn size_of<'m>(translation: &mut Translation<'_, 'm>, term: &Term) -> Option<Code<'m>> {
+    let TermKind::Call { overloads, arguments } = &term.kind else { return None };
+    let is_size = overloads.iter().all(|overload| overload.function == "size");
+    let ([argument], true) = (&arguments[..], is_size) else { return None };
+    if argument.of == Type::Text {
+        return translation.text(argument);
+    }
+    let code = translation.term(argument);
+    code.resolved(translation.emitter.model).map(|_| code)
+}
+
+/// `size(x) == 0`.
+fn emptiness<'m>(code: &Code<'m>, is_wanted: bool) -> Code<'m> {
+    let receiver = code.receiver();
+    let is_empty = quote!(#receiver.is_empty());
+    let made = if is_wanted { Code::atom(is_empty, Form::Bool) } else { Code::not(&is_empty) };
+    made.failing_if(code.can_fail)
+}

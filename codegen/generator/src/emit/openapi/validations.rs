@@ -1,0 +1,42 @@
+//! Rules in the expression language, as client tools know them: `x-kubernetes-validations`.
+
+use openapiv3::SchemaData;
+use serde_json::{Map, Value, json};
+
+use crate::model::{RuleReason, ValidationRule};
+
+/// Puts the rules of a value into its schema. Warnings are left out: other tools would take them for errors.
+pub fn publish(rules: &[ValidationRule], data: &mut SchemaData) {
+    let rules: Vec<Value> = rules.iter().filter(|rule| !rule.is_warning).map(published).collect();
+    if !rules.is_empty() {
+        data.extensions.insert("x-kubernetes-validations".to_owned(), json!(rules));
+    }
+}
+
+fn published(rule: &ValidationRule) -> Value {
+    let mut all = Map::new();
+    let texts = [
+        ("rule", Some(&rule.rule.text)),
+        ("message", rule.message.as_ref()),
+        ("messageExpression", rule.message_expression.as_ref().map(|expression| &expression.text)),
+        ("fieldPath", rule.field_path_text.as_ref()),
+    ];
+    for (name, text) in texts {
+        if let Some(text) = text {
+            all.insert(name.to_owned(), json!(text));
+        }
+    }
+    let reason = rule.reason.map(|reason| match reason {
+        RuleReason::Invalid => "FieldValueInvalid",
+        RuleReason::Forbidden => "FieldValueForbidden",
+        RuleReason::Required => "FieldValueRequired",
+        RuleReason::Duplicate => "FieldValueDuplicate",
+    });
+    if let Some(reason) = reason {
+        all.insert("reason".to_owned(), json!(reason));
+    }
+    if rule.optional_old_self {
+        all.insert("optionalOldSelf".to_owned(), json!(true));
+    }
+    Value::Object(all)
+}

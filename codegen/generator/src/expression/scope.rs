@@ -1,0 +1,107 @@
+//! What an expression sees of a value: its type, made from the schema.
+
+use std::collections::{BTreeMap, HashMap};
+
+use orch_expression::{
+    environment::Environment,
+    types::{Opaque, Type},
+};
+
+use super::escape;
+use crate::model::{Field, Model, ObjectType, Resolved, Shape, TypeId, Usage, WORDS};
+
+/// The type of `metadata`.
+const OBJECT_META: &str = "meta.v1.ObjectMeta";
+
+/// What expressions see of `metadata`: what no other part of the server fills or changes.
+const OF_METADATA: [&str; 2] = ["generateName", "name"];
+
+/// The types of a model, as expressions see them.
+pub struct Scope<'m> {
+    model: &'m Model,
+    known: HashMap<TypeId, Type>,
+    /// Types whose fields are being looked at.
+    open: Vec<TypeId>,
+    functions: Environment,
+}
+
+impl<'m> Scope<'m> {
+    /// The types of that model.
+    pub fn new(model: &'m Model) -> Self {
+        let words = WORDS.iter().map(|(name, _)| (*name, Type::Text));
+        let functions = Environment::new().with_variable("words", Type::object("words", words));
+        Scope { model, known: HashMap::new(), open: Vec::new(), functions }
+    }
+
+    /// The variables of a rule about a value of a type.
+    pub fn environment(&self, of: &Type, old_is_optional: bool) -> Environment {
+        let old = if old_is_optional { Type::optional(of.clone()) } else { of.clone() };
+        self.functions.clone().with_variable("self", of.clone()).with_variable("oldSelf", old)
+    }
+
+    /// The type of what stands at a place; nothing for what expressions cannot look at: any JSON, and types
+    /// that contain themselves.
+    pub fn usage(&mut self, usage: &Usage) -> Option<Type> {
+        Some(match self.model.resolve(usage) {
+            Resolved::Scalar(shape) => scalar(shape),
+            Resolved::Enum(..) => Type::Text,
+            Resolved::Object(id, object) => self.object(id, object)?,
+            Resolved::List(item, _) => Type::list(self.usage(item)?),
+            Resolved::Map { value, .. } => Type::map(Type::Text, self.usage(value)?),
+            Resolved::Any => return None,
+        })
+    }
+
+    /// The type of an object.
+    pub fn object(&mut self, id: TypeId, object: &ObjectType) -> Option<Type> {
+        if let Some(known) = self.known.get(&id) {
+            return Some(known.clone());
+        }
+        if self.open.contains(&id) {
+            return None;
+        }
+        self.open.push(id);
+        let mut fields = BTreeMap::new();
+        for field in visible(self.model, id, object) {
+            if let Some((name, of)) = escape::field(&field.name).zip(self.usage(&field.usage)) {
+                fields.insert(name, of);
+            }
+        }
+        self.open.pop();
+        let of = Type::object(self.name(id), fields);
+        self.known.insert(id, of.clone());
+        Some(of)
+    }
+
+    /// The name of a type in messages: two types have two names.
+    fn name(&self, id: TypeId) -> &'m str {
+        let ty = self.model.ty(id);
+        let is_single = self.model.types.iter().filter(|other| other.name == ty.name).count() == 1;
+        if is_single { &ty.name } else { &ty.qualified_name }
+    }
+}
+
+/// The fields of an object that expressions may look at, if their types allow it.
+pub fn visible<'m>(model: &'m Model, id: TypeId, object: &'m ObjectType) -> impl Iterator<Item = &'m Field> {
+    let is_metadata = model.ty(id).qualified_name == OBJECT_META;
+    object.fields.iter().filter(move |field| !is_metadata || OF_METADATA.contains(&field.name.as_str()))
+}
+
+/// The field that an expression calls so.
+pub fn field<'m>(object: &'m ObjectType, name: &str) -> Option<&'m Field> {
+    object.fields.iter().find(|field| escape::field(&field.name).as_deref() == Some(name))
+}
+
+fn scalar(shape: &Shape) -> Type {
+    match shape {
+        Shape::Boolean => Type::Bool,
+        Shape::Int32 | Shape::Int64 => Type::Int,
+        Shape::Double => Type::Double,
+        Shape::Bytes => Type::Bytes,
+        Shape::Time | Shape::MicroTime => Type::Timestamp,
+        Shape::Duration => Type::Duration,
+        Shape::Quantity => Type::Opaque(Opaque::Quantity),
+        Shape::IntOrString => Type::Dyn,
+        _ => Type::Text,
+    }
+}
