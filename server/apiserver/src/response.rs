@@ -34,8 +34,9 @@ use orch_registry::{
 };
 
 use chunks::Chunks;
+pub use chunks::{COMPRESS_ABOVE, compressed};
 use pace::paced;
-pub use representation::{Form, Representation, all_values};
+pub use representation::{Form, Representation, accepts_gzip, all_values};
 pub use respelled::respelled;
 
 use crate::{metrics::OpenWatch, request::query::Query};
@@ -136,7 +137,7 @@ fn object_response(
         Syntax::Protobuf => protobuf_body::document(form, resource, def, stored)?.into(),
         Syntax::Cbor => cbor_body::document(form, resource, def, stored)?.into(),
     };
-    let mut response = if representation.gzip && text.len() > chunks::COMPRESS_ABOVE {
+    let mut response = if representation.gzip && text.len() > COMPRESS_ABOVE {
         let compressed = Representation { pretty: false, ..representation.clone() };
         streamed(&compressed, chunks::of(text), None)
     } else {

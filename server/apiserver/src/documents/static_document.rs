@@ -1,9 +1,13 @@
 //! A document that stays the same until restart: its bytes, its `ETag`, and the answer to conditional
 //! requests.
 
+use std::sync::OnceLock;
+
 use axum::{body::Body, response::Response};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
+
+use crate::response::{COMPRESS_ABOVE, accepts_gzip, compressed};
 
 /// Bytes that are ready to send, named by their digest.
 #[derive(Clone, Debug)]
@@ -12,6 +16,8 @@ pub struct StaticDocument {
     content_type: HeaderValue,
     digest: String,
     entity_tag: HeaderValue,
+    /// The bytes compressed; made when somebody first asks for them.
+    compressed: OnceLock<Bytes>,
 }
 
 impl StaticDocument {
@@ -20,7 +26,7 @@ impl StaticDocument {
         let body = body.into();
         let digest = digest(&body);
         let entity_tag = HeaderValue::from_str(&format!("\"{digest}\"")).expect("hex digits are header text");
-        StaticDocument { body, content_type, digest, entity_tag }
+        StaticDocument { body, content_type, digest, entity_tag, compressed: OnceLock::new() }
     }
 
     /// The bytes.
@@ -34,13 +40,26 @@ impl StaticDocument {
     }
 
     /// 200 with the bytes, or 304 where `If-None-Match` in `request` names them. Both carry `ETag` and
-    /// `Vary: Accept`.
+    /// `Vary: Accept`. Long documents are compressed for clients that accept that.
     pub fn respond(&self, request: &HeaderMap) -> Response {
         let known = request.get_all(header::IF_NONE_MATCH).iter().any(|value| self.is_named_by(value));
-        let mut response = Response::new(if known { Body::empty() } else { Body::from(self.body.clone()) });
+        let is_long = self.body.len() > COMPRESS_ABOVE;
+        let is_compressed = !known && is_long && accepts_gzip(request);
+        let body = match (known, is_compressed) {
+            (true, _) => Bytes::new(),
+            (false, true) => self.compressed.get_or_init(|| compressed(&self.body).into()).clone(),
+            (false, false) => self.body.clone(),
+        };
+        let mut response = Response::new(Body::from(body));
         let headers = response.headers_mut();
         headers.insert(header::ETAG, self.entity_tag.clone());
         headers.insert(header::VARY, HeaderValue::from_static("Accept"));
+        if is_long {
+            headers.append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+        }
+        if is_compressed {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
         if known {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
         } else {
@@ -81,6 +100,36 @@ mod tests {
              2192992A274FC1A836BA3C23A3FEEBBD454D4423643CE80E2A9AC94FA54CA49F"
         );
         assert_eq!(document.entity_tag, format!("\"{}\"", document.digest()));
+    }
+
+    #[tokio::test]
+    async fn long_documents_are_compressed_for_clients_that_accept_it() {
+        let short = StaticDocument::new(HeaderValue::from_static("text/plain"), "abc");
+        let text = "abc".repeat(COMPRESS_ABOVE);
+        let long = StaticDocument::new(HeaderValue::from_static("text/plain"), text.clone());
+        for (document, accepted, is_compressed) in [
+            (&short, "gzip", false),
+            (&long, "", false),
+            (&long, "gzip;q=0", false),
+            (&long, "br, gzip", true),
+        ] {
+            let mut request = HeaderMap::new();
+            request.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(accepted));
+            let response = document.respond(&request);
+            assert_eq!(
+                response.headers().contains_key(header::CONTENT_ENCODING),
+                is_compressed,
+                "{accepted}"
+            );
+            let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+            assert_eq!(body.len() < document.body().len(), is_compressed);
+            if is_compressed {
+                let mut read = String::new();
+                std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(&body[..]), &mut read)
+                    .unwrap();
+                assert_eq!(read, text);
+            }
+        }
     }
 
     #[test]

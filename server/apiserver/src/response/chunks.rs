@@ -75,6 +75,14 @@ pub fn gzip(mut chunks: Chunks) -> Result<Chunks, Chunks> {
     Ok(Box::new(Gzip { chunks, encoder: Some(encoder) }))
 }
 
+/// A whole text compressed, once for many answers.
+pub fn compressed(text: &[u8]) -> Vec<u8> {
+    const MEMORY: &str = "writing to memory does not fail";
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(text).expect(MEMORY);
+    encoder.finish().expect(MEMORY)
+}
+
 struct Gzip {
     chunks: Chunks,
     /// None when all is written.

@@ -223,7 +223,7 @@ fn wants_pretty(headers: &HeaderMap, query: &Query, negotiated: Option<bool>) ->
 }
 
 /// Whether the client names gzip and does not rule it out by a weight of zero.
-fn accepts_gzip(headers: &HeaderMap) -> bool {
+pub fn accepts_gzip(headers: &HeaderMap) -> bool {
     all_values(headers, header::ACCEPT_ENCODING).split(',').any(|coding| {
         let mut parts = coding.split(';').map(str::trim);
         let named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip"));
