@@ -49,7 +49,7 @@ pub use self::{
     pod::{
         POD_MAY_CHANGE, dns_config, downward_api, env_var, env_var_source, pod, pod_affinity_term,
         pod_annotations, pod_spec, pod_template, pod_template_annotations, pod_update, port_number_or_name,
-        preferred_term, projected, topology_spread, volume, windows_options,
+        projected, topology_spread, volume, windows_options,
     },
     priority_class::priority_class,
     rbac::{cluster_role, cluster_role_binding, role, role_binding},

@@ -10,7 +10,7 @@ use std::{fs, path::Path};
 /// Sites in Rust; a change may lower the number, and writes the new one here.
 const MOST_IN_RUST: usize = 298;
 /// Lines of code in `src/validators`, without comments, empty lines and tests.
-const MOST_LINES: usize = 4_351;
+const MOST_LINES: usize = 4_338;
 
 /// What reports by itself; functions of the module `rule` do too.
 const REPORTING: &[&str] =

@@ -3,7 +3,6 @@
 mod annotations;
 mod container;
 mod env;
-mod node_selector;
 mod object;
 mod order;
 mod port;
@@ -19,7 +18,6 @@ mod windows;
 
 pub use self::{
     env::{env_var, env_var_source},
-    node_selector::preferred_term,
     object::{POD_MAY_CHANGE, pod, pod_annotations, pod_update},
     port::port_number_or_name,
     projected::{downward_api, projected},

@@ -113,6 +113,15 @@ pub fn of_nodes_and_neighbours() {
     };
     let at = format!("spec.affinity.podAffinity.{wanted}[0]");
     let bad = json!({"matchLabels": {"a": "b c"}});
+    let spread = |changes: Tree| {
+        let mut spread = json!({"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"});
+        spread["labelSelector"] = json!({"matchLabels": {"a": "b"}});
+        for (key, value) in changes.as_object().unwrap() {
+            spread[key] = value.clone();
+        }
+        json!([spread])
+    };
+    let (spreads, spread_at) = ("/spec/topologySpreadConstraints", "spec.topologySpreadConstraints[0]");
     check(
         "Pod",
         &pod(),
@@ -145,6 +154,26 @@ pub fn of_nodes_and_neighbours() {
                 &pods,
                 term(json!({"namespaceSelector": bad})),
                 &format!("{at}.namespaceSelector.matchLabels: Invalid value"),
+            ),
+            (
+                spreads,
+                spread(json!({"matchLabelKeys": ["b c"]})),
+                &format!("{spread_at}.matchLabelKeys[0]: Invalid value: \"b c\""),
+            ),
+            (
+                spreads,
+                spread(json!({"matchLabelKeys": ["a"]})),
+                &format!("{spread_at}.matchLabelKeys[0]: Invalid value: \"a\": exists in both"),
+            ),
+            (
+                spreads,
+                spread(json!({"labelSelector": bad})),
+                &format!("{spread_at}.labelSelector.matchLabels: Invalid value"),
+            ),
+            (
+                "/spec/tolerations",
+                json!([{"key": "k", "operator": "Exists", "effect": "NoSchedule", "tolerationSeconds": 5}]),
+                "spec.tolerations[0].effect: Invalid value: \"NoSchedule\": effect must be 'NoExecute'",
             ),
         ],
     );
@@ -223,5 +252,96 @@ pub fn of_services_and_leases() {
         "Lease",
         &json!({"spec": {}}),
         vec![("/spec/strategy", json!("a b/c"), "spec.strategy: Invalid value: \"a b/c\": prefix part")],
+    );
+}
+
+pub fn of_flows() {
+    let base = json!({"spec": {
+        "priorityLevelConfiguration": {"name": "l"},
+        "rules": [{
+            "subjects": [{"kind": "User", "user": {"name": "u"}}],
+            "resourceRules": [
+                {"verbs": ["get"], "apiGroups": [""], "resources": ["pods"], "namespaces": ["a"]},
+            ],
+            "nonResourceRules": [{"verbs": ["get"], "nonResourceURLs": ["/"]}],
+        }],
+    }});
+    let account = |name: &str, namespace: &str| json!({"name": name, "namespace": namespace});
+    let subjects = "/spec/rules/0/subjects";
+    let at = "spec.rules[0].subjects[0]";
+    let alone = "if '*' is present, must not specify other";
+    check(
+        "FlowSchema",
+        &base,
+        vec![
+            (
+                "/spec/priorityLevelConfiguration/name",
+                json!("A"),
+                "spec.priorityLevelConfiguration.name: Invalid value: \"A\"",
+            ),
+            (
+                "/spec/rules/0/nonResourceRules/0/nonResourceURLs",
+                json!(["*", "/a"]),
+                &format!(
+                    "spec.rules[0].nonResourceRules[0].nonResourceURLs: Invalid value: [\"*\",\"/a\"]: {alone}"
+                ),
+            ),
+            (
+                "/spec/rules/0/resourceRules/0/apiGroups",
+                json!(["*", "a"]),
+                &format!("spec.rules[0].resourceRules[0].apiGroups: Invalid value: [\"*\",\"a\"]: {alone}"),
+            ),
+            (
+                "/spec/rules/0/resourceRules/0/resources",
+                json!(["*", "a"]),
+                &format!("spec.rules[0].resourceRules[0].resources: Invalid value: [\"*\",\"a\"]: {alone}"),
+            ),
+            (
+                subjects,
+                json!([{"kind": "ServiceAccount", "serviceAccount": account("A", "n")}]),
+                &format!("{at}.serviceAccount.name: Invalid value: \"A\""),
+            ),
+            (
+                subjects,
+                json!([{"kind": "ServiceAccount", "serviceAccount": account("s", "A")}]),
+                &format!("{at}.serviceAccount.namespace: Invalid value: \"A\""),
+            ),
+            (
+                subjects,
+                json!([{"kind": "ServiceAccount"}]),
+                &format!("{at}.serviceAccount: Required value: serviceAccount is required when"),
+            ),
+            (subjects, json!([{"kind": "Group"}]), &format!("{at}.group: Required value: group is required")),
+            (
+                subjects,
+                json!([{"kind": "User", "user": {"name": "u"}, "serviceAccount": account("s", "n")}]),
+                &format!("{at}.serviceAccount: Forbidden: serviceAccount is forbidden when"),
+            ),
+            (
+                subjects,
+                json!([{"kind": "Group", "group": {"name": "g"}, "user": {"name": "u"}}]),
+                &format!("{at}.user: Forbidden: user is forbidden when"),
+            ),
+        ],
+    );
+    let level = json!({"spec": {
+        "type": "Limited", "limited": {"limitResponse": {"type": "Reject"}, "lendablePercent": 0},
+    }});
+    let least = "spec.limited.lendablePercent: Invalid value: -1: must be between 0 and 100, inclusive";
+    check("PriorityLevelConfiguration", &level, vec![("/spec/limited/lendablePercent", json!(-1), least)]);
+    let class = json!({"provisioner": "p"});
+    check(
+        "StorageClass",
+        &class,
+        vec![("/provisioner", json!("a b"), "provisioner: Invalid value: \"a b\": name part")],
+    );
+    check(
+        "CSIStorageCapacity",
+        &json!({"storageClassName": "c"}),
+        vec![(
+            "/nodeTopology",
+            json!({"matchLabels": {"a": "b c"}}),
+            "nodeTopology.matchLabels: Invalid value: \"b c\"",
+        )],
     );
 }

@@ -196,6 +196,10 @@ pub fn what_the_server_relies_on_stays_as_it_is() {
             "spec.exempt.lendablePercent: Invalid value: 101: must be between 0 and 100, inclusive",
         ]
     );
+    assert_eq!(
+        errors(LEVEL, &with(&lending, "/spec/exempt", json!({"lendablePercent": -1}))),
+        ["spec.exempt.lendablePercent: Invalid value: -1: must be between 0 and 100, inclusive"]
+    );
 }
 
 pub fn flow_schemas_have_a_precedence() {

@@ -43,6 +43,7 @@ tables! {
         of_nodes_and_neighbours
         of_volumes
         of_services_and_leases
+        of_flows
     }
     config_map { keys_and_sizes what_is_immutable_stays nothing_is_added }
     csidriver { defaults names rules updates }

@@ -118,7 +118,7 @@ impl Stated {
             let is_told_elsewhere = |rule: &Rule| match &rule.what {
                 What::Worded(words) => cause.message.contains(words.as_str()),
                 What::Elsewhere(words, name) => {
-                    cause.message.starts_with(words.as_str()) && cause.field.contains(name.as_str())
+                    cause.message.starts_with(words.as_str()) && last_name(&cause.field) == name
                 }
                 _ => false,
             };
@@ -246,7 +246,8 @@ impl Rule {
         let begins = |text: &str| here && message.starts_with(text);
         let value = || {
             let shown = message.strip_prefix("Invalid value: ")?.split(':').next()?;
-            shown.parse::<f64>().ok()
+            // An amount is shown as a text, with its unit.
+            shown.trim_matches('"').trim_end_matches(char::is_alphabetic).parse::<f64>().ok()
         };
         match &self.what {
             What::Required => begins("Required value"),
@@ -426,6 +427,10 @@ fn in_words(words: Option<&Words>, place: &str, what: What) -> What {
             let parts = message.split(['{', '}']);
             let parts = parts.filter(|part| !part.starts_with('.') && !part.starts_with("fault"));
             match parts.max_by_key(|part| part.len()) {
+                // A detail follows a colon.
+                Some(part) if !part.is_empty() && message.starts_with(part) => {
+                    return What::Worded(format!(": {part}"));
+                }
                 Some(part) if !part.is_empty() => return What::Worded(part.to_owned()),
                 _ => String::new(),
             }
@@ -437,14 +442,18 @@ fn in_words(words: Option<&Words>, place: &str, what: What) -> What {
     What::Elsewhere(head, last_field(told_at, place))
 }
 
+/// The last field of a path.
+fn last_name(path: &str) -> &str {
+    path.split(['.', '[']).filter(|part| !part.ends_with(']')).next_back().unwrap_or_default()
+}
+
 /// The last field of where a rule is told.
 fn last_field(told_at: Option<&Vec<Step>>, place: &str) -> String {
     let named = told_at.into_iter().flatten().filter_map(|step| match step {
         Step::Field(name) => Some(name.clone()),
         _ => None,
     });
-    let own = place.split(['.', '[']).filter(|part| !part.ends_with(']')).next_back();
-    named.last().or_else(|| own.map(str::to_owned)).unwrap_or_default()
+    named.last().unwrap_or_else(|| last_name(place).to_owned())
 }
 
 fn of_field(model: &Model, field: &Field, place: &str, rules: &mut Vec<Rule>) {
