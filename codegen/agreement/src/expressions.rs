@@ -37,10 +37,10 @@ impl Maker<'_> {
     }
 
     /// What a part of an expression makes with a variable of a macro in scope.
-    fn with<T>(&mut self, kind: Kind, make: impl FnOnce(&mut Self, &str) -> T) -> T {
+    fn with<T>(&mut self, kind: Kind, part: impl FnOnce(&mut Self, &str) -> T) -> T {
         let name = format!("v{}", self.locals.len());
         self.locals.push((name.clone(), kind));
-        let made = make(self, &name);
+        let made = part(self, &name);
         self.locals.pop();
         made
     }
@@ -187,12 +187,11 @@ impl Maker<'_> {
             };
         }
         let below = depth - 1;
-        match self.dice.below(2) {
-            0 => format!("double({})", self.number(below)),
-            _ => {
-                let sign = self.dice.one(&["+", "-", "*", "/"]);
-                format!("({} {sign} {})", self.share(below), self.share(below))
-            }
+        if self.dice.below(2) == 0 {
+            format!("double({})", self.number(below))
+        } else {
+            let sign = self.dice.one(&["+", "-", "*", "/"]);
+            format!("({} {sign} {})", self.share(below), self.share(below))
         }
     }
 

@@ -20,8 +20,8 @@ fn the_examples_of_the_readme_are_right() {
         let imports = vec![("orch_api".to_owned(), "tests/fixtures/meta".into())];
         let loaded = load(&Inputs { schema: folder.path().into(), imports });
         assert!(loaded.diagnostics.counts().0 == 0, "{example}\n{}", loaded.diagnostics.render());
-        for file in emit::emit(&loaded.model, "example") {
-            let is_rust = file.path.ends_with(".rs");
+        for file in emit::emit(&loaded.model, "example", false) {
+            let is_rust = Path::new(&file.path).extension().is_some_and(|extension| extension == "rs");
             assert!(!is_rust || syn::parse_file(&file.text).is_ok(), "{}", file.text);
         }
     }

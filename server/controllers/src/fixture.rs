@@ -78,7 +78,8 @@ impl Fixture {
 
     /// Runs controllers that may do everything.
     pub(crate) fn start(&self, controllers: Vec<Box<dyn AnyController>>) -> (Running, Monitor) {
-        self.start_under(Arc::new(AlwaysAllow), controllers)
+        let everybody: Arc<dyn Authorizer> = Arc::new(AlwaysAllow);
+        self.start_under(&everybody, controllers)
     }
 
     /// Runs controllers that may do what the roles and bindings of every server say, which are made first.
@@ -89,17 +90,18 @@ impl Fixture {
         system_namespaces::ensure(&self.client).await.unwrap();
         bootstrap_policy::reconcile(&self.client).await.unwrap();
         let roles: Box<dyn Authorizer> = Box::new(policies::rbac(self.client.core().objects()));
-        self.start_under(Arc::new(Authorization::new([], [roles])), controllers)
+        let roles: Arc<dyn Authorizer> = Arc::new(Authorization::new([], [roles]));
+        self.start_under(&roles, controllers)
     }
 
     fn start_under(
         &self,
-        authorizer: Arc<dyn Authorizer>,
+        authorizer: &Arc<dyn Authorizer>,
         controllers: Vec<Box<dyn AnyController>>,
     ) -> (Running, Monitor) {
         let runner = Runner::new(controllers);
         let monitor = runner.monitor();
-        (runner.start(self.client.core(), &authorizer), monitor)
+        (runner.start(self.client.core(), authorizer), monitor)
     }
 
     pub(crate) fn resource<T: Kind>(&self) -> &Arc<ServedResource> {

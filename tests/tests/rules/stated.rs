@@ -374,7 +374,7 @@ fn of_check(model: &Model, ty: &Type, check: &Check, rules: &mut Vec<Rule>) {
         Demand::Required => push(What::Required),
         Demand::Forbidden => push(What::Elsewhere("Forbidden".to_owned(), String::new())),
         Demand::Equals(_) | Demand::Immutable(_) => {
-            push(What::Elsewhere("Invalid value".to_owned(), String::new()))
+            push(What::Elsewhere("Invalid value".to_owned(), String::new()));
         }
         Demand::Unique(_) => push(What::Elsewhere("Duplicate value".to_owned(), String::new())),
         Demand::RefersTo(_) => push(What::Elsewhere("Not found".to_owned(), String::new())),
@@ -444,16 +444,16 @@ fn in_words(words: Option<&Words>, place: &str, what: What) -> What {
 
 /// The last field of a path.
 fn last_name(path: &str) -> &str {
-    path.split(['.', '[']).filter(|part| !part.ends_with(']')).next_back().unwrap_or_default()
+    path.split(['.', '[']).rfind(|part| !part.ends_with(']')).unwrap_or_default()
 }
 
 /// The last field of where a rule is told.
 fn last_field(told_at: Option<&Vec<Step>>, place: &str) -> String {
-    let named = told_at.into_iter().flatten().filter_map(|step| match step {
+    let mut named = told_at.into_iter().flatten().filter_map(|step| match step {
         Step::Field(name) => Some(name.clone()),
         _ => None,
     });
-    named.last().unwrap_or_else(|| last_name(place).to_owned())
+    named.next_back().unwrap_or_else(|| last_name(place).to_owned())
 }
 
 fn of_field(model: &Model, field: &Field, place: &str, rules: &mut Vec<Rule>) {

@@ -30,7 +30,7 @@ fn rules_are_told_as_clients_know_them() {
         (json!({"step": 3, "ratio": 2.0, "name": "abc", "mode": "Slow", "on": false}), vec![]),
         (
             json!({"min": i64::from(i32::MIN), "max": i64::MAX, "step": 1}),
-            vec![r#"integer overflow evaluating rule: "#],
+            vec![r"integer overflow evaluating rule: "],
         ),
         (
             json!({"ratio": 2.1}),

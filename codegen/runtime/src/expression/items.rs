@@ -9,7 +9,7 @@ use super::{
 };
 
 /// The items of a list with their positions.
-pub fn numbered<'l, T>(list: &'l [T]) -> impl Iterator<Item = (i64, &'l T)> + use<'l, T> {
+pub fn numbered<T>(list: &[T]) -> impl Iterator<Item = (i64, &T)> + use<'_, T> {
     (0_i64..).zip(list)
 }
 
@@ -74,11 +74,11 @@ pub fn exists_one<T>(
 pub fn optional_map(
     optional: &Value,
     is_flat: bool,
-    make: impl FnOnce(&Value) -> Result<Value, Fault>,
+    with: impl FnOnce(&Value) -> Result<Value, Fault>,
 ) -> Result<Value, Fault> {
     let Value::Optional(_) = optional else { return Err(Fault::wrong_type()) };
     let Some(value) = optional.contained() else { return Ok(Value::optional(None)) };
-    let made = make(value)?;
+    let made = with(value)?;
     match (is_flat, &made) {
         (true, Value::Optional(_)) => Ok(made),
         (true, _) => Err(Fault::wrong_type()),
@@ -89,11 +89,11 @@ pub fn optional_map(
 /// A list of what is made of the items; nothing for those that are left out.
 pub fn list_of<T>(
     items: impl IntoIterator<Item = T>,
-    mut make: impl FnMut(T) -> Result<Option<Value>, Fault>,
+    mut with: impl FnMut(T) -> Result<Option<Value>, Fault>,
 ) -> Result<Value, Fault> {
     let mut made = Vec::new();
     for item in items {
-        made.extend(make(item)?);
+        made.extend(with(item)?);
     }
     Ok(Value::list(made))
 }
@@ -101,11 +101,11 @@ pub fn list_of<T>(
 /// A map of what is made of the items; nothing for those that are left out.
 pub fn map_of<T>(
     items: impl IntoIterator<Item = T>,
-    mut make: impl FnMut(T) -> Result<Option<(Value, Value)>, Fault>,
+    mut with: impl FnMut(T) -> Result<Option<(Value, Value)>, Fault>,
 ) -> Result<Value, Fault> {
     let mut made = BTreeMap::new();
     for item in items {
-        if let Some((key, value)) = make(item)? {
+        if let Some((key, value)) = with(item)? {
             made.insert(exact_key(&key)?, value);
         }
     }
@@ -115,11 +115,11 @@ pub fn map_of<T>(
 /// A map of the entries of the maps that are made of the items. A key may come once.
 pub fn entries_of<T>(
     items: impl IntoIterator<Item = T>,
-    mut make: impl FnMut(T) -> Result<Option<Value>, Fault>,
+    mut with: impl FnMut(T) -> Result<Option<Value>, Fault>,
 ) -> Result<Value, Fault> {
     let mut made = BTreeMap::new();
     for item in items {
-        let Some(value) = make(item)? else { continue };
+        let Some(value) = with(item)? else { continue };
         let Value::Map(map) = &value else { return Err(Fault::wrong_type()) };
         for (key, value) in map.entries() {
             if made.insert(key.clone(), value.clone()).is_some() {

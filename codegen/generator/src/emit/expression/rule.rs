@@ -80,10 +80,7 @@ fn row(emitter: &Emitter<'_>, written: &ValidationRule, resolved: Resolved<'_>) 
     let expression = emitter.runtime("expression");
     let reason_type = emitter.import("orch_runtime::field_error", "Reason");
     let text = &written.rule.text;
-    let message = match &written.message {
-        Some(message) => quote!(Some(#message)),
-        None => quote!(None),
-    };
+    let message = if let Some(message) = &written.message { quote!(Some(#message)) } else { quote!(None) };
     let reason = match written.reason {
         None | Some(RuleReason::Invalid) => quote!(#reason_type::Invalid),
         Some(RuleReason::Forbidden) => quote!(#reason_type::Forbidden),

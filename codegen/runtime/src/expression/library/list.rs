@@ -94,16 +94,15 @@ fn is_unique(items: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
     let mut keys = BTreeSet::new();
     let mut others: Vec<&Value> = Vec::new();
     for item in items {
-        let is_new = match Key::of(item) {
-            Some(key) => keys.insert(key),
-            None => {
-                let mut is_new = true;
-                for other in &others {
-                    is_new = is_new && !are_equal(other, item, budget)?;
-                }
-                others.push(item);
-                is_new
+        let is_new = if let Some(key) = Key::of(item) {
+            keys.insert(key)
+        } else {
+            let mut is_new = true;
+            for other in &others {
+                is_new = is_new && !are_equal(other, item, budget)?;
             }
+            others.push(item);
+            is_new
         };
         if !is_new {
             return Ok(Value::Bool(false));
