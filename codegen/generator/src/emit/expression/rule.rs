@@ -80,7 +80,8 @@ fn row(emitter: &Emitter<'_>, written: &ValidationRule, resolved: Resolved<'_>) 
     let expression = emitter.runtime("expression");
     let reason_type = emitter.import("orch_runtime::field_error", "Reason");
     let text = &written.rule.text;
-    let message = if let Some(message) = &written.message { quote!(Some(#message)) } else { quote!(None) };
+    let message = written.message.as_ref();
+    let message = message.map_or_else(|| quote!(None), |message| quote!(Some(#message)));
     let reason = match written.reason {
         None | Some(RuleReason::Invalid) => quote!(#reason_type::Invalid),
         Some(RuleReason::Forbidden) => quote!(#reason_type::Forbidden),
