@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
 
-use std::fs;
+use std::{fs, path::Path};
 
 use orch_codegen::{Inputs, emit, load};
 
