@@ -17,7 +17,7 @@ pub mod defaults_ {
 }
 
 /// The group `expressions.example.io`.
-#[allow(clippy::pedantic, clippy::complexity, clippy::style)]
+#[allow(clippy::pedantic, clippy::complexity, clippy::perf, clippy::style)]
 pub mod expressions {
     /// Version `v1`.
     pub mod v1 {
