@@ -74,6 +74,9 @@ const DIFFERENT_IN_SCHEMAS: &[(&str, &str)] = &[
     ("core.v1.Event", "reportingInstance"),
     ("core.v1.NodeRuntimeHandler", "name"),
     ("core.v1.NodeStatus", "nodeInfo"),
+    // Events that were written in the core group have none.
+    ("events.orch.io.v1.Event", "eventTime"),
+    ("events.orch.io.v1.EventSeries", "lastObservedTime"),
     // The rules allow only some of the known values.
     ("core.v1.ContainerResizePolicy", "resourceName"),
     ("storage.orch.io.v1.StorageClass", "reclaimPolicy"),
