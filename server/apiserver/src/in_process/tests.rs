@@ -74,7 +74,8 @@ async fn its_controllers_collect_garbage_and_empty_namespaces() {
 async fn watches_go_on_until_the_server_stops() {
     let plane = start("orch").await;
     let mut admin = plane.service();
-    let request = Request::get("/api/v1/namespaces/default/configmaps?watch=true&fieldSelector=metadata.name%3Dm");
+    let request =
+        Request::get("/api/v1/namespaces/default/configmaps?watch=true&fieldSelector=metadata.name%3Dm");
     let mut events = admin.call(request.body(Full::<Bytes>::default()).unwrap()).await.unwrap().into_body();
     let map = json!({"metadata": {"name": "m"}});
     ask(&mut admin, Method::POST, "/api/v1/namespaces/default/configmaps", map).await;
