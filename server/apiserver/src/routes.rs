@@ -173,6 +173,10 @@ async fn performed(
         audit::sent(record, &head, verb, target, &sent);
     }
     let answer = perform(app, cx, head, verb, target.clone(), sent).await?;
+    let representation = match (head.info.spelling, cx.spelling()) {
+        (None, Some(_)) => representation.for_other_spelling(&head.parts.headers),
+        _ => representation,
+    };
     if let Some(record) = head.record {
         audit::answering(record, app, target, &representation.form, &answer);
     }

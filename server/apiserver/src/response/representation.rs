@@ -124,6 +124,17 @@ impl Representation {
             gzip,
         })
     }
+
+    /// The same for a client whose body names groups in another spelling, which its path does not tell: in
+    /// JSON if the client takes that too, because only JSON text is put into another spelling.
+    pub fn for_other_spelling(mut self, headers: &HeaderMap) -> Self {
+        let plain: Vec<String> = all_values(headers, header::ACCEPT).split(',').map(without_form).collect();
+        let offer = Offer { media_type: Named::JSON, streams: false, forms: &[] };
+        if negotiate::negotiate(Some(&plain.join(",")), &[offer]).is_some() {
+            self.media_type = Named::JSON;
+        }
+        self
+    }
 }
 
 /// The media type of a Status, and whether it is indented. Parameters for other forms are ignored, and a
