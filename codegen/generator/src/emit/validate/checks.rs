@@ -158,28 +158,9 @@ fn unique<'m>(
     check: &'m Check,
     others: &[Vec<Step>],
 ) -> TokenStream {
-    let seen = emitter.import("orch_runtime::rule", "Seen");
     let others = others.iter().map(|path| insert_all(emitter, scope, path));
-    let own = scope.each(emitter, &check.field, &|scope, reached| {
-        let code = if_given(emitter, reached, &|operand| {
-            let mut told = told(emitter, scope, check);
-            told.value = Some((reached.usage, operand.clone()));
-            let (key, report) = (key(emitter, reached, operand), told.report(Reason::Duplicate, "", None));
-            quote!(if !seen.insert(#key) { #report })
-        });
-        let inner = check.when.iter().filter(|condition| is_of_loop(check, condition));
-        match scope.conditions(emitter, inner) {
-            Some(conditions) => quote!(if #conditions { #code }),
-            None => code,
-        }
-    });
-    quote! {
-        {
-            let mut seen = #seen::new();
-            #(#others)*
-            #own
-        }
-    }
+    let is_wrong = |key: TokenStream| quote!(!seen.insert(#key));
+    with_seen(emitter, scope, check, &quote!(#(#others)*), &is_wrong, Reason::Duplicate)
 }
 
 fn refers_to<'m>(
@@ -188,14 +169,29 @@ fn refers_to<'m>(
     check: &'m Check,
     targets: &[Step],
 ) -> TokenStream {
+    let targets = insert_all(emitter, scope, targets);
+    let is_wrong = |key: TokenStream| quote!(!seen.contains(#key));
+    with_seen(emitter, scope, check, &targets, &is_wrong, Reason::NotFound)
+}
+
+/// Asks of each value of the field whether it is wrong, given the values in `seen`, into which `known` puts
+/// the first ones.
+fn with_seen<'m>(
+    emitter: &Emitter<'m>,
+    scope: &Scope<'m>,
+    check: &'m Check,
+    known: &TokenStream,
+    is_wrong: &dyn Fn(TokenStream) -> TokenStream,
+    reason: Reason,
+) -> TokenStream {
     let seen = emitter.import("orch_runtime::rule", "Seen");
-    let insert = insert_all(emitter, scope, targets);
     let own = scope.each(emitter, &check.field, &|scope, reached| {
         let code = if_given(emitter, reached, &|operand| {
             let mut told = told(emitter, scope, check);
             told.value = Some((reached.usage, operand.clone()));
-            let (key, report) = (key(emitter, reached, operand), told.report(Reason::NotFound, "", None));
-            quote!(if !seen.contains(#key) { #report })
+            let (is_wrong, report) =
+                (is_wrong(key(emitter, reached, operand)), told.report(reason, "", None));
+            quote!(if #is_wrong { #report })
         });
         let inner = check.when.iter().filter(|condition| is_of_loop(check, condition));
         match scope.conditions(emitter, inner) {
@@ -206,7 +202,7 @@ fn refers_to<'m>(
     quote! {
         {
             let mut seen = #seen::new();
-            #insert
+            #known
             #own
         }
     }
