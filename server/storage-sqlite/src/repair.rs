@@ -1,5 +1,6 @@
 //! Makes a new database of what can be read of a damaged one, and puts it in its place.
 
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::OpenOptionsExt;
@@ -7,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use orch_storage::check::Summary;
-use orch_storage::store::Record;
-use orch_storage::{Clock, Revision, StoreError, SystemClock};
+use orch_storage::store::{Op, Record};
+use orch_storage::{Clock, Key, Revision, StoreError, SystemClock};
 
 use crate::config::SqliteConfig;
 use crate::evidence::{Evidence, Found};
@@ -16,7 +17,7 @@ use crate::lock::Lock;
 use crate::log::Log;
 use crate::mark::{Mark, sync_directory};
 use crate::salvage::{LogRow, Salvage};
-use crate::{schema, wal};
+use crate::{row, schema, wal};
 
 /// How many rows are inserted in one transaction.
 const BATCH: usize = 4096;
@@ -66,11 +67,19 @@ pub async fn repair(path: &Path, vocabulary: Option<&str>) -> Result<Repaired, S
             log.insert_salvaged(&std::mem::take(&mut rows)).await.map_err(at_draft)?;
         }
     }
+    log.insert_salvaged(&rows).await.map_err(at_draft)?;
     // The damage of a row may be in its revision.
     damaged.retain(|row: &LogRow| row.revision <= newest);
-    for rows in [rows, damaged] {
-        log.insert_salvaged(&rows).await.map_err(at_draft)?;
-    }
+    // Or in its name, which would then give the object of another name a history that it never had.
+    let mut histories: Histories = damaged.iter().map(|row| (row.key.clone(), BTreeMap::new())).collect();
+    let mut remember = |record: Record| {
+        if let Some(history) = histories.get_mut(&record.key) {
+            history.insert(record.revision, record.op);
+        }
+    };
+    log.read(&mut remember).await.map_err(at_draft)?;
+    damaged.retain(|row| fits(row, &histories[&row.key]));
+    log.insert_salvaged(&damaged).await.map_err(at_draft)?;
     let no_vocabulary = || StoreError::NotADatabase {
         path: path.into(),
         detail: "it does not say its vocabulary any more; name it with --vocabulary".into(),
@@ -95,6 +104,21 @@ pub async fn repair(path: &Path, vocabulary: Option<&str>) -> Result<Repaired, S
     let kept = replace(path, &draft, revision).map_err(failed)?;
     let objects = summary.finish(revision).objects;
     Ok(Repaired { objects, rows: rows as usize, revision, damaged, lost, kept })
+}
+
+/// What the rows that are whole did to objects.
+type Histories = HashMap<Key, BTreeMap<Revision, Op>>;
+
+/// Whether a damaged row can be part of the history of its object: nothing is created twice, and what changes
+/// or ends exists before. The first row of a history may be missing.
+fn fits(row: &LogRow, history: &BTreeMap<Revision, Op>) -> bool {
+    let before = history.range(..row.revision).next_back().map(|(_, op)| *op);
+    let after = history.range(row.revision..).next().map(|(_, op)| *op);
+    match row::op(row.op) {
+        Op::Create => matches!(before, None | Some(Op::Remove)) && after != Some(Op::Create),
+        Op::Replace => before != Some(Op::Remove) && after != Some(Op::Create),
+        Op::Remove => before != Some(Op::Remove) && matches!(after, None | Some(Op::Create)),
+    }
 }
 
 /// What a salvaged database holds, row by row.

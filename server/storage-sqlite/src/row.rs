@@ -27,6 +27,15 @@ pub(crate) fn op_number(op: Op) -> i64 {
     }
 }
 
+/// What a number stands for. One that stands for nothing is damage: the object exists then.
+pub(crate) fn op(number: i64) -> Op {
+    match number {
+        1 => Op::Create,
+        3 => Op::Remove,
+        _ => Op::Replace,
+    }
+}
+
 /// The checksum of a row with these columns.
 pub(crate) fn checksum(revision: Revision, key: &Key, op: i64, time: i64, value: &[u8]) -> i64 {
     let mut hasher = crc32fast::Hasher::new();
@@ -55,12 +64,7 @@ pub(crate) fn read(row: &SqliteRow) -> Record {
         let detail = format!("its checksum should be {}, not {sum}", number(row, 6));
         Err(Corrupt { revision, detail: detail.into() })
     };
-    let op = match op {
-        1 => Op::Create,
-        3 => Op::Remove,
-        _ => Op::Replace,
-    };
-    Record { revision, key, op, time: Timestamp(time as u64), value }
+    Record { revision, key, op: self::op(op), time: Timestamp(time as u64), value }
 }
 
 /// Zero if the column is no number, which the checksum then finds.

@@ -101,7 +101,8 @@ impl Salvage {
             record.extend(&page[4..4 + part]);
             next = u32::from_be_bytes([page[0], page[1], page[2], page[3]]);
         }
-        LogRow::of(cell.rowid, &record, cell.length)
+        let row = LogRow::of(cell.rowid, &record, cell.length)?;
+        if row.is_whole() { Some(row) } else { row.mended(&record, cell.length).or(Some(row)) }
     }
 
     /// Takes what the database says about itself. Returns whether there is anything.

@@ -77,8 +77,8 @@ async fn write_one(storage: &Storage, name: &str, random: &mut StdRng) {
 }
 
 async fn kill_and_look() {
-    let seed: u64 = rand::random();
-    println!("seed {seed}");
+    let seed = std::env::var("ORCH_TEST_SEED").map_or_else(|_| rand::random(), |text| text.parse().unwrap());
+    println!("ORCH_TEST_SEED={seed}");
     let mut random = StdRng::seed_from_u64(seed);
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("store.db");

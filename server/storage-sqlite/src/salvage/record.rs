@@ -43,6 +43,26 @@ impl LogRow {
         row::checksum(self.revision, &self.key, self.op, self.time, &self.value) == self.checksum
     }
 
+    /// This row as it was written, if one bit of it was changed outside of its value. `record` is what it was
+    /// read from. Where the damage is in the name, the row must not count as one of another object.
+    pub(crate) fn mended(&self, record: &[u8], length: usize) -> Option<Self> {
+        let rowid = self.revision.get() as i64;
+        let begin = record.len().checked_sub(self.value.len())?;
+        let mut changed = record.to_vec();
+        let of_record = (0..begin * 8).find_map(|bit| {
+            changed[bit / 8] ^= 1 << (bit % 8);
+            let row = Self::of(rowid, &changed, length);
+            changed[bit / 8] ^= 1 << (bit % 8);
+            row.filter(Self::is_whole)
+        });
+        let numbers = (0..i64::BITS - 1).map(|bit| rowid ^ (1 << bit));
+        of_record.or_else(|| {
+            let mut rows =
+                numbers.map(|number| Self { revision: Revision::new(number as u64), ..self.clone() });
+            rows.find(Self::is_whole)
+        })
+    }
+
     /// The row with this number and this record. The end of the record may be missing: then the value is as
     /// much as is there. Nothing where it is no row of the log.
     pub(crate) fn of(rowid: i64, record: &[u8], length: usize) -> Option<Self> {

@@ -10,7 +10,7 @@ use orch_storage_sqlite::{FaultPoint, Faults, SqliteConfig};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::support::{DataDir, create, listing, remove, replace, resource};
+use crate::support::{DataDir, create, listing, remove, replace, resource, seed};
 
 type Listing = Vec<(String, Revision, String)>;
 
@@ -105,8 +105,7 @@ async fn nothing_acknowledged_is_lost_at_any_step() {
 
 #[tokio::test]
 async fn nothing_synced_is_lost_when_the_power_fails() {
-    let seed: u64 = rand::random();
-    println!("seed {seed}");
+    let seed = seed();
     let mut random = StdRng::seed_from_u64(seed);
     let (images, states) = images().await;
     // What the log was long when a revision was about to be acknowledged: all of that is synced.

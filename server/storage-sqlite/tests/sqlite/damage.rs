@@ -7,7 +7,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use sqlx::{AssertSqlSafe, Connection};
 
-use crate::support::{DataDir, create, listing, remove, replace, resource, text};
+use crate::support::{DataDir, create, listing, remove, replace, resource, seed, text};
 
 /// A closed database with objects a, b and c, on which `sql` was run.
 async fn damaged(sql: &str) -> DataDir {
@@ -94,8 +94,7 @@ async fn the_store_looks_through_its_data_by_itself() {
 /// good is what was written.
 #[tokio::test]
 async fn random_damage_is_never_served() {
-    let seed: u64 = rand::random();
-    println!("seed {seed}");
+    let seed = seed();
     let mut random = StdRng::seed_from_u64(seed);
     let data = DataDir::new();
     let storage = data.open().await;

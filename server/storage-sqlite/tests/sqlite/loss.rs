@@ -10,7 +10,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use sqlx::Connection;
 
-use crate::support::{DataDir, create, listing, replace, resource};
+use crate::support::{DataDir, create, listing, replace, resource, seed};
 
 const FILES: [&str; 3] = ["store.db", "store.db-wal", "store.db.mark"];
 
@@ -218,8 +218,7 @@ async fn another_database_is_not_taken_for_this_one() {
 /// Whatever byte of the log is changed, wherever it is cut: a start shows everything or says what is missing.
 #[tokio::test]
 async fn a_damaged_log_is_noticed() {
-    let seed: u64 = rand::random();
-    println!("seed {seed}");
+    let seed = seed();
     let mut random = StdRng::seed_from_u64(seed);
     for (name, killed) in killed().await {
         let length = killed.files.0["store.db-wal"].len();
@@ -269,8 +268,7 @@ async fn whole_frames_after_a_damaged_one_are_reported() {
 /// One line of the mark may be half-written after a power cut.
 #[tokio::test]
 async fn a_damaged_mark_is_no_loss() {
-    let seed: u64 = rand::random();
-    println!("seed {seed}");
+    let seed = seed();
     let mut random = StdRng::seed_from_u64(seed);
     let [(_, killed), _] = killed().await;
     for round in 0..30 {

@@ -9,6 +9,13 @@ use tempfile::TempDir;
 
 pub const VOCABULARY: &str = "orch";
 
+/// What a test with random steps begins with. It is printed; `ORCH_TEST_SEED` sets it.
+pub fn seed() -> u64 {
+    let seed = std::env::var("ORCH_TEST_SEED").map_or_else(|_| rand::random(), |text| text.parse().unwrap());
+    println!("ORCH_TEST_SEED={seed}");
+    seed
+}
+
 pub struct DataDir(TempDir);
 
 impl DataDir {
