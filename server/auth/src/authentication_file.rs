@@ -35,12 +35,12 @@ use std::path::Path;
 
 use orch_outbound::error::OutboundError;
 use orch_runtime::vocabulary::Vocabulary;
+use orch_settings::{Fault, Spanned, fault};
 use serde::Deserialize;
-use serde_saphyr::Spanned;
 
 use crate::{
     anonymous::Anonymous,
-    config_file::{self, Fault, fault},
+    config_file,
     error::AuthError,
     jwt::algorithm::Algorithm,
     oidc::{
@@ -133,9 +133,9 @@ fn parse(
     before: &Issuers,
     vocabulary: &Vocabulary,
 ) -> Result<AuthenticationFile, Fault> {
-    let file: File = config_file::parse(text)?;
+    let file: File = orch_settings::parse(text)?;
     let versions = VERSIONS.map(|version| format!("apiserver.config.{}/{version}", vocabulary.group_suffix));
-    config_file::check_kind(&file.api_version, &versions, &file.kind, "AuthenticationConfiguration")?;
+    orch_settings::check_kind(&file.api_version, &versions, &file.kind, "AuthenticationConfiguration")?;
     if let Some(entry) = file.jwt.get(MAX_ISSUERS) {
         return Err(fault(entry, format!("there are more than {MAX_ISSUERS} issuers")));
     }

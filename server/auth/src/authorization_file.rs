@@ -28,12 +28,12 @@ use orch_outbound::{
     kubeconfig,
 };
 use orch_runtime::{constraint, scalar, vocabulary::Vocabulary};
+use orch_settings::{Fault, Spanned, fault};
 use serde::Deserialize;
-use serde_saphyr::Spanned;
 
 use crate::{
     authorization::Mode,
-    config_file::{self, Fault, fault, with_cause},
+    config_file::{self, with_cause},
     error::AuthError,
     webhook::{
         FailurePolicy, Settings, Version, Webhook,
@@ -124,11 +124,11 @@ pub fn read(path: &Path, vocabulary: &Vocabulary) -> Result<Vec<Configured>, Aut
 
 /// The authorizers of a text.
 fn parse(text: &str, vocabulary: &Vocabulary) -> Result<Vec<Configured>, Fault> {
-    let file: File = config_file::parse(text)?;
+    let file: File = orch_settings::parse(text)?;
     let version = format!("apiserver.config.{}/v1", vocabulary.group_suffix);
-    config_file::check_kind(&file.api_version, &[version], &file.kind, "AuthorizationConfiguration")?;
+    orch_settings::check_kind(&file.api_version, &[version], &file.kind, "AuthorizationConfiguration")?;
     if file.authorizers.is_empty() {
-        return Err((1, 1, "authorizers must not be empty".to_owned()));
+        return Err(((1, 1), "authorizers must not be empty".to_owned()));
     }
     let mut configured: Vec<Configured> = Vec::new();
     for entry in &file.authorizers {

@@ -84,9 +84,8 @@ pub fn read(path: &Path) -> Result<Target, OutboundError> {
     let text = text.map_err(|source| OutboundError::Read { path: path.to_owned(), source })?;
     let wrong = |problem: String| OutboundError::Kubeconfig { path: path.to_owned(), problem };
     // The parser's message could quote a credential: only its place is told.
-    let file: File = serde_saphyr::from_str(&text).map_err(|error| {
-        let place = error.location().map(|at| format!("line {}, column {}: ", at.line(), at.column()));
-        wrong(format!("{}not a kubeconfig file", place.unwrap_or_default()))
+    let file: File = orch_settings::parse(&text).map_err(|((line, column), _)| {
+        wrong(format!("line {line}, column {column}: not a kubeconfig file"))
     })?;
     let (cluster, user) = chosen(file).map_err(wrong)?;
     let folder = path.parent().unwrap_or(Path::new(""));

@@ -11,14 +11,11 @@
 
 use std::path::Path;
 
-use orch_auth::{
-    config_file::{self, Fault, fault},
-    error::AuthError,
-};
+use orch_auth::{config_file, error::AuthError};
 use orch_outbound::target::{Credential, Target, TlsOptions};
 use orch_runtime::vocabulary::Vocabulary;
+use orch_settings::{Fault, Spanned, fault};
 use serde::Deserialize;
-use serde_saphyr::Spanned;
 
 /// Where collectors listen.
 const DEFAULT_ENDPOINT: &str = "http://localhost:4318";
@@ -53,13 +50,13 @@ pub(super) fn read(path: &Path, vocabulary: &Vocabulary) -> Result<Settings, Aut
 }
 
 pub(super) fn parse(text: &str, vocabulary: &Vocabulary) -> Result<Settings, Fault> {
-    let file: File = config_file::parse(text)?;
+    let file: File = orch_settings::parse(text)?;
     let versions =
         ["v1beta1", "v1alpha1"].map(|name| format!("apiserver.config.{}/{name}", vocabulary.group_suffix));
-    config_file::check_kind(&file.api_version, &versions, &file.kind, "TracingConfiguration")?;
+    orch_settings::check_kind(&file.api_version, &versions, &file.kind, "TracingConfiguration")?;
     let target = match &file.endpoint {
         Some(endpoint) => target(&endpoint.value).map_err(|problem| fault(endpoint, problem))?,
-        None => target(DEFAULT_ENDPOINT).map_err(|problem| (1, 1, problem))?,
+        None => target(DEFAULT_ENDPOINT).map_err(|problem| ((1, 1), problem))?,
     };
     let per_million = match &file.sampling_rate_per_million {
         Some(rate) if !(0..=MILLION).contains(&rate.value) => {

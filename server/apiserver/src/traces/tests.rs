@@ -12,7 +12,7 @@ fn settings(fields: &str) -> Result<file::Settings, String> {
     let suffix = KUBERNETES.group_suffix;
     let text = format!("apiVersion: apiserver.config.{suffix}/v1beta1\nkind: TracingConfiguration\n{fields}");
     let parsed = file::parse(&text, &KUBERNETES);
-    parsed.map_err(|(line, column, problem)| format!("{line}:{column}: {problem}"))
+    parsed.map_err(|((line, column), problem)| format!("{line}:{column}: {problem}"))
 }
 
 fn tracer(fields: &str) -> Tracer {
@@ -57,7 +57,7 @@ fn mistakes_of_the_file_have_their_place() {
         assert!(found.starts_with(problem), "{found}");
     }
     let found = file::parse("apiVersion: v1\nkind: TracingConfiguration\n", &KUBERNETES).err().unwrap();
-    assert_eq!((found.0, found.1), (1, 13), "{found:?}");
+    assert_eq!(found.0, (1, 13), "{found:?}");
     for endpoint in ["", "endpoint: http://[::1]:4318/\n", "endpoint: https://traces.example.com/otlp\n"] {
         assert!(settings(endpoint).is_ok(), "{endpoint}");
     }

@@ -18,8 +18,8 @@
 use std::{fs, path::Path};
 
 use orch_runtime::{constraint, vocabulary::Vocabulary};
+use orch_settings::{Fault, Spanned, fault};
 use serde::Deserialize;
-use serde_saphyr::Spanned;
 
 use super::{GroupResources, Level, Policy, Rule, Stage, Stages};
 use crate::error::AuditError;
@@ -72,9 +72,6 @@ struct ResourcesEntry {
     resource_names: Vec<String>,
 }
 
-/// What is wrong, and the line and column.
-type Fault = (u64, u64, String);
-
 /// Reads a file for a server that speaks `own`. It may be written in any of the vocabularies.
 ///
 /// # Errors
@@ -86,7 +83,7 @@ pub fn read(
 ) -> Result<Policy, AuditError> {
     let text = fs::read_to_string(path);
     let text = text.map_err(|source| AuditError::Read { path: path.to_owned(), source })?;
-    parse(&text, own, vocabularies).map_err(|(line, column, problem)| AuditError::Policy {
+    parse(&text, own, vocabularies).map_err(|((line, column), problem)| AuditError::Policy {
         path: path.to_owned(),
         line,
         column,
@@ -95,12 +92,7 @@ pub fn read(
 }
 
 fn parse(text: &str, own: &Vocabulary, vocabularies: &[&'static Vocabulary]) -> Result<Policy, Fault> {
-    let options = serde_saphyr::options! { with_snippet: false };
-    let file: File = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
-        let (line, column) = error.location().map_or((1, 1), |at| (at.line(), at.column()));
-        let problem = error.without_snippet().to_string();
-        (line, column, problem.split_whitespace().collect::<Vec<_>>().join(" "))
-    })?;
+    let file: File = orch_settings::parse(text)?;
     let is_of = |words: &&Vocabulary| file.api_version.value == api_version(words);
     let written = vocabularies
         .iter()
@@ -111,7 +103,7 @@ fn parse(text: &str, own: &Vocabulary, vocabularies: &[&'static Vocabulary]) -> 
         return Err(fault(&file.kind, "kind must be \"Policy\""));
     }
     if file.rules.is_empty() {
-        return Err((1, 1, "rules must not be empty: nothing would be recorded".to_owned()));
+        return Err(((1, 1), "rules must not be empty: nothing would be recorded".to_owned()));
     }
     let group = |name: &str| match name.strip_suffix(written.group_suffix) {
         Some(stem) if stem.ends_with('.') => format!("{stem}{}", own.group_suffix),
@@ -195,10 +187,6 @@ fn all<T>(items: impl IntoIterator<Item = T>, name: fn(T) -> &'static str) -> St
     items.into_iter().map(|item| format!("{:?}", name(item))).collect::<Vec<_>>().join(", ")
 }
 
-fn fault<T>(at: &Spanned<T>, problem: impl Into<String>) -> Fault {
-    (at.referenced.line(), at.referenced.column(), problem.into())
-}
-
 #[cfg(test)]
 mod tests {
     use orch_meta::{KUBERNETES, ORCH, VOCABULARIES};
@@ -209,7 +197,7 @@ mod tests {
     const HEAD: &str = "apiVersion: audit.orch.io/v1\nkind: Policy\n";
 
     fn fault_of(text: &str) -> String {
-        let (line, column, problem) = parse(text, &ORCH, VOCABULARIES).unwrap_err();
+        let ((line, column), problem) = parse(text, &ORCH, VOCABULARIES).unwrap_err();
         format!("{line}:{column}: {problem}")
     }
 

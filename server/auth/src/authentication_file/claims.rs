@@ -2,16 +2,13 @@
 
 use orch_expression::{error::ExpressionError, program::Program, types::Type};
 use orch_runtime::{constraint, vocabulary::Vocabulary};
+use orch_settings::{Fault, Spanned, fault};
 use serde::Deserialize;
-use serde_saphyr::Spanned;
 
 use super::filled;
-use crate::{
-    config_file::{Fault, fault},
-    oidc::{
-        mapping::{Mapping, Source, uses_mail, uses_mail_verified},
-        rules::{ClaimRule, Rule, over_claims, over_user},
-    },
+use crate::oidc::{
+    mapping::{Mapping, Source, uses_mail, uses_mail_verified},
+    rules::{ClaimRule, Rule, over_claims, over_user},
 };
 
 type Text = Option<Spanned<String>>;

@@ -9,7 +9,7 @@ const OWN: &str = "https://own.example";
 
 fn read(text: &str, before: &Issuers) -> Result<AuthenticationFile, String> {
     let read = parse(text, &[OWN.to_owned()], before, &EXAMPLE);
-    read.map_err(|(line, column, problem)| format!("{line}:{column}: {problem}"))
+    read.map_err(|((line, column), problem)| format!("{line}:{column}: {problem}"))
 }
 
 fn file(rest: &str) -> String {
@@ -115,7 +115,7 @@ fn wrong_issuers_are_refused_with_a_place() {
     let mut check = Check::default();
     let mappings = "  claimMappings: {username: {claim: sub, prefix: \"\"}}\n";
     for (issuer_part, expected) in [
-        ("", "6:5: missing field `audiences`"),
+        ("", "5:5: missing field `audiences`"),
         ("    audiences: []\n", "5:5: audiences must not be empty"),
         ("    audiences: [\"\"]\n", "7:17: an audience must not be empty"),
         ("    audiences: [a, a]\n", "7:20: there are two audiences \"a\""),
@@ -206,7 +206,7 @@ fn wrong_claims_are_refused_with_a_place() {
         ),
         (mapping, "    uid: {}\n", "10:10: exactly one of claim and expression must be given"),
         (mapping, "    uid: {claim: a, prefix: b}\n", "10:21: unknown field `prefix`"),
-        (mapping, "    extra: [{key: a.example/b}]\n", "10:14: missing field `valueExpression`"),
+        (mapping, "    extra: [{key: a.example/b}]\n", "10:13: missing field `valueExpression`"),
     ] {
         check.file(&with_claims(&format!("{begin}{rest}")), expected);
     }
