@@ -3,6 +3,7 @@
 //! Every stage adds to one [`Diagnostics`]; nothing stops at the first mistake. Rendered, each shows file,
 //! line, column, the offending line and a remedy, the same from a build script as from the command line.
 
+mod code;
 pub mod machine;
 mod render;
 pub mod suggest;
@@ -12,6 +13,8 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
+
+pub use code::Code;
 
 /// A place in a schema file. Lines and columns count from 1; columns count characters.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,6 +56,10 @@ pub struct Diagnostic {
     pub message: String,
     /// The remedy, in one line.
     pub help: String,
+    /// What kind of fault it is, where it is one of those that have a name.
+    pub code: Option<&'static Code>,
+    /// Another place that has to do with it, and what is there.
+    pub related: Option<(Span, String)>,
 }
 
 /// Everything found so far, and the text of the files to quote from.
@@ -81,6 +88,11 @@ impl Diagnostics {
     /// Adds a warning.
     pub fn warning(&mut self, span: &Span, message: impl Into<String>, help: impl Into<String>) {
         self.push(span, Severity::Warning, message.into(), help.into());
+    }
+
+    /// Drops what is only questionable.
+    pub fn forget_warnings(&mut self) {
+        self.items.retain(|item| item.severity == Severity::Error);
     }
 
     /// Whether the schema is refused.
@@ -115,11 +127,22 @@ impl Diagnostics {
 
     /// One diagnostic as text, with the line that it is about.
     pub fn render_one(&self, item: &Diagnostic) -> String {
-        render::render(item, self.sources.get(item.span.file.as_path()).map(AsRef::as_ref))
+        render::render(item, &|file| self.source(file))
+    }
+
+    /// Adds what was found elsewhere.
+    pub fn add(&mut self, item: Diagnostic) {
+        self.items.push(item);
+    }
+
+    /// Takes over everything from another collection.
+    pub fn append(&mut self, other: Diagnostics) {
+        self.sources.extend(other.sources);
+        self.items.extend(other.items);
     }
 
     fn push(&mut self, span: &Span, severity: Severity, message: String, help: String) {
-        self.items.push(Diagnostic { span: span.clone(), severity, message, help });
+        self.add(Diagnostic { span: span.clone(), severity, message, help, code: None, related: None });
     }
 }
 

@@ -6,6 +6,7 @@
 
 pub mod check;
 pub mod diagnostic;
+pub mod diff;
 pub mod driver;
 pub mod emit;
 pub mod expression;

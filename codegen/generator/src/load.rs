@@ -1,7 +1,7 @@
 //! Schema folders: which files there are, what each holds, and which group and version it belongs to.
 //!
 //! A folder is laid out as `<group>/<version>/<name>.yaml`, with `core` for the core group, besides
-//! `vocabulary.yaml` and `seed/`, which is not schema.
+//! `vocabulary.yaml`, `releases.yaml` and `seed/`, which is not schema.
 
 mod header;
 
@@ -23,6 +23,8 @@ use crate::{
 const VOCABULARY: &str = "vocabulary.yaml";
 /// Objects that a new server starts with; not schema.
 const SEED: &str = "seed";
+/// The dates of releases: nothing is generated from them.
+pub const RELEASES: &str = "releases.yaml";
 
 /// Every schema file of one run.
 #[derive(Debug, Default)]
@@ -135,7 +137,7 @@ fn files_of(
     let entries = entries(&folder.path, diagnostics);
     let entries = entries.into_iter().filter(|path| {
         let name = name(path);
-        name != SEED && folder.holds(&name) && is_wanted(&name)
+        name != SEED && name != RELEASES && folder.holds(&name) && is_wanted(&name)
     });
     entries.flat_map(|path| walk(path, diagnostics)).collect()
 }

@@ -1,6 +1,8 @@
-//! The command `orch-codegen`: check schema files, show what is generated from them, start a new one.
+//! The command `orch-codegen`: check schema files, show what is generated from them, start a new one, find
+//! changes that break clients.
 //!
-//! Exit codes: 0 done, 1 the schema has errors, 2 the command was not understood or could not be carried out.
+//! Exit codes: 0 done, 1 the schema has errors or a change breaks clients, 2 the command was not understood
+//! or could not be carried out; for `diff` and `lock` also: one of the two sides has errors.
 
 use std::{
     path::{Path, PathBuf},
@@ -9,8 +11,9 @@ use std::{
 
 use clap::{Parser, Subcommand, ValueEnum};
 use orch_codegen::{
-    Folder, Inputs, Loaded,
-    diagnostic::machine,
+    Folder, Inputs,
+    diagnostic::{Diagnostics, machine},
+    diff::{self, Allowance, Judged},
     emit,
     idl::json_schema,
     load,
@@ -55,6 +58,25 @@ enum Command {
     },
     /// Print the JSON schema of schema files, for editors.
     IdlSchema,
+    /// Find changes that break clients, by the deprecation policy.
+    Diff {
+        /// The state before: a schema folder, or a lock.
+        old: PathBuf,
+        /// The state now; the folder of --schema where it is not given.
+        new: Option<PathBuf>,
+        /// How: for people, or for another program, which finds all of it in the standard output.
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+        /// A change that is accepted, everywhere or at one place, and why.
+        #[arg(long, value_name = "CODE[@PLACE]=REASON")]
+        allow: Vec<Allowance>,
+    },
+    /// Write down what the schema files promise, in `schema.lock.json` beside them, to compare with later.
+    Lock {
+        /// A change since the last lock that is accepted, and why; it stays recorded.
+        #[arg(long, value_name = "CODE[@PLACE]=REASON")]
+        allow: Vec<Allowance>,
+    },
 }
 
 /// How diagnostics are reported.
@@ -82,13 +104,7 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
     };
-    let inputs = || {
-        let imports = match &arguments.import[..] {
-            [] => package::imports(&arguments.schema)?,
-            named => named.to_vec(),
-        };
-        Ok(Inputs { schema: arguments.schema.clone().into(), imports })
-    };
+    let inputs = || inputs_of(&arguments, &arguments.schema);
     let misled = |error: PackageError| misused(&error.to_string());
     match &arguments.command {
         Command::Check { format } => inputs().map_or_else(misled, |inputs| check(&inputs, *format)),
@@ -98,19 +114,43 @@ fn main() -> ExitCode {
             print!("{}", json_schema::text());
             ExitCode::SUCCESS
         }
+        Command::Diff { old, new, format, allow } => {
+            let new = new.as_ref().unwrap_or(&arguments.schema);
+            let sides =
+                inputs_of(&arguments, new).and_then(|new| Ok((old_inputs(&arguments, old, &new)?, new)));
+            sides.map_or_else(misled, |(old, new)| diff(&old, &new, *format, allow))
+        }
+        Command::Lock { allow } => inputs().map_or_else(misled, |inputs| lock(&inputs, allow)),
     }
+}
+
+/// A folder or lock, with the imports that are named or that its package has.
+fn inputs_of(arguments: &Arguments, schema: &Path) -> Result<Inputs, PackageError> {
+    let imports = match &arguments.import[..] {
+        [] => package::imports(schema)?,
+        named => named.to_vec(),
+    };
+    Ok(Inputs { schema: schema.into(), imports })
+}
+
+/// The state before. A folder that was taken out of its package has the imports of the one that is in it; a
+/// lock needs none.
+fn old_inputs(arguments: &Arguments, old: &Path, new: &Inputs) -> Result<Inputs, PackageError> {
+    if old.is_file() {
+        return Ok(Inputs { schema: old.into(), imports: Vec::new() });
+    }
+    let mut inputs = inputs_of(arguments, old)?;
+    if inputs.imports.is_empty() {
+        inputs.imports.clone_from(&new.imports);
+    }
+    Ok(inputs)
 }
 
 fn check(inputs: &Inputs, format: Format) -> ExitCode {
     let loaded = load(inputs);
     let (errors, warnings) = loaded.diagnostics.counts();
     let outcome = if errors > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS };
-    match format {
-        Format::Text => report(&loaded),
-        Format::Json => print!("{}", machine::json(&loaded.diagnostics)),
-        Format::Sarif => print!("{}", machine::sarif(&loaded.diagnostics)),
-        Format::Github => print!("{}", machine::github(&loaded.diagnostics)),
-    }
+    print_as(&loaded.diagnostics, format);
     if format != Format::Text {
         return outcome;
     }
@@ -129,7 +169,7 @@ fn check(inputs: &Inputs, format: Format) -> ExitCode {
 fn show(inputs: &Inputs, kind: &str) -> ExitCode {
     let loaded = load(inputs);
     if loaded.diagnostics.has_errors() {
-        report(&loaded);
+        report(&loaded.diagnostics);
         return ExitCode::FAILURE;
     }
     match emit::show(&loaded.model, kind) {
@@ -151,10 +191,63 @@ fn new(schema: &Path, group_version: &str, kind: &str) -> ExitCode {
     }
 }
 
+fn diff(old: &Inputs, new: &Inputs, format: Format, allowed: &[Allowance]) -> ExitCode {
+    let mut found = Diagnostics::default();
+    let states = (diff::state(old, &mut found), diff::state(new, &mut found));
+    let (Some(before), Some(now)) = states else {
+        print_as(&found, format);
+        return ExitCode::from(2);
+    };
+    let judged = diff::judge(diff::compare(&before, &now), allowed, found);
+    print_as(&judged.diagnostics, format);
+    let breaking = judged.diagnostics.counts().0;
+    if format == Format::Text {
+        let (old, new) = (old.schema.path.display(), new.schema.path.display());
+        println!("{old} -> {new}: {}", summary(&judged));
+    }
+    if breaking > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+fn lock(inputs: &Inputs, allowed: &[Allowance]) -> ExitCode {
+    let mut found = Diagnostics::default();
+    let Some(state) = diff::state(inputs, &mut found) else {
+        report(&found);
+        return ExitCode::from(2);
+    };
+    let path = inputs.schema.path.join(diff::lock::FILE);
+    match diff::write_lock(state, &path, allowed, found) {
+        Ok(judged) => {
+            report(&judged.diagnostics);
+            if judged.diagnostics.has_errors() {
+                println!("{} stays as it was: {}", path.display(), summary(&judged));
+                return ExitCode::FAILURE;
+            }
+            println!("wrote {}: {}", path.display(), summary(&judged));
+            ExitCode::SUCCESS
+        }
+        Err(error) => misused(&format!("cannot write {}: {error}", path.display())),
+    }
+}
+
+fn summary(judged: &Judged) -> String {
+    let breaking = counted(judged.diagnostics.counts().0, "breaking change");
+    format!("{breaking}, {} allowed", judged.accepted.len())
+}
+
+/// Prints what was found as it is asked for.
+fn print_as(found: &Diagnostics, format: Format) {
+    match format {
+        Format::Text => report(found),
+        Format::Json => print!("{}", machine::json(found)),
+        Format::Sarif => print!("{}", machine::sarif(found)),
+        Format::Github => print!("{}", machine::github(found)),
+    }
+}
+
 /// Prints what was found to the error stream; nothing for a clean schema.
-fn report(loaded: &Loaded) {
-    if !loaded.diagnostics.is_empty() {
-        eprintln!("{}", loaded.diagnostics.render());
+fn report(found: &Diagnostics) {
+    if !found.is_empty() {
+        eprintln!("{}", found.render());
     }
 }
 

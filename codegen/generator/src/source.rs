@@ -48,6 +48,32 @@ pub enum Value {
 }
 
 impl Node {
+    /// The entries of a map; none of anything else.
+    pub fn entries(&self) -> &[(Spanned<String>, Node)] {
+        if let Value::Map(entries) = &self.value { entries } else { &[] }
+    }
+
+    /// The items of a list; none of anything else.
+    pub fn items(&self) -> &[Node] {
+        if let Value::List(items) = &self.value { items } else { &[] }
+    }
+
+    /// The text, where it is one.
+    pub fn text(&self) -> Option<&str> {
+        if let Value::String(text) = &self.value { Some(text) } else { None }
+    }
+
+    /// The value of a key of a map.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.entries().iter().find(|(written, _)| written.value == key).map(|(_, node)| node)
+    }
+
+    /// Where a key of a map is written; the map where it is not.
+    pub fn place(&self, key: &str) -> &Span {
+        let mut keys = self.entries().iter().map(|(written, _)| written);
+        keys.find(|written| written.value == key).map_or(&self.span, |written| &written.span)
+    }
+
     /// What a person would call the value.
     pub fn noun(&self) -> &'static str {
         match self.value {

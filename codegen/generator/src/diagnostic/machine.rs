@@ -1,10 +1,13 @@
 //! Diagnostics for other programs: as JSON, as SARIF 2.1.0, as workflow commands of GitHub.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
-use super::{Diagnostic, Diagnostics, Severity};
+use super::{Diagnostic, Diagnostics, Severity, Span};
 
-/// One JSON array: `{severity, file, line, column, endColumn, message, help}`.
+/// One JSON array: `{severity, code, file, line, column, endColumn, message, help, related}`. `related` is a
+/// place of the same form with a message, or null; `code` is null for a fault without a name.
 pub fn json(diagnostics: &Diagnostics) -> String {
     let all: Vec<Value> = diagnostics
         .sorted()
@@ -12,12 +15,20 @@ pub fn json(diagnostics: &Diagnostics) -> String {
         .map(|item| {
             json!({
                 "severity": word(item.severity),
-                "file": file(item),
+                "code": item.code.map(|code| code.id),
+                "file": file(&item.span),
                 "line": item.span.line,
                 "column": item.span.column,
                 "endColumn": item.span.column + item.span.length,
                 "message": item.message,
                 "help": item.help,
+                "related": item.related.as_ref().map(|(span, message)| json!({
+                    "file": file(span),
+                    "line": span.line,
+                    "column": span.column,
+                    "endColumn": span.column + span.length,
+                    "message": message,
+                })),
             })
         })
         .collect();
@@ -26,25 +37,28 @@ pub fn json(diagnostics: &Diagnostics) -> String {
 
 /// A SARIF log of one run.
 pub fn sarif(diagnostics: &Diagnostics) -> String {
-    let results: Vec<Value> = diagnostics
-        .sorted()
-        .into_iter()
+    let sorted = diagnostics.sorted();
+    let results: Vec<Value> = sorted
+        .iter()
         .map(|item| {
-            let region = json!({
-                "startLine": item.span.line,
-                "startColumn": item.span.column,
-                "endColumn": item.span.column + item.span.length,
-            });
-            let place = json!({"artifactLocation": {"uri": file(item)}, "region": region});
-            json!({
-                "ruleId": "schema",
+            let mut result = json!({
+                "ruleId": item.code.map_or(UNNAMED.0, |code| code.id),
                 "level": word(item.severity),
                 "message": {"text": format!("{}: {}", item.message, item.help)},
-                "locations": [{"physicalLocation": place}],
-            })
+                "locations": [{"physicalLocation": physical(&item.span)}],
+            });
+            if let Some((span, message)) = &item.related {
+                let place = physical(span);
+                result["relatedLocations"] =
+                    json!([{"physicalLocation": place, "message": {"text": message}}]);
+            }
+            result
         })
         .collect();
-    let rules = json!([{"id": "schema", "shortDescription": {"text": "A rule of the schema language"}}]);
+    let named: BTreeMap<&str, &str> =
+        sorted.iter().map(|item| item.code.map_or(UNNAMED, |code| (code.id, code.title))).collect();
+    let rules: Vec<Value> =
+        named.into_iter().map(|(id, title)| json!({"id": id, "shortDescription": {"text": title}})).collect();
     let driver = json!({"name": "orch-codegen", "version": env!("CARGO_PKG_VERSION"), "rules": rules});
     pretty(&json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -53,12 +67,25 @@ pub fn sarif(diagnostics: &Diagnostics) -> String {
     }))
 }
 
+/// The rule of a fault without a name.
+const UNNAMED: (&str, &str) = ("schema", "A rule of the schema language");
+
+/// A place as SARIF writes it.
+fn physical(span: &Span) -> Value {
+    let region = json!({
+        "startLine": span.line,
+        "startColumn": span.column,
+        "endColumn": span.column + span.length,
+    });
+    json!({"artifactLocation": {"uri": file(span)}, "region": region})
+}
+
 /// One workflow command for each: GitHub shows them at the lines of a change.
 pub fn github(diagnostics: &Diagnostics) -> String {
     let mut out = String::new();
     for item in diagnostics.sorted() {
         let end = item.span.column + item.span.length;
-        let place = [("file", file(item)), ("line", item.span.line.to_string())];
+        let place = [("file", file(&item.span)), ("line", item.span.line.to_string())];
         let columns = [("col", item.span.column.to_string()), ("endColumn", end.to_string())];
         let properties: Vec<String> = place
             .into_iter()
@@ -67,8 +94,9 @@ pub fn github(diagnostics: &Diagnostics) -> String {
                 format!("{name}={}", escaped(&value).replace(':', "%3A").replace(',', "%2C"))
             })
             .collect();
-        let text = escaped(&format!("{}\n{}", item.message, item.help));
-        let command = [word(item.severity), " ", &properties.join(","), "::", &text].concat();
+        let title = item.code.map(|code| format!(",title={}", code.id)).unwrap_or_default();
+        let text = escaped(&text(item));
+        let command = [word(item.severity), " ", &properties.join(","), &title, "::", &text].concat();
         out.extend(["::", &command, "\n"]);
     }
     out
@@ -81,8 +109,17 @@ fn word(severity: Severity) -> &'static str {
     }
 }
 
-fn file(item: &Diagnostic) -> String {
-    item.span.file.display().to_string()
+fn file(span: &Span) -> String {
+    span.file.display().to_string()
+}
+
+/// What is wrong, the other place, and the remedy, in a line each.
+fn text(item: &Diagnostic) -> String {
+    let other = item
+        .related
+        .as_ref()
+        .map(|(span, message)| format!("{message}: {}:{}:{}\n", file(span), span.line, span.column));
+    format!("{}\n{}{}", item.message, other.unwrap_or_default(), item.help)
 }
 
 /// What workflow commands escape.

@@ -1,67 +1,112 @@
 //! One diagnostic as text, in the shape that people know from the Rust compiler.
 
-use super::{Diagnostic, Severity};
+use std::path::Path;
 
-/// Renders `item`; `text` is the content of its file, where there is one to quote from.
-pub(super) fn render(item: &Diagnostic, text: Option<&str>) -> String {
+use super::{Diagnostic, Severity, Span};
+
+/// Renders `item`; `text` finds the content of a file, where there is one to quote from.
+pub(super) fn render<'t>(item: &Diagnostic, text: &dyn Fn(&Path) -> Option<&'t str>) -> String {
     let severity = match item.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
     };
-    let span = &item.span;
+    let code = item.code.map(|code| format!("[{}]", code.id)).unwrap_or_default();
+    let places = [Some(&item.span), item.related.as_ref().map(|(span, _)| span)].into_iter().flatten();
+    let quotable = |span: &&Span| quoted(span, text).is_some();
+    let digits = places.filter(quotable).map(|span| span.line.to_string().len()).max().unwrap_or(1);
+    let margin = " ".repeat(digits);
+    let mut out = format!("{severity}{code}: {}\n", item.message);
+    out += &quote(&item.span, "-->", '^', "", digits, text);
+    if let Some((span, label)) = &item.related {
+        out += &quote(span, ":::", '-', label, digits, text);
+    }
+    out + &format!("{margin} = help: {}\n", item.help)
+}
+
+/// The line on which a place begins.
+fn quoted<'t>(span: &Span, text: &dyn Fn(&Path) -> Option<&'t str>) -> Option<&'t str> {
+    text(&span.file)?.lines().nth(span.line - 1)
+}
+
+/// A place, with its line where there is one to quote.
+fn quote<'t>(
+    span: &Span,
+    arrow: &str,
+    mark: char,
+    label: &str,
+    digits: usize,
+    text: &dyn Fn(&Path) -> Option<&'t str>,
+) -> String {
     let file = span.file.display();
-    let quoted = text.and_then(|text| text.lines().nth(span.line - 1));
-    let Some(line) = quoted else {
-        return format!("{severity}: {}\n --> {file}\n  = help: {}\n", item.message, item.help);
-    };
-    let number = span.line.to_string();
-    let margin = " ".repeat(number.len());
+    let margin = " ".repeat(digits);
+    let label = if label.is_empty() { String::new() } else { format!(" {label}") };
+    let Some(line) = quoted(span, text) else { return format!("{margin}{arrow} {file}{label}\n") };
     format!(
-        "{severity}: {}\n{margin}--> {file}:{}:{}\n{margin} |\n{number} | {}\n{margin} | {}\n{margin} = help: {}\n",
-        item.message,
+        "{margin}{arrow} {file}:{}:{}\n{margin} |\n{:>digits$} | {}\n{margin} | {}{label}\n",
         span.line,
         span.column,
+        span.line,
         line.replace('\t', " "),
-        underline(line, span.column, span.length),
-        item.help,
+        underline(line, span, mark),
     )
 }
 
-/// Carets below the characters of a line that a span covers; never beyond the end of the line.
-fn underline(line: &str, column: usize, length: usize) -> String {
-    let rest = line.chars().count().saturating_sub(column - 1);
-    let carets = length.clamp(1, rest.max(1));
-    format!("{}{}", " ".repeat(column - 1), "^".repeat(carets))
+/// Marks below the characters of a line that a span covers; never beyond the end of the line.
+fn underline(line: &str, span: &Span, mark: char) -> String {
+    let rest = line.chars().count().saturating_sub(span.column - 1);
+    let marks = span.length.clamp(1, rest.max(1));
+    format!("{}{}", " ".repeat(span.column - 1), mark.to_string().repeat(marks))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use super::{super::Code, *};
 
-    use super::super::Span;
-    use super::*;
+    fn span(column: usize, length: usize) -> Span {
+        Span { line: 2, column, length, ..Span::whole_file(Path::new("a.yaml")) }
+    }
 
-    fn diagnostic(column: usize, length: usize) -> Diagnostic {
-        let span = Span { line: 2, column, length, ..Span::whole_file(Path::new("a.yaml")) };
-        Diagnostic { span, severity: Severity::Error, message: "bad".into(), help: "mend it".into() }
+    fn diagnostic(span: Span) -> Diagnostic {
+        let (message, help) = ("bad".into(), "mend it".into());
+        Diagnostic { span, severity: Severity::Error, message, help, code: None, related: None }
     }
 
     #[test]
     fn quotes_the_line_and_underlines_the_place() {
         assert_eq!(
-            render(&diagnostic(3, 4), Some("one\nä bcde f\n")),
+            render(&diagnostic(span(3, 4)), &|_| Some("one\nä bcde f\n")),
             "error: bad\n --> a.yaml:2:3\n  |\n2 | ä bcde f\n  |   ^^^^\n  = help: mend it\n"
         );
     }
 
     #[test]
+    fn a_code_and_another_place_are_shown() {
+        static CODE: Code = Code { id: "B1", title: "" };
+        let other = Span { line: 10, ..Span::whole_file(Path::new("b.yaml")) };
+        let item = Diagnostic {
+            code: Some(&CODE),
+            related: Some((other, "was here".into())),
+            ..diagnostic(span(1, 1))
+        };
+        let text = "one\ntwo\n\n\n\n\n\n\n\nten\n";
+        assert_eq!(
+            render(&item, &|_| Some(text)),
+            "error[B1]: bad\n  --> a.yaml:2:1\n   |\n 2 | two\n   | ^\n  ::: b.yaml:10:1\n   |\n10 | ten\n   \
+             | - was here\n   = help: mend it\n"
+        );
+    }
+
+    #[test]
     fn an_underline_ends_with_its_line() {
-        assert_eq!(underline("abc", 2, 99), " ^^");
-        assert_eq!(underline("abc", 4, 5), "   ^");
+        assert_eq!(underline("abc", &span(2, 99), '^'), " ^^");
+        assert_eq!(underline("abc", &span(4, 5), '^'), "   ^");
     }
 
     #[test]
     fn without_text_only_the_file_is_named() {
-        assert_eq!(render(&diagnostic(1, 1), None), "error: bad\n --> a.yaml\n  = help: mend it\n");
+        assert_eq!(
+            render(&diagnostic(span(1, 1)), &|_| None),
+            "error: bad\n --> a.yaml\n  = help: mend it\n"
+        );
     }
 }

@@ -1,0 +1,181 @@
+//! `schema.lock.json`: the state of a schema folder as it was released, written on purpose and checked in.
+//!
+//! ```text
+//! {
+//!   "lock": 1,
+//!   "releases": {"1.32": "2024-12-11"},
+//!   "accepted": [{"code": "B202", "at": "example.orch.io.v1.WidgetSpec.size", "reason": "..."}],
+//!   "types": {"example.orch.io.v1.Widget": {"x-orch-resource": {...}, "properties": {...}}}
+//! }
+//! ```
+//!
+//! Types are as in the schema files, without what is documentation alone. A field is a line, so that a review
+//! sees what changes.
+
+use std::{collections::BTreeMap, path::Path};
+
+use super::{
+    releases::Releases,
+    state::{Accepted, Declared, State},
+};
+use crate::{
+    diagnostic::{Diagnostics, Span},
+    idl::{Read as _, Schema},
+    source::{self, Node, Value},
+};
+
+/// The name of the file, in the schema folder.
+pub const FILE: &str = "schema.lock.json";
+
+/// The form of the file. A newer one is not read.
+const FORMAT: i64 = 1;
+
+/// Keywords that are documentation alone.
+const DOCUMENTATION: &[&str] = &["title", "description", "example", "examples", "deprecated"];
+
+/// Maps below this depth stand on one line.
+const LINES: usize = 4;
+
+/// The text of a lock.
+pub fn text(state: &State) -> String {
+    let releases: Vec<String> =
+        state.releases.dates().map(|(release, date)| format!("    \"{release}\": \"{date}\"")).collect();
+    let accepted = state.accepted.iter().map(|accepted| {
+        let Accepted { code, at, reason } = accepted;
+        let [code, at, reason] = [code, at, reason].map(|text| quoted(text));
+        format!("    {{\"code\": {code}, \"at\": {at}, \"reason\": {reason}}}")
+    });
+    let types = state.types.iter().map(|(name, ty)| {
+        let mut text = format!("    {}: ", quoted(name));
+        write(&ty.schema, 2, true, &mut text);
+        text
+    });
+    let blocks = [
+        format!("  \"lock\": {FORMAT}"),
+        block("releases", "{", &releases, "}"),
+        block("accepted", "[", &accepted.collect::<Vec<_>>(), "]"),
+        block("types", "{", &types.collect::<Vec<_>>(), "}"),
+    ];
+    format!("{{\n{}\n}}\n", blocks.join(",\n"))
+}
+
+fn block(key: &str, open: &str, lines: &[String], close: &str) -> String {
+    if lines.is_empty() {
+        return format!("  \"{key}\": {open}{close}");
+    }
+    format!("  \"{key}\": {open}\n{}\n  {close}", lines.join(",\n"))
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// Writes a value at a depth. The keys of `is_schema` are keywords, of which some are documentation.
+fn write(node: &Node, depth: usize, is_schema: bool, out: &mut String) {
+    match &node.value {
+        Value::Map(entries) => {
+            let kept = |key: &str| !(is_schema && DOCUMENTATION.contains(&key));
+            let entries: Vec<_> = entries.iter().filter(|(key, _)| kept(&key.value)).collect();
+            let (line, end, separator) = if depth < LINES && !entries.is_empty() {
+                (format!("\n{}", "  ".repeat(depth + 1)), format!("\n{}", "  ".repeat(depth)), ",")
+            } else {
+                (String::new(), String::new(), ", ")
+            };
+            out.push('{');
+            for (index, (key, node)) in entries.into_iter().enumerate() {
+                if index > 0 {
+                    out.push_str(separator);
+                }
+                out.push_str(&line);
+                out.push_str(&quoted(&key.value));
+                out.push_str(": ");
+                write(node, depth + 1, holds_schema(&key.value, is_schema), out);
+            }
+            out.push_str(&end);
+            out.push('}');
+        }
+        Value::List(items) => {
+            out.push('[');
+            for (index, node) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push_str(", ");
+                }
+                write(node, LINES, false, out);
+            }
+            out.push(']');
+        }
+        _ => out.push_str(&node.to_json().to_string()),
+    }
+}
+
+/// Whether the map under a key is a schema: a field, or what a keyword holds. The names of fields are none.
+fn holds_schema(key: &str, is_schema: bool) -> bool {
+    !is_schema || matches!(key, "items" | "additionalProperties" | "propertyNames")
+}
+
+/// Reads a lock; `None` where it is none, which is reported.
+pub fn read(path: &Path, diagnostics: &mut Diagnostics) -> Option<State> {
+    let mut found = Diagnostics::default();
+    let node = source::read(path, &mut found);
+    let state = node.and_then(|node| state(&node, path, &mut found));
+    found.forget_warnings();
+    let is_good = !found.has_errors();
+    diagnostics.append(found);
+    state.filter(|_| is_good)
+}
+
+fn state(node: &Node, path: &Path, diagnostics: &mut Diagnostics) -> Option<State> {
+    let format = node.get("lock").and_then(|format| format.to_json().as_i64());
+    if format != Some(FORMAT) {
+        let message = match format {
+            Some(format) => format!("a lock of the form {format}, which is newer than this program"),
+            None => "not a lock of schema files".to_owned(),
+        };
+        diagnostics.error(
+            node.place("lock"),
+            message,
+            "`orch-codegen lock` writes one that this program reads",
+        );
+        return None;
+    }
+    let releases = Releases::read(node, diagnostics);
+    let text = |node: &Node, key: &str| Some(node.get(key)?.text()?.to_owned());
+    let mut accepted = Vec::new();
+    for entry in node.get("accepted").map(Node::items).unwrap_or_default() {
+        let read = || {
+            Some(Accepted {
+                code: text(entry, "code")?,
+                at: text(entry, "at")?,
+                reason: text(entry, "reason")?,
+            })
+        };
+        match read() {
+            Some(entry) => accepted.push(entry),
+            None => {
+                diagnostics.error(
+                    &entry.span,
+                    "an accepted change has `code`, `at` and `reason`",
+                    "add them",
+                );
+            }
+        }
+    }
+    let mut types = BTreeMap::new();
+    for (name, schema) in node.get("types").map(Node::entries).unwrap_or_default() {
+        // Read as the schema language reads it, so that no part of it goes unnoticed.
+        Schema::read(schema, diagnostics);
+        match Declared::new(&name.value, name.span.clone(), schema.clone()) {
+            Some(declared) => {
+                types.insert(name.value.clone(), declared);
+            }
+            None => {
+                diagnostics.error(
+                    &name.span,
+                    "not the qualified name of a type",
+                    "write it like core.v1.Pod",
+                );
+            }
+        }
+    }
+    Some(State { types, releases, accepted, span: Span::whole_file(path) })
+}

@@ -1,0 +1,131 @@
+//! The commands `diff` and `lock` from the outside: places, forms, exit codes, what is recorded.
+
+use std::{
+    fs,
+    process::{Command, Output},
+};
+
+use super::{FILE, META, RELEASES, WIDGET, folder};
+
+/// A small kind.
+const SMALL: &str = "openapi: 3.1.0
+info: {title: example.orch.io, version: v1}
+components:
+  schemas:
+    Widget:
+      description: A thing.
+      x-orch-resource: {plural: widgets, scope: Cluster}
+      type: object
+      properties: {a: {description: A., type: string}}
+";
+
+fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let Output { status, stdout, stderr } =
+        Command::new(env!("CARGO_BIN_EXE_orch-codegen")).args(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (status.code(), text(stdout), text(stderr))
+}
+
+#[test]
+fn both_places_are_shown_and_programs_get_them_too() {
+    let import = format!("orch_api={META}");
+    let old = folder(&[(FILE, SMALL)]);
+    let new = folder(&[(FILE, &SMALL.replace("{type: string}", "x").replace("a: {", "b: {"))]);
+    let [old_path, new_path] = [&old, &new].map(|folder| folder.path().to_str().unwrap());
+    let diff =
+        |arguments: &[&str]| run(&[&["--import", &import, "diff", old_path, new_path], arguments].concat());
+    let (code, stdout, stderr) = diff(&[]);
+    assert_eq!(code, Some(1));
+    assert_eq!(stdout, format!("{old_path} -> {new_path}: 1 breaking change, 0 allowed\n"));
+    assert_eq!(
+        stderr,
+        format!(
+            "error[B201]: `Widget.a` is removed\n --> {new_path}/{FILE}:5:5\n  |\n5 |     Widget:\n  |     ^^^^^^\n \
+             ::: {old_path}/{FILE}:9:20\n  |\n9 |       properties: {{a: {{description: A., type: string}}}}\n  |                    - it was declared here\n  \
+             = help: keep it, with `x-orch-deprecated`; it can go with its version\n\n"
+        )
+    );
+    for (format, expected) in
+        [("json", "\"code\": \"B201\""), ("sarif", "\"ruleId\": \"B201\""), ("github", ",title=B201::")]
+    {
+        let (code, stdout, stderr) = diff(&["--format", format]);
+        assert_eq!((code, stderr.as_str()), (Some(1), ""), "{format}");
+        assert!(stdout.contains(expected) && stdout.contains("it was declared here"), "{stdout}");
+    }
+    for (allow, expected) in
+        [("B201=nobody has it", 0), ("B201@example.orch.io.v1.Widget.a=why", 0), ("B201@other=why", 1)]
+    {
+        let (code, stdout, stderr) = diff(&["--allow", allow]);
+        assert_eq!(code, Some(expected), "{allow}: {stderr}");
+        assert_eq!(stdout.contains("0 breaking changes, 1 allowed"), expected == 0, "{stdout}");
+    }
+    for (allow, expected) in [
+        ("B201", "write CODE=REASON, or CODE@PLACE=REASON"),
+        ("B201= ", "write CODE=REASON"),
+        ("B999=x", "no change has the code B999"),
+    ] {
+        let (code, _, stderr) = diff(&["--allow", allow]);
+        assert!(code == Some(2) && stderr.contains(expected), "{stderr}");
+    }
+    fs::write(new.path().join(FILE), "openapi: 3.1.0\n").unwrap();
+    let (code, stdout, stderr) = diff(&[]);
+    assert_eq!((code, stdout.as_str()), (Some(2), ""));
+    assert!(stderr.starts_with("error: the file "), "{stderr}");
+}
+
+#[test]
+fn a_lock_is_written_on_purpose_and_records_what_is_allowed() {
+    let import = format!("orch_api={META}");
+    let place = folder(&[(FILE, WIDGET), ("releases.yaml", RELEASES)]);
+    let path = place.path().to_str().unwrap();
+    let lock = place.path().join("schema.lock.json");
+    let write = |arguments: &[&str]| {
+        let (code, stdout, stderr) =
+            run(&[&["--schema", path, "--import", &import, "lock"], arguments].concat());
+        assert!(code != Some(2), "{stderr}");
+        (code == Some(0), stdout, fs::read_to_string(&lock).unwrap())
+    };
+    let (is_written, stdout, first) = write(&[]);
+    assert!(is_written && stdout.ends_with(": 0 breaking changes, 0 allowed\n"), "{stdout}");
+    assert!(first.contains("\n        \"most\": {\"type\": \"integer\"},\n"), "{first}");
+    assert!(!first.contains("description"), "documentation is not promised: {first}");
+    assert_eq!(write(&[]).2, first, "a second time it is the same");
+
+    fs::write(place.path().join(FILE), WIDGET.replace("maximum: 9", "maximum: 8")).unwrap();
+    let (is_written, stdout, text) = write(&[]);
+    assert!(!is_written && text == first && stdout.contains("stays as it was"), "{stdout}");
+    let (code, _, stderr) = run(&["--import", &import, "diff", lock.to_str().unwrap(), path]);
+    assert!(
+        code == Some(1) && stderr.contains("schema.lock.json:") && stderr.contains("it was `9`"),
+        "{stderr}"
+    );
+
+    let (is_written, _, second) = write(&["--allow", "B206=it never worked"]);
+    let recorded = "{\"code\": \"B206\", \"at\": \"example.orch.io.v1.WidgetSpec.size\", \"reason\": \"it never worked\"}";
+    assert!(is_written && second.contains(recorded), "{second}");
+    assert!(write(&[]).2.contains(recorded), "it stays recorded");
+
+    for (text, expected) in [
+        ("{}", "not a lock of schema files"),
+        ("{\"lock\": 2, \"types\": {}}", "a lock of the form 2"),
+        ("{\"lock\": 1, \"releases\": {}, \"types\": {\"a.v1.B\": {\"mximum\": 1}}}", "unknown key `mximum`"),
+        ("{\"lock\": 1, \"releases\": {\"x\": \"y\"}, \"types\": {}}", "`x` is not a release"),
+        (
+            "{\"lock\": 1, \"releases\": {}, \"accepted\": [{\"code\": \"B1\"}], \"types\": {}}",
+            "an accepted change has",
+        ),
+        ("{", "not valid YAML"),
+    ] {
+        fs::write(&lock, text).unwrap();
+        let (code, _, stderr) = run(&["--import", &import, "diff", lock.to_str().unwrap(), path]);
+        assert!(code == Some(2) && stderr.contains(expected), "{text}: {stderr}");
+    }
+}
+
+/// The lock of the example is older than its folder, or the same.
+#[test]
+fn the_example_keeps_what_it_promised() {
+    let schema = "../../examples/widgets/schema";
+    let (code, stdout, stderr) = run(&["diff", &format!("{schema}/schema.lock.json"), schema]);
+    assert!(code == Some(0) && stdout.ends_with(": 0 breaking changes, 0 allowed\n"), "{stdout}{stderr}");
+}
