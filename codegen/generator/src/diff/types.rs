@@ -101,14 +101,7 @@ impl<'s> Objects<'s> {
     fn field_removed(&self, cx: &mut Comparison<'s>, at: String, field: &str, old: &Span) {
         let message = format!("`{}.{field}` is removed", self.name);
         let help = "keep it, with `x-orch-deprecated`; it can go with its version";
-        found(
-            cx,
-            (&codes::FIELD_REMOVED, at),
-            message,
-            help,
-            (self.new.span, old),
-            "it was declared here",
-        );
+        found(cx, (&codes::FIELD_REMOVED, at), message, help, (self.new.span, old), "it was declared here");
     }
 
     /// Protobuf finds fields by their numbers.
