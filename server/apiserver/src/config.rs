@@ -28,6 +28,7 @@ mod authorization;
 mod boolean;
 mod client_limits;
 mod duration;
+mod encryption;
 mod flag_file;
 mod in_flight;
 mod logging;
@@ -44,12 +45,13 @@ mod usage;
 
 pub use audit::AuditConfig;
 pub use client_limits::ClientLimits;
+pub use encryption::EncryptionConfig;
 pub use in_flight::InFlightLimits;
 pub use logging::{LogFormat, LoggingConfig, REQUESTS};
 pub use observation::ObservationConfig;
 pub use serving::{ServingConfig, TlsFiles};
 pub use storage::{StorageConfig, database_in};
-pub use task::{DataDir, FileFlags, RepairFlags, Task};
+pub use task::{DataDir, ExportFlags, FileFlags, RepairFlags, Task};
 
 /// Everything that is configured, checked.
 #[derive(Clone, Debug)]
@@ -261,7 +263,7 @@ impl Flags {
             authentication: self.authentication.check(&authorization.modes, &feature_gates)?,
             authorization,
             audit: self.audit.check(vocabulary)?,
-            storage: self.storage.check(),
+            storage: self.storage.check()?,
             logging: self.logging.check()?,
             observation: self.observation.check(),
             enablement: Enablement::parse(&self.api.runtime_config)

@@ -20,6 +20,7 @@ mod command;
 pub mod config;
 mod documents;
 pub mod enablement;
+mod encryption;
 mod fairness;
 mod followed_files;
 pub mod in_process;

@@ -16,6 +16,7 @@ use http::StatusCode;
 use orch_audit::counters::Counters;
 use orch_auth::{kept_answers::Uses, service_account::TokenIssuer, user::UserInfo};
 use orch_controllers::stats::Monitor;
+use orch_encryption::encryption::Encryption;
 use orch_registry::{feature_gates::stage_name, meter::Meter};
 use orch_runtime::{type_def::FeatureGate, vocabulary::Vocabulary};
 use orch_storage::{Clock as _, Patrolled, Storage, SystemClock};
@@ -33,6 +34,7 @@ mod answers;
 mod audit;
 mod controllers;
 mod data;
+mod encryption;
 mod fairness;
 mod history;
 mod labels;
@@ -49,6 +51,7 @@ pub use answers::OpenWatch;
 use audit::AuditMetrics;
 use controllers::ControllerMetrics;
 use data::DataMetrics;
+use encryption::EncryptionMetrics;
 use fairness::FairnessMetrics;
 use history::HistoryMetrics;
 pub use labels::{DryRun, RequestLabels};
@@ -85,6 +88,7 @@ struct Inner {
     deprecated: IntGaugeVec,
     authentication_reloads: Reloads,
     authorization_reloads: Reloads,
+    encryption_reloads: Reloads,
     /// Requests that are answered, and those that wait for their turn: those that read, and that do not.
     in_flight: [IntGauge; 2],
     in_queue: [IntGauge; 2],
@@ -165,8 +169,8 @@ impl Metrics {
         let in_queue = registered(&registry, IntGaugeVec::new(in_queue, &["request_kind"]));
         let by_kind =
             |gauge: &IntGaugeVec| ["readOnly", "mutating"].map(|kind| gauge.with_label_values(&[kind]));
-        let [authentication_reloads, authorization_reloads] =
-            ["authentication", "authorization"].map(|of| Reloads::new(&registry, of));
+        let [authentication_reloads, authorization_reloads, encryption_reloads] =
+            ["authentication", "authorization", "encryption"].map(|of| Reloads::new(&registry, of));
         register(&registry, ProcessGauges::new(started));
         Metrics(Arc::new(Inner {
             vocabulary,
@@ -174,6 +178,7 @@ impl Metrics {
             in_queue: by_kind(&in_queue),
             authentication_reloads,
             authorization_reloads,
+            encryption_reloads,
             answers: AnswerMetrics::new(&registry),
             access: AccessMetrics::new(&registry),
             storage: StorageMetrics::new(&registry),
@@ -263,6 +268,11 @@ impl Metrics {
     /// Counts a change of the file of authorizers: whether the new file is in force.
     pub fn authorization_reloaded(&self, is_right: bool) {
         self.0.authorization_reloads.count(is_right);
+    }
+
+    /// Counts a change of the file of keys: whether the new file is in force.
+    pub fn encryption_reloaded(&self, is_right: bool) {
+        self.0.encryption_reloads.count(is_right);
     }
 
     /// Counts a request as being answered until the value is dropped.
@@ -379,6 +389,11 @@ impl Metrics {
     /// If it is called twice: there is one audit.
     pub fn show_audit(&self, counters: Arc<Counters>) {
         register(&self.0.registry, AuditMetrics::new(counters));
+    }
+
+    /// Publishes how often values were sealed and opened.
+    pub fn show_encryption(&self, encryption: Arc<Encryption>) {
+        register(&self.0.registry, EncryptionMetrics::new(encryption));
     }
 
     /// Publishes a metric that others keep.

@@ -80,6 +80,7 @@ use crate::{
         root_paths::RootPaths,
         version::Version,
     },
+    encryption::{self, FollowedKeys},
     fairness::{Fairness, MaxInFlight, Sharing},
     large_work::LargeWork,
     layers,
@@ -283,6 +284,7 @@ impl Server {
         let files = authorizers::Files::read(&self.config.authorization, self.config.vocabulary)?;
         let Asking { mut lasting, followed } =
             Asking::read(&self.config.authentication, self.config.vocabulary)?;
+        let encryption = encryption::read(&self.config.storage.encryption, self.config.vocabulary)?;
         let audited = Arc::new(Counters::default());
         let audit = bootstrap::start_audit(&self.config, &audited)?;
         let tracer = self.config.observation.tracing_file.as_deref();
@@ -303,7 +305,7 @@ impl Server {
         trust.send_replace(authority);
         let tls = Arc::new(ArcSwap::new(tls));
         let storage = match entrance {
-            Entrance::Address => bootstrap::open_storage(&self.config).await?,
+            Entrance::Address => bootstrap::open_storage(&self.config, encryption.clone()).await?,
             Entrance::Process => Storage::in_memory(),
         };
         let objects = self.objects(&storage);
@@ -337,6 +339,10 @@ impl Server {
         }
         metrics.show(certificate_ends);
         let following = self.following(following, followed, modes, &metrics, &stopping);
+        let keys = FollowedKeys::of(&self.config.storage.encryption, self.config.vocabulary, &encryption);
+        let keys = keys.map(|keys| keys.follow(storage.clone(), metrics.clone(), stopping.clone()));
+        encryption::warn_of_unknown(&encryption.keyring(), core.catalog());
+        metrics.show_encryption(encryption);
         core.measure(metrics.meter());
         metrics.show_gates(&core.gates().listed(&self.tables));
         metrics.show_audit(audited);
@@ -355,7 +361,7 @@ impl Server {
         let app = Arc::new(App { audit, tracer, ..app });
         let watches = watch_review::follow(Arc::clone(&app), standing, stopping);
         let following = Box::pin(async move {
-            tokio::join!(following, watches);
+            tokio::join!(following, watches, OptionFuture::from(keys));
         });
         let parts = Parts { app, site, controllers, following, informers, shutdown, told, stop };
         Ok((parts, tls, listener))

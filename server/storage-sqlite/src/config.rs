@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use orch_storage::engine::Retention;
-use orch_storage::{Clock, SystemClock};
+use orch_storage::{Clock, Sealing, SystemClock};
 
 use crate::faults::Faults;
 
@@ -44,6 +44,8 @@ pub struct SqliteConfig {
     /// Whether to go on with a database that lacks writes that were acknowledged. A new history begins then:
     /// no revision is given out twice, and whoever asks for an older one is told that it is gone.
     pub accept_data_loss: bool,
+    /// Seals and opens values; with none, they are kept as they are, and read as they are kept.
+    pub sealing: Option<Arc<dyn Sealing>>,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Failures to inject, for tests.
@@ -66,6 +68,7 @@ impl SqliteConfig {
             checkpoint_bytes: 4 << 20,
             busy_timeout: Duration::from_secs(5),
             accept_data_loss: false,
+            sealing: None,
             clock: Arc::new(SystemClock),
             faults: Faults::default(),
         }

@@ -40,7 +40,7 @@ use std::sync::Arc;
 
 use orch_storage::engine::{Garbage, Memory, MemoryWriter, Replay};
 use orch_storage::store::{Record, Visitor};
-use orch_storage::{Revision, Storage, StoreError};
+use orch_storage::{Revision, Sealing, Storage, StoreError};
 use tokio::sync::{mpsc, watch};
 
 pub use backup::{backup, restore};
@@ -114,6 +114,7 @@ pub async fn open(config: SqliteConfig) -> Result<Storage, StoreError> {
         path: config.path.clone(),
         cluster_uid: meta.cluster_uid,
         memory: memory.clone(),
+        sealing: config.sealing.clone(),
         requests,
         control: control.clone(),
         finished,
@@ -128,13 +129,25 @@ pub async fn open(config: SqliteConfig) -> Result<Storage, StoreError> {
     Ok(Storage::new(memory, Arc::new(sqlite)))
 }
 
-/// Shows all rows of the database at `path`, in order, as they are at one moment. A server may be writing
-/// meanwhile. Changes nothing.
-pub async fn read(path: &Path, visit: &mut Visitor<'_>) -> Result<(), StoreError> {
+/// Shows all rows of the database at `path`, in order, as they are at one moment, with values that `sealing`
+/// opens. A server may be writing meanwhile. Changes nothing.
+pub async fn read(
+    path: &Path,
+    sealing: Option<&dyn Sealing>,
+    visit: &mut Visitor<'_>,
+) -> Result<(), StoreError> {
     let mut reader = LogReader::open(path).await?;
-    reader.read(path, visit).await?;
+    reader.read(path, &mut |record| visit(row::opened(record, sealing).0)).await?;
     reader.close().await;
     Ok(())
+}
+
+/// The vocabulary of the database at `path`. Changes nothing.
+pub async fn vocabulary(path: &Path) -> Result<Arc<str>, StoreError> {
+    let mut reader = LogReader::open(path).await?;
+    let meta = reader.meta(path).await?;
+    reader.close().await;
+    Ok(meta.vocabulary)
 }
 
 /// The rows of a database, in memory.
@@ -148,6 +161,7 @@ async fn load(log: &mut Log, meta: &Meta, config: &SqliteConfig) -> Result<Loade
     let mut replay = Replay::new(meta.compacted, config.clock.now(), config.retention());
     let (mut damaged, mut rows, mut time) = (0, 0, None);
     let mut take = |record: Record| {
+        let (record, seal) = row::opened(record, config.sealing.as_deref());
         if let Err(corrupt) = &record.value {
             damaged += 1;
             if damaged <= DAMAGE_REPORTS {
@@ -155,11 +169,14 @@ async fn load(log: &mut Log, meta: &Meta, config: &SqliteConfig) -> Result<Loade
             }
         }
         (rows, time) = (rows + 1, Some(record.time));
-        replay.push(record);
+        replay.push_sealed(record, seal);
     };
     let last = log.read(&mut take).await.map_err(|error| schema::at_start(&config.path, &error))?;
     if damaged > 0 {
-        tracing::error!(damaged, "this many records cannot be read; a check of the database lists them");
+        tracing::error!(
+            damaged,
+            "this many records cannot be read; a check of the database lists those that are damaged"
+        );
     }
     let (memory, garbage) = replay.finish();
     Ok(Loaded { memory, garbage, found: Found { newest: meta.newest(last), rows, time } })

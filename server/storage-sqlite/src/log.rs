@@ -46,7 +46,7 @@ impl Log {
         let opening = if is_new { schema::creating(options.clone()) } else { options.clone() };
         let mut connection = opening.connect().await.map_err(|error| schema::at_start(path, &error))?;
         let meta = schema::prepare(&mut connection, path, &config.vocabulary).await?;
-        Ok((Self { options, connection, inserts: Inserts::new() }, meta))
+        Ok((Self { options, connection, inserts: Inserts::new(config.sealing.clone()) }, meta))
     }
 
     /// Shows all rows, in order. Returns the revision of the last, or zero.
@@ -109,9 +109,10 @@ impl Log {
         Ok(true)
     }
 
-    /// Returns all unused pages to the file system.
+    /// Writes the file anew: unused pages go back to the file system, and nothing is left of rows that were
+    /// deleted.
     pub(crate) async fn shrink(&mut self) -> Result<(), sqlx::Error> {
-        sqlx::raw_sql("PRAGMA incremental_vacuum").execute(&mut self.connection).await?;
+        sqlx::raw_sql("VACUUM").execute(&mut self.connection).await?;
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use orch_storage::store::{Op, Record};
-use orch_storage::{Corrupt, Key, ResourceName, Revision, Timestamp};
+use orch_storage::{Corrupt, Key, ResourceName, Revision, Seal, Sealing, Timestamp};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, ValueRef};
 
@@ -65,6 +65,21 @@ pub(crate) fn read(row: &SqliteRow) -> Record {
         Err(Corrupt { revision, detail: detail.into() })
     };
     Record { revision, key, op: self::op(op), time: Timestamp(time as u64), value }
+}
+
+/// The record with its value, where that is kept sealed, and the key. A value that cannot be opened is a
+/// damaged one.
+pub(crate) fn opened(mut record: Record, sealing: Option<&dyn Sealing>) -> (Record, Option<Seal>) {
+    let Some(sealing) = sealing else { return (record, None) };
+    let mut seal = None;
+    record.value = record.value.and_then(|kept| match sealing.open(&record.key, &record.key, kept) {
+        Ok(opened) => {
+            seal = opened.seal;
+            Ok(opened.value)
+        }
+        Err(error) => Err(Corrupt { revision: record.revision, detail: error.to_string().into() }),
+    });
+    (record, seal)
 }
 
 /// Zero if the column is no number, which the checksum then finds.

@@ -5,18 +5,20 @@ use std::sync::Arc;
 
 use orch_storage::engine::Memory;
 use orch_storage::store::{BoxFuture, Store, Visitor};
-use orch_storage::{Committed, Patrolled, Revision, StoreError, Write};
+use orch_storage::{Committed, Object, Patrolled, Revision, Sealing, StoreError, Write};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::log::LogReader;
 use crate::patrol::Findings;
 use crate::request::{Control, Request};
+use crate::row;
 
 /// Sends requests to the writer, and reads beside it.
 pub(crate) struct Sqlite {
     pub(crate) path: PathBuf,
     pub(crate) cluster_uid: Arc<str>,
     pub(crate) memory: Memory,
+    pub(crate) sealing: Option<Arc<dyn Sealing>>,
     pub(crate) requests: mpsc::Sender<Request>,
     pub(crate) control: mpsc::Sender<Control>,
     /// What was found in the database since the start.
@@ -47,7 +49,8 @@ impl Store for Sqlite {
 
     fn records<'a>(&'a self, visit: &'a mut Visitor<'_>) -> BoxFuture<'a, Result<Revision, StoreError>> {
         Box::pin(async move {
-            let (_, newest) = LogReader::open(&self.path).await?.read(&self.path, visit).await?;
+            let mut open = |record| visit(row::opened(record, self.sealing.as_deref()).0);
+            let (_, newest) = LogReader::open(&self.path).await?.read(&self.path, &mut open).await?;
             Ok(newest)
         })
     }
@@ -78,6 +81,11 @@ impl Store for Sqlite {
             let _ = self.finished.clone().changed().await;
             Ok(())
         })
+    }
+
+    fn is_stale(&self, object: &Object) -> bool {
+        let sealing = self.sealing.as_ref();
+        sealing.is_some_and(|sealing| sealing.is_stale(&object.key().resource, object.seal()))
     }
 
     fn patrolled(&self) -> Patrolled {

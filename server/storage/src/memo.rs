@@ -30,6 +30,18 @@ impl<T: Send + Sync + 'static> Link for Slot<T> {
 }
 
 impl Memo {
+    /// The value of type `T`, if there is one.
+    pub(crate) fn get<T: 'static>(&self) -> Option<&T> {
+        let mut memo = self;
+        while let Some(slot) = memo.0.get() {
+            if let Some(value) = slot.value().downcast_ref() {
+                return Some(value);
+            }
+            memo = slot.next();
+        }
+        None
+    }
+
     /// The value of type `T`; made by `init` if there is none. Of two threads that race, both see one value.
     pub(crate) fn get_or_init<T: Send + Sync + 'static>(&self, init: impl FnOnce() -> T) -> &T {
         let mut init = Some(init);
@@ -54,9 +66,11 @@ mod tests {
     #[test]
     fn keeps_one_value_per_type() {
         let memo = Memo::default();
+        assert_eq!(memo.get::<u32>(), None);
         assert_eq!(*memo.get_or_init(|| 1_u32), 1);
         assert_eq!(*memo.get_or_init(|| String::from("a")), "a");
         assert_eq!(*memo.get_or_init::<u32>(|| unreachable!("already there")), 1);
         assert_eq!(*memo.get_or_init::<String>(|| unreachable!("already there")), "a");
+        assert_eq!((memo.get::<u32>(), memo.get::<u64>()), (Some(&1), None));
     }
 }

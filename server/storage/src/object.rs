@@ -8,6 +8,7 @@ use bytes::Bytes;
 use crate::key::{Key, ObjectName};
 use crate::memo::Memo;
 use crate::revision::Revision;
+use crate::sealing::Seal;
 
 /// One state of one object: never changed, shared by every snapshot and event that shows it.
 pub struct Object {
@@ -59,6 +60,16 @@ impl Object {
     /// the state is in memory. Decoded labels, an encoding in another format.
     pub fn memo<T: Send + Sync + 'static>(&self, init: impl FnOnce(&Self) -> T) -> &T {
         self.memo.get_or_init(|| init(self))
+    }
+
+    /// The key under which a store keeps this state; none where it is kept as it is.
+    pub fn seal(&self) -> Option<Seal> {
+        self.memo.get().copied()
+    }
+
+    /// Remembers the key under which a store keeps this state. Only the first one counts.
+    pub fn kept_under(&self, seal: Seal) {
+        self.memo.get_or_init(|| seal);
     }
 
     /// The size of the value in bytes; 0 if it is damaged.

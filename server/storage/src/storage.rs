@@ -8,6 +8,7 @@ use crate::engine::{HistoryUse, Memory, Snapshot, Watch};
 use crate::error::StoreError;
 use crate::index::{Indexer, Term};
 use crate::key::{ResourceName, Scope};
+use crate::object::Object;
 use crate::patrolled::Patrolled;
 use crate::revision::Revision;
 use crate::store::{BoxFuture, Store, Visitor};
@@ -134,6 +135,11 @@ impl Storage {
     /// What the store found that looks through its data by itself.
     pub fn patrolled(&self) -> Patrolled {
         self.store.patrolled()
+    }
+
+    /// Whether a state would be kept otherwise if it were written now: sealed with another key, or with none.
+    pub fn is_stale(&self, object: &Object) -> bool {
+        self.store.is_stale(object)
     }
 
     /// The identity that the data got when it was created; stays the same for its life.

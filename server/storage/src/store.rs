@@ -16,7 +16,7 @@ use bytes::Bytes;
 use crate::clock::Timestamp;
 use crate::error::StoreError;
 use crate::key::Key;
-use crate::object::Corrupt;
+use crate::object::{Corrupt, Object};
 use crate::patrolled::Patrolled;
 use crate::revision::Revision;
 use crate::write::{Committed, Write};
@@ -53,6 +53,11 @@ pub trait Store: Send + Sync + 'static {
     /// What the store found that looks through its data by itself; nothing of one that does not.
     fn patrolled(&self) -> Patrolled {
         Patrolled::default()
+    }
+
+    /// Whether a state would be kept otherwise if it were written now: under another key, or under none.
+    fn is_stale(&self, _: &Object) -> bool {
+        false
     }
 
     /// Commits what was accepted, refuses what comes later, lets go of all resources.

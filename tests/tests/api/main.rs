@@ -23,6 +23,7 @@ mod deletion;
 mod deployment;
 mod discovery;
 mod documents;
+mod encryption;
 mod events;
 mod evictions;
 mod fairness;

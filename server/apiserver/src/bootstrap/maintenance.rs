@@ -7,8 +7,11 @@ use std::{
     io::{self, BufWriter, Write},
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
+use orch_encryption::encryption::Encryption;
+use orch_meta::VOCABULARIES;
 use orch_storage::{Report, StoreError};
 
 use crate::{
@@ -16,7 +19,8 @@ use crate::{
         files::{self, PRIVATE},
         kubeconfig::kubeconfig_in,
     },
-    config::{DataDir, Task, database_in},
+    config::{DataDir, EncryptionConfig, ExportFlags, FileFlags, Task, database_in},
+    encryption,
     start_error::StartError,
 };
 
@@ -42,7 +46,7 @@ pub fn perform(task: &Task) -> Result<(), StartError> {
             Task::Backup(flags) => Box::pin(backup(&flags.at, &flags.file)).await,
             Task::Restore(flags) => Box::pin(restore(&flags.at, &flags.file)).await,
             Task::Compact(at) => Box::pin(compact(at)).await,
-            Task::Export(flags) => Box::pin(export(&flags.at, &flags.file)).await,
+            Task::Export(flags) => Box::pin(export(flags)).await,
             Task::Kubeconfig(at) => kubeconfig(at),
         }
     })
@@ -165,17 +169,19 @@ async fn compact(at: &DataDir) -> Result<(), StartError> {
     Ok(())
 }
 
-async fn export(at: &DataDir, file: &Path) -> Result<(), StartError> {
+async fn export(ExportFlags { to, encryption_provider_config }: &ExportFlags) -> Result<(), StartError> {
+    let FileFlags { at, file } = to;
     let database = existing(at)?;
+    let encryption = encryption(&database, encryption_provider_config.as_deref()).await?;
     let cannot_write = |error: io::Error| StartError::Runtime(format!("cannot write the manifests: {error}"));
     let exported = if file == Path::new("-") {
-        let objects = export::newest(&database).await.map_err(|error| runtime(&error))?;
+        let objects = export::newest(&database, &*encryption).await.map_err(|error| runtime(&error))?;
         export::write(objects, &mut BufWriter::new(io::stdout().lock()))
     } else {
         // Objects include secrets.
         let out = File::options().write(true).create_new(true).mode(PRIVATE).open(file);
         let out = out.map_err(|error| StartError::configuration(file.display(), error))?;
-        let objects = export::newest(&database);
+        let objects = export::newest(&database, &*encryption);
         let objects = progress::during("exporting", objects).await.map_err(|error| runtime(&error))?;
         let mut out = BufWriter::new(out);
         export::write(objects, &mut out).and_then(|exported| out.get_ref().sync_all().map(|()| exported))
@@ -192,6 +198,16 @@ async fn export(at: &DataDir, file: &Path) -> Result<(), StartError> {
         return Ok(());
     }
     Err(StartError::Runtime(format!("{} objects cannot be read", damaged.len())))
+}
+
+/// How values of the database are kept. Groups in the file are read as its vocabulary spells them.
+async fn encryption(database: &Path, file: Option<&Path>) -> Result<Arc<Encryption>, StartError> {
+    let name = Box::pin(orch_storage_sqlite::vocabulary(database)).await.map_err(|error| runtime(&error))?;
+    let vocabulary = VOCABULARIES.iter().find(|vocabulary| *vocabulary.name == *name);
+    let vocabulary = vocabulary.ok_or_else(|| {
+        StartError::configuration("--data-dir", format_args!("the vocabulary {name:?} is not known"))
+    })?;
+    encryption::read(&EncryptionConfig { file: file.map(Into::into), is_followed: false }, vocabulary)
 }
 
 fn kubeconfig(DataDir { data_dir }: &DataDir) -> Result<(), StartError> {
@@ -257,7 +273,7 @@ mod tests {
 
         let runtime = tokio::runtime::Runtime::new().unwrap();
         runtime.block_on(async {
-            let storage = open_storage(&config(&at)).await.unwrap();
+            let storage = open_storage(&config(&at), Arc::new(Encryption::default())).await.unwrap();
             storage.shutdown().await.unwrap();
         });
         perform(&check).unwrap();

@@ -1,18 +1,22 @@
 //! Opens the database of the data directory.
 
-use orch_storage::{Storage, StoreError};
+use std::sync::Arc;
+
+use orch_storage::{Sealing, Storage, StoreError};
 use orch_storage_sqlite::SqliteConfig;
 
 use crate::{bootstrap::files, config::Config, start_error::StartError};
 
-/// Opens the configured database, or creates it. The data directory exists.
-pub async fn open_storage(config: &Config) -> Result<Storage, StartError> {
+/// Opens the configured database, or creates it. The data directory exists. Values are kept as `sealing`
+/// says.
+pub async fn open_storage(config: &Config, sealing: Arc<dyn Sealing>) -> Result<Storage, StartError> {
     // SQLite creates its other files with the mode of this one. Stored objects include secrets.
     files::ensure_private(&config.storage.database())?;
     let settings = SqliteConfig {
         retention: config.storage.history_retention,
         history_bytes: config.storage.history_size,
         accept_data_loss: config.storage.accept_data_loss,
+        sealing: Some(sealing),
         ..SqliteConfig::new(config.storage.database(), config.vocabulary.name)
     };
     orch_storage_sqlite::open(settings).await.map_err(|error| {
@@ -28,9 +32,15 @@ pub async fn open_storage(config: &Config) -> Result<Storage, StartError> {
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
+    use std::sync::Arc;
+
+    use orch_encryption::encryption::Encryption;
+    use orch_storage::Storage;
+
     use super::open_storage;
     use crate::{
         config::{self, Config, Invocation},
+        start_error::StartError,
         test_catalog::{KUBERNETES, ORCH},
     };
 
@@ -41,11 +51,15 @@ mod tests {
         }
     }
 
+    async fn open(config: &Config) -> Result<Storage, StartError> {
+        open_storage(config, Arc::new(Encryption::default())).await
+    }
+
     #[tokio::test]
     async fn only_the_server_reads_its_database() {
         let directory = tempfile::tempdir().unwrap();
         let config = config(&[&format!("--data-dir={}", directory.path().display())]);
-        let storage = open_storage(&config).await.unwrap();
+        let storage = open(&config).await.unwrap();
         let holding_data = ["orch.db", "orch.db-wal", "orch.db-shm"];
         for file in holding_data {
             let metadata = std::fs::metadata(directory.path().join(file)).unwrap();
@@ -58,13 +72,13 @@ mod tests {
     async fn a_database_keeps_its_vocabulary() {
         let directory = tempfile::tempdir().unwrap();
         let data_dir = format!("--data-dir={}", directory.path().display());
-        let storage = open_storage(&config(&[&data_dir])).await.unwrap();
+        let storage = open(&config(&[&data_dir])).await.unwrap();
         storage.shutdown().await.unwrap();
 
         let other = config(&[&data_dir, "--vocabulary=kubernetes"]);
-        let error = open_storage(&other).await.err().expect("must be refused").to_string();
+        let error = open(&other).await.err().expect("must be refused").to_string();
         assert!(error.starts_with("--vocabulary: ") && error.contains("\"orch\""), "{error}");
-        open_storage(&config(&[&data_dir])).await.unwrap().shutdown().await.unwrap();
+        open(&config(&[&data_dir])).await.unwrap().shutdown().await.unwrap();
     }
 
     #[tokio::test]
@@ -73,7 +87,7 @@ mod tests {
         let config = config(&[&format!("--data-dir={}", directory.path().display())]);
         std::fs::write(config.storage.database(), "something else entirely, and long enough to look at")
             .unwrap();
-        let error = open_storage(&config).await.err().expect("must be refused").to_string();
+        let error = open(&config).await.err().expect("must be refused").to_string();
         assert!(error.starts_with("--data-dir: ") && error.contains("is not a database"), "{error}");
     }
 }

@@ -7,7 +7,14 @@ use std::{
 
 use clap::Args;
 
-use crate::config::{duration, size};
+use crate::{
+    config::{
+        duration,
+        encryption::{EncryptionConfig, EncryptionFlags},
+        size,
+    },
+    start_error::StartError,
+};
 
 /// Less would not hold a few versions of the largest objects, and watches would fail all the time.
 const MIN_HISTORY_SIZE: u64 = 16 << 20;
@@ -40,6 +47,8 @@ pub struct StorageFlags {
     /// code is 0 where all is well and 1 where it is not.
     #[arg(long)]
     self_check: bool,
+    #[command(flatten)]
+    encryption: EncryptionFlags,
 }
 
 /// Where the data is, and how much of the past is kept.
@@ -57,6 +66,8 @@ pub struct StorageConfig {
     pub accept_data_loss: bool,
     /// Whether the database is only to be checked.
     pub self_check: bool,
+    /// Which resources are kept sealed.
+    pub encryption: EncryptionConfig,
 }
 
 impl StorageConfig {
@@ -72,16 +83,17 @@ pub fn database_in(data_dir: &Path) -> PathBuf {
 }
 
 impl StorageFlags {
-    /// All combinations of these flags are valid.
-    pub fn check(self) -> StorageConfig {
-        StorageConfig {
+    /// The flags of encryption have to fit each other; all other combinations are valid.
+    pub fn check(self) -> Result<StorageConfig, StartError> {
+        Ok(StorageConfig {
             data_dir: self.data_dir,
             history_retention: self.history_retention,
             history_size: self.history_size,
             event_ttl: self.event_ttl,
             accept_data_loss: self.accept_data_loss,
             self_check: self.self_check,
-        }
+            encryption: self.encryption.check()?,
+        })
     }
 }
 

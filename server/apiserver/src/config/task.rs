@@ -18,7 +18,7 @@ pub enum Task {
     /// To forget the history of the database, and to make its file small.
     Compact(DataDir),
     /// To write the objects of the database as manifests into a file, or to stdout where the file is `-`.
-    Export(FileFlags),
+    Export(ExportFlags),
     /// To print the administrator's kubeconfig.
     Kubeconfig(DataDir),
 }
@@ -51,6 +51,17 @@ pub struct FileFlags {
     /// The file; - is stdout, or stdin where it is read.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+}
+
+/// What to export, and how it is read.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct ExportFlags {
+    /// Where the database is, and the file to write.
+    #[command(flatten)]
+    pub to: FileFlags,
+    /// The file with the keys of what is kept sealed, as the server has it.
+    #[arg(long, value_name = "FILE")]
+    pub encryption_provider_config: Option<PathBuf>,
 }
 
 /// A name, what it does, its arguments, and how they are read.
@@ -114,8 +125,8 @@ static SUBCOMMANDS: &[Subcommand] = &[
                   running. Left out are the uid, version, times, generation, managed fields and status of each \
                   object, and objects that are being deleted. Secrets are written as they are. Exit code 0 \
                   where all objects are written, 1 where some cannot be read, 2 where nothing was done",
-        arguments: FileFlags::augment_args,
-        read: |matches| FileFlags::from_arg_matches(matches).map(Task::Export),
+        arguments: ExportFlags::augment_args,
+        read: |matches| ExportFlags::from_arg_matches(matches).map(Task::Export),
     },
     Subcommand {
         name: "kubeconfig",

@@ -1,4 +1,5 @@
-//! Stores the objects of a resource again that are not stored in its storage version.
+//! Stores the objects of a resource again that are not stored in its storage version, or not under the key
+//! that is used for writing.
 //!
 //! A `StorageVersionMigration` asks for it, once. Its status gets the version from which on the server writes
 //! every object in the storage version; older objects are looked at, and those in another version are written
@@ -99,7 +100,8 @@ async fn rewrite(cx: &Context, resource: &Arc<ServedResource>) -> Result<()> {
         if looked_at % SLICE == SLICE - 1 {
             yield_now().await;
         }
-        if !stored::is_in_storage_version(resource, object)? {
+        if !stored::is_in_storage_version(resource, object)? || cx.client().core().storage().is_stale(object)
+        {
             old.push(Arc::clone(object));
         }
     }

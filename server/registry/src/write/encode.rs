@@ -39,7 +39,8 @@ pub enum Encoded {
     },
 }
 
-/// Encodes the object. A dry run ends here; so does an update that changes nothing.
+/// Encodes the object. A dry run ends here; so does an update that changes nothing, unless the store would
+/// keep the object otherwise by now.
 ///
 /// # Errors
 /// 409 where the name of a dry run is taken, 413 for an object that is too large, 500 for a new object with a
@@ -73,7 +74,7 @@ fn encode_new(attempt: Attempt<'_>, owned: Owned) -> Result<Encoded> {
 }
 
 fn encode_changed(attempt: Attempt<'_>, owned: Owned) -> Result<Encoded> {
-    let Attempt { target, options, .. } = attempt;
+    let Attempt { cx, target, options } = attempt;
     let Owned { tree, current, differs, may_shrink, conditions, .. } = owned;
     let resource = target.resource;
     let current = current.expect("a changed object has a current state");
@@ -82,7 +83,8 @@ fn encode_changed(attempt: Attempt<'_>, owned: Owned) -> Result<Encoded> {
         && meta.deletion_grace_period_seconds().unwrap_or(0) == 0
         && meta.finalizers().next().is_none()
         && resource.behaviour.may_be_removed(&tree);
-    if !completes_deletion && !differs {
+    // A write that changes nothing is how objects get under another key.
+    if !completes_deletion && !differs && !cx.core.storage().is_stale(&current.object) {
         return Ok(Encoded::Answer(Answer::Object(current.object)));
     }
     let transient =

@@ -46,8 +46,8 @@ async fn rows_are_read_while_others_write() {
         create(&storage, name, "x").await.unwrap();
     }
     let mut rows = Vec::new();
-    read(&data.path(), &mut |record: Record| rows.push(record.key.name.to_string())).await.unwrap();
+    read(&data.path(), None, &mut |record: Record| rows.push(record.key.name.to_string())).await.unwrap();
     assert_eq!(rows, ["a", "b"]);
-    assert!(read(&data.directory().join("nothing"), &mut |_| ()).await.is_err());
+    assert!(read(&data.directory().join("nothing"), None, &mut |_| ()).await.is_err());
     create(&storage, "c", "x").await.unwrap();
 }

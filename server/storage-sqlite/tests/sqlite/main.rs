@@ -12,4 +12,5 @@ mod full_disk;
 mod loss;
 mod opening;
 mod repair;
+mod sealing;
 mod support;

@@ -14,6 +14,7 @@ use crate::frame_bytes::FrameTotal;
 use crate::key::{Key, ResourceName};
 use crate::object::Object;
 use crate::revision::Revision;
+use crate::sealing::Seal;
 use crate::store::{Op, Record};
 
 /// Takes records in order of revision and becomes a [`MemoryWriter`].
@@ -49,6 +50,11 @@ impl Replay {
 
     /// Takes the next record.
     pub fn push(&mut self, record: Record) {
+        self.push_sealed(record, None);
+    }
+
+    /// Takes the next record, whose value is kept under this key.
+    pub fn push_sealed(&mut self, record: Record, seal: Option<Seal>) {
         let Record { revision, key, op, time, value } = record;
         let previous = self.state.get(&key).cloned();
         let key = match &previous {
@@ -56,7 +62,11 @@ impl Replay {
             None => Arc::new(self.intern(key)),
         };
         let kind = if op == Op::Remove { EventKind::Remove } else { EventKind::Put };
-        let object = Arc::new(Object::new(key, revision, value));
+        let object = Object::new(key, revision, value);
+        if let Some(seal) = seal {
+            object.kept_under(seal);
+        }
+        let object = Arc::new(object);
         self.state.apply(kind, &object, previous.as_ref());
         // The newest write may have been a removal whose record is dropped already.
         self.state.revision = self.state.revision.max(revision);

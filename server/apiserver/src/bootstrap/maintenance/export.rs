@@ -11,7 +11,7 @@ use std::{
 
 use orch_runtime::Tree;
 use orch_storage::{
-    Key, StoreError,
+    Key, Sealing, StoreError,
     store::{Op, Record},
 };
 
@@ -41,8 +41,9 @@ pub struct Exported {
 /// The newest state of an object; nothing where it cannot be read.
 type State = Option<Vec<u8>>;
 
-/// Reads the newest state of every object, as they are at one moment. A server may be writing meanwhile.
-pub async fn newest(database: &Path) -> Result<BTreeMap<Key, State>, StoreError> {
+/// Reads the newest state of every object, as they are at one moment, as `sealing` opens them. A server may
+/// be writing meanwhile.
+pub async fn newest(database: &Path, sealing: &dyn Sealing) -> Result<BTreeMap<Key, State>, StoreError> {
     let mut objects = BTreeMap::new();
     let mut take = |record: Record| match record.op {
         Op::Remove => drop(objects.remove(&record.key)),
@@ -50,7 +51,7 @@ pub async fn newest(database: &Path) -> Result<BTreeMap<Key, State>, StoreError>
             objects.insert(record.key, record.value.ok().map(|bytes| bytes.to_vec()));
         }
     };
-    Box::pin(orch_storage_sqlite::read(database, &mut take)).await?;
+    Box::pin(orch_storage_sqlite::read(database, Some(sealing), &mut take)).await?;
     Ok(objects)
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use orch_runtime::vocabulary::Vocabulary;
 
 use crate::{
-    config::{DataDir, FileFlags, Invocation, RepairFlags, Task, command, parse},
+    config::{DataDir, ExportFlags, FileFlags, Invocation, RepairFlags, Task, command, parse},
     start_error::StartError,
     test_catalog::{KUBERNETES, ORCH},
 };
@@ -42,8 +42,11 @@ fn subcommands_are_read_and_explained() {
     assert_eq!(task(&["restore", "f"]), Task::Restore(FileFlags { at: at("orch-data"), file: "f".into() }));
     assert_eq!(task(&["compact"]), Task::Compact(at("orch-data")));
     assert_eq!(
-        task(&["export", "f", "--data-dir=d"]),
-        Task::Export(FileFlags { at: at("d"), file: "f".into() })
+        task(&["export", "f", "--data-dir=d", "--encryption-provider-config=k"]),
+        Task::Export(ExportFlags {
+            to: FileFlags { at: at("d"), file: "f".into() },
+            encryption_provider_config: Some("k".into()),
+        })
     );
     match read(&["import", "--data-dir=d", "f", "--vocabulary=kubernetes"]) {
         Ok(Invocation::Import(config, file)) => {

@@ -1,0 +1,106 @@
+//! The file of `--encryption-provider-config`: read before anything is opened, and again when it changes.
+
+use std::{path::PathBuf, sync::Arc};
+
+use orch_encryption::{encryption::Encryption, error::EncryptionError, file, keyring::Keyring};
+use orch_meta::VOCABULARIES;
+use orch_registry::catalog::Catalog;
+use orch_runtime::vocabulary::Vocabulary;
+use orch_storage::Storage;
+use tokio::sync::watch;
+
+use crate::{
+    config::EncryptionConfig,
+    followed_files::FollowedFiles,
+    metrics::Metrics,
+    start_error::{StartError, with_causes},
+};
+
+const FILE: &str = "--encryption-provider-config";
+
+/// How values are kept, as configured. Without a file they are kept as they are.
+pub fn read(config: &EncryptionConfig, vocabulary: &Vocabulary) -> Result<Arc<Encryption>, StartError> {
+    let Some(path) = &config.file else { return Ok(Arc::default()) };
+    let keyring = file::read(path, vocabulary, VOCABULARIES);
+    keyring
+        .map(|keyring| Arc::new(Encryption::new(keyring)))
+        .map_err(|error| StartError::caused(FILE, &error))
+}
+
+/// A file that is read again.
+pub struct FollowedKeys {
+    path: PathBuf,
+    files: FollowedFiles,
+    vocabulary: &'static Vocabulary,
+    encryption: Arc<Encryption>,
+}
+
+impl FollowedKeys {
+    /// The configured file, where it is to be followed.
+    pub fn of(
+        config: &EncryptionConfig,
+        vocabulary: &'static Vocabulary,
+        encryption: &Arc<Encryption>,
+    ) -> Option<Self> {
+        let path = config.file.clone().filter(|_| config.is_followed)?;
+        let files = FollowedFiles::new(vec![path.clone()]);
+        Some(FollowedKeys { path, files, vocabulary, encryption: Arc::clone(encryption) })
+    }
+
+    /// Reads the file again when it changes, until the server stops. A new file that is not right, or that
+    /// lacks a key with which an object is kept, changes nothing; it is told in the log and in the metrics.
+    pub async fn follow(mut self, storage: Storage, metrics: Metrics, mut stopping: watch::Receiver<bool>) {
+        while self.files.changed(&mut stopping).await {
+            let path = self.path.display();
+            match self.read(&storage).await {
+                Ok(keyring) => {
+                    self.encryption.replace(keyring);
+                    metrics.encryption_reloaded(true);
+                    tracing::info!(%path, "the keys of encryption are read again");
+                }
+                Err(problem) => {
+                    metrics.encryption_reloaded(false);
+                    tracing::error!(problem, "the keys of encryption stay as they were read before");
+                }
+            }
+        }
+    }
+
+    async fn read(&self, storage: &Storage) -> Result<Keyring, String> {
+        let keyring = file::read(&self.path, self.vocabulary, VOCABULARIES);
+        let keyring = keyring.map_err(|error: EncryptionError| with_causes(&error))?;
+        let storage = storage.clone();
+        // It looks at every object.
+        let looked = tokio::task::spawn_blocking(move || {
+            let unreadable = unreadable(&storage, &keyring);
+            (keyring, unreadable)
+        });
+        let (keyring, unreadable) = looked.await.map_err(|error| error.to_string())?;
+        match unreadable {
+            0 => Ok(keyring),
+            count => Err(format!(
+                "{}: {count} objects could not be read with these keys after a start: write them anew before \
+                 their key, or identity, is taken away",
+                self.path.display()
+            )),
+        }
+    }
+}
+
+/// Tells the operator what the file names and the server does not serve: it may be misspelt.
+pub fn warn_of_unknown(keyring: &Keyring, catalog: &Catalog) {
+    let known: Vec<_> = catalog.stored_resources().map(|resource| &resource.storage_name).collect();
+    for name in keyring.unmatched(&known) {
+        tracing::warn!(name, "{FILE}: no resource of this name is served");
+    }
+}
+
+/// How many objects are kept in a way that these keys do not open.
+fn unreadable(storage: &Storage, keyring: &Keyring) -> usize {
+    let count = |resource| {
+        let snapshot = storage.snapshot(resource);
+        let kept = snapshot.iter().filter(|object| object.value().is_ok());
+        kept.filter(|object| !keyring.opens(resource, object.seal())).count()
+    };
+    storage.resources().iter().map(count).sum()
+}
