@@ -40,6 +40,18 @@ pub fn failure(resource: &ServedResource, error: StoreError) -> ApiError {
             let message = "the disk is full: only deletions are taken until there is room; reads go on";
             ApiError::InsufficientStorage(message.to_owned())
         }
+        StoreError::TooLarge { .. } => {
+            tracing::warn!(%error, "the database takes no value of this size");
+            ApiError::TooLarge("the database takes no value of this size".to_owned())
+        }
+        StoreError::Unknown { .. } => {
+            tracing::error!(%error, "a write has no answer");
+            ApiError::Timeout("it is not known whether the write was made".to_owned())
+        }
+        StoreError::Unreachable { .. } => {
+            tracing::error!(%error, "the database cannot be reached");
+            ApiError::Unavailable("the database cannot be reached".to_owned())
+        }
         StoreError::Closed => ApiError::Unavailable("the server is shutting down".to_owned()),
         other => ApiError::internal(format!("the store of {} failed", resource.group_resource), other),
     }

@@ -42,6 +42,11 @@ pub trait Fixture: Sync {
     /// A new location, without data.
     fn location(&self) -> Self::Location;
 
+    /// Whether writes that wait at the same time are committed in the order in which they were handed over.
+    fn keeps_order(&self) -> bool {
+        true
+    }
+
     /// Starts a store on the data at `location`. History is kept for [`RETENTION`] by `clock`, and the store
     /// lets go of the location at [`Storage::shutdown`].
     fn open<'a>(&'a self, location: &'a Self::Location, clock: Arc<ManualClock>) -> BoxFuture<'a, Storage>;

@@ -72,6 +72,24 @@ pub enum StoreError {
         /// What the database said.
         detail: Arc<str>,
     },
+    /// The database gave no answer to a write: whether it was made is not known. Readers see it if it was.
+    #[error("it is not known whether the write was made: {detail}")]
+    Unknown {
+        /// What happened.
+        detail: Arc<str>,
+    },
+    /// The database cannot be reached. A write was not made.
+    #[error("the database cannot be reached: {detail}")]
+    Unreachable {
+        /// What happened.
+        detail: Arc<str>,
+    },
+    /// The value is larger than the database takes.
+    #[error("the value is too large: {detail}")]
+    TooLarge {
+        /// What the database said.
+        detail: Arc<str>,
+    },
     /// The store has been shut down, or its writer ended.
     #[error("the store is closed")]
     Closed,

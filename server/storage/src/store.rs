@@ -6,7 +6,11 @@
 //!
 //! - a write is acknowledged only when it would survive a crash;
 //! - a write that was acknowledged or told to a watch is in every snapshot that is taken from then on;
-//! - revisions are given out in the order of commits, without gaps between the writes of one run.
+//! - revisions are given out in the order of commits, without gaps between the writes of one run, where
+//!   nobody else writes to the same database.
+//!
+//! A write that is handed over while another one waits may be committed before it, unless the store says more
+//! ([`conformance::Fixture::keeps_order`](crate::conformance::Fixture::keeps_order)).
 
 use std::pin::Pin;
 use std::sync::Arc;

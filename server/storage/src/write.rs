@@ -96,8 +96,18 @@ impl Body {
         self.bytes.len()
     }
 
+    /// The bytes, before the revision is inserted.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Where the revision goes.
+    pub fn revision_at(&self) -> usize {
+        self.revision_at
+    }
+
     /// The bytes with the digits of `revision`, in an allocation of exactly their size.
-    pub(crate) fn with_revision(&self, revision: Revision) -> Bytes {
+    pub fn with_revision(&self, revision: Revision) -> Bytes {
         let digits = revision.to_string();
         let (head, tail) = self.bytes.split_at(self.revision_at);
         Bytes::from([head, digits.as_bytes(), tail].concat())

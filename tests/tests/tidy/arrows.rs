@@ -25,6 +25,7 @@ pub const ARROWS: &[(&str, &[&str])] = &[
     ("orch-api", &["orch-client", "orch-meta", "orch-runtime", "!orch-codegen", "?orch-machinery"]),
     ("orch-machinery", &["orch-runtime"]),
     ("orch-storage", &[]),
+    ("orch-storage-etcd", &["orch-storage"]),
     ("orch-storage-sqlite", &["orch-storage"]),
     ("orch-auth", &["orch-expression", "orch-outbound", "orch-runtime", "orch-settings"]),
     ("orch-encryption", &["orch-runtime", "orch-settings", "orch-storage", "?orch-meta"]),
@@ -121,6 +122,11 @@ const STRANGERS: &[(&str, &[&str], &str)] = &[
         "orch-storage",
         &["hyper", "axum", "http", "serde", "serde_json", "sqlx"],
         "knows no HTTP, no kinds and no database",
+    ),
+    (
+        "orch-storage-etcd",
+        &["axum", "serde", "serde_json", "sqlx"],
+        "speaks HTTP to etcd only, and knows no kinds",
     ),
     ("orch-storage-sqlite", &["hyper", "axum", "http", "serde", "serde_json"], "knows no HTTP and no kinds"),
     (

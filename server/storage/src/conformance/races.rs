@@ -80,6 +80,7 @@ fn enter(namespace_name: &str, name: &str, revision: Revision) -> Write {
 async fn nothing_enters_a_namespace_that_changed<F: Fixture>(case: &Case<'_, F>) {
     const ROUNDS: usize = 40;
     let storage = &case.storage;
+    let start = storage.current_revision();
     let (mut entered, mut refused) = (0, 0);
     for round in 0..ROUNDS {
         let name = format!("n{round}");
@@ -120,7 +121,7 @@ async fn nothing_enters_a_namespace_that_changed<F: Fixture>(case: &Case<'_, F>)
     assert_eq!(storage.snapshot(&resource()).len(), entered);
     assert_eq!(entered + refused, ROUNDS * 8);
     // The events tell the same story as the answers.
-    let mut watch = storage.watch(&resource(), Scope::All, Revision::FIRST).unwrap();
+    let mut watch = storage.watch(&resource(), Scope::All, start).unwrap();
     let mut told = 0;
     while told < entered {
         told += watch.next().await.unwrap().len();
@@ -145,19 +146,25 @@ async fn order_decides_among_writes_that_wait<F: Fixture>(case: &Case<'_, F>) {
             };
             waiting.push(submit(storage, write).await);
         }
+        let (mut committed_at, mut refused_by) = (Vec::new(), Vec::new());
         for (index, commit) in waiting.into_iter().enumerate() {
             match commit.await {
-                Ok(committed) => {
-                    assert!(index <= position, "{index} of {position}");
-                    assert_eq!(committed.revision.get(), there.get() + 1 + index as u64);
-                }
+                Ok(committed) => committed_at.push((index, committed.revision)),
                 Err(StoreError::ConditionFailed { found: Some(found), .. }) => {
-                    assert!(index > position, "{index} of {position}");
-                    assert_eq!(found.revision().get(), there.get() + 1 + position as u64);
+                    refused_by.push((index, found.revision()));
                 }
                 Err(other) => panic!("{index} of {position}: {other}"),
             }
         }
-        assert_eq!(storage.snapshot(&resource()).in_namespace(&name).count(), position);
+        let closed =
+            committed_at.iter().find(|(index, _)| *index == position).expect("nothing prevents it").1;
+        assert!(committed_at.iter().all(|(_, revision)| *revision <= closed), "{position}: {committed_at:?}");
+        assert!(refused_by.iter().all(|(_, revision)| *revision == closed), "{position}: {refused_by:?}");
+        let in_namespace = storage.snapshot(&resource()).in_namespace(&name).count();
+        assert_eq!(in_namespace, committed_at.len() - 1);
+        if case.fixture.keeps_order() {
+            let in_order = (0..=position).map(|index| (index, Revision::new(there.get() + 1 + index as u64)));
+            assert_eq!(committed_at, in_order.collect::<Vec<_>>());
+        }
     }
 }

@@ -11,7 +11,8 @@ use crate::frame_bytes::FrameTotal;
 use crate::index::Term;
 use crate::key::Key;
 use crate::object::Object;
-use crate::store::Op;
+use crate::revision::Revision;
+use crate::store::{Op, Record};
 use crate::write::{Change, Committed, Write};
 
 /// Writes that have been checked against the state and the writes before them, and that nobody can see yet.
@@ -42,6 +43,11 @@ impl Batch {
         &self.accepted
     }
 
+    /// The state of an object after the writes of the batch.
+    pub fn get(&self, key: &Key) -> Option<&Arc<Object>> {
+        self.state.get(key)
+    }
+
     /// Whether a write could be added now: the change and its conditions hold after the writes before it.
     /// Otherwise the error that [`add`](Batch::add) returns.
     pub fn check(&self, write: &Write) -> Result<(), StoreError> {
@@ -68,6 +74,49 @@ impl Batch {
         let event = Event::new(kind, self.time, Arc::clone(&object), previous.clone(), &self.frames);
         self.accepted.push(Accepted { op, event: Arc::new(event) });
         Ok(Committed { revision, object, previous })
+    }
+
+    /// Adds a write that was put in order elsewhere: nothing is checked but that it comes after what the
+    /// state shows of its object. `None` for one that the state shows already, and for a removal of what is
+    /// not there.
+    pub fn follow(&mut self, record: Record) -> Option<Committed> {
+        let Record { revision, key, op, time, value } = record;
+        let previous = self.state.get(&key).cloned();
+        let is_known = previous.as_ref().is_some_and(|previous| previous.revision() >= revision);
+        if is_known || (op == Op::Remove && previous.is_none()) {
+            return None;
+        }
+        let kind = if op == Op::Remove { EventKind::Remove } else { EventKind::Put };
+        let op = if op == Op::Create && previous.is_some() { Op::Replace } else { op };
+        let key = previous.as_ref().map_or_else(|| Arc::new(key), |previous| previous.shared_key());
+        let object = Arc::new(Object::new(key, revision, value));
+        self.state.apply(kind, &object, previous.as_ref());
+        self.advance(revision);
+        let event = Event::new(kind, time, Arc::clone(&object), previous.clone(), &self.frames);
+        self.accepted.push(Accepted { op, event: Arc::new(event) });
+        Some(Committed { revision, object, previous })
+    }
+
+    /// The state that the batch is about shows everything up to `revision`.
+    pub fn advance(&mut self, revision: Revision) {
+        self.state.revision = self.state.revision.max(revision);
+    }
+
+    /// Whether the write gives its object a term that it does not have now.
+    pub(super) fn adds_term(&self, change: &Change) -> bool {
+        let Some(indexer) = &self.state.indexer else { return false };
+        let key = change.key();
+        if matches!(change, Change::Remove { .. }) || !indexer.covers(&key.resource) {
+            return false;
+        }
+        let terms = indexer.terms(&key.resource, &change.body().with_revision(Revision::ZERO));
+        let has = |term: &Term| {
+            let holders = self.state.resources.get(&key.resource);
+            holders.is_some_and(|table| {
+                table.with_term(term.index, &term.value).any(|object| object.key() == key)
+            })
+        };
+        terms.is_some_and(|terms| !terms.iter().all(has))
     }
 
     /// The state that the write replaces, if all that it demands holds.
@@ -114,7 +163,6 @@ mod tests {
     use super::*;
     use crate::index::Indexer;
     use crate::key::ResourceName;
-    use crate::revision::Revision;
     use crate::write::Body;
 
     /// The whole value is the only term.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::batch::Batch;
 use super::event_log::Part;
 use super::history::{HistoryMeter, HistoryUse};
 use super::shared::Shared;
@@ -9,10 +10,13 @@ use super::snapshot::Snapshot;
 use super::state::State;
 use super::table::Table;
 use super::watch::Watch;
+use crate::clock::Timestamp;
 use crate::error::StoreError;
+use crate::frame_bytes::FrameTotal;
 use crate::index::{Indexer, Term};
 use crate::key::{ResourceName, Scope};
 use crate::revision::Revision;
+use crate::write::Write;
 
 /// A reader's handle on the memory. Clones are handles on the same one.
 #[derive(Clone)]
@@ -64,6 +68,20 @@ impl Memory {
         let past = base.undo(indexer.as_deref(), &younger, revision);
         hub.older_states.keep(&past);
         Ok(past)
+    }
+
+    /// Whether a write could be made on the newest state: the error that the commit would have, if not.
+    pub fn check(&self, write: &Write) -> Result<(), StoreError> {
+        self.batch().check(write)
+    }
+
+    /// Whether a write gives its object a term that it does not have in the newest state.
+    pub fn adds_term(&self, write: &Write) -> bool {
+        self.batch().adds_term(&write.change)
+    }
+
+    fn batch(&self) -> Batch {
+        Batch::on(State::clone(&self.0.state.load()), Timestamp(0), FrameTotal::default())
     }
 
     /// Keeps indexes from now on. Nobody may write meanwhile.

@@ -82,6 +82,20 @@ impl Replay {
         }
     }
 
+    /// History begins after `revision`, and after `compacted`.
+    pub fn begin_after(&mut self, revision: Revision) {
+        self.compacted = self.compacted.max(revision);
+        self.state.revision = self.state.revision.max(revision);
+    }
+
+    /// Takes an object as it was when history begins. In any order, and before all records of later writes.
+    pub fn push_state(&mut self, record: Record) {
+        let Record { revision, key, value, .. } = record;
+        let key = Arc::new(self.intern(key));
+        self.state.apply(EventKind::Put, &Arc::new(Object::new(key, revision, value)), None);
+        self.state.revision = self.state.revision.max(revision);
+    }
+
     /// The memory, and the records that are in the log for no reason any more, in the order to drop them.
     pub fn finish(self) -> (MemoryWriter, Vec<Garbage>) {
         let mut hubs: HashMap<_, _> = self

@@ -91,6 +91,12 @@ impl MemoryWriter {
         self.forget(&events)
     }
 
+    /// History begins anew after `revision`, though events before it are kept for the watches that are open:
+    /// nobody else may go by them.
+    pub fn begin_history_after(&mut self, revision: Revision) {
+        self.memory.0.begins_after.fetch_max(revision.get(), Ordering::AcqRel);
+    }
+
     fn forget(&mut self, events: &[Arc<Event>]) -> Vec<Garbage> {
         for event in events {
             self.memory.0.hub(&event.key().resource).forget(event);

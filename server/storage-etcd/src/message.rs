@@ -1,0 +1,300 @@
+//! The messages of etcd's API that are needed here, with the field numbers of its `rpc.proto` and `kv.proto`.
+//! A field that an answer has and that nobody needs is skipped.
+
+use bytes::Bytes;
+
+use crate::wire::{Encoder, Malformed, Value, fields};
+
+/// Reads a message.
+pub(crate) trait Decode: Default {
+    /// Takes one field.
+    fn field(&mut self, field: u32, value: Value) -> Result<(), Malformed>;
+
+    fn decode(message: &Bytes) -> Result<Self, Malformed> {
+        let mut read = Self::default();
+        fields(message, |field, value| read.field(field, value))?;
+        Ok(read)
+    }
+}
+
+/// `RangeRequest`.
+#[derive(Default)]
+pub(crate) struct Range {
+    pub(crate) key: Vec<u8>,
+    /// Empty for the one key.
+    pub(crate) end: Vec<u8>,
+    /// 0 for all.
+    pub(crate) limit: u64,
+    /// 0 for the newest.
+    pub(crate) revision: u64,
+    pub(crate) keys_only: bool,
+}
+
+/// `Compare`: what has to hold for a key. It is always an equality.
+pub(crate) struct Compare {
+    pub(crate) key: Vec<u8>,
+    pub(crate) what: Compared,
+}
+
+/// What is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Compared {
+    /// The key exists no more than this says.
+    Exists(bool),
+    /// The revision of its newest change; 0 if it does not exist.
+    ModRevision(u64),
+}
+
+/// `RequestOp`: a part of a transaction.
+pub(crate) enum Op {
+    Range(Range),
+    Put { key: Vec<u8>, value: Vec<u8> },
+    Delete { key: Vec<u8> },
+}
+
+/// `TxnRequest`.
+#[derive(Default)]
+pub(crate) struct Txn {
+    pub(crate) compare: Vec<Compare>,
+    pub(crate) success: Vec<Op>,
+    pub(crate) failure: Vec<Op>,
+}
+
+/// `KeyValue`.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct KeyValue {
+    pub(crate) key: Bytes,
+    pub(crate) value: Bytes,
+    pub(crate) mod_revision: u64,
+    /// How often it was written since it was created.
+    pub(crate) version: u64,
+}
+
+/// `RangeResponse`.
+#[derive(Debug, Default)]
+pub(crate) struct Ranged {
+    pub(crate) header: Header,
+    pub(crate) kvs: Vec<KeyValue>,
+    pub(crate) more: bool,
+}
+
+/// `ResponseHeader`.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Header {
+    pub(crate) revision: u64,
+}
+
+/// `TxnResponse`.
+#[derive(Debug, Default)]
+pub(crate) struct TxnDone {
+    pub(crate) header: Header,
+    pub(crate) succeeded: bool,
+    /// The answers of its parts that are ranges.
+    pub(crate) ranges: Vec<Ranged>,
+}
+
+/// `WatchResponse`.
+#[derive(Debug, Default)]
+pub(crate) struct Watched {
+    pub(crate) canceled: bool,
+    /// Where history begins, if it begins after what was asked for.
+    pub(crate) compact_revision: u64,
+    pub(crate) cancel_reason: String,
+    pub(crate) events: Vec<Change>,
+}
+
+/// `Event`.
+#[derive(Debug, Default)]
+pub(crate) struct Change {
+    pub(crate) is_delete: bool,
+    pub(crate) kv: KeyValue,
+}
+
+/// `AlarmResponse`.
+#[derive(Debug, Default)]
+pub(crate) struct Alarms(pub(crate) Vec<Alarm>);
+
+/// `AlarmMember`.
+#[derive(Debug, Default)]
+pub(crate) struct Alarm {
+    pub(crate) member: u64,
+    pub(crate) kind: u64,
+}
+
+/// An answer of which nothing is needed.
+#[derive(Debug, Default)]
+pub(crate) struct Done;
+
+impl Range {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut encoder = Encoder::default();
+        self.write(&mut encoder);
+        encoder.finish()
+    }
+
+    fn write(&self, to: &mut Encoder) {
+        to.bytes(1, &self.key).bytes(2, &self.end).number(3, self.limit).number(4, self.revision);
+        to.number(8, self.keys_only.into());
+    }
+}
+
+impl Txn {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut encoder = Encoder::default();
+        for compare in &self.compare {
+            encoder.message(1, |to| compare.write(to));
+        }
+        for op in &self.success {
+            encoder.message(2, |to| op.write(to));
+        }
+        for op in &self.failure {
+            encoder.message(3, |to| op.write(to));
+        }
+        encoder.finish()
+    }
+}
+
+impl Compare {
+    /// Results: 0 equal, 1 greater. Targets: 1 the revision of the creation, 2 that of the newest change.
+    fn write(&self, to: &mut Encoder) {
+        match self.what {
+            Compared::Exists(exists) => {
+                to.number(1, exists.into()).number(2, 1).bytes(3, &self.key).present(5, 0);
+            }
+            Compared::ModRevision(revision) => {
+                to.number(2, 2).bytes(3, &self.key).present(6, revision);
+            }
+        }
+    }
+}
+
+impl Op {
+    fn write(&self, to: &mut Encoder) {
+        match self {
+            Self::Range(range) => to.message(1, |to| range.write(to)),
+            Self::Put { key, value } => to.message(2, |to| {
+                to.bytes(1, key).bytes(2, value);
+            }),
+            Self::Delete { key } => to.message(3, |to| {
+                to.bytes(1, key);
+            }),
+        };
+    }
+}
+
+/// `WatchRequest` with a `WatchCreateRequest`: everything in a range from a revision on.
+pub(crate) fn watch(key: &[u8], end: &[u8], start: u64) -> Vec<u8> {
+    let mut encoder = Encoder::default();
+    encoder.message(1, |to| {
+        to.bytes(1, key).bytes(2, end).number(3, start);
+    });
+    encoder.finish()
+}
+
+/// `CompactionRequest`, which is answered when the space is free.
+pub(crate) fn compaction(revision: u64) -> Vec<u8> {
+    let mut encoder = Encoder::default();
+    encoder.number(1, revision).number(2, 1);
+    encoder.finish()
+}
+
+impl Decode for Header {
+    fn field(&mut self, field: u32, value: Value) -> Result<(), Malformed> {
+        if field == 3 {
+            self.revision = value.number()?;
+        }
+        Ok(())
+    }
+}
+
+impl Decode for KeyValue {
+    fn field(&mut self, field: u32, value: Value) -> Result<(), Malformed> {
+        match field {
+            1 => self.key = value.bytes()?,
+            3 => self.mod_revision = value.number()?,
+            4 => self.version = value.number()?,
+            5 => self.value = value.bytes()?,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Decode for Ranged {
+    fn field(&mut self, field: u32, value: Value) -> Result<(), Malformed> {
+        match field {
+            1 => self.header = Header::decode(&value.bytes()?)?,
+            2 => self.kvs.push(KeyValue::decode(&value.bytes()?)?),
+            3 => self.more = value.number()? > 0,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Decode for TxnDone {
+    fn field(&mut self, field: u32, value: Value) -> Result<(), Malformed> {
+        match field {
+            1 => self.header = Header::decode(&value.bytes()?)?,
+            2 => self.succeeded = value.number()? > 0,
+            3 => fields(&value.bytes()?, |field, value| {
+                if field == 1 {
+                    self.ranges.push(Ranged::decode(&value.bytes()?)?);
+                }
+                Ok(())
+            })?,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Decode for Watched {
+    fn field(&mut self, field: u32, value: Value) -> Result<(), Malformed> {
+        match field {
+            4 => self.canceled = value.number()? > 0,
+            5 => self.compact_revision = value.number()?,
+            6 => self.cancel_reason = String::from_utf8_lossy(&value.bytes()?).into_owned(),
+            11 => self.events.push(Change::decode(&value.bytes()?)?),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Decode for Change {
+    fn field(&mut self, field: u32, value: Value) -> Result<(), Malformed> {
+        match field {
+            1 => self.is_delete = value.number()? == 1,
+            2 => self.kv = KeyValue::decode(&value.bytes()?)?,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Decode for Alarms {
+    fn field(&mut self, field: u32, value: Value) -> Result<(), Malformed> {
+        if field == 2 {
+            self.0.push(Alarm::decode(&value.bytes()?)?);
+        }
+        Ok(())
+    }
+}
+
+impl Decode for Alarm {
+    fn field(&mut self, field: u32, value: Value) -> Result<(), Malformed> {
+        match field {
+            1 => self.member = value.number()?,
+            2 => self.kind = value.number()?,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Decode for Done {
+    fn field(&mut self, _: u32, _: Value) -> Result<(), Malformed> {
+        Ok(())
+    }
+}

@@ -1,0 +1,147 @@
+//! The contract, for callers.
+
+use std::sync::Arc;
+
+use orch_storage::store::{BoxFuture, Record, Store, Visitor};
+use orch_storage::{Committed, Revision, StoreError, Timestamp, Write};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::AbortHandle;
+
+use crate::barrier::Barrier;
+use crate::client::{ALARM, WATCH};
+use crate::commit::Committer;
+use crate::compaction;
+use crate::failure::Failure;
+use crate::follower::{Control, ask};
+use crate::group::{self, groups};
+use crate::keys::Place;
+use crate::message::{self, Alarms, Watched};
+use crate::shared::Shared;
+
+/// A store that is open.
+pub(crate) struct Etcd {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) committer: Arc<Committer>,
+    /// One permit for each write that may be on its way. Closed at the end.
+    pub(crate) writes: Arc<Semaphore>,
+    pub(crate) permits: u32,
+    pub(crate) barrier: Barrier,
+    pub(crate) controls: mpsc::Sender<Control>,
+    pub(crate) cluster_uid: Arc<str>,
+    /// What runs beside.
+    pub(crate) tasks: Vec<AbortHandle>,
+}
+
+impl Store for Etcd {
+    fn commit(&self, write: Write) -> BoxFuture<'_, Result<Committed, StoreError>> {
+        Box::pin(async move {
+            let permit = Arc::clone(&self.writes).acquire_owned().await.map_err(|_| StoreError::Closed)?;
+            let (shared, committer) = (Arc::clone(&self.shared), Arc::clone(&self.committer));
+            // A caller that leaves does not take it back.
+            let task = tokio::spawn(async move {
+                let done = committer.commit(&shared, &write).await;
+                drop(permit);
+                done
+            });
+            task.await.unwrap_or(Err(StoreError::Closed))
+        })
+    }
+
+    fn records<'a>(&'a self, visit: &'a mut Visitor<'_>) -> BoxFuture<'a, Result<Revision, StoreError>> {
+        Box::pin(async move { read_all(&self.shared, visit).await.map_err(|failure| failure.of_read()) })
+    }
+
+    fn barrier(&self) -> BoxFuture<'_, Result<Revision, StoreError>> {
+        Box::pin(async move {
+            if self.writes.is_closed() {
+                return Err(StoreError::Closed);
+            }
+            let newest = self.barrier.newest().await?;
+            self.shared.reach(newest).await?;
+            Ok(newest)
+        })
+    }
+
+    fn compact(&self, before: Revision) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            let before = before.min(self.shared.memory.revision());
+            ask(&self.controls, |done| Control::Forget(before, done)).await?;
+            let compacted = compaction::compact(&self.shared, before.get()).await;
+            compacted.map_err(|failure| failure.of_read())
+        })
+    }
+
+    fn expire(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(ask(&self.controls, Control::Expire))
+    }
+
+    fn integrity(&self) -> BoxFuture<'_, Result<Vec<String>, StoreError>> {
+        Box::pin(async move {
+            let alarms: Alarms = self
+                .shared
+                .client
+                .call(ALARM, Vec::new(), self.shared.timeout)
+                .await
+                .map_err(|failure| failure.of_read())?;
+            let finding = |alarm: &message::Alarm| {
+                let kind = ["no alarm", "NOSPACE", "CORRUPT"].get(alarm.kind as usize).unwrap_or(&"unknown");
+                format!("the member {:x} of etcd has raised the alarm {kind}", alarm.member)
+            };
+            Ok(alarms.0.iter().map(finding).collect())
+        })
+    }
+
+    fn shutdown(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            // What was accepted has permits; nobody gets one behind this.
+            if let Ok(all) = self.writes.acquire_many(self.permits).await {
+                self.writes.close();
+                drop(all);
+            }
+            self.tasks.iter().for_each(AbortHandle::abort);
+            // Where it has ended already, there is nothing to wait for.
+            let _ = ask(&self.controls, Control::Stop).await;
+            Ok(())
+        })
+    }
+
+    fn cluster_uid(&self) -> Arc<str> {
+        Arc::clone(&self.cluster_uid)
+    }
+}
+
+/// All that etcd still has: the state at the oldest revision that can be read, and what changed since.
+async fn read_all(shared: &Shared, visit: &mut Visitor<'_>) -> Result<Revision, Failure> {
+    let reader = shared.reader();
+    let newest = reader.newest().await?;
+    let begins = reader.history_begins(Timestamp(0), newest.etcd).await?;
+    let mut state: Vec<Record> = Vec::new();
+    let mut take = |kv: message::KeyValue| {
+        if let Place::Object(key) = shared.keys.place(&kv.key) {
+            state.push(group::state(key, &kv, shared.form));
+        }
+    };
+    let mut last = reader.state_at(begins, &mut take).await?;
+    state.sort_by_key(|record| record.revision);
+    state.into_iter().for_each(&mut *visit);
+    if newest.write <= begins {
+        return Ok(Revision::new(last.max(newest.write)));
+    }
+    let (first, end) = shared.keys.all();
+    let mut stream = shared.client.stream(WATCH, message::watch(&first, &end, begins + 1)).await?;
+    while last < newest.write {
+        let watched: Watched = stream.next().await?;
+        if watched.canceled {
+            return Err(Failure::NoAnswer(watched.cancel_reason));
+        }
+        for group in groups(watched.events, &shared.keys, shared.form) {
+            last = group.revision.get();
+            // The last state that nobody says is in a record before.
+            group.records(Timestamp(0), |_| bytes::Bytes::new()).for_each(&mut *visit);
+            if last >= newest.write {
+                break;
+            }
+        }
+    }
+    Ok(Revision::new(last))
+}

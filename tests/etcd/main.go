@@ -1,0 +1,10 @@
+// etcd, which its own module does not let `go install` build.
+package main
+
+import (
+	"os"
+
+	"go.etcd.io/etcd/server/v3/etcdmain"
+)
+
+func main() { etcdmain.Main(os.Args) }
