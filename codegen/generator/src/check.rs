@@ -24,62 +24,62 @@ use crate::{diagnostic::Diagnostics, lower::Lowered};
 
 type Rule = fn(&Lowered<'_>, &mut Diagnostics);
 
-/// Every rule.
-const RULES: &[Rule] = &[
-    names::type_names,
-    names::list_kinds,
-    names::field_names,
-    names::reserved_fields,
-    names::required_fields,
-    names::functions,
-    gates::named,
-    gates::described_once,
-    gates::not_misspelt,
-    gates::on_optional_fields,
-    descriptions::present,
-    tags::unique,
-    tags::complete,
-    tags::reachable,
-    kinds::one_per_file,
-    kinds::names,
-    kinds::unique_names,
-    kinds::unique_short_names,
-    kinds::verbs,
-    kinds::subresources,
-    kinds::one_stored_version,
-    kinds::lifecycles,
-    kinds::stored_kinds,
-    kinds::fields_of_stored_kinds,
-    lists::sets,
-    lists::map_keys,
-    lists::unique_items,
-    lists::patch_strategies,
-    lists::merge_keys,
-    lists::granular_references,
-    constraints::bounds,
-    constraints::steps,
-    patterns::linear,
-    defaults::one_source,
-    defaults::not_required,
-    defaults::valid,
-    recursion::types,
-    recursion::aliases,
-    paths::columns,
-    paths::selectable_fields,
-    paths::indexes,
-    unions::members,
-    unions::discriminators,
-    rules::paths,
-    rules::demands,
-    rules::order,
-    vocabulary::known_words,
-    vocabulary::every_word,
+/// Every rule, with the code of what it finds. A code is never given to another rule.
+const RULES: &[(&str, Rule)] = &[
+    ("E0301", names::type_names),
+    ("E0302", names::list_kinds),
+    ("E0303", names::field_names),
+    ("E0304", names::reserved_fields),
+    ("E0305", names::required_fields),
+    ("E0306", names::functions),
+    ("E0311", gates::named),
+    ("E0312", gates::described_once),
+    ("E0313", gates::not_misspelt),
+    ("E0314", gates::on_optional_fields),
+    ("E0321", descriptions::present),
+    ("E0331", tags::unique),
+    ("E0332", tags::complete),
+    ("E0333", tags::reachable),
+    ("E0341", kinds::one_per_file),
+    ("E0342", kinds::names),
+    ("E0343", kinds::unique_names),
+    ("E0344", kinds::unique_short_names),
+    ("E0345", kinds::verbs),
+    ("E0346", kinds::subresources),
+    ("E0347", kinds::one_stored_version),
+    ("E0348", kinds::lifecycles),
+    ("E0349", kinds::stored_kinds),
+    ("E0350", kinds::fields_of_stored_kinds),
+    ("E0361", lists::sets),
+    ("E0362", lists::map_keys),
+    ("E0363", lists::unique_items),
+    ("E0364", lists::patch_strategies),
+    ("E0365", lists::merge_keys),
+    ("E0366", lists::granular_references),
+    ("E0371", constraints::bounds),
+    ("E0372", constraints::steps),
+    ("E0373", patterns::linear),
+    ("E0381", defaults::one_source),
+    ("E0382", defaults::not_required),
+    ("E0383", defaults::valid),
+    ("E0391", recursion::types),
+    ("E0392", recursion::aliases),
+    ("E0401", paths::columns),
+    ("E0402", paths::selectable_fields),
+    ("E0403", paths::indexes),
+    ("E0411", unions::members),
+    ("E0412", unions::discriminators),
+    ("E0421", rules::paths),
+    ("E0422", rules::demands),
+    ("E0423", rules::order),
+    ("E0431", vocabulary::known_words),
+    ("E0432", vocabulary::every_word),
 ];
 
 /// Runs every rule.
 pub fn check(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
-    for rule in RULES {
-        rule(lowered, diagnostics);
+    for (code, rule) in RULES {
+        diagnostics.under(code, |diagnostics| rule(lowered, diagnostics));
     }
 }
 
@@ -100,7 +100,7 @@ mod tests {
             let mut ignored = Diagnostics::default();
             let files = load::load(&Inputs { schema: schema.into(), imports }, &mut ignored);
             let lowered = lower::lower(&files, &mut ignored);
-            for (rule, broken) in RULES.iter().zip(&mut broken) {
+            for ((_, rule), broken) in RULES.iter().zip(&mut broken) {
                 let mut found = Diagnostics::default();
                 rule(&lowered, &mut found);
                 *broken |= !found.is_empty();

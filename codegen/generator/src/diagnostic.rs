@@ -3,7 +3,6 @@
 //! Every stage adds to one [`Diagnostics`]; nothing stops at the first mistake. Rendered, each shows file,
 //! line, column, the offending line and a remedy, the same from a build script as from the command line.
 
-mod code;
 pub mod machine;
 mod render;
 pub mod suggest;
@@ -13,8 +12,6 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
-
-pub use code::Code;
 
 /// A place in a schema file. Lines and columns count from 1; columns count characters.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,10 +53,17 @@ pub struct Diagnostic {
     pub message: String,
     /// The remedy, in one line.
     pub help: String,
-    /// What kind of fault it is, where it is one of those that have a name.
-    pub code: Option<&'static Code>,
+    /// What kind of fault it is: `E0121`, which [`crate::explain`] explains. Empty until it is known.
+    pub code: &'static str,
     /// Another place that has to do with it, and what is there.
     pub related: Option<(Span, String)>,
+}
+
+impl Diagnostic {
+    /// Says what kind of fault it is.
+    pub fn code(&mut self, code: &'static str) {
+        self.code = code;
+    }
 }
 
 /// Everything found so far, and the text of the files to quote from.
@@ -80,14 +84,33 @@ impl Diagnostics {
         self.sources.get(file).map(AsRef::as_ref)
     }
 
-    /// Adds an error. Every error says how to mend it.
-    pub fn error(&mut self, span: &Span, message: impl Into<String>, help: impl Into<String>) {
-        self.push(span, Severity::Error, message.into(), help.into());
+    /// Adds an error. Every error says how to mend it, and has a code: given here, or by [`Self::under`].
+    pub fn error(
+        &mut self,
+        span: &Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> &mut Diagnostic {
+        self.push(span, Severity::Error, message.into(), help.into())
     }
 
     /// Adds a warning.
-    pub fn warning(&mut self, span: &Span, message: impl Into<String>, help: impl Into<String>) {
-        self.push(span, Severity::Warning, message.into(), help.into());
+    pub fn warning(
+        &mut self,
+        span: &Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> &mut Diagnostic {
+        self.push(span, Severity::Warning, message.into(), help.into())
+    }
+
+    /// Runs a rule, and gives its code to what it finds.
+    pub fn under(&mut self, code: &'static str, rule: impl FnOnce(&mut Self)) {
+        let before = self.items.len();
+        rule(self);
+        for item in self.items[before..].iter_mut().filter(|item| item.code.is_empty()) {
+            item.code(code);
+        }
     }
 
     /// Drops what is only questionable.
@@ -141,8 +164,9 @@ impl Diagnostics {
         self.items.extend(other.items);
     }
 
-    fn push(&mut self, span: &Span, severity: Severity, message: String, help: String) {
-        self.add(Diagnostic { span: span.clone(), severity, message, help, code: None, related: None });
+    fn push(&mut self, span: &Span, severity: Severity, message: String, help: String) -> &mut Diagnostic {
+        self.items.push(Diagnostic { span: span.clone(), severity, message, help, code: "", related: None });
+        self.items.last_mut().expect("it has just been added")
     }
 }
 

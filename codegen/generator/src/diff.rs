@@ -49,7 +49,7 @@ impl FromStr for Allowance {
         if reason.trim().is_empty() {
             return Err(wrong());
         }
-        if !codes::ALL.iter().any(|known| known.id == code) {
+        if !codes::ALL.contains(&code) {
             return Err(format!("no change has the code {code}"));
         }
         Ok(Allowance { code: code.to_owned(), at, reason: reason.trim().to_owned() })
@@ -58,7 +58,7 @@ impl FromStr for Allowance {
 
 impl Allowance {
     fn covers(&self, finding: &Finding) -> bool {
-        self.code == finding.code.id && self.at.as_ref().is_none_or(|at| *at == finding.at)
+        self.code == finding.code && self.at.as_ref().is_none_or(|at| *at == finding.at)
     }
 }
 
@@ -101,15 +101,15 @@ pub fn judge(findings: Vec<Finding>, allowed: &[Allowance], mut diagnostics: Dia
     let mut accepted = Vec::new();
     for finding in findings {
         let allowance = allowed.iter().find(|allowance| allowance.covers(&finding));
-        let is_warning = finding.code == &codes::OVERDUE;
+        let is_warning = finding.code == codes::OVERDUE;
         let severity = if allowance.is_some() || is_warning { Severity::Warning } else { Severity::Error };
         let Finding { code, at, message, help, new, old, was } = finding;
         let help = allowance.map_or(help, |allowance| format!("allowed: {}", allowance.reason));
         if let Some(Allowance { reason, .. }) = allowance {
-            accepted.push(Accepted { code: code.id.to_owned(), at, reason: reason.clone() });
+            accepted.push(Accepted { code: code.to_owned(), at, reason: reason.clone() });
         }
         let related = Some((old, was));
-        diagnostics.add(Diagnostic { span: new, severity, message, help, code: Some(code), related });
+        diagnostics.add(Diagnostic { span: new, severity, message, help, code, related });
     }
     accepted.sort();
     accepted.dedup();

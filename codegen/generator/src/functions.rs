@@ -37,7 +37,9 @@ pub fn missing_formats(model: &Model, source: &Path, diagnostics: &mut Diagnosti
                     )
                 }
             };
-            diagnostics.error(&usage.span, format!("there is no function `crate::formats::{name}`"), help);
+            diagnostics
+                .error(&usage.span, format!("there is no function `crate::formats::{name}`"), help)
+                .code("E0235");
         }
     }
 }

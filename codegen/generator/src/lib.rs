@@ -9,6 +9,7 @@ pub mod diagnostic;
 pub mod diff;
 pub mod driver;
 pub mod emit;
+pub mod explain;
 pub mod expression;
 pub mod folder;
 pub mod functions;

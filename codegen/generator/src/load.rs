@@ -118,7 +118,7 @@ fn check_crates(schemas: &[SchemaFile], diagnostics: &mut Diagnostics) {
             let span = second.document.info.as_ref().map_or(&second.document.span, |info| &info.span);
             let message = format!("this group and version is also declared in `{}`", first.path.display());
             let help = "code for it is generated in another crate: choose a group or version of your own";
-            diagnostics.error(span, message, help);
+            diagnostics.error(span, message, help).code("E0105");
         }
     }
 }
@@ -132,7 +132,7 @@ fn files_of(
     for name in folder.only.iter().filter(|name| !folder.path.join(name).exists()) {
         let message = format!("the folder has no `{name}`");
         let help = "name entries of the schema folder: groups, or `vocabulary.yaml`";
-        diagnostics.error(&Span::whole_file(&folder.path), message, help);
+        diagnostics.error(&Span::whole_file(&folder.path), message, help).code("E0102");
     }
     let entries = entries(&folder.path, diagnostics);
     let entries = entries.into_iter().filter(|path| {
@@ -152,7 +152,7 @@ fn walk(path: PathBuf, diagnostics: &mut Diagnostics) -> Vec<PathBuf> {
         Some("yaml") => return vec![path],
         Some("yml") => {
             let help = format!("rename it to `{}`", path.with_extension("yaml").display());
-            diagnostics.error(&Span::whole_file(&path), "a schema file ends in `.yaml`", help);
+            diagnostics.error(&Span::whole_file(&path), "a schema file ends in `.yaml`", help).code("E0102");
         }
         _ => {}
     }
@@ -170,7 +170,9 @@ fn entries(folder: &Path, diagnostics: &mut Diagnostics) -> Vec<PathBuf> {
         }
         Err(error) => {
             let message = format!("cannot read the folder: {error}");
-            diagnostics.error(&Span::whole_file(folder), message, "check the path of the schema folder");
+            diagnostics
+                .error(&Span::whole_file(folder), message, "check the path of the schema folder")
+                .code("E0101");
             Vec::new()
         }
     }

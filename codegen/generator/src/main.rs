@@ -5,6 +5,7 @@
 //! or could not be carried out; for `diff` and `lock` also: one of the two sides has errors.
 
 use std::{
+    io::Write as _,
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -15,6 +16,7 @@ use orch_codegen::{
     diagnostic::{Diagnostics, machine},
     diff::{self, Allowance, Judged},
     emit,
+    explain::{self, Entry},
     idl::json_schema,
     load,
     package::{self, PackageError},
@@ -58,6 +60,11 @@ enum Command {
     },
     /// Print the JSON schema of schema files, for editors.
     IdlSchema,
+    /// Say what an error or a breaking change means, and what to do about it.
+    Explain {
+        /// Its code: `E0121`, `B201`.
+        code: String,
+    },
     /// Find changes that break clients, by the deprecation policy.
     Diff {
         /// The state before: a schema folder, or a lock.
@@ -111,9 +118,16 @@ fn main() -> ExitCode {
         Command::Show { kind } => inputs().map_or_else(misled, |inputs| show(&inputs, kind)),
         Command::New { group_version, kind } => new(&arguments.schema, group_version, kind),
         Command::IdlSchema => {
-            print!("{}", json_schema::text());
+            print_out(&json_schema::text());
             ExitCode::SUCCESS
         }
+        Command::Explain { code } => match explain::entry(code) {
+            Some(Entry { code, title, text }) => {
+                println!("{code}: {title}\n\n{text}");
+                ExitCode::SUCCESS
+            }
+            None => misused(&format!("nothing has the code {code}")),
+        },
         Command::Diff { old, new, format, allow } => {
             let new = new.as_ref().unwrap_or(&arguments.schema);
             let sides =
@@ -174,7 +188,7 @@ fn show(inputs: &Inputs, kind: &str) -> ExitCode {
     }
     match emit::show(&loaded.model, kind) {
         Ok(code) => {
-            print!("{code}");
+            print_out(&code);
             ExitCode::SUCCESS
         }
         Err(error) => misused(&error.to_string()),
@@ -234,13 +248,18 @@ fn summary(judged: &Judged) -> String {
     format!("{breaking}, {} allowed", judged.accepted.len())
 }
 
+/// Prints a long text. Who reads the first lines of it alone closes the pipe, which is no fault.
+fn print_out(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
 /// Prints what was found as it is asked for.
 fn print_as(found: &Diagnostics, format: Format) {
     match format {
         Format::Text => report(found),
-        Format::Json => print!("{}", machine::json(found)),
-        Format::Sarif => print!("{}", machine::sarif(found)),
-        Format::Github => print!("{}", machine::github(found)),
+        Format::Json => print_out(&machine::json(found)),
+        Format::Sarif => print_out(&machine::sarif(found)),
+        Format::Github => print_out(&machine::github(found)),
     }
 }
 

@@ -113,11 +113,9 @@ pub fn read(path: &Path, diagnostics: &mut Diagnostics) -> Option<Node> {
             yaml::parse(&Arc::new(path.to_path_buf()), &text, diagnostics)
         }
         Err(error) => {
-            diagnostics.error(
-                &Span::whole_file(path),
-                format!("cannot read the file: {error}"),
-                remedy(&error),
-            );
+            diagnostics
+                .error(&Span::whole_file(path), format!("cannot read the file: {error}"), remedy(&error))
+                .code("E0101");
             None
         }
     }

@@ -47,7 +47,7 @@ fn check_sums_up_what_is_there() {
     let output = run(&["--schema", "tests/fixtures/basic", "check"]);
     assert_eq!(code(&output), Some(0), "{}", stderr(&output));
     assert_eq!(stdout(&output), "tests/fixtures/basic: 2 kinds, 4 types, 0 errors, 3 warnings\n");
-    assert!(stderr(&output).starts_with("warning: the type `WidgetSpec` has no description\n"));
+    assert!(stderr(&output).starts_with("warning[E0321]: the type `WidgetSpec` has no description\n"));
 }
 
 /// What build.rs imports, the command finds by itself: the folder of an example, from anywhere.
@@ -104,7 +104,7 @@ fn other_programs_get_the_report_in_their_forms() {
 fn a_missing_folder_is_an_error() {
     let output = run(&["--schema", "tests/nowhere", "check"]);
     assert_eq!(code(&output), Some(1));
-    assert!(stderr(&output).starts_with("error: cannot read the folder: "), "{}", stderr(&output));
+    assert!(stderr(&output).starts_with("error[E0101]: cannot read the folder: "), "{}", stderr(&output));
 }
 
 #[test]

@@ -85,7 +85,8 @@ fn reachable(usage: &Usage, bound: &Spanned<f64>, diagnostics: &mut Diagnostics)
         Shape::Quantity if bound.value == 0.0 => return,
         Shape::Quantity => {
             let help = "write 0: of a quantity, the sign is asked for";
-            return diagnostics.error(&bound.span, "a bound of quantities is 0", help);
+            diagnostics.error(&bound.span, "a bound of quantities is 0", help);
+            return;
         }
         _ => return,
     };

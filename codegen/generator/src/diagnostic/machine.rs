@@ -1,13 +1,14 @@
 //! Diagnostics for other programs: as JSON, as SARIF 2.1.0, as workflow commands of GitHub.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
 use super::{Diagnostic, Diagnostics, Severity, Span};
+use crate::explain;
 
 /// One JSON array: `{severity, code, file, line, column, endColumn, message, help, related}`. `related` is a
-/// place of the same form with a message, or null; `code` is null for a fault without a name.
+/// place of the same form with a message, or null.
 pub fn json(diagnostics: &Diagnostics) -> String {
     let all: Vec<Value> = diagnostics
         .sorted()
@@ -15,7 +16,7 @@ pub fn json(diagnostics: &Diagnostics) -> String {
         .map(|item| {
             json!({
                 "severity": word(item.severity),
-                "code": item.code.map(|code| code.id),
+                "code": item.code,
                 "file": file(&item.span),
                 "line": item.span.line,
                 "column": item.span.column,
@@ -42,7 +43,7 @@ pub fn sarif(diagnostics: &Diagnostics) -> String {
         .iter()
         .map(|item| {
             let mut result = json!({
-                "ruleId": item.code.map_or(UNNAMED.0, |code| code.id),
+                "ruleId": item.code,
                 "level": word(item.severity),
                 "message": {"text": format!("{}: {}", item.message, item.help)},
                 "locations": [{"physicalLocation": physical(&item.span)}],
@@ -55,10 +56,14 @@ pub fn sarif(diagnostics: &Diagnostics) -> String {
             result
         })
         .collect();
-    let named: BTreeMap<&str, &str> =
-        sorted.iter().map(|item| item.code.map_or(UNNAMED, |code| (code.id, code.title))).collect();
-    let rules: Vec<Value> =
-        named.into_iter().map(|(id, title)| json!({"id": id, "shortDescription": {"text": title}})).collect();
+    let codes: BTreeSet<&str> = sorted.iter().map(|item| item.code).collect();
+    let rules: Vec<Value> = codes
+        .into_iter()
+        .map(|code| {
+            let title = explain::entry(code).map_or(code, |entry| entry.title);
+            json!({"id": code, "shortDescription": {"text": title}})
+        })
+        .collect();
     let driver = json!({"name": "orch-codegen", "version": env!("CARGO_PKG_VERSION"), "rules": rules});
     pretty(&json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -66,9 +71,6 @@ pub fn sarif(diagnostics: &Diagnostics) -> String {
         "runs": [{"tool": {"driver": driver}, "results": results}],
     }))
 }
-
-/// The rule of a fault without a name.
-const UNNAMED: (&str, &str) = ("schema", "A rule of the schema language");
 
 /// A place as SARIF writes it.
 fn physical(span: &Span) -> Value {
@@ -94,7 +96,7 @@ pub fn github(diagnostics: &Diagnostics) -> String {
                 format!("{name}={}", escaped(&value).replace(':', "%3A").replace(',', "%2C"))
             })
             .collect();
-        let title = item.code.map(|code| format!(",title={}", code.id)).unwrap_or_default();
+        let title = format!(",title={}", item.code);
         let text = escaped(&text(item));
         let command = [word(item.severity), " ", &properties.join(","), &title, "::", &text].concat();
         out.extend(["::", &command, "\n"]);
@@ -143,8 +145,8 @@ mod tests {
     fn found() -> Diagnostics {
         let mut found = Diagnostics::default();
         let span = Span { line: 3, column: 5, length: 4, ..Span::whole_file(Path::new("a,b.yaml")) };
-        found.error(&span, "100 % wrong", "mend it");
-        found.warning(&span, "odd", "look at it");
+        found.error(&span, "100 % wrong", "mend it").code("E0121");
+        found.warning(&span, "odd", "look at it").code("E0321");
         found
     }
 
@@ -169,7 +171,7 @@ mod tests {
 
         assert_eq!(
             github(&found).lines().next(),
-            Some("::error file=a%2Cb.yaml,line=3,col=5,endColumn=9::100 %25 wrong%0Amend it")
+            Some("::error file=a%2Cb.yaml,line=3,col=5,endColumn=9,title=E0121::100 %25 wrong%0Amend it")
         );
     }
 

@@ -3,16 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::state::State;
-use crate::{
-    diagnostic::{Code, Span},
-    source::Node,
-};
+use crate::{diagnostic::Span, source::Node};
 
 /// A breaking change.
 #[derive(Debug)]
 pub struct Finding {
     /// Which kind of change.
-    pub code: &'static Code,
+    pub code: &'static str,
     /// What has changed: `example.orch.io.v1.WidgetSpec.size`.
     pub at: String,
     /// What, in one line.
@@ -84,7 +81,7 @@ impl<'s> Comparison<'s> {
     /// Adds a finding about a keyword that both sides may have.
     pub fn keyword(
         &mut self,
-        code: &'static Code,
+        code: &'static str,
         at: &str,
         keyword: &str,
         (old, new): (Named<'s>, Named<'s>),

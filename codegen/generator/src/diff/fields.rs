@@ -5,18 +5,18 @@ use super::{
     comparison::{Comparison, Named, last, shown},
     gates, values,
 };
-use crate::{diagnostic::Code, source::Node};
+use crate::source::Node;
 
 /// What must stay as it is, with the remedy.
-const FIXED: &[(&str, &Code, &str)] = &[
-    ("x-orch-tag", &codes::TAG, "protobuf clients find the field by it: keep the tag"),
-    ("x-orch-inline-tag", &codes::TAG, "protobuf clients find the field by it: keep the tag"),
-    ("default", &codes::DEFAULT, DEFAULT_HELP),
-    ("x-orch-default", &codes::DEFAULT, DEFAULT_HELP),
-    ("x-orch-patch-strategy", &codes::PATCH, PATCH_HELP),
-    ("x-orch-patch-merge-key", &codes::PATCH, PATCH_HELP),
-    ("x-orch-omit-empty", &codes::WRITTEN, WRITTEN_HELP),
-    ("x-orch-write-only", &codes::WRITTEN, WRITTEN_HELP),
+const FIXED: &[(&str, &str, &str)] = &[
+    ("x-orch-tag", codes::TAG, "protobuf clients find the field by it: keep the tag"),
+    ("x-orch-inline-tag", codes::TAG, "protobuf clients find the field by it: keep the tag"),
+    ("default", codes::DEFAULT, DEFAULT_HELP),
+    ("x-orch-default", codes::DEFAULT, DEFAULT_HELP),
+    ("x-orch-patch-strategy", codes::PATCH, PATCH_HELP),
+    ("x-orch-patch-merge-key", codes::PATCH, PATCH_HELP),
+    ("x-orch-omit-empty", codes::WRITTEN, WRITTEN_HELP),
+    ("x-orch-write-only", codes::WRITTEN, WRITTEN_HELP),
 ];
 
 const DEFAULT_HELP: &str =
@@ -65,7 +65,7 @@ fn immutable<'s>(cx: &mut Comparison<'s>, at: &str, sides: (Named<'s>, Named<'s>
     if strictness(sides.1) > strictness(sides.0) {
         let message = format!("`{}` could be changed, and cannot any more", last(at));
         let help = "clients that change it are refused: keep it as it was in this version";
-        cx.keyword(&codes::IMMUTABLE, at, KEYWORD, sides, (message, help));
+        cx.keyword(codes::IMMUTABLE, at, KEYWORD, sides, (message, help));
     }
 }
 
@@ -78,7 +78,7 @@ fn null<'s>(cx: &mut Comparison<'s>, at: &str, sides: (Named<'s>, Named<'s>)) {
     if is_nullable(sides.0) && !is_nullable(sides.1) {
         let message = format!("null was a value of `{}`, and is none", last(at));
         cx.keyword(
-            &codes::NULL,
+            codes::NULL,
             at,
             "nullable",
             sides,
@@ -94,7 +94,7 @@ fn gated<'s>(cx: &mut Comparison<'s>, at: &str, sides: (Named<'s>, Named<'s>)) {
     if !gates::is_on(described) {
         let message = format!("`{}` is behind the gate `{name}`, which is off", last(at));
         let help = "what clients write is dropped without a word: gates are for new fields, or on by default";
-        cx.keyword(&codes::GATED, at, "x-orch-feature-gate", sides, (message, help));
+        cx.keyword(codes::GATED, at, "x-orch-feature-gate", sides, (message, help));
     }
 }
 
@@ -104,6 +104,6 @@ fn empty_text<'s>(cx: &mut Comparison<'s>, at: &str, sides: (Named<'s>, Named<'s
     let (old, new) = (values::innermost(cx.old, sides.0.node), values::innermost(cx.new, sides.1.node));
     if least(old) == Some(0) && least(new).is_none() {
         let message = format!("`{}` could be empty, and cannot any more", last(at));
-        cx.keyword(&codes::BOUNDS, at, "minLength", sides, (message, "keep `minLength: 0`"));
+        cx.keyword(codes::BOUNDS, at, "minLength", sides, (message, "keep `minLength: 0`"));
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn compare(cx: &mut Comparison<'_>) {
         let (Some(new), Some(old)) = (side(new), side(old.or(new))) else { continue };
         let message = format!("the gate `{name}` was on or of a beta feature, and is not any more");
         let help = "what clients write behind it would be dropped: leave it as it was";
-        cx.keyword(&codes::GATED, name, "stage", (old, new), (message, help));
+        cx.keyword(codes::GATED, name, "stage", (old, new), (message, help));
     }
 }
 

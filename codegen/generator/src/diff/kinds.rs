@@ -8,12 +8,7 @@ use super::{
     state::{Declared, words},
     values::is_wider,
 };
-use crate::{
-    diagnostic::{Code, Span},
-    idl::Word as _,
-    model::Verb,
-    source::Node,
-};
+use crate::{diagnostic::Span, idl::Word as _, model::Verb, source::Node};
 
 /// Flags of `x-orch-resource`: what each is where it is not written, and which change of it breaks clients.
 const FLAGS: &[(&str, bool, Breaks)] = &[
@@ -61,7 +56,7 @@ impl<'s> Kind<'s> {
     fn keyword(
         &self,
         cx: &mut Comparison<'s>,
-        code: &'static Code,
+        code: &'static str,
         keyword: &str,
         message: String,
         help: &str,
@@ -72,8 +67,8 @@ impl<'s> Kind<'s> {
     fn names(&self, cx: &mut Comparison<'s>) {
         let text = |side: Named<'s>, key: &str| side.node.get(key).and_then(Node::text);
         for (keyword, code, help) in [
-            ("scope", &codes::SCOPE, "every URL of its objects changes: make a new kind, or a new version"),
-            ("plural", &codes::PLURAL, "every URL of its objects changes: keep the name"),
+            ("scope", codes::SCOPE, "every URL of its objects changes: make a new kind, or a new version"),
+            ("plural", codes::PLURAL, "every URL of its objects changes: keep the name"),
         ] {
             let (old, new) = (text(self.old, keyword), text(self.new, keyword));
             if let (Some(old), Some(new)) = (old, new)
@@ -96,14 +91,14 @@ impl<'s> Kind<'s> {
             format!("`{}` is not found by `{name}` any more ({keyword})", self.name)
         };
         for name in words(self.old.node, "shortNames").into_iter().filter(|name| !kept.contains(*name)) {
-            self.keyword(cx, &codes::NAME_LOST, "shortNames", lost("short name", name), help);
+            self.keyword(cx, codes::NAME_LOST, "shortNames", lost("short name", name), help);
         }
         let old_singular = singular(self.old);
         if !kept.contains(&old_singular) {
-            self.keyword(cx, &codes::NAME_LOST, "singular", lost("singular name", &old_singular), help);
+            self.keyword(cx, codes::NAME_LOST, "singular", lost("singular name", &old_singular), help);
         }
         for name in words(self.old.node, "categories").difference(&words(self.new.node, "categories")) {
-            self.keyword(cx, &codes::NAME_LOST, "categories", lost("category", name), help);
+            self.keyword(cx, codes::NAME_LOST, "categories", lost("category", name), help);
         }
         let format = |side| text(side, "nameFormat").unwrap_or(NAME_FORMAT);
         let (old, new) = (format(self.old), format(self.new));
@@ -111,7 +106,7 @@ impl<'s> Kind<'s> {
             let message =
                 format!("names of `{}` have the format `{new}`, which allows less than `{old}`", self.name);
             let help = "objects whose names do not have it cannot be written any more: keep the format";
-            self.keyword(cx, &codes::NAME_FORMAT, "nameFormat", message, help);
+            self.keyword(cx, codes::NAME_FORMAT, "nameFormat", message, help);
         }
     }
 
@@ -125,7 +120,7 @@ impl<'s> Kind<'s> {
         };
         for verb in verbs(self.old).difference(&verbs(self.new)) {
             let message = format!("`{}` has no verb `{verb}` any more", self.name);
-            self.keyword(cx, &codes::VERB_LOST, "verbs", message, "clients rely on it: keep it");
+            self.keyword(cx, codes::VERB_LOST, "verbs", message, "clients rely on it: keep it");
         }
     }
 
@@ -150,7 +145,7 @@ impl<'s> Kind<'s> {
                 }
             };
             let help = "clients rely on it: keep it in this version";
-            self.keyword(cx, &codes::SUBRESOURCE, "subresources", message, help);
+            self.keyword(cx, codes::SUBRESOURCE, "subresources", message, help);
         }
     }
 
@@ -167,7 +162,7 @@ impl<'s> Kind<'s> {
         for name in names(self.old).difference(&names(self.new)) {
             let message = format!("lists of `{}` cannot be selected by `{name}` any more", self.name);
             let help = "clients rely on it: keep it in `selectableFields`";
-            self.keyword(cx, &codes::SELECTOR_LOST, "selectableFields", message, help);
+            self.keyword(cx, codes::SELECTOR_LOST, "selectableFields", message, help);
         }
     }
 
@@ -185,7 +180,7 @@ impl<'s> Kind<'s> {
                 let message = format!("`{flag}` of `{}` was {old}, and is {new}", self.name);
                 self.keyword(
                     cx,
-                    &codes::BEHAVIOUR,
+                    codes::BEHAVIOUR,
                     flag,
                     message,
                     "clients rely on it: keep it in this version",
@@ -233,5 +228,5 @@ pub(super) fn removed(cx: &mut Comparison<'_>, name: &str, old: &Declared, resou
     let new: &Span = nearest.map_or(&cx.new.span, |ty| &ty.span);
     let (new, old, was) = (new.clone(), old.span.clone(), "it was declared here".to_owned());
     let at = name.to_owned();
-    cx.found.push(Finding { code: &codes::KIND_REMOVED, at, message, help, new, old, was });
+    cx.found.push(Finding { code: codes::KIND_REMOVED, at, message, help, new, old, was });
 }

@@ -131,11 +131,9 @@ fn state(node: &Node, path: &Path, diagnostics: &mut Diagnostics) -> Option<Stat
             Some(format) => format!("a lock of the form {format}, which is newer than this program"),
             None => "not a lock of schema files".to_owned(),
         };
-        diagnostics.error(
-            node.place("lock"),
-            message,
-            "`orch-codegen lock` writes one that this program reads",
-        );
+        diagnostics
+            .error(node.place("lock"), message, "`orch-codegen lock` writes one that this program reads")
+            .code("E0132");
         return None;
     }
     let releases = Releases::read(node, diagnostics);
@@ -152,11 +150,9 @@ fn state(node: &Node, path: &Path, diagnostics: &mut Diagnostics) -> Option<Stat
         match read() {
             Some(entry) => accepted.push(entry),
             None => {
-                diagnostics.error(
-                    &entry.span,
-                    "an accepted change has `code`, `at` and `reason`",
-                    "add them",
-                );
+                diagnostics
+                    .error(&entry.span, "an accepted change has `code`, `at` and `reason`", "add them")
+                    .code("E0132");
             }
         }
     }
@@ -169,11 +165,9 @@ fn state(node: &Node, path: &Path, diagnostics: &mut Diagnostics) -> Option<Stat
                 types.insert(name.value.clone(), declared);
             }
             None => {
-                diagnostics.error(
-                    &name.span,
-                    "not the qualified name of a type",
-                    "write it like core.v1.Pod",
-                );
+                diagnostics
+                    .error(&name.span, "not the qualified name of a type", "write it like core.v1.Pod")
+                    .code("E0132");
             }
         }
     }

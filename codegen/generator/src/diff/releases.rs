@@ -116,18 +116,20 @@ impl Releases {
         let mut dates = BTreeMap::new();
         let Some(releases) = node.get("releases") else {
             let help = "write `releases: {\"1.32\": 2024-12-11}`";
-            diagnostics.error(&node.span, "the file names no releases", help);
+            diagnostics.error(&node.span, "the file names no releases", help).code("E0131");
             return Releases::default();
         };
         for (name, date) in releases.entries() {
             let Ok(release) = name.value.parse::<Release>() else {
                 let message = format!("`{}` is not a release", name.value);
-                diagnostics.error(&name.span, message, "a release is two numbers in quotes: \"1.2\"");
+                diagnostics
+                    .error(&name.span, message, "a release is two numbers in quotes: \"1.2\"")
+                    .code("E0131");
                 continue;
             };
             let Some(date) = date.text().and_then(|text| text.parse::<Date>().ok()) else {
                 let message = format!("the date of `{release}` is none");
-                diagnostics.error(&date.span, message, "write it like 2024-12-11");
+                diagnostics.error(&date.span, message, "write it like 2024-12-11").code("E0131");
                 continue;
             };
             dates.insert(release, date);
@@ -135,7 +137,7 @@ impl Releases {
         let by_date: Vec<(&Release, &Date)> = dates.iter().collect();
         if let Some(pair) = by_date.windows(2).find(|pair| pair[0].1 > pair[1].1) {
             let message = format!("`{}` is older than `{}`", pair[1].0, pair[0].0);
-            diagnostics.error(&releases.span, message, "a later release has a later date");
+            diagnostics.error(&releases.span, message, "a later release has a later date").code("E0131");
         }
         Releases { dates }
     }

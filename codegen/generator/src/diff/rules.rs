@@ -79,7 +79,7 @@ pub(super) fn compare<'s>(cx: &mut Comparison<'s>, at: &str, (old, new): (Named<
                 let message = format!("`{}` has a new rule: {}", last(at), shown(rule));
                 let (new, old) = (rule.span.clone(), old.span.clone());
                 let (at, help, was) = (at.to_owned(), HELP.to_owned(), "it was not there".to_owned());
-                cx.found.push(Finding { code: &codes::RULE, at, message, help, new, old, was });
+                cx.found.push(Finding { code: codes::RULE, at, message, help, new, old, was });
             }
         }
     }
@@ -87,7 +87,7 @@ pub(super) fn compare<'s>(cx: &mut Comparison<'s>, at: &str, (old, new): (Named<
         let json = |side: Named<'s>| side.node.get(keyword).map(Node::to_json);
         if json(new).is_some() && json(old) != json(new) {
             let message = format!("`{keyword}` of `{}` is added or changed", last(at));
-            cx.keyword(&codes::RULE, at, keyword, (old, new), (message, HELP));
+            cx.keyword(codes::RULE, at, keyword, (old, new), (message, HELP));
         }
     }
     others(cx, at, (old, new));
@@ -118,8 +118,8 @@ fn others<'s>(cx: &mut Comparison<'s>, at: &str, (old, new): (Named<'s>, Named<'
     keys.dedup();
     for (keyword, code) in keys
         .into_iter()
-        .map(|keyword| (keyword, &codes::KEYWORD))
-        .chain([("x-orch-defaulter", &codes::DEFAULT)])
+        .map(|keyword| (keyword, codes::KEYWORD))
+        .chain([("x-orch-defaulter", codes::DEFAULT)])
     {
         let json = |side: Named<'s>| side.node.get(keyword).map(Node::to_json);
         if json(old) != json(new) {

@@ -9,10 +9,7 @@ use super::{
     state::{State, properties, words},
     values::{self, Shape},
 };
-use crate::{
-    diagnostic::{Code, Span},
-    source::Node,
-};
+use crate::{diagnostic::Span, source::Node};
 
 /// Compares the types that are still to be compared, and those that they refer to; each pair once. Types that
 /// only one side knows are not compared.
@@ -76,7 +73,7 @@ impl<'s> Objects<'s> {
                 let help = "objects without it are refused: give it a default instead, or make a new version";
                 found(
                     cx,
-                    (&codes::NOW_REQUIRED, at.clone()),
+                    (codes::NOW_REQUIRED, at.clone()),
                     message,
                     help,
                     (&new_name.span, &name.span),
@@ -93,7 +90,7 @@ impl<'s> Objects<'s> {
                 let message = format!("`{}.{field}` is new, and required", self.name);
                 let help = "clients that do not know it cannot write the object any more: make it optional";
                 let was = "this type had no such field";
-                found(cx, (&codes::NEW_REQUIRED, at), message, help, (&name.span, self.old.span), was);
+                found(cx, (codes::NEW_REQUIRED, at), message, help, (&name.span, self.old.span), was);
             }
         }
     }
@@ -101,7 +98,7 @@ impl<'s> Objects<'s> {
     fn field_removed(&self, cx: &mut Comparison<'s>, at: String, field: &str, old: &Span) {
         let message = format!("`{}.{field}` is removed", self.name);
         let help = "keep it, with `x-orch-deprecated`; it can go with its version";
-        found(cx, (&codes::FIELD_REMOVED, at), message, help, (self.new.span, old), "it was declared here");
+        found(cx, (codes::FIELD_REMOVED, at), message, help, (self.new.span, old), "it was declared here");
     }
 
     /// Protobuf finds fields by their numbers.
@@ -111,7 +108,7 @@ impl<'s> Objects<'s> {
             let message = format!("`{}` has no protobuf tags any more", self.name);
             let help = "clients that speak protobuf are answered 406: keep the tags";
             let places = (self.new.span, tag.span);
-            found(cx, (&codes::PROTOBUF_LOST, self.at.to_owned()), message, help, places, "it had tags");
+            found(cx, (codes::PROTOBUF_LOST, self.at.to_owned()), message, help, places, "it had tags");
             return;
         }
         for ((inline, tag), new) in &new {
@@ -120,7 +117,7 @@ impl<'s> Objects<'s> {
             let message = format!("tag {tag} of `{}` was `{}`, and is `{}`", self.name, old.field, new.field);
             let help = "protobuf clients would take one for the other: use a number that was never used";
             let was = format!("it was the tag of `{}`", old.field);
-            found(cx, (&codes::TAG_REUSED, at), message, help, (new.span, old.span), &was);
+            found(cx, (codes::TAG_REUSED, at), message, help, (new.span, old.span), &was);
         }
     }
 
@@ -131,7 +128,7 @@ impl<'s> Objects<'s> {
         if old != new {
             let message = format!("`{}` was {old}, and is {new}", self.name);
             cx.keyword(
-                &codes::MERGE,
+                codes::MERGE,
                 self.at,
                 "x-orch-map-type",
                 (self.old, self.new),
@@ -143,7 +140,7 @@ impl<'s> Objects<'s> {
 
 fn found(
     cx: &mut Comparison<'_>,
-    (code, at): (&'static Code, String),
+    (code, at): (&'static str, String),
     message: String,
     help: &str,
     (new, old): (&Span, &Span),

@@ -142,7 +142,7 @@ pub(super) fn compare<'s>(cx: &mut Comparison<'s>, at: &str, (old, new): (Named<
             let message = format!("`{}` was {}, and is {}", last(at), old_shape.word(), new_shape.word());
             let help = "keep it, and add a field of another name; or make a new version";
             let keyword = ["type", "$ref", "format"].into_iter().find(|key| new.node.get(key).is_some());
-            cx.keyword(&codes::TYPE, at, keyword.unwrap_or("type"), (old, new), (message, help));
+            cx.keyword(codes::TYPE, at, keyword.unwrap_or("type"), (old, new), (message, help));
         }
         _ => keywords(cx, at, sides),
     }
@@ -174,10 +174,10 @@ fn lists<'s>(cx: &mut Comparison<'s>, at: &str, (old, new): (Named<'s>, Named<'s
     if word(old) != word(new) {
         let message =
             format!("the list `{}` was of the type `{}`, and is `{}`", last(at), word(old), word(new));
-        cx.keyword(&codes::MERGE, at, "x-orch-list-type", (old, new), (message, MERGE_HELP));
+        cx.keyword(codes::MERGE, at, "x-orch-list-type", (old, new), (message, MERGE_HELP));
     } else if words(old.node, "x-orch-list-map-keys") != words(new.node, "x-orch-list-map-keys") {
         let message = format!("the items of `{}` are identified by other fields", last(at));
-        cx.keyword(&codes::MERGE, at, "x-orch-list-map-keys", (old, new), (message, MERGE_HELP));
+        cx.keyword(codes::MERGE, at, "x-orch-list-map-keys", (old, new), (message, MERGE_HELP));
     }
 }
 
@@ -185,7 +185,7 @@ fn map_type<'s>(cx: &mut Comparison<'s>, at: &str, (old, new): (Named<'s>, Named
     let word = |side: Named<'s>| side.node.get("x-orch-map-type").and_then(Node::text).unwrap_or("granular");
     if word(old) != word(new) {
         let message = format!("`{}` was {}, and is {}", last(at), word(old), word(new));
-        cx.keyword(&codes::MERGE, at, "x-orch-map-type", (old, new), (message, MERGE_HELP));
+        cx.keyword(codes::MERGE, at, "x-orch-map-type", (old, new), (message, MERGE_HELP));
     }
 }
 
@@ -213,7 +213,7 @@ fn keywords<'s>(cx: &mut Comparison<'s>, at: &str, (old, new): (Named<'s>, Named
             let is_nothing = !is_upper && is <= 0.0 && key.starts_with("min") && *key != "minimum";
             let is_narrower = number(old, key).is_none_or(|was| if is_upper { is < was } else { is > was });
             if is_narrower && !is_nothing {
-                narrower(cx, &codes::BOUNDS, key, format!("`{key}` of `{name}` is {is}"));
+                narrower(cx, codes::BOUNDS, key, format!("`{key}` of `{name}` is {is}"));
             }
         }
     }
@@ -223,7 +223,7 @@ fn keywords<'s>(cx: &mut Comparison<'s>, at: &str, (old, new): (Named<'s>, Named
         if is.is_some() && is != json(old, key) {
             narrower(
                 cx,
-                &codes::BOUNDS,
+                codes::BOUNDS,
                 key,
                 format!("`{key}` of `{name}` is {}", new.node.get(key).map(shown).unwrap_or_default()),
             );
@@ -236,16 +236,16 @@ fn keywords<'s>(cx: &mut Comparison<'s>, at: &str, (old, new): (Named<'s>, Named
             && json(old, key) != json(new, key)
             && !is_only_wider
         {
-            narrower(cx, &codes::FORMAT, key, format!("`{key}` of `{name}` is {}", shown(value)));
+            narrower(cx, codes::FORMAT, key, format!("`{key}` of `{name}` is {}", shown(value)));
         }
     }
     if new.node.get("enum").is_none() {
         return;
     }
     if old.node.get("enum").is_none() {
-        narrower(cx, &codes::VALUES, "enum", format!("`{name}` was any text, and is one of a few"));
+        narrower(cx, codes::VALUES, "enum", format!("`{name}` was any text, and is one of a few"));
     }
     for lost in words(old.node, "enum").difference(&words(new.node, "enum")) {
-        narrower(cx, &codes::VALUES, "enum", format!("`{lost}` is no value of `{name}` any more"));
+        narrower(cx, codes::VALUES, "enum", format!("`{lost}` is no value of `{name}` any more"));
     }
 }

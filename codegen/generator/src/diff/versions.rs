@@ -9,7 +9,7 @@ use super::{
     stability::{Stability, preference},
     state::{Declared, State},
 };
-use crate::{diagnostic::Code, source::Node};
+use crate::source::Node;
 
 /// How long a beta version lives until it is deprecated, and from then until it is removed.
 const BETA: Period = Period { months: 9, releases: 3 };
@@ -82,7 +82,7 @@ fn stored(cx: &mut Comparison<'_>) {
             continue;
         }
         let knows = |versions: &[&Declared], version: &str| versions.iter().any(|ty| ty.version == version);
-        let mut found = |code: &'static Code, message: String, help: String| {
+        let mut found = |code: &'static str, message: String, help: String| {
             let at = format!("{group}.{}.{kind}", is.version);
             let (new, old, was) = (is.span.clone(), was.span.clone(), format!("{} was stored", was.version));
             cx.found.push(Finding { code, at, message, help, new, old, was });
@@ -95,13 +95,13 @@ fn stored(cx: &mut Comparison<'_>) {
                  releases work side by side during an upgrade",
                 is.version
             );
-            found(&codes::STORAGE_EARLY, message, help);
+            found(codes::STORAGE_EARLY, message, help);
         }
         if !knows(&now.all, &was.version) {
             let message = format!("`{kind}` was stored in {}, which is gone", was.version);
             let help =
                 format!("objects in it could not be read: keep {}, migrate, then remove it", was.version);
-            found(&codes::STORED_GONE, message, help);
+            found(codes::STORED_GONE, message, help);
         }
     }
 }
@@ -150,7 +150,7 @@ impl<'s> Life<'s> {
         self.history(cx);
     }
 
-    fn found(&self, cx: &mut Comparison<'s>, code: &'static Code, key: &str, message: String, help: &str) {
+    fn found(&self, cx: &mut Comparison<'s>, code: &'static str, key: &str, message: String, help: &str) {
         let new = self.resource.get("lifecycle").unwrap_or(self.resource);
         let old = self.old.map_or(new, |old| old.get("lifecycle").unwrap_or(old));
         let sides = (Named { node: old, span: &old.span }, Named { node: new, span: &new.span });
@@ -166,7 +166,7 @@ impl<'s> Life<'s> {
             let message =
                 format!("{} is {}, and its replacement is {}", self.name(), own.word(), other.word());
             let help = "deprecate a version when there is one that is at least as stable";
-            self.found(cx, &codes::LESS_STABLE, "replacement", message, help);
+            self.found(cx, codes::LESS_STABLE, "replacement", message, help);
         }
     }
 
@@ -179,14 +179,14 @@ impl<'s> Life<'s> {
                 if since.is_some_and(|since| removed.major <= since.major) {
                     let message = format!("{} is removed in {removed}", self.name());
                     let help = "a stable version stays for all releases of a major version: remove `removed`";
-                    self.found(cx, &codes::STABLE_REMOVED, "removed", message, help);
+                    self.found(cx, codes::STABLE_REMOVED, "removed", message, help);
                 }
             }
             (Stability::Beta, Some(deprecated)) if !releases.is_over(BETA, deprecated, removed) => {
                 let message =
                     format!("{} is deprecated in {deprecated} and removed in {removed}", self.name());
                 let help = format!("between the two are {BETA}, whichever is longer: choose a later release");
-                self.found(cx, &codes::REMOVED_EARLY, "removed", message, &help);
+                self.found(cx, codes::REMOVED_EARLY, "removed", message, &help);
             }
             _ => {}
         }
@@ -203,13 +203,13 @@ impl<'s> Life<'s> {
             let message = format!("{} was served by default, and is not any more", self.name());
             let help =
                 "beta versions from before release 1.22 are on by default: leave `introduced` as it was";
-            self.found(cx, &codes::NOT_SERVED, "introduced", message, help);
+            self.found(cx, codes::NOT_SERVED, "introduced", message, help);
         }
         if let (Some(was), Some(is)) = (before.removed, self.now.removed)
             && is < was
         {
             let message = format!("{} was to be removed in {was}, and now in {is}", self.name());
-            self.found(cx, &codes::HISTORY, "removed", message, "clients were told the later one: keep it");
+            self.found(cx, codes::HISTORY, "removed", message, "clients were told the later one: keep it");
         }
         if let (None, Some(deprecated), Some(current)) =
             (before.deprecated, self.now.deprecated, cx.new.releases.current())
@@ -217,7 +217,7 @@ impl<'s> Life<'s> {
         {
             let message = format!("{} is said to be deprecated since {deprecated}, and was not", self.name());
             let help = format!("nobody was warned before this release: write \"{current}\" or a later one");
-            self.found(cx, &codes::HISTORY, "deprecated", message, &help);
+            self.found(cx, codes::HISTORY, "deprecated", message, &help);
         }
     }
 
@@ -232,7 +232,7 @@ impl<'s> Life<'s> {
         if cx.new.releases.is_over(one_more, introduced, end) {
             let message = format!("{} is a beta version since {introduced}", self.name());
             let help = format!("deprecate it {BETA} after it was introduced, in favour of a stable version");
-            self.found(cx, &codes::OVERDUE, "introduced", message, &help);
+            self.found(cx, codes::OVERDUE, "introduced", message, &help);
         }
     }
 

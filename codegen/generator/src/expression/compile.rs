@@ -33,7 +33,7 @@ pub(super) fn compile(
         Err(error) => {
             let at = place::of(text, error.at, diagnostics);
             let help = remedy(&error, environment, wanted);
-            diagnostics.error(&at, format!("in the expression: {}", error.problem), help);
+            diagnostics.error(&at, format!("in the expression: {}", error.problem), help).code("E0231");
             None
         }
     }
@@ -56,7 +56,7 @@ fn check_patterns(text: &Spanned<String>, term: &Term, diagnostics: &mut Diagnos
     for part in &wrong {
         let at = place::of(text, *part, diagnostics);
         let help = "patterns match in linear time, without look-around; a backslash is doubled in quotes";
-        diagnostics.error(&at, "in the expression: not a regular expression", help);
+        diagnostics.error(&at, "in the expression: not a regular expression", help).code("E0231");
     }
     wrong.is_empty()
 }

@@ -70,7 +70,7 @@ impl<'m> Settling<'m, '_> {
         let Some(of) = of else {
             let help = "name the fields of the object, or write an `x-orch-validator`";
             let span = schema.key_span("x-orch-validations");
-            self.diagnostics.error(span, "expressions cannot look at any JSON", help);
+            self.diagnostics.error(span, "expressions cannot look at any JSON", help).code("E0232");
             return Vec::new();
         };
         written.iter().filter_map(|rule| self.rule(place, &of, rule)).collect()
@@ -114,19 +114,21 @@ impl<'m> Settling<'m, '_> {
             && (message.value.trim().is_empty() || message.value.trim().contains('\n'))
         {
             let help = "write the message in one line";
-            self.diagnostics.error(&message.span, "a message is one line of text", help);
+            self.diagnostics.error(&message.span, "a message is one line of text", help).code("E0234");
         }
         if written.message.is_none() && written.message_expression.is_none() && rule.rule.text.contains('\n')
         {
             let help =
                 "add `message:`; the text of the rule would be shown instead, and it has several lines";
-            self.diagnostics.error(&written.rule.span, "this rule needs a message", help);
+            self.diagnostics.error(&written.rule.span, "this rule needs a message", help).code("E0234");
         }
         if let Some(flag) = &written.optional_old_self
             && !rule.uses_old()
         {
             let help = "remove it, or use `oldSelf` in the rule";
-            self.diagnostics.error(&flag.span, "`optionalOldSelf` on a rule without `oldSelf`", help);
+            self.diagnostics
+                .error(&flag.span, "`optionalOldSelf` on a rule without `oldSelf`", help)
+                .code("E0231");
         }
         if rule.uses_old() {
             self.check_change(place.owner, written);
@@ -143,7 +145,7 @@ impl<'m> Settling<'m, '_> {
             );
             let help = "write `x-orch-list-type: map` with `x-orch-list-map-keys` at the list, or the rule at the \
                         object that has the list";
-            self.diagnostics.error(&written.rule.span, message, help);
+            self.diagnostics.error(&written.rule.span, message, help).code("E0232");
         }
     }
 
@@ -152,7 +154,7 @@ impl<'m> Settling<'m, '_> {
         for (expression, text) in std::iter::once((&rule.rule, &written.rule)).chain(message) {
             let cost = Cost::of(self.model, place.owner, place.usage, expression);
             if let Some((message, help)) = cost.complaint() {
-                self.diagnostics.error(&text.span, message, help);
+                self.diagnostics.error(&text.span, message, help).code("E0233");
             }
         }
     }
@@ -164,7 +166,7 @@ impl<'m> Settling<'m, '_> {
         if found.is_none() {
             let message = format!("`{}` is not a field below this place", written.value);
             let help = "a path is a dot and a field, repeated: `.spec.replicas`; items of lists have none";
-            self.diagnostics.error(&written.span, message, help);
+            self.diagnostics.error(&written.span, message, help).code("E0233");
         }
         found
     }

@@ -68,7 +68,7 @@ impl Read for Immutable {
             Value::String(text) if text == "once-set" => Some(Immutable::OnceSet),
             Value::String(text) => {
                 let message = format!("unknown value `{text}`");
-                diagnostics.error(&node.span, message, "known here: `true`, `once-set`");
+                diagnostics.error(&node.span, message, "known here: `true`, `once-set`").code("E0125");
                 None
             }
             _ => {

@@ -183,7 +183,7 @@ pub(super) fn key<T: Read>(
         Some((_, node)) => T::read(node, diagnostics).or_else(T::absent),
         None => T::absent().or_else(|| {
             let message = format!("{} has no `{name}`", keys.noun);
-            diagnostics.error(&owner.span, message, format!("add `{name}:`"));
+            diagnostics.error(&owner.span, message, format!("add `{name}:`")).code("E0123");
             None
         }),
     }
@@ -198,7 +198,9 @@ pub(super) fn word<T: Word>(node: &Node, diagnostics: &mut Diagnostics) -> Optio
     };
     let found = T::WORDS.iter().find(|(word, _)| word == text);
     if found.is_none() {
-        diagnostics.error(&node.span, format!("unknown value `{text}`"), suggest::did_you_mean(text, &words));
+        diagnostics
+            .error(&node.span, format!("unknown value `{text}`"), suggest::did_you_mean(text, &words))
+            .code("E0125");
     }
     found.map(|(_, value)| *value)
 }
@@ -210,19 +212,21 @@ pub(super) fn mismatch(node: &Node, expected: &str, help: &str, diagnostics: &mu
             Value::Integer(value) => value.to_string(),
             _ => node.noun().to_owned(),
         };
-        diagnostics.error(&node.span, format!("expected {expected}, found {found}"), help);
+        diagnostics.error(&node.span, format!("expected {expected}, found {found}"), help).code("E0124");
     }
 }
 
 fn unknown_key(key: &Spanned<String>, keys: &Keys, diagnostics: &mut Diagnostics) {
     let name = key.value.as_str();
     if let Some((_, remedy)) = keys.refused.iter().find(|(refused, _)| *refused == name) {
-        diagnostics.error(&key.span, format!("`{name}` has no place in {}", keys.noun), *remedy);
+        diagnostics
+            .error(&key.span, format!("`{name}` has no place in {}", keys.noun), *remedy)
+            .code("E0122");
         return;
     }
     let Some(stem) = name.strip_prefix("x-") else {
         let help = suggest::did_you_mean(name, keys.known);
-        diagnostics.error(&key.span, format!("unknown key `{name}` in {}", keys.noun), help);
+        diagnostics.error(&key.span, format!("unknown key `{name}` in {}", keys.noun), help).code("E0121");
         return;
     };
     // `x-<vendor>-list-type` is taken for `x-orch-list-type`.
@@ -232,7 +236,7 @@ fn unknown_key(key: &Spanned<String>, keys: &Keys, diagnostics: &mut Diagnostics
         Some(candidate) => format!("did you mean `{candidate}`?"),
         None => suggest::did_you_mean(name, &extensions),
     };
-    diagnostics.error(&key.span, format!("unknown extension `{name}` in {}", keys.noun), help);
+    diagnostics.error(&key.span, format!("unknown extension `{name}` in {}", keys.noun), help).code("E0121");
 }
 
 impl Read for Node {

@@ -20,10 +20,12 @@ pub(super) fn group_version(
     if title.is_none() || version.is_none() {
         let span = document.info.as_ref().map_or(&document.span, |info| &info.span);
         let help = "write `info: {title: <group>, version: v1}`, with `core` for the core group";
-        diagnostics.error(span, "the file names no group and version", help);
+        diagnostics.error(span, "the file names no group and version", help).code("E0103");
     }
     if document.components.as_ref().and_then(|components| components.schemas.as_ref()).is_none() {
-        diagnostics.error(&document.span, "the file declares no types", "add `components: {schemas: {...}}`");
+        diagnostics
+            .error(&document.span, "the file declares no types", "add `components: {schemas: {...}}`")
+            .code("E0103");
     }
     let title = title.filter(|title| check_group(title, diagnostics));
     let version = version.filter(|version| check_version(version, diagnostics));
@@ -38,12 +40,14 @@ pub(super) fn group_version(
 
 fn check_openapi(document: &Document, diagnostics: &mut Diagnostics) {
     let Some(openapi) = &document.openapi else {
-        diagnostics.error(&document.span, "not an OpenAPI document", "begin the file with `openapi: 3.1.0`");
+        diagnostics
+            .error(&document.span, "not an OpenAPI document", "begin the file with `openapi: 3.1.0`")
+            .code("E0103");
         return;
     };
     if !(openapi.value == "3.1" || openapi.value.starts_with("3.1.")) {
         let message = format!("OpenAPI `{}` is not supported", openapi.value);
-        diagnostics.error(&openapi.span, message, "write `openapi: 3.1.0`");
+        diagnostics.error(&openapi.span, message, "write `openapi: 3.1.0`").code("E0103");
     }
 }
 
@@ -52,7 +56,7 @@ fn check_group(title: &Spanned<String>, diagnostics: &mut Diagnostics) -> bool {
     if !good {
         let message = format!("`{}` is not the name of a group", title.value);
         let help = "a group is a domain name in lower case, such as `example.orch.io`, or `core`";
-        diagnostics.error(&title.span, message, help);
+        diagnostics.error(&title.span, message, help).code("E0103");
     }
     good
 }
@@ -61,7 +65,9 @@ fn check_version(version: &Spanned<String>, diagnostics: &mut Diagnostics) -> bo
     let good = is_version(&version.value);
     if !good {
         let message = format!("`{}` is not a version", version.value);
-        diagnostics.error(&version.span, message, "a version is `v1`, `v1beta2`, `v2alpha1` or the like");
+        diagnostics
+            .error(&version.span, message, "a version is `v1`, `v1beta2`, `v2alpha1` or the like")
+            .code("E0103");
     }
     good
 }
@@ -86,7 +92,7 @@ fn check_path(
     );
     let help =
         format!("move it to `{}` of the schema folder, or change `info`", expected.join(file).display());
-    diagnostics.error(&title.span, message, help);
+    diagnostics.error(&title.span, message, help).code("E0104");
 }
 
 /// Whether a name is an RFC 1123 subdomain.

@@ -162,7 +162,9 @@ impl Lowering<'_, '_> {
         for (keywords, positions, help) in POSITIONS {
             if !positions.contains(&position) {
                 for key in schema.keys.iter().filter(|key| keywords.contains(&key.value.as_str())) {
-                    self.diagnostics.error(&key.span, format!("`{}` means nothing here", key.value), *help);
+                    self.diagnostics
+                        .error(&key.span, format!("`{}` means nothing here", key.value), *help)
+                        .code("E0204");
                 }
             }
         }
@@ -177,7 +179,7 @@ impl Lowering<'_, '_> {
             if !classes.contains(&class) {
                 for key in schema.keys.iter().filter(|key| keywords.contains(&key.value.as_str())) {
                     let message = format!("`{}` means nothing for {}", key.value, class.noun());
-                    self.diagnostics.error(&key.span, message, remedy(class));
+                    self.diagnostics.error(&key.span, message, remedy(class)).code("E0204");
                 }
             }
         }

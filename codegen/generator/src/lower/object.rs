@@ -46,11 +46,13 @@ impl Lowering<'_, '_> {
         use crate::idl::TypeName;
         let Some(types) = &schema.types else {
             let span = schema.key_span("properties");
-            self.diagnostics.error(span, "an object without a `type`", "add `type: object`");
+            self.diagnostics.error(span, "an object without a `type`", "add `type: object`").code("E0207");
             return;
         };
         for word in types.0.iter().filter(|word| word.value != TypeName::Object) {
-            self.diagnostics.error(&word.span, "this type has no fields", "write `type: object`");
+            self.diagnostics
+                .error(&word.span, "this type has no fields", "write `type: object`")
+                .code("E0207");
         }
     }
 
@@ -59,11 +61,13 @@ impl Lowering<'_, '_> {
         let span = schema.resource.as_ref().map_or(&schema.span, |resource| &resource.span);
         let Some(ty) = self.declared.find(OBJECT_META) else {
             let message = format!("the kind `{kind}` needs the type `{OBJECT_META}`, which is not declared");
-            self.diagnostics.error(
-                span,
-                message,
-                "import the schema folder that declares it: `--import orch_api=DIR`, or `Build::import`",
-            );
+            self.diagnostics
+                .error(
+                    span,
+                    message,
+                    "import the schema folder that declares it: `--import orch_api=DIR`, or `Build::import`",
+                )
+                .code("E0207");
             return None;
         };
         let usage = Usage { shape: Shape::Named(ty), ..any(span) };

@@ -46,12 +46,14 @@ fn omit_empty(model: &Model, field: &Field, written: Option<&Schema>, diagnostic
     };
     if field.required && asked.value {
         let help = "a required field is always written: remove it, or make the field optional";
-        diagnostics.error(&asked.span, "`x-orch-omit-empty` on a required field", help);
+        diagnostics.error(&asked.span, "`x-orch-omit-empty` on a required field", help).code("E0210");
         return false;
     }
     if asked.value && empty == Empty::Never {
         let help = "a value of this type is left out when it is absent: remove it";
-        diagnostics.error(&asked.span, "`x-orch-omit-empty` on a value that is never empty", help);
+        diagnostics
+            .error(&asked.span, "`x-orch-omit-empty` on a value that is never empty", help)
+            .code("E0210");
         return false;
     }
     asked.value

@@ -46,7 +46,9 @@ impl<'f> Declared<'f> {
                         first.file.path.display(),
                         first.name.span.line
                     );
-                    diagnostics.error(&name.span, format!("duplicate type `{qualified}`"), help);
+                    diagnostics
+                        .error(&name.span, format!("duplicate type `{qualified}`"), help)
+                        .code("E0202");
                 } else {
                     sorted.insert(qualified, Declaration { file, name, schema });
                 }
@@ -85,7 +87,7 @@ impl Lowering<'_, '_> {
         if found.is_none() {
             let message = format!("no type `{}` is declared", reference.value);
             let help = self.remedy(&reference.value);
-            self.diagnostics.error(&reference.span, message, help);
+            self.diagnostics.error(&reference.span, message, help).code("E0201");
         }
         found
     }
@@ -103,7 +105,9 @@ impl Lowering<'_, '_> {
         } else {
             self.remedy(name)
         };
-        self.diagnostics.error(&reference.span, format!("no type `{name}` is declared in this file"), help);
+        self.diagnostics
+            .error(&reference.span, format!("no type `{name}` is declared in this file"), help)
+            .code("E0201");
         None
     }
 

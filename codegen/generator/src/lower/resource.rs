@@ -81,7 +81,7 @@ impl Lowering<'_, '_> {
             };
             if subresources.iter().any(|other| other.name == name.value) {
                 let message = format!("duplicate subresource `{}`", name.value);
-                self.diagnostics.error(&name.span, message, "remove one of the two");
+                self.diagnostics.error(&name.span, message, "remove one of the two").code("E0212");
                 continue;
             }
             let default_verbs: &[Verb] =
@@ -115,11 +115,9 @@ impl Lowering<'_, '_> {
             return Some(segments.into_iter().map(str::to_owned).collect());
         }
         let message = format!("`{}` is not a path", written.value);
-        self.diagnostics.error(
-            &written.span,
-            message,
-            "a path is a dot and a field, repeated: `.status.phase`",
-        );
+        self.diagnostics
+            .error(&written.span, message, "a path is a dot and a field, repeated: `.status.phase`")
+            .code("E0211");
         None
     }
 }

@@ -46,13 +46,17 @@ impl Lowering<'_, '_> {
             let name = keyword.value.as_str();
             if !WORDED.contains(&name) {
                 let help = crate::diagnostic::suggest::did_you_mean(name, WORDED);
-                self.diagnostics.error(&keyword.span, format!("`{name}` has no error to word"), help);
+                self.diagnostics
+                    .error(&keyword.span, format!("`{name}` has no error to word"), help)
+                    .code("E0221");
                 continue;
             }
             let is_written = |name: &str| schema.keys.iter().any(|key| key.value == name);
             if !matches!(name, ALL | "required") && !is_written(name) {
                 let help = "words stand beside the keyword that they are about: add it, or remove the words";
-                self.diagnostics.error(&keyword.span, format!("`{name}` is not written here"), help);
+                self.diagnostics
+                    .error(&keyword.span, format!("`{name}` is not written here"), help)
+                    .code("E0221");
                 continue;
             }
             let words = match written {
@@ -61,7 +65,9 @@ impl Lowering<'_, '_> {
             };
             if words.message.as_ref().is_some_and(|message| message.contains("{.")) {
                 let help = "words of a keyword name its `{value}` alone; write a rule of `x-orch-rules`";
-                self.diagnostics.error(&keyword.span, "a message that names another value", help);
+                self.diagnostics
+                    .error(&keyword.span, "a message that names another value", help)
+                    .code("E0221");
             }
             all.insert(name.to_owned(), words);
         }
@@ -84,7 +90,7 @@ impl Lowering<'_, '_> {
             && words.message.is_none()
         {
             let help = "say what the client is told: add `message`";
-            self.diagnostics.error(&rule.span, "a warning without words", help);
+            self.diagnostics.error(&rule.span, "a warning without words", help).code("E0222");
         }
         if let Demand::AtLeastOne(members) = &demand
             && words.message.is_none()
@@ -128,18 +134,16 @@ impl Lowering<'_, '_> {
         if demands.len() != 1 {
             let help = "write one of `required`, `forbidden`, `enum`, `format`, `minimum` with `maximum`, `unique`, \
                         `refersTo`, `immutable`, `atLeastOne`, `atMostOne` ...";
-            self.diagnostics.error(&rule.span, "a rule demands one thing", help);
+            self.diagnostics.error(&rule.span, "a rule demands one thing", help).code("E0222");
         }
         demands.pop()
     }
 
     fn only_true(&mut self, flag: &Spanned<bool>) {
         if !flag.value {
-            self.diagnostics.error(
-                &flag.span,
-                "a rule that demands nothing",
-                "write `true`, or remove the rule",
-            );
+            self.diagnostics
+                .error(&flag.span, "a rule that demands nothing", "write `true`, or remove the rule")
+                .code("E0222");
         }
     }
 
@@ -148,7 +152,7 @@ impl Lowering<'_, '_> {
         let steps = Step::path(&text.value);
         if steps.is_none() {
             let help = "write a path such as `.spec.ports[*].name`";
-            self.diagnostics.error(&text.span, format!("`{}` is no path", text.value), help);
+            self.diagnostics.error(&text.span, format!("`{}` is no path", text.value), help).code("E0211");
         }
         steps
     }
@@ -178,7 +182,7 @@ impl Lowering<'_, '_> {
         let first = asked.next();
         if first.is_none() || asked.next().is_some() {
             let help = "write one of `given: true`, `not: [...]`, `matches`, and `least` or `most`";
-            self.diagnostics.error(&question.span, "a condition asks one thing", help);
+            self.diagnostics.error(&question.span, "a condition asks one thing", help).code("E0223");
         }
         first
     }
@@ -199,7 +203,9 @@ impl Lowering<'_, '_> {
             Value::Reported => None,
             _ => {
                 let help = "write a text, a whole number or a boolean, or `{given: true}`";
-                self.diagnostics.error(&node.span, "no constant that a value can be compared with", help);
+                self.diagnostics
+                    .error(&node.span, "no constant that a value can be compared with", help)
+                    .code("E0223");
                 None
             }
         }
@@ -213,7 +219,9 @@ impl Lowering<'_, '_> {
         });
         if said.message.is_none() && (said.reason.is_some() || shows.is_some()) {
             let help = "the standard words go with the standard reason: add `message`";
-            self.diagnostics.error(said.span, "a reason or a shown value without a message", help);
+            self.diagnostics
+                .error(said.span, "a reason or a shown value without a message", help)
+                .code("E0221");
         }
         Words {
             message: said.message.map(|text| text.value.clone()),

@@ -57,7 +57,9 @@ impl Lowering<'_, '_> {
         let null = types(schema).is_some_and(|types| types.len() > 1 && types.contains(&TypeName::Null));
         if null && matches!(position, Position::Type | Position::Key) {
             let help = "whether a value may be null is said where the type is used: remove \"null\"";
-            self.diagnostics.error(schema.key_span("type"), "a named type or a key cannot be null", help);
+            self.diagnostics
+                .error(schema.key_span("type"), "a named type or a key cannot be null", help)
+                .code("E0208");
         }
         Usage {
             shape,
@@ -73,13 +75,15 @@ impl Lowering<'_, '_> {
     pub(super) fn unique_values(&mut self, schema: &Schema) -> Vec<String> {
         let Some(values) = &schema.enumeration else { return Vec::new() };
         if values.value.is_empty() {
-            self.diagnostics.error(&values.span, "`enum` has no values", "list the values, or remove it");
+            self.diagnostics
+                .error(&values.span, "`enum` has no values", "list the values, or remove it")
+                .code("E0206");
         }
         let mut seen = BTreeSet::new();
         for value in &values.value {
             if !seen.insert(&value.value) {
                 let message = format!("duplicate value `{}`", value.value);
-                self.diagnostics.error(&value.span, message, "remove one of the two");
+                self.diagnostics.error(&value.span, message, "remove one of the two").code("E0206");
             }
         }
         let mut seen = BTreeSet::new();
@@ -116,7 +120,7 @@ impl Lowering<'_, '_> {
             ([_], Some(format)) => self.wrong_format(schema, format),
             _ => {
                 let help = "one type, or one type and \"null\"; `[integer, string]` for both of them";
-                self.diagnostics.error(schema.key_span("type"), "a value has one type", help);
+                self.diagnostics.error(schema.key_span("type"), "a value has one type", help).code("E0203");
                 (Class::Unknown, Shape::Any)
             }
         }
@@ -136,7 +140,9 @@ impl Lowering<'_, '_> {
         ];
         if let Some((keyword, name)) = IMPLYING.iter().find(|(keyword, _)| is_written(schema, keyword)) {
             let message = format!("`{keyword}` without a `type`");
-            self.diagnostics.error(schema.key_span(keyword), message, format!("add `type: {name}`"));
+            self.diagnostics
+                .error(schema.key_span(keyword), message, format!("add `type: {name}`"))
+                .code("E0203");
             return (Class::Unknown, Shape::Any);
         }
         (Class::Any, Shape::Any)
@@ -149,7 +155,9 @@ impl Lowering<'_, '_> {
             _ => "string",
         };
         let message = format!("the format `{}` does not go with this type", format.word());
-        self.diagnostics.error(schema.key_span("format"), message, format!("write `type: {name}`"));
+        self.diagnostics
+            .error(schema.key_span("format"), message, format!("write `type: {name}`"))
+            .code("E0203");
         (Class::Unknown, Shape::Any)
     }
 
@@ -174,7 +182,7 @@ impl Lowering<'_, '_> {
             self.usage(items, Position::Item)
         } else {
             let help = "add `items:` with the type of each item";
-            self.diagnostics.error(schema.key_span("type"), "a list without `items`", help);
+            self.diagnostics.error(schema.key_span("type"), "a list without `items`", help).code("E0205");
             any(&schema.span)
         };
         Shape::List { item: Box::new(item), semantics: self.list_semantics(schema) }
@@ -189,13 +197,15 @@ impl Lowering<'_, '_> {
             (ListType::Map, _) => {
                 let help = "add `x-orch-list-map-keys: [...]` with the fields that identify an item";
                 let span = schema.key_span("x-orch-list-type");
-                self.diagnostics.error(span, "a list of type `map` without keys", help);
+                self.diagnostics.error(span, "a list of type `map` without keys", help).code("E0209");
                 ListSemantics::Atomic
             }
             (list_type, keys) => {
                 if let Some(keys) = keys {
                     let help = "add `x-orch-list-type: map`, or remove the keys";
-                    self.diagnostics.error(&keys.span, "keys for a list that is not of type `map`", help);
+                    self.diagnostics
+                        .error(&keys.span, "keys for a list that is not of type `map`", help)
+                        .code("E0209");
                 }
                 if list_type == ListType::Set { ListSemantics::Set } else { ListSemantics::Atomic }
             }
@@ -216,7 +226,7 @@ impl Lowering<'_, '_> {
                     "name it under components.schemas, and write `$ref: '#/components/schemas/<Name>'` here",
                 )
             };
-            self.diagnostics.error(span, message, help);
+            self.diagnostics.error(span, message, help).code("E0203");
             return (Class::Unknown, Shape::Any);
         }
         let value = match schema.additional.as_ref().map(|additional| &additional.value) {
@@ -224,11 +234,9 @@ impl Lowering<'_, '_> {
             None | Some(Additional::Any(true)) => any(span),
             Some(Additional::Any(false)) => {
                 let help = "objects are closed already: remove it, and give the object `properties`";
-                self.diagnostics.error(
-                    schema.key_span("additionalProperties"),
-                    "an object without fields",
-                    help,
-                );
+                self.diagnostics
+                    .error(schema.key_span("additionalProperties"), "an object without fields", help)
+                    .code("E0205");
                 return (Class::Map, Shape::Any);
             }
             Some(Additional::Schema(value)) => self.usage(value, Position::Value),
@@ -258,11 +266,9 @@ impl Lowering<'_, '_> {
         if matches!(shape, Shape::String(_) | Shape::Named(_)) {
             return shape;
         }
-        self.diagnostics.error(
-            &names.span,
-            "keys are strings",
-            "write `type: string`, and a format for strings",
-        );
+        self.diagnostics
+            .error(&names.span, "keys are strings", "write `type: string`, and a format for strings")
+            .code("E0205");
         Shape::String(None)
     }
 

@@ -9,7 +9,9 @@ pub(super) fn lower(file: &VocabularyFile, diagnostics: &mut Diagnostics) -> Vec
         for (key, word) in &words.0 {
             if word.value.is_empty() {
                 let message = format!("the word `{}` is empty", key.value);
-                diagnostics.error(&word.span, message, "every word has a spelling in every vocabulary");
+                diagnostics
+                    .error(&word.span, message, "every word has a spelling in every vocabulary")
+                    .code("E0213");
             }
         }
         let words =

@@ -26,7 +26,7 @@ pub(super) fn parse(file: &Arc<PathBuf>, text: &str, diagnostics: &mut Diagnosti
                 if documents == 2 {
                     let span = builder.span(range);
                     let help = "a schema file is one document: move this one to a file of its own";
-                    builder.diagnostics.error(&span, "second YAML document in one file", help);
+                    builder.diagnostics.error(&span, "second YAML document in one file", help).code("E0111");
                     break;
                 }
             }
@@ -35,18 +35,20 @@ pub(super) fn parse(file: &Arc<PathBuf>, text: &str, diagnostics: &mut Diagnosti
                 let marker = *error.marker();
                 let span = builder.span(Range::empty(marker));
                 let message = format!("not valid YAML: {}", error.info());
-                builder.diagnostics.error(
-                    &span,
-                    message,
-                    "check indentation, quotes and brackets up to here",
-                );
+                builder
+                    .diagnostics
+                    .error(&span, message, "check indentation, quotes and brackets up to here")
+                    .code("E0111");
                 return None;
             }
         }
     }
     if builder.root.is_none() {
         let span = Span { file: Arc::clone(file), line: 1, column: 1, length: 1 };
-        builder.diagnostics.error(&span, "the file is empty", "write a schema into it, or remove it");
+        builder
+            .diagnostics
+            .error(&span, "the file is empty", "write a schema into it, or remove it")
+            .code("E0111");
     }
     builder.root
 }
@@ -101,7 +103,7 @@ impl Builder<'_> {
             Event::Alias(_) => {
                 let help =
                     "schema files have no aliases: write the value out, or name a type and refer to it";
-                self.diagnostics.error(&span, "YAML alias", help);
+                self.diagnostics.error(&span, "YAML alias", help).code("E0112");
                 self.add(Node { span, value: Value::Reported });
             }
             Event::Nothing
@@ -118,7 +120,9 @@ impl Builder<'_> {
             let (Open::List(start, _) | Open::Map(start, _, _)) = &open;
             let span = self.span(*start);
             let message = format!("nested more than {MAX_DEPTH} levels deep");
-            self.diagnostics.error(&span, message, "give inner types names under components.schemas");
+            self.diagnostics
+                .error(&span, message, "give inner types names under components.schemas")
+                .code("E0111");
             return None;
         }
         self.open.push(open);
@@ -146,7 +150,7 @@ impl Builder<'_> {
             Some(Scalar::FloatingPoint(value)) if value.is_finite() => Value::Number(value.into_inner()),
             Some(Scalar::FloatingPoint(_)) => {
                 let help = "JSON has no such number: leave the key out, or put the text in quotes";
-                self.diagnostics.error(span, "infinite or undefined number", help);
+                self.diagnostics.error(span, "infinite or undefined number", help).code("E0114");
                 Value::Reported
             }
             Some(Scalar::String(text)) => Value::String(text.into_owned()),
@@ -156,11 +160,13 @@ impl Builder<'_> {
     fn refuse_decoration(&mut self, span: &Span, anchor: usize, tag: Option<&Tag>) {
         if anchor != 0 {
             let help = "schema files have no anchors: name a type under components.schemas and refer to it";
-            self.diagnostics.error(span, "YAML anchor", help);
+            self.diagnostics.error(span, "YAML anchor", help).code("E0112");
         }
         if let Some(tag) = tag {
             let help = "remove it: the type follows from the value, and quotes make a string";
-            self.diagnostics.error(span, format!("YAML tag `{}{}`", tag.handle, tag.suffix), help);
+            self.diagnostics
+                .error(span, format!("YAML tag `{}{}`", tag.handle, tag.suffix), help)
+                .code("E0112");
         }
     }
 
@@ -185,20 +191,18 @@ impl Builder<'_> {
 fn read_key(node: Node, entries: &[(Spanned<String>, Node)], diagnostics: &mut Diagnostics) -> Key {
     let Value::String(name) = node.value else {
         let message = format!("the key is {}, not a string", node.noun());
-        diagnostics.error(&node.span, message, "put it in quotes");
+        diagnostics.error(&node.span, message, "put it in quotes").code("E0113");
         return Key::Bad;
     };
     if name == "<<" {
-        diagnostics.error(
-            &node.span,
-            "YAML merge key",
-            "schema files have no merge keys: write the entries out",
-        );
+        diagnostics
+            .error(&node.span, "YAML merge key", "schema files have no merge keys: write the entries out")
+            .code("E0112");
         return Key::Bad;
     }
     if let Some((first, _)) = entries.iter().find(|(key, _)| key.value == name) {
         let help = format!("it is first given in line {}: remove one of the two", first.span.line);
-        diagnostics.error(&node.span, format!("duplicate key `{name}`"), help);
+        diagnostics.error(&node.span, format!("duplicate key `{name}`"), help).code("E0113");
         return Key::Bad;
     }
     Key::Good(Spanned { value: name, span: node.span })

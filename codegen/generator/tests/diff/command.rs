@@ -70,7 +70,7 @@ fn both_places_are_shown_and_programs_get_them_too() {
     fs::write(new.path().join(FILE), "openapi: 3.1.0\n").unwrap();
     let (code, stdout, stderr) = diff(&[]);
     assert_eq!((code, stdout.as_str()), (Some(2), ""));
-    assert!(stderr.starts_with("error: the file "), "{stderr}");
+    assert!(stderr.starts_with("error[E0103]: the file "), "{stderr}");
 }
 
 #[test]

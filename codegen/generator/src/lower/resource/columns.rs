@@ -23,7 +23,7 @@ impl Lowering<'_, '_> {
             _ => {
                 let message = format!("the column `{}` has not exactly one source", written.name.value);
                 let help = "give it one of `path: .a.b`, `count: [.a, .b]`, `age: .a.b` and `fn: name`";
-                self.diagnostics.error(&written.name.span, message, help);
+                self.diagnostics.error(&written.name.span, message, help).code("E0214");
                 return None;
             }
         };
