@@ -91,6 +91,11 @@ impl<'a> RequestAudit<'a> {
         let begin = || self.begin(auditor, head, Some(caller.user()));
         let Some(record) = self.record.get_or_init(begin) else { return Ok(()) };
         record.annotate("authentication", "method", caller.method());
+        if let Some(seconds) = caller.stale_for() {
+            let user = &caller.user().name;
+            let text = format!("subject: {user}, seconds after warning threshold: {seconds}");
+            record.annotate("authentication", "stale-token", text);
+        }
         if record.received().await {
             return Ok(());
         }

@@ -3,13 +3,14 @@
 //! Reading a token does not verify it: [`key_set::KeySet::verifies`] does.
 
 pub mod algorithm;
+pub(crate) mod compact;
 pub mod key_set;
 
-use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use algorithm::Algorithm;
+use compact::Compact;
 
 /// A token in its parts. There is no `Debug`, because it is a credential.
 pub struct Jwt<'t> {
@@ -34,13 +35,7 @@ impl<'t> Jwt<'t> {
     /// Takes a token apart. `None` for what is no signed token, and for one with extensions that must be
     /// understood, because none are.
     pub fn read(token: &'t [u8]) -> Option<Self> {
-        let last = token.iter().rposition(|&byte| byte == b'.')?;
-        let (signed, signature) = (&token[..last], &token[last + 1..]);
-        let first = signed.iter().position(|&byte| byte == b'.')?;
-        let decode = |part: &[u8]| BASE64_URL_SAFE_NO_PAD.decode(part).ok();
-        let header: Header = serde_json::from_slice(&decode(&signed[..first])?).ok()?;
-        let claims = serde_json::from_slice(&decode(&signed[first + 1..])?).ok()?;
-        let signature = decode(signature)?;
+        let Compact { signed, header, claims, signature } = Compact::<Header, _>::read(token)?;
         header.crit.is_none().then_some(Jwt { signed, signature, header, claims })
     }
 

@@ -25,7 +25,7 @@ pub use self::{
     claims::{Grant, Named},
     key::{PublicKey, SigningKey},
 };
-use crate::{error::AuthError, kept_answers, user::UserInfo};
+use crate::{error::AuthError, jwt::compact::Compact, kept_answers, user::UserInfo};
 
 /// The group of all service accounts.
 pub const GROUP_SERVICE_ACCOUNTS: &str = "system:serviceaccounts";
@@ -303,7 +303,9 @@ impl TokenIssuer {
     /// # Errors
     /// If a token of one of the issuers is not valid.
     pub(crate) fn read(&self, token: &[u8]) -> Result<Option<(Claims, Bond)>, AuthError> {
-        let Some((signed, [header, claims], signature)) = split(token) else { return Ok(None) };
+        let Some(Compact { signed, header, claims, signature }) = Compact::<Value, Value>::read(token) else {
+            return Ok(None);
+        };
         let issuer = claims.get("iss").and_then(Value::as_str).unwrap_or_default();
         let is_in_secret = self.in_secrets.is_issuer(issuer);
         if !is_in_secret && !self.issuers.iter().any(|known| known == issuer) {
@@ -343,14 +345,4 @@ impl TokenIssuer {
 /// The error for a refused token. `problem` is logged, and shown in token reviews.
 pub(crate) fn invalid(problem: impl Into<String>) -> AuthError {
     AuthError::ServiceAccountToken { problem: problem.into() }
-}
-
-/// The signed part of a compact token, the header and claims in it, and the signature.
-fn split(token: &[u8]) -> Option<(&[u8], [Value; 2], Vec<u8>)> {
-    let last = token.iter().rposition(|&byte| byte == b'.')?;
-    let (signed, signature) = (&token[..last], &token[last + 1..]);
-    let first = signed.iter().position(|&byte| byte == b'.')?;
-    let decode = |part: &[u8]| BASE64_URL_SAFE_NO_PAD.decode(part).ok();
-    let json = |part: &[u8]| serde_json::from_slice(&decode(part)?).ok();
-    Some((signed, [json(&signed[..first])?, json(&signed[first + 1..])?], decode(signature)?))
 }

@@ -4,9 +4,10 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Stdio,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
+use orch_auth::service_account::{Grant, Named, SigningKey, TokenConfig, TokenIssuer};
 use orch_tests::{
     TestServer,
     client::Protocol,
@@ -14,6 +15,7 @@ use orch_tests::{
     server::ServerOptions,
     skip::skipped,
 };
+use rustls_pki_types::{PrivateKeyDer, pem::PemObject as _};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::{
@@ -472,5 +474,45 @@ async fn the_example_policy_never_records_the_body_of_a_secret() {
         let levels: Vec<&Value> = events.iter().map(|event| &event["level"]).collect();
         let account = events.iter().find(|event| event["requestURI"] == accounts).unwrap();
         assert_eq!(account["level"], "Request", "{levels:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_should_have_been_renewed_is_told() {
+    let audited = Audited::start("- level: Metadata\n", TestServer::options()).await;
+    let (server, admin) = (&audited.server, audited.server.admin());
+    let accounts = "/api/v1/namespaces/default/serviceaccounts";
+    let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "robot"}});
+    let account = admin.post(accounts, &account).await.expect(201);
+    // Such a token is an hour old at least, so it is made here, with the server's own key.
+    let key = PrivateKeyDer::from_pem_file(server.data_dir().join("pki/service-account.key")).unwrap();
+    let config = TokenConfig::default();
+    let key = SigningKey::from_der(&key).unwrap();
+    let issuer = TokenIssuer::new(key, Vec::new(), &config, &[], &orch_api::ORCH);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs().cast_signed();
+    let uid = account["metadata"]["uid"].as_str().unwrap().to_owned();
+    let grant = Grant {
+        namespace: "default".to_owned(),
+        account: Named { name: "robot".to_owned(), uid },
+        audiences: vec!["https://orch.default.svc".to_owned()],
+        bound: None,
+        node: None,
+        issued: now - 4000,
+        expires: now + 4000,
+        warn_after: Some(now - 393),
+    };
+    let robot = server.without_credentials().with_token(&issuer.issue(&grant).unwrap());
+    robot.get(&format!("{CONFIG_MAPS}?asked=late")).await.expect(403);
+    let told =
+        audited.completed("asked=late").await["annotations"]["authentication.orch.io/stale-token"].clone();
+    let start = "subject: system:serviceaccount:default:robot, seconds after warning threshold: ";
+    let seconds: u32 = told.as_str().unwrap().strip_prefix(start).unwrap().parse().unwrap();
+    assert!((393..453).contains(&seconds), "{seconds}");
+    // What is known of a token is kept for a while.
+    robot.get(CONFIG_MAPS).await.expect(403);
+    let metrics = admin.get("/metrics").await.text();
+    for status in ["hit", "miss"] {
+        let line = format!("authentication_token_cache_request_total{{status=\"{status}\"}} 1");
+        assert!(metrics.lines().any(|found| found == line), "{metrics}");
     }
 }

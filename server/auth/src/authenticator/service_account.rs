@@ -16,7 +16,7 @@ use crate::{
     answer::Answer,
     authenticator::{Authenticated, Authenticator, Credentials},
     error::AuthError,
-    kept_answers::{self, KeptAnswers},
+    kept_answers::{self, KeptAnswers, Uses},
     service_account::{
         Bond, Claims, Directory, Found, Kind, Named, PrivateClaims, SecretToken, TokenDigest, TokenIssuer,
         groups, invalid, user_name,
@@ -67,8 +67,7 @@ impl ServiceAccountAuthenticator {
         let known = self.verified.get(&key, Instant::now());
         if let Some(verified) = known.filter(|known| is_for_server && now <= known.expires) {
             self.check_bond(&verified.bond, key.into(), now)?;
-            self.notice_use(&verified.caller, &verified.bond, now);
-            return Ok(Some(verified.caller.clone()));
+            return Ok(Some(self.notice_use(verified.caller.clone(), &verified.bond, now)));
         }
         let Some((claims, bond)) = self.tokens.read(token.secret())? else { return Ok(None) };
         if now > claims.exp {
@@ -90,23 +89,25 @@ impl ServiceAccountAuthenticator {
         self.check_bond(&bond, key.into(), now)?;
         let user = self.user(&claims, &bond)?;
         let caller = Authenticated::new(user, "service-account").with_audiences(audiences);
-        self.notice_use(&caller, &bond, now);
+        let noticed = self.notice_use(caller.clone(), &bond, now);
         if is_for_server {
-            let verified = Verified { caller: caller.clone(), bond, expires: claims.exp };
+            let verified = Verified { caller, bond, expires: claims.exp };
             self.verified.keep(key, Arc::new(verified), Instant::now(), REMEMBERED);
         }
-        Ok(Some(caller))
+        Ok(Some(noticed))
     }
 
     /// Tells the operator of programs that never read the new token of their pod: they stop working when
-    /// tokens are no longer extended.
-    fn notice_use(&self, caller: &Authenticated, bond: &Bond, now: i64) {
-        let Bond::Objects(PrivateClaims { warn_after: Some(warn_after), .. }) = *bond else { return };
+    /// tokens are no longer extended. Returns the caller with what audit is to say of that.
+    fn notice_use(&self, caller: Authenticated, bond: &Bond, now: i64) -> Authenticated {
+        let Bond::Objects(PrivateClaims { warn_after: Some(warn_after), .. }) = *bond else { return caller };
         self.tokens.notice_use(warn_after, now);
-        if now > warn_after {
-            let (user, seconds) = (&caller.user().name, now - warn_after);
-            tracing::debug!(user, seconds, "a token is used although its pod has a newer one");
+        if now <= warn_after {
+            return caller;
         }
+        let (user, seconds) = (&caller.user().name, now - warn_after);
+        tracing::debug!(user, seconds, "a token is used although its pod has a newer one");
+        caller.with_stale(seconds)
     }
 
     fn check_bond(&self, bond: &Bond, token: TokenDigest, now: i64) -> Result<(), AuthError> {
@@ -195,7 +196,7 @@ impl Authenticator for ServiceAccountAuthenticator {
         Answer::Ready(self.accept(credentials))
     }
 
-    fn remembered(&self) -> kept_answers::Uses {
+    fn remembered(&self) -> Uses {
         self.verified.uses()
     }
 }

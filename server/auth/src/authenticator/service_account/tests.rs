@@ -316,7 +316,10 @@ fn the_use_of_tokens_that_should_have_been_renewed_is_counted() {
     for (token, after, uses) in
         [(&token, 100, (1, 0)), (&token, 101, (1, 1)), (&plain, 101, (1, 1)), (&token, 601, (1, 1))]
     {
-        let is_accepted = shown(&tokens, token, after, &[]).is_ok();
-        assert_eq!((tokens.extended_uses(), is_accepted), (uses, after < 601), "{after}");
+        let found = shown(&tokens, token, after, &[]);
+        assert_eq!((tokens.extended_uses(), found.is_ok()), (uses, after < 601), "{after}");
+        let stale_for = found.ok().flatten().and_then(|caller| caller.stale_for());
+        let is_stale = after == 101 && *token != plain;
+        assert_eq!(stale_for, is_stale.then_some(1), "{after}");
     }
 }
