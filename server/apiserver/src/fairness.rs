@@ -24,7 +24,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use arc_swap::{ArcSwap, ArcSwapOption};
+use arc_swap::ArcSwap;
 use http::HeaderName;
 use orch_auth::user::UserInfo;
 use orch_flow::{
@@ -37,15 +37,15 @@ use orch_kinds::sources::flow_control::FlowControl;
 use orch_runtime::vocabulary::Vocabulary;
 use tokio::sync::watch;
 
-use self::gate::Gate;
 pub use self::{
     about::About,
     gate::{Entry, GateView, Refused, RequestView, Seat},
     held::{until_handed_over, until_initial_events},
     in_flight::{InFlight, MaxInFlight},
-    plan::{Place, Plan, Remembered},
+    plan::{Placed, Remembered},
     tally::{Histogram, REFUSALS, TallyView},
 };
+use self::{gate::Gate, plan::Plan};
 
 /// How the server is shared out among requests.
 pub enum Sharing {
@@ -71,8 +71,10 @@ pub struct Fairness {
     total_seats: u32,
     clock: Clock,
     /// The headers that name the flow schema and the level of a request, in each vocabulary.
-    headers: Vec<[HeaderName; 2]>,
+    headers: Arc<[[HeaderName; 2]]>,
     plan: ArcSwap<Plan>,
+    /// The number of the plan: most requests need not look at the plan itself.
+    number: AtomicU64,
     /// The bits of the fair fraction of the last adjustment.
     fair_fraction: AtomicU64,
     /// By the names of their levels. Also held while a plan is made.
@@ -85,7 +87,11 @@ struct Clock(Instant);
 
 impl Clock {
     fn now(self) -> Nanos {
-        self.0.elapsed().as_nanos() as Nanos
+        self.at(Instant::now())
+    }
+
+    fn at(self, instant: Instant) -> Nanos {
+        instant.saturating_duration_since(self.0).as_nanos() as Nanos
     }
 }
 
@@ -95,42 +101,55 @@ impl Fairness {
         let header = |name: &str| HeaderName::from_bytes(name.as_bytes()).expect("vocabularies have headers");
         let headers =
             |words: &&Vocabulary| [words.flow_schema_header, words.priority_level_header].map(header);
-        let headers: Vec<_> = vocabularies.iter().map(headers).collect();
+        let headers: Arc<[_]> = vocabularies.iter().map(headers).collect();
         let clock = Clock(Instant::now());
         let mut gates = HashMap::new();
-        let plan = plan::make(&mut gates, source.read(), total_seats, clock, &headers);
+        let plan = plan::make(0, &mut gates, source.read(), total_seats, clock, &headers);
         let plan = ArcSwap::from_pointee(plan);
-        let (gates, fair_fraction) = (Mutex::new(gates), AtomicU64::default());
-        Fairness { source, total_seats, clock, headers, plan, fair_fraction, gates }
+        let [number, fair_fraction] = [0, 0].map(AtomicU64::new);
+        Fairness {
+            source,
+            total_seats,
+            clock,
+            headers,
+            plan,
+            number,
+            fair_fraction,
+            gates: Mutex::new(gates),
+        }
     }
 
     /// Where a request belongs. `remembered` is of the connection.
     pub fn place(
         &self,
-        remembered: &ArcSwapOption<Remembered>,
+        remembered: &Mutex<Option<Arc<Remembered>>>,
         user: &Arc<UserInfo>,
         what: What<'_>,
-    ) -> Option<(Arc<Plan>, usize, u64)> {
+    ) -> Option<Placed> {
         if self.source.has_news() {
             self.make_plan();
         }
-        let plan = self.plan.load_full();
-        let known = remembered.load();
-        let flow = match &*known {
-            Some(known) if known.is_of(&plan, user) => plan.schemas.flow(&known.candidates, what)?,
+        let mut known = remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        let current = match &*known {
+            Some(known) if known.is_of(self.number.load(Ordering::Acquire), user) => Arc::clone(known),
             _ => {
-                let new = Remembered::new(&plan, user);
-                let flow = plan.schemas.flow(&new.candidates, what);
-                remembered.store(Some(Arc::new(new)));
-                flow?
+                let new = Arc::new(Remembered::new(self.plan.load_full(), user));
+                Arc::clone(known.insert(new))
             }
         };
-        Some((plan, flow.schema, flow.hash))
+        drop(known);
+        current.place(what)
     }
 
-    /// Takes a request in.
-    pub fn enter(&self, place: &Place, hash: u64, width: Width, about: impl FnOnce() -> About) -> Entry {
-        place.gate.arrive(self.clock.now(), place.tally, hash, width, about)
+    /// Takes a request in that came at `arrived`.
+    pub fn enter(
+        &self,
+        placed: &Placed,
+        arrived: Instant,
+        width: Width,
+        about: impl FnOnce() -> About,
+    ) -> Entry {
+        placed.gate().arrive(self.clock.at(arrived), placed.tally(), placed.hash(), width, about)
     }
 
     /// Lends seats anew, again and again, until the server stops.
@@ -181,13 +200,18 @@ impl Fairness {
         let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
         // Somebody else may have made it while this one waited.
         if self.source.has_news() {
-            self.plan.store(Arc::new(plan::make(
+            let number = self.plan.load().number + 1;
+            let plan = plan::make(
+                number,
                 &mut gates,
                 self.source.read(),
                 self.total_seats,
                 self.clock,
                 &self.headers,
-            )));
+            );
+            self.plan.store(Arc::new(plan));
+            // Whoever sees the number finds the plan, or a newer one.
+            self.number.store(number, Ordering::Release);
         }
     }
 }

@@ -28,7 +28,7 @@ use std::{
 
 use axum::{body::Body, response::Response};
 use futures_util::FutureExt;
-use http::{HeaderName, HeaderValue, Method, Request, StatusCode, Version, header, request::Parts};
+use http::{HeaderValue, Method, Request, StatusCode, Version, header, request::Parts};
 use hyper::body::{Body as _, Incoming};
 use orch_auth::{
     authenticator::{Authenticated, Credentials},
@@ -50,6 +50,7 @@ use crate::{
     audit::{RequestAudit, recorded_user},
     config::REQUESTS,
     documents::health,
+    header_names::AUDIT_ID,
     limits::{Peer, Supply},
     metrics::{self, Authentication, Authorization, DryRun, RequestLabels},
     request::{
@@ -71,8 +72,6 @@ use crate::{
     traces::Answered,
     turns,
 };
-
-const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
 /// Answers one request.
 pub async fn handle(
@@ -137,7 +136,7 @@ async fn measured(
         let answer = pin!(guarded(app, connection, head, &mut body, audit));
         in_time(deadline, unpanicked(answer, || app.metrics.aborted(&labels), audit)).await
     };
-    let elapsed = timeline.end(Stage::Handler) - started;
+    let elapsed = timeline.until(Stage::Handler);
     if audit.is_on() {
         response = Box::pin(audit.answered(head, response, is_watch)).await;
     }
@@ -265,7 +264,11 @@ async fn guarded(
             let head = RequestHead { record: audit.record(), ..head };
             app.metrics.recognized(caller.user());
             match impersonation::wanted(&parts.headers) {
-                Ok(None) => in_turn(app, connection, &caller, &caller, head, body).await,
+                Ok(None) => {
+                    // Audit may have waited for somebody else.
+                    let arrived = if audit.is_on() { Instant::now() } else { known };
+                    in_turn(app, connection, [&caller, &caller], arrived, head, body).await
+                }
                 Ok(Some(wanted)) => {
                     Box::pin(impersonated(app, connection, &caller, wanted, head, body)).await
                 }
@@ -299,22 +302,23 @@ async fn impersonated(
             if let Some(record) = head.record {
                 record.impersonated(recorded_user(caller.user()));
             }
-            in_turn(app, connection, sender, &caller, head, body).await
+            in_turn(app, connection, [sender, &caller], Instant::now(), head, body).await
         }
         Err(error) => turned_away(app, connection, head.parts, sender, error),
     }
 }
 
-/// Answers a request of `caller`, which is the sender or who they impersonate, when it is its turn.
+/// Answers a request of `caller`, which is the sender or who they impersonate, when it is its turn. It came
+/// at `arrived`.
 async fn in_turn(
     app: &Arc<App>,
     connection: &Arc<Connection<Peer>>,
-    sender: &Authenticated,
-    caller: &Authenticated,
+    [sender, caller]: [&Authenticated; 2],
+    arrived: Instant,
     head: RequestHead<'_>,
     body: &mut RequestBody,
 ) -> Response {
-    match turns::take(app, connection, caller, head).await {
+    match turns::take(app, connection, caller, head, arrived).await {
         Ok(mut pass) => {
             // Pinned where it is made, as in `measured`.
             let answer = pin!(permitted(app, connection, sender, caller, head, body));

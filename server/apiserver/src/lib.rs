@@ -23,6 +23,7 @@ pub mod enablement;
 mod encryption;
 mod fairness;
 mod followed_files;
+mod header_names;
 pub mod in_process;
 mod large_work;
 mod layers;

@@ -14,7 +14,7 @@ mod usage;
 
 use std::{
     net::IpAddr,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 use arc_swap::ArcSwapOption;
@@ -104,7 +104,7 @@ pub struct Peer {
     /// Of the last request: most connections have one user.
     user: ArcSwapOption<Seen>,
     /// Which flow schemas match that user.
-    pub remembered: ArcSwapOption<Remembered>,
+    pub remembered: Mutex<Option<Arc<Remembered>>>,
 }
 
 /// A user of a connection.

@@ -43,9 +43,9 @@ pub fn show_store(metrics: &Metrics, config: &StorageConfig, storage: &Storage) 
     metrics.show_data(move || storage.patrolled());
 }
 
-/// Shows how often tokens were known.
+/// Shows how tokens were looked up and judged.
 pub fn show_tokens(metrics: &Metrics, authentication: Arc<ArcSwap<Authentication>>) {
-    metrics.show_remembered(move || authentication.load().remembered());
+    metrics.show_lookups(move || authentication.load().lookups());
 }
 
 /// Shows how many handshakes failed.

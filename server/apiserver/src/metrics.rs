@@ -14,7 +14,7 @@ use std::{
 
 use http::StatusCode;
 use orch_audit::counters::Counters;
-use orch_auth::{kept_answers::Uses, service_account::TokenIssuer, user::UserInfo};
+use orch_auth::{lookups::LookupCounts, service_account::TokenIssuer, user::UserInfo};
 use orch_controllers::stats::Monitor;
 use orch_encryption::encryption::Encryption;
 use orch_registry::{feature_gates::stage_name, meter::Meter};
@@ -36,8 +36,10 @@ mod controllers;
 mod data;
 mod encryption;
 mod fairness;
+mod families;
 mod history;
 mod labels;
+mod lookups;
 mod read_values;
 mod reloads;
 mod service_level;
@@ -55,6 +57,7 @@ use encryption::EncryptionMetrics;
 use fairness::FairnessMetrics;
 use history::HistoryMetrics;
 pub use labels::{DryRun, RequestLabels};
+use lookups::LookupMetrics;
 use read_values::{ReadCounter, ReadGauge};
 use reloads::Reloads;
 use service_level::ServiceLevel;
@@ -344,18 +347,12 @@ impl Metrics {
         register(&self.0.registry, ReadCounter::new(name, help, None, read));
     }
 
-    /// Publishes how often the credential of a request was known without being judged anew.
+    /// Publishes how tokens were looked up among those that were judged before, and how others are judged.
     ///
     /// # Panics
     /// If it is called twice: there is one authentication.
-    pub fn show_remembered(&self, read: impl Fn() -> Uses + Clone + Send + Sync + 'static) {
-        let name = "authentication_token_cache_request_total";
-        let help = "Tokens that were looked up among those that were judged before.";
-        let (found, missed) = (read.clone(), read);
-        let counter = ReadCounter::new(name, help, Some(("status", "hit")), move || found().found);
-        register(&self.0.registry, counter);
-        let counter = ReadCounter::new(name, help, Some(("status", "miss")), move || missed().missed);
-        register(&self.0.registry, counter);
+    pub fn show_lookups(&self, read: impl Fn() -> LookupCounts + Send + Sync + 'static) {
+        register(&self.0.registry, LookupMetrics::new(read));
     }
 
     /// Publishes the size of the database files.

@@ -62,6 +62,14 @@ impl Timeline {
         now
     }
 
+    /// How long it took until a stage ended, which is now where it has not.
+    pub fn until(&self, stage: Stage) -> Duration {
+        match self.ends[stage as usize].load(Ordering::Relaxed) {
+            0 => self.end(stage) - self.started,
+            micros => Duration::from_micros(u64::from(micros)),
+        }
+    }
+
     /// When the request came.
     pub fn started(&self) -> Instant {
         self.started
@@ -109,5 +117,15 @@ mod tests {
         assert!(timeline.end(Stage::Body) >= timeline.started());
         let stages: Vec<Stage> = timeline.stages().into_iter().map(|(stage, _)| stage).collect();
         assert_eq!(stages, [Stage::Authentication, Stage::Body, Stage::Handler]);
+    }
+
+    #[test]
+    fn a_stage_ends_once() {
+        let timeline = Timeline::new(Instant::now());
+        let turn = timeline.until(Stage::Turn);
+        std::thread::sleep(Duration::from_millis(1));
+        let again = timeline.until(Stage::Turn);
+        assert!(turn.abs_diff(again) <= Duration::from_micros(1), "{turn:?} {again:?}");
+        assert!(timeline.until(Stage::Handler) > again);
     }
 }

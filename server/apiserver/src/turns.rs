@@ -1,7 +1,11 @@
 //! The turn of a request: how many seats it takes, how long it may wait for them, and the answer to those
 //! that do not get any.
 
-use std::{future::poll_fn, pin::Pin, sync::Arc, time::Duration};
+use std::{
+    future::poll_fn,
+    pin::Pin,
+    time::{Duration, Instant},
+};
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
@@ -20,7 +24,7 @@ use orch_storage::Scope;
 use crate::{
     app::App,
     fairness::{
-        About, Entry, InFlight, MaxInFlight, Plan, Refused, Seat, Sharing, until_handed_over,
+        About, Entry, InFlight, MaxInFlight, Placed, Refused, Seat, Sharing, until_handed_over,
         until_initial_events,
     },
     limits::Peer,
@@ -28,12 +32,13 @@ use crate::{
         RequestHead,
         info::{Names, Route},
     },
+    timeline::Stage,
 };
 
 /// What a request has while it is answered.
 pub enum Pass {
-    /// A seat, and the flow schema that it belongs to.
-    Fair(Seat, Arc<Plan>, usize),
+    /// A seat, and where the request belongs.
+    Fair(Seat, Placed),
     /// A place among those that are in flight; a watch needs none.
     Plain { _place: Option<InFlight> },
 }
@@ -43,7 +48,7 @@ const LONGEST_WAIT: Duration = Duration::from_mins(1);
 /// After how many seconds a client may try again where there is no fairness.
 const RETRY_AFTER: u32 = 1;
 
-/// Waits for the turn of a request.
+/// Waits for the turn of a request that came at `arrived`.
 ///
 /// # Errors
 /// The answer of 429 where it does not come.
@@ -52,6 +57,7 @@ pub async fn take(
     connection: &Connection<Peer>,
     caller: &Authenticated,
     head: RequestHead<'_>,
+    arrived: Instant,
 ) -> Result<Pass, Box<Response>> {
     let is_mutating = is_mutating(head);
     let fairness = match &app.sharing {
@@ -61,12 +67,11 @@ pub async fn take(
     };
     let (user, path) = (caller.user(), head.parts.uri.path());
     let what = asked(&head.info.names, path);
-    let Some((plan, schema, hash)) = fairness.place(&connection.peer().remembered, user, what) else {
+    let Some(placed) = fairness.place(&connection.peer().remembered, user, what) else {
         return Ok(Pass::Plain { _place: None });
     };
-    let place = plan.place(schema);
-    let about = || about(&plan, schema, user, head);
-    let entered = match fairness.enter(place, hash, width(app, head, place.most_seats), about) {
+    let about = || about(&placed, user, head);
+    let entered = match fairness.enter(&placed, arrived, width(app, head, placed.most_seats()), about) {
         Entry::Runs(seat) => Ok(seat),
         Entry::Waits(turn) => {
             let _queued = app.metrics.in_queue(is_mutating);
@@ -75,10 +80,10 @@ pub async fn take(
         Entry::Refused(refused) => Err(refused),
     };
     match entered {
-        Ok(seat) => Ok(Pass::Fair(seat, plan, schema)),
+        Ok(seat) => Ok(Pass::Fair(seat, placed)),
         Err(Refused { retry_after }) => {
             let mut response = too_many(retry_after);
-            plan.place(schema).mark(response.headers_mut());
+            placed.mark(response.headers_mut());
             Err(Box::new(response))
         }
     }
@@ -94,9 +99,9 @@ pub async fn in_sight(
     poll_fn(|context| {
         let polled = answer.as_mut().poll(context);
         if polled.is_pending()
-            && let Pass::Fair(seat, plan, schema) = pass
+            && let Pass::Fair(seat, placed) = pass
         {
-            seat.list(|| about(plan, *schema, caller.user(), head));
+            seat.list(|| about(placed, caller.user(), head));
         }
         polled
     })
@@ -123,12 +128,12 @@ fn plainly(limits: &MaxInFlight, user: &UserInfo, is_mutating: bool) -> Result<P
 impl Pass {
     /// The answer, which keeps what it has until it is handed over.
     pub fn answered(self, head: RequestHead<'_>, mut response: Response) -> Response {
-        let Pass::Fair(seat, plan, schema) = self else { return response };
-        plan.place(schema).mark(response.headers_mut());
+        let Pass::Fair(seat, placed) = self else { return response };
+        placed.mark(response.headers_mut());
         if is_watch(head) && response.status() == StatusCode::OK {
             until_initial_events(response, seat)
         } else {
-            until_handed_over(response, seat)
+            until_handed_over(response, seat, head.timeline.end(Stage::Handler))
         }
     }
 }
@@ -178,11 +183,11 @@ fn longest_wait(app: &App, head: RequestHead<'_>) -> Duration {
 }
 
 /// What a request is about, for those who look.
-fn about(plan: &Plan, schema: usize, user: &UserInfo, head: RequestHead<'_>) -> About {
+fn about(placed: &Placed, user: &UserInfo, head: RequestHead<'_>) -> About {
     let (names, path) = (&head.info.names, head.parts.uri.path());
     let who = Who { user: &user.name, groups: &user.groups };
     About::new([
-        plan.distinguisher(schema, who, asked(names, path)),
+        placed.distinguisher(who, asked(names, path)),
         &user.name,
         &names.verb,
         path,

@@ -21,7 +21,7 @@ use crate::{
         webhook_token::TokenWebhookConfig,
     },
     error::AuthError,
-    kept_answers::Uses,
+    lookups::LookupCounts,
     oidc::flags::OidcConfig,
     service_account::TokenConfig,
 };
@@ -126,9 +126,13 @@ impl Authentication {
         in_order(answers, None, consider, |refusal| self.conclude(credentials, refusal))
     }
 
-    /// How often a credential was known without being judged anew, and how often not.
-    pub fn remembered(&self) -> Uses {
-        self.methods.iter().fold(Uses::default(), |uses, method| uses + method.remembered())
+    /// How tokens were looked up and judged, by all methods that remember some.
+    pub fn lookups(&self) -> LookupCounts {
+        let mut counts = LookupCounts::default();
+        for method in self.methods.iter().filter_map(|method| method.lookups()) {
+            counts += &method;
+        }
+        counts
     }
 
     /// The result if no method accepted a credential.

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::{answer::Answer, error::AuthError, kept_answers::Uses};
+use crate::{answer::Answer, error::AuthError, lookups::LookupCounts};
 
 mod authenticated;
 pub mod bearer;
@@ -33,9 +33,9 @@ pub trait Authenticator: Send + Sync {
         credentials: &'a Credentials<'a>,
     ) -> Answer<'a, Result<Option<Authenticated>, AuthError>>;
 
-    /// How often it has known a credential without judging it anew, and how often not.
-    fn remembered(&self) -> Uses {
-        Uses::default()
+    /// How it looked tokens up and judged them, if it remembers some.
+    fn lookups(&self) -> Option<LookupCounts> {
+        None
     }
 }
 
@@ -48,7 +48,7 @@ impl<T: Authenticator + ?Sized> Authenticator for Arc<T> {
         (**self).authenticate(credentials)
     }
 
-    fn remembered(&self) -> Uses {
-        (**self).remembered()
+    fn lookups(&self) -> Option<LookupCounts> {
+        (**self).lookups()
     }
 }

@@ -2,7 +2,6 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    ops::Add,
     sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
@@ -29,46 +28,15 @@ struct Answers<T> {
     kept: HashMap<Key, (Instant, T)>,
     /// From the oldest; an entry that was replaced stands here twice.
     order: VecDeque<(Key, Instant)>,
-    uses: Uses,
-}
-
-/// How often an answer was wanted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Uses {
-    /// It was there.
-    pub found: u64,
-    /// It was not, or not any more.
-    pub missed: u64,
-}
-
-impl Add for Uses {
-    type Output = Uses;
-
-    fn add(self, other: Uses) -> Uses {
-        Uses { found: self.found + other.found, missed: self.missed + other.missed }
-    }
 }
 
 impl<T> Default for KeptAnswers<T> {
     fn default() -> Self {
-        let uses = Uses::default();
-        KeptAnswers { answers: Mutex::new(Answers { kept: HashMap::new(), order: VecDeque::new(), uses }) }
+        KeptAnswers { answers: Mutex::new(Answers { kept: HashMap::new(), order: VecDeque::new() }) }
     }
 }
 
 impl<T> KeptAnswers<T> {
-    /// None yet, where others were kept before, whose uses go on being counted.
-    pub(crate) fn after(before: &Self) -> Self {
-        let next = KeptAnswers::default();
-        next.locked().uses = before.uses();
-        next
-    }
-
-    /// How often answers were wanted.
-    pub(crate) fn uses(&self) -> Uses {
-        self.locked().uses
-    }
-
     /// A panic elsewhere leaves the answers as they are.
     fn locked(&self) -> MutexGuard<'_, Answers<T>> {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
@@ -78,10 +46,8 @@ impl<T> KeptAnswers<T> {
 impl<T: Clone> KeptAnswers<T> {
     /// The answer, if it is still good.
     pub(crate) fn get(&self, key: &Key, now: Instant) -> Option<T> {
-        let Answers { kept, uses, .. } = &mut *self.locked();
-        let found = kept.get(key).filter(|(until, _)| now < *until).map(|(_, answer)| answer.clone());
-        *if found.is_some() { &mut uses.found } else { &mut uses.missed } += 1;
-        found
+        let answers = self.locked();
+        answers.kept.get(key).filter(|(until, _)| now < *until).map(|(_, answer)| answer.clone())
     }
 
     /// Keeps an answer; the oldest ones make room.
@@ -103,7 +69,7 @@ impl<T: Clone> KeptAnswers<T> {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::{KeptAnswers, MAX_ANSWERS, Uses};
+    use super::{KeptAnswers, MAX_ANSWERS};
 
     const TTL: Duration = Duration::from_secs(10);
 
@@ -116,8 +82,6 @@ mod tests {
         assert_eq!(answers.get(&[1; 32], now + TTL), None);
         answers.keep([1; 32], "b", now + TTL, TTL);
         assert_eq!(answers.get(&[1; 32], now + TTL), Some("b"));
-        assert_eq!(answers.uses(), Uses { found: 2, missed: 2 });
-        assert_eq!(KeptAnswers::after(&answers).uses(), answers.uses());
     }
 
     #[test]

@@ -5,8 +5,11 @@ use crate::{Nanos, SECOND};
 /// The share of the past in the smoothed demand, which falls slowly and rises at once (KEP-1040).
 const SMOOTHING: f64 = 0.977;
 
+/// Upper bounds of the demand, in parts of the seats that its shares give a level: those of the reference.
+pub const BOUNDS: [f64; 12] = [0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.7, 2.0, 2.8, 4.0, 6.0];
+
 /// Watches the demand of one level.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Demand {
     seats: u32,
     highest: u32,
@@ -15,6 +18,21 @@ pub struct Demand {
     /// Integrals over time of the seats and of their square, since `began`.
     integral: f64,
     of_squares: f64,
+    /// The seats that the demand is compared with.
+    nominal: u32,
+    /// The demand beside them, and its place among the bounds.
+    ratio: f64,
+    place: usize,
+    ratios: Ratios,
+}
+
+/// For how long the demand was how large, ever, beside the seats that its shares give a level.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Ratios {
+    /// Nanoseconds between a bound and the one before; the last are above all [`BOUNDS`].
+    pub counts: [u64; BOUNDS.len() + 1],
+    /// The integral over time, in nanoseconds.
+    pub sum: f64,
 }
 
 /// The demand over one period.
@@ -38,9 +56,20 @@ pub struct Smoothed {
 }
 
 impl Demand {
-    /// Without any, from now on.
-    pub fn begin(now: Nanos) -> Self {
-        Demand { began: now, changed: now, ..Demand::default() }
+    /// Without any, from now on, at a level with so many seats of its own.
+    pub fn begin(now: Nanos, nominal: u32) -> Self {
+        Demand {
+            seats: 0,
+            highest: 0,
+            began: now,
+            changed: now,
+            integral: 0.0,
+            of_squares: 0.0,
+            nominal,
+            ratio: 0.0,
+            place: 0,
+            ratios: Ratios::default(),
+        }
     }
 
     /// Notes how many seats could be used from now on.
@@ -48,6 +77,19 @@ impl Demand {
         self.pass(now);
         self.seats = seats;
         self.highest = self.highest.max(seats);
+        self.compare();
+    }
+
+    /// Changes how many seats of its own the level has.
+    pub fn set_nominal(&mut self, now: Nanos, nominal: u32) {
+        self.pass(now);
+        self.nominal = nominal;
+        self.compare();
+    }
+
+    /// For how long the demand was how large.
+    pub fn ratios(&self) -> Ratios {
+        self.ratios
     }
 
     /// The demand since the last call; a new period begins.
@@ -61,12 +103,22 @@ impl Demand {
             (average, variance.max(0.0).sqrt())
         });
         let observed = Observed { highest: self.highest, spread };
-        *self = Demand { seats: self.seats, highest: self.seats, ..Demand::begin(now) };
+        *self =
+            Demand { highest: self.seats, began: now, changed: now, integral: 0.0, of_squares: 0.0, ..*self };
         observed
     }
 
+    fn compare(&mut self) {
+        // A level without seats of its own is compared with one seat.
+        self.ratio = f64::from(self.seats) / f64::from(self.nominal.max(1));
+        self.place = BOUNDS.iter().position(|bound| self.ratio <= *bound).unwrap_or(BOUNDS.len());
+    }
+
     fn pass(&mut self, now: Nanos) {
-        let (passed, seats) = (seconds(now.saturating_sub(self.changed)), f64::from(self.seats));
+        let nanos = now.saturating_sub(self.changed);
+        self.ratios.counts[self.place] += nanos;
+        self.ratios.sum += self.ratio * nanos as f64;
+        let (passed, seats) = (seconds(nanos), f64::from(self.seats));
         self.integral += seats * passed;
         self.of_squares += seats * seats * passed;
         self.changed = self.changed.max(now);
@@ -95,7 +147,7 @@ mod tests {
 
     #[test]
     fn demand_is_weighted_by_time() {
-        let mut demand = Demand::default();
+        let mut demand = Demand::begin(0, 5);
         demand.set(SECOND, 4);
         demand.set(2 * SECOND, 9);
         demand.set(2 * SECOND, 2);
@@ -108,6 +160,22 @@ mod tests {
         let observed = demand.take(5 * SECOND);
         assert_eq!(observed, Observed { highest: 2, spread: Some((2.0, 0.0)) });
         assert_eq!(demand.take(5 * SECOND).spread, None);
+    }
+
+    #[test]
+    fn demand_is_compared_with_the_seats_of_the_level() {
+        let mut demand = Demand::begin(SECOND, 5);
+        demand.set(2 * SECOND, 1);
+        demand.set(4 * SECOND, 6);
+        demand.set_nominal(5 * SECOND, 0);
+        demand.take(8 * SECOND);
+        // One second of 0 and two of 0.2, one of 1.2, three of 6 seats beside one.
+        let mut counts = [0; 13];
+        (counts[0], counts[5], counts[11]) = (3 * SECOND, SECOND, 3 * SECOND);
+        let ratios = demand.ratios();
+        assert_eq!(ratios.counts, counts);
+        let sum = (2.0 * 0.2 + 1.2 + 3.0 * 6.0) * SECOND as f64;
+        assert!((ratios.sum - sum).abs() < 1.0, "{}", ratios.sum);
     }
 
     #[test]

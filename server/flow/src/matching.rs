@@ -77,8 +77,22 @@ pub enum Target<'a> {
 pub struct Flow {
     /// The place of its schema in the order.
     pub schema: usize,
+    /// The place of that schema among the candidates.
+    pub candidate: usize,
     /// Its hash, by which its queues are dealt.
     pub hash: u64,
+}
+
+impl Candidates {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none, as where there are no schemas.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
 }
 
 impl Schemas {
@@ -115,12 +129,13 @@ impl Schemas {
 
     /// The flow of a request of a user; `None` where there are no schemas.
     pub fn flow(&self, candidates: &Candidates, what: What<'_>) -> Option<Flow> {
-        let matches = |candidate: &&Candidate| {
+        let matches = |(_, candidate): &(usize, &Candidate)| {
             let rules = &self.all[candidate.schema].rules;
             candidate.rules.iter().any(|index| matches_target(&rules[*index], what))
         };
-        let all = || candidates.0.iter();
-        let found = all().find(matches).or_else(|| all().find(|found| found.schema == self.catch_all))?;
+        let all = || candidates.0.iter().enumerate();
+        let (candidate, found) =
+            all().find(matches).or_else(|| all().find(|(_, found)| found.schema == self.catch_all))?;
         let hash = found.hash.unwrap_or_else(|| {
             let namespace = match what.target {
                 Target::Resource { namespace, .. } => namespace,
@@ -128,7 +143,7 @@ impl Schemas {
             };
             flow_hash(&self.all[found.schema].name, namespace)
         });
-        Some(Flow { schema: found.schema, hash })
+        Some(Flow { schema: found.schema, candidate, hash })
     }
 }
 

@@ -11,7 +11,10 @@
 mod number_hash;
 mod queue;
 
-use std::{cmp::Reverse, collections::BinaryHeap};
+use std::{
+    cmp::Reverse,
+    collections::{BinaryHeap, hash_map::Entry},
+};
 
 use self::{
     number_hash::NumberMap,
@@ -20,8 +23,8 @@ use self::{
 use crate::{
     Nanos, SECOND,
     config::{LevelKind, Queuing},
-    dealing::deal,
-    demand::{Demand, Observed},
+    dealing::{MAX_HAND, deal},
+    demand::{Demand, Observed, Ratios},
     width::Width,
 };
 
@@ -156,7 +159,7 @@ impl<W> QueueSet<W> {
             queues: NumberMap::default(),
             totals: Totals::default(),
             lingering: BinaryHeap::new(),
-            demand: Demand::begin(now),
+            demand: Demand::begin(now, limit),
             virtual_time: 0.0,
             synced: now,
             arrivals: 0,
@@ -174,6 +177,11 @@ impl<W> QueueSet<W> {
     pub fn set_limit(&mut self, now: Nanos, limit: u32) {
         self.sync(now);
         self.limit = limit;
+    }
+
+    /// Changes with how many seats the demand is compared; at first with those of the beginning.
+    pub fn set_nominal(&mut self, now: Nanos, nominal: u32) {
+        self.demand.set_nominal(now, nominal);
     }
 
     /// The number of seats.
@@ -195,6 +203,17 @@ impl<W> QueueSet<W> {
     pub fn take_demand(&mut self, now: Nanos) -> Observed {
         self.sync(now);
         self.demand.take(now)
+    }
+
+    /// Lets the time go on, for those who look.
+    pub fn observe(&mut self, now: Nanos) {
+        self.sync(now);
+        self.note_demand(now);
+    }
+
+    /// For how long the demand was how large, as far as the time went on.
+    pub fn demand_ratios(&self) -> Ratios {
+        self.demand.ratios()
     }
 
     /// Takes a request in. `waiter` is called where it has to wait; then ask for the
@@ -222,6 +241,7 @@ impl<W> QueueSet<W> {
             // Nobody is before it.
             let queue = self.queues.entry(number).or_insert_with(|| Queue::starting(self.virtual_time));
             queue.next_start += width.work(GUESS);
+            queue.run(width);
             self.last_served = number;
             return Arrival::Runs(self.run(now, Some(number), width));
         }
@@ -251,13 +271,15 @@ impl<W> QueueSet<W> {
     /// The queue of the flow's hand in which the least work waits. The hand is looked through from another
     /// card each time: where hands overlap, no queue is preferred.
     fn choose(&mut self, queuing: Queuing, flow: u64) -> u32 {
-        let hand = deal(flow, queuing.queues.max(1), queuing.hand_size.max(1) as usize);
-        let cards = hand.cards();
-        let first = (self.arrivals % cards.len() as u64) as usize;
+        let (queues, size) = (queuing.queues.max(1), hand_size(queuing));
+        let first = (self.arrivals % size as u64) as usize;
         self.arrivals = self.arrivals.wrapping_add(1);
         if self.totals.waiting == 0 {
-            return cards[first];
+            // Cards are dealt one after the other, so the others need not be.
+            return deal(flow, queues, first + 1).cards()[first];
         }
+        let hand = deal(flow, queues, size);
+        let cards = hand.cards();
         let work = |card: u32| self.queues.get(card).map_or(0.0, |queue| queue.work);
         let mut best = (cards[first], work(cards[first]));
         for card in cards[first + 1..].iter().chain(&cards[..first]) {
@@ -272,8 +294,11 @@ impl<W> QueueSet<W> {
     /// The next request that runs now; none where nobody waits, or the next one does not fit. To be called
     /// until there is none, whenever somebody came or left.
     pub fn next(&mut self, now: Nanos) -> Option<(W, Running)> {
+        if self.totals.waiting == 0 {
+            return None;
+        }
         self.sync(now);
-        if self.totals.waiting == 0 || self.totals.seats_in_use >= self.limit {
+        if self.totals.seats_in_use >= self.limit {
             return None;
         }
         let number = self.next_queue()?;
@@ -285,6 +310,7 @@ impl<W> QueueSet<W> {
         let first = queue.pop()?;
         queue.next_start += first.work;
         queue.bound_next_start();
+        queue.run(width);
         self.last_served = number;
         self.totals.waiting -= 1;
         self.totals.seats_wanted -= width.most();
@@ -326,14 +352,17 @@ impl<W> QueueSet<W> {
         let Running { queue: number, width, started } = running;
         self.totals.running -= 1;
         if let Some(number) = number
-            && let Some(queue) = self.queues.get_mut(number)
+            && let Entry::Occupied(mut entry) = self.queues.entry(number)
         {
+            let queue = entry.get_mut();
             let took = now.saturating_sub(started) as f64 / SECOND as f64;
             queue.next_start += (took - GUESS) * f64::from(width.first);
             queue.bound_next_start();
             queue.running -= 1;
             queue.seats_in_use -= width.most();
-            self.forget_if_idle(number);
+            if queue.is_idle() {
+                entry.remove();
+            }
         }
         if width.linger == 0 {
             self.free(now, width.most());
@@ -376,12 +405,6 @@ impl<W> QueueSet<W> {
     fn run(&mut self, now: Nanos, number: Option<u32>, width: Width) -> Running {
         self.totals.running += 1;
         self.totals.seats_in_use += width.most();
-        if let Some(number) = number
-            && let Some(queue) = self.queues.get_mut(number)
-        {
-            queue.running += 1;
-            queue.seats_in_use += width.most();
-        }
         self.note_demand(now);
         Running { queue: number, width, started: now }
     }
@@ -423,16 +446,22 @@ impl<W> QueueSet<W> {
     }
 
     fn go_on(&mut self, now: Nanos) {
-        let passed = now.saturating_sub(self.synced) as f64 / SECOND as f64;
+        let passed = now.saturating_sub(self.synced);
         self.synced = self.synced.max(now);
         if self.queues.is_empty() {
             // No queue refers to it, and small numbers are exact.
             self.virtual_time = 0.0;
             return;
         }
+        let passed = passed as f64 / SECOND as f64;
         let seats = (self.totals.seats_in_use + self.totals.seats_wanted).min(self.limit);
         self.virtual_time += passed * f64::from(seats) / self.queues.len() as f64;
     }
+}
+
+/// How many queues a flow really has.
+fn hand_size(queuing: Queuing) -> usize {
+    (queuing.hand_size.clamp(1, queuing.queues.max(1)) as usize).min(MAX_HAND)
 }
 
 impl Discipline {

@@ -156,11 +156,17 @@ async fn answers_are_kept_and_failures_are_not() {
         assert!((1..=most).contains(&asked), "{token}: {asked} of {most}");
     }
     assert_eq!(asked_about(&webhook, "hook-down"), 5);
-    let metrics = server.admin().get("/metrics").await.text();
-    for (status, least) in [("hit", 10_usize.saturating_sub(2 * most)), ("miss", 7)] {
-        let start = format!("authentication_token_cache_request_total{{status=\"{status}\"}} ");
-        let count = metrics.lines().find_map(|line| line.strip_prefix(&start)).unwrap();
-        assert!(count.parse::<usize>().unwrap() >= least, "{start}{count}");
+    let hits = 10_usize.saturating_sub(2 * most);
+    for (name, status, least) in [
+        ("request_total", "hit", hits),
+        ("request_total", "miss", 7),
+        ("request_duration_seconds_count", "hit", hits),
+        ("request_duration_seconds_count", "miss", 7),
+        ("fetch_total", "ok", 2),
+        ("fetch_total", "error", 5),
+    ] {
+        let count = counted(&server, name, status).await;
+        assert!(count >= least, "{name} {status}: {count}");
     }
     server.logged("the directory is down").await;
     tokio::time::sleep(Duration::from_millis(2100)).await;
@@ -175,13 +181,26 @@ async fn many_requests_with_one_token_ask_once() {
     let server = options.start().await;
     // All of them wait, because nothing listens yet.
     let (answers, webhook) = tokio::join!(join_all((0..20).map(|_| whoami(&server, "hook-bob"))), async {
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        let start = Instant::now();
+        while counted(&server, "active_fetch_count", "blocked").await < 20 {
+            assert!(start.elapsed() < Duration::from_secs(20), "somebody does not wait");
+        }
+        assert_eq!(counted(&server, "active_fetch_count", "in_flight").await, 1);
         site.start(judge).await
     });
     for answer in answers {
         answer.expect(201);
     }
     assert_eq!(asked_about(&webhook, "hook-bob"), 1);
+    assert_eq!(counted(&server, "active_fetch_count", "blocked").await, 0);
+}
+
+/// What a metric of the tokens that are remembered says of a status.
+async fn counted(server: &TestServer, name: &str, status: &str) -> usize {
+    let start = format!("authentication_token_cache_{name}{{status=\"{status}\"}} ");
+    let metrics = server.admin().get("/metrics").await.text();
+    let count = metrics.lines().find_map(|line| line.strip_prefix(&start)).expect(&start);
+    count.parse().expect(count)
 }
 
 #[tokio::test]

@@ -3,14 +3,14 @@
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use orch_flow::{
     Nanos, SECOND,
     borrowing::{self, Borrower},
     config::{Level, LevelKind},
-    demand::Smoothed,
+    demand::{Ratios, Smoothed},
     queue_set::{Arrival, QueueSet, QueueView, Refusal, Running, Ticket, Totals},
     retry_after::RetryAfter,
     shares::Seats,
@@ -116,6 +116,8 @@ pub struct GateView {
     pub limit: u32,
     /// Its demand.
     pub demand: Smoothed,
+    /// For how long its demand was how large.
+    pub ratios: Ratios,
     /// The seats that it is to have, if there are enough.
     pub target: f64,
     /// Its requests.
@@ -148,11 +150,14 @@ pub struct RequestView {
 
 impl Gate {
     pub(super) fn new(level: &Level, seats: Seats, clock: Clock) -> Arc<Self> {
+        let now = clock.now();
+        let mut set = QueueSet::new(level.kind, seats.initial(), now);
+        set.set_nominal(now, seats.nominal);
         let inner = Inner {
             kind: level.kind,
             seats,
             demand: Smoothed::default(),
-            set: QueueSet::new(level.kind, seats.initial(), clock.now()),
+            set,
             retry_after: RetryAfter::default(),
             listed: BTreeMap::new(),
             next_listed: 0,
@@ -180,6 +185,7 @@ impl Gate {
         let mut inner = self.lock();
         (inner.kind, inner.seats) = (kind, seats);
         inner.set.set_kind(kind);
+        inner.set.set_nominal(now, seats.nominal);
         let limit = inner.set.limit().clamp(seats.lowest, seats.highest);
         inner.set.set_limit(now, limit);
         inner.start_next(now);
@@ -251,7 +257,9 @@ impl Gate {
 
     /// A look at everything.
     pub(super) fn view(&self) -> GateView {
-        let inner = self.lock();
+        let now = self.clock.now();
+        let mut inner = self.lock();
+        inner.set.observe(now);
         let mut queues: Vec<QueueView> = inner.set.queues().collect();
         queues.sort_by_key(|queue| queue.number);
         GateView {
@@ -259,6 +267,7 @@ impl Gate {
             seats: inner.seats,
             limit: inner.set.limit(),
             demand: inner.demand,
+            ratios: inner.set.demand_ratios(),
             target: borrowing::target(&inner.borrower(inner.demand)),
             totals: inner.set.totals(),
             tallies: inner.tallies.iter().map(Tally::view).collect(),
@@ -417,17 +426,21 @@ impl Seat {
         self.listed = Some(number);
     }
 
+    /// Gives the seat back at a time that is known.
+    pub fn end(mut self, now: Instant) {
+        let now = self.gate.clock.at(now);
+        if let Some(running) = self.running.take() {
+            self.give_back(running, now);
+        }
+    }
+
     /// The seat of a watch, which is counted apart.
     pub fn of_watch(mut self) -> Self {
         self.is_watch = true;
         self
     }
-}
 
-impl Drop for Seat {
-    fn drop(&mut self) {
-        let Some(running) = self.running.take() else { return };
-        let now = self.gate.clock.now();
+    fn give_back(&mut self, running: Running, now: Nanos) {
         let mut inner = self.gate.lock();
         let lingers = inner.set.finish(now, running);
         if let Some(number) = self.listed {
@@ -444,6 +457,15 @@ impl Drop for Seat {
                 sleep(Duration::from_nanos(until.saturating_sub(now))).await;
                 gate.start_next();
             });
+        }
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        if let Some(running) = self.running.take() {
+            let now = self.gate.clock.now();
+            self.give_back(running, now);
         }
     }
 }

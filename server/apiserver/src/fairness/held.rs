@@ -8,7 +8,7 @@ use std::{
     pin::Pin,
     sync::{Arc, Mutex, PoisonError},
     task::{Context, Poll},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use axum::{Error, body::Body, response::Response};
@@ -33,9 +33,10 @@ struct HeldBody {
     end: AbortHandle,
 }
 
-/// The same answer, with its seat until it is handed over.
-pub fn until_handed_over(response: Response, seat: Seat) -> Response {
+/// The same answer, which is made `now`, with its seat until it is handed over.
+pub fn until_handed_over(response: Response, seat: Seat, now: Instant) -> Response {
     if response.body().size_hint().exact().is_some_and(|length| length <= ONE_PIECE) {
+        seat.end(now);
         return response;
     }
     response.map(|body| held(body, seat, false))

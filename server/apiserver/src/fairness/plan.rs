@@ -1,75 +1,138 @@
 //! Where each request belongs, made anew whenever a priority level or a flow schema changes.
 
-use std::{collections::HashMap, fmt, mem, sync::Arc};
+use std::{
+    collections::HashMap,
+    fmt, mem,
+    sync::{Arc, OnceLock},
+};
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, header};
 use orch_auth::user::UserInfo;
 use orch_flow::{
     config::{Level, SchemaConfig},
-    matching::{Candidates, Schemas, What, Who, distinguisher},
+    matching::{Candidates, Flow, Schemas, What, Who, distinguisher},
     shares,
     width::most_of,
 };
 use orch_kinds::sources::flow_control::{Configuration, Configured};
 
 use super::{Clock, gate::Gate};
+use crate::header_names::AUDIT_ID;
 
 /// Flow schemas, and the place that each leads to.
 pub struct Plan {
+    pub(super) number: u64,
     pub(super) schemas: Schemas,
     /// In the order of the schemas.
-    pub(super) places: Vec<Place>,
+    places: Vec<Place>,
+    /// The headers that name the flow schema and the level of a request, in each vocabulary.
+    headers: Arc<[[HeaderName; 2]]>,
 }
 
 /// Where the requests of a flow schema go.
-pub struct Place {
-    pub(super) gate: Arc<Gate>,
+struct Place {
+    gate: Arc<Gate>,
     /// The number by which its level counts them.
-    pub(super) tally: usize,
+    tally: usize,
     /// The most seats of one of them.
-    pub most_seats: u32,
-    /// The headers that name the flow schema and the level, by their uids.
-    marks: HeaderMap,
+    most_seats: u32,
+    /// Of the flow schema and the level.
+    uids: [String; 2],
 }
 
 /// What matches the user of a connection, for one plan.
 pub struct Remembered {
     plan: Arc<Plan>,
     user: Arc<UserInfo>,
-    pub(super) candidates: Candidates,
+    candidates: Candidates,
+    /// The headers of answers, by candidate. Each connection has its own: copies count their users, and to
+    /// count on several processors at once takes longer than the copy.
+    heads: Box<[OnceLock<HeaderMap>]>,
 }
 
-impl Plan {
-    /// The place of a schema.
-    pub fn place(&self, schema: usize) -> &Place {
-        &self.places[schema]
-    }
-
-    /// What distinguishes the flow of a request from others of its schema.
-    pub fn distinguisher<'a>(&self, schema: usize, who: Who<'a>, what: What<'a>) -> &'a str {
-        distinguisher(&self.schemas.all()[schema], who, what)
-    }
+/// Where a request belongs.
+pub struct Placed {
+    remembered: Arc<Remembered>,
+    flow: Flow,
 }
 
 impl Remembered {
-    pub(super) fn new(plan: &Arc<Plan>, user: &Arc<UserInfo>) -> Self {
+    pub(super) fn new(plan: Arc<Plan>, user: &Arc<UserInfo>) -> Self {
         let candidates = plan.schemas.of_user(Who { user: &user.name, groups: &user.groups });
-        Remembered { plan: Arc::clone(plan), user: Arc::clone(user), candidates }
+        let heads = (0..candidates.len()).map(|_| OnceLock::new()).collect();
+        Remembered { plan, user: Arc::clone(user), candidates, heads }
     }
 
-    pub(super) fn is_of(&self, plan: &Arc<Plan>, user: &Arc<UserInfo>) -> bool {
-        Arc::ptr_eq(&self.plan, plan)
+    /// Whether it holds for a user by the plan of this number.
+    pub(super) fn is_of(&self, plan: u64, user: &Arc<UserInfo>) -> bool {
+        self.plan.number == plan
             && (Arc::ptr_eq(&self.user, user)
                 || (self.user.name == user.name && self.user.groups == user.groups))
     }
+
+    /// The flow of a request; `None` where there are no schemas.
+    pub(super) fn place(self: Arc<Self>, what: What<'_>) -> Option<Placed> {
+        let flow = self.plan.schemas.flow(&self.candidates, what)?;
+        Some(Placed { remembered: self, flow })
+    }
 }
 
-impl Place {
+impl Placed {
+    /// The most seats of a request there.
+    pub fn most_seats(&self) -> u32 {
+        self.place().most_seats
+    }
+
+    /// What distinguishes its flow from others of its schema.
+    pub fn distinguisher<'a>(&self, who: Who<'a>, what: What<'a>) -> &'a str {
+        distinguisher(&self.remembered.plan.schemas.all()[self.flow.schema], who, what)
+    }
+
     /// Says in an answer where its request belonged.
     pub fn mark(&self, headers: &mut HeaderMap) {
+        let head = self.remembered.heads[self.flow.candidate].get_or_init(|| self.head());
         // A copy of a map costs less than insertions: names that the HTTP library does not know are hashed.
-        let others = mem::replace(headers, self.marks.clone());
+        let others = mem::replace(headers, head.clone());
+        if !others.contains_key(header::CONTENT_TYPE) {
+            headers.remove(header::CONTENT_TYPE);
+        }
         headers.extend(others);
+    }
+
+    pub(super) fn gate(&self) -> &Arc<Gate> {
+        &self.place().gate
+    }
+
+    pub(super) fn tally(&self) -> usize {
+        self.place().tally
+    }
+
+    pub(super) fn hash(&self) -> u64 {
+        self.flow.hash
+    }
+
+    fn place(&self) -> &Place {
+        &self.remembered.plan.places[self.flow.schema]
+    }
+
+    /// The headers that name the flow schema and the level, and those that most answers have besides, with
+    /// room for their values: a map that need not grow is copied, and nothing else.
+    fn head(&self) -> HeaderMap {
+        let value =
+            |uid: &String| HeaderValue::from_str(uid).unwrap_or_else(|_| HeaderValue::from_static(""));
+        let uids = self.place().uids.each_ref().map(value);
+        let mut head = HeaderMap::with_capacity(12);
+        for names in &*self.remembered.plan.headers {
+            for (name, uid) in names.iter().zip(&uids) {
+                // A name of its own, for the reason that is told at `heads`.
+                let name = HeaderName::from_bytes(name.as_ref()).expect("a name is a name");
+                head.insert(name, uid.clone());
+            }
+        }
+        head.insert(header::CONTENT_TYPE, HeaderValue::from_static(""));
+        head.insert(AUDIT_ID, HeaderValue::from_static(""));
+        head.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+        head
     }
 }
 
@@ -80,13 +143,14 @@ impl fmt::Debug for Remembered {
 }
 
 /// Makes a plan. Levels that were there before keep their requests; one that is gone keeps those that it has
-/// until they end. Answers name their flow schema and level by `headers`.
+/// until they end. Answers name their flow schema and level by `headers`. A plan has a `number` of its own.
 pub(super) fn make(
+    number: u64,
     gates: &mut HashMap<String, Arc<Gate>>,
     configuration: Configuration,
     total_seats: u32,
     clock: Clock,
-    headers: &[[HeaderName; 2]],
+    headers: &Arc<[[HeaderName; 2]]>,
 ) -> Plan {
     let Configuration { levels, schemas } = configuration;
     let plain: Vec<Level> = levels.iter().map(|level| level.object.clone()).collect();
@@ -98,9 +162,8 @@ pub(super) fn make(
             None => drop(gates.insert(level.name.clone(), Gate::new(level, *seats, clock))),
         }
     }
-    let uid = |uid: &str| HeaderValue::from_str(uid).unwrap_or_else(|_| HeaderValue::from_static(""));
-    let uids: HashMap<String, HeaderValue> =
-        schemas.iter().map(|schema| (schema.object.name.clone(), uid(&schema.uid))).collect();
+    let uids: HashMap<String, String> =
+        schemas.iter().map(|schema| (schema.object.name.clone(), schema.uid.clone())).collect();
     let schemas = Schemas::new(schemas.into_iter().map(|schema| schema.object).collect());
     let place = |schema: &SchemaConfig| {
         let found = levels.iter().zip(&seats).find(|(level, _)| level.object.name == schema.level);
@@ -111,13 +174,9 @@ pub(super) fn make(
             tally: gate.tally(&schema.name),
             gate,
             most_seats: most_of(level, seats),
-            marks: marks(headers, &[uids[&schema.name].clone(), uid(of_level)]),
+            uids: [uids[&schema.name].clone(), of_level.clone()],
         }
     };
     let places = schemas.all().iter().map(place).collect();
-    Plan { schemas, places }
-}
-
-fn marks(names: &[[HeaderName; 2]], uids: &[HeaderValue; 2]) -> HeaderMap {
-    names.iter().flat_map(|names| names.iter().cloned().zip(uids.iter().cloned())).collect()
+    Plan { number, schemas, places, headers: Arc::clone(headers) }
 }

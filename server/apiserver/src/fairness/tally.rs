@@ -56,7 +56,20 @@ pub struct TallyView {
 #[derive(Debug)]
 pub(super) struct Tally {
     pub(super) schema: String,
+    recent: Recent,
+    /// All that is not in `recent`.
     counts: TallyView,
+}
+
+/// What each request changes, in one place: memory that several processors change is what counting costs.
+#[derive(Debug)]
+struct Recent {
+    /// Requests that took one seat and did not wait.
+    at_once: u64,
+    /// Requests that run, and their seats.
+    running: [u32; 2],
+    /// How long requests ran that were no watches.
+    ran: Histogram,
 }
 
 impl Histogram {
@@ -65,9 +78,13 @@ impl Histogram {
     }
 
     fn observe(&mut self, value: f64) {
+        self.observe_times(value, 1);
+    }
+
+    fn observe_times(&mut self, value: f64, times: u64) {
         let place = self.bounds.iter().position(|bound| value <= *bound).unwrap_or(self.bounds.len());
-        self.counts[place] += 1;
-        self.sum += value;
+        self.counts[place] += times;
+        self.sum += value * times as f64;
     }
 }
 
@@ -84,11 +101,18 @@ impl Tally {
             lengths: Histogram::new(LENGTHS),
             widths: Histogram::new(WIDTHS),
         };
-        Tally { schema: schema.to_owned(), counts }
+        let recent = Recent { at_once: 0, running: [0; 2], ran: Histogram::new(TIMES) };
+        Tally { schema: schema.to_owned(), recent, counts }
     }
 
     pub(super) fn view(&self) -> TallyView {
-        self.counts.clone()
+        let Recent { at_once, running: [requests, seats], ran } = &self.recent;
+        let mut view = self.counts.clone();
+        view.dispatched += at_once;
+        view.waited[1].observe_times(0.0, *at_once);
+        view.widths.observe_times(1.0, *at_once);
+        (view.now[1], view.now[2], view.ran[0]) = (*requests, *seats, ran.clone());
+        view
     }
 
     pub(super) fn queued(&mut self, length: usize) {
@@ -101,17 +125,24 @@ impl Tally {
     }
 
     pub(super) fn began(&mut self, width: Width, waited: Nanos) {
+        let Recent { at_once, running: [requests, seats], .. } = &mut self.recent;
+        *requests += 1;
+        *seats += width.most();
+        if waited == 0 && width.most() == 1 {
+            *at_once += 1;
+            return;
+        }
         self.counts.dispatched += 1;
-        self.counts.now[1] += 1;
-        self.counts.now[2] += width.most();
         self.counts.waited[1].observe(seconds(waited));
         self.counts.widths.observe(f64::from(width.most()));
     }
 
     pub(super) fn ended(&mut self, width: Width, ran: Nanos, is_watch: bool) {
-        self.counts.now[1] -= 1;
-        self.counts.now[2] -= width.most();
-        self.counts.ran[usize::from(is_watch)].observe(seconds(ran));
+        let Recent { running: [requests, seats], ran: regular, .. } = &mut self.recent;
+        *requests -= 1;
+        *seats -= width.most();
+        let durations = if is_watch { &mut self.counts.ran[1] } else { regular };
+        durations.observe(seconds(ran));
     }
 
     pub(super) fn refused(&mut self, reason: Reason) {

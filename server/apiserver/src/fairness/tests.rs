@@ -110,7 +110,7 @@ fn endless(gives: bool) -> Response {
 #[tokio::test(start_paused = true)]
 async fn a_slow_reader_has_a_seat_for_a_while_and_then_none() {
     let gate = level();
-    let mut answer = until_handed_over(endless(true), seat(arrive(&gate)));
+    let mut answer = until_handed_over(endless(true), seat(arrive(&gate)), Instant::now());
     answer.body_mut().frame().await.unwrap().unwrap();
     sleep(Duration::from_secs(4)).await;
     assert_eq!(totals(&gate).running, 1);
@@ -122,11 +122,11 @@ async fn a_slow_reader_has_a_seat_for_a_while_and_then_none() {
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_is_handed_over_has_no_seat() {
     let gate = level();
-    let short = until_handed_over(Response::new(Body::from("short")), seat(arrive(&gate)));
+    let short = until_handed_over(Response::new(Body::from("short")), seat(arrive(&gate)), Instant::now());
     assert_eq!(totals(&gate).running, 0);
     drop(short);
     let long = Body::from(vec![b'x'; 100_000]);
-    let mut long = until_handed_over(Response::new(long), seat(arrive(&gate)));
+    let mut long = until_handed_over(Response::new(long), seat(arrive(&gate)), Instant::now());
     assert_eq!(totals(&gate).running, 1);
     assert_eq!(long.body().size_hint().exact(), Some(100_000));
     while let Some(frame) = long.body_mut().frame().await {
@@ -134,7 +134,7 @@ async fn an_answer_that_is_handed_over_has_no_seat() {
     }
     assert_eq!(totals(&gate).running, 0);
     // One that is not read to its end.
-    drop(until_handed_over(endless(true), seat(arrive(&gate))));
+    drop(until_handed_over(endless(true), seat(arrive(&gate)), Instant::now()));
     assert_eq!(totals(&gate).running, 0);
 }
 

@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
+use orch_flow::demand::{self, Ratios};
 use prometheus::{
-    Opts,
-    core::{Collector, Desc, Describer},
-    proto::{Bucket, Counter, Gauge, Histogram, LabelPair, Metric, MetricFamily, MetricType},
+    core::{Collector, Desc},
+    proto::{Metric, MetricFamily, MetricType},
 };
 
-use crate::fairness::{self, Fairness, GateView, REFUSALS, TallyView};
+use super::families::{self, Value, description, histogram, metric};
+use crate::fairness::{Fairness, GateView, Histogram, REFUSALS, TallyView};
 
 /// The start of all names.
 const PREFIX: &str = "apiserver_flowcontrol";
@@ -44,6 +45,12 @@ const OF_LEVELS: &[OfLevel] = &[
 const FAIR_FRACTION: (&str, &str) =
     ("seat_fair_frac", "The part of its target that a level has which no bound keeps from that.");
 
+/// The metric of the demand over time: each nanosecond is a value.
+const DEMAND: (&str, &str) = (
+    "demand_seats",
+    "For how many nanoseconds a level could use how many seats, in parts of those that its shares give it.",
+);
+
 /// A metric of flow schemas: its name, its help text, and what it adds for each.
 struct OfSchema {
     name: &'static str,
@@ -52,11 +59,6 @@ struct OfSchema {
     /// A further label.
     label: Option<&'static str>,
     metrics: fn(&TallyView) -> Vec<(&'static str, Value)>,
-}
-
-enum Value {
-    Number(f64),
-    Histogram(fairness::Histogram),
 }
 
 const OF_SCHEMAS: &[OfSchema] = &[
@@ -103,14 +105,14 @@ const OF_SCHEMAS: &[OfSchema] = &[
         help: "Length of the queue when a request came to wait in it, with that request.",
         kind: MetricType::HISTOGRAM,
         label: None,
-        metrics: |tally| vec![("", Value::Histogram(tally.lengths.clone()))],
+        metrics: |tally| vec![("", distribution(&tally.lengths))],
     },
     OfSchema {
         name: "work_estimated_seats",
         help: "Seats that requests take.",
         kind: MetricType::HISTOGRAM,
         label: None,
-        metrics: |tally| vec![("", Value::Histogram(tally.widths.clone()))],
+        metrics: |tally| vec![("", distribution(&tally.widths))],
     },
     OfSchema {
         name: "request_wait_duration_seconds",
@@ -128,15 +130,12 @@ const OF_SCHEMAS: &[OfSchema] = &[
     },
 ];
 
-fn histograms(
-    values: [&'static str; 2],
-    histograms: &[fairness::Histogram; 2],
-) -> Vec<(&'static str, Value)> {
-    values
-        .into_iter()
-        .zip(histograms)
-        .map(|(value, found)| (value, Value::Histogram(found.clone())))
-        .collect()
+fn histograms(values: [&'static str; 2], histograms: &[Histogram; 2]) -> Vec<(&'static str, Value)> {
+    values.into_iter().zip(histograms).map(|(value, found)| (value, distribution(found))).collect()
+}
+
+fn distribution(found: &Histogram) -> Value {
+    histogram(found.bounds, &found.counts, found.sum)
 }
 
 /// Looks at the levels whenever metrics are read.
@@ -147,18 +146,15 @@ pub(super) struct FairnessMetrics {
 
 impl FairnessMetrics {
     pub(super) fn new(fairness: Arc<Fairness>) -> Self {
-        let describe = |name: &str, help: &str, labels: &[&str]| {
-            let opts =
-                labels.iter().fold(Opts::new(full(name), help), |opts, label| opts.variable_label(*label));
-            opts.describe().expect("the descriptions are well-formed")
-        };
+        let describe = |name: &str, help: &str, labels: &[&str]| description(&full(name), help, labels);
         let of_levels = OF_LEVELS.iter().map(|(name, help, _)| describe(name, help, &[LEVEL]));
         let of_schemas = OF_SCHEMAS.iter().map(|row| {
             let labels: Vec<&str> = [LEVEL, SCHEMA].into_iter().chain(row.label).collect();
             describe(row.name, row.help, &labels)
         });
-        let (name, help) = FAIR_FRACTION;
-        let descriptions = of_levels.chain(of_schemas).chain([describe(name, help, &[])]).collect();
+        let others = [(FAIR_FRACTION, &[][..]), (DEMAND, &[LEVEL])];
+        let others = others.map(|((name, help), labels)| describe(name, help, labels));
+        let descriptions = of_levels.chain(of_schemas).chain(others).collect();
         FairnessMetrics { fairness, descriptions }
     }
 }
@@ -174,6 +170,13 @@ impl Collector for FairnessMetrics {
         let fraction = metric(MetricType::GAUGE, &[], fraction);
         let (name, help) = FAIR_FRACTION;
         let fraction = family(name, help, MetricType::GAUGE, vec![fraction]);
+        let demand = levels.iter().map(|level| {
+            let Ratios { counts, sum } = &level.ratios;
+            let value = histogram(&demand::BOUNDS, counts, *sum);
+            metric(MetricType::HISTOGRAM, &[(LEVEL, &level.name)], value)
+        });
+        let (name, help) = DEMAND;
+        let demand = family(name, help, MetricType::HISTOGRAM, demand.collect());
         let of_levels = OF_LEVELS.iter().map(|(name, help, value)| {
             let metric = |level: &GateView| {
                 metric(MetricType::GAUGE, &[(LEVEL, &level.name)], Value::Number(value(level)))
@@ -193,7 +196,7 @@ impl Collector for FairnessMetrics {
             }
             family(row.name, row.help, row.kind, metrics)
         });
-        of_levels.chain(of_schemas).chain([fraction]).collect()
+        of_levels.chain(of_schemas).chain([fraction, demand]).collect()
     }
 }
 
@@ -202,51 +205,5 @@ fn full(name: &str) -> String {
 }
 
 fn family(name: &str, help: &str, kind: MetricType, metrics: Vec<Metric>) -> MetricFamily {
-    let mut family = MetricFamily::default();
-    family.set_name(full(name));
-    family.set_help(help.to_owned());
-    family.set_field_type(kind);
-    family.set_metric(metrics);
-    family
-}
-
-fn metric(kind: MetricType, labels: &[(&str, &str)], value: Value) -> Metric {
-    let label = |(name, value): &(&str, &str)| {
-        let mut label = LabelPair::default();
-        label.set_name((*name).to_owned());
-        label.set_value((*value).to_owned());
-        label
-    };
-    let mut metric = Metric::default();
-    metric.set_label(labels.iter().map(label).collect());
-    match value {
-        Value::Histogram(found) => metric.set_histogram(histogram(&found)),
-        Value::Number(number) if kind == MetricType::COUNTER => {
-            let mut counter = Counter::default();
-            counter.set_value(number);
-            metric.set_counter(counter);
-        }
-        Value::Number(number) => {
-            let mut gauge = Gauge::default();
-            gauge.set_value(number);
-            metric.set_gauge(gauge);
-        }
-    }
-    metric
-}
-
-fn histogram(found: &fairness::Histogram) -> Histogram {
-    let mut below = 0;
-    let bucket = |(bound, count): (&f64, &u64)| {
-        below += count;
-        let mut bucket = Bucket::default();
-        bucket.set_upper_bound(*bound);
-        bucket.set_cumulative_count(below);
-        bucket
-    };
-    let mut histogram = Histogram::default();
-    histogram.set_bucket(found.bounds.iter().zip(&found.counts).map(bucket).collect());
-    histogram.set_sample_count(found.counts.iter().sum());
-    histogram.set_sample_sum(found.sum);
-    histogram
+    families::family(&full(name), help, kind, metrics)
 }

@@ -15,7 +15,8 @@ use crate::{
     authenticator::{Authenticated, Authenticator, Credentials},
     error::AuthError,
     jwt::Jwt,
-    kept_answers::{self, KeptAnswers, Key, Uses},
+    kept_answers::{self, KeptAnswers, Key},
+    lookups::{LookupCounts, Lookups},
     oidc::issuer::Issuers,
 };
 
@@ -25,6 +26,7 @@ const REMEMBERED: Duration = Duration::from_secs(10);
 /// Accepts the tokens of some issuers, which can be replaced while requests are authenticated.
 pub struct IssuedTokenAuthenticator {
     trusted: ArcSwap<Trusted>,
+    lookups: Lookups,
 }
 
 /// Issuers, and the bearers of their tokens.
@@ -36,13 +38,12 @@ struct Trusted {
 impl IssuedTokenAuthenticator {
     /// Accepts the tokens of these issuers first.
     pub fn new(first: Issuers) -> Self {
-        Self { trusted: ArcSwap::from_pointee(Trusted::new(first)) }
+        Self { trusted: ArcSwap::from_pointee(Trusted::new(first)), lookups: Lookups::default() }
     }
 
     /// From here on tokens of these issuers are accepted, and no others.
     pub fn replace(&self, next: Issuers) {
-        let accepted = KeptAnswers::after(&self.trusted.load().accepted);
-        self.trusted.store(Arc::new(Trusted { issuers: Arc::new(next), accepted }));
+        self.trusted.store(Arc::new(Trusted::new(next)));
     }
 
     /// The issuers whose tokens are accepted now.
@@ -77,17 +78,22 @@ impl Authenticator for IssuedTokenAuthenticator {
             return Answer::Ready(Ok(None));
         };
         let key = kept_answers::key(token.secret());
-        if let Some(caller) = trusted.accepted.get(&key, Instant::now()) {
+        let began = Instant::now();
+        if let Some(caller) = trusted.accepted.get(&key, began) {
+            self.lookups.hit(began);
             return Answer::Ready(Ok(Some(caller)));
         }
         let read = Jwt::read(token.secret());
         let ours = |token: &Jwt<'_>| token.text("iss").is_some_and(|name| trusted.issuers.contains_key(name));
         let Some(token) = read.filter(ours) else { return Answer::Ready(Ok(None)) };
         let (trusted, now) = (Arc::clone(&trusted), credentials.now().as_secs());
-        Answer::Later(Box::pin(async move { trusted.accept(token, key, now).await }))
+        Answer::Later(Box::pin(async move {
+            let (_missed, judging) = (self.lookups.missed(began), self.lookups.judge());
+            judging.end(trusted.accept(token, key, now).await)
+        }))
     }
 
-    fn remembered(&self) -> Uses {
-        self.trusted.load().accepted.uses()
+    fn lookups(&self) -> Option<LookupCounts> {
+        Some(self.lookups.counts())
     }
 }

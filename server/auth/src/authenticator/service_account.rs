@@ -16,7 +16,8 @@ use crate::{
     answer::Answer,
     authenticator::{Authenticated, Authenticator, Credentials},
     error::AuthError,
-    kept_answers::{self, KeptAnswers, Uses},
+    kept_answers::{self, KeptAnswers, Key},
+    lookups::{LookupCounts, Lookups},
     service_account::{
         Bond, Claims, Directory, Found, Kind, Named, PrivateClaims, SecretToken, TokenDigest, TokenIssuer,
         groups, invalid, user_name,
@@ -46,6 +47,7 @@ pub struct ServiceAccountAuthenticator {
     tokens: Arc<TokenIssuer>,
     directory: Box<dyn Directory>,
     verified: KeptAnswers<Arc<Verified>>,
+    lookups: Lookups,
     /// The prefix of the names of extra attributes.
     extra_prefix: String,
 }
@@ -55,7 +57,8 @@ impl ServiceAccountAuthenticator {
     /// users.
     pub fn new(tokens: Arc<TokenIssuer>, directory: Box<dyn Directory>, vocabulary: &Vocabulary) -> Self {
         let extra_prefix = format!("authentication.{}", vocabulary.group_suffix);
-        Self { tokens, directory, verified: KeptAnswers::default(), extra_prefix }
+        let (verified, lookups) = (KeptAnswers::default(), Lookups::default());
+        Self { tokens, directory, verified, lookups, extra_prefix }
     }
 
     fn accept(&self, credentials: &Credentials<'_>) -> Result<Option<Authenticated>, AuthError> {
@@ -64,12 +67,26 @@ impl ServiceAccountAuthenticator {
         // For other audiences the answer may be another one; they are asked about seldom.
         let is_for_server = credentials.audiences().is_empty();
         let key = kept_answers::key(token.secret());
-        let known = self.verified.get(&key, Instant::now());
+        let began = Instant::now();
+        let known = self.verified.get(&key, began);
         if let Some(verified) = known.filter(|known| is_for_server && now <= known.expires) {
+            self.lookups.hit(began);
             self.check_bond(&verified.bond, key.into(), now)?;
             return Ok(Some(self.notice_use(verified.caller.clone(), &verified.bond, now)));
         }
-        let Some((claims, bond)) = self.tokens.read(token.secret())? else { return Ok(None) };
+        let Some(read) = self.tokens.read(token.secret()).transpose() else { return Ok(None) };
+        let (_missed, judging) = (self.lookups.missed(began), self.lookups.judge());
+        judging.end(read.and_then(|read| self.judge(credentials, read, key, now))).map(Some)
+    }
+
+    /// Whose token it is whose signature is right.
+    fn judge(
+        &self,
+        credentials: &Credentials<'_>,
+        (claims, bond): (Claims, Bond),
+        key: Key,
+        now: i64,
+    ) -> Result<Authenticated, AuthError> {
         if now > claims.exp {
             return Err(invalid("the token has expired"));
         }
@@ -90,11 +107,11 @@ impl ServiceAccountAuthenticator {
         let user = self.user(&claims, &bond)?;
         let caller = Authenticated::new(user, "service-account").with_audiences(audiences);
         let noticed = self.notice_use(caller.clone(), &bond, now);
-        if is_for_server {
+        if credentials.audiences().is_empty() {
             let verified = Verified { caller, bond, expires: claims.exp };
             self.verified.keep(key, Arc::new(verified), Instant::now(), REMEMBERED);
         }
-        Ok(Some(noticed))
+        Ok(noticed)
     }
 
     /// Tells the operator of programs that never read the new token of their pod: they stop working when
@@ -196,8 +213,8 @@ impl Authenticator for ServiceAccountAuthenticator {
         Answer::Ready(self.accept(credentials))
     }
 
-    fn remembered(&self) -> Uses {
-        self.verified.uses()
+    fn lookups(&self) -> Option<LookupCounts> {
+        Some(self.lookups.counts())
     }
 }
 

@@ -22,7 +22,8 @@ use crate::{
     answer::Answer,
     authenticator::{Authenticated, Authenticator, Credentials, bearer::Token},
     error::AuthError,
-    kept_answers::{self, KeptAnswers, Key, Uses},
+    kept_answers::{self, KeptAnswers, Key},
+    lookups::{LookupCounts, Lookups},
     shared_questions::SharedQuestions,
     user::UserInfo,
     webhook::Version,
@@ -52,6 +53,7 @@ pub struct WebhookTokenAuthenticator {
     answers: KeptAnswers<Option<Authenticated>>,
     /// What is being asked now, or why there is no answer.
     questions: SharedQuestions<Result<Option<Authenticated>, String>>,
+    lookups: Lookups,
 }
 
 #[derive(Deserialize)]
@@ -108,6 +110,7 @@ impl WebhookTokenAuthenticator {
             audiences,
             answers: KeptAnswers::default(),
             questions: SharedQuestions::default(),
+            lookups: Lookups::default(),
         })
     }
 
@@ -185,17 +188,23 @@ impl Authenticator for WebhookTokenAuthenticator {
         };
         // Audiences are texts of any kind: each is quoted, so that no two questions look the same.
         let key = kept_answers::key(format!("{token} {audiences:?}").as_bytes());
-        match self.answers.get(&key, Instant::now()) {
-            Some(caller) => Answer::Ready(Ok(caller)),
+        let began = Instant::now();
+        match self.answers.get(&key, began) {
+            Some(caller) => {
+                self.lookups.hit(began);
+                Answer::Ready(Ok(caller))
+            }
             None => Answer::Later(Box::pin(async move {
-                let answer = self.questions.ask(key, self.ask(token, audiences, key)).await;
+                let _missed = self.lookups.missed(began);
+                let ask = async { self.lookups.judge().end(self.ask(token, audiences, key).await) };
+                let answer = self.questions.ask(key, ask).await;
                 answer.map_err(|problem| AuthError::Unjudged { problem })
             })),
         }
     }
 
-    fn remembered(&self) -> Uses {
-        self.answers.uses()
+    fn lookups(&self) -> Option<LookupCounts> {
+        Some(self.lookups.counts())
     }
 }
 

@@ -39,6 +39,12 @@ impl<W> Queue<W> {
         self.running == 0 && self.waiting.is_empty()
     }
 
+    /// A request that came through it begins to run.
+    pub(super) fn run(&mut self, width: Width) {
+        self.running += 1;
+        self.seats_in_use += width.most();
+    }
+
     pub(super) fn push(&mut self, waiting: Waiting<W>) {
         self.work += waiting.work;
         self.waiting.push_back(waiting);

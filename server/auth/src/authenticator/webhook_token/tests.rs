@@ -3,7 +3,7 @@
 use orch_outbound::target::{Credential, Target, TlsOptions};
 use serde_json::{Value, json};
 
-use super::{AuthError, Client, KeptAnswers, SharedQuestions, WebhookTokenAuthenticator, client};
+use super::{AuthError, Client, KeptAnswers, Lookups, SharedQuestions, WebhookTokenAuthenticator, client};
 
 fn webhook() -> WebhookTokenAuthenticator {
     let target = Target::new("http://localhost:1", TlsOptions::default(), Credential::None).unwrap();
@@ -13,6 +13,7 @@ fn webhook() -> WebhookTokenAuthenticator {
         ttl: std::time::Duration::ZERO,
         audiences: vec!["us".to_owned()],
         answers: KeptAnswers::default(),
+        lookups: Lookups::default(),
         questions: SharedQuestions::default(),
     }
 }
