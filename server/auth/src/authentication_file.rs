@@ -44,6 +44,7 @@ use crate::{
     error::AuthError,
     jwt::algorithm::Algorithm,
     oidc::{
+        distributed::Distributed,
         issuer::{self, Issuer, Issuers},
         provider::{Place, Provider},
         url,
@@ -183,6 +184,7 @@ fn issuer_of(
         mapping,
         user_rules: claims::user_rules(&entry.user_validation_rules)?,
         credential_id_key: issuer::credential_id_key(vocabulary),
+        distributed: Distributed::default(),
     })
 }
 

@@ -39,6 +39,11 @@ impl<'t> Jwt<'t> {
         header.crit.is_none().then_some(Jwt { signed, signature, header, claims })
     }
 
+    /// The header and the claims as they stand in the token.
+    pub(crate) fn signed(&self) -> &[u8] {
+        self.signed
+    }
+
     /// A claim that is a text.
     pub fn text(&self, claim: &str) -> Option<&str> {
         self.claims.get(claim)?.as_str()

@@ -4,11 +4,10 @@
 //! judges times and audiences, [`rules`] are what the operator demands of claims and users, and [`mapping`]
 //! says which claims make the user. [`flags`] and the file of `--authentication-config` both lead to issuers.
 //!
-//! Claims that stand in another place than the token (distributed claims, OpenID Connect Core, section 5.6.2)
-//! are not fetched, because a token would say where the server has to connect to. A token whose groups are
-//! such claims is refused.
+//! Groups may stand in another place than the token: [`distributed`] fetches them.
 
 mod claims;
+pub mod distributed;
 pub mod flags;
 pub mod issuer;
 pub mod mapping;

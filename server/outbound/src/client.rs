@@ -176,7 +176,7 @@ impl Client {
             .method(method)
             .uri(path)
             .header(HOST, host)
-            .header(ACCEPT, "application/json")
+            .header(ACCEPT, "application/json, */*")
             .header(USER_AGENT, concat!("orch-apiserver/", env!("CARGO_PKG_VERSION")));
         if method == Method::POST {
             request = request.header(CONTENT_TYPE, HeaderValue::from_static("application/json"));

@@ -29,6 +29,8 @@ pub struct Conduct {
     pub name: String,
     /// Its documents.
     pub keys: Value,
+    /// What is at `/groups`.
+    pub groups: String,
     /// What it answers instead, if anything: its documents are asked for in vain.
     pub instead: Option<fn() -> Reply>,
 }
@@ -73,7 +75,7 @@ impl Provider {
     /// An issuer with these keys that does not listen yet.
     pub async fn absent(keys: &[&Key]) -> Provider {
         let site = Site::new().await;
-        let conduct = Conduct { name: site.url(), keys: key_set(keys), instead: None };
+        let conduct = Conduct { name: site.url(), keys: key_set(keys), groups: String::new(), instead: None };
         Provider { site, conduct: Arc::new(Mutex::new(conduct)), remote: None }
     }
 
@@ -97,6 +99,7 @@ impl Provider {
                     let document = json!({"issuer": conduct.name, "jwks_uri": format!("{url}/keys")});
                     Reply::Answer(200, document.to_string())
                 }
+                "/groups" => Reply::Answer(200, conduct.groups.clone()),
                 "/keys" => Reply::Answer(200, conduct.keys.to_string()),
                 _ => Reply::Answer(404, String::new()),
             }

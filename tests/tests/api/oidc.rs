@@ -98,6 +98,64 @@ async fn a_token_of_the_provider_makes_its_bearer_a_user() {
 }
 
 #[tokio::test]
+async fn groups_may_stand_in_another_place() {
+    let (key, stranger) = (Key::new("a"), Key::new("a"));
+    let provider = Provider::start(&[&key]).await;
+    let (options, _folder) = options(&provider);
+    let server = options.start().await;
+    let url = provider.site.url();
+    // Each token is another one, because what was accepted is remembered.
+    let token = |id: u32, source: &Value| {
+        let mut claims = provider.claims("alice");
+        claims["jti"] = json!(id);
+        claims["_claim_names"] = json!({"groups": "there"});
+        claims["_claim_sources"] = json!({"there": source});
+        key.sign(&claims)
+    };
+    let place = |groups: String| provider.conduct.lock().unwrap().groups = groups;
+    let there = json!({"endpoint": format!("{url}/groups"), "access_token": "secret"});
+    place(key.sign(&provider.claims_with("alice", "groups", json!(["devs", "ops"]))));
+    let first = token(1, &there);
+    for _ in 0..2 {
+        let info = whoami(&server, &first).await.expect(201)["status"]["userInfo"].clone();
+        assert_eq!(info["groups"], json!(["devs", "ops", "system:authenticated"]));
+    }
+    let asked: Vec<String> = provider
+        .seen()
+        .into_iter()
+        .filter(|seen| seen.path == "/groups")
+        .map(|seen| seen.authorization)
+        .collect();
+    assert_eq!(asked, ["Bearer secret"]);
+    let open = json!({"endpoint": format!("{url}/groups")});
+    whoami(&server, &token(2, &open)).await.expect(201);
+    assert_eq!(provider.seen().pop().unwrap().authorization, "");
+    let other = |claim: &str, value: Value| key.sign(&provider.claims_with("alice", claim, value));
+    let groups = json!(["devs"]);
+    for (id, answer, why) in [
+        (3, "{}".to_owned(), "what is there is no signed token"),
+        (4, stranger.sign(&provider.claims_with("alice", "groups", groups)), "of what is there"),
+        (5, other("groups", Value::Null), "it is not in the token that is there"),
+        (6, other("groups", json!(1)), "is neither a text nor a list of texts"),
+        (7, other("iss", json!("https://other.example")), "is the token of another issuer"),
+        (8, other("aud", json!("other")), "it is for other audiences"),
+        (9, other("exp", json!(1)), "it has expired"),
+    ] {
+        place(answer);
+        refused(&server, &token(id, &there), why).await;
+    }
+    for (id, source, why) in [
+        (10, json!({"endpoint": format!("{url}/nowhere")}), "404"),
+        (11, json!({"endpoint": url.replace("https", "http")}), "must begin with https://"),
+        (12, json!({"endpoint": "https://127.0.0.1:1/groups"}), "127.0.0.1:1"),
+        (13, json!({"JWT": "a.b.c"}), "has no endpoint"),
+    ] {
+        refused(&server, &token(id, &source), why).await;
+    }
+    assert!(!server.log().contains("secret"), "an access token in the log");
+}
+
+#[tokio::test]
 async fn wrong_tokens_are_refused() {
     let (key, stranger) = (Key::new("a"), Key::new("a"));
     let provider = Provider::start(&[&key]).await;
@@ -126,7 +184,7 @@ async fn wrong_tokens_are_refused() {
         (with("tenant", json!("u")), "has another value than the required one"),
         (with("tenant", json!(["t"])), "is no text"),
         (with("groups", json!({"a": 1})), "is neither a text nor a list of texts"),
-        (with("_claim_names", json!({"groups": "src1"})), "is a distributed claim"),
+        (with("_claim_names", json!({"groups": "src1"})), "the source of the claim"),
         (with("iss", json!("https://other.example")), "the bearer token is not valid"),
         (with("iss", Value::Null), "the bearer token is not valid"),
     ] {

@@ -5,6 +5,7 @@ use std::{fs, path::PathBuf};
 use orch_runtime::vocabulary::Vocabulary;
 
 use super::{
+    distributed::Distributed,
     issuer::{self, Issuer},
     mapping::{Mapping, Source},
     provider::{Place, Provider},
@@ -66,6 +67,7 @@ impl OidcConfig {
             },
             user_rules: Vec::new(),
             credential_id_key: issuer::credential_id_key(vocabulary),
+            distributed: Distributed::default(),
         })
     }
 }

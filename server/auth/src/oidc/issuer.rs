@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use orch_runtime::vocabulary::Vocabulary;
+use serde_json::{Map, Value};
 
 use super::{
     claims,
+    distributed::Distributed,
     mapping::Mapping,
     provider::Provider,
     rules::{self, ClaimRule, Claims, Rule},
@@ -32,6 +34,8 @@ pub struct Issuer {
     pub user_rules: Vec<Rule>,
     /// The extra attribute of users that names the token.
     pub credential_id_key: String,
+    /// Fetches groups that are not in a token.
+    pub distributed: Distributed,
 }
 
 impl Issuer {
@@ -57,11 +61,24 @@ impl Issuer {
             Ok(false) => return Err(invalid("no key of the issuer has made the signature".to_owned())),
             Err(problem) => return Err(AuthError::Unjudged { problem: problem.to_owned() }),
         }
-        Ok((self.mapped(token).map_err(invalid)?, end))
+        let fetched = match self.mapping.groups_claim() {
+            Some(claim) => {
+                let fetched = self.distributed.fetch(&self.provider, &self.audiences, token, claim, now);
+                fetched.await?.map(|(value, end)| (claim, value, end))
+            }
+            None => None,
+        };
+        let Some((claim, value, value_end)) = fetched else {
+            return Ok((self.mapped(token, &token.claims).map_err(invalid)?, end));
+        };
+        let mut claims = token.claims.clone();
+        claims.insert(claim.to_owned(), value);
+        Ok((self.mapped(token, &claims).map_err(invalid)?, end.min(value_end)))
     }
 
-    fn mapped(&self, token: &Jwt<'_>) -> Result<UserInfo, String> {
-        let mut claims = Claims::new(&token.claims);
+    /// The user of a token with these claims.
+    fn mapped(&self, token: &Jwt<'_>, claims: &Map<String, Value>) -> Result<UserInfo, String> {
+        let mut claims = Claims::new(claims);
         rules::check_claims(&self.claim_rules, &mut claims)?;
         let mut user = self.mapping.user(&mut claims)?;
         if let Some(id) = token.text("jti").filter(|id| !id.is_empty()) {

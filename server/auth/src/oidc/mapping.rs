@@ -16,9 +16,6 @@ use crate::user::UserInfo;
 const MAIL: &str = "email";
 const MAIL_VERIFIED: &str = "email_verified";
 
-/// Where groups are said to be, if they are not in the token.
-const DISTRIBUTED: &str = "_claim_names";
-
 /// What a part of the user is made of.
 #[derive(Clone, Debug)]
 pub enum Source {
@@ -47,6 +44,14 @@ pub struct Mapping {
 }
 
 impl Mapping {
+    /// The claim that has the groups.
+    pub(super) fn groups_claim(&self) -> Option<&str> {
+        match &self.groups {
+            Some(Source::Claim { claim, .. }) => Some(claim),
+            Some(Source::Expression(_)) | None => None,
+        }
+    }
+
     /// The user of a token.
     pub(super) fn user(&self, claims: &mut Claims<'_>) -> Result<UserInfo, String> {
         let name = self.name(claims)?;
@@ -93,12 +98,8 @@ impl Mapping {
                     .collect::<Option<_>>()
                     .ok_or_else(|| format!("the claim {claim:?} is no list of texts"))
             }
-            Some(Json::Null) => Ok(Vec::new()),
+            None | Some(Json::Null) => Ok(Vec::new()),
             Some(_) => Err(format!("the claim {claim:?} is neither a text nor a list of texts")),
-            None if claims.fields.get(DISTRIBUTED).is_some_and(|names| names.get(claim).is_some()) => {
-                Err(format!("the claim {claim:?} is a distributed claim, and those are not fetched"))
-            }
-            None => Ok(Vec::new()),
         }
     }
 }

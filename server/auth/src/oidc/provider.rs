@@ -89,21 +89,22 @@ impl Place {
         self.discovery_url.clone().unwrap_or_else(derived)
     }
 
-    fn target(&self, url: &str) -> Result<Target, OutboundError> {
+    fn target(&self, url: &str, credential: Credential) -> Result<Target, OutboundError> {
         let options = TlsOptions { authorities: self.authorities.clone(), ..TlsOptions::default() };
-        Target::new(url, options, Credential::None)
+        Target::new(url, options, credential)
     }
 
-    async fn get(&self, url: &str) -> Result<Vec<u8>, String> {
+    /// What is at an address, which the issuer names.
+    pub(super) async fn get(&self, url: &str, credential: Credential) -> Result<Vec<u8>, String> {
         let settings = Settings { timeout: TIMEOUT, max_answer: MAX_BYTES, backoff: Backoff::ONCE };
-        let target = self.target(url).map_err(|error| error.to_string())?;
+        let target = self.target(url, credential).map_err(|error| error.to_string())?;
         let answer = Client::new(target, settings).get().await;
         Ok(answer.map_err(|error| format!("{url:?}: {error}"))?.to_vec())
     }
 
     async fn fetch(&self) -> Result<KeySet, String> {
         let url = self.discovery();
-        let document = self.get(&url).await?;
+        let document = self.get(&url, Credential::None).await?;
         let document: Discovery = serde_json::from_slice(&document)
             .map_err(|error| format!("{url:?}: this is no discovery document: {error}"))?;
         if document.issuer != self.issuer {
@@ -113,7 +114,8 @@ impl Place {
         if !keys.starts_with("https://") {
             return Err(format!("{url:?}: the address of the keys, {keys:?}, {}", url::NO_HTTPS));
         }
-        KeySet::parse(&self.get(&keys).await?).map_err(|problem| format!("{keys:?}: {problem}"))
+        let set = self.get(&keys, Credential::None).await?;
+        KeySet::parse(&set).map_err(|problem| format!("{keys:?}: {problem}"))
     }
 }
 
@@ -123,7 +125,7 @@ impl Provider {
     /// # Errors
     /// Where the address or the authorities cannot be used.
     pub fn new(place: Place) -> Result<Self, OutboundError> {
-        place.target(&place.discovery())?;
+        place.target(&place.discovery(), Credential::None)?;
         let (keys, fetching) = (ArcSwapOption::empty(), Mutex::default());
         Ok(Provider { shared: Arc::new(Shared { place, keys, fetching }) })
     }

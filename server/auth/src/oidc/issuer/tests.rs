@@ -8,6 +8,7 @@ use super::{Issuer, Mapping};
 use crate::{
     jwt::{Jwt, algorithm::Algorithm},
     oidc::{
+        distributed::Distributed,
         mapping::{Source, uses_mail, uses_mail_verified},
         provider::{Place, Provider},
         rules::{ClaimRule, Rule, over_claims, over_user},
@@ -27,6 +28,7 @@ fn issuer() -> Issuer {
         mapping: Mapping { username: claim("sub", "oidc:"), groups: None, uid: None, extra: Vec::new() },
         user_rules: Vec::new(),
         credential_id_key: "authentication.example.io/credential-id".to_owned(),
+        distributed: Distributed::default(),
     }
 }
 
@@ -46,7 +48,8 @@ fn rule(text: &str, message: &str) -> Rule {
 fn user(issuer: &Issuer, claims: &Value) -> Result<String, String> {
     let encode = |text: &str| BASE64_URL_SAFE_NO_PAD.encode(text);
     let token = format!("{}.{}.", encode(r#"{"alg":"RS256"}"#), encode(&claims.to_string()));
-    let user = issuer.mapped(&Jwt::read(token.as_bytes()).unwrap())?;
+    let token = Jwt::read(token.as_bytes()).unwrap();
+    let user = issuer.mapped(&token, &token.claims)?;
     Ok(format!("{} {:?} {:?} {:?}", user.name, user.groups, user.uid, user.extra))
 }
 
@@ -61,7 +64,6 @@ fn check(issuer: &Issuer, table: &[(Value, Result<&str, &str>)]) {
 fn claims_make_the_user() {
     let mut issuer = issuer();
     issuer.mapping.groups = Some(claim("roles", "g:"));
-    let distributed = "the claim \"roles\" is a distributed claim, and those are not fetched";
     check(
         &issuer,
         &[
@@ -78,7 +80,6 @@ fn claims_make_the_user() {
                 Err("the claim \"roles\" is neither a text nor a list of texts"),
             ),
             (json!({"sub": "a", "roles": ["r", 1]}), Err("the claim \"roles\" is no list of texts")),
-            (json!({"sub": "a", "_claim_names": {"roles": "src1"}}), Err(distributed)),
             (json!({"sub": "a", "_claim_names": {"other": "src1"}}), Ok("oidc:a [] \"\" {}")),
             (json!({}), Err("the claim \"sub\" is missing")),
             (json!({"sub": 1}), Err("the claim \"sub\" is no text")),
