@@ -119,13 +119,13 @@ impl Fairness {
         }
     }
 
-    /// Where a request belongs. `remembered` is of the connection.
+    /// Where a request belongs, and the hash of its flow. `remembered` is of the connection.
     pub fn place(
         &self,
         remembered: &Mutex<Option<Arc<Remembered>>>,
         user: &Arc<UserInfo>,
         what: What<'_>,
-    ) -> Option<Placed> {
+    ) -> Option<(Placed, u64)> {
         if self.source.has_news() {
             self.make_plan();
         }
@@ -144,12 +144,12 @@ impl Fairness {
     /// Takes a request in that came at `arrived`.
     pub fn enter(
         &self,
-        placed: &Placed,
+        (placed, hash): (&Placed, u64),
         arrived: Instant,
         width: Width,
         about: impl FnOnce() -> About,
     ) -> Entry {
-        placed.gate().arrive(self.clock.at(arrived), placed.tally(), placed.hash(), width, about)
+        placed.gate().arrive(self.clock.at(arrived), placed.tally(), hash, width, about)
     }
 
     /// Lends seats anew, again and again, until the server stops.

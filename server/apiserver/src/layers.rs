@@ -256,19 +256,17 @@ async fn guarded(
             {
                 return refusal(error);
             }
-            if audit.is_on()
-                && let Err(refused) = Box::pin(audit.received(head, &caller)).await
-            {
-                return refused;
+            if audit.is_on() {
+                if let Err(refused) = Box::pin(audit.received(head, &caller)).await {
+                    return refused;
+                }
+                // It may have waited for somebody else, which is no waiting for a turn.
+                head.timeline.end(Stage::Authentication);
             }
             let head = RequestHead { record: audit.record(), ..head };
             app.metrics.recognized(caller.user());
             match impersonation::wanted(&parts.headers) {
-                Ok(None) => {
-                    // Audit may have waited for somebody else.
-                    let arrived = if audit.is_on() { Instant::now() } else { known };
-                    in_turn(app, connection, [&caller, &caller], arrived, head, body).await
-                }
+                Ok(None) => in_turn(app, connection, &caller, &caller, head, body).await,
                 Ok(Some(wanted)) => {
                     Box::pin(impersonated(app, connection, &caller, wanted, head, body)).await
                 }
@@ -302,23 +300,23 @@ async fn impersonated(
             if let Some(record) = head.record {
                 record.impersonated(recorded_user(caller.user()));
             }
-            in_turn(app, connection, [sender, &caller], Instant::now(), head, body).await
+            head.timeline.end(Stage::Authentication);
+            in_turn(app, connection, sender, &caller, head, body).await
         }
         Err(error) => turned_away(app, connection, head.parts, sender, error),
     }
 }
 
-/// Answers a request of `caller`, which is the sender or who they impersonate, when it is its turn. It came
-/// at `arrived`.
+/// Answers a request of `caller`, which is the sender or who they impersonate, when it is its turn.
 async fn in_turn(
     app: &Arc<App>,
     connection: &Arc<Connection<Peer>>,
-    [sender, caller]: [&Authenticated; 2],
-    arrived: Instant,
+    sender: &Authenticated,
+    caller: &Authenticated,
     head: RequestHead<'_>,
     body: &mut RequestBody,
 ) -> Response {
-    match turns::take(app, connection, caller, head, arrived).await {
+    match turns::take(app, connection, caller, head).await {
         Ok(mut pass) => {
             // Pinned where it is made, as in `measured`.
             let answer = pin!(permitted(app, connection, sender, caller, head, body));

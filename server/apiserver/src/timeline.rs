@@ -70,6 +70,12 @@ impl Timeline {
         }
     }
 
+    /// When a stage ended; when the request came, where it has not ended.
+    pub fn at(&self, stage: Stage) -> Instant {
+        let micros = self.ends[stage as usize].load(Ordering::Relaxed);
+        self.started + Duration::from_micros(u64::from(micros))
+    }
+
     /// When the request came.
     pub fn started(&self) -> Instant {
         self.started
@@ -119,11 +125,13 @@ mod tests {
         assert_eq!(stages, [Stage::Authentication, Stage::Body, Stage::Handler]);
     }
 
-    #[test]
-    fn a_stage_ends_once() {
+    #[tokio::test]
+    async fn a_stage_ends_once() {
         let timeline = Timeline::new(Instant::now());
+        assert_eq!(timeline.at(Stage::Turn), timeline.started());
         let turn = timeline.until(Stage::Turn);
-        std::thread::sleep(Duration::from_millis(1));
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        assert!(timeline.at(Stage::Turn).elapsed() >= Duration::from_millis(1));
         let again = timeline.until(Stage::Turn);
         assert!(turn.abs_diff(again) <= Duration::from_micros(1), "{turn:?} {again:?}");
         assert!(timeline.until(Stage::Handler) > again);

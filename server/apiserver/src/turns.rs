@@ -1,11 +1,7 @@
 //! The turn of a request: how many seats it takes, how long it may wait for them, and the answer to those
 //! that do not get any.
 
-use std::{
-    future::poll_fn,
-    pin::Pin,
-    time::{Duration, Instant},
-};
+use std::{future::poll_fn, pin::Pin, time::Duration};
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
@@ -48,7 +44,7 @@ const LONGEST_WAIT: Duration = Duration::from_mins(1);
 /// After how many seconds a client may try again where there is no fairness.
 const RETRY_AFTER: u32 = 1;
 
-/// Waits for the turn of a request that came at `arrived`.
+/// Waits for the turn of a request, which comes when it is known who makes it.
 ///
 /// # Errors
 /// The answer of 429 where it does not come.
@@ -57,7 +53,6 @@ pub async fn take(
     connection: &Connection<Peer>,
     caller: &Authenticated,
     head: RequestHead<'_>,
-    arrived: Instant,
 ) -> Result<Pass, Box<Response>> {
     let is_mutating = is_mutating(head);
     let fairness = match &app.sharing {
@@ -67,11 +62,13 @@ pub async fn take(
     };
     let (user, path) = (caller.user(), head.parts.uri.path());
     let what = asked(&head.info.names, path);
-    let Some(placed) = fairness.place(&connection.peer().remembered, user, what) else {
+    let Some((placed, hash)) = fairness.place(&connection.peer().remembered, user, what) else {
         return Ok(Pass::Plain { _place: None });
     };
     let about = || about(&placed, user, head);
-    let entered = match fairness.enter(&placed, arrived, width(app, head, placed.most_seats()), about) {
+    let arrived = head.timeline.at(Stage::Authentication);
+    let width = width(app, head, placed.most_seats());
+    let entered = match fairness.enter((&placed, hash), arrived, width, about) {
         Entry::Runs(seat) => Ok(seat),
         Entry::Waits(turn) => {
             let _queued = app.metrics.in_queue(is_mutating);

@@ -10,8 +10,14 @@ use std::{
 };
 
 use orch_machinery::{json::Limits, yaml};
-use orch_tests::{TestServer, client::Answer, kubeconfig::Kubeconfig, server::server_binary, skip::skipped};
-use serde_json::{Value, json};
+use orch_tests::{
+    TestServer,
+    kubeconfig::Kubeconfig,
+    manifests::{Judged, documents, judge},
+    server::server_binary,
+    skip::skipped,
+};
+use serde_json::Value;
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
     net::UnixDatagram,
@@ -160,45 +166,18 @@ fn make_private(directory: &Path) {
     fs::set_permissions(directory, fs::Permissions::from_mode(0o700)).unwrap();
 }
 
-/// The manifests, judged by the server itself as far as it serves their kinds; of the stateful set the pods
-/// and the claims that it would make.
 #[tokio::test]
 async fn the_manifests_are_valid() {
     let server = TestServer::options().vocabulary("kubernetes").start().await;
-    let admin = server.admin();
-    let strict = "fieldValidation=Strict";
-    let create = async |path: &str, object: &Value| -> Answer { admin.post(path, object).await };
-    let in_namespace = |resource: &str| format!("/api/v1/namespaces/orch/{resource}?{strict}");
-    let text = read("kubernetes/server.yaml");
-    let mut kinds = Vec::new();
-    for document in text.split("\n---\n") {
-        let mut object = yaml::decode(document.as_bytes(), &Limits::default()).expect("it is YAML").tree;
-        let kind = object["kind"].as_str().unwrap().to_owned();
-        match &*kind {
-            "Namespace" => drop(create(&format!("/api/v1/namespaces?{strict}"), &object).await.expect(201)),
-            "ServiceAccount" => drop(create(&in_namespace("serviceaccounts"), &object).await.expect(201)),
-            "ConfigMap" => {
-                start_with(object["data"]["config.yaml"].as_str().unwrap()).await;
-                create(&in_namespace("configmaps"), &object).await.expect(201);
-            }
-            "Service" => drop(create(&in_namespace("services"), &object).await.expect(201)),
-            "StatefulSet" => {
-                let spec = &mut object["spec"];
-                assert_eq!(spec["selector"]["matchLabels"], spec["template"]["metadata"]["labels"]);
-                let mut claim = spec["volumeClaimTemplates"][0].take();
-                create(&in_namespace("persistentvolumeclaims"), &claim).await.expect(201);
-                let name = claim["metadata"]["name"].take();
-                let mut pod = spec["template"].take();
-                pod["metadata"]["name"] = json!("orch-apiserver-0");
-                let volume = json!({"name": name, "persistentVolumeClaim": {"claimName": name}});
-                pod["spec"]["volumes"].as_array_mut().unwrap().push(volume);
-                create(&in_namespace("pods"), &pod).await.expect(201);
-            }
-            _ => panic!("{kind}"),
-        }
-        kinds.push(kind);
-    }
+    let Judged { kinds, flags } =
+        judge(&server.admin(), "orch", objects(&read("kubernetes/server.yaml"))).await;
     assert_eq!(kinds, ["Namespace", "ServiceAccount", "ConfigMap", "Service", "StatefulSet"]);
+    start_with(&flags).await;
+}
+
+fn objects(manifests: &str) -> Vec<Value> {
+    let object = |text: &str| yaml::decode(text.as_bytes(), &Limits::default()).expect("it is YAML").tree;
+    documents(manifests).map(object).collect()
 }
 
 /// Starts a server with a file of flags, its data in a directory of the test.

@@ -2,7 +2,12 @@
 
 use std::path::Path;
 
-use orch_tests::{TestServer, client::Client};
+use orch_machinery::{json::Limits, yaml};
+use orch_tests::{
+    TestServer,
+    client::Client,
+    manifests::{Judged, documents, judge},
+};
 use serde_json::Value;
 
 use crate::{file, installed, program, run};
@@ -20,6 +25,62 @@ async fn a_release_lives_with_helm_4() {
     // It applies on the server, where what somebody else has changed is a conflict.
     lives("helm4", " --force-conflicts").await;
 }
+
+#[tokio::test]
+async fn the_chart_of_the_server_is_right() {
+    for helm in ["helm3", "helm4"] {
+        let Some(helm) = installed("the chart of the server", helm) else { return };
+        let server = TestServer::options().vocabulary("kubernetes").start().await;
+        let chart = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/helm/orch-apiserver");
+        let made = async |arguments: &[&str]| {
+            let mut command = program(&server, &helm);
+            command.args(&arguments[..1]).arg(&chart).args(&arguments[1..]);
+            run(command).await
+        };
+        made(&["lint", "--strict"]).await;
+        let plain = made(&["template", "--name-template=one", "--namespace=default"]).await;
+        let Judged { kinds, flags } = judge(&server.admin(), "default", objects(&plain)).await;
+        assert_eq!(kinds, ["ServiceAccount", "ConfigMap", "Service", "StatefulSet"]);
+        assert!(flags.contains("external-hostname: one-orch-apiserver.default.svc"), "{flags}");
+        // With everything that can be told.
+        let namespace = serde_json::json!({
+            "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "other"},
+        });
+        server.admin().post("/api/v1/namespaces", &namespace).await.expect(201);
+        let values = server.scratch_dir().join("values.yaml");
+        std::fs::write(&values, VALUES).unwrap();
+        let values = format!("--values={}", values.display());
+        let told = made(&["template", "--name-template=orch-apiserver", "--namespace=other", &values]).await;
+        let Judged { flags, .. } = judge(&server.admin(), "other", objects(&told)).await;
+        assert!(flags.contains("log-level: debug") && flags.contains("data-dir: /data/orch"), "{flags}");
+        let pod = server.admin().get("/api/v1/namespaces/other/pods/orch-apiserver-0").await.expect(200);
+        let spec = &pod["spec"];
+        assert_eq!(spec["containers"][0]["image"], "registry.example/orch:1.2");
+        assert_eq!(spec["nodeSelector"]["disk"], "fast");
+        assert_eq!(spec["volumes"][1]["secret"]["secretName"], "certificates");
+        assert_eq!(spec["containers"][0]["volumeMounts"][2]["mountPath"], "/certificates");
+        assert_eq!(pod["metadata"]["annotations"]["example.com/a"], "b");
+    }
+}
+
+fn objects(manifests: &str) -> Vec<Value> {
+    let object = |text: &str| yaml::decode(text.as_bytes(), &Limits::default()).expect("it is YAML").tree;
+    documents(manifests).map(object).collect()
+}
+
+/// Values for the chart of the server.
+const VALUES: &str = "
+image: {repository: registry.example/orch, tag: '1.2'}
+imagePullSecrets: [{name: registry}]
+config: {log-level: debug, data-dir: /elsewhere}
+service: {type: NodePort, port: 443, annotations: {example.com/a: b}}
+storage: {size: 1Gi, className: fast}
+volumes: [{name: certificates, secret: {secretName: certificates}}]
+volumeMounts: [{name: certificates, mountPath: /certificates, readOnly: true}]
+podAnnotations: {example.com/a: b}
+nodeSelector: {disk: fast}
+tolerations: [{key: dedicated, operator: Exists, effect: NoSchedule}]
+";
 
 /// `forced` is the flag that overwrites what somebody else has changed.
 async fn lives(helm: &str, forced: &str) {

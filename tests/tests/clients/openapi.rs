@@ -41,6 +41,26 @@ async fn every_published_document_is_valid() {
     assert!(text.ends_with(&format!("{} documents are valid\n", paths.len() + 1)), "{text}");
 }
 
+/// Swagger UI is a page around a library, which is asked here without a browser.
+#[tokio::test]
+async fn swagger_ui_reads_the_documents() {
+    let Some(program_file) = installed("reading the documents as Swagger UI does", "javascript/swagger.mjs")
+    else {
+        return;
+    };
+    let server = TestServer::start().await;
+    let mut command = program(&server, "node".as_ref());
+    command.arg(program_file);
+    for (number, path) in ["/openapi/v2", "/openapi/v3/api/v1", "/openapi/v3/apis/apps/v1"].iter().enumerate()
+    {
+        let file = server.scratch_dir().join(format!("{number}.json"));
+        write(&file, &server.admin().get(path).await.expect(200));
+        command.arg(file);
+    }
+    let text = run(command).await;
+    assert!(text.starts_with("3 documents, "), "{text}");
+}
+
 /// The generator makes a client of one document, and a program does the usual with it.
 #[tokio::test]
 async fn a_generated_client_works() {

@@ -50,10 +50,11 @@ pub struct Remembered {
     heads: Box<[OnceLock<HeaderMap>]>,
 }
 
-/// Where a request belongs.
+/// Where a request belongs. It is small: a request carries it until its answer.
 pub struct Placed {
     remembered: Arc<Remembered>,
-    flow: Flow,
+    schema: u32,
+    candidate: u32,
 }
 
 impl Remembered {
@@ -70,10 +71,11 @@ impl Remembered {
                 || (self.user.name == user.name && self.user.groups == user.groups))
     }
 
-    /// The flow of a request; `None` where there are no schemas.
-    pub(super) fn place(self: Arc<Self>, what: What<'_>) -> Option<Placed> {
-        let flow = self.plan.schemas.flow(&self.candidates, what)?;
-        Some(Placed { remembered: self, flow })
+    /// Where a request belongs, and the hash of its flow; `None` where there are no schemas.
+    pub(super) fn place(self: Arc<Self>, what: What<'_>) -> Option<(Placed, u64)> {
+        let Flow { schema, candidate, hash } = self.plan.schemas.flow(&self.candidates, what)?;
+        // Nobody has as many as four billion.
+        Some((Placed { remembered: self, schema: schema as u32, candidate: candidate as u32 }, hash))
     }
 }
 
@@ -85,12 +87,12 @@ impl Placed {
 
     /// What distinguishes its flow from others of its schema.
     pub fn distinguisher<'a>(&self, who: Who<'a>, what: What<'a>) -> &'a str {
-        distinguisher(&self.remembered.plan.schemas.all()[self.flow.schema], who, what)
+        distinguisher(&self.remembered.plan.schemas.all()[self.schema as usize], who, what)
     }
 
     /// Says in an answer where its request belonged.
     pub fn mark(&self, headers: &mut HeaderMap) {
-        let head = self.remembered.heads[self.flow.candidate].get_or_init(|| self.head());
+        let head = self.remembered.heads[self.candidate as usize].get_or_init(|| self.head());
         // A copy of a map costs less than insertions: names that the HTTP library does not know are hashed.
         let others = mem::replace(headers, head.clone());
         if !others.contains_key(header::CONTENT_TYPE) {
@@ -107,12 +109,8 @@ impl Placed {
         self.place().tally
     }
 
-    pub(super) fn hash(&self) -> u64 {
-        self.flow.hash
-    }
-
     fn place(&self) -> &Place {
-        &self.remembered.plan.places[self.flow.schema]
+        &self.remembered.plan.places[self.schema as usize]
     }
 
     /// The headers that name the flow schema and the level, and those that most answers have besides, with
