@@ -1,5 +1,5 @@
-//! The compact form of a signed token (RFC 7515, section 3.1): header, claims and signature, with dots between
-//! them.
+//! The compact form of a signed token (RFC 7515, section 3.1): header, claims and signature, with dots
+//! between them.
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde::de::DeserializeOwned;
