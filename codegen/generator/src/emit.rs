@@ -27,7 +27,10 @@ mod types;
 mod validate;
 mod vocabulary;
 
-use self::{emitter::Emitter, layout::Layout, reach::Reach, text::Item};
+use std::collections::BTreeMap;
+
+pub use self::layout::Layout;
+use self::{emitter::Emitter, reach::Reach, text::Item};
 use crate::model::{GroupVersion, Model, Type, TypeKind};
 
 /// One generated file.
@@ -73,6 +76,20 @@ pub fn emit(model: &Model, root: &str, clients: bool) -> Vec<GeneratedFile> {
         }
     }
     files
+}
+
+/// The published schemas of all types, those of imported folders too, by qualified name.
+pub fn published(model: &Model) -> BTreeMap<String, serde_json::Value> {
+    let layout = Layout::new(model);
+    let reach = Reach::new(model);
+    let mut all = BTreeMap::new();
+    for group_version in &model.group_versions {
+        let text = openapi::schemas(&Emitter::new(model, &layout, &reach, group_version));
+        let schemas: BTreeMap<String, serde_json::Value> =
+            serde_json::from_str(&text).expect("published schemas are a JSON object");
+        all.extend(schemas);
+    }
+    all
 }
 
 /// What is generated for one kind or type: its own name (`ConfigMap`), or a qualified one

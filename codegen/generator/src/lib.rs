@@ -10,6 +10,7 @@ pub mod diff;
 pub mod driver;
 pub mod emit;
 pub mod explain;
+pub mod export;
 pub mod expression;
 pub mod folder;
 pub mod functions;

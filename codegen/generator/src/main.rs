@@ -17,11 +17,13 @@ use orch_codegen::{
     diff::{self, Allowance, Judged},
     emit,
     explain::{self, Entry},
+    export::{self, Form},
     idl::json_schema,
     load,
     package::{self, PackageError},
     scaffold,
 };
+use orch_runtime::vocabulary::SCHEMA_SUFFIX;
 
 /// Schema files in, a complete API out: look after the schema files.
 #[derive(Debug, Parser)]
@@ -60,6 +62,16 @@ enum Command {
     },
     /// Print the JSON schema of schema files, for editors.
     IdlSchema,
+    /// Print the kinds and types for other tools.
+    Export {
+        /// For which.
+        #[arg(value_enum)]
+        form: ExportForm,
+        /// The suffix of groups that end in `orch.io`: `k8s.io` where the server runs with `--vocabulary
+        /// kubernetes`.
+        #[arg(long, value_name = "SUFFIX", default_value = SCHEMA_SUFFIX)]
+        group_suffix: String,
+    },
     /// Say what an error or a breaking change means, and what to do about it.
     Explain {
         /// Its code: `E0121`, `B201`.
@@ -99,6 +111,17 @@ enum Format {
     Github,
 }
 
+/// What `export` writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ExportForm {
+    /// `CustomResourceDefinition`s.
+    Crd,
+    /// A JSON schema for the objects of all kinds.
+    JsonSchema,
+    /// Interfaces of TypeScript.
+    Typescript,
+}
+
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -120,6 +143,9 @@ fn main() -> ExitCode {
         Command::IdlSchema => {
             print_out(&json_schema::text());
             ExitCode::SUCCESS
+        }
+        Command::Export { form, group_suffix } => {
+            inputs().map_or_else(misled, |inputs| export(&inputs, *form, group_suffix))
         }
         Command::Explain { code } => match explain::entry(code) {
             Some(Entry { code, title, text }) => {
@@ -193,6 +219,21 @@ fn show(inputs: &Inputs, kind: &str) -> ExitCode {
         }
         Err(error) => misused(&error.to_string()),
     }
+}
+
+fn export(inputs: &Inputs, form: ExportForm, group_suffix: &str) -> ExitCode {
+    let loaded = load(inputs);
+    if loaded.diagnostics.has_errors() {
+        report(&loaded.diagnostics);
+        return ExitCode::FAILURE;
+    }
+    let form = match form {
+        ExportForm::Crd => Form::Crd,
+        ExportForm::JsonSchema => Form::JsonSchema,
+        ExportForm::Typescript => Form::Typescript,
+    };
+    print_out(&export::export(&loaded.model, form, group_suffix));
+    ExitCode::SUCCESS
 }
 
 fn new(schema: &Path, group_version: &str, kind: &str) -> ExitCode {

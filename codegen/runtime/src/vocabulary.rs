@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 /// The group suffix in which schema files are written.
-const SCHEMA_SUFFIX: &str = "orch.io";
+pub const SCHEMA_SUFFIX: &str = "orch.io";
 
 /// One set of product words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

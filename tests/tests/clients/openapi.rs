@@ -9,7 +9,7 @@ use tokio::process::Command;
 use crate::{file, installed, program, run};
 
 /// The Python that has the validator: `.ci/run` installs it in an environment of its own.
-fn python() -> Option<String> {
+pub(crate) fn python() -> Option<String> {
     let named = std::env::var("ORCH_TEST_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let found = std::process::Command::new(&named).args(["-c", "import openapi_spec_validator"]).output();
     found.is_ok_and(|output| output.status.success()).then_some(named)
