@@ -7,6 +7,7 @@
 
 pub mod codes;
 mod comparison;
+mod elements;
 mod fields;
 mod gates;
 mod kinds;
@@ -15,6 +16,7 @@ pub mod releases;
 mod rules;
 mod stability;
 pub mod state;
+pub mod surface;
 mod types;
 mod values;
 mod versions;
@@ -93,6 +95,7 @@ pub fn compare(old: &State, new: &State) -> Vec<Finding> {
     }
     gates::compare(&mut cx);
     versions::compare(&mut cx);
+    elements::compare(&mut cx);
     cx.found
 }
 

@@ -1,7 +1,7 @@
 //! Schema folders: which files there are, what each holds, and which group and version it belongs to.
 //!
 //! A folder is laid out as `<group>/<version>/<name>.yaml`, with `core` for the core group, besides
-//! `vocabulary.yaml`, `releases.yaml` and `seed/`, which is not schema.
+//! `vocabulary.yaml`, `releases.yaml`, `surface.yaml` and `seed/`, which are not schema.
 
 mod header;
 
@@ -25,6 +25,8 @@ const VOCABULARY: &str = "vocabulary.yaml";
 const SEED: &str = "seed";
 /// The dates of releases: nothing is generated from them.
 pub const RELEASES: &str = "releases.yaml";
+/// What is promised beside the schema: nothing is generated from it.
+pub const SURFACE: &str = "surface.yaml";
 
 /// Every schema file of one run.
 #[derive(Debug, Default)]
@@ -137,7 +139,7 @@ fn files_of(
     let entries = entries(&folder.path, diagnostics);
     let entries = entries.into_iter().filter(|path| {
         let name = name(path);
-        name != SEED && name != RELEASES && folder.holds(&name) && is_wanted(&name)
+        ![SEED, RELEASES, SURFACE].contains(&name.as_str()) && folder.holds(&name) && is_wanted(&name)
     });
     entries.flat_map(|path| walk(path, diagnostics)).collect()
 }

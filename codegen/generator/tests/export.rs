@@ -1,5 +1,5 @@
-//! What `export` writes, exactly, and what must hold of it for any schema. `UPDATE_GOLDEN=1` writes the files in
-//! `tests/export` anew. Validators of other projects judge it in the test `clients` of `orch-tests`.
+//! What `export` writes, exactly, and what must hold of it for any schema. `UPDATE_GOLDEN=1` writes the files
+//! in `tests/export` anew. Validators of other projects judge it in the test `clients` of `orch-tests`.
 
 #![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
 

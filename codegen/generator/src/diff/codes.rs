@@ -1,5 +1,5 @@
-//! The names of breaking changes: `B1..` of kinds, `B2..` of fields, `B3..` of versions. A name is never given
-//! to another change. [`crate::explain`] says what each means.
+//! The names of breaking changes: `B1..` of kinds, `B2..` of fields, `B3..` of versions, `B4..` of what is
+//! beside the schema. A name is never given to another change. [`crate::explain`] says what each means.
 
 macro_rules! codes {
     ($( $name:ident = $id:literal, )*) => {
@@ -47,4 +47,6 @@ codes! {
     NOT_SERVED = "B306",
     OVERDUE = "B307",
     HISTORY = "B308",
+    ELEMENT_REMOVED = "B401",
+    STAGE = "B402",
 }

@@ -9,14 +9,15 @@
 //! }
 //! ```
 //!
-//! Types are as in the schema files, without what is documentation alone. A field is a line, so that a review
-//! sees what changes.
+//! Where the folder has a `surface.yaml`, it is there too, as `surface`. Types are as in the schema files,
+//! without what is documentation alone. A field is a line, so that a review sees what changes.
 
 use std::{collections::BTreeMap, path::Path};
 
 use super::{
     releases::Releases,
     state::{Accepted, Declared, State},
+    surface::Surface,
 };
 use crate::{
     diagnostic::{Diagnostics, Span},
@@ -47,16 +48,21 @@ pub fn text(state: &State) -> String {
     });
     let types = state.types.iter().map(|(name, ty)| {
         let mut text = format!("    {}: ", quoted(name));
-        write(&ty.schema, 2, true, &mut text);
+        write(&ty.schema, 2, true, LINES, &mut text);
         text
     });
+    let mut surface = String::new();
+    if let Some(node) = &state.surface.node {
+        surface.push_str(",\n  \"surface\": ");
+        write(node, 1, false, LINES - 1, &mut surface);
+    }
     let blocks = [
         format!("  \"lock\": {FORMAT}"),
         block("releases", "{", &releases, "}"),
         block("accepted", "[", &accepted.collect::<Vec<_>>(), "]"),
         block("types", "{", &types.collect::<Vec<_>>(), "}"),
     ];
-    format!("{{\n{}\n}}\n", blocks.join(",\n"))
+    format!("{{\n{}{surface}\n}}\n", blocks.join(",\n"))
 }
 
 fn block(key: &str, open: &str, lines: &[String], close: &str) -> String {
@@ -70,13 +76,14 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Writes a value at a depth. The keys of `is_schema` are keywords, of which some are documentation.
-fn write(node: &Node, depth: usize, is_schema: bool, out: &mut String) {
+/// Writes a value at a depth; maps that are deeper than `lines` stand on one line. The keys of a schema are
+/// keywords, of which some are documentation.
+fn write(node: &Node, depth: usize, is_schema: bool, lines: usize, out: &mut String) {
     match &node.value {
         Value::Map(entries) => {
             let kept = |key: &str| !(is_schema && DOCUMENTATION.contains(&key));
             let entries: Vec<_> = entries.iter().filter(|(key, _)| kept(&key.value)).collect();
-            let (line, end, separator) = if depth < LINES && !entries.is_empty() {
+            let (line, end, separator) = if depth < lines && !entries.is_empty() {
                 (format!("\n{}", "  ".repeat(depth + 1)), format!("\n{}", "  ".repeat(depth)), ",")
             } else {
                 (String::new(), String::new(), ", ")
@@ -89,7 +96,7 @@ fn write(node: &Node, depth: usize, is_schema: bool, out: &mut String) {
                 out.push_str(&line);
                 out.push_str(&quoted(&key.value));
                 out.push_str(": ");
-                write(node, depth + 1, holds_schema(&key.value, is_schema), out);
+                write(node, depth + 1, holds_schema(&key.value, is_schema), lines, out);
             }
             out.push_str(&end);
             out.push('}');
@@ -100,7 +107,7 @@ fn write(node: &Node, depth: usize, is_schema: bool, out: &mut String) {
                 if index > 0 {
                     out.push_str(", ");
                 }
-                write(node, LINES, false, out);
+                write(node, lines, false, lines, out);
             }
             out.push(']');
         }
@@ -138,6 +145,7 @@ fn state(node: &Node, path: &Path, diagnostics: &mut Diagnostics) -> Option<Stat
     }
     let releases = Releases::read(node, diagnostics);
     let text = |node: &Node, key: &str| Some(node.get(key)?.text()?.to_owned());
+    let surface = node.get("surface").map(|node| Surface::read(node, diagnostics)).unwrap_or_default();
     let mut accepted = Vec::new();
     for entry in node.get("accepted").map(Node::items).unwrap_or_default() {
         let read = || {
@@ -171,5 +179,5 @@ fn state(node: &Node, path: &Path, diagnostics: &mut Diagnostics) -> Option<Stat
             }
         }
     }
-    Some(State { types, releases, accepted, span: Span::whole_file(path) })
+    Some(State { types, releases, surface, accepted, span: Span::whole_file(path) })
 }

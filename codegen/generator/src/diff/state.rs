@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{releases::Releases, stability::Stability};
+use super::{releases::Releases, stability::Stability, surface::Surface};
 use crate::{
     Inputs, check,
     diagnostic::{Diagnostics, Span},
-    load::{self, SchemaFile},
+    load::{self, SURFACE, SchemaFile},
     lower,
     source::{self, Node, Value},
 };
@@ -24,6 +24,8 @@ pub struct State {
     pub types: BTreeMap<String, Declared>,
     /// The releases of the product, where they are known.
     pub releases: Releases,
+    /// What is promised beside the schema.
+    pub surface: Surface,
     /// Breaking changes that were accepted before, with the reason; of a lock.
     pub accepted: Vec<Accepted>,
     /// The folder or the lock.
@@ -89,6 +91,9 @@ impl State {
         let lowered = lower::lower(&files, &mut found);
         check::check(&lowered, &mut found);
         let releases = Releases::of_folder(&inputs.schema.path, &mut found);
+        let path = inputs.schema.path.join(SURFACE);
+        let surface = path.exists().then(|| source::read(&path, &mut found)).flatten();
+        let surface = surface.map(|node| Surface::read(&node, &mut found)).unwrap_or_default();
         let mut types = BTreeMap::new();
         for file in files.schemas.iter().filter(|file| file.extern_crate.is_none()) {
             types.extend(declared(file));
@@ -97,7 +102,7 @@ impl State {
         let is_good = !found.has_errors();
         diagnostics.append(found);
         let span = Span::whole_file(&inputs.schema.path);
-        is_good.then_some(State { types, releases, accepted: Vec::new(), span })
+        is_good.then_some(State { types, releases, surface, accepted: Vec::new(), span })
     }
 
     /// The type of a qualified name, where it is one of the folder.

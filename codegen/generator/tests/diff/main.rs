@@ -25,6 +25,7 @@ const RELEASES: &str = "releases: {\"1.28\": 2023-08-15, \"1.29\": 2023-12-13, \
 
 const CASES: &str = include_str!("cases.txt");
 const VERSIONS: &str = include_str!("versions.txt");
+const SURFACE: &str = include_str!("surface.txt");
 
 /// A case: what it is, the codes, and the changes, each from some lines to others.
 struct Case {
@@ -133,8 +134,25 @@ fn versions_come_and_go_in_steps() {
 }
 
 #[test]
+fn what_is_beside_the_schema_goes_in_time() {
+    let surface = |text: &str| {
+        let place = folder(&[("surface.yaml", text), ("releases.yaml", RELEASES)]);
+        let from_folder = state(place.path());
+        fs::write(place.path().join("lock.json"), diff::lock::text(&from_folder)).unwrap();
+        [from_folder, state(&place.path().join("lock.json"))]
+    };
+    for Case { name, codes, changes } in cases(SURFACE) {
+        let (old, new) = &changes[0];
+        let [_, new] = surface(new);
+        for old in surface(old) {
+            assert_eq!(codes_of(&old, &new), codes, "{name}");
+        }
+    }
+}
+
+#[test]
 fn every_code_has_a_case() {
-    let cases: Vec<Case> = cases(CASES).into_iter().chain(cases(VERSIONS)).collect();
+    let cases: Vec<Case> = [CASES, VERSIONS, SURFACE].into_iter().flat_map(cases).collect();
     let shown: BTreeSet<&str> = cases.iter().flat_map(|case| case.codes.iter().copied()).collect();
     // KEYWORD is for what the language does not have yet.
     let all = codes::ALL.iter().copied().filter(|code| *code != codes::KEYWORD);
