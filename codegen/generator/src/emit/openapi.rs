@@ -5,6 +5,7 @@
 //! clients see them) is added by the server.
 
 mod leaf;
+mod rules;
 mod validations;
 
 use openapiv3::{
@@ -65,6 +66,7 @@ fn object_schema(emitter: &Emitter<'_>, ty: &Type, object: &crate::model::Object
     if object.atomic {
         data.extensions.insert("x-kubernetes-map-type".to_owned(), json!("atomic"));
     }
+    rules::of_object(object, &mut data);
     Schema { schema_data: data, schema_kind: SchemaKind::Type(SchemaType::Object(schema)) }
 }
 
@@ -74,6 +76,11 @@ fn field_schema(emitter: &Emitter<'_>, field: &Field) -> Schema {
         reference @ ReferenceOr::Reference { .. } => all_of(reference),
     };
     schema = described(schema, &field.description);
+    if let SchemaKind::Type(SchemaType::String(text)) = &mut schema.schema_kind
+        && rules::is_never_empty(emitter.model, field)
+    {
+        text.min_length = text.min_length.max(Some(1));
+    }
     let data = &mut schema.schema_data;
     if field.presence(emitter.model).optional {
         // Nothing stands for an object that is absent.
@@ -90,6 +97,7 @@ fn field_schema(emitter: &Emitter<'_>, field: &Field) -> Schema {
     if !field.validations.is_empty() {
         validations::publish(&field.validations, data);
     }
+    rules::of_field(field, data);
     for (name, value) in merge_extensions(field) {
         data.extensions.insert(name.to_owned(), value);
     }
@@ -151,10 +159,11 @@ fn usage_schema(emitter: &Emitter<'_>, usage: &Usage) -> ReferenceOr<Schema> {
         }
         Resolved::Any | Resolved::Object(..) => leaf::any_json(&mut data),
         Resolved::List(item, semantics) => list(emitter, usage, item, semantics, &mut data),
-        Resolved::Map { value, atomic, .. } => {
+        Resolved::Map { keys, value, atomic } => {
             if atomic {
                 data.extensions.insert("x-kubernetes-map-type".to_owned(), json!("atomic"));
             }
+            rules::of_keys(emitter.model.innermost(keys), &mut data);
             SchemaKind::Type(SchemaType::Object(ObjectType {
                 additional_properties: Some(AdditionalProperties::Schema(Box::new(usage_schema(
                     emitter, value,

@@ -7,9 +7,17 @@ use crate::model::{RuleReason, ValidationRule};
 
 /// Puts the rules of a value into its schema. Warnings are left out: other tools would take them for errors.
 pub fn publish(rules: &[ValidationRule], data: &mut SchemaData) {
-    let rules: Vec<Value> = rules.iter().filter(|rule| !rule.is_warning).map(published).collect();
-    if !rules.is_empty() {
-        data.extensions.insert("x-kubernetes-validations".to_owned(), json!(rules));
+    add(rules.iter().filter(|rule| !rule.is_warning).map(published).collect(), data);
+}
+
+/// Adds rules to those of a schema.
+pub fn add(rules: Vec<Value>, data: &mut SchemaData) {
+    if rules.is_empty() {
+        return;
+    }
+    let all = data.extensions.entry("x-kubernetes-validations".to_owned()).or_insert_with(|| json!([]));
+    if let Value::Array(all) = all {
+        all.extend(rules);
     }
 }
 
