@@ -17,7 +17,7 @@ use orch_auth::{
         service_account::ServiceAccountAuthenticator,
     },
     service_account::{
-        Directory, Found, Grant, Kind, Named, TokenConfig, TokenDigest, TokenIssuer, key_files,
+        Directory, Found, Grant, Keys, Kind, Named, TokenConfig, TokenDigest, TokenIssuer, key_files,
     },
 };
 
@@ -65,7 +65,8 @@ static SERVER: LazyLock<(Authentication, String)> = LazyLock::new(|| {
     let file = directory.path().join("key.pem");
     std::fs::write(&file, KEY).expect("the key can be written");
     let key = key_files::signing_key(&file).expect("the key is right");
-    let tokens = Arc::new(TokenIssuer::new(key, Vec::new(), &TokenConfig::default(), &[], &KUBERNETES));
+    let tokens =
+        Arc::new(TokenIssuer::new(Keys::new(key, Vec::new()), &TokenConfig::default(), &[], &KUBERNETES));
     let grant = Grant {
         namespace: "n".to_owned(),
         account: Named { name: "robot".to_owned(), uid: UID.to_owned() },

@@ -15,8 +15,7 @@ use std::{
 use orch_auth::{
     authentication::{Authentication, AuthenticationConfig},
     authorization::Mode,
-    error::AuthError,
-    service_account::{TokenIssuer, key_files},
+    service_account::TokenIssuer,
 };
 use orch_registry::continue_token::TokenKey;
 use rustls::ServerConfig;
@@ -28,6 +27,7 @@ use crate::{
         pki::{Authority, Identity},
         serving::ServingCertificate,
         sources::Loaded,
+        token_key::TokenKeys,
     },
     config::Config,
     start_error::StartError,
@@ -60,7 +60,7 @@ pub struct Prepared {
     /// Who makes a request.
     pub authentication: Authentication,
     /// Makes tokens for service accounts.
-    pub tokens: TokenIssuer,
+    pub tokens: Arc<TokenIssuer>,
     /// Seals continue tokens.
     pub continue_key: TokenKey,
     /// The certificate and the settings of TLS.
@@ -103,10 +103,12 @@ pub fn prepare(config: &Config) -> Result<Prepared, StartError> {
 
     let now = SystemTime::now();
     let authority = Authority::ensure(&directory.join("pki"), now)?;
-    let tokens = tokens(config, &directory.join("pki"))?;
+    let keys = TokenKeys::new(&config.authentication.tokens, directory.join("pki"));
+    let AuthenticationConfig { tokens, api_audiences, .. } = &config.authentication;
+    let tokens = Arc::new(TokenIssuer::new(keys.read()?, tokens, api_audiences, config.vocabulary));
     let continue_key = continue_key::ensure(&directory)?;
     let kubeconfig = AdminKubeconfig::new(&directory, &config.serving);
-    let sources = Sources::new(config, authority, kubeconfig.clone());
+    let sources = Sources::new(config, authority, kubeconfig.clone(), (keys, Arc::clone(&tokens)));
     let Loaded { authentication, certificate, administrator } = sources.load(now)?;
     let ServingCertificate { tls, authority } = certificate;
     let site = Site { directory, kubeconfig, trust: authority.clone(), administrator, _lock: lock };
@@ -120,18 +122,6 @@ fn check_access(directory: &Path) -> Result<(), StartError> {
         files::check_access(&directory.join(shown), Secrecy::Unchanged)?;
     }
     SECRETS.iter().try_for_each(|secret| files::check_access(&directory.join(secret), Secrecy::Unread))
-}
-
-/// The server's own key signs tokens unless the operator has one.
-fn tokens(config: &Config, directory: &Path) -> Result<TokenIssuer, StartError> {
-    let AuthenticationConfig { tokens, api_audiences, .. } = &config.authentication;
-    let fault = |flag: &'static str| move |error: AuthError| StartError::caused(flag, &error);
-    let key = match &tokens.signing_key_file {
-        Some(file) => key_files::signing_key(file).map_err(fault("--service-account-signing-key-file"))?,
-        None => token_key::ensure(directory)?,
-    };
-    let further = key_files::public_keys(&tokens.key_files).map_err(fault("--service-account-key-file"))?;
-    Ok(TokenIssuer::new(key, further, tokens, api_audiences, config.vocabulary))
 }
 
 /// Useful while trying things out, and easily forgotten.

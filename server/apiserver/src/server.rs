@@ -310,7 +310,7 @@ impl Server {
         };
         let objects = self.objects(&storage);
 
-        let tokens = Arc::clone(signer.get_or_init(|| Arc::new(tokens)));
+        let tokens = Arc::clone(signer.get_or_init(|| tokens));
         // Those that need nobody else first.
         lasting.methods.splice(..0, self.authenticators_over_objects(&objects, &tokens));
         let rbac = Arc::new(policies::rbac(&objects));
@@ -507,11 +507,11 @@ impl Server {
     }
 
     /// How others verify the tokens of service accounts. `address` is where the server listens.
-    fn issuer_documents(&self, tokens: &TokenIssuer, address: SocketAddr) -> Option<IssuerDocuments> {
+    fn issuer_documents(&self, tokens: &Arc<TokenIssuer>, address: SocketAddr) -> Option<IssuerDocuments> {
         let Config { serving, authentication, .. } = &self.config;
         let own = || bootstrap::url(address, serving.external_hostname.as_deref()) + issuer::KEYS;
-        let documents =
-            IssuerDocuments::new(tokens, &authentication.tokens.keys_url.clone().unwrap_or_else(own));
+        let keys_url = authentication.tokens.keys_url.clone().unwrap_or_else(own);
+        let documents = IssuerDocuments::new(Arc::clone(tokens), keys_url);
         if documents.is_none() {
             let issuer = tokens.issuer();
             tracing::warn!(issuer, "others cannot look up the keys of tokens: the issuer is no https URL");

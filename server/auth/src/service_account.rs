@@ -10,9 +10,13 @@ mod legacy;
 
 use std::{
     path::PathBuf,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
+use arc_swap::ArcSwap;
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use orch_runtime::vocabulary::Vocabulary;
 use serde_json::{Value, json};
@@ -168,9 +172,8 @@ pub struct Lifetime {
 
 /// Issues tokens, and verifies those that it has issued.
 pub struct TokenIssuer {
-    key: SigningKey,
-    /// All keys whose tokens are accepted, each once: the signing one first.
-    keys: Vec<PublicKey>,
+    /// They may be changed while tokens are issued and read.
+    keys: ArcSwap<Keys>,
     issuers: Vec<String>,
     audiences: Vec<String>,
     max_lifetime: Option<i64>,
@@ -180,6 +183,31 @@ pub struct TokenIssuer {
     private_claim: &'static str,
     in_secrets: legacy::Words,
     uses: Uses,
+}
+
+/// The keys of one time.
+pub struct Keys {
+    signing: SigningKey,
+    /// All keys whose tokens are accepted, each once: the signing one first.
+    accepted: Vec<PublicKey>,
+}
+
+impl Keys {
+    /// Signs with `signing`, and accepts what `further` keys have signed too.
+    pub fn new(signing: SigningKey, further: Vec<PublicKey>) -> Self {
+        let mut accepted = vec![signing.public().clone()];
+        for further in further {
+            if accepted.iter().all(|known| known.id() != further.id()) {
+                accepted.push(further);
+            }
+        }
+        Keys { signing, accepted }
+    }
+
+    /// The keys whose tokens are accepted; the first one signs.
+    pub fn accepted(&self) -> &[PublicKey] {
+        &self.accepted
+    }
 }
 
 /// What a token is bound to.
@@ -198,26 +226,12 @@ struct Uses {
 }
 
 impl TokenIssuer {
-    /// Signs with `key`, and accepts what `further` keys have signed too. This server accepts tokens for one
-    /// of `audiences`; if empty, for its issuers.
-    pub fn new(
-        key: SigningKey,
-        further: Vec<PublicKey>,
-        config: &TokenConfig,
-        audiences: &[String],
-        vocabulary: &Vocabulary,
-    ) -> Self {
-        let mut keys = vec![key.public().clone()];
-        for further in further {
-            if keys.iter().all(|known| known.id() != further.id()) {
-                keys.push(further);
-            }
-        }
+    /// With these keys. This server accepts tokens for one of `audiences`; if empty, for its issuers.
+    pub fn new(keys: Keys, config: &TokenConfig, audiences: &[String], vocabulary: &Vocabulary) -> Self {
         let issuers = config.issuers(vocabulary);
         let audiences = if audiences.is_empty() { issuers.clone() } else { audiences.to_vec() };
         Self {
-            key,
-            keys,
+            keys: ArcSwap::from_pointee(keys),
             issuers,
             audiences,
             max_lifetime: config.max_lifetime,
@@ -234,9 +248,25 @@ impl TokenIssuer {
         &self.issuers[0]
     }
 
-    /// The keys whose tokens are accepted; the first one signs.
-    pub fn keys(&self) -> &[PublicKey] {
-        &self.keys
+    /// The keys of now.
+    pub fn keys(&self) -> Arc<Keys> {
+        self.keys.load_full()
+    }
+
+    /// From here on tokens are signed with these keys and accepted by them. Returns whether they are others
+    /// than before.
+    pub fn replace_keys(&self, keys: Keys) -> bool {
+        let ids = |keys: &Keys| keys.accepted.iter().map(|key| key.id().to_owned()).collect::<Vec<_>>();
+        let is_new = ids(&self.keys.load()) != ids(&keys);
+        if is_new {
+            self.keys.store(Arc::new(keys));
+        }
+        is_new
+    }
+
+    /// Whether these are the keys of now.
+    pub(crate) fn has_keys(&self, keys: &Arc<Keys>) -> bool {
+        Arc::ptr_eq(&self.keys.load(), keys)
     }
 
     /// The audiences that this server accepts.
@@ -289,11 +319,12 @@ impl TokenIssuer {
     }
 
     fn sign(&self, claims: &Value) -> Result<String, AuthError> {
-        let public = self.key.public();
+        let keys = self.keys.load();
+        let public = keys.signing.public();
         let header = json!({"alg": public.algorithm(), "kid": public.id(), "typ": "JWT"});
         let encode = |value: &Value| BASE64_URL_SAFE_NO_PAD.encode(value.to_string());
         let signed = format!("{}.{}", encode(&header), encode(claims));
-        let signature = self.key.sign(signed.as_bytes())?;
+        let signature = keys.signing.sign(signed.as_bytes())?;
         Ok(format!("{signed}.{}", BASE64_URL_SAFE_NO_PAD.encode(signature)))
     }
 
@@ -334,11 +365,12 @@ impl TokenIssuer {
         if header.get("crit").is_some() {
             return false;
         }
-        let named = self.keys.iter().find(|key| key.id() == text("kid"));
+        let keys = &self.keys.load().accepted;
+        let named = keys.iter().find(|key| key.id() == text("kid"));
         // The key decides the algorithm; the header of the token is only compared with it (RFC 8725, section
         // 3.1).
         let verifies = |key: &PublicKey| text("alg") == key.algorithm() && key.verifies(signed, signature);
-        named.map_or_else(|| self.keys.iter().any(verifies), verifies)
+        named.map_or_else(|| keys.iter().any(verifies), verifies)
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use orch_auth::service_account::{Grant, Named, SigningKey, TokenConfig, TokenIssuer};
+use orch_auth::service_account::{Grant, Keys, Named, SigningKey, TokenConfig, TokenIssuer};
 use orch_tests::{
     TestServer,
     client::Protocol,
@@ -488,7 +488,7 @@ async fn a_token_that_should_have_been_renewed_is_told() {
     let key = PrivateKeyDer::from_pem_file(server.data_dir().join("pki/service-account.key")).unwrap();
     let config = TokenConfig::default();
     let key = SigningKey::from_der(&key).unwrap();
-    let issuer = TokenIssuer::new(key, Vec::new(), &config, &[], &orch_api::ORCH);
+    let issuer = TokenIssuer::new(Keys::new(key, Vec::new()), &config, &[], &orch_api::ORCH);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs().cast_signed();
     let uid = account["metadata"]["uid"].as_str().unwrap().to_owned();
     let grant = Grant {

@@ -8,6 +8,8 @@ use orch_tests::{
 use rcgen::{KeyPair, PKCS_ECDSA_P384_SHA384};
 use serde_json::{Value, json};
 
+use crate::restart::hang_up;
+
 const ACCOUNTS: &str = "/api/v1/namespaces/default/serviceaccounts";
 const PODS: &str = "/api/v1/namespaces/default/pods";
 const SELF_REVIEWS: &str = "/apis/authentication.orch.io/v1/selfsubjectreviews";
@@ -235,6 +237,48 @@ async fn keys_change_while_tokens_of_the_old_one_are_accepted() {
     let keys = server.admin().get(KEYS).await.expect(200)["keys"].clone();
     let algorithms: Vec<&Value> = keys.as_array().unwrap().iter().map(|key| &key["alg"]).collect();
     assert_eq!(algorithms, ["ES384", "ES256"]);
+}
+
+#[tokio::test]
+async fn keys_rotate_without_a_restart() {
+    let options = TestServer::options();
+    let folder = tempfile::tempdir().unwrap();
+    let (signing, further) = (folder.path().join("signing.pem"), folder.path().join("further.pem"));
+    let make = || KeyPair::generate_for(&PKCS_ECDSA_P384_SHA384).unwrap().serialize_pem();
+    let (first, second) = (make(), make());
+    std::fs::write(&signing, &first).unwrap();
+    std::fs::write(&further, &first).unwrap();
+    let server = options
+        .flag(format!("--service-account-signing-key-file={}", signing.display()))
+        .flag(format!("--service-account-key-file={}", further.display()))
+        .flag("--service-account-issuer=https://me.example.com")
+        .start()
+        .await;
+    let admin = server.admin();
+    account(&admin).await;
+    let shown = async || admin.get(KEYS).await.expect(200)["keys"].as_array().unwrap().len();
+    let old = token(&admin, &json!({})).await;
+    whoami(&server, &old).await.expect(201);
+    assert_eq!(shown().await, 1);
+    // What is no key changes nothing.
+    std::fs::write(&signing, "no key").unwrap();
+    hang_up(&server);
+    server.logged("stay as they were read before").await;
+    whoami(&server, &old).await.expect(201);
+    // A new key signs, and the old one is accepted.
+    std::fs::write(&signing, &second).unwrap();
+    hang_up(&server);
+    while shown().await != 2 {}
+    let new = token(&admin, &json!({})).await;
+    for token in [&old, &new] {
+        whoami(&server, token).await.expect(201);
+    }
+    // The old one goes, and its tokens with it, although they were accepted a moment ago.
+    std::fs::write(&further, &second).unwrap();
+    hang_up(&server);
+    while shown().await != 1 {}
+    whoami(&server, &old).await.refused(401, "Unauthorized");
+    whoami(&server, &new).await.expect(201);
 }
 
 #[tokio::test]

@@ -13,6 +13,7 @@ use arc_swap::ArcSwap;
 use orch_auth::{
     authentication::{Authentication, AuthenticationConfig, Lasting},
     error::AuthError,
+    service_account::TokenIssuer,
 };
 use orch_runtime::vocabulary::Vocabulary;
 use prometheus::GaugeVec;
@@ -29,6 +30,7 @@ use crate::{
         kubeconfig::AdminKubeconfig,
         pki::{Authority, Identity, RENEWAL},
         serving::ServingCertificate,
+        token_key::TokenKeys,
     },
     config::{Config, ServingConfig},
     start_error::StartError,
@@ -55,6 +57,8 @@ pub struct Sources {
     authority: Authority,
     kubeconfig: AdminKubeconfig,
     ends: CertificateEnds,
+    token_keys: TokenKeys,
+    tokens: Arc<TokenIssuer>,
 }
 
 /// What was read from the files.
@@ -72,8 +76,13 @@ type Stamps = Vec<Option<(SystemTime, u64)>>;
 
 impl Sources {
     /// The files that the configuration names, and the server's own authority, which issues the
-    /// administrator's client certificate, which goes into `kubeconfig`.
-    pub fn new(config: &Config, authority: Authority, kubeconfig: AdminKubeconfig) -> Self {
+    /// administrator's client certificate, which goes into `kubeconfig`. The keys are those of `tokens`.
+    pub fn new(
+        config: &Config,
+        authority: Authority,
+        kubeconfig: AdminKubeconfig,
+        (token_keys, tokens): (TokenKeys, Arc<TokenIssuer>),
+    ) -> Self {
         let mut authentication = config.authentication.clone();
         authentication.client_ca_files.push(authority.file());
         Sources {
@@ -83,6 +92,8 @@ impl Sources {
             authority,
             kubeconfig,
             ends: CertificateEnds::new(),
+            token_keys,
+            tokens,
         }
     }
 
@@ -148,7 +159,8 @@ impl Sources {
         let trusted = self.authentication.client_ca_files.iter();
         let proxy = self.authentication.proxy.iter().map(|proxy| &proxy.ca_file);
         let files = served.chain(trusted).chain(proxy).chain(&self.authentication.token_file);
-        files.map(|file| stamp(file)).collect()
+        let keys = self.token_keys.files();
+        files.chain(&keys).map(|file| stamp(file)).collect()
     }
 }
 
@@ -181,9 +193,12 @@ pub fn follow(
     Ok(async move {
         let (mut seen, mut told) = (sources.stamps(), Instant::now());
         let load = |now| {
-            let loaded = sources.load(now)?;
+            let (loaded, keys) = (sources.load(now)?, sources.token_keys.read()?);
             let trust = loaded.certificate.authority.as_deref();
             sources.kubeconfig.write(address, trust, &loaded.administrator)?;
+            if sources.tokens.replace_keys(keys) {
+                tracing::info!("tokens of service accounts are signed and accepted by other keys");
+            }
             Ok::<_, StartError>(loaded)
         };
         loop {

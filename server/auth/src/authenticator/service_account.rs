@@ -19,8 +19,8 @@ use crate::{
     kept_answers::{self, KeptAnswers, Key},
     lookups::{LookupCounts, Lookups},
     service_account::{
-        Bond, Claims, Directory, Found, Kind, Named, PrivateClaims, SecretToken, TokenDigest, TokenIssuer,
-        groups, invalid, user_name,
+        Bond, Claims, Directory, Found, Keys, Kind, Named, PrivateClaims, SecretToken, TokenDigest,
+        TokenIssuer, groups, invalid, user_name,
     },
     user::UserInfo,
 };
@@ -34,6 +34,8 @@ const REMEMBERED: Duration = Duration::from_secs(10);
 
 /// A token with a right signature, for this server.
 struct Verified {
+    /// The keys of which one has made the signature.
+    keys: Arc<Keys>,
     /// Who the bearer is while the objects exist that the token names.
     caller: Authenticated,
     /// The objects.
@@ -69,14 +71,17 @@ impl ServiceAccountAuthenticator {
         let key = kept_answers::key(token.secret());
         let began = Instant::now();
         let known = self.verified.get(&key, began);
-        if let Some(verified) = known.filter(|known| is_for_server && now <= known.expires) {
+        if let Some(verified) =
+            known.filter(|known| is_for_server && now <= known.expires && self.tokens.has_keys(&known.keys))
+        {
             self.lookups.hit(began);
             self.check_bond(&verified.bond, key.into(), now)?;
             return Ok(Some(self.notice_use(verified.caller.clone(), &verified.bond, now)));
         }
+        let keys = self.tokens.keys();
         let Some(read) = self.tokens.read(token.secret()).transpose() else { return Ok(None) };
         let (_missed, judging) = (self.lookups.missed(began), self.lookups.judge());
-        judging.end(read.and_then(|read| self.judge(credentials, read, key, now))).map(Some)
+        judging.end(read.and_then(|read| self.judge(credentials, read, (key, keys), now))).map(Some)
     }
 
     /// Whose token it is whose signature is right.
@@ -84,7 +89,7 @@ impl ServiceAccountAuthenticator {
         &self,
         credentials: &Credentials<'_>,
         (claims, bond): (Claims, Bond),
-        key: Key,
+        (key, keys): (Key, Arc<Keys>),
         now: i64,
     ) -> Result<Authenticated, AuthError> {
         if now > claims.exp {
@@ -108,7 +113,7 @@ impl ServiceAccountAuthenticator {
         let caller = Authenticated::new(user, "service-account").with_audiences(audiences);
         let noticed = self.notice_use(caller.clone(), &bond, now);
         if credentials.audiences().is_empty() {
-            let verified = Verified { caller, bond, expires: claims.exp };
+            let verified = Verified { keys, caller, bond, expires: claims.exp };
             self.verified.keep(key, Arc::new(verified), Instant::now(), REMEMBERED);
         }
         Ok(noticed)

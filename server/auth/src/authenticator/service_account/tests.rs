@@ -44,7 +44,7 @@ fn key() -> SigningKey {
 fn issuer_with(further: Vec<PublicKey>, issuers: &[&str]) -> Arc<TokenIssuer> {
     let issuers = issuers.iter().map(|&issuer| issuer.to_owned()).collect();
     let config = TokenConfig { issuers, ..TokenConfig::default() };
-    Arc::new(TokenIssuer::new(key(), further, &config, &[], &EXAMPLE))
+    Arc::new(TokenIssuer::new(Keys::new(key(), further), &config, &[], &EXAMPLE))
 }
 
 fn issuer() -> Arc<TokenIssuer> {
@@ -177,9 +177,9 @@ fn tokens_of_other_issuers_are_left_to_other_methods() {
 #[test]
 fn tokens_of_every_key_and_every_issuer_are_accepted() {
     let (old, other) = (issuer_with(Vec::new(), &["https://old.example.io"]), issuer());
-    let further = vec![old.keys()[0].clone(), other.keys()[0].clone(), old.keys()[0].clone()];
+    let further = vec![first(&old), first(&other), first(&old)];
     let tokens = issuer_with(further, &[ISSUER, "https://old.example.io"]);
-    assert_eq!(tokens.keys().len(), 3);
+    assert_eq!(tokens.keys().accepted().len(), 3);
     assert_eq!(tokens.issuer(), ISSUER);
     assert_eq!(tokens.audiences(), [ISSUER, "https://old.example.io"]);
     for known in [&old, &other, &tokens] {
@@ -196,10 +196,32 @@ fn tokens_of_every_key_and_every_issuer_are_accepted() {
 }
 
 #[test]
+fn tokens_of_a_key_that_is_gone_are_refused_at_once() {
+    let tokens = issuer();
+    let method = ServiceAccountAuthenticator::new(Arc::clone(&tokens), Box::new(Everything), &EXAMPLE);
+    let accepts = |token: &str| {
+        let (peer, header) = (PeerCertificates::default(), format!("Bearer {token}"));
+        let credentials = Credentials::new(&peer, Some(header.as_bytes()), at(START.cast_unsigned()));
+        method.accept(&credentials).is_ok()
+    };
+    let before = tokens.issue(&grant()).unwrap();
+    assert!(accepts(&before) && accepts(&before));
+    assert!(tokens.replace_keys(Keys::new(key(), vec![first(&tokens)])));
+    let next = tokens.issue(&grant()).unwrap();
+    assert!(accepts(&before) && accepts(&next));
+    assert!(tokens.replace_keys(Keys::new(key(), vec![first(&tokens)])));
+    assert!(!accepts(&before) && accepts(&next));
+}
+
+fn first(tokens: &TokenIssuer) -> PublicKey {
+    tokens.keys().accepted()[0].clone()
+}
+
+#[test]
 fn lifetimes_are_shortened_and_those_that_pods_renew_are_extended() {
     let config = TokenConfig { max_lifetime: Some(7200), ..TokenConfig::default() };
     let plain = TokenConfig { extends_lifetime: false, ..TokenConfig::default() };
-    let issuer = |config: &TokenConfig| TokenIssuer::new(key(), Vec::new(), config, &[], &EXAMPLE);
+    let issuer = |config: &TokenConfig| TokenIssuer::new(Keys::new(key(), Vec::new()), config, &[], &EXAMPLE);
     let (own, others) = (issuer(&config).audiences().to_vec(), vec!["others".to_owned()]);
     let year = 365 * 24 * 60 * 60;
     for (config, asked, audiences, is_for_pod, told, real) in [
@@ -303,7 +325,7 @@ fn a_token_in_a_secret_is_valid_while_the_secret_holds_it() {
     assert!(shown(&tokens, &foreign, 0, &[]).unwrap_err().ends_with("the signature is not the server's"));
 
     let config = TokenConfig { looks_up: false, ..TokenConfig::default() };
-    let trusting = Arc::new(TokenIssuer::new(key(), Vec::new(), &config, &[], &EXAMPLE));
+    let trusting = Arc::new(TokenIssuer::new(Keys::new(key(), Vec::new()), &config, &[], &EXAMPLE));
     let token = trusting.issue_for_secret("n", &named("gone"), "gone").unwrap();
     assert!(shown_to(&trusting, Box::new(Everything), &token, 0, &[]).unwrap().is_some());
 }

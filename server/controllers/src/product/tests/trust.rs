@@ -1,7 +1,7 @@
 //! What programs in a namespace get: the authority that the server is trusted by, and tokens in secrets.
 
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
-use orch_auth::service_account::{SigningKey, TokenConfig, TokenIssuer};
+use orch_auth::service_account::{Keys, SigningKey, TokenConfig, TokenIssuer};
 use orch_kinds::token_secret::account_of;
 use orch_runtime::object::{Kind, typed_from_tree};
 use rustls_pki_types::PrivateKeyDer;
@@ -18,7 +18,7 @@ fn controllers_of(authority: &str) -> (Vec<Box<dyn AnyController>>, watch::Sende
     let key = EcdsaKeyPair::generate(&ECDSA_P256_SHA256_FIXED_SIGNING).unwrap();
     let key = PrivateKeyDer::Pkcs8(key.to_pkcs8v1().unwrap().as_ref().to_vec().into());
     let key = SigningKey::from_der(&key).unwrap();
-    let issuer = TokenIssuer::new(key, Vec::new(), &TokenConfig::default(), &[], &orch_api::ORCH);
+    let issuer = TokenIssuer::new(Keys::new(key, Vec::new()), &TokenConfig::default(), &[], &orch_api::ORCH);
     signer.get_or_init(|| Arc::new(issuer));
     let settings = Settings {
         own_service: own_service(6443),
