@@ -51,7 +51,7 @@ mod token_key;
 
 pub use audit::start_audit;
 pub use maintenance::{perform, strip};
-pub use serving::url;
+pub use serving::{host_name, url};
 pub use sources::{Sources, follow};
 pub use storage::open_storage;
 

@@ -29,7 +29,9 @@ use orch_auth::{
 };
 use orch_controllers::{
     controller::{AnyController, Controller},
+    leadership::Leadership,
     product::{self, own_service::OwnService, token_secrets::Signer, trust::Trust},
+    replica::Replica,
     runner::Runner,
     selection,
 };
@@ -58,6 +60,7 @@ use orch_runtime::{
 use orch_storage::{Indexer, Storage, SystemClock};
 use rustls::ServerConfig;
 use tokio::{sync::watch, task::JoinSet, time::timeout};
+use uuid::Uuid;
 
 use crate::{
     access::AccessControl,
@@ -145,6 +148,8 @@ pub(crate) enum Entrance {
 pub(crate) struct Parts {
     pub app: Arc<App>,
     pub site: Site,
+    /// Where other servers may have the same store: which of them this is.
+    replica: Option<Replica>,
     controllers: Runner,
     /// Reads certificates and tokens again when their files change, and ends watches.
     following: Pin<Box<dyn Future<Output = ()> + Send>>,
@@ -363,7 +368,11 @@ impl Server {
         let following = Box::pin(async move {
             tokio::join!(following, watches, OptionFuture::from(keys));
         });
-        let parts = Parts { app, site, controllers, following, informers, shutdown, told, stop };
+        let replica = storage.is_shared().then(|| {
+            let host = bootstrap::host_name().unwrap_or_else(|| address.ip().to_string());
+            Replica::new(&host, &address.to_string(), &Uuid::new_v4().to_string())
+        });
+        let parts = Parts { app, site, replica, controllers, following, informers, shutdown, told, stop };
         Ok((parts, tls, listener))
     }
 
@@ -601,7 +610,7 @@ impl Parts {
         self,
         answering: impl AsyncFnOnce(Arc<App>, watch::Receiver<bool>),
     ) -> Result<(), StartError> {
-        let Parts { app, site, controllers, following, informers, shutdown, told, stop } = self;
+        let Parts { app, site, replica, controllers, following, informers, shutdown, told, stop } = self;
         let (mut tasks, stopping) = (JoinSet::new(), stop.subscribe());
         tasks.spawn(following);
         if let Some(fairness) = app.sharing.fairness() {
@@ -611,9 +620,13 @@ impl Parts {
             let app = Arc::clone(&app);
             async move { shutdown.lead(told, &app.draining, || app.metrics.count_in_flight(), stop).await }
         });
+        let leadership = replica.as_ref().map(|replica| Leadership::of(replica.holder.as_str()));
+        if let Some(replica) = replica {
+            tasks.spawn(replica.announce(Arc::clone(&app.core)));
+        }
         let monitor = controllers.monitor();
         let authorizer: Arc<dyn Authorizer> = app.access.authorization.clone();
-        tasks.spawn(controllers.start(&app.core, &authorizer).ended());
+        tasks.spawn(controllers.start(&app.core, &authorizer, leadership.as_ref()).ended());
         informers.finish();
         // The first caller finds a server that is ready. One that does not become so says why at `/readyz`.
         let _ = timeout(CONTROLLER_PATIENCE, monitor.all_watch()).await;

@@ -31,6 +31,7 @@ use tokio::{
 
 use crate::{
     controller::AnyController,
+    leadership::Leadership,
     product::{bootstrap_policy, system_namespaces},
     runner::{Runner, Running},
     stats::Monitor,
@@ -62,6 +63,18 @@ impl Fixture {
         let storage = Storage::in_memory();
         let indexer: Arc<dyn Indexer> = Arc::new(CatalogIndexer::new(&catalog));
         storage.index_by(&indexer);
+        let fixture = Self::over(catalog, storage);
+        fixture.create::<Namespace>(json!({"metadata": {"name": NAMESPACE}})).await;
+        fixture
+    }
+
+    /// Another server over the same store.
+    pub(crate) fn beside(&self) -> Self {
+        let core = self.client.core();
+        Self::over(Arc::clone(core.catalog()), core.storage().clone())
+    }
+
+    fn over(catalog: Arc<Catalog>, storage: Storage) -> Self {
         let (stop, stopping) = watch::channel(false);
         let core = Core::new(
             Objects::new(catalog, storage),
@@ -71,15 +84,23 @@ impl Fixture {
             TokenKey::new(&[0; KEY_LENGTH]),
             stopping,
         );
-        let fixture = Fixture { client: Client::new(Arc::new(core), "test"), stop };
-        fixture.create::<Namespace>(json!({"metadata": {"name": NAMESPACE}})).await;
-        fixture
+        Fixture { client: Client::new(Arc::new(core), "test"), stop }
     }
 
     /// Runs controllers that may do everything.
     pub(crate) fn start(&self, controllers: Vec<Box<dyn AnyController>>) -> (Running, Monitor) {
         let everybody: Arc<dyn Authorizer> = Arc::new(AlwaysAllow);
         self.start_under(&everybody, controllers)
+    }
+
+    /// Runs controllers that may do everything, as long as no other server runs them.
+    pub(crate) fn start_as(
+        &self,
+        leadership: &Leadership,
+        controllers: Vec<Box<dyn AnyController>>,
+    ) -> Running {
+        let everybody: Arc<dyn Authorizer> = Arc::new(AlwaysAllow);
+        Runner::new(controllers).start(self.client.core(), &everybody, Some(leadership))
     }
 
     /// Runs controllers that may do what the roles and bindings of every server say, which are made first.
@@ -101,7 +122,7 @@ impl Fixture {
     ) -> (Running, Monitor) {
         let runner = Runner::new(controllers);
         let monitor = runner.monitor();
-        (runner.start(self.client.core(), authorizer), monitor)
+        (runner.start(self.client.core(), authorizer, None), monitor)
     }
 
     pub(crate) fn resource<T: Kind>(&self) -> &Arc<ServedResource> {

@@ -2,8 +2,9 @@
 //!
 //! A [`Controller`] brings the objects of one kind to where they should be, and a [`Trigger`] tells it of
 //! changes of other kinds. A [`Runner`](runner::Runner) gives each controller its watching loop, its queue
-//! and its workers; a [`Monitor`](stats::Monitor) tells how they are. Operators choose controllers by name
-//! ([`selection`]). The controllers of the product ([`product`]) use nothing that those of a user cannot use.
+//! and its workers, and of several servers lets one run it ([`leadership`]); a [`Monitor`](stats::Monitor)
+//! tells how they are. Operators choose controllers by name ([`selection`]). The controllers of the product
+//! ([`product`]) use nothing that those of a user cannot use.
 
 pub mod account;
 pub mod controller;
@@ -11,9 +12,11 @@ pub mod events;
 #[cfg(test)]
 mod fixture;
 pub mod key;
+pub mod leadership;
 mod panic;
 pub mod product;
 mod queue;
+pub mod replica;
 pub mod runner;
 pub mod selection;
 pub mod source;

@@ -26,6 +26,7 @@ use tracing::{Instrument, Span};
 
 use crate::{
     controller::{Action, AnyController, Context},
+    leadership::Leadership,
     panic::message_of,
     queue::{Outcome, Queue},
     stats::{Monitor, Record},
@@ -87,15 +88,23 @@ impl Runner {
         Monitor(self.jobs.iter().map(|job| Arc::clone(&job.record)).collect())
     }
 
-    /// Runs them, each as far as this authorizer allows it to its account. A controller whose kind is not
-    /// served has nothing to do.
-    pub fn start(self, core: &Arc<Core>, authorizer: &Arc<dyn Authorizer>) -> Running {
+    /// Runs them, each as far as this authorizer allows it to its account, and where there is `leadership`,
+    /// as long as no other server does. A controller whose kind is not served has nothing to do.
+    pub fn start(
+        self,
+        core: &Arc<Core>,
+        authorizer: &Arc<dyn Authorizer>,
+        leadership: Option<&Leadership>,
+    ) -> Running {
         let mut jobs = JoinSet::new();
         for job in self.jobs {
             if job.controller.is_served(core.catalog()) {
                 let identity = job.controller.account().identity(core.vocabulary(), authorizer);
                 let client = Client::new(Arc::clone(core), job.record.name).acting_as(identity);
-                jobs.spawn(job.run(client));
+                match leadership {
+                    None => jobs.spawn(async move { job.run(client).await }),
+                    Some(leadership) => jobs.spawn(job.run_as_leader(client, leadership.clone())),
+                };
             } else {
                 job.record.watches.send_replace(true);
             }
@@ -116,7 +125,34 @@ impl Running {
 }
 
 impl Job {
-    async fn run(self, client: Client) {
+    /// Runs it whenever this server holds its lease, until the server stops.
+    async fn run_as_leader(self, client: Client, leadership: Leadership) {
+        let Some(candidate) = leadership.candidate(&client, self.record.name) else {
+            tracing::error!(controller = self.record.name, "it does not run: leases are not served");
+            return self.record.stand_by();
+        };
+        let mut stopping = client.core().stopping();
+        loop {
+            self.record.stand_by();
+            tokio::select! {
+                biased;
+                // An error means that the sender is gone, and the server with it.
+                _ = stopping.wait_for(|stopping| *stopping) => break,
+                () = candidate.acquire() => {}
+            }
+            self.record.stands_by.store(false, Relaxed);
+            tracing::info!(controller = self.record.name, "this server runs the controller");
+            tokio::select! {
+                () = self.run(client.clone().behind(candidate.fence())) => break,
+                () = candidate.keep() => {
+                    tracing::warn!(controller = self.record.name, "another server runs the controller");
+                }
+            }
+        }
+        candidate.release().await;
+    }
+
+    async fn run(&self, client: Client) {
         let cx = Arc::new(Context::new(client));
         let (sender, changed) = mpsc::channel(AHEAD);
         let watching = async {

@@ -4,7 +4,7 @@ use std::{
     array,
     sync::{
         Arc,
-        atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
     time::Duration,
 };
@@ -86,6 +86,9 @@ impl Monitor {
         let Some(record) = self.0.iter().find(|record| record.name == name) else { return String::new() };
         let Stats { depth, failing, longest_wait, .. } = record.stats();
         let mut remarks = Vec::new();
+        if record.stands_by.load(Relaxed) {
+            remarks.push("another server runs it".to_owned());
+        }
         if longest_wait >= LAG {
             remarks.push(format!("lags, {depth} keys wait, the first for {} s", longest_wait.as_secs()));
         }
@@ -118,6 +121,8 @@ pub(crate) struct Record {
     pub(crate) name: &'static str,
     /// Whether its watching loop runs, or there is nothing to watch.
     pub(crate) watches: watch::Sender<bool>,
+    /// Whether another server runs it.
+    pub(crate) stands_by: AtomicBool,
     pub(crate) depth: AtomicUsize,
     begun: Instant,
     /// Since when the first key waits, in milliseconds since the beginning; `NOTHING_WAITS` where none does.
@@ -135,6 +140,7 @@ impl Record {
         Record {
             name,
             watches: watch::Sender::new(false),
+            stands_by: AtomicBool::new(false),
             depth: AtomicUsize::default(),
             begun: Instant::now(),
             waits_since: AtomicU64::new(NOTHING_WAITS),
@@ -145,6 +151,15 @@ impl Record {
             queue_time: Histogram::default(),
             work_time: Histogram::default(),
         }
+    }
+
+    /// From here on another server runs it, and nothing waits here.
+    pub(crate) fn stand_by(&self) {
+        self.stands_by.store(true, Relaxed);
+        self.depth.store(0, Relaxed);
+        self.failing.store(0, Relaxed);
+        self.waits_since(None);
+        self.watches.send_replace(true);
     }
 
     /// Says since when the first key waits for a worker.

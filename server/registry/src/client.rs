@@ -30,6 +30,7 @@ use crate::{
     context::RequestContext,
     core::Core,
     error::{ApiError, Result},
+    fence::Fence,
     objects::Current,
     options::{DeletionOptions, FieldValidation, WriteOptions},
     request::{Body, CreateRequest, DeleteRequest, PatchRequest, Target},
@@ -45,6 +46,7 @@ use crate::{
 pub struct Client {
     core: Arc<Core>,
     identity: Identity,
+    fence: Option<Arc<Fence>>,
     name: &'static str,
 }
 
@@ -59,13 +61,19 @@ impl Client {
     /// The client of the part of the server that has this name, which is also its field manager. It acts as
     /// the server itself.
     pub fn new(core: Arc<Core>, name: &'static str) -> Self {
-        Client { core, identity: Identity::server(), name }
+        Client { core, identity: Identity::server(), fence: None, name }
     }
 
     /// The same, acting as somebody.
     #[must_use]
     pub fn acting_as(self, identity: Identity) -> Self {
         Client { identity, ..self }
+    }
+
+    /// The same, which writes only as long as the lease of this fence is held.
+    #[must_use]
+    pub fn behind(self, fence: &Arc<Fence>) -> Self {
+        Client { fence: Some(Arc::clone(fence)), ..self }
     }
 
     /// What it is called, as a field manager too.
@@ -272,7 +280,7 @@ impl Client {
     }
 
     fn context<'a>(&'a self, allowed: &'a Allowed<'_>) -> RequestContext<'a> {
-        RequestContext::new(&self.core, allowed.caller(), self.name)
+        RequestContext::new(&self.core, allowed.caller(), self.name).behind(self.fence.as_deref())
     }
 
     fn options(&self) -> WriteOptions {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use orch_auth::{answer::Answer, authorizer::Decision, user::UserInfo};
 
-use crate::{core::Core, spelling::Spelling};
+use crate::{core::Core, fence::Fence, spelling::Spelling};
 
 /// Who makes a request, and what else they may do.
 #[derive(Clone, Copy)]
@@ -29,6 +29,8 @@ pub struct RequestContext<'a> {
     pub caller: Caller<'a>,
     /// What the client calls itself; a write without a field manager is recorded under it.
     pub user_agent: &'a str,
+    /// What its writes commit behind.
+    pub(crate) fence: Option<&'a Fence>,
     warnings: Mutex<Vec<String>>,
     /// Set once: by the path or by the body.
     spelling: OnceLock<Arc<Spelling>>,
@@ -38,7 +40,13 @@ impl<'a> RequestContext<'a> {
     /// The context of a request, without warnings.
     pub fn new(core: &'a Core, caller: Caller<'a>, user_agent: &'a str) -> Self {
         let (warnings, spelling) = (Mutex::default(), OnceLock::new());
-        RequestContext { core, caller, user_agent, warnings, spelling }
+        RequestContext { core, caller, user_agent, fence: None, warnings, spelling }
+    }
+
+    /// The same, whose writes commit only as long as the lease of this fence is held.
+    #[must_use]
+    pub fn behind(self, fence: Option<&'a Fence>) -> Self {
+        RequestContext { fence, ..self }
     }
 
     /// From here on the client names groups in this spelling.

@@ -25,6 +25,7 @@ pub mod conversion;
 pub mod core;
 pub mod error;
 pub mod feature_gates;
+pub mod fence;
 pub mod field_names;
 mod kind_name;
 pub mod meter;

@@ -137,6 +137,11 @@ impl Storage {
         self.store.patrolled()
     }
 
+    /// Whether other servers may write to the same data.
+    pub fn is_shared(&self) -> bool {
+        self.store.is_shared()
+    }
+
     /// Whether a state would be kept otherwise if it were written now: sealed with another key, or with none.
     pub fn is_stale(&self, object: &Object) -> bool {
         self.store.is_stale(object)

@@ -59,6 +59,11 @@ pub trait Store: Send + Sync + 'static {
         Patrolled::default()
     }
 
+    /// Whether other servers may write to the same data.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
     /// Whether a state would be kept otherwise if it were written now: under another key, or under none.
     fn is_stale(&self, _: &Object) -> bool {
         false

@@ -84,7 +84,7 @@ fn names(config: &ServingConfig) -> Vec<ServerName<'static>> {
 }
 
 /// The machine's name, on systems that have it in a file.
-fn host_name() -> Option<String> {
+pub fn host_name() -> Option<String> {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
     Some(name.trim().to_ascii_lowercase())
 }

@@ -15,6 +15,7 @@ use crate::{
     catalog::ServedResource,
     context::RequestContext,
     error::{ApiError, Result},
+    fence,
     store_error::{self, Refused},
 };
 
@@ -73,7 +74,10 @@ pub async fn commit(
     resource: &ServedResource,
     write: impl Into<Write>,
 ) -> Result<Arc<Object>, Refused> {
-    let write = write.into();
+    let mut write = write.into();
+    if let Some(fence) = cx.fence {
+        write = write.when(fence.condition()?);
+    }
     let (began, operation) = (Instant::now(), operation(&write.change));
     let committed = cx.core.storage().commit(write).await;
     if let Some(meter) = cx.core.meter() {
@@ -81,6 +85,7 @@ pub async fn commit(
     }
     match committed {
         Ok(committed) => Ok(committed.object),
+        Err(error) if cx.fence.is_some_and(|fence| fence.has_ended(&error)) => Err(fence::not_held().into()),
         Err(error) => Err(store_error::refused(resource, error)),
     }
 }
