@@ -32,6 +32,7 @@ mod full_disk;
 mod garbage;
 mod gates;
 mod health;
+mod idle;
 mod impersonation;
 mod issuer;
 mod kinds;

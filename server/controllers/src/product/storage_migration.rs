@@ -11,6 +11,7 @@ use std::sync::Arc;
 use orch_api::storagemigration::v1alpha1::{
     GroupVersionResource, MigrationCondition, StorageVersionMigration, StorageVersionMigrationStatus,
 };
+use orch_machinery::media_type::PatchKind;
 use orch_registry::{
     catalog::ServedResource,
     error::{ApiError, Result},
@@ -18,9 +19,11 @@ use orch_registry::{
 };
 use orch_runtime::scalar::Time;
 use orch_storage::Object;
+use serde_json::json;
 use tokio::task::yield_now;
 
 use crate::{
+    account::Account,
     controller::{Action, Context, Controller},
     key::ObjectKey,
 };
@@ -43,6 +46,10 @@ impl Controller for StorageMigration {
 
     fn name(&self) -> &'static str {
         "storage-version-migrator-controller"
+    }
+
+    fn account(&self) -> Account {
+        Account::ServiceAccount("storage-version-migrator-controller")
     }
 
     async fn reconcile(&self, key: &ObjectKey, cx: &Context) -> Result<Action> {
@@ -106,8 +113,12 @@ async fn rewrite(cx: &Context, resource: &Arc<ServedResource>) -> Result<()> {
         }
     }
     for object in old {
-        let tree = stored::tree_of(resource, &object)?;
-        match cx.client().update(resource, "", tree).await {
+        let (key, version) = (object.key(), object.revision().to_string());
+        // A patch that changes nothing, of this state: it needs no other right than that of the reference.
+        let (kind, api_version) = (resource.def.kind, &resource.api_version);
+        let metadata = json!({"resourceVersion": version});
+        let patch = json!({"kind": kind, "apiVersion": api_version, "metadata": metadata});
+        match cx.client().patch(resource, &key.namespace, &key.name, PatchKind::Merge, &patch).await {
             Ok(_) | Err(ApiError::NotFound { .. } | ApiError::Conflict { .. }) => {}
             Err(error) => return Err(error),
         }
@@ -115,10 +126,14 @@ async fn rewrite(cx: &Context, resource: &Arc<ServedResource>) -> Result<()> {
     Ok(())
 }
 
-/// Whether a later try may succeed without anybody doing something.
+/// Whether a later try may succeed although nobody changes the migration or the object. A right that is
+/// missing can be given.
 fn may_pass(error: &ApiError) -> bool {
-    use ApiError::{InsufficientStorage, Timeout, TooManyRequests, Unavailable};
-    matches!(error, InsufficientStorage(_) | Timeout(_) | TooManyRequests { .. } | Unavailable(_))
+    use ApiError::{Forbidden, InsufficientStorage, Timeout, TooManyRequests, Unavailable};
+    matches!(
+        error,
+        Forbidden(_) | InsufficientStorage(_) | Timeout(_) | TooManyRequests { .. } | Unavailable(_)
+    )
 }
 
 /// Stores a condition. Where somebody has changed the migration meanwhile, that change brings its key again.
@@ -164,13 +179,19 @@ fn add(status: &mut StorageVersionMigrationStatus, condition: Condition, message
 
 #[cfg(test)]
 mod tests {
-    use orch_api::core::v1::ConfigMap;
+    use super::*;
+    use crate::{
+        fixture::{Fixture, NAMESPACE},
+        product::bootstrap_policy,
+    };
+    use orch_api::{
+        core::v1::ConfigMap,
+        rbac::v1::{ClusterRole, ClusterRoleBinding},
+    };
     use orch_runtime::Tree;
     use orch_storage::{Body, Change, Key, Revision};
-    use serde_json::json;
 
-    use super::*;
-    use crate::fixture::{Fixture, NAMESPACE};
+    const BINDING: &str = "system:controller:storage-version-migrator-controller";
 
     /// Stores a config map as a server did whose storage version was another one.
     async fn store_old(fixture: &Fixture, name: &str) {
@@ -274,6 +295,41 @@ mod tests {
         let (running, _) = fixture.start(vec![Box::new(StorageMigration)]);
         let (told, listed) = ended(&fixture, "m").await;
         assert_eq!((told.len(), listed.as_str()), (2, "7"));
+        assert!(is_current(&fixture, "old"));
+        fixture.finish(running).await;
+    }
+
+    /// It works with the rights of its account; without them it waits, and ends well when they are back.
+    #[tokio::test(start_paused = true)]
+    async fn a_right_that_is_missing_may_come() {
+        let fixture = Fixture::new().await;
+        store_old(&fixture, "old").await;
+        let (running, monitor) = fixture.start_under_roles(vec![Box::new(StorageMigration)]).await;
+        fixture.delete::<ClusterRoleBinding>(("", BINDING)).await;
+        migrate(&fixture, "m", json!({"resource": "configmaps"})).await;
+        fixture.until("it is refused", || monitor.stats()[0].retries > 3).await;
+        // A part of them: it may tell, and not write.
+        let rules = json!([{
+            "apiGroups": ["storagemigration.orch.io"],
+            "resources": ["storageversionmigrations/status"], "verbs": ["update"],
+        }]);
+        fixture.create::<ClusterRole>(json!({"metadata": {"name": "part"}, "rules": rules})).await;
+        let account = json!([{
+            "kind": "ServiceAccount", "name": "storage-version-migrator-controller",
+            "namespace": orch_api::ORCH.namespace_system,
+        }]);
+        let part = json!({"apiGroup": "rbac.authorization.orch.io", "kind": "ClusterRole", "name": "part"});
+        let binding = json!({"metadata": {"name": "part"}, "roleRef": part, "subjects": account});
+        fixture.create::<ClusterRoleBinding>(binding).await;
+        let before = monitor.stats()[0].retries;
+        fixture.until("it is refused again", || monitor.stats()[0].retries > before + 8).await;
+        let status = || fixture.client.api::<StorageVersionMigration>().unwrap().get("", "m").unwrap().status;
+        assert!(holds(&status(), RUNNING) && !has_ended(&status()), "{:?}", status());
+        assert!(!is_current(&fixture, "old"));
+
+        bootstrap_policy::reconcile(&fixture.client).await.unwrap();
+        let (told, _) = ended(&fixture, "m").await;
+        assert_eq!(told.last().unwrap().0, "Succeeded");
         assert!(is_current(&fixture, "old"));
         fixture.finish(running).await;
     }
