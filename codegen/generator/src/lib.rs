@@ -19,6 +19,7 @@ pub mod load;
 pub mod lower;
 pub mod model;
 pub mod package;
+pub mod reference;
 pub mod scaffold;
 pub mod source;
 

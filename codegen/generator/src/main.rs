@@ -15,13 +15,13 @@ use orch_codegen::{
     Folder, Inputs,
     diagnostic::{Diagnostics, machine},
     diff::{self, Allowance, Judged},
-    emit,
+    driver, emit,
     explain::{self, Entry},
     export::{self, Form},
     idl::json_schema,
     load,
     package::{self, PackageError},
-    scaffold,
+    reference, scaffold,
 };
 use orch_runtime::vocabulary::SCHEMA_SUFFIX;
 
@@ -71,6 +71,14 @@ enum Command {
         /// kubernetes`.
         #[arg(long, value_name = "SUFFIX", default_value = SCHEMA_SUFFIX)]
         group_suffix: String,
+    },
+    /// Write a reference page for each kind, and an index.
+    Docs {
+        /// The folder to write to.
+        folder: PathBuf,
+        /// The form of the pages.
+        #[arg(long, value_enum, default_value_t = PageFormat::Markdown)]
+        format: PageFormat,
     },
     /// Say what an error or a breaking change means, and what to do about it.
     Explain {
@@ -122,6 +130,15 @@ enum ExportForm {
     Typescript,
 }
 
+/// How `docs` writes pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PageFormat {
+    /// Markdown, with tables.
+    Markdown,
+    /// HTML, without scripts.
+    Html,
+}
+
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -146,6 +163,9 @@ fn main() -> ExitCode {
         }
         Command::Export { form, group_suffix } => {
             inputs().map_or_else(misled, |inputs| export(&inputs, *form, group_suffix))
+        }
+        Command::Docs { folder, format } => {
+            inputs().map_or_else(misled, |inputs| docs(&inputs, folder, *format))
         }
         Command::Explain { code } => match explain::entry(code) {
             Some(Entry { code, title, text }) => {
@@ -234,6 +254,26 @@ fn export(inputs: &Inputs, form: ExportForm, group_suffix: &str) -> ExitCode {
     };
     print_out(&export::export(&loaded.model, form, group_suffix));
     ExitCode::SUCCESS
+}
+
+fn docs(inputs: &Inputs, folder: &Path, format: PageFormat) -> ExitCode {
+    let loaded = load(inputs);
+    if loaded.diagnostics.has_errors() {
+        report(&loaded.diagnostics);
+        return ExitCode::FAILURE;
+    }
+    let format = match format {
+        PageFormat::Markdown => reference::Format::Markdown,
+        PageFormat::Html => reference::Format::Html,
+    };
+    let pages = reference::pages(&loaded.model, format);
+    match driver::write(&pages, folder) {
+        Ok(()) => {
+            println!("wrote {} to {}", counted(pages.len(), "page"), folder.display());
+            ExitCode::SUCCESS
+        }
+        Err(error) => misused(&error.to_string()),
+    }
 }
 
 fn new(schema: &Path, group_version: &str, kind: &str) -> ExitCode {
