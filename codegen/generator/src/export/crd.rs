@@ -16,6 +16,7 @@ const UNKNOWN: &[&str] = &[
     "writeOnly",
     "x-kubernetes-patch-merge-key",
     "x-kubernetes-patch-strategy",
+    "x-kubernetes-unions",
 ];
 
 /// More selectable fields than this are refused.
