@@ -64,6 +64,7 @@ mod shutdown;
 mod start;
 mod status;
 mod strategic;
+mod surface;
 mod token_secrets;
 mod token_webhook;
 mod tokens;
