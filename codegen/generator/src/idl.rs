@@ -25,7 +25,7 @@ pub use resource::{
     ColumnExtension, ColumnType, LifecycleExtension, ResourceExtension, StoredAsExtension, SubresourceEntry,
     SubresourceExtension,
 };
-pub use rules::{ErrorWords, ObjectRule, Question, Severity, Test, Words};
+pub use rules::{ErrorWords, Moment, ObjectRule, OrderedPlace, Question, Severity, Test, When, Words};
 pub use schema::{Additional, ListType, MapType, PatchStrategy, Schema, TypeName, Types};
 pub use validation::{ReasonWord, SeverityWord, ValidationExtension};
 pub use vocabulary::VocabularyFile;

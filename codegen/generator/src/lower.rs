@@ -72,6 +72,7 @@ pub fn lower<'f>(files: &'f Files, diagnostics: &mut Diagnostics) -> Lowered<'f>
     gates::settle(&mut model, &written);
     resource::columns::settle(&mut model, &written);
     expression::settle(&mut model, &written, diagnostics);
+    expression::settle_conditions(&mut model, &written, diagnostics);
     Lowered { model, written, vocabulary: files.vocabulary.as_ref() }
 }
 

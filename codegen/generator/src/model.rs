@@ -15,7 +15,7 @@ mod words;
 
 use std::collections::BTreeMap;
 
-pub use checks::{Check, Condition, Constant, Demand, Shows, Test, Words};
+pub use checks::{Check, Condition, Constant, Demand, Expressions, Shows, Test, Words};
 pub use formats::StringFormat;
 pub use orch_runtime::{
     resource_def::{NameFormat, Scope, UpdateCheck, Verb},
@@ -129,6 +129,17 @@ pub struct ObjectType {
     pub checks: Vec<Check>,
     /// `x-orch-order`: the fields in the order in which they are judged, `"*"` for the others.
     pub order: Vec<String>,
+    /// `x-orch-error-order`: the order in which errors are told; empty where they stay as they are found.
+    pub error_order: Vec<ErrorPlace>,
+}
+
+/// A field that errors name, and the order of those below it.
+#[derive(Debug)]
+pub struct ErrorPlace {
+    /// The name; `"*"` for all that are not listed, the empty text for the place itself.
+    pub field: String,
+    /// The order below it; empty where errors stay as they are found.
+    pub below: Vec<ErrorPlace>,
 }
 
 /// `x-orch-union`: how many of some fields may be set.

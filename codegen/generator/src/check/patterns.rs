@@ -17,7 +17,7 @@ pub(super) fn linear(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
         }
     }
     for rule in lowered.written.iter().flat_map(|schema| schema.rules.iter().flatten()) {
-        let conditions = rule.when.iter().flat_map(|when| &when.0);
+        let conditions = rule.conditions();
         let matches = conditions.filter_map(|(_, test)| match test {
             Test::Question(question) => question.matches.as_ref(),
             Test::Values(_) => None,

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::walk::{self, WrittenObject};
 use crate::{
     diagnostic::{Diagnostics, Span, suggest},
-    idl::{ObjectRule, Test},
+    idl::ObjectRule,
     lower::Lowered,
     model::{Constant, Demand, LostStep, Model, ObjectType, Resolved, Shape, Step, Target, Test as Asked},
     source::Spanned,
@@ -80,11 +80,12 @@ fn rules<'l>(lowered: &'l Lowered<'_>) -> Vec<(WrittenObject<'l>, &'l ObjectRule
 /// The paths that lead to values; places of errors may be of any name.
 fn paths_of(rule: &ObjectRule) -> Vec<&Spanned<String>> {
     let lists = [&rule.unique, &rule.at_least_one, &rule.at_most_one];
-    let when = rule.when.iter().flat_map(|when| &when.0);
+    let when = rule.conditions();
     let shows = rule.shows.iter().filter(|shows| shows.value.starts_with('.'));
-    let mut paths: Vec<&Spanned<String>> = rule.field.iter().chain(&rule.refers_to).chain(shows).collect();
+    let others = rule.refers_to.iter().chain(&rule.differs_from).chain(shows);
+    let mut paths: Vec<&Spanned<String>> = rule.field.iter().chain(others).collect();
     paths.extend(lists.into_iter().flatten().flatten());
-    paths.extend(when.map(|(path, _): &(Spanned<String>, Test)| path));
+    paths.extend(when.map(|(path, _)| path));
     paths
 }
 
@@ -129,6 +130,7 @@ fn misfit(
             let is_short = members.len() < 2;
             is_short.then_some(("a choice of one", "name two members or more"))
         }
+        Demand::Expression => None,
         Demand::Immutable(_) if loops => Some((
             "which item was which is not known",
             "ask it of the whole list, or of a field of the item's type",
@@ -142,11 +144,29 @@ fn misfit(
             let is_flag = matches!(resolved, Some(Resolved::Scalar(Shape::Boolean)));
             (!is_flag).then_some(("`equals` is about booleans", "write `enum`, or `minimum` and `maximum`"))
         }
-        Demand::Unique(_) if !loops => Some(("one value is always unique", "write a path with `[*]`")),
-        Demand::RefersTo(to) if !to.contains(&Step::Each) => {
+        Demand::Ignored => {
+            let is_own = matches!(path, [Step::Field(_)]);
+            (!is_own).then_some(("only fields of the object itself are ignored", "write `field: .name`"))
+        }
+        Demand::Unique { .. } if !loops => Some(("one value is always unique", "write a path with `[*]`")),
+        Demand::RefersTo { path: to, .. } | Demand::DiffersFrom(to) if !to.contains(&Step::Each) => {
             Some(("a reference to one value", "write a path with `[*]`"))
         }
-        Demand::Unique(_) | Demand::RefersTo(_) => {
+        Demand::Unique { by, .. } if !by.is_empty() => {
+            let object = match resolved {
+                Some(Resolved::Object(_, object)) => Some(object),
+                _ => None,
+            };
+            let is_single = |path: &Vec<Step>| {
+                let target = object.and_then(|object| model.target(object, path).ok());
+                target.is_some_and(|target| model.resolve(target.usage).is_scalar())
+            };
+            (!by.iter().all(is_single)).then_some((
+                "`by` names single values of an item",
+                "end `field` in `[*]`, and name its fields",
+            ))
+        }
+        Demand::Unique { .. } | Demand::RefersTo { .. } | Demand::DiffersFrom(_) => {
             (!scalar).then_some(("only single values are compared", "lead the path to a text or a number"))
         }
         Demand::Value(..) => {
@@ -172,6 +192,7 @@ fn fits(model: &Model, asked: &Asked, target: Target<'_>) -> bool {
             return matches!(resolved, Resolved::Scalar(Shape::String(_)) | Resolved::Enum(..));
         }
         Asked::Given(_) => return target.field.is_some(),
+        Asked::Changed => return true,
         Asked::Between(..) => {
             let sized = matches!(resolved, Resolved::List(..) | Resolved::Map { .. });
             return sized

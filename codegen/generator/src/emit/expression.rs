@@ -5,9 +5,14 @@
 //! about the change is not reported about a value that stays as it was.
 
 mod code;
+mod condition;
 mod conversion;
 mod place;
 mod rule;
 mod term;
 
-pub use self::{conversion::functions as value_functions, place::implementation};
+pub use self::{
+    condition::{Known, Variables, holds, text},
+    conversion::functions as value_functions,
+    place::implementation,
+};

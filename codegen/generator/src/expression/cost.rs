@@ -9,6 +9,7 @@ mod measure;
 
 pub(super) use bounds::unidentified_list;
 
+use super::scope::Loop;
 use crate::model::{Expression, Model, TypeId, Usage};
 use bounds::Bounds;
 use measure::{Extent, Measure};
@@ -54,3 +55,49 @@ impl Cost {
         Some((message, "say how large it can be, or look at less in the rule".to_owned()))
     }
 }
+
+/// What is wrong with the cost of an expression of `x-orch-rules`, and what to do. It may grow as the object
+/// does, and no faster: it looks at the object once, or at each item of a loop once.
+pub(super) fn growth(
+    model: &Model,
+    owner: TypeId,
+    loops: &[Loop<'_>],
+    expression: &Expression,
+) -> Option<(String, String)> {
+    // With two sizes for all that has no bound.
+    let steps = |itself: bool, items: bool| {
+        let with = |unbounded: u64| {
+            let one = || Extent::Bytes(1);
+            let root = if itself { Extent::Type(owner) } else { one() };
+            let mut measure = Measure::growing(Bounds::with_unbounded(model, unbounded), root);
+            for (around, name) in loops.iter().rev().zip(["item", "outer"]) {
+                let extent = if items { Extent::Place(around.item, format!("an {name}")) } else { one() };
+                measure.add(name, extent);
+            }
+            let steps = measure.term(&expression.term).steps;
+            (steps, measure.lacking())
+        };
+        (with(SMALL), with(2 * SMALL))
+    };
+    let (grows, lacking) = if loops.is_empty() {
+        let ((small, lacking), (large, _)) = steps(true, false);
+        (large > small.saturating_mul(3), lacking)
+    } else {
+        let ((small, lacking), (large, _)) = steps(true, false);
+        let ((small_item, lacking_item), (large_item, _)) = steps(false, true);
+        if large > small {
+            (true, lacking)
+        } else {
+            (large_item > small_item.saturating_mul(3), lacking_item)
+        }
+    };
+    grows.then(|| {
+        let message = format!("the rule may take more time than the object is large: {}", lacking.join(", "));
+        let help = "say how large it can be; or write `unique`, `refersTo` or `differsFrom`, which look at each \
+                    value once";
+        (message, help.to_owned())
+    })
+}
+
+/// A size to compare with its double.
+const SMALL: u64 = 1 << 14;

@@ -8,7 +8,7 @@ use orch_expression::{
 };
 
 use super::escape;
-use crate::model::{Field, Model, ObjectType, Resolved, Shape, TypeId, Usage, WORDS};
+use crate::model::{Field, Model, ObjectType, Resolved, Shape, Step, TypeId, Usage, WORDS};
 
 /// The type of `metadata`.
 const OBJECT_META: &str = "meta.v1.ObjectMeta";
@@ -23,6 +23,8 @@ pub struct Scope<'m> {
     /// Types whose fields are being looked at.
     open: Vec<TypeId>,
     functions: Environment,
+    /// Whether all of `metadata` is seen.
+    sees_metadata: bool,
 }
 
 impl<'m> Scope<'m> {
@@ -30,7 +32,17 @@ impl<'m> Scope<'m> {
     pub fn new(model: &'m Model) -> Self {
         let words = WORDS.iter().map(|(name, _)| (*name, Type::Text));
         let functions = Environment::new().with_variable("words", Type::object("words", words));
-        Scope { model, known: HashMap::new(), open: Vec::new(), functions }
+        Scope { model, known: HashMap::new(), open: Vec::new(), functions, sees_metadata: false }
+    }
+
+    /// The same, where all of `metadata` is seen.
+    pub fn with_metadata(model: &'m Model) -> Self {
+        Scope { sees_metadata: true, ..Scope::new(model) }
+    }
+
+    /// What every expression sees.
+    pub fn functions(&self) -> Environment {
+        self.functions.clone()
     }
 
     /// The variables of a rule about a value of a type.
@@ -62,7 +74,9 @@ impl<'m> Scope<'m> {
         }
         self.open.push(id);
         let mut fields = BTreeMap::new();
-        for field in visible(self.model, id, object) {
+        let of_metadata: Vec<&Field> = visible(self.model, id, object).collect();
+        let seen = if self.sees_metadata { object.fields.iter().collect() } else { of_metadata };
+        for field in seen {
             if let Some((name, of)) = escape::field(&field.name).zip(self.usage(&field.usage)) {
                 fields.insert(name, of);
             }
@@ -104,4 +118,24 @@ fn scalar(shape: &Shape) -> Type {
         Shape::IntOrString => Type::Dyn,
         _ => Type::Text,
     }
+}
+
+/// A loop of a rule: its items, and whether they are values of a map.
+#[derive(Clone, Copy, Debug)]
+pub struct Loop<'m> {
+    /// What its items are.
+    pub item: &'m Usage,
+    /// Whether it goes through a map.
+    pub is_map: bool,
+}
+
+/// The loops of a path, the outermost first.
+pub fn loops<'m>(model: &'m Model, object: &'m ObjectType, field: &[Step]) -> Vec<Loop<'m>> {
+    let ends = (0..field.len()).filter(|at| field[*at] == Step::Each);
+    let found = ends.filter_map(|at| {
+        let item = model.target(object, &field[..=at]).ok()?.usage;
+        let list = model.target(object, &field[..at]).ok()?.usage;
+        Some(Loop { item, is_map: matches!(model.resolve(list), Resolved::Map { .. }) })
+    });
+    found.collect()
 }

@@ -102,6 +102,8 @@ idl_object! {
         "least" => least: Option<Spanned<f64>>,
         /// The number, the length or the count of items is this or less.
         "most" => most: Option<Spanned<f64>>,
+        /// It is another one than before.
+        "changed" => changed: Option<Spanned<bool>>,
     }
 }
 
@@ -139,18 +141,114 @@ impl JsonSchema for Test {
     }
 }
 
+/// When a rule applies.
+#[derive(Debug)]
+pub enum When {
+    /// Each path with the values, or the question, that must hold.
+    Conditions(Entries<Test>),
+    /// An expression.
+    Expression(Spanned<String>),
+}
+
+impl Read for When {
+    fn read(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        match &node.value {
+            Value::String(_) => Spanned::read(node, diagnostics).map(When::Expression),
+            _ => Entries::read(node, diagnostics).map(When::Conditions),
+        }
+    }
+}
+
+impl JsonSchema for When {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "When".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> schemars::Schema {
+        let conditions = generator.subschema_for::<Entries<Test>>();
+        json_schema!({ "anyOf": [{ "type": "string" }, conditions] })
+    }
+}
+
+idl_words! {
+    /// When a rule is judged.
+    pub enum Moment {
+        /// Whenever an object is written.
+        Write = "write",
+        /// When an object is changed.
+        Change = "change",
+    }
+}
+
+/// A place in the order in which errors are told: a field, and the order of what is below it.
+#[derive(Debug)]
+pub struct OrderedPlace {
+    /// The name of the field, `"*"` or `"."`.
+    pub field: Spanned<String>,
+    /// The order below it.
+    pub below: Vec<OrderedPlace>,
+}
+
+impl Read for OrderedPlace {
+    fn read(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        match &node.value {
+            Value::String(_) => {
+                Spanned::read(node, diagnostics).map(|field| OrderedPlace { field, below: Vec::new() })
+            }
+            Value::Map(entries) if entries.len() == 1 => {
+                let (field, below) = &entries[0];
+                Some(OrderedPlace { field: field.clone(), below: Vec::read(below, diagnostics)? })
+            }
+            _ => {
+                let help = "write `name`, or `name: [first, second]` for an order below it";
+                mismatch(node, "a field, or a field with the order below it", help, diagnostics);
+                None
+            }
+        }
+    }
+}
+
+impl JsonSchema for OrderedPlace {
+    fn schema_name() -> Cow<'static, str> {
+        "OrderedPlace".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> schemars::Schema {
+        let below = generator.subschema_for::<Vec<OrderedPlace>>();
+        json_schema!({
+            "anyOf": [
+                { "type": "string" },
+                { "type": "object", "additionalProperties": below, "minProperties": 1, "maxProperties": 1 },
+            ]
+        })
+    }
+}
+
 idl_object! {
     /// One rule of `x-orch-rules`.
     pub struct ObjectRule, "a rule of x-orch-rules", refused: &[
-        ("rule", "expressions are written in `x-orch-validations`"),
         ("path", "write `field`, and `fieldPath` for the place of the error"),
         ("if", "write `when`"),
         ("const", "write `enum` with one value"),
     ], {
         /// What the rule is about: `.spec.ports[*].name`; the object itself if absent.
         "field" => field: Option<Spanned<String>>,
-        /// When the rule applies: each path with the values, or the question, that must hold.
-        "when" => when: Option<Entries<Test>>,
+        /// When the rule applies: each path with the values, or the question, that must hold; or an expression.
+        "when" => when: Option<When>,
+        /// Whether it is judged on every write, or on a change alone.
+        "on" => on: Option<Spanned<Moment>>,
+        /// Whether its errors are told after all others of the object, whatever `x-orch-error-order` says.
+        "last" => last: Option<Spanned<bool>>,
+        /// An expression that is true for good values.
+        "rule" => rule: Option<Spanned<String>>,
+        /// An expression for the text that is judged instead of the field's own.
+        "of" => of: Option<Spanned<String>>,
+        /// What the schema says of the field itself is not judged.
+        "ignored" => ignored: Option<Spanned<bool>>,
         /// It must be given.
         "required" => required: Option<Spanned<bool>>,
         /// It must not be given.
@@ -178,6 +276,12 @@ idl_object! {
         /// No two values at this path are the same, nor the same as one at the paths listed:
         /// `[.other[*].name]`.
         "unique" => unique: Option<Vec<Spanned<String>>>,
+        /// With `unique`: the fields of an item that are compared together: `[.protocol, .port]`.
+        "by" => by: Option<Vec<Spanned<String>>>,
+        /// No value at this path is the same: `.devices[*].name`.
+        "differsFrom" => differs_from: Option<Spanned<String>>,
+        /// With `refersTo`: items about which there are errors do not count.
+        "correct" => correct: Option<Spanned<bool>>,
         /// There is a value at this path that is the same: `.volumes[*].name`.
         "refersTo" => refers_to: Option<Spanned<String>>,
         /// It does not change: `true`, or `once-set`.
@@ -188,6 +292,8 @@ idl_object! {
         "atMostOne" => at_most_one: Option<Vec<Spanned<String>>>,
         /// What the error says; `{value}` and `{.field}` stand for values.
         "message" => message: Option<Spanned<String>>,
+        /// An expression whose value is what the error says.
+        "messageExpression" => message_expression: Option<Spanned<String>>,
         /// Class of the error.
         #[schemars(with = "Option<OneOf<Reason>>")]
         "reason" => reason: Option<Spanned<Reason>>,
@@ -197,5 +303,16 @@ idl_object! {
         "severity" => severity: Option<Spanned<Severity>>,
         /// What is shown instead of the value: a path such as `.name`, or a text.
         "shows" => shows: Option<Spanned<String>>,
+    }
+}
+
+impl ObjectRule {
+    /// The conditions that are written as paths.
+    pub fn conditions(&self) -> impl Iterator<Item = &(Spanned<String>, Test)> {
+        let written = match &self.when {
+            Some(When::Conditions(entries)) => entries.0.as_slice(),
+            _ => &[],
+        };
+        written.iter()
     }
 }

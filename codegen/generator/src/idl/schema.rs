@@ -9,7 +9,7 @@ use super::{
     operation::{DefaultFunction, FeatureGate, FormatFunction, Immutable, UnionExtension},
     reading::{Entries, Read, idl_object, idl_words, mismatch},
     resource::ResourceExtension,
-    rules::{ErrorWords, ObjectRule},
+    rules::{ErrorWords, ObjectRule, OrderedPlace},
     validation::ValidationExtension,
 };
 use crate::{
@@ -153,6 +153,9 @@ idl_object! {
         /// The order in which the fields of an object are judged: `"*"` for those that are not listed, `"."`
         /// for the object as a whole.
         "x-orch-order" => order: Option<Vec<Spanned<String>>>,
+        /// The order in which errors are told, by the fields that they name: `"*"` for all others, `"."` for
+        /// the object as a whole, `name: [..]` for an order below a field.
+        "x-orch-error-order" => error_order: Option<Vec<OrderedPlace>>,
         /// A format of strings of your own: a hand-written Rust function.
         "x-orch-format" => own_format: Option<FormatFunction>,
         /// Rules in an expression language.

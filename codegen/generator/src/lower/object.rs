@@ -9,8 +9,8 @@ use super::{
     shape::{any, text},
 };
 use crate::{
-    idl::{Immutable, MapType, PatchStrategy, Schema, UnionExtension},
-    model::{Field, Immutability, ObjectType, Patch, Shape, Union, Usage},
+    idl::{Immutable, MapType, OrderedPlace, PatchStrategy, Schema, UnionExtension},
+    model::{ErrorPlace, Field, Immutability, ObjectType, Patch, Shape, Union, Usage},
     source::Spanned,
 };
 
@@ -39,6 +39,7 @@ impl Lowering<'_, '_> {
             union: schema.union.as_ref().map(union),
             checks: self.checks(schema),
             order: schema.order.iter().flatten().map(|field| field.value.clone()).collect(),
+            error_order: schema.error_order.as_deref().map(error_order).unwrap_or_default(),
         }
     }
 
@@ -135,6 +136,15 @@ fn patch(schema: &Schema) -> Patch {
         retain_keys: matches!(strategy, Some(PatchStrategy::RetainKeys | PatchStrategy::MergeRetainKeys)),
         merge_key: schema.patch_merge_key.as_ref().map(|key| key.value.clone()),
     }
+}
+
+fn error_order(written: &[OrderedPlace]) -> Vec<ErrorPlace> {
+    let place = |place: &OrderedPlace| {
+        let name = place.field.value.as_str();
+        let field = if name == "." { String::new() } else { name.to_owned() };
+        ErrorPlace { field, below: error_order(&place.below) }
+    };
+    written.iter().map(place).collect()
 }
 
 /// Whether `exactlyOne` or `atMostOne` is given, and only one of them, is a rule of `check`.

@@ -7,9 +7,10 @@ use orch_runtime::field_error::Reason;
 use super::Lowering;
 use crate::{
     diagnostic::Span,
-    idl::{self, ErrorWords, Immutable, ObjectRule, Question, Schema, Severity},
+    idl::{self, ErrorWords, Immutable, Moment, ObjectRule, Question, Schema, Severity},
     model::{
-        Check, Condition, Constant, Constraints, Demand, Immutability, Shows, Step, StringFormat, Test, Words,
+        Check, Condition, Constant, Constraints, Demand, Expressions, Immutability, Shows, Step,
+        StringFormat, Test, Words,
     },
     source::{Node, Spanned, Value},
 };
@@ -81,12 +82,16 @@ impl Lowering<'_, '_> {
 
     fn check(&mut self, rule: &ObjectRule) -> Option<Check> {
         let field = rule.field.as_ref().map_or(Some(Vec::new()), |field| self.steps(field))?;
-        let when = rule.when.iter().flat_map(|when| &when.0);
+        let when = rule.conditions();
         let when: Vec<Condition> = when.filter_map(|(path, test)| self.condition(path, test)).collect();
         let demand = self.demand(rule)?;
-        let mut words = self.said(&Said::from(rule));
+        let has_expression = rule.message_expression.is_some();
+        let mut words = self.said(&Said { has_expression, ..Said::from(rule) });
+        if has_expression && words.message.is_none() {
+            words.message = Some(String::new());
+        }
         if words.is_warning
-            && matches!(demand, Demand::Required | Demand::Forbidden)
+            && matches!(demand, Demand::Required | Demand::Forbidden | Demand::Expression)
             && words.message.is_none()
         {
             let help = "say what the client is told: add `message`";
@@ -97,13 +102,20 @@ impl Lowering<'_, '_> {
         {
             words.message = Some(format!("must specify one of: {}", listed(members)));
         }
-        Some(Check { field, when, demand, words, span: rule.span.clone() })
+        let is_on_change = rule.on.as_ref().is_some_and(|on| on.value == Moment::Change);
+        let is_last = rule.last.as_ref().is_some_and(|last| last.value);
+        let (expressions, span) = (Expressions::default(), rule.span.clone());
+        Some(Check { field, when, demand, words, is_on_change, is_last, expressions, span })
     }
 
     /// The one thing that a rule demands.
     fn demand(&mut self, rule: &ObjectRule) -> Option<Demand> {
         let mut demands: Vec<Demand> = Vec::new();
-        for (flag, demand) in [(&rule.required, Demand::Required), (&rule.forbidden, Demand::Forbidden)] {
+        for (flag, demand) in [
+            (&rule.required, Demand::Required),
+            (&rule.forbidden, Demand::Forbidden),
+            (&rule.ignored, Demand::Ignored),
+        ] {
             if let Some(flag) = flag {
                 self.only_true(flag);
                 demands.push(demand);
@@ -114,9 +126,14 @@ impl Lowering<'_, '_> {
             Immutable::Flag(_) => Demand::Immutable(Immutability::Always),
             Immutable::OnceSet => Demand::Immutable(Immutability::OnceSet),
         }));
+        demands.extend(rule.rule.as_ref().map(|_| Demand::Expression));
+        if let Some(others) = &rule.unique {
+            let others = others.iter().filter_map(|path| self.steps(path)).collect();
+            let by = rule.by.iter().flatten().filter_map(|path| self.steps(path)).collect();
+            demands.push(Demand::Unique { others, by });
+        }
         for (paths, demand) in [
-            (&rule.unique, Demand::Unique as fn(Vec<Vec<Step>>) -> Demand),
-            (&rule.at_least_one, Demand::AtLeastOne),
+            (&rule.at_least_one, Demand::AtLeastOne as fn(Vec<Vec<Step>>) -> Demand),
             (&rule.at_most_one, Demand::AtMostOne),
         ] {
             if let Some(paths) = paths {
@@ -124,7 +141,11 @@ impl Lowering<'_, '_> {
             }
         }
         if let Some(path) = &rule.refers_to {
-            demands.push(Demand::RefersTo(self.steps(path)?));
+            let is_correct = rule.correct.as_ref().is_some_and(|correct| correct.value);
+            demands.push(Demand::RefersTo { path: self.steps(path)?, is_correct });
+        }
+        if let Some(path) = &rule.differs_from {
+            demands.push(Demand::DiffersFrom(self.steps(path)?));
         }
         let (constraints, format) = value(rule);
         let of_value = Demand::Value(Box::new(constraints), format);
@@ -133,7 +154,7 @@ impl Lowering<'_, '_> {
         }
         if demands.len() != 1 {
             let help = "write one of `required`, `forbidden`, `enum`, `format`, `minimum` with `maximum`, `unique`, \
-                        `refersTo`, `immutable`, `atLeastOne`, `atMostOne` ...";
+                        `refersTo`, `immutable`, `atLeastOne`, `atMostOne`, `rule` ...";
             self.diagnostics.error(&rule.span, "a rule demands one thing", help).code("E0222");
         }
         demands.pop()
@@ -177,6 +198,7 @@ impl Lowering<'_, '_> {
             question.matches.as_ref().map(|pattern| Test::Matches(pattern.value.clone())),
             (question.least.is_some() || question.most.is_some())
                 .then(|| Test::Between(bound(&question.least), bound(&question.most))),
+            question.changed.as_ref().map(|_| Test::Changed),
         ];
         let mut asked = asked.into_iter().flatten();
         let first = asked.next();
@@ -217,7 +239,7 @@ impl Lowering<'_, '_> {
             (_, Some(steps)) if !steps.is_empty() => Shows::Value(steps),
             _ => Shows::Text(shows.value.clone()),
         });
-        if said.message.is_none() && (said.reason.is_some() || shows.is_some()) {
+        if said.message.is_none() && !said.has_expression && (said.reason.is_some() || shows.is_some()) {
             let help = "the standard words go with the standard reason: add `message`";
             self.diagnostics
                 .error(said.span, "a reason or a shown value without a message", help)
@@ -240,6 +262,8 @@ struct Said<'s> {
     place: Option<&'s Spanned<String>>,
     severity: Option<Severity>,
     shows: Option<&'s Spanned<String>>,
+    /// Whether an expression makes the message.
+    has_expression: bool,
     span: &'s Span,
 }
 
@@ -253,6 +277,7 @@ macro_rules! said {
                     place: written.field_path.as_ref(),
                     severity: written.severity.as_ref().map(|severity| severity.value),
                     shows: written.shows.as_ref(),
+                    has_expression: false,
                     span: &written.span,
                 }
             }

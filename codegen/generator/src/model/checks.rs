@@ -2,7 +2,7 @@
 
 use orch_runtime::field_error::Reason;
 
-use super::{Constraints, Immutability, Rule, Step, StringFormat, rules};
+use super::{Constraints, Expression, Immutability, Rule, Step, StringFormat, TypeId, rules};
 use crate::diagnostic::Span;
 
 /// How a broken rule is told. What is not said is as the rule's keyword has it.
@@ -40,8 +40,36 @@ pub struct Check {
     pub demand: Demand,
     /// How it is told.
     pub words: Words,
+    /// It is judged when an object is changed, and only then.
+    pub is_on_change: bool,
+    /// Its errors come after those that `x-orch-error-order` arranges.
+    pub is_last: bool,
+    /// Its expressions, compiled when all types are known.
+    pub expressions: Expressions,
     /// Where it is written.
     pub span: Span,
+}
+
+impl Check {
+    /// Whether it is judged when an object is changed, and only then.
+    pub fn is_about_change(&self) -> bool {
+        self.is_on_change || matches!(self.demand, Demand::Immutable(_))
+    }
+}
+
+/// The expressions of a rule.
+#[derive(Debug, Default)]
+pub struct Expressions {
+    /// The type of `self`.
+    pub owner: Option<TypeId>,
+    /// `when`, where it is an expression.
+    pub when: Option<Expression>,
+    /// `rule`.
+    pub rule: Option<Expression>,
+    /// `of`.
+    pub of: Option<Expression>,
+    /// `messageExpression`.
+    pub message: Option<Expression>,
 }
 
 /// A part of `when`.
@@ -68,6 +96,8 @@ pub enum Test {
     Matches(String),
     /// The number, the length or the count of items lies between these.
     Between(Option<i64>, Option<i64>),
+    /// It is another one than before.
+    Changed,
 }
 
 /// A constant of a condition.
@@ -92,10 +122,26 @@ pub enum Demand {
     Equals(bool),
     /// What OpenAPI's own keywords say of a single value.
     Value(Box<Constraints>, Option<StringFormat>),
+    /// An expression is true: [`Expressions::rule`].
+    Expression,
+    /// What the schema says of the field itself is not judged.
+    Ignored,
     /// No two values at the path are the same, nor the same as one at the others.
-    Unique(Vec<Vec<Step>>),
+    Unique {
+        /// The other paths.
+        others: Vec<Vec<Step>>,
+        /// The fields of an item that are compared together, where it is not a single value.
+        by: Vec<Vec<Step>>,
+    },
+    /// No value at the other path is the same.
+    DiffersFrom(Vec<Step>),
     /// A value at the other path is the same.
-    RefersTo(Vec<Step>),
+    RefersTo {
+        /// The other path.
+        path: Vec<Step>,
+        /// Items of its list about which there are errors do not count.
+        is_correct: bool,
+    },
     /// The value does not change.
     Immutable(Immutability),
     /// One of the values, or more, is given.
@@ -105,11 +151,6 @@ pub enum Demand {
 }
 
 impl Demand {
-    /// Whether it is about a change.
-    pub fn is_about_change(&self) -> bool {
-        matches!(self, Demand::Immutable(_))
-    }
-
     /// The keyword that states it.
     pub fn keyword(&self) -> &'static str {
         match self {
@@ -117,8 +158,11 @@ impl Demand {
             Demand::Forbidden => "forbidden",
             Demand::Equals(_) => "equals",
             Demand::Value(..) => "value",
-            Demand::Unique(_) => "unique",
-            Demand::RefersTo(_) => "refersTo",
+            Demand::Expression => "rule",
+            Demand::Ignored => "ignored",
+            Demand::Unique { .. } => "unique",
+            Demand::DiffersFrom(_) => "differsFrom",
+            Demand::RefersTo { .. } => "refersTo",
             Demand::Immutable(_) => "immutable",
             Demand::AtLeastOne(_) => "atLeastOne",
             Demand::AtMostOne(_) => "atMostOne",

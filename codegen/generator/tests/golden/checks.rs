@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     ORCH,
-    checks::v1::{Ruled, Worded},
+    checks::v1::{Ruled, Said, Worded},
 };
 
 fn read<T: DeserializeOwned>(tree: &Value) -> T {
@@ -195,4 +195,86 @@ fn changes_are_refused_under_conditions() {
         ["child.text: Invalid value: \"b\": field is immutable once set"]
     );
     assert_eq!(told(json!({}), child("a")), ["child.text: Invalid value: null: field is immutable once set"]);
+}
+
+#[test]
+fn rules_are_said_in_expressions() {
+    let port = |name: &str, node: i32| json!({"name": name, "node": node, "port": 80});
+    let table = [
+        (json!({"name": "orch.io/long"}), vec![]),
+        (
+            json!({"name": "example.org/long"}),
+            vec!["Invalid name: Invalid value: \"example.org/long\": is too long"],
+        ),
+        (json!({"least": 2, "most": 2}), vec![]),
+        (json!({"least": 3, "most": 2}), vec!["Invalid least: Invalid value: 3: must not be greater than 2"]),
+        // What is not there breaks no rule.
+        (json!({"least": 3}), vec![]),
+        (json!({"least": 6, "most": 11}), vec![]),
+        (
+            json!({"least": 6, "most": 11, "wanted": true}),
+            vec!["most: Invalid value: 11: at most 10 beside 6"],
+        ),
+        (json!({"onHost": true, "ports": [port("a", 80), {"name": "b", "node": 8}]}), vec![]),
+        (
+            json!({"onHost": true, "ports": [port("a", 8)]}),
+            vec!["ports[0].node: Invalid value: 8: must match 80"],
+        ),
+        (
+            json!({"ports": [port("a", 1), port("b", 2), port("c", 3), port("d", 1)]}),
+            vec![
+                "Duplicate ports[3].node: Duplicate value: \"/1\"",
+                "Forbidden ports[3]: Forbidden: only three",
+            ],
+        ),
+        (json!({"labels": {"a": "", "B": ""}}), vec!["labels[B]: Invalid value: \"a label\": must be small"]),
+        (json!({"searches": ["a.b", "a.b."]}), vec![]),
+        (
+            json!({"searches": ["a.b", "a_b."]}),
+            vec!["searches[1]: Invalid value: \"a_b\": a lowercase RFC 1123"],
+        ),
+        (json!({"groups": [{"name": "y", "ports": [port("z", 0)]}]}), vec![]),
+        (
+            json!({"groups": [{"name": "x", "ports": [port("y", 0), port("z", 0)]}]}),
+            vec!["groups[0].ports[1].name: Invalid value: \"z\": must be y"],
+        ),
+        (json!({"ports": [port("a", 1)], "uses": ["a"]}), vec![]),
+        // A port with an error does not count.
+        (
+            json!({"ports": [port("", 1)], "uses": ["a"]}),
+            vec!["Required ports[0].name", "NotFound uses[0]: Not found: \"a\""],
+        ),
+        (
+            json!({"ports": [port("a", 1)], "uses": ["a"], "excludes": ["b", "a"]}),
+            vec!["excludes[1]: Invalid value: \"a\": is used"],
+        ),
+        (json!({"detail": "long"}), vec![]),
+        (json!({"detail": "long", "wanted": true}), vec!["detail: Too long"]),
+        (
+            json!({"metadata": {"name": "none"}, "detail": "long", "wanted": true, "last": "x"}),
+            vec!["detail: Too long", "Forbidden last: Forbidden: comes last"],
+        ),
+    ];
+    for (tree, expected) in table {
+        let found = told::<Said>(&read(&tree));
+        let is_same = |(found, part): (&String, &&str)| found.contains(part);
+        let all = found.len() == expected.len() && found.iter().zip(&expected).all(is_same);
+        assert!(all, "{tree}: {found:#?}, expected {expected:#?}");
+    }
+}
+
+#[test]
+fn rules_about_a_change_are_not_judged_before() {
+    let change = |old: Value, new: Value| {
+        let (old, new): (Said, Said) = (read(&old), read(&new));
+        let mut cx = Validation::new(&ORCH);
+        new.validate_update(&old, &Path::ROOT, &mut cx);
+        cx.into_errors().iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(change(json!({"least": 1}), json!({"least": 2})), [""; 0]);
+    assert_eq!(change(json!({}), json!({"least": 2})), [""; 0]);
+    assert_eq!(change(json!({"least": 2}), json!({"least": 1})), ["least: Invalid value: 1: must not fall"]);
+    assert_eq!(change(json!({"labels": {"a": ""}}), json!({"labels": {"a": ""}})), [""; 0]);
+    assert_eq!(change(json!({"labels": {"a": ""}}), json!({})), ["name: Required value"]);
+    assert_eq!(change(json!({"labels": {"a": ""}}), json!({"name": "n"})), [""; 0]);
 }

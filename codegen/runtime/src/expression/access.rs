@@ -10,7 +10,7 @@ use super::{
 /// `operand.field`; with `is_optional`, `operand.?field`.
 pub fn select(operand: &Value, field: &str, is_optional: bool) -> Result<Value, Fault> {
     part(operand, is_optional, |inner| {
-        field_of(inner, field)?.ok_or_else(|| Fault::NoSuchKey(field.to_owned()))
+        field_of(inner, field)?.ok_or_else(|| Fault::NoSuchKey(field.to_owned().into()))
     })
 }
 
@@ -75,7 +75,7 @@ fn item_of(operand: &Value, index: &Value) -> Result<Value, Fault> {
         }
         Value::Map(map) => {
             let found = Key::of(index).and_then(|key| map.entries().get(&key));
-            found.cloned().ok_or_else(|| Fault::NoSuchKey(shown_key(index)))
+            found.cloned().ok_or_else(|| Fault::NoSuchKey(shown_key(index).into()))
         }
         _ => Err(Fault::wrong_type()),
     }

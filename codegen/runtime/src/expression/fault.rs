@@ -1,12 +1,14 @@
 //! Why an evaluation has no value.
 
+use std::borrow::Cow;
+
 /// What went wrong. `&&`, `||`, `all` and `exists` may still have a result where one of their operands
 /// failed, as the language says; [`Fault::is_final`] tells which faults end the evaluation all the same.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// A map has no such key, or an object has not set this field.
     #[error("no such key: {0}")]
-    NoSuchKey(String),
+    NoSuchKey(Cow<'static, str>),
     /// Not an index of the list.
     #[error("index out of bounds: {0}")]
     IndexOutOfBounds(String),

@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use super::fault::Fault;
 
 /// The value of an optional field; a fault where it is not given.
-pub fn given<'v, T>(value: &'v Option<T>, name: &str) -> Result<&'v T, Fault> {
-    value.as_ref().ok_or_else(|| Fault::NoSuchKey(name.to_owned()))
+pub fn given<'v, T>(value: &'v Option<T>, name: &'static str) -> Result<&'v T, Fault> {
+    value.as_ref().ok_or_else(|| Fault::NoSuchKey(name.into()))
 }
 
 /// The value of a field whose empty value means that it is not given.
-pub fn given_if<T>(is_given: bool, value: T, name: &str) -> Result<T, Fault> {
-    if is_given { Ok(value) } else { Err(Fault::NoSuchKey(name.to_owned())) }
+pub fn given_if<T>(is_given: bool, value: T, name: &'static str) -> Result<T, Fault> {
+    if is_given { Ok(value) } else { Err(Fault::NoSuchKey(name.into())) }
 }
 
 /// The value of a key.
 pub fn entry<'v, T>(map: &'v BTreeMap<String, T>, key: &str) -> Result<&'v T, Fault> {
-    map.get(key).ok_or_else(|| Fault::NoSuchKey(key.to_owned()))
+    map.get(key).ok_or_else(|| Fault::NoSuchKey(key.to_owned().into()))
 }
 
 /// The item at a position.

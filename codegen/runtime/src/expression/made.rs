@@ -24,6 +24,11 @@ fn timestamp(nanos: i128) -> Value {
     Timestamp::from_nanos(nanos).map_or(Value::Null, Value::Timestamp)
 }
 
+/// Two texts, one after the other.
+pub fn joined(one: &str, other: &str) -> Value {
+    Value::from([one, other].concat())
+}
+
 /// A number or a text as a value.
 pub fn int_or_string(value: &IntOrString) -> Value {
     match value {

@@ -88,6 +88,24 @@ pub fn message(make: impl FnOnce() -> Result<Value, Fault>) -> Option<String> {
     is_usable.then(|| text.to_owned())
 }
 
+/// Whether a condition is true; one that has no result is not.
+pub fn holds(condition: impl FnOnce() -> Result<bool, Fault>) -> bool {
+    condition() == Ok(true)
+}
+
+/// Whether a rule is false; one that has no result is not.
+pub fn is_broken(rule: impl FnOnce() -> Result<bool, Fault>) -> bool {
+    rule() == Ok(false)
+}
+
+/// A text that an expression made.
+pub fn made_text(make: impl FnOnce() -> Result<Value, Fault>) -> Option<String> {
+    match make() {
+        Ok(Value::Text(text)) => Some(text.to_string()),
+        _ => None,
+    }
+}
+
 /// Whether errors that were found leave rules without the bounds that they rely on. If so, that is reported.
 pub fn are_skipped(cx: &mut Validation<'_>) -> bool {
     let are_skipped = cx.breaks_bounds();
@@ -139,7 +157,7 @@ mod tests {
             (of(Reason::Duplicate), Ok(false), None, Some("spec.min: Duplicate value: \"object\"")),
             (
                 RULE,
-                Err(Fault::NoSuchKey("min".to_owned())),
+                Err(Fault::NoSuchKey("min".into())),
                 None,
                 Some(
                     "spec: Invalid value: \"object\": no such key: min evaluating rule: self.min <= self.max",

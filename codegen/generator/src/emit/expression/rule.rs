@@ -42,7 +42,8 @@ fn rule<'m>(
     } else {
         behind(&quote!(old))
     };
-    let mut translation = Translation { emitter, itself: behind(&quote!(#value)), old, locals: Vec::new() };
+    let mut translation =
+        Translation { emitter, itself: behind(&quote!(#value)), old, others: Vec::new(), locals: Vec::new() };
     let holds = translation.bool(&written.rule.term);
     let message = message(&mut translation, written.message_expression.as_ref());
     let uses_words = uses(&written.rule, "words")

@@ -31,6 +31,8 @@ pub(super) struct Translation<'e, 'm> {
     pub itself: Code<'m>,
     /// `oldSelf`
     pub old: Code<'m>,
+    /// Other variables of the rule.
+    pub others: Vec<(&'static str, Code<'m>)>,
     /// Variables of the macros around, from the outermost.
     pub locals: Vec<Code<'m>>,
 }
@@ -44,7 +46,10 @@ impl<'m> Translation<'_, 'm> {
             TermKind::Variable(name) => match &**name {
                 "self" => self.itself.clone(),
                 "oldSelf" => self.old.clone(),
-                _ => Code::atom(quote!(words), Form::Value),
+                name => {
+                    let other = self.others.iter().find(|(known, _)| *known == name);
+                    other.map_or_else(|| Code::atom(quote!(words), Form::Value), |(_, code)| code.clone())
+                }
             },
             TermKind::Local(position) => self.plain(self.locals[*position].clone(), &term.of),
             TermKind::Select { operand, field, is_optional } => {

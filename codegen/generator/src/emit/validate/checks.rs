@@ -5,11 +5,13 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::{
+    operand::Operand,
     scope::{Reached, Scope, given, if_given},
     told::Told,
 };
 use crate::{
-    emit::emitter::Emitter,
+    emit::{emitter::Emitter, expression},
+    expression::conditions::is_about_item,
     model::{Check, Condition, Demand, Immutability, ObjectType, Resolved, Shape, Step},
 };
 
@@ -40,9 +42,23 @@ fn own_field(path: &[Step]) -> Option<&str> {
 
 /// The rule as code; nothing for a rule about a change.
 pub(super) fn rule<'m>(emitter: &Emitter<'m>, object: &'m ObjectType, check: &'m Check) -> TokenStream {
+    if check.is_about_change() { TokenStream::new() } else { judged(emitter, object, check) }
+}
+
+/// The conditions under which the rules of a field itself are not judged.
+pub(super) fn ignored<'m>(emitter: &Emitter<'m>, object: &'m ObjectType, name: &str) -> Option<TokenStream> {
+    let is_it = |check: &&Check| matches!(check.demand, Demand::Ignored) && field_of(check) == Some(name);
     let scope = Scope::new(object, "self");
-    let is_inner = |condition: &&Condition| is_of_loop(check, condition);
-    let outer = scope.conditions(emitter, check.when.iter().filter(|condition| !is_inner(condition)));
+    let all = object.checks.iter().filter(is_it).map(|check| {
+        let conditions = conditions(emitter, &scope, check, false);
+        conditions.unwrap_or_else(|| quote!(true))
+    });
+    all.reduce(|all, next| quote!(#all || #next))
+}
+
+fn judged<'m>(emitter: &Emitter<'m>, object: &'m ObjectType, check: &'m Check) -> TokenStream {
+    let scope = Scope::new(object, "self");
+    let outer = conditions(emitter, &scope, check, false);
     let code = match &check.demand {
         Demand::AtLeastOne(members) => {
             let given = any_given(emitter, &scope, members);
@@ -58,12 +74,14 @@ pub(super) fn rule<'m>(emitter: &Emitter<'m>, object: &'m ObjectType, check: &'m
             let report = told(emitter, &scope, check).report(Reason::Invalid, message, None);
             quote!(if #(#counts)+* > 1 { #report })
         }
-        Demand::Unique(others) => unique(emitter, &scope, check, others),
-        Demand::RefersTo(targets) => refers_to(emitter, &scope, check, targets),
-        Demand::Immutable(_) => return TokenStream::new(),
+        Demand::Unique { others, by } => unique(emitter, &scope, check, others, by),
+        Demand::DiffersFrom(others) => differs_from(emitter, &scope, check, others),
+        Demand::RefersTo { path, is_correct } => refers_to(emitter, &scope, check, path, *is_correct),
+        Demand::Immutable(_) | Demand::Ignored => return TokenStream::new(),
+        Demand::Expression if check.field.is_empty() => expression_rule(emitter, &scope, check, None),
         _ => scope.each(emitter, &check.field, &|scope, reached| {
             let code = demand(emitter, scope, check, reached);
-            match scope.conditions(emitter, check.when.iter().filter(is_inner)) {
+            match conditions(emitter, scope, check, true) {
                 Some(conditions) => quote!(if #conditions { #code }),
                 None => code,
             }
@@ -81,10 +99,13 @@ pub(super) fn update_rule<'m>(
     object: &'m ObjectType,
     check: &'m Check,
 ) -> TokenStream {
-    let Demand::Immutable(how) = &check.demand else { return TokenStream::new() };
+    let Demand::Immutable(how) = &check.demand else {
+        return if check.is_on_change { judged(emitter, object, check) } else { TokenStream::new() };
+    };
     let (new, old) = (Scope::new(object, "self"), Scope::new(object, "old"));
     let (value, old_value) = (new.value(emitter, &check.field), old.value(emitter, &check.field));
     let mut conditions: Vec<TokenStream> = old.conditions(emitter, check.when.iter()).into_iter().collect();
+    conditions.extend(said_condition(emitter, &new, check, false));
     let message = match how {
         Immutability::Always => "field is immutable",
         Immutability::OnceSet => {
@@ -97,6 +118,52 @@ pub(super) fn update_rule<'m>(
     told.shows = Some(&check.field);
     let report = told.report(Reason::Invalid, message, None);
     quote!(if #(#conditions)&&* { #report })
+}
+
+/// The conditions of a rule: those about the item of its loop, or the others.
+fn conditions<'m>(
+    emitter: &Emitter<'m>,
+    scope: &Scope<'m>,
+    check: &'m Check,
+    is_inner: bool,
+) -> Option<TokenStream> {
+    let stated = check.when.iter().filter(|condition| is_of_loop(check, condition) == is_inner);
+    let stated = scope.conditions(emitter, stated);
+    let both = stated.into_iter().chain(said_condition(emitter, scope, check, is_inner));
+    both.reduce(|one, other| quote!(#one && (#other)))
+}
+
+fn said_condition<'m>(
+    emitter: &Emitter<'m>,
+    scope: &Scope<'m>,
+    check: &'m Check,
+    is_inner: bool,
+) -> Option<TokenStream> {
+    let when = check.expressions.when.as_ref().filter(|when| is_about_item(when) == is_inner)?;
+    let variables = scope.variables(check.expressions.owner?);
+    Some(expression::holds(emitter, &variables, when, true))
+}
+
+/// A rule in the expression language, about the value that was reached.
+fn expression_rule<'m>(
+    emitter: &Emitter<'m>,
+    scope: &Scope<'m>,
+    check: &'m Check,
+    reached: Option<&Reached<'m>>,
+) -> TokenStream {
+    let Some((rule, owner)) = check.expressions.rule.as_ref().zip(check.expressions.owner) else {
+        return TokenStream::new();
+    };
+    let is_broken = expression::holds(emitter, &scope.variables(owner), rule, false);
+    let mut told = told(emitter, scope, check);
+    match reached {
+        Some(reached) if !reached.optional => told.value = Some((reached.usage, reached.operand.clone())),
+        Some(_) => told.shows = Some(&check.field),
+        None => {}
+    }
+    let message = format!("failed rule: {}", rule.text);
+    let report = told.report(Reason::Invalid, &message, None);
+    quote!(if #is_broken { #report })
 }
 
 /// Whether a condition is about the item that the rule is about.
@@ -112,7 +179,9 @@ fn any_given(emitter: &Emitter<'_>, scope: &Scope<'_>, members: &[Vec<Step>]) ->
 
 fn told<'t, 'm>(emitter: &'t Emitter<'m>, scope: &'t Scope<'m>, check: &'t Check) -> Told<'t, 'm> {
     let place = scope.place(check.words.place.as_ref().unwrap_or(&check.field));
-    Told { emitter, scope, words: &check.words, place, value: None, shows: None }
+    let message = check.expressions.message.as_ref().zip(check.expressions.owner);
+    let made = message.map(|(text, owner)| expression::text(emitter, &scope.variables(owner), text));
+    Told { emitter, scope, words: &check.words, place, value: None, shows: None, made }
 }
 
 /// What is demanded of one value.
@@ -141,6 +210,8 @@ fn demand<'m>(
             let wanted = if reached.optional { quote!(Some(#wanted)) } else { quote!(#wanted) };
             quote!(if #flag != #wanted { #report })
         }
+        Demand::Expression => expression_rule(emitter, scope, check, Some(reached)),
+        Demand::Value(..) if check.expressions.of.is_some() => derived(emitter, scope, check, reached),
         Demand::Value(..) => if_given(emitter, reached, &|operand| {
             let mut told = self::told(emitter, scope, check);
             told.value = Some((reached.usage, operand.clone()));
@@ -152,15 +223,46 @@ fn demand<'m>(
     }
 }
 
+/// What is demanded of a text that an expression makes of the value.
+fn derived<'m>(
+    emitter: &Emitter<'m>,
+    scope: &Scope<'m>,
+    check: &'m Check,
+    reached: &Reached<'m>,
+) -> TokenStream {
+    let Some((of, owner)) = check.expressions.of.as_ref().zip(check.expressions.owner) else {
+        return TokenStream::new();
+    };
+    let text = expression::text(emitter, &scope.variables(owner), of);
+    let operand = Operand::variable(&format_ident!("text"));
+    let mut told = told(emitter, scope, check);
+    told.value = Some((reached.usage, operand.clone()));
+    let rules = check.demand.rules();
+    let rules = rules.into_iter().map(|rule| told.value_rule(rule, reached.usage, &operand));
+    quote!(if let Some(text) = &#text { #(#rules)* })
+}
+
 fn unique<'m>(
     emitter: &Emitter<'m>,
     scope: &Scope<'m>,
     check: &'m Check,
     others: &[Vec<Step>],
+    by: &[Vec<Step>],
 ) -> TokenStream {
-    let others = others.iter().map(|path| insert_all(emitter, scope, path));
+    let others = others.iter().map(|path| insert_all(emitter, scope, path, by, &[]));
     let is_wrong = |key: TokenStream| quote!(!seen.insert(#key));
-    with_seen(emitter, scope, check, &quote!(#(#others)*), &is_wrong, Reason::Duplicate)
+    with_seen(emitter, scope, check, (&quote!(#(#others)*), by), &is_wrong, Reason::Duplicate)
+}
+
+fn differs_from<'m>(
+    emitter: &Emitter<'m>,
+    scope: &Scope<'m>,
+    check: &'m Check,
+    others: &[Step],
+) -> TokenStream {
+    let others = insert_all(emitter, scope, others, &[], &[]);
+    let is_wrong = |key: TokenStream| quote!(seen.contains(#key));
+    with_seen(emitter, scope, check, (&others, &[]), &is_wrong, Reason::Invalid)
 }
 
 fn refers_to<'m>(
@@ -168,10 +270,19 @@ fn refers_to<'m>(
     scope: &Scope<'m>,
     check: &'m Check,
     targets: &[Step],
+    is_correct: bool,
 ) -> TokenStream {
-    let targets = insert_all(emitter, scope, targets);
+    let end = targets.iter().position(|step| *step == Step::Each).filter(|_| is_correct);
+    let list = &targets[..end.unwrap_or(0)];
+    let targets = insert_all(emitter, scope, targets, &[], list);
+    let known = if list.is_empty() {
+        targets
+    } else {
+        let place = scope.place(list);
+        quote!(let wrong = cx.items_with_errors(#place); #targets)
+    };
     let is_wrong = |key: TokenStream| quote!(!seen.contains(#key));
-    with_seen(emitter, scope, check, &targets, &is_wrong, Reason::NotFound)
+    with_seen(emitter, scope, check, (&known, &[]), &is_wrong, Reason::NotFound)
 }
 
 /// Asks of each value of the field whether it is wrong, given the values in `seen`, into which `known` puts
@@ -180,7 +291,7 @@ fn with_seen<'m>(
     emitter: &Emitter<'m>,
     scope: &Scope<'m>,
     check: &'m Check,
-    known: &TokenStream,
+    (known, by): (&TokenStream, &[Vec<Step>]),
     is_wrong: &dyn Fn(TokenStream) -> TokenStream,
     reason: Reason,
 ) -> TokenStream {
@@ -189,12 +300,15 @@ fn with_seen<'m>(
         let code = if_given(emitter, reached, &|operand| {
             let mut told = told(emitter, scope, check);
             told.value = Some((reached.usage, operand.clone()));
-            let (is_wrong, report) =
-                (is_wrong(key(emitter, reached, operand)), told.report(reason, "", None));
+            let key = if by.is_empty() {
+                key(emitter, reached, operand)
+            } else {
+                together(emitter, scope, &check.field, by)
+            };
+            let (is_wrong, report) = (is_wrong(key), told.report(reason, "", None));
             quote!(if #is_wrong { #report })
         });
-        let inner = check.when.iter().filter(|condition| is_of_loop(check, condition));
-        match scope.conditions(emitter, inner) {
+        match conditions(emitter, scope, check, true) {
             Some(conditions) => quote!(if #conditions { #code }),
             None => code,
         }
@@ -208,17 +322,38 @@ fn with_seen<'m>(
     }
 }
 
-fn insert_all<'m>(emitter: &Emitter<'m>, scope: &Scope<'m>, path: &[Step]) -> TokenStream {
-    scope.each(emitter, path, &|_, reached| {
-        if_given(emitter, reached, &|operand| {
-            let key = key(emitter, reached, operand);
+/// Puts the values at a path into `seen`; not those of items of `list` that are wrong.
+fn insert_all<'m>(
+    emitter: &Emitter<'m>,
+    scope: &Scope<'m>,
+    path: &[Step],
+    by: &[Vec<Step>],
+    list: &[Step],
+) -> TokenStream {
+    scope.each(emitter, path, &|scope, reached| {
+        let code = if_given(emitter, reached, &|operand| {
+            let key = if by.is_empty() {
+                key(emitter, reached, operand)
+            } else {
+                together(emitter, scope, path, by)
+            };
             quote!(seen.insert(#key);)
-        })
+        });
+        match scope.subscript().filter(|_| !list.is_empty()) {
+            Some(position) => quote!(if !wrong.contains(&#position) { #code }),
+            None => code,
+        }
     })
 }
 
+/// What items are compared by: several of their fields.
+fn together<'m>(emitter: &Emitter<'m>, scope: &Scope<'m>, item: &[Step], by: &[Vec<Step>]) -> TokenStream {
+    let parts = by.iter().map(|below| scope.value(emitter, &[item, below].concat()));
+    quote!((#(#parts),*))
+}
+
 /// What values are compared by: texts as they stand, all others as copies.
-fn key(emitter: &Emitter<'_>, reached: &Reached<'_>, operand: &super::operand::Operand) -> TokenStream {
+fn key(emitter: &Emitter<'_>, reached: &Reached<'_>, operand: &Operand) -> TokenStream {
     let (reference, receiver, copy) = (&operand.reference, &operand.receiver, &operand.copy);
     match emitter.model.resolve(reached.usage) {
         Resolved::Scalar(Shape::String(_)) => quote!(#receiver.as_str()),

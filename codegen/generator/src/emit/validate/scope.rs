@@ -5,8 +5,12 @@ use quote::{format_ident, quote};
 
 use super::operand::Operand;
 use crate::{
-    emit::{emitter::Emitter, literal::number},
-    model::{Condition, Constant, Empty, Field, ObjectType, Resolved, Shape, Step, Test, Usage},
+    emit::{
+        emitter::Emitter,
+        expression::{Known, Variables},
+        literal::number,
+    },
+    model::{Condition, Constant, Empty, Field, ObjectType, Resolved, Shape, Step, Test, TypeId, Usage},
 };
 
 /// What names mean at one place of generated code.
@@ -17,8 +21,18 @@ pub(super) struct Scope<'m> {
     root: TokenStream,
     /// The objects on the way that have names of their own, the longest way last.
     bound: Vec<(Vec<Step>, &'m ObjectType, TokenStream)>,
-    /// What stands in brackets in the paths of errors, for each loop.
-    loops: Vec<TokenStream>,
+    /// The loops around, the outermost first.
+    loops: Vec<Loop<'m>>,
+}
+
+/// A loop through the items of a list, or the entries of a map.
+#[derive(Clone)]
+struct Loop<'m> {
+    usage: &'m Usage,
+    item: Ident,
+    /// The position or the key.
+    subscript: Ident,
+    is_list: bool,
 }
 
 /// A value that a path leads to.
@@ -69,7 +83,8 @@ impl<'m> Scope<'m> {
                 Step::Field(name) => quote!(#place.field(#name)),
                 Step::Key(key) => quote!(#place.key(#key)),
                 Step::Each => match loops.next() {
-                    Some(subscript) => quote!(#place.#subscript),
+                    Some(Loop { subscript, is_list: true, .. }) => quote!(#place.index(#subscript)),
+                    Some(Loop { subscript, .. }) => quote!(#place.key(#subscript)),
                     None => place,
                 },
                 Step::Up => {
@@ -143,15 +158,18 @@ impl<'m> Scope<'m> {
             Resolved::Map { value, .. } => (value, false),
             _ => return TokenStream::new(),
         };
-        scope.loops.push(if is_list { quote!(index(#subscript)) } else { quote!(key(#subscript)) });
+        scope.loops.push(Loop { usage, item: item.clone(), subscript: subscript.clone(), is_list });
+        if let Resolved::Object(_, below) = emitter.model.resolve(usage) {
+            scope.bound.push((steps[..=at].to_vec(), below, quote!(#item)));
+        }
         let code = if at + 1 == steps.len() {
             let reached = Reached { usage, operand: Operand::variable(&item), optional: false, field: None };
             inner(&scope, &reached)
         } else {
             let Resolved::Object(_, below) = emitter.model.resolve(usage) else { return TokenStream::new() };
-            scope.bound.push((steps[..=at].to_vec(), below, quote!(#item)));
             scope.walk(emitter, below, &quote!(#item), steps, at + 1, inner)
         };
+        let item = if mentions(&code, &item) { quote!(#item) } else { quote!(_) };
         let head = match (is_list, mentions(&code, &subscript)) {
             (true, true) => quote!((#subscript, #item) in #items.enumerate()),
             (true, false) => quote!(#item in #items),
@@ -159,6 +177,28 @@ impl<'m> Scope<'m> {
             (false, false) => quote!((_, #item) in #items),
         };
         quote!(for #head { #code })
+    }
+
+    /// What expressions call the items of the loops around.
+    pub fn variables(&self, owner: TypeId) -> Variables<'m> {
+        let mut others = Vec::new();
+        for (around, name) in self.loops.iter().rev().zip(["item", "outer"]) {
+            others.push((name, Known::Value(around.usage, around.item.clone())));
+            let subscript = around.subscript.clone();
+            if name == "item" {
+                others.push(if around.is_list {
+                    ("index", Known::Index(subscript))
+                } else {
+                    ("key", Known::Key(subscript))
+                });
+            }
+        }
+        Variables { owner, others }
+    }
+
+    /// The position in the innermost loop.
+    pub fn subscript(&self) -> Option<&Ident> {
+        self.loops.last().map(|around| &around.subscript)
     }
 
     /// All conditions, as an expression; none where there are none.
@@ -187,6 +227,11 @@ impl<'m> Scope<'m> {
             }
             Test::Between(least, most) => {
                 self.any(emitter, path, &|reached| between(emitter, reached, *least, *most))
+            }
+            Test::Changed => {
+                let old = Scope::new(self.object, "old");
+                let (new, old) = (self.value(emitter, path), old.value(emitter, path));
+                quote!(#new != #old)
             }
         }
     }

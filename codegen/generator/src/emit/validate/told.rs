@@ -22,6 +22,8 @@ pub(super) struct Told<'t, 'm> {
     pub value: Option<(&'m Usage, Operand)>,
     /// Else where the value is that is shown.
     pub shows: Option<&'t [Step]>,
+    /// What makes the message, as an expression of type `Option<String>`.
+    pub made: Option<TokenStream>,
 }
 
 impl Told<'_, '_> {
@@ -30,7 +32,10 @@ impl Told<'_, '_> {
     pub fn report(&self, usual: Reason, message: &str, fault: Option<&TokenStream>) -> TokenStream {
         let place = &self.place;
         let message = self.words.message.as_deref().unwrap_or(message);
-        let detail = self.message(message, fault);
+        let detail = match &self.made {
+            Some(made) => quote!(&#made.unwrap_or_default()),
+            None => self.message(message, fault),
+        };
         if self.words.is_warning {
             return quote!(cx.warn(#place, #detail););
         }
@@ -162,6 +167,11 @@ impl Told<'_, '_> {
             return quote!("");
         }
         match &self.words.shows {
+            Some(Shows::Text(text)) if text.contains('{') => {
+                let shown = self.emitter.import("orch_runtime::field_error", "Shown");
+                let text = self.message(text, None);
+                quote!(&#shown::shown(#text))
+            }
             Some(Shows::Text(text)) => {
                 let text = orch_runtime::field_error::Shown::shown(text.as_str());
                 quote!(#text)

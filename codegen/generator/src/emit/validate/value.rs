@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     emit::emitter::Emitter,
-    model::{Check, Empty, Field, ObjectType, Resolved, Type, TypeKind, Usage},
+    model::{Check, Empty, ErrorPlace, Field, ObjectType, Resolved, Type, TypeKind, Usage},
 };
 
 /// The body of `validate`; empty where there is nothing to check.
@@ -34,20 +34,46 @@ pub fn rules(emitter: &Emitter<'_>, ty: &Type) -> Vec<TokenStream> {
             continue;
         };
         let own = field_rules(emitter, field).unwrap_or_default();
+        let own = match checks::ignored(emitter, object, &field.name) {
+            Some(conditions) if !own.is_empty() => quote!(if !(#conditions) { #own }),
+            _ => own,
+        };
         let own = choices.member(emitter, object, &field.name, own);
-        let about = object.checks.iter().filter(|check| checks::field_of(check) == Some(&field.name));
+        let is_about = |check: &&Check| !check.is_last && checks::field_of(check) == Some(&field.name);
+        let about = object.checks.iter().filter(is_about);
         rules.extend([own].into_iter().chain(about.map(|check| checks::rule(emitter, object, check))));
     }
     rules.extend(hand_written(&ty.validator));
+    if !object.error_order.is_empty() {
+        let order = order(emitter, &object.error_order);
+        rules.push(quote!(cx.arrange(path, #order);));
+    }
+    let last = object.checks.iter().filter(|check| check.is_last);
+    rules.extend(last.map(|check| checks::rule(emitter, object, check)));
     rules.retain(|rule| !rule.is_empty());
     rules
 }
 
 /// The rules about an object as a whole.
 fn whole_rules(emitter: &Emitter<'_>, object: &ObjectType) -> Vec<TokenStream> {
-    let whole = |check: &&Check| checks::field_of(check).is_none() && checks::members(check).is_none();
+    let whole = |check: &&Check| {
+        !check.is_last && checks::field_of(check).is_none() && checks::members(check).is_none()
+    };
     let rules = object.checks.iter().filter(whole).map(|check| checks::rule(emitter, object, check));
     rules.chain(object.union.as_ref().map(|union| union::rule(emitter, object, union))).collect()
+}
+
+/// The order in which errors are told, as an expression of type `&[Order]`.
+fn order(emitter: &Emitter<'_>, places: &[ErrorPlace]) -> TokenStream {
+    let ty = emitter.import("orch_runtime::field_error", "Order");
+    let places = places.iter().map(|ErrorPlace { field, below }| {
+        if below.is_empty() {
+            return quote!(#ty::of(#field));
+        }
+        let below = order(emitter, below);
+        quote!(#ty::with(#field, #below))
+    });
+    quote!(const { &[#(#places),*] })
 }
 
 /// The fields, and none for the object as a whole, in the order in which they are judged: that of
@@ -124,7 +150,7 @@ fn missing(emitter: &Emitter<'_>, field: &Field) -> TokenStream {
     let nothing = ObjectType::default();
     let scope = Scope::new(&nothing, "self");
     let place = scope.place_from_value(words.place.as_deref().unwrap_or_default());
-    let told = Told { emitter, scope: &scope, words, place, value: None, shows: None };
+    let told = Told { emitter, scope: &scope, words, place, value: None, shows: None, made: None };
     told.report(orch_runtime::field_error::Reason::Required, "", None)
 }
 

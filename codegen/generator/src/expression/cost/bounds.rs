@@ -18,11 +18,18 @@ const SCALAR_BYTES: u64 = 64;
 pub(super) struct Bounds<'m> {
     pub model: &'m Model,
     pub lacking: Vec<String>,
+    /// How large a value is for which the schema says nothing, where that is not what a body can hold.
+    unbounded: Option<u64>,
 }
 
 impl<'m> Bounds<'m> {
     pub fn new(model: &'m Model) -> Self {
-        Bounds { model, lacking: Vec::new() }
+        Bounds { model, lacking: Vec::new(), unbounded: None }
+    }
+
+    /// With a size for each value for which the schema says nothing.
+    pub fn with_unbounded(model: &'m Model, unbounded: u64) -> Self {
+        Bounds { unbounded: Some(unbounded), ..Bounds::new(model) }
     }
 
     fn or_lacking(&mut self, bound: Option<u64>, name: &str, keyword: &str, without: u64) -> u64 {
@@ -31,7 +38,7 @@ impl<'m> Bounds<'m> {
             if !self.lacking.contains(&text) {
                 self.lacking.push(text);
             }
-            without
+            self.unbounded.unwrap_or(without)
         })
     }
 

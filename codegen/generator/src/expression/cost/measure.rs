@@ -41,12 +41,26 @@ pub(super) struct Measured<'m> {
 pub(super) struct Measure<'m> {
     bounds: Bounds<'m>,
     itself: Extent<'m>,
+    /// Other variables.
+    others: Vec<(&'static str, Extent<'m>)>,
     locals: Vec<Extent<'m>>,
+    /// A comparison with a short text is short, as it is when it is compiled.
+    is_growth: bool,
 }
 
 impl<'m> Measure<'m> {
     pub fn new(bounds: Bounds<'m>, itself: Extent<'m>) -> Self {
-        Measure { bounds, itself, locals: Vec::new() }
+        Measure { bounds, itself, others: Vec::new(), locals: Vec::new(), is_growth: false }
+    }
+
+    /// To see how the steps grow with what they look at.
+    pub fn growing(bounds: Bounds<'m>, itself: Extent<'m>) -> Self {
+        Measure { is_growth: true, ..Measure::new(bounds, itself) }
+    }
+
+    /// With one more variable.
+    pub fn add(&mut self, name: &'static str, extent: Extent<'m>) {
+        self.others.push((name, extent));
     }
 
     /// What has no bound, of all that was looked at.
@@ -58,7 +72,10 @@ impl<'m> Measure<'m> {
         let (steps, extent) = match &term.kind {
             TermKind::Constant(value) => (0, constant(value)),
             TermKind::Variable(name) if matches!(&**name, "self" | "oldSelf") => (0, self.itself.clone()),
-            TermKind::Variable(_) => (0, Extent::Bytes(64)),
+            TermKind::Variable(name) => {
+                let other = self.others.iter().find(|(known, _)| *known == &**name);
+                (0, other.map_or(Extent::Bytes(64), |(_, extent)| extent.clone()))
+            }
             TermKind::Local(position) => (0, self.locals[*position].clone()),
             TermKind::Select { operand, field, .. } => {
                 let operand = self.term(operand);
@@ -147,7 +164,12 @@ impl<'m> Measure<'m> {
         let mut steps = sum(arguments.iter().map(|argument| argument.steps).chain([1]));
         let extents: Vec<Extent<'m>> = arguments.into_iter().map(|argument| argument.extent).collect();
         let read: Vec<u64> = extents.iter().filter_map(|extent| self.text_bytes(extent)).collect();
-        steps = sum(read.iter().map(|bytes| bytes / BYTES_PER_STEP).chain([steps]));
+        let is_compared = matches!(function, "_==_" | "_!=_" | "startsWith" | "endsWith");
+        if self.is_growth && is_compared {
+            steps = sum([steps, read.iter().min().map_or(0, |bytes| bytes / BYTES_PER_STEP)]);
+        } else {
+            steps = sum(read.iter().map(|bytes| bytes / BYTES_PER_STEP).chain([steps]));
+        }
         let counts: Vec<u64> = extents.iter().map(|extent| self.parts(extent).0).collect();
         let weights: Vec<u64> = extents.iter().map(|extent| self.weight(extent)).collect();
         let (first, second) = (counts.first().copied().unwrap_or(0), counts.get(1).copied().unwrap_or(0));

@@ -240,6 +240,10 @@ fn operator<'m>(
         ("_<=_", _) => compared(quote!(<=)),
         ("_>_", _) => compared(quote!(>)),
         ("_>=_", _) => compared(quote!(>=)),
+        ("_+_", Form::Text) => {
+            let tokens = quote!(#expression::joined(#left, #right));
+            Some(Code::atom(tokens, Form::Value).failing_if(can_fail))
+        }
         ("_+_", Form::Int) => counted("checked_add"),
         ("_-_", Form::Int) => counted("checked_sub"),
         ("_*_", Form::Int) => counted("checked_mul"),

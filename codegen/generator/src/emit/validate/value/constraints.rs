@@ -34,5 +34,6 @@ fn told(
     let scope = Scope::new(&nothing, "self");
     let place = scope.place_from_value(words.place.as_deref().unwrap_or_default());
     let value = Some((usage, operand.clone()));
-    Told { emitter, scope: &scope, words, place, value, shows: None }.value_rule(rule, usage, operand)
+    Told { emitter, scope: &scope, words, place, value, shows: None, made: None }
+        .value_rule(rule, usage, operand)
 }

@@ -1,6 +1,7 @@
 use std::{collections::BTreeMap, sync::LazyLock};
 use orch_runtime::{
-    constraint, field_error::{FieldError, Reason, Shown, Validation, json},
+    constraint, expression,
+    field_error::{FieldError, Order, Reason, Shown, Validation, json},
     object::{ObjectType, SetDefaults, Validate},
     path::Path, presence, resource_def::GroupVersionDef, rule::{self, Seen},
     scalar::Quantity, text_enum::{self, TextEnum},
@@ -61,6 +62,130 @@ pub static CHILD_TYPE: TypeDef = TypeDef {
 
 impl ObjectType for Child {
     const TYPE: &'static TypeDef = &CHILD_TYPE;
+}
+
+/// A group of ports.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Group {
+    /// The name.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub name: String,
+    /// Ports.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
+    pub ports: Vec<NodePort>,
+}
+
+impl SetDefaults for Group {}
+
+impl Validate for Group {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("ports");
+        for (index, item) in self.ports.iter().enumerate() {
+            let at = at.index(index);
+            item.validate(&at, cx);
+        }
+    }
+}
+
+/// The table of [`Group`].
+pub static GROUP_TYPE: TypeDef = TypeDef {
+    name: "checks.example.io.v1.Group",
+    short_name: "Group",
+    fields: &[
+        FieldDef {
+            name: "name",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "ports",
+            shape: Shape::List {
+                item: &Shape::Object(&NODE_PORT_TYPE),
+                semantics: ListSemantics::Atomic,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+    ],
+    atomic: false,
+    size: size_of::<Group>(),
+};
+
+impl ObjectType for Group {
+    const TYPE: &'static TypeDef = &GROUP_TYPE;
+}
+
+/// A port of a node.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NodePort {
+    /// The name.
+    #[serde(deserialize_with = "presence::null_as_empty")]
+    pub name: String,
+    /// The port.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port: Option<i32>,
+    /// The port of the node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<i32>,
+    /// The protocol.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub protocol: String,
+}
+
+impl SetDefaults for NodePort {}
+
+impl Validate for NodePort {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("name");
+        if self.name.is_empty() {
+            cx.push(FieldError::required(&at, ""));
+        }
+    }
+}
+
+/// The table of [`NodePort`].
+pub static NODE_PORT_TYPE: TypeDef = TypeDef {
+    name: "checks.example.io.v1.NodePort",
+    short_name: "NodePort",
+    fields: &[
+        FieldDef {
+            name: "name",
+            shape: Shape::Scalar(Scalar::String),
+            required: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "port",
+            shape: Shape::Scalar(Scalar::Int32),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "node",
+            shape: Shape::Scalar(Scalar::Int32),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "protocol",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+    ],
+    atomic: false,
+    size: size_of::<NodePort>(),
+};
+
+impl ObjectType for NodePort {
+    const TYPE: &'static TypeDef = &NODE_PORT_TYPE;
 }
 
 /// A port.
@@ -682,6 +807,572 @@ pub static RULED_TYPE: TypeDef = TypeDef {
 
 impl ObjectType for Ruled {
     const TYPE: &'static TypeDef = &RULED_TYPE;
+}
+
+/// Rules with expressions, and rules about a change.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Said {
+    /// Metadata.
+    #[serde(deserialize_with = "presence::null_as_empty")]
+    pub metadata: crate::meta::v1::ObjectMeta,
+    /// A name.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub name: String,
+    /// A flag.
+    #[serde(
+        skip_serializing_if = "presence::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub wanted: bool,
+    /// A flag with a default.
+    #[serde(rename = "onHost", skip_serializing_if = "Option::is_none")]
+    pub on_host: Option<bool>,
+    /// A number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub least: Option<i32>,
+    /// Another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most: Option<i32>,
+    /// Ports.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
+    pub ports: Vec<NodePort>,
+    /// Labels.
+    #[serde(
+        skip_serializing_if = "BTreeMap::is_empty",
+        deserialize_with = "presence::map"
+    )]
+    pub labels: BTreeMap<String, String>,
+    /// Domains.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
+    pub searches: Vec<String>,
+    /// Groups.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
+    pub groups: Vec<Group>,
+    /// Names of ports.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
+    pub uses: Vec<String>,
+    /// Names of none.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
+    pub excludes: Vec<String>,
+    /// A detail.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub detail: String,
+    /// A text.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub last: String,
+}
+
+impl SetDefaults for Said {
+    fn set_defaults(&mut self) {
+        self.on_host.get_or_insert(false);
+    }
+}
+
+impl Validate for Said {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        if {
+            let words = cx.vocabulary;
+            expression::is_broken(|| Ok(
+                expression::or(
+                    || Ok(
+                        expression::given_if(
+                                !self.name.is_empty(),
+                                self.name.as_str(),
+                                "name",
+                            )?
+                            .starts_with(
+                                expression::text(
+                                    &expression::joined(words.label_domain, "/"),
+                                )?,
+                            ),
+                    ),
+                    || Ok(
+                        expression::characters(
+                            expression::given_if(
+                                !self.name.is_empty(),
+                                self.name.as_str(),
+                                "name",
+                            )?,
+                        ) < 9i64,
+                    ),
+                )?,
+            ))
+        } {
+            cx.push(
+                FieldError::in_words(
+                    &path.field("name"),
+                    Reason::Invalid,
+                    &Shown::shown(&self.name),
+                    "is too long",
+                ),
+            );
+        }
+        if expression::holds(|| Ok(
+            expression::and(
+                || Ok(
+                    expression::given_if(
+                        !presence::is_empty(&self.wanted),
+                        self.wanted,
+                        "wanted",
+                    )?,
+                ),
+                || Ok(i64::from(*expression::given(&self.least, "least")?) > 5i64),
+            )?,
+        )) {
+            if let Some(value) = &self.most {
+                if *value > 10 {
+                    cx.push(
+                        FieldError::in_words(
+                            &path.field("most"),
+                            Reason::Invalid,
+                            &Shown::shown(value),
+                            &expression::made_text(|| Ok({
+                                    static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
+                                    expression::Function::new(
+                                        "format",
+                                        &[
+                                            (
+                                                "(string).format(list(dyn)) -> string",
+                                                &[expression::Kind::Text, expression::Kind::List],
+                                            ),
+                                        ],
+                                    ));
+                                    FUNCTION
+                                        .call(
+                                            &[
+                                                expression::Value::from("at most 10 beside %d"),
+                                                expression::Value::list(
+                                                    vec![
+                                                        expression::Value::Int(i64::from(* expression::given(& self
+                                                        .least, "least") ?))
+                                                    ],
+                                                ),
+                                            ],
+                                        )?
+                                }))
+                                .unwrap_or_default(),
+                        ),
+                    );
+                }
+            }
+        }
+        let at = path.field("ports");
+        for (index, item) in self.ports.iter().enumerate() {
+            let at = at.index(index);
+            item.validate(&at, cx);
+        }
+        if expression::holds(|| Ok(*expression::given(&self.on_host, "onHost")?)) {
+            for (subscript_1, item_1) in self.ports.iter().enumerate() {
+                if expression::is_broken(|| Ok(
+                    i64::from(*expression::given(&item_1.node, "node")?)
+                        == i64::from(*expression::given(&item_1.port, "port")?),
+                )) {
+                    cx.push(
+                        FieldError::in_words(
+                            &path.field("ports").index(subscript_1).field("node"),
+                            Reason::Invalid,
+                            &item_1
+                                .node
+                                .as_ref()
+                                .map_or_else(
+                                    || "null".to_owned(),
+                                    |given| Shown::shown(given),
+                                ),
+                            &format!(
+                                "must match {}", item_1.port.as_ref().map_or_else(|| ""
+                                .to_owned(), | given | (given).to_string())
+                            ),
+                        ),
+                    );
+                }
+            }
+        }
+        for (subscript_1, _) in self.ports.iter().enumerate() {
+            if !(expression::count(subscript_1) < 3i64) {
+                cx.push(
+                    FieldError::in_words(
+                        &path.field("ports").index(subscript_1),
+                        Reason::Forbidden,
+                        "",
+                        "only three",
+                    ),
+                );
+            }
+        }
+        {
+            let mut seen = Seen::new();
+            for (subscript_1, item_1) in self.ports.iter().enumerate() {
+                if !seen.insert((Some(&item_1.protocol), Some(&item_1.node))) {
+                    cx.push(
+                        FieldError::in_words(
+                            &path.field("ports").index(subscript_1).field("node"),
+                            Reason::Duplicate,
+                            &Shown::shown(
+                                &format!(
+                                    "{}/{}", (& item_1.protocol).to_string(), item_1.node
+                                    .as_ref().map_or_else(|| "".to_owned(), | given | (given)
+                                    .to_string())
+                                ),
+                            ),
+                            "",
+                        ),
+                    );
+                }
+            }
+        }
+        for (subscript_1, _) in self.labels.iter() {
+            if expression::is_broken(|| Ok(
+                subscript_1.as_str()
+                    == expression::text(
+                        &{
+                            static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
+                            expression::Function::new(
+                                "lowerAscii",
+                                &[
+                                    (
+                                        "(string).lowerAscii() -> string",
+                                        &[expression::Kind::Text],
+                                    ),
+                                ],
+                            ));
+                            FUNCTION
+                                .call(&[expression::Value::from(subscript_1.as_str())])?
+                        },
+                    )?,
+            )) {
+                cx.push(
+                    FieldError::in_words(
+                        &path.field("labels").key(subscript_1),
+                        Reason::Invalid,
+                        "\"a label\"",
+                        "must be small",
+                    ),
+                );
+            }
+        }
+        for (subscript_1, item_1) in self.searches.iter().enumerate() {
+            if let Some(text) = &expression::made_text(|| Ok(
+                if item_1.as_str().ends_with(".") {
+                    {
+                        static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
+                        expression::Function::new(
+                            "substring",
+                            &[
+                                (
+                                    "(string).substring(int, int) -> string",
+                                    &[
+                                        expression::Kind::Text,
+                                        expression::Kind::Int,
+                                        expression::Kind::Int,
+                                    ],
+                                ),
+                            ],
+                        ));
+                        FUNCTION
+                            .call(
+                                &[
+                                    expression::Value::from(item_1.as_str()),
+                                    expression::Value::Int(0i64),
+                                    expression::Value::Int(
+                                        expression::fits(
+                                            i64::checked_sub(
+                                                expression::characters(item_1.as_str()),
+                                                1i64,
+                                            ),
+                                        )?,
+                                    ),
+                                ],
+                            )?
+                    }
+                } else {
+                    expression::Value::from(item_1.as_str())
+                },
+            )) {
+                rule::format(
+                    text,
+                    constraint::dns_subdomain,
+                    &path.field("searches").index(subscript_1),
+                    cx,
+                );
+            }
+        }
+        let at = path.field("groups");
+        for (index, item) in self.groups.iter().enumerate() {
+            let at = at.index(index);
+            item.validate(&at, cx);
+        }
+        for (subscript_1, item_1) in self.groups.iter().enumerate() {
+            for (subscript_3, item_3) in item_1.ports.iter().enumerate() {
+                if expression::holds(|| Ok(
+                    expression::given_if(
+                        !item_1.name.is_empty(),
+                        item_1.name.as_str(),
+                        "name",
+                    )? == "x",
+                )) {
+                    if !(item_3.name.as_str() == "y") {
+                        cx.push(
+                            FieldError::in_words(
+                                &path
+                                    .field("groups")
+                                    .index(subscript_1)
+                                    .field("ports")
+                                    .index(subscript_3)
+                                    .field("name"),
+                                Reason::Invalid,
+                                &Shown::shown(&item_3.name),
+                                "must be y",
+                            ),
+                        );
+                    }
+                }
+            }
+        }
+        {
+            let mut seen = Seen::new();
+            let wrong = cx.items_with_errors(&path.field("ports"));
+            for (subscript_1, item_1) in self.ports.iter().enumerate() {
+                if !wrong.contains(&subscript_1) {
+                    if !item_1.name.is_empty() {
+                        seen.insert(item_1.name.as_str());
+                    }
+                }
+            }
+            for (subscript_1, item_1) in self.uses.iter().enumerate() {
+                if !seen.contains(item_1.as_str()) {
+                    cx.push(
+                        FieldError::in_words(
+                            &path.field("uses").index(subscript_1),
+                            Reason::NotFound,
+                            &Shown::shown(item_1),
+                            "",
+                        ),
+                    );
+                }
+            }
+        }
+        {
+            let mut seen = Seen::new();
+            for item_1 in self.uses.iter() {
+                seen.insert(item_1.as_str());
+            }
+            for (subscript_1, item_1) in self.excludes.iter().enumerate() {
+                if seen.contains(item_1.as_str()) {
+                    cx.push(
+                        FieldError::in_words(
+                            &path.field("excludes").index(subscript_1),
+                            Reason::Invalid,
+                            &Shown::shown(item_1),
+                            "is used",
+                        ),
+                    );
+                }
+            }
+        }
+        if !(!(self.wanted)) {
+            let at = path.field("detail");
+            if !self.detail.is_empty() {
+                rule::max_length(&self.detail, 3, &at, cx);
+            }
+        }
+        if expression::is_broken(|| Ok(
+            i64::from(*expression::given(&self.least, "least")?)
+                <= i64::from(*expression::given(&self.most, "most")?),
+        )) {
+            cx.push(
+                FieldError::in_words(
+                    &path.field("least"),
+                    Reason::Invalid,
+                    &self
+                        .least
+                        .as_ref()
+                        .map_or_else(|| "null".to_owned(), |given| Shown::shown(given)),
+                    &format!(
+                        "must not be greater than {}", self.most.as_ref().map_or_else(||
+                        "".to_owned(), | given | (given).to_string())
+                    ),
+                ),
+            );
+        }
+        cx.arrange(
+            path,
+            const {
+                &[
+                    Order::of("last"),
+                    Order::with("ports", const { &[Order::of("node"), Order::of("*")] }),
+                    Order::of(""),
+                    Order::of("*"),
+                ]
+            },
+        );
+        if expression::holds(|| Ok(
+            expression::given_if(
+                !self.metadata.name.is_empty(),
+                self.metadata.name.as_str(),
+                "name",
+            )? == "none",
+        )) {
+            if !self.last.is_empty() {
+                cx.push(
+                    FieldError::in_words(
+                        &path.field("last"),
+                        Reason::Forbidden,
+                        "",
+                        "comes last",
+                    ),
+                );
+            }
+        }
+    }
+
+    fn validate_update(&self, old: &Self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        if expression::is_broken(|| Ok(
+            i64::from(*expression::given(&self.least, "least")?)
+                >= i64::from(*expression::given(&old.least, "least")?),
+        )) {
+            cx.push(
+                FieldError::in_words(
+                    &path.field("least"),
+                    Reason::Invalid,
+                    &self
+                        .least
+                        .as_ref()
+                        .map_or_else(|| "null".to_owned(), |given| Shown::shown(given)),
+                    "must not fall",
+                ),
+            );
+        }
+        if Some(&self.labels) != Some(&old.labels) {
+            if !(!self.name.is_empty()) {
+                cx.push(
+                    FieldError::in_words(&path.field("name"), Reason::Required, "", ""),
+                );
+            }
+        }
+    }
+}
+
+/// The table of [`Said`].
+pub static SAID_TYPE: TypeDef = TypeDef {
+    name: "checks.example.io.v1.Said",
+    short_name: "Said",
+    fields: &[
+        FieldDef {
+            name: "metadata",
+            shape: Shape::Object(&crate::meta::v1::OBJECT_META_TYPE),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "name",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "wanted",
+            shape: Shape::Scalar(Scalar::Boolean),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "onHost",
+            shape: Shape::Scalar(Scalar::Boolean),
+            default: Some("false"),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "least",
+            shape: Shape::Scalar(Scalar::Int32),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "most",
+            shape: Shape::Scalar(Scalar::Int32),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "ports",
+            shape: Shape::List {
+                item: &Shape::Object(&NODE_PORT_TYPE),
+                semantics: ListSemantics::Atomic,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "labels",
+            shape: Shape::Map {
+                value: &Shape::Scalar(Scalar::String),
+                atomic: false,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "searches",
+            shape: Shape::List {
+                item: &Shape::Scalar(Scalar::String),
+                semantics: ListSemantics::Atomic,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "groups",
+            shape: Shape::List {
+                item: &Shape::Object(&GROUP_TYPE),
+                semantics: ListSemantics::Atomic,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "uses",
+            shape: Shape::List {
+                item: &Shape::Scalar(Scalar::String),
+                semantics: ListSemantics::Atomic,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "excludes",
+            shape: Shape::List {
+                item: &Shape::Scalar(Scalar::String),
+                semantics: ListSemantics::Atomic,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "detail",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "last",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+    ],
+    atomic: false,
+    size: size_of::<Said>(),
+};
+
+impl ObjectType for Said {
+    const TYPE: &'static TypeDef = &SAID_TYPE;
 }
 
 /// Rules that are told in words and at places of their own.

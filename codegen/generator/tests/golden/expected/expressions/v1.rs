@@ -1288,55 +1288,23 @@ impl Validate for Plan {
             let outcome = expression::outcome(|| Ok(
                 self.name.is_empty()
                     || ({
-                        let value_0 = {
-                            static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
-                            expression::Function::new(
-                                "_+_",
-                                &[
-                                    (
-                                        "_+_(string, string) -> string",
-                                        &[expression::Kind::Text, expression::Kind::Text],
-                                    ),
-                                ],
-                            ));
-                            FUNCTION
-                                .call(
-                                    &[
-                                        {
-                                            static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
-                                            expression::Function::new(
-                                                "_+_",
-                                                &[
-                                                    (
-                                                        "_+_(string, string) -> string",
-                                                        &[expression::Kind::Text, expression::Kind::Text],
-                                                    ),
-                                                ],
-                                            ));
-                                            FUNCTION
-                                                .call(
-                                                    &[
-                                                        expression::Value::from(
-                                                            expression::given_if(
-                                                                !self.name.is_empty(),
-                                                                self.name.as_str(),
-                                                                "name",
-                                                            )?,
-                                                        ),
-                                                        expression::Value::from("-"),
-                                                    ],
-                                                )?
-                                        },
-                                        expression::Value::from(
-                                            expression::given_if(
-                                                !self.name.is_empty(),
-                                                self.name.as_str(),
-                                                "name",
-                                            )?,
-                                        ),
-                                    ],
-                                )?
-                        };
+                        let value_0 = expression::joined(
+                            expression::text(
+                                &expression::joined(
+                                    expression::given_if(
+                                        !self.name.is_empty(),
+                                        self.name.as_str(),
+                                        "name",
+                                    )?,
+                                    "-",
+                                ),
+                            )?,
+                            expression::given_if(
+                                !self.name.is_empty(),
+                                self.name.as_str(),
+                                "name",
+                            )?,
+                        );
                         expression::characters(expression::text(&value_0.clone())?)
                             < 20i64
                     }),
