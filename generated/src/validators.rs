@@ -8,21 +8,11 @@
 //! compare them. Some paths differ from the position of the value; a comment says so.
 
 mod access_review;
-mod config_map;
 mod daemon_set;
-mod disruption_budget;
-mod event;
 mod flowcontrol;
 mod fractional_bytes;
-mod int_or_percent;
-mod label_selector;
-mod migration;
-mod namespace;
-mod node;
 mod node_label;
 mod pod;
-mod priority_class;
-mod rbac;
 mod secret;
 mod service;
 mod storage;
@@ -34,25 +24,13 @@ pub use orch_meta::validators::{
 
 pub use self::{
     access_review::{local_subject_access_review, self_subject_access_review, subject_access_review},
-    config_map::config_map,
-    daemon_set::{
-        daemon_set_spec, daemon_set_status_update, daemon_set_update_strategy, rolling_update_daemon_set,
-    },
-    disruption_budget::{pod_disruption_budget_spec, pod_disruption_budget_status},
-    event::{event, reported_event, reported_event_update},
+    daemon_set::daemon_set_spec,
     flowcontrol::{flow_schema, priority_level_configuration},
-    int_or_percent::int_or_percent,
-    label_selector::label_selector,
-    migration::migration_status,
-    namespace::namespace_finalizers,
-    node::{node, node_update},
     pod::{
         POD_MAY_CHANGE, dns_config, downward_api, env_var, env_var_source, pod, pod_affinity_term,
-        pod_annotations, pod_spec, pod_template, pod_template_annotations, pod_update, port_number_or_name,
-        projected, topology_spread, volume, windows_options,
+        pod_annotations, pod_spec, pod_template, pod_template_annotations, pod_update, projected,
+        topology_spread, volume, windows_options,
     },
-    priority_class::priority_class,
-    rbac::{cluster_role, cluster_role_binding, role, role_binding},
     secret::secret,
     service::{service_spec, service_update},
     storage::{
@@ -63,6 +41,3 @@ pub use self::{
     },
     volume_source::{flex_persistent_source, flex_volume},
 };
-
-/// The limit for all values of a config map or secret together, in bytes.
-pub const MAX_DATA_BYTES: usize = 1024 * 1024;

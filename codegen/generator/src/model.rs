@@ -15,7 +15,7 @@ mod words;
 
 use std::collections::BTreeMap;
 
-pub use checks::{Check, Condition, Constant, Demand, Expressions, Shows, Test, Words};
+pub use checks::{Check, Condition, Constant, Demand, Expressions, Moment, Shows, Test, Words};
 pub use formats::StringFormat;
 pub use orch_runtime::{
     resource_def::{NameFormat, Scope, UpdateCheck, Verb},

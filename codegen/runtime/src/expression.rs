@@ -30,7 +30,10 @@ pub use self::{
     items::{all, entries_of, exists, exists_one, list_of, map_of, numbered, optional_map, pairs, singles},
     kind::Kind,
     logic::{and, or},
-    made::{contained, int_or_string, joined, list, map, micro_time, new_list, new_map, object, time},
+    made::{
+        contained, int_of, int_or_string, joined, list, map, micro_time, new_list, new_map, object, text_of,
+        time,
+    },
     numbers::{boolean, characters, count, double, fits, int, quotient, remainder, same_double, text, uint},
     outcome::{Rule, holds, is_broken, made_text, message, outcome},
     value::{ListKind, Value},

@@ -245,6 +245,11 @@ impl<'v> Validation<'v> {
         std::mem::take(&mut self.warnings)
     }
 
+    /// How many errors and warnings were found so far.
+    pub fn found(&self) -> usize {
+        self.errors.len() + self.warnings.len()
+    }
+
     /// Whether no error was found.
     pub fn is_empty(&self) -> bool {
         self.errors.is_empty()

@@ -5,7 +5,6 @@ mod container;
 mod env;
 mod object;
 mod order;
-mod port;
 mod probe;
 mod projected;
 mod resources;
@@ -19,7 +18,6 @@ mod windows;
 pub use self::{
     env::{env_var, env_var_source},
     object::{POD_MAY_CHANGE, pod, pod_annotations, pod_update},
-    port::port_number_or_name,
     projected::{downward_api, projected},
     scheduling::{pod_affinity_term, topology_spread},
     spec::{dns_config, pod_spec, pod_template, pod_template_annotations},

@@ -1,4 +1,4 @@
-//! Secrets: total size, and the keys that well-known types require.
+//! Secrets: data in other formats.
 
 use orch_runtime::{
     field_error::{FieldError, Rendered, Validation},
@@ -6,33 +6,15 @@ use orch_runtime::{
 };
 use serde::de::IgnoredAny;
 
-use super::MAX_DATA_BYTES;
 use crate::core::v1::Secret;
 
-/// The total size is limited, and the keys that the type requires exist.
+/// Values that are JSON or PEM by the type of the secret are read: Rust, because no expression reads them.
 pub fn secret(value: &Secret, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let data = path.field("data");
-    if value.data.values().map(|bytes| bytes.len()).sum::<usize>() > MAX_DATA_BYTES {
-        cx.push(FieldError::too_long(&data, MAX_DATA_BYTES));
-    }
     let domain = cx.vocabulary.label_domain;
-    let known_type = value.type_.strip_prefix(domain).and_then(|rest| rest.strip_prefix('/'));
-    let has = |key: &str| value.data.contains_key(key);
-    match known_type {
-        Some("service-account-token") => service_account_name(value, path, cx),
-        Some("dockercfg") => json_object(value, ".dockercfg", &data, cx),
-        Some("dockerconfigjson") => json_object(value, ".dockerconfigjson", &data, cx),
-        Some("basic-auth") if !has("username") && !has("password") => {
-            required(&["username", "password"], &data, cx);
-        }
-        Some("ssh-auth") if value.data.get("ssh-privatekey").is_none_or(|key| key.is_empty()) => {
-            required(&["ssh-privatekey"], &data, cx);
-        }
-        Some("tls") => {
-            let missing: Vec<&str> = ["tls.crt", "tls.key"].into_iter().filter(|key| !has(key)).collect();
-            required(&missing, &data, cx);
-            warn_of_missing_pem(value, cx);
-        }
+    match value.type_.strip_prefix(domain).and_then(|rest| rest.strip_prefix('/')) {
+        Some("dockercfg") => json_object(value, ".dockercfg", &path.field("data"), cx),
+        Some("dockerconfigjson") => json_object(value, ".dockerconfigjson", &path.field("data"), cx),
+        Some("tls") => warn_of_missing_pem(value, cx),
         _ => {}
     }
 }
@@ -49,17 +31,9 @@ fn warn_of_missing_pem(value: &Secret, cx: &mut Validation<'_>) {
     }
 }
 
-/// A token secret names its service account in an annotation.
-fn service_account_name(value: &Secret, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let key = cx.vocabulary.label("service-account.name");
-    if value.metadata.annotations.get(&key).is_none_or(String::is_empty) {
-        cx.push(FieldError::required(&path.field("metadata").field("annotations").key(&key), ""));
-    }
-}
-
-/// The value exists and is a JSON object or null. The error does not repeat the value.
+/// A value that is there is a JSON object or null. The error does not repeat the value.
 fn json_object(value: &Secret, key: &str, data: &Path<'_>, cx: &mut Validation<'_>) {
-    let Some(bytes) = value.data.get(key) else { return required(&[key], data, cx) };
+    let Some(bytes) = value.data.get(key) else { return };
     // The value is not kept: a tree takes many times the memory of its text.
     let fault = match serde_json::from_slice::<IgnoredAny>(bytes) {
         Ok(_) if bytes.trim_ascii_start().starts_with(b"{") || bytes.trim_ascii() == b"null" => return,
@@ -68,10 +42,4 @@ fn json_object(value: &Secret, key: &str, data: &Path<'_>, cx: &mut Validation<'
     };
     let hidden = Rendered("\"<secret contents redacted>\"".to_owned());
     cx.push(FieldError::invalid(&data.key(key), &hidden, fault));
-}
-
-fn required(keys: &[&str], data: &Path<'_>, cx: &mut Validation<'_>) {
-    for key in keys {
-        cx.push(FieldError::required(&data.key(key), ""));
-    }
 }

@@ -1,8 +1,10 @@
 //! `ConfigMap`: keys, sizes, and data that is fixed.
 
 use crate::ask::{defaulted, errors, update_errors};
-use orch_api::validators::MAX_DATA_BYTES;
 use serde_json::json;
+
+/// What all values together may have, in bytes.
+const MAX_DATA_BYTES: usize = 1024 * 1024;
 
 pub fn keys_and_sizes() {
     let key_rule = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  \

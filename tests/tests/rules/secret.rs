@@ -1,8 +1,10 @@
 //! `Secret`: keys, size, data that is fixed, and the keys of well-known types.
 
 use crate::ask::{defaulted, errors, update_errors};
-use orch_api::validators::MAX_DATA_BYTES;
 use serde_json::json;
+
+/// What all values together may have, in bytes.
+const MAX_DATA_BYTES: usize = 1024 * 1024;
 
 pub fn each_known_type_has_its_keys() {
     for (kind, data, expected) in [

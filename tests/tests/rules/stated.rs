@@ -376,8 +376,11 @@ fn of_check(model: &Model, ty: &Type, check: &Check, rules: &mut Vec<Rule>) {
         Demand::Equals(_) | Demand::Immutable(_) => {
             push(What::Elsewhere("Invalid value".to_owned(), String::new()));
         }
-        Demand::Unique(_) => push(What::Elsewhere("Duplicate value".to_owned(), String::new())),
-        Demand::RefersTo(_) => push(What::Elsewhere("Not found".to_owned(), String::new())),
+        Demand::Unique { .. } => push(What::Elsewhere("Duplicate value".to_owned(), String::new())),
+        Demand::RefersTo { .. } => push(What::Elsewhere("Not found".to_owned(), String::new())),
+        Demand::DiffersFrom(_) => push(What::Elsewhere("Invalid value".to_owned(), String::new())),
+        Demand::Expression => push(What::Elsewhere(String::new(), String::new())),
+        Demand::Ignored => {}
         Demand::AtLeastOne(_) | Demand::AtMostOne(_) => push(What::Member),
         Demand::Value(..) => {
             for rule in check.demand.rules() {

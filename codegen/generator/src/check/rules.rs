@@ -8,7 +8,9 @@ use crate::{
     diagnostic::{Diagnostics, Span, suggest},
     idl::ObjectRule,
     lower::Lowered,
-    model::{Constant, Demand, LostStep, Model, ObjectType, Resolved, Shape, Step, Target, Test as Asked},
+    model::{
+        Constant, Demand, LostStep, Model, ObjectType, Resolved, Rule, Shape, Step, Target, Test as Asked,
+    },
     source::Spanned,
 };
 
@@ -37,7 +39,9 @@ pub(super) fn demands(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
     for written in walk::objects(lowered) {
         for check in &written.object.checks {
             let target = model.target(written.object, &check.field).ok();
-            if let Some((fault, help)) = misfit(model, &check.demand, &check.field, target) {
+            let is_derived = check.expressions.of.is_some() && matches!(check.demand, Demand::Value(..));
+            let fault = misfit(model, &check.demand, &check.field, target).filter(|_| !is_derived);
+            if let Some((fault, help)) = fault {
                 diagnostics.error(&check.span, fault, help);
             }
             for condition in &check.when {
@@ -172,6 +176,9 @@ fn misfit(
         Demand::Value(..) => {
             let stated = demand.rules();
             let fits = stated.iter().all(|rule| match rule.keyword() {
+                "minimum" if matches!(resolved, Some(Resolved::Scalar(Shape::Quantity))) => {
+                    *rule == Rule::Minimum(0.0)
+                }
                 "minimum" | "maximum" => {
                     matches!(resolved, Some(Resolved::Scalar(Shape::Int32 | Shape::Int64 | Shape::Double)))
                 }

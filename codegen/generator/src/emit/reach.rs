@@ -79,7 +79,7 @@ fn has_own_rules(ty: &Type) -> bool {
 
 fn has_own_update_rules(ty: &Type) -> bool {
     let has_checks = match &ty.kind {
-        TypeKind::Object(object) => object.checks.iter().any(|check| check.is_about_change()),
+        TypeKind::Object(object) => object.checks.iter().any(|check| check.is_judged_on_change()),
         _ => false,
     };
     has_checks || ty.update_validator.is_some()

@@ -60,15 +60,15 @@ impl Settling<'_, '_> {
     fn expressions(&mut self, rule: &ObjectRule) -> Expressions {
         let Some(environment) = self.environment() else { return Expressions::default() };
         let when = match &rule.when {
-            Some(When::Expression(text)) => self.expression(Some(text), &environment, &Type::Bool),
+            Some(When::Expression(text)) => self.expression(Some(text), &environment, &Type::Bool, true),
             _ => None,
         };
         Expressions {
             owner: Some(self.owner),
             when,
-            rule: self.expression(rule.rule.as_ref(), &environment, &Type::Bool),
-            of: self.expression(rule.of.as_ref(), &environment, &Type::Text),
-            message: self.expression(rule.message_expression.as_ref(), &environment, &Type::Text),
+            rule: self.expression(rule.rule.as_ref(), &environment, &Type::Bool, false),
+            of: self.expression(rule.of.as_ref(), &environment, &Type::Text, false),
+            message: self.expression(rule.message_expression.as_ref(), &environment, &Type::Text, false),
         }
     }
 
@@ -97,10 +97,12 @@ impl Settling<'_, '_> {
         text: Option<&Spanned<String>>,
         environment: &Environment,
         wanted: &Type,
+        is_condition: bool,
     ) -> Option<Expression> {
         let text = text?;
         let expression = compile(text, environment, wanted, self.diagnostics)?;
-        let loops = loops(self.model, self.object, &self.check.field);
+        let is_outside = is_condition && !is_about_item(&expression);
+        let loops = if is_outside { Vec::new() } else { loops(self.model, self.object, &self.check.field) };
         if let Some((message, help)) = cost::growth(self.model, self.owner, &loops, &expression) {
             self.diagnostics.error(&text.span, message, help).code("E0233");
         }

@@ -181,6 +181,8 @@ idl_words! {
         Write = "write",
         /// When an object is changed.
         Change = "change",
+        /// Both: for kinds whose rules are not judged again on a change.
+        Always = "always",
     }
 }
 
@@ -239,8 +241,12 @@ idl_object! {
         "field" => field: Option<Spanned<String>>,
         /// When the rule applies: each path with the values, or the question, that must hold; or an expression.
         "when" => when: Option<When>,
-        /// Whether it is judged on every write, or on a change alone.
+        /// Whether it is judged on every write, on a change alone, or on both.
         "on" => on: Option<Spanned<Moment>>,
+        /// Whether it is judged only where the rule before it is not broken.
+        "otherwise" => otherwise: Option<Spanned<bool>>,
+        /// Whether it is judged before the fields of the object.
+        "first" => first: Option<Spanned<bool>>,
         /// Whether its errors are told after all others of the object, whatever `x-orch-error-order` says.
         "last" => last: Option<Spanned<bool>>,
         /// An expression that is true for good values.

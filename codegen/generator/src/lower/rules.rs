@@ -7,9 +7,9 @@ use orch_runtime::field_error::Reason;
 use super::Lowering;
 use crate::{
     diagnostic::Span,
-    idl::{self, ErrorWords, Immutable, Moment, ObjectRule, Question, Schema, Severity},
+    idl::{self, ErrorWords, Immutable, ObjectRule, Question, Schema, Severity},
     model::{
-        Check, Condition, Constant, Constraints, Demand, Expressions, Immutability, Shows, Step,
+        Check, Condition, Constant, Constraints, Demand, Expressions, Immutability, Moment, Shows, Step,
         StringFormat, Test, Words,
     },
     source::{Node, Spanned, Value},
@@ -102,10 +102,16 @@ impl Lowering<'_, '_> {
         {
             words.message = Some(format!("must specify one of: {}", listed(members)));
         }
-        let is_on_change = rule.on.as_ref().is_some_and(|on| on.value == Moment::Change);
+        let moment = match rule.on.as_ref().map(|on| on.value) {
+            None | Some(idl::Moment::Write) => Moment::Write,
+            Some(idl::Moment::Change) => Moment::Change,
+            Some(idl::Moment::Always) => Moment::Always,
+        };
+        let is_otherwise = rule.otherwise.as_ref().is_some_and(|otherwise| otherwise.value);
+        let is_first = rule.first.as_ref().is_some_and(|first| first.value);
         let is_last = rule.last.as_ref().is_some_and(|last| last.value);
         let (expressions, span) = (Expressions::default(), rule.span.clone());
-        Some(Check { field, when, demand, words, is_on_change, is_last, expressions, span })
+        Some(Check { field, when, demand, words, moment, is_otherwise, is_first, is_last, expressions, span })
     }
 
     /// The one thing that a rule demands.

@@ -40,8 +40,12 @@ pub struct Check {
     pub demand: Demand,
     /// How it is told.
     pub words: Words,
-    /// It is judged when an object is changed, and only then.
-    pub is_on_change: bool,
+    /// When it is judged.
+    pub moment: Moment,
+    /// It is judged only where the rule before it is not broken.
+    pub is_otherwise: bool,
+    /// It is judged before the fields of the object.
+    pub is_first: bool,
     /// Its errors come after those that `x-orch-error-order` arranges.
     pub is_last: bool,
     /// Its expressions, compiled when all types are known.
@@ -50,10 +54,26 @@ pub struct Check {
     pub span: Span,
 }
 
+/// When a rule is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// With the rules for the object.
+    Write,
+    /// With the rules for the change of an object.
+    Change,
+    /// With both.
+    Always,
+}
+
 impl Check {
-    /// Whether it is judged when an object is changed, and only then.
+    /// Whether it is about a change, and only that.
     pub fn is_about_change(&self) -> bool {
-        self.is_on_change || matches!(self.demand, Demand::Immutable(_))
+        self.moment == Moment::Change || matches!(self.demand, Demand::Immutable(_))
+    }
+
+    /// Whether it is judged when an object is changed.
+    pub fn is_judged_on_change(&self) -> bool {
+        self.moment != Moment::Write || matches!(self.demand, Demand::Immutable(_))
     }
 }
 

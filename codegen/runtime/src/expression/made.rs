@@ -37,6 +37,22 @@ pub fn int_or_string(value: &IntOrString) -> Value {
     }
 }
 
+/// `int()` of a number or a text.
+pub fn int_of(value: &IntOrString) -> Result<i64, Fault> {
+    match value {
+        IntOrString::Int(number) => Ok(i64::from(*number)),
+        IntOrString::String(text) => text.parse().map_err(|_| Fault::invalid(format!("{text:?} is no int"))),
+    }
+}
+
+/// `string()` of a number or a text.
+pub fn text_of(value: &IntOrString) -> Value {
+    match value {
+        IntOrString::Int(number) => Value::from(number.to_string()),
+        IntOrString::String(text) => Value::from(text.as_str()),
+    }
+}
+
 /// A map of a struct as a value.
 pub fn map<T>(map: &BTreeMap<String, T>, value: impl Fn(&T) -> Value) -> Value {
     Value::map(map.iter().map(|(key, item)| (Key::from(key.as_str()), value(item))).collect())

@@ -8,7 +8,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::{
-    code::{Code, Form, Level},
+    code::{Code, Form},
     term::Translation,
 };
 use crate::{
@@ -46,17 +46,8 @@ pub fn holds(
     let code = translation(emitter, variables).bool(&expression.term);
     let module = emitter.runtime("expression");
     let tokens = &code.tokens;
-    let judged = if code.can_fail {
-        let function = format_ident!("{}", if wanted { "holds" } else { "is_broken" });
-        quote!(#module::#function(|| Ok(#tokens)))
-    } else if wanted {
-        tokens.clone()
-    } else if let Some(opposite) = &code.opposite {
-        opposite.clone()
-    } else {
-        let operand = code.operand(Level::Unary);
-        quote!(!#operand)
-    };
+    let function = format_ident!("{}", if wanted { "holds" } else { "is_broken" });
+    let judged = quote!(#module::#function(|| Ok(#tokens)));
     with_words(expression, judged)
 }
 

@@ -154,7 +154,8 @@ pub(super) fn optional(emitter: &Emitter<'_>, field: &Field, owner: &TokenStream
     let made = of_place(emitter, &field.usage, &place);
     if presence.omitted == Omitted::Empty {
         let is_empty = is_empty(emitter, field, &place);
-        return quote!((!#is_empty).then(|| #made));
+        // No closure: `made` may end the rule.
+        return quote!(if #is_empty { None } else { Some(#made) });
     }
     quote!(Some(#made))
 }

@@ -1,7 +1,7 @@
 //! `x-orch-rules`: each rule as straight code, told in its own words at its own place.
 
 use orch_runtime::field_error::Reason;
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::{
@@ -40,9 +40,199 @@ fn own_field(path: &[Step]) -> Option<&str> {
     }
 }
 
-/// The rule as code; nothing for a rule about a change.
-pub(super) fn rule<'m>(emitter: &Emitter<'m>, object: &'m ObjectType, check: &'m Check) -> TokenStream {
-    if check.is_about_change() { TokenStream::new() } else { judged(emitter, object, check) }
+/// Rules about an object as code, without those about a change. Those that go through the same items one after
+/// the other are judged item by item.
+pub(super) fn rules<'m>(
+    emitter: &Emitter<'m>,
+    object: &'m ObjectType,
+    checks: impl Iterator<Item = &'m Check>,
+) -> Vec<TokenStream> {
+    let checks: Vec<&Check> = checks.filter(|check| !check.is_about_change()).collect();
+    runs(emitter, object, &checks)
+}
+
+/// The same for the rules about a change.
+pub(super) fn update_rules<'m>(emitter: &Emitter<'m>, object: &'m ObjectType) -> Vec<TokenStream> {
+    let checks: Vec<&Check> = object.checks.iter().filter(|check| check.is_judged_on_change()).collect();
+    runs(emitter, object, &checks)
+}
+
+fn runs<'m>(emitter: &Emitter<'m>, object: &'m ObjectType, checks: &[&'m Check]) -> Vec<TokenStream> {
+    let same = |one: &&Check, other: &&Check| {
+        let loops = first_loop(one, 0).zip(first_loop(other, 0));
+        loops.is_some_and(|(one, other)| one == other)
+    };
+    let runs = checks.chunk_by(same);
+    let parts = runs.map(|run| match run {
+        [check] if first_loop(check, 0).is_none() => (*check, judged(emitter, object, check)),
+        _ => (run[0], looped(emitter, object, run)),
+    });
+    chained(parts.collect())
+}
+
+/// Where a rule is judged only if the one before it is not broken, their code asks for that.
+fn chained(parts: Vec<(&Check, TokenStream)>) -> Vec<TokenStream> {
+    let is_otherwise: Vec<bool> = parts.iter().map(|(check, _)| check.is_otherwise).collect();
+    let begins = |index: usize| !is_otherwise[index] && is_otherwise.get(index + 1) == Some(&true);
+    let code = parts.into_iter().enumerate().map(|(index, (_, code))| {
+        if index > 0 && is_otherwise[index] {
+            quote!(if cx.found() == found { #code })
+        } else if begins(index) {
+            quote!(let found = cx.found(); #code)
+        } else {
+            code
+        }
+    });
+    code.collect()
+}
+
+/// The way to the next items that a rule goes through, after so many steps; none for a rule that goes through
+/// none, or asks for several places at once.
+fn first_loop(check: &Check, done: usize) -> Option<&[Step]> {
+    let asks_once = matches!(
+        check.demand,
+        Demand::AtLeastOne(_) | Demand::AtMostOne(_) | Demand::Immutable(_) | Demand::Ignored
+    );
+    let end = check.field.iter().skip(done).position(|step| *step == Step::Each).filter(|_| !asks_once)?;
+    Some(&check.field[..=done + end])
+}
+
+/// Rules that go through the same items.
+fn looped<'m>(emitter: &Emitter<'m>, object: &'m ObjectType, run: &[&'m Check]) -> TokenStream {
+    let scope = Scope::new(object, "self");
+    let is_alone = run.len() == 1;
+    let prepared: Vec<Prepared<'m>> = run
+        .iter()
+        .enumerate()
+        .map(|(index, check)| prepared(emitter, &scope, check, is_alone, index))
+        .collect();
+    let before = prepared.iter().map(|prepared| &prepared.before);
+    let items = items(emitter, &scope, &prepared, 0);
+    let code = quote!(#(#before)* #items);
+    match (is_alone, conditions(emitter, &scope, run[0], false)) {
+        (true, Some(conditions)) => quote!(if #conditions { #code }),
+        _ if prepared.iter().any(|prepared| !prepared.before.is_empty()) => quote!({ #code }),
+        _ => code,
+    }
+}
+
+/// A rule, and what is to be known before its items are looked at.
+struct Prepared<'m> {
+    check: &'m Check,
+    before: TokenStream,
+    /// The name of the values that were met, for rules about several values.
+    seen: Ident,
+    /// The name of the answer whether the rule applies at all.
+    applies: Option<Ident>,
+}
+
+fn prepared<'m>(
+    emitter: &Emitter<'m>,
+    scope: &Scope<'m>,
+    check: &'m Check,
+    is_alone: bool,
+    index: usize,
+) -> Prepared<'m> {
+    let name = |stem: &str| if is_alone { format_ident!("{stem}") } else { format_ident!("{stem}_{index}") };
+    let seen = name("seen");
+    let outer = conditions(emitter, scope, check, false).filter(|_| !is_alone);
+    let applies = outer.as_ref().map(|_| name("applies"));
+    let asked = outer.map(|outer| quote!(let #applies = #outer;));
+    let known = known(emitter, scope, check, &seen);
+    Prepared { check, before: quote!(#asked #known), seen, applies }
+}
+
+/// The loop through the items of the rules, and the loops inside of it.
+fn items<'m>(emitter: &Emitter<'m>, scope: &Scope<'m>, run: &[Prepared<'m>], done: usize) -> TokenStream {
+    let Some(way) = run.first().and_then(|prepared| first_loop(prepared.check, done)) else {
+        return TokenStream::new();
+    };
+    scope.each_from(emitter, way, done, &|scope, _| {
+        let same = |one: &Prepared<'m>, other: &Prepared<'m>| {
+            let loops = first_loop(one.check, way.len()).zip(first_loop(other.check, way.len()));
+            loops.is_some_and(|(one, other)| one == other)
+        };
+        let parts = run.chunk_by(same).map(|part| match part {
+            [prepared] if first_loop(prepared.check, way.len()).is_none() => {
+                (prepared.check, of_item(emitter, scope, prepared, way.len()))
+            }
+            _ => (part[0].check, items(emitter, scope, part, way.len())),
+        });
+        let parts = chained(parts.collect());
+        quote!(#(#parts)*)
+    })
+}
+
+/// One rule about an item of its innermost loop.
+fn of_item<'m>(
+    emitter: &Emitter<'m>,
+    scope: &Scope<'m>,
+    prepared: &Prepared<'m>,
+    done: usize,
+) -> TokenStream {
+    let check = prepared.check;
+    scope.each_from(emitter, &check.field, done, &|scope, reached| {
+        let code = match &check.demand {
+            Demand::Unique { .. } | Demand::RefersTo { .. } | Demand::DiffersFrom(_) => {
+                compared(emitter, scope, check, reached, &prepared.seen)
+            }
+            _ => demand(emitter, scope, check, reached),
+        };
+        let inner = conditions(emitter, scope, check, true);
+        match (&prepared.applies, inner) {
+            (None, None) => code,
+            (Some(applies), None) => quote!(if #applies { #code }),
+            (None, Some(conditions)) => quote!(if #conditions { #code }),
+            (Some(applies), Some(conditions)) => quote!(if #applies && #conditions { #code }),
+        }
+    })
+}
+
+/// What is to be known of other values before those of a rule are looked at.
+fn known<'m>(emitter: &Emitter<'m>, scope: &Scope<'m>, check: &'m Check, seen: &Ident) -> TokenStream {
+    let values = match &check.demand {
+        Demand::Unique { others, by } => {
+            let others = others.iter().map(|path| insert_all(emitter, scope, path, by, &[], seen));
+            quote!(#(#others)*)
+        }
+        Demand::DiffersFrom(path) => insert_all(emitter, scope, path, &[], &[], seen),
+        Demand::RefersTo { path, is_correct } => {
+            let end = path.iter().position(|step| *step == Step::Each).filter(|_| *is_correct);
+            let list = &path[..end.unwrap_or(0)];
+            let values = insert_all(emitter, scope, path, &[], list, seen);
+            let place = scope.place(list);
+            let wrong = (!list.is_empty()).then(|| quote!(let wrong = cx.items_with_errors(#place);));
+            quote!(#wrong #values)
+        }
+        _ => return TokenStream::new(),
+    };
+    let ty = emitter.import("orch_runtime::rule", "Seen");
+    quote!(let mut #seen = #ty::new(); #values)
+}
+
+/// A rule about several values: one that was met, or was not.
+fn compared<'m>(
+    emitter: &Emitter<'m>,
+    scope: &Scope<'m>,
+    check: &'m Check,
+    reached: &Reached<'m>,
+    seen: &Ident,
+) -> TokenStream {
+    if_given(emitter, reached, &|operand| {
+        let mut told = told(emitter, scope, check);
+        told.value = Some((reached.usage, operand.clone()));
+        let key = match &check.demand {
+            Demand::Unique { by, .. } if !by.is_empty() => together(emitter, scope, &check.field, by),
+            _ => key(emitter, reached, operand),
+        };
+        let (is_wrong, reason) = match &check.demand {
+            Demand::Unique { .. } => (quote!(!#seen.insert(#key)), Reason::Duplicate),
+            Demand::RefersTo { .. } => (quote!(!#seen.contains(#key)), Reason::NotFound),
+            _ => (quote!(#seen.contains(#key)), Reason::Invalid),
+        };
+        let report = told.report(reason, "", None);
+        quote!(if #is_wrong { #report })
+    })
 }
 
 /// The conditions under which the rules of a field itself are not judged.
@@ -56,9 +246,9 @@ pub(super) fn ignored<'m>(emitter: &Emitter<'m>, object: &'m ObjectType, name: &
     all.reduce(|all, next| quote!(#all || #next))
 }
 
+/// A rule that goes through no items.
 fn judged<'m>(emitter: &Emitter<'m>, object: &'m ObjectType, check: &'m Check) -> TokenStream {
     let scope = Scope::new(object, "self");
-    let outer = conditions(emitter, &scope, check, false);
     let code = match &check.demand {
         Demand::AtLeastOne(members) => {
             let given = any_given(emitter, &scope, members);
@@ -74,34 +264,32 @@ fn judged<'m>(emitter: &Emitter<'m>, object: &'m ObjectType, check: &'m Check) -
             let report = told(emitter, &scope, check).report(Reason::Invalid, message, None);
             quote!(if #(#counts)+* > 1 { #report })
         }
-        Demand::Unique { others, by } => unique(emitter, &scope, check, others, by),
-        Demand::DiffersFrom(others) => differs_from(emitter, &scope, check, others),
-        Demand::RefersTo { path, is_correct } => refers_to(emitter, &scope, check, path, *is_correct),
-        Demand::Immutable(_) | Demand::Ignored => return TokenStream::new(),
+        Demand::Immutable(how) => return immutable(emitter, object, check, *how),
+        Demand::Ignored => return TokenStream::new(),
         Demand::Expression if check.field.is_empty() => expression_rule(emitter, &scope, check, None),
-        _ => scope.each(emitter, &check.field, &|scope, reached| {
-            let code = demand(emitter, scope, check, reached);
-            match conditions(emitter, scope, check, true) {
-                Some(conditions) => quote!(if #conditions { #code }),
-                None => code,
-            }
-        }),
+        Demand::Unique { .. } | Demand::RefersTo { .. } | Demand::DiffersFrom(_) => {
+            let seen = format_ident!("seen");
+            let known = known(emitter, &scope, check, &seen);
+            let own = scope.each(emitter, &check.field, &|scope, reached| {
+                compared(emitter, scope, check, reached, &seen)
+            });
+            quote!({ #known #own })
+        }
+        _ => scope.each(emitter, &check.field, &|scope, reached| demand(emitter, scope, check, reached)),
     };
-    match outer {
+    match conditions(emitter, &scope, check, false) {
         Some(conditions) => quote!(if #conditions { #code }),
         None => code,
     }
 }
 
-/// The rule about a change as code; nothing for another rule.
-pub(super) fn update_rule<'m>(
+/// A value that does not change.
+fn immutable<'m>(
     emitter: &Emitter<'m>,
     object: &'m ObjectType,
     check: &'m Check,
+    how: Immutability,
 ) -> TokenStream {
-    let Demand::Immutable(how) = &check.demand else {
-        return if check.is_on_change { judged(emitter, object, check) } else { TokenStream::new() };
-    };
     let (new, old) = (Scope::new(object, "self"), Scope::new(object, "old"));
     let (value, old_value) = (new.value(emitter, &check.field), old.value(emitter, &check.field));
     let mut conditions: Vec<TokenStream> = old.conditions(emitter, check.when.iter()).into_iter().collect();
@@ -242,86 +430,6 @@ fn derived<'m>(
     quote!(if let Some(text) = &#text { #(#rules)* })
 }
 
-fn unique<'m>(
-    emitter: &Emitter<'m>,
-    scope: &Scope<'m>,
-    check: &'m Check,
-    others: &[Vec<Step>],
-    by: &[Vec<Step>],
-) -> TokenStream {
-    let others = others.iter().map(|path| insert_all(emitter, scope, path, by, &[]));
-    let is_wrong = |key: TokenStream| quote!(!seen.insert(#key));
-    with_seen(emitter, scope, check, (&quote!(#(#others)*), by), &is_wrong, Reason::Duplicate)
-}
-
-fn differs_from<'m>(
-    emitter: &Emitter<'m>,
-    scope: &Scope<'m>,
-    check: &'m Check,
-    others: &[Step],
-) -> TokenStream {
-    let others = insert_all(emitter, scope, others, &[], &[]);
-    let is_wrong = |key: TokenStream| quote!(seen.contains(#key));
-    with_seen(emitter, scope, check, (&others, &[]), &is_wrong, Reason::Invalid)
-}
-
-fn refers_to<'m>(
-    emitter: &Emitter<'m>,
-    scope: &Scope<'m>,
-    check: &'m Check,
-    targets: &[Step],
-    is_correct: bool,
-) -> TokenStream {
-    let end = targets.iter().position(|step| *step == Step::Each).filter(|_| is_correct);
-    let list = &targets[..end.unwrap_or(0)];
-    let targets = insert_all(emitter, scope, targets, &[], list);
-    let known = if list.is_empty() {
-        targets
-    } else {
-        let place = scope.place(list);
-        quote!(let wrong = cx.items_with_errors(#place); #targets)
-    };
-    let is_wrong = |key: TokenStream| quote!(!seen.contains(#key));
-    with_seen(emitter, scope, check, (&known, &[]), &is_wrong, Reason::NotFound)
-}
-
-/// Asks of each value of the field whether it is wrong, given the values in `seen`, into which `known` puts
-/// the first ones.
-fn with_seen<'m>(
-    emitter: &Emitter<'m>,
-    scope: &Scope<'m>,
-    check: &'m Check,
-    (known, by): (&TokenStream, &[Vec<Step>]),
-    is_wrong: &dyn Fn(TokenStream) -> TokenStream,
-    reason: Reason,
-) -> TokenStream {
-    let seen = emitter.import("orch_runtime::rule", "Seen");
-    let own = scope.each(emitter, &check.field, &|scope, reached| {
-        let code = if_given(emitter, reached, &|operand| {
-            let mut told = told(emitter, scope, check);
-            told.value = Some((reached.usage, operand.clone()));
-            let key = if by.is_empty() {
-                key(emitter, reached, operand)
-            } else {
-                together(emitter, scope, &check.field, by)
-            };
-            let (is_wrong, report) = (is_wrong(key), told.report(reason, "", None));
-            quote!(if #is_wrong { #report })
-        });
-        match conditions(emitter, scope, check, true) {
-            Some(conditions) => quote!(if #conditions { #code }),
-            None => code,
-        }
-    });
-    quote! {
-        {
-            let mut seen = #seen::new();
-            #known
-            #own
-        }
-    }
-}
-
 /// Puts the values at a path into `seen`; not those of items of `list` that are wrong.
 fn insert_all<'m>(
     emitter: &Emitter<'m>,
@@ -329,6 +437,7 @@ fn insert_all<'m>(
     path: &[Step],
     by: &[Vec<Step>],
     list: &[Step],
+    seen: &Ident,
 ) -> TokenStream {
     scope.each(emitter, path, &|scope, reached| {
         let code = if_given(emitter, reached, &|operand| {
@@ -337,7 +446,7 @@ fn insert_all<'m>(
             } else {
                 together(emitter, scope, path, by)
             };
-            quote!(seen.insert(#key);)
+            quote!(#seen.insert(#key);)
         });
         match scope.subscript().filter(|_| !list.is_empty()) {
             Some(position) => quote!(if !wrong.contains(&#position) { #code }),

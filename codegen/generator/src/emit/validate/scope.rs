@@ -10,7 +10,9 @@ use crate::{
         expression::{Known, Variables},
         literal::number,
     },
-    model::{Condition, Constant, Empty, Field, ObjectType, Resolved, Shape, Step, Test, TypeId, Usage},
+    model::{
+        Condition, Constant, Empty, Field, ObjectType, Resolved, Shape, Step, Test, TypeId, Usage, WORDS,
+    },
 };
 
 /// What names mean at one place of generated code.
@@ -80,8 +82,14 @@ impl<'m> Scope<'m> {
         for step in steps {
             is_borrowed = false;
             place = match step {
-                Step::Field(name) => quote!(#place.field(#name)),
-                Step::Key(key) => quote!(#place.key(#key)),
+                Step::Field(name) => {
+                    let name = self.part(name);
+                    quote!(#place.field(#name))
+                }
+                Step::Key(key) => {
+                    let key = self.part(key);
+                    quote!(#place.key(#key))
+                }
                 Step::Each => match loops.next() {
                     Some(Loop { subscript, is_list: true, .. }) => quote!(#place.index(#subscript)),
                     Some(Loop { subscript, .. }) => quote!(#place.key(#subscript)),
@@ -96,6 +104,24 @@ impl<'m> Scope<'m> {
         if is_borrowed { place } else { quote!(&#place) }
     }
 
+    /// A name in the place of an error; `{key}` in it is the key of the loop, `{words.labelDomain}` a product
+    /// word.
+    fn part(&self, name: &str) -> TokenStream {
+        let (form, values) = filled(name, &mut |hole| self.hole(hole));
+        if values.is_empty() { quote!(#name) } else { quote!(&format!(#form, #(#values),*)) }
+    }
+
+    /// What stands for a hole in a text that is no value: the key or position of the loop, or a product word.
+    pub fn hole(&self, hole: &str) -> Option<TokenStream> {
+        if let Some(word) = hole.strip_prefix("words.") {
+            let (_, word) = WORDS.iter().find(|(known, _)| *known == word)?;
+            let word = format_ident!("{word}");
+            return Some(quote!(cx.vocabulary.#word));
+        }
+        let subscript = self.subscript().filter(|_| matches!(hole, "key" | "index"))?;
+        Some(quote!(#subscript))
+    }
+
     /// Code around each value that a path leads to; what is absent on the way is left out.
     pub fn each(
         &self,
@@ -104,6 +130,25 @@ impl<'m> Scope<'m> {
         inner: &dyn Fn(&Scope<'m>, &Reached<'m>) -> TokenStream,
     ) -> TokenStream {
         self.walk(emitter, self.object, &self.root, steps, 0, inner)
+    }
+
+    /// The same, after the first steps have been gone: to the item of the innermost loop.
+    pub fn each_from(
+        &self,
+        emitter: &Emitter<'m>,
+        steps: &[Step],
+        done: usize,
+        inner: &dyn Fn(&Scope<'m>, &Reached<'m>) -> TokenStream,
+    ) -> TokenStream {
+        if let Some(around) = self.loops.last().filter(|_| done == steps.len()) {
+            let operand = Operand::variable(&around.item);
+            return inner(self, &Reached { usage: around.usage, operand, optional: false, field: None });
+        }
+        let way = self.bound.iter().rev().find(|(way, ..)| *way == steps[..done]);
+        match way {
+            Some((_, object, owner)) => self.walk(emitter, object, owner, steps, done, inner),
+            None => self.each(emitter, steps, inner),
+        }
     }
 
     fn walk(
@@ -136,7 +181,11 @@ impl<'m> Scope<'m> {
         scope.bound.push((steps[..=from].to_vec(), below, quote!(#name)));
         let code = scope.walk(emitter, below, &quote!(#name), steps, from + 1, inner);
         let reference = &reached.operand.reference;
-        quote!(if let Some(#name) = #reference { #code })
+        if mentions(&code, &name) {
+            quote!(if let Some(#name) = #reference { #code })
+        } else {
+            quote!(if #receiver.is_some() { #code })
+        }
     }
 
     /// The same for the items of a list, or the values of a map; `steps[at]` is the loop.
@@ -290,6 +339,30 @@ impl<'m> Scope<'m> {
             None => (self.object, self.root.clone(), path),
         }
     }
+}
+
+/// A text with holes as the form of a `format!`, and what fills them. A hole that means nothing is text.
+pub(super) fn filled(
+    text: &str,
+    fill: &mut dyn FnMut(&str) -> Option<TokenStream>,
+) -> (String, Vec<TokenStream>) {
+    let escaped = |text: &str| text.replace('{', "{{").replace('}', "}}");
+    let (mut form, mut values) = (String::new(), Vec::new());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        form.push_str(&escaped(before));
+        let hole = after.split_once('}').and_then(|(name, after)| Some((fill(name)?, after)));
+        if let Some((value, after)) = hole {
+            form.push_str("{}");
+            values.push(value);
+            rest = after;
+        } else {
+            form.push_str("{{");
+            rest = after;
+        }
+    }
+    form.push_str(&escaped(rest));
+    (form, values)
 }
 
 /// Whether code uses a variable.

@@ -4,7 +4,11 @@ use orch_runtime::field_error::Reason;
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use super::{operand::Operand, scope::Scope, standard};
+use super::{
+    operand::Operand,
+    scope::{Scope, filled},
+    standard,
+};
 use crate::{
     emit::emitter::Emitter,
     model::{Resolved, Rule, Shape, Shows, Step, StringFormat, Usage, Words},
@@ -44,7 +48,13 @@ impl Told<'_, '_> {
         let shown = self.shown(reason);
         let class = self.emitter.import("orch_runtime::field_error", "Reason");
         let reason = format_ident!("{reason:?}");
-        quote!(cx.push(#error::in_words(#place, #class::#reason, #shown, #detail));)
+        let push = quote!(cx.push(#error::in_words(#place, #class::#reason, #shown, #detail)));
+        if matches!(self.words.shows, Some(Shows::Value(_))) {
+            // A list may be shown for each of its items.
+            quote!(if !cx.is_full() { #push })
+        } else {
+            push
+        }
     }
 
     /// A rule about a single value: what is told when it is broken.
@@ -205,41 +215,21 @@ impl Told<'_, '_> {
 
     /// A message with its values, as an expression of type `&str`.
     fn message(&self, message: &str, fault: Option<&TokenStream>) -> TokenStream {
-        let (mut form, mut values) = (String::new(), Vec::new());
-        let mut rest = message;
-        while let Some((before, after)) = rest.split_once('{') {
-            form.push_str(&escaped(before));
-            let hole = after.split_once('}').and_then(|(name, after)| {
-                let value = match name {
-                    "value" => self.plain_value(),
-                    "fault" | "faults" => fault.cloned(),
-                    path if path.starts_with('.') => {
-                        let steps = Step::path(path)?;
-                        Some(self.scope.value_text(self.emitter, &steps, plain, ""))
-                    }
-                    _ => None,
-                }?;
-                Some((value, after))
-            });
-            if let Some((value, after)) = hole {
-                form.push_str("{}");
-                values.push(value);
-                rest = after;
-            } else {
-                form.push_str("{{");
-                rest = after;
+        let (form, values) = filled(message, &mut |name| match name {
+            "value" => self.plain_value(),
+            "fault" | "faults" => fault.cloned(),
+            path if path.starts_with('.') => {
+                let steps = Step::path(path)?;
+                Some(self.scope.value_text(self.emitter, &steps, plain, ""))
             }
-        }
+            "path" => Some(quote!(path)),
+            other => self.scope.hole(other),
+        });
         if values.is_empty() {
             return quote!(#message);
         }
-        form.push_str(&escaped(rest));
         quote!(&format!(#form, #(#values),*))
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('{', "{{").replace('}', "}}")
 }
 
 /// A value as errors show it, as an expression of type `String`.

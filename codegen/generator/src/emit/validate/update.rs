@@ -20,7 +20,7 @@ pub fn rules(emitter: &Emitter<'_>, ty: &Type) -> Vec<TokenStream> {
     let TypeKind::Object(object) = &ty.kind else { return Vec::new() };
     let mut rules: Vec<TokenStream> =
         object.fields.iter().filter_map(|field| field_rules(emitter, field)).collect();
-    rules.extend(object.checks.iter().map(|check| checks::update_rule(emitter, object, check)));
+    rules.extend(checks::update_rules(emitter, object));
     rules.retain(|rule| !rule.is_empty());
     rules.extend(ty.update_validator.as_ref().map(|name| {
         let function = emitter.validator(ty, name);

@@ -27,6 +27,7 @@ pub fn rules(emitter: &Emitter<'_>, ty: &Type) -> Vec<TokenStream> {
         })
     };
     let mut rules: Vec<TokenStream> = hand_written(&ty.first_validator).into_iter().collect();
+    rules.extend(checks::rules(emitter, object, object.checks.iter().filter(|check| check.is_first)));
     let mut choices = Choices::default();
     for part in in_order(object) {
         let Some(field) = part else {
@@ -39,17 +40,18 @@ pub fn rules(emitter: &Emitter<'_>, ty: &Type) -> Vec<TokenStream> {
             _ => own,
         };
         let own = choices.member(emitter, object, &field.name, own);
-        let is_about = |check: &&Check| !check.is_last && checks::field_of(check) == Some(&field.name);
-        let about = object.checks.iter().filter(is_about);
-        rules.extend([own].into_iter().chain(about.map(|check| checks::rule(emitter, object, check))));
+        let is_about = |check: &&Check| {
+            !check.is_first && !check.is_last && checks::field_of(check) == Some(&field.name)
+        };
+        rules.push(own);
+        rules.extend(checks::rules(emitter, object, object.checks.iter().filter(is_about)));
     }
     rules.extend(hand_written(&ty.validator));
     if !object.error_order.is_empty() {
         let order = order(emitter, &object.error_order);
         rules.push(quote!(cx.arrange(path, #order);));
     }
-    let last = object.checks.iter().filter(|check| check.is_last);
-    rules.extend(last.map(|check| checks::rule(emitter, object, check)));
+    rules.extend(checks::rules(emitter, object, object.checks.iter().filter(|check| check.is_last)));
     rules.retain(|rule| !rule.is_empty());
     rules
 }
@@ -57,10 +59,13 @@ pub fn rules(emitter: &Emitter<'_>, ty: &Type) -> Vec<TokenStream> {
 /// The rules about an object as a whole.
 fn whole_rules(emitter: &Emitter<'_>, object: &ObjectType) -> Vec<TokenStream> {
     let whole = |check: &&Check| {
-        !check.is_last && checks::field_of(check).is_none() && checks::members(check).is_none()
+        !check.is_first
+            && !check.is_last
+            && checks::field_of(check).is_none()
+            && checks::members(check).is_none()
     };
-    let rules = object.checks.iter().filter(whole).map(|check| checks::rule(emitter, object, check));
-    rules.chain(object.union.as_ref().map(|union| union::rule(emitter, object, union))).collect()
+    let rules = checks::rules(emitter, object, object.checks.iter().filter(whole));
+    rules.into_iter().chain(object.union.as_ref().map(|union| union::rule(emitter, object, union))).collect()
 }
 
 /// The order in which errors are told, as an expression of type `&[Order]`.

@@ -134,6 +134,9 @@ impl<'m> Measure<'m> {
     fn fold(&mut self, fold: &Fold) -> Measured<'m> {
         let range = self.term(&fold.range);
         let (count, item, key) = self.parts(&range.extent);
+        // All texts of a list together are as long as the list: that counts once, not for each of them.
+        let is_text = self.is_growth && self.text_bytes(&item).is_some();
+        let item = if is_text { Extent::Bytes(SHORT) } else { item };
         let depth = self.locals.len();
         let is_map = matches!(fold.range.of, Type::Map(..));
         if fold.variables == 1 {
@@ -160,6 +163,7 @@ impl<'m> Measure<'m> {
     }
 
     fn call(&mut self, term: &Term, function: &str, arguments: &[Term]) -> Measured<'m> {
+        let arguments_of: Vec<&Type> = arguments.iter().map(|argument| &argument.of).collect();
         let arguments: Vec<Measured<'m>> = arguments.iter().map(|argument| self.term(argument)).collect();
         let mut steps = sum(arguments.iter().map(|argument| argument.steps).chain([1]));
         let extents: Vec<Extent<'m>> = arguments.into_iter().map(|argument| argument.extent).collect();
@@ -180,6 +184,7 @@ impl<'m> Measure<'m> {
                 first.max(1).saturating_mul(most)
             }
             "_==_" | "_!=_" => least,
+            "@in" if self.is_growth && matches!(arguments_of.get(1), Some(Type::Map(..))) => least,
             "@in" => second.saturating_mul(least.max(1)),
             "_+_" if extents.iter().any(|extent| self.is_identified(extent)) => {
                 first.max(1).saturating_mul(weights.get(1).copied().unwrap_or(0))
@@ -206,7 +211,12 @@ impl<'m> Measure<'m> {
     /// What a function makes.
     fn result(&mut self, term: &Term, function: &str, extents: &[Extent<'m>], read: &[u64]) -> Extent<'m> {
         let all_bytes = sum(read.iter().copied().chain([SHORT]));
+        let is_short = matches!(
+            term.of,
+            Type::Bool | Type::Int | Type::Uint | Type::Double | Type::Timestamp | Type::Duration
+        );
         match (&term.of, function) {
+            _ if self.is_growth && is_short => Extent::Bytes(8),
             (Type::List(_), "split" | "findAll") => Extent::Items(
                 read.first().map_or(1, |bytes| bytes + 1),
                 Box::new(Extent::Bytes(all_bytes)),
@@ -329,7 +339,8 @@ impl<'m> Measure<'m> {
         };
         let Some(id) = id else {
             let (count, item, key) = self.parts(of);
-            let item = self.weight_within(&item, open);
+            let is_text = self.is_growth && self.text_bytes(&item).is_some();
+            let item = if is_text { 1 } else { self.weight_within(&item, open) };
             return count.saturating_mul(sum([item, key / BYTES_PER_STEP])).saturating_add(1);
         };
         if open.contains(&id) {

@@ -15,7 +15,7 @@ use quote::{format_ident, quote};
 use super::Translation;
 use crate::{
     emit::expression::code::{Code, Form, Level},
-    model::Resolved,
+    model::{Resolved, Shape},
 };
 
 /// A call of a function that is chosen by the types of its arguments, or by their values.
@@ -72,6 +72,26 @@ fn kind_name(kind: Kind) -> String {
 fn of_one<'m>(translation: &mut Translation<'_, 'm>, function: &str, argument: &Term) -> Option<Code<'m>> {
     let expression = translation.emitter.runtime("expression");
     match (function, &argument.of) {
+        ("int" | "string", Type::Dyn) => {
+            let code = number_or_text(translation, argument)?;
+            let tokens = &code.tokens;
+            Some(if function == "int" {
+                Code::atom(quote!(#expression::int_of(#tokens)?), Form::Int).failing()
+            } else {
+                Code::atom(quote!(#expression::text_of(#tokens)), Form::Value).failing_if(code.can_fail)
+            })
+        }
+        ("sizes", Type::List(_) | Type::Map(..)) => {
+            let code = translation.term(argument);
+            let values = match code.resolved(translation.emitter.model)? {
+                Resolved::List(..) => quote!(iter()),
+                _ => quote!(values()),
+            };
+            let receiver = code.receiver();
+            let tokens =
+                quote!(#expression::count(#receiver.#values.map(|value| value.len()).sum::<usize>()));
+            Some(Code::atom(tokens, Form::Int).failing_if(code.can_fail))
+        }
         ("!_", Type::Bool) => {
             let code = translation.bool(argument);
             if let Some(opposite) = &code.opposite {
@@ -125,8 +145,39 @@ fn of_two<'m>(
         }
         ("matches", Type::Text, Type::Text) => matches(translation, one, other),
         ("@in", Type::Text, _) => is_in(translation, one, other),
+        ("_==_" | "_!=_", Type::Type, Type::Type) => type_test(translation, function, one, other),
         _ => operator(translation, function, one, other),
     }
+}
+
+/// A number or a text of the object.
+fn number_or_text<'m>(translation: &mut Translation<'_, 'm>, term: &Term) -> Option<Code<'m>> {
+    let code = translation.term(term);
+    let resolved = code.resolved(translation.emitter.model);
+    matches!(resolved, Some(Resolved::Scalar(Shape::IntOrString))).then_some(code)
+}
+
+/// `type(port) == int`.
+fn type_test<'m>(
+    translation: &mut Translation<'_, 'm>,
+    function: &str,
+    one: &Term,
+    other: &Term,
+) -> Option<Code<'m>> {
+    let TermKind::Call { overloads, arguments } = &one.kind else { return None };
+    let is_type = overloads.iter().all(|overload| overload.function == "type");
+    let ([argument], true) = (&arguments[..], is_type) else { return None };
+    let TermKind::Constant(Value::Type(name)) = &other.kind else { return None };
+    let variant = match &**name {
+        "int" => quote!(Int),
+        "string" => quote!(String),
+        _ => return None,
+    };
+    let code = number_or_text(translation, argument)?;
+    let (ty, tokens) = (translation.emitter.import("orch_runtime::scalar", "IntOrString"), &code.tokens);
+    let is_it = quote!(matches!(#tokens, #ty::#variant(_)));
+    let made = if function == "_==_" { Code::atom(is_it, Form::Bool) } else { Code::not(&is_it) };
+    Some(made.failing_if(code.can_fail))
 }
 
 /// A pattern that is written out is compiled once.
