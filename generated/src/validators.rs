@@ -14,9 +14,7 @@ mod fractional_bytes;
 mod node_label;
 mod pod;
 mod secret;
-mod service;
 mod storage;
-mod volume_source;
 
 pub use orch_meta::validators::{
     condition_reason, finalizer_name, object_meta, object_meta_update, observed_generation,
@@ -27,17 +25,13 @@ pub use self::{
     daemon_set::daemon_set_spec,
     flowcontrol::{flow_schema, priority_level_configuration},
     pod::{
-        POD_MAY_CHANGE, dns_config, downward_api, env_var, env_var_source, pod, pod_affinity_term,
-        pod_annotations, pod_spec, pod_template, pod_template_annotations, pod_update, projected,
-        topology_spread, volume, windows_options,
+        POD_MAY_CHANGE, dns_config, downward_api, env_var, env_var_source, pod, pod_annotations, pod_spec,
+        pod_template, pod_template_annotations, pod_update, projected, volume, windows_options,
     },
     secret::secret,
-    service::{service_spec, service_update},
     storage::{
-        attachment_metadata, class_name, csi_driver, csi_driver_token_requests, csi_node_spec,
         csi_node_spec_update, inline_volume_spec, persistent_volume, persistent_volume_claim,
-        persistent_volume_claim_spec, persistent_volume_claim_status, persistent_volume_claim_update,
-        persistent_volume_spec, persistent_volume_update, storage_class, volume_attachment_source,
+        persistent_volume_claim_status, persistent_volume_claim_update, persistent_volume_spec,
+        persistent_volume_update, storage_class,
     },
-    volume_source::{flex_persistent_source, flex_volume},
 };

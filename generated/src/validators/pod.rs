@@ -19,7 +19,6 @@ pub use self::{
     env::{env_var, env_var_source},
     object::{POD_MAY_CHANGE, pod, pod_annotations, pod_update},
     projected::{downward_api, projected},
-    scheduling::{pod_affinity_term, topology_spread},
     spec::{dns_config, pod_spec, pod_template, pod_template_annotations},
     volume::volume,
     windows::windows_options,

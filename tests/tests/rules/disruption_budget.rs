@@ -67,6 +67,17 @@ pub fn amounts_are_numbers_or_parts_and_only_one_is_given() {
              '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
                 .to_owned(),
         ]),
+        (
+            "spec/selector",
+            json!({"matchExpressions": [{"key": "a", "operator": "In", "values": ["b", "-"]}]}),
+            vec![
+                "spec.selector.matchExpressions[0].values[1]: Invalid value: \"-\": a valid label must be an empty \
+                 string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
+                 alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is \
+                 '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+                    .to_owned(),
+            ],
+        ),
     ] {
         let tree = with(&budget(), &format!("/{pointer}"), value);
         assert_eq!(errors(KIND, &tree), expected, "{tree}");

@@ -55,6 +55,7 @@ pub fn an_event_with_a_time_is_told_in_full() {
             json!("a".repeat(129)),
             vec![r#"action: Invalid value: "": can have at most 128 characters"#],
         ),
+        ("/action", json!(""), vec!["action: Required value"]),
         ("/reason", json!(""), vec!["reason: Required value"]),
         (
             "/message",
@@ -117,11 +118,7 @@ pub fn events_of_the_newer_group_are_new() {
                 &[r#"lastTimestamp: Invalid value: "": needs to be unset"#],
             ),
             ("/deprecatedCount", json!(1), &[r#"count: Invalid value: "": needs to be unset"#]),
-            (
-                "/deprecatedSource",
-                json!({"host": "h"}),
-                &[r#"source: Invalid value: "": needs to be unset"#],
-            ),
+            ("/deprecatedSource", json!({"host": "h"}), &[r#"source: Invalid value: "": needs to be unset"#]),
             (
                 "/series",
                 json!({"count": 1, "lastObservedTime": null}),
@@ -160,6 +157,21 @@ pub fn only_the_series_of_a_newer_event_changes() {
         ("/type", json!("Warning"), vec![r#"type: Invalid value: "Warning": field is immutable"#]),
         ("/deprecatedCount", json!(3), vec!["count: Invalid value: 3: field is immutable"]),
         (
+            "/eventTime",
+            json!("2026-11-20T15:14:00.000002Z"),
+            vec![r#"eventTime: Invalid value: "2026-11-20T15:14:00.000002Z": field is immutable"#],
+        ),
+        (
+            "/related",
+            json!({"kind": "Node"}),
+            vec![r#"related: Invalid value: {"kind":"Node"}: field is immutable"#],
+        ),
+        (
+            "/reportingInstance",
+            json!("other"),
+            vec![r#"reportingInstance: Invalid value: "other": field is immutable"#],
+        ),
+        (
             "/regarding",
             json!({"kind": "Node"}),
             vec![
@@ -167,10 +179,11 @@ pub fn only_the_series_of_a_newer_event_changes() {
                 r#"involvedObject: Invalid value: {"kind":"Node"}: field is immutable"#,
             ],
         ),
-        ("/action", json!(null), vec![
-            "action: Required value",
-            r#"action: Invalid value: "": field is immutable"#,
-        ]),
+        (
+            "/action",
+            json!(null),
+            vec!["action: Required value", r#"action: Invalid value: "": field is immutable"#],
+        ),
     ] {
         let changed = with(&reported(), pointer, value.clone());
         assert_eq!(update_errors(REPORTED, &reported(), &changed), expected, "{pointer} {value}");

@@ -46,6 +46,12 @@ pub fn high_values_and_reserved_names_are_the_systems_own() {
             vec![format!("{reserved}value of system-node-critical PriorityClass must be 2000001000")],
         ),
         (
+            "system-cluster-critical",
+            1,
+            false,
+            vec![format!("{reserved}value of system-cluster-critical PriorityClass must be 2000000000")],
+        ),
+        (
             "system-node-critical",
             2_000_001_000,
             true,

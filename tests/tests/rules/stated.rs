@@ -428,7 +428,11 @@ fn in_words(words: Option<&Words>, place: &str, what: What) -> What {
     let head = match (&words.message, &what) {
         (Some(message), _) => {
             let parts = message.split(['{', '}']);
-            let parts = parts.filter(|part| !part.starts_with('.') && !part.starts_with("fault"));
+            let is_hole = |part: &&str| {
+                part.starts_with('.')
+                    || ["fault", "words.", "key", "index", "path"].iter().any(|hole| part.starts_with(hole))
+            };
+            let parts = parts.filter(|part| !is_hole(part));
             match parts.max_by_key(|part| part.len()) {
                 // A detail follows a colon.
                 Some(part) if !part.is_empty() && message.starts_with(part) => {
@@ -453,7 +457,7 @@ fn last_name(path: &str) -> &str {
 /// The last field of where a rule is told.
 fn last_field(told_at: Option<&Vec<Step>>, place: &str) -> String {
     let mut named = told_at.into_iter().flatten().filter_map(|step| match step {
-        Step::Field(name) => Some(name.clone()),
+        Step::Field(name) if !name.starts_with('{') => Some(name.clone()),
         _ => None,
     });
     named.next_back().unwrap_or_else(|| last_name(place).to_owned())

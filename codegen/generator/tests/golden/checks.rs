@@ -248,6 +248,14 @@ fn rules_are_said_in_expressions() {
             json!({"ports": [port("a", 1)], "uses": ["a"], "excludes": ["b", "a"]}),
             vec!["excludes[1]: Invalid value: \"a\": is used"],
         ),
+        (
+            json!({"groups": [{"name": "abcde"}, {"name": "bad"}, {"name": "cd"}, {"name": "xy"}]}),
+            vec![
+                "groups[0].name: ",
+                "groups[1].name: ",
+                "groups[2].name: Invalid value: \"cd\": begins wrong",
+            ],
+        ),
         (json!({"detail": "long"}), vec![]),
         (json!({"detail": "long", "wanted": true}), vec!["detail: Too long"]),
         (

@@ -1,40 +1,13 @@
 //! Scheduling: pod affinity and topology spread.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use orch_runtime::{
     field_error::{FieldError, Validation},
     path::Path,
 };
 
-use crate::{
-    core::v1::{PodAffinityTerm, TopologySpreadConstraint},
-    meta::v1::LabelSelector,
-};
-
-/// No key is in both lists of label keys.
-pub fn pod_affinity_term(value: &PodAffinityTerm, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let mismatch: BTreeSet<&String> = value.mismatch_label_keys.iter().collect();
-    for (index, key) in value.match_label_keys.iter().enumerate() {
-        if mismatch.contains(key) {
-            let at = path.field("matchLabelKeys");
-            let detail = "exists in both matchLabelKeys and mismatchLabelKeys";
-            cx.push(FieldError::invalid(&at.index(index), key, detail));
-        }
-    }
-}
-
-/// No label key is in the selector too.
-pub fn topology_spread(value: &TopologySpreadConstraint, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let keys = path.field("matchLabelKeys");
-    let mentioned = value.label_selector.as_ref().map(mentioned_keys).unwrap_or_default();
-    for (index, key) in value.match_label_keys.iter().enumerate() {
-        if mentioned.contains(key.as_str()) {
-            let detail = "exists in both matchLabelKeys and labelSelector";
-            cx.push(FieldError::invalid(&keys.index(index), key, detail));
-        }
-    }
-}
+use crate::core::v1::TopologySpreadConstraint;
 
 /// No two constraints have the same topology key and the same `whenUnsatisfiable`.
 pub(super) fn topology_spreads(value: &[TopologySpreadConstraint], path: &Path<'_>, cx: &mut Validation<'_>) {
@@ -48,10 +21,4 @@ pub(super) fn topology_spreads(value: &[TopologySpreadConstraint], path: &Path<'
             cx.push(FieldError::duplicate(&at.field("{topologyKey, whenUnsatisfiable}"), &shown));
         }
     }
-}
-
-/// The keys of all labels that a selector asks for.
-fn mentioned_keys(selector: &LabelSelector) -> BTreeSet<&str> {
-    let expressions = selector.match_expressions.iter().map(|expression| &expression.key);
-    selector.match_labels.keys().chain(expressions).map(String::as_str).collect()
 }

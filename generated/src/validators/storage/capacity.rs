@@ -1,16 +1,10 @@
-//! Quantities and class names, as volumes, claims and capacities have them.
+//! Quantities, as volumes and claims have them: Rust, because amounts are shown in rounded units.
 
 use orch_runtime::{
-    constraint,
     field_error::{FieldError, Rendered, Shown, Validation},
     path::Path,
     scalar::Quantity,
 };
-
-/// The name of a class, which is a DNS subdomain.
-pub fn class_name(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
-    cx.invalid_all(path, value, &constraint::dns_subdomain(value));
-}
 
 /// A quantity of more than zero.
 pub(super) fn quantity_positive(value: &Quantity, path: &Path<'_>, cx: &mut Validation<'_>) {

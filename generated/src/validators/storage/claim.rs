@@ -2,59 +2,16 @@
 
 use orch_runtime::{
     constraint,
-    field_error::{FieldError, Order, Reason, Shown, Validation},
+    field_error::{FieldError, Validation},
     path::Path,
     rule,
 };
 
-use super::{
-    access::access_modes,
-    capacity::{basic_quantity, quantity_positive},
-    class_name,
-    volume::STORAGE,
-};
+use super::{capacity::basic_quantity, volume::STORAGE};
 use crate::core::v1::{
-    PersistentVolumeClaim, PersistentVolumeClaimPhase, PersistentVolumeClaimSpec,
-    PersistentVolumeClaimStatus, TypedLocalObjectReference, TypedObjectReference,
+    PersistentVolumeClaim, PersistentVolumeClaimPhase, PersistentVolumeClaimSpec, PersistentVolumeClaimStatus,
 };
 use crate::validators::fractional_bytes::warn_of_fractional_bytes;
-
-/// Access modes and a storage request are required; data sources agree.
-pub fn persistent_volume_claim_spec(
-    value: &PersistentVolumeClaimSpec,
-    path: &Path<'_>,
-    cx: &mut Validation<'_>,
-) {
-    let modes = path.field("accessModes");
-    if value.access_modes.is_empty() {
-        cx.push(FieldError::required(&modes, "at least 1 access mode is required"));
-    }
-    access_modes(&value.access_modes, &modes, cx);
-    // The path leaves out `requests`.
-    let storage = path.field("resources");
-    let storage = storage.key(STORAGE);
-    match value.resources.requests.get(STORAGE) {
-        None => cx.push(FieldError::required(&storage, "")),
-        Some(amount) => quantity_positive(amount, &storage, cx),
-    }
-    if let Some(class) = value.storage_class_name.as_deref().filter(|class| !class.is_empty()) {
-        class_name(class, &path.field("storageClassName"), cx);
-    }
-    data_sources(value, path, cx);
-    cx.arrange(path, ORDER);
-}
-
-/// The order in which errors of a claim are reported.
-const ORDER: &[Order] = &[
-    Order::of("accessModes"),
-    Order::of("selector"),
-    Order::of("resources"),
-    Order::of("storageClassName"),
-    Order::of("volumeMode"),
-    Order::with("dataSource", SOURCE),
-    Order::with("dataSourceRef", SOURCE),
-];
-const SOURCE: &[Order] = &[Order::of("name"), Order::of("kind"), Order::of(""), Order::of("apiGroup")];
 
 /// Warns of a deprecated annotation, and of fractional bytes.
 pub fn persistent_volume_claim(value: &PersistentVolumeClaim, path: &Path<'_>, cx: &mut Validation<'_>) {
@@ -182,55 +139,4 @@ fn claim_resource(resource: &str, path: &Path<'_>, cx: &mut Validation<'_>) -> b
         return false;
     }
     faults.is_empty()
-}
-
-fn data_sources(value: &PersistentVolumeClaimSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let (source, reference) = (&value.data_source, &value.data_source_ref);
-    if let Some(source) = source {
-        data_source(&Source::from(source), &path.field("dataSource"), cx);
-    }
-    if let Some(reference) = reference {
-        data_source(&Source::from(reference), &path.field("dataSourceRef"), cx);
-    }
-    let (Some(source), Some(reference)) = (source, reference) else { return };
-    let fault = if reference.namespace.as_deref().is_some_and(|namespace| !namespace.is_empty()) {
-        "may not be specified when dataSourceRef.namespace is specified"
-    } else if Source::from(source) != Source::from(reference) {
-        "must match dataSourceRef"
-    } else {
-        return;
-    };
-    cx.push(FieldError::invalid(path, &path.field("dataSource").to_string(), fault));
-}
-
-/// The members that both types of reference have.
-#[derive(PartialEq)]
-struct Source<'s> {
-    group: &'s str,
-    kind: &'s str,
-    name: &'s str,
-}
-
-impl<'s> From<&'s TypedLocalObjectReference> for Source<'s> {
-    fn from(value: &'s TypedLocalObjectReference) -> Self {
-        Source { group: value.api_group.as_deref().unwrap_or_default(), kind: &value.kind, name: &value.name }
-    }
-}
-
-impl<'s> From<&'s TypedObjectReference> for Source<'s> {
-    fn from(value: &'s TypedObjectReference) -> Self {
-        Source { group: value.api_group.as_deref().unwrap_or_default(), kind: &value.kind, name: &value.name }
-    }
-}
-
-/// In the core group, only a claim can be a data source.
-fn data_source(source: &Source<'_>, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if source.group.is_empty() && source.kind != "PersistentVolumeClaim" {
-        // This error has no detail after the value.
-        let body = format!("Invalid value: {}", source.kind.shown());
-        cx.push(FieldError { field: path.to_string(), reason: Reason::Invalid, body });
-    }
-    if !source.group.is_empty() {
-        cx.invalid_all(&path.field("apiGroup"), source.group, &constraint::dns_subdomain(source.group));
-    }
 }

@@ -1,21 +1,16 @@
-//! Storage classes: parameters, topology, and what an update can change.
+//! Storage classes: topology.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use orch_runtime::{
-    field_error::{FieldError, Order, Validation},
+    field_error::{FieldError, Validation},
     path::Path,
 };
 
 use crate::{core::v1::TopologySelectorTerm, storage::v1::StorageClass, validators::node_label};
 
-/// The maximum number of parameters, and of bytes in all their keys and values.
-const MAX_PARAMETERS: usize = 512;
-const MAX_PARAMETER_BYTES: usize = 256 * 1024;
-
-/// Parameters stay within their limits, and topology terms are unique.
+/// Topology terms are unique: Rust, because the order in them means nothing. Warns of old labels.
 pub fn storage_class(value: &StorageClass, path: &Path<'_>, cx: &mut Validation<'_>) {
-    parameters(&value.parameters, &path.field("parameters"), cx);
     let topologies = path.field("allowedTopologies");
     let mut terms = HashSet::new();
     for (index, term) in value.allowed_topologies.iter().enumerate() {
@@ -23,31 +18,6 @@ pub fn storage_class(value: &StorageClass, path: &Path<'_>, cx: &mut Validation<
         if !terms.insert(topology_term(term, &at, cx)) {
             cx.push(FieldError::duplicate(&at.field("matchLabelExpressions"), ""));
         }
-    }
-    cx.arrange(path, ORDER);
-}
-
-/// The order in which errors of a class are reported.
-const ORDER: &[Order] = &[
-    Order::of("metadata"),
-    Order::of("provisioner"),
-    Order::of("parameters"),
-    Order::of("reclaimPolicy"),
-    Order::of("volumeBindingMode"),
-    Order::with("allowedTopologies", &[Order::with("matchLabelExpressions", REQUIREMENT)]),
-];
-const REQUIREMENT: &[Order] = &[Order::of("values"), Order::of("key")];
-
-fn parameters(value: &BTreeMap<String, String>, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if value.len() > MAX_PARAMETERS {
-        cx.push(FieldError::too_long(path, MAX_PARAMETERS));
-        return;
-    }
-    if value.contains_key("") {
-        cx.push(FieldError::invalid(path, "", "field can not be empty."));
-    }
-    if value.iter().map(|(key, value)| key.len() + value.len()).sum::<usize>() > MAX_PARAMETER_BYTES {
-        cx.push(FieldError::too_long(path, MAX_PARAMETER_BYTES));
     }
 }
 
