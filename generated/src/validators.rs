@@ -25,13 +25,12 @@ pub use self::{
     daemon_set::daemon_set_spec,
     flowcontrol::{flow_schema, priority_level_configuration},
     pod::{
-        POD_MAY_CHANGE, dns_config, downward_api, env_var, env_var_source, pod, pod_annotations, pod_spec,
-        pod_template, pod_template_annotations, pod_update, projected, volume, windows_options,
+        POD_MAY_CHANGE, downward_api_file, env_var_source, pod, pod_annotations, pod_spec, pod_template,
+        pod_template_annotations, pod_update, projected, volume,
     },
     secret::secret,
     storage::{
-        csi_node_spec_update, inline_volume_spec, persistent_volume, persistent_volume_claim,
-        persistent_volume_claim_status, persistent_volume_claim_update, persistent_volume_spec,
-        persistent_volume_update, storage_class,
+        csi_node_spec_update, inline_volume_spec, persistent_volume_claim, persistent_volume_claim_status,
+        persistent_volume_claim_update, persistent_volume_spec, persistent_volume_update, storage_class,
     },
 };

@@ -8,7 +8,7 @@
 use std::{fs, path::Path};
 
 /// Sites in Rust; a change may lower the number, and writes the new one here.
-const MOST_IN_RUST: usize = 200;
+const MOST_IN_RUST: usize = 187;
 /// Lines of code in `src/validators`, without comments, empty lines and tests.
 const MOST_LINES: usize = 4_338;
 

@@ -5,7 +5,6 @@ mod container;
 mod env;
 mod object;
 mod order;
-mod probe;
 mod projected;
 mod resources;
 mod scheduling;
@@ -16,10 +15,9 @@ mod warnings;
 mod windows;
 
 pub use self::{
-    env::{env_var, env_var_source},
+    env::env_var_source,
     object::{POD_MAY_CHANGE, pod, pod_annotations, pod_update},
-    projected::{downward_api, projected},
-    spec::{dns_config, pod_spec, pod_template, pod_template_annotations},
+    projected::{downward_api_file, projected},
+    spec::{pod_spec, pod_template, pod_template_annotations},
     volume::volume,
-    windows::windows_options,
 };

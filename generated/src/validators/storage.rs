@@ -1,6 +1,5 @@
 //! Storage: drivers, classes, volumes and claims.
 
-mod access;
 mod capacity;
 mod claim;
 mod class;
@@ -12,5 +11,5 @@ pub use self::{
     claim::{persistent_volume_claim, persistent_volume_claim_status, persistent_volume_claim_update},
     class::storage_class,
     node::csi_node_spec_update,
-    volume::{inline_volume_spec, persistent_volume, persistent_volume_spec, persistent_volume_update},
+    volume::{inline_volume_spec, persistent_volume_spec, persistent_volume_update},
 };

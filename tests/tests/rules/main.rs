@@ -62,6 +62,12 @@ tables! {
         amounts_are_numbers_or_parts_and_only_one_is_given
         what_is_observed
     }
+    expressions {
+        about_files_of_volumes
+        about_parts_of_pods
+        about_addresses_of_services
+        about_storage_and_flows
+    }
     event {
         times_are_always_written
         an_event_stands_in_the_namespace_of_its_object

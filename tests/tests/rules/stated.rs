@@ -118,7 +118,8 @@ impl Stated {
             let is_told_elsewhere = |rule: &Rule| match &rule.what {
                 What::Worded(words) => cause.message.contains(words.as_str()),
                 What::Elsewhere(words, name) => {
-                    cause.message.starts_with(words.as_str()) && last_name(&cause.field) == name
+                    cause.message.starts_with(words.as_str())
+                        && (name.is_empty() || last_name(&cause.field) == name)
                 }
                 _ => false,
             };
@@ -188,6 +189,7 @@ const KNOWN_ELSEWHERE: &[(&str, &str)] = &[
     (".persistentDisk.", ".gcePersistentDisk."),
     (".volumeMounts.", ".volumeMounts[0]."),
     (".initiatorname$", ".initiatorName$"),
+    (".downwardAPI.fieldRef.", ".downwardAPI.items[0].fieldRef."),
     (".os$", ".os.name$"),
     (".claims[0]$", ".claims[0].name$"),
     (".schedulingGates[0]$", ".schedulingGates[0].name$"),
@@ -365,6 +367,9 @@ fn of_type(model: &Model, ty: &Type, rules: &mut Vec<Rule>) {
 
 /// A rule of `x-orch-rules`.
 fn of_check(model: &Model, ty: &Type, check: &Check, rules: &mut Vec<Rule>) {
+    if check.words.is_warning {
+        return;
+    }
     let mut push = |what: What| {
         let place = place_of(model, ty, &check.field);
         let what = in_words(Some(&check.words), &place, what);
@@ -456,8 +461,17 @@ fn last_name(path: &str) -> &str {
 
 /// The last field of where a rule is told.
 fn last_field(told_at: Option<&Vec<Step>>, place: &str) -> String {
+    // Told at the object itself, or under a key: of any name.
+    let is_any = |place: &Vec<Step>| match place.last() {
+        None | Some(Step::Up) => true,
+        Some(Step::Field(name)) => name.starts_with('{'),
+        _ => false,
+    };
+    if told_at.is_some_and(is_any) {
+        return String::new();
+    }
     let mut named = told_at.into_iter().flatten().filter_map(|step| match step {
-        Step::Field(name) if !name.starts_with('{') => Some(name.clone()),
+        Step::Field(name) => Some(name.clone()),
         _ => None,
     });
     named.next_back().unwrap_or_else(|| last_name(place).to_owned())

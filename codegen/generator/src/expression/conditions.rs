@@ -1,8 +1,8 @@
 //! Expressions in the rules about the members of an object (`x-orch-rules`): conditions, demands, derived
 //! texts and messages.
 //!
-//! Beside `self` and `oldSelf` they see the item of the `[*]` of the rule's field: `item`, with its `index` or
-//! `key`, and `outer`, the item of the `[*]` around it.
+//! Beside `self` and `oldSelf` they see the item of the `[*]` of the rule's field: `item`, with its `index`
+//! or `key`, and `outer`, the item of the `[*]` around it.
 
 use orch_expression::{environment::Environment, typed::TermKind, types::Type};
 

@@ -239,7 +239,8 @@ idl_object! {
     ], {
         /// What the rule is about: `.spec.ports[*].name`; the object itself if absent.
         "field" => field: Option<Spanned<String>>,
-        /// When the rule applies: each path with the values, or the question, that must hold; or an expression.
+        /// When the rule applies: each path with the values, or the question, that must hold; or an
+        /// expression.
         "when" => when: Option<When>,
         /// Whether it is judged on every write, on a change alone, or on both.
         "on" => on: Option<Spanned<Moment>>,

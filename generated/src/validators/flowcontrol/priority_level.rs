@@ -22,10 +22,6 @@ pub fn priority_level_configuration(
 ) {
     let at = path.field("spec");
     let is_exempt = value.spec.type_ == TYPE_EXEMPT;
-    if (value.metadata.name == EXEMPT) != is_exempt {
-        let detail = "must be 'Exempt' if and only if `name` is 'exempt'";
-        cx.push(FieldError::invalid(&at.field("type"), &value.spec.type_, detail));
-    }
     let limited = value.spec.limited.as_ref().filter(|_| !is_exempt);
     if let Some(queuing) = limited.and_then(|limited| limited.limit_response.queuing.as_ref()) {
         hand_size(

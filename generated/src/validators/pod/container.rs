@@ -9,10 +9,8 @@ use orch_runtime::{
     rule,
 };
 
-use super::{probe::sleeps, resources::container_resources};
-use crate::core::v1::{
-    Container, ContainerPort, EphemeralContainer, Probe, SecurityContext, Volume, VolumeDevice, VolumeMount,
-};
+use super::resources::container_resources;
+use crate::core::v1::{Container, EphemeralContainer, SecurityContext, Volume, VolumeDevice, VolumeMount};
 
 /// The volumes of a pod by name.
 pub(super) type Volumes<'v> = BTreeMap<&'v str, &'v Volume>;
@@ -27,67 +25,19 @@ pub(super) fn image(value: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
 }
 
-/// A container in `containers`.
-pub(super) fn main_container(
-    value: &Container,
-    volumes: &Volumes<'_>,
-    grace: Option<i64>,
-    path: &Path<'_>,
-    cx: &mut Validation<'_>,
-) {
-    container(value, volumes, path, cx);
-    sleeps(value, grace, path, cx);
-    probes(value, path, cx);
-    resize_policies(value, path, cx);
-    if value.restart_policy.is_some() {
-        let detail = "may not be set for non-init containers";
-        cx.push(FieldError::forbidden(&path.field("restartPolicy"), detail));
-    }
-}
-
-/// A container in `initContainers`. With `restartPolicy: Always` it is a sidecar and can have probes.
-pub(super) fn init_container(
-    value: &Container,
-    volumes: &Volumes<'_>,
-    path: &Path<'_>,
-    cx: &mut Validation<'_>,
-) {
-    container(value, volumes, path, cx);
-    resize_policies(value, path, cx);
-    if value.restart_policy.as_deref() == Some("Always") {
-        return probes(value, path, cx);
-    }
-    for (field, is_given) in [
-        ("lifecycle", value.lifecycle.is_some()),
-        ("livenessProbe", value.liveness_probe.is_some()),
-        ("readinessProbe", value.readiness_probe.is_some()),
-        ("startupProbe", value.startup_probe.is_some()),
-    ] {
-        if is_given {
-            let detail = "may not be set for init containers without restartPolicy=Always";
-            cx.push(FieldError::forbidden(&path.field(field), detail));
-        }
-    }
-}
-
-/// Each resource has one resize policy.
-fn resize_policies(value: &Container, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let at = path.field("resizePolicy");
-    let mut seen = BTreeSet::new();
-    for (index, policy) in value.resize_policy.iter().enumerate() {
-        if !seen.insert(&policy.resource_name) {
-            cx.push(FieldError::duplicate(&at.index(index), &policy.resource_name));
-        }
-    }
+/// A container in `containers` or `initContainers`. Errors about resize policies are reported at the list.
+pub(super) fn container(value: &Container, volumes: &Volumes<'_>, path: &Path<'_>, cx: &mut Validation<'_>) {
+    mounts(&value.volume_mounts, &value.volume_devices, volumes, value.security_context.as_ref(), path, cx);
+    container_resources(&value.resources, &path.field("resources"), cx);
     if !value.resize_policy.is_empty() {
-        // Unknown and missing values are reported at the list, without the index.
+        let at = path.field("resizePolicy");
         for field in ["resourceName", "restartPolicy"] {
             cx.relocate_from_items(&at, field, &at);
         }
     }
 }
 
-/// A container in `ephemeralContainers`, where many fields are forbidden.
+/// A container in `ephemeralContainers`, which mounts no part of a volume.
 pub(super) fn ephemeral_container(
     value: &EphemeralContainer,
     volumes: &Volumes<'_>,
@@ -95,21 +45,6 @@ pub(super) fn ephemeral_container(
     cx: &mut Validation<'_>,
 ) {
     mounts(&value.volume_mounts, &value.volume_devices, volumes, value.security_context.as_ref(), path, cx);
-    let resources = &value.resources;
-    for (field, is_given) in [
-        ("ports", !value.ports.is_empty()),
-        ("livenessProbe", value.liveness_probe.is_some()),
-        ("readinessProbe", value.readiness_probe.is_some()),
-        ("startupProbe", value.startup_probe.is_some()),
-        ("lifecycle", value.lifecycle.is_some()),
-        ("resources", !resources.limits.is_empty() || !resources.requests.is_empty()),
-        ("resizePolicy", !value.resize_policy.is_empty()),
-        ("restartPolicy", value.restart_policy.is_some()),
-    ] {
-        if is_given {
-            cx.push(FieldError::forbidden(&path.field(field), NOT_EPHEMERAL));
-        }
-    }
     let mounts = path.field("volumeMounts");
     for (index, mount) in value.volume_mounts.iter().enumerate() {
         for (field, part) in [("subPath", &mount.sub_path), ("subPathExpr", &mount.sub_path_expr)] {
@@ -117,41 +52,6 @@ pub(super) fn ephemeral_container(
                 cx.push(FieldError::forbidden(&mounts.index(index).field(field), NOT_EPHEMERAL));
             }
         }
-    }
-}
-
-fn container(value: &Container, volumes: &Volumes<'_>, path: &Path<'_>, cx: &mut Validation<'_>) {
-    port_names(&value.ports, &path.field("ports"), cx);
-    mounts(&value.volume_mounts, &value.volume_devices, volumes, value.security_context.as_ref(), path, cx);
-    container_resources(&value.resources, &path.field("resources"), cx);
-}
-
-/// The names of the ports of a container are unique.
-fn port_names(ports: &[ContainerPort], path: &Path<'_>, cx: &mut Validation<'_>) {
-    let mut seen = BTreeSet::new();
-    for (index, port) in ports.iter().enumerate() {
-        if !port.name.is_empty() && !seen.insert(&port.name) {
-            cx.push(FieldError::duplicate(&path.index(index).field("name"), &port.name));
-        }
-    }
-}
-
-/// Rules for one type of probe only.
-fn probes(value: &Container, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let mut must_succeed_once = |probe: &Option<Probe>, name: &str| {
-        let threshold = probe.as_ref().map_or(1, |probe| probe.success_threshold);
-        if threshold != 1 {
-            let at = path.field(name);
-            cx.push(FieldError::invalid(&at.field("successThreshold"), &threshold, "must be 1"));
-        }
-    };
-    must_succeed_once(&value.liveness_probe, "livenessProbe");
-    must_succeed_once(&value.startup_probe, "startupProbe");
-    let seconds = value.readiness_probe.as_ref().and_then(|probe| probe.termination_grace_period_seconds);
-    if let Some(seconds) = seconds {
-        let at = path.field("readinessProbe");
-        let detail = "must not be set for readinessProbes";
-        cx.push(FieldError::invalid(&at.field("terminationGracePeriodSeconds"), &seconds, detail));
     }
 }
 

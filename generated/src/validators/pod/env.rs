@@ -9,7 +9,7 @@ use orch_runtime::{
     scalar::Quantity,
 };
 
-use crate::core::v1::{EnvVar, EnvVarSource, ObjectFieldSelector, ResourceFieldSelector};
+use crate::core::v1::{EnvVarSource, ObjectFieldSelector, ResourceFieldSelector};
 
 /// Where the downward API exposes a value; each has its own list of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,25 +74,6 @@ const RESOURCES: &[&str] = &[
 ];
 const HUGE_PAGES: &[&str] = &["limits.hugepages-", "requests.hugepages-"];
 
-/// A variable has a value or exactly one source.
-pub fn env_var(value: &EnvVar, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let Some(source) = &value.value_from else { return };
-    let given = [
-        source.field_ref.is_some(),
-        source.resource_field_ref.is_some(),
-        source.config_map_key_ref.is_some(),
-        source.secret_key_ref.is_some(),
-    ];
-    let at = path.field("valueFrom");
-    if !value.value.is_empty() && given.contains(&true) {
-        cx.push(FieldError::invalid(&at, "", "may not be specified when `value` is not empty"));
-    } else {
-        let names =
-            "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`";
-        one_source(&given, names, &at, cx);
-    }
-}
-
 /// The field or resource can be exposed in a variable.
 pub fn env_var_source(value: &EnvVarSource, path: &Path<'_>, cx: &mut Validation<'_>) {
     if let Some(field) = &value.field_ref {
@@ -100,14 +81,6 @@ pub fn env_var_source(value: &EnvVarSource, path: &Path<'_>, cx: &mut Validation
     }
     if let Some(resource) = &value.resource_field_ref {
         resource_selector(resource, DownwardApi::Environment, &path.field("resourceFieldRef"), cx);
-    }
-}
-
-fn one_source(given: &[bool], names: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
-    match given.iter().filter(|given| **given).count() {
-        0 => cx.push(FieldError::invalid(path, "", names)),
-        1 => {}
-        _ => cx.push(FieldError::invalid(path, "", "may not have more than one field specified at a time")),
     }
 }
 

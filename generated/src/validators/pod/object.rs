@@ -29,35 +29,14 @@ pub fn pod_annotations(value: &Pod, path: &Path<'_>, cx: &mut Validation<'_>) {
     annotations(&value.metadata.annotations, &value.spec, &metadata.field("annotations"), cx);
 }
 
-/// Rules that templates do not have: images are named, and volumes with service account tokens need a service
-/// account. Also warns of likely mistakes.
+/// Rules that templates do not have. Also warns of likely mistakes.
 pub fn pod(value: &Pod, path: &Path<'_>, cx: &mut Validation<'_>) {
     warnings::warn(&value.spec, &value.metadata.annotations, false, path, cx);
     let spec = path.field("spec");
     let volumes = spec.field("volumes");
-    for (index, volume) in value.spec.volumes.iter().enumerate() {
-        if volume.image.as_ref().is_some_and(|image| image.reference.is_empty()) {
-            let volume = volumes.index(index);
-            cx.push(FieldError::required(&volume.field("image").field("reference"), ""));
-        }
-    }
     claims_of_ephemeral_volumes(value, &volumes, cx);
     images(&value.spec, &spec, cx);
     matching_profiles(&value.metadata.annotations, &value.spec, &spec, cx);
-    if !value.spec.service_account_name.is_empty() {
-        return;
-    }
-    for (index, volume) in value.spec.volumes.iter().enumerate() {
-        let sources = volume.projected.iter().flat_map(|projected| projected.sources.iter().flatten());
-        for (source, _) in sources.enumerate().filter(|(_, source)| source.service_account_token.is_some()) {
-            let volume = volumes.index(index);
-            let projected = volume.field("projected");
-            let sources = projected.field("sources");
-            let at = sources.index(source);
-            let detail = "must not be specified when serviceAccountName is not set";
-            cx.push(FieldError::forbidden(&at.field("serviceAccountToken"), detail));
-        }
-    }
 }
 
 /// Image names have no whitespace around them; templates may have it.

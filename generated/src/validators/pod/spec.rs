@@ -3,66 +3,30 @@
 use std::collections::BTreeSet;
 
 use orch_runtime::{
-    constraint,
-    field_error::{FieldError, Rendered, Validation, json},
+    field_error::{FieldError, Validation},
     path::Path,
 };
 
 use super::{
     annotations::{annotations, matching_profiles},
-    container::{Volumes, ephemeral_container, init_container, main_container},
+    container::{Volumes, container, ephemeral_container},
     order::POD_SPEC,
     resources::{claims, container_resources, overhead},
     scheduling::topology_spreads,
     warnings,
     windows::{host_process, operating_system},
 };
-use crate::core::v1::{ContainerPort, PodDNSConfig, PodSpec, PodTemplateSpec};
-
-/// The maximum length of all search domains together, with a space between each two, in bytes.
-const SEARCHES_BYTES_MAX: usize = 2048;
+use crate::core::v1::{ContainerPort, PodSpec, PodTemplateSpec};
 
 /// Containers do not conflict with each other, with the volumes or with the host.
 pub fn pod_spec(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     containers(value, path, cx);
-    container_names(value, path, cx);
     host_ports(value, path, cx);
-    if value.dns_policy == "None" {
-        let at = path.field("dnsConfig");
-        match &value.dns_config {
-            None => {
-                let detail = "must provide `dnsConfig` when `dnsPolicy` is None";
-                cx.push(FieldError::required(&at, detail));
-            }
-            Some(config) if config.nameservers.is_empty() => {
-                let detail = "must provide at least one DNS nameserver when `dnsPolicy` is None";
-                cx.push(FieldError::required(&at.field("nameservers"), detail));
-            }
-            Some(_) => {}
-        }
-    }
-    if value.host_pid && value.share_process_namespace == Some(true) {
-        let detail = "ShareProcessNamespace and HostPID cannot both be enabled";
-        // The path of this error is in the security context, though the field is not.
-        let security = path.field("securityContext");
-        cx.push(FieldError::invalid(&security.field("shareProcessNamespace"), &true, detail));
-    }
-    if value.host_users == Some(false) {
-        for (field, is_shared) in
-            [("hostNetwork", value.host_network), ("HostPID", value.host_pid), ("HostIPC", value.host_ipc)]
-        {
-            if is_shared {
-                cx.push(FieldError::forbidden(&path.field(field), "when `pod.Spec.HostUsers` is false"));
-            }
-        }
-    }
-    proc_mounts(value, path, cx);
     topology_spreads(&value.topology_spread_constraints, &path.field("topologySpreadConstraints"), cx);
     overhead(&value.overhead, &path.field("overhead"), cx);
     if let Some(resources) = &value.resources {
         container_resources(resources, &path.field("resources"), cx);
     }
-    host_sysctls(value, path, cx);
     // Errors about the name of a gate are reported at the gate.
     cx.relocate_to_items(&path.field("schedulingGates"), "name");
     cx.arrange(path, POD_SPEC);
@@ -84,47 +48,6 @@ pub fn pod_spec(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     }
 }
 
-/// Sysctls of the network and IPC namespaces cannot be set when the pod uses the namespace of the host.
-fn host_sysctls(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
-    const MESSAGES: &[&str] = &["kernel.shm", "kernel.msg", "kernel.sem", "fs.mqueue."];
-    let security = path.field("securityContext");
-    let list = security.field("sysctls");
-    let sysctls = value.security_context.iter().flat_map(|security| &security.sysctls);
-    for (index, sysctl) in sysctls.enumerate() {
-        let name = sysctl.name.replace('/', ".");
-        let shared = if value.host_network && name.starts_with("net.") {
-            "hostNetwork"
-        } else if value.host_ipc && MESSAGES.iter().any(|prefix| name.starts_with(prefix)) {
-            "hostIPC"
-        } else {
-            continue;
-        };
-        let detail = format!("may not be specified when '{shared}' is true");
-        cx.push(FieldError::invalid(&list.index(index).field("name"), &sysctl.name, &detail));
-    }
-}
-
-/// `procMount: Unmasked` needs a user namespace (`hostUsers: false`).
-fn proc_mounts(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if value.host_users == Some(false) {
-        return;
-    }
-    for (list, containers) in [("containers", &value.containers), ("initContainers", &value.init_containers)]
-    {
-        for (index, container) in containers.iter().enumerate() {
-            let mount =
-                container.security_context.as_ref().and_then(|security| security.proc_mount.as_deref());
-            if mount == Some("Unmasked") {
-                let containers = path.field(list);
-                let container = containers.index(index);
-                let security = container.field("securityContext");
-                let detail = "`hostUsers` must be false to use `Unmasked`";
-                cx.push(FieldError::invalid(&security.field("procMount"), "Unmasked", detail));
-            }
-        }
-    }
-}
-
 fn containers(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     // A volume with errors counts as missing, so mounts of it are reported too.
     let list = path.field("volumes");
@@ -136,17 +59,11 @@ fn containers(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let wanted: BTreeSet<&str> = value.resource_claims.iter().map(|claim| claim.name.as_str()).collect();
     for (index, container) in value.containers.iter().enumerate() {
         claims(&container.resources, &wanted, &path.field("containers").index(index), cx);
-        main_container(
-            container,
-            volumes,
-            value.termination_grace_period_seconds,
-            &path.field("containers").index(index),
-            cx,
-        );
+        self::container(container, volumes, &path.field("containers").index(index), cx);
     }
     for (index, container) in value.init_containers.iter().enumerate() {
         claims(&container.resources, &wanted, &path.field("initContainers").index(index), cx);
-        init_container(container, volumes, &path.field("initContainers").index(index), cx);
+        self::container(container, volumes, &path.field("initContainers").index(index), cx);
     }
     let others = value.containers.iter().chain(&value.init_containers);
     let names: BTreeSet<&str> = others.map(|container| container.name.as_str()).collect();
@@ -158,25 +75,6 @@ fn containers(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
         if !target.is_empty() && !names.contains(target) {
             cx.push(FieldError::not_found(&at.field("targetContainerName"), target));
         }
-    }
-}
-
-/// Names are unique over all lists; within one list the schema checks it.
-fn container_names(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let mut others: BTreeSet<&str> =
-        value.containers.iter().map(|container| container.name.as_str()).collect();
-    let init = value.init_containers.iter().map(|container| container.name.as_str());
-    let ephemeral = value.ephemeral_containers.iter().map(|container| container.name.as_str());
-    for (list, names) in
-        [("initContainers", init.collect::<Vec<_>>()), ("ephemeralContainers", ephemeral.collect())]
-    {
-        for (index, name) in names.iter().enumerate() {
-            if !name.is_empty() && others.contains(name) {
-                let at = path.field(list);
-                cx.push(FieldError::duplicate(&at.index(index).field("name"), *name));
-            }
-        }
-        others.extend(names);
     }
 }
 
@@ -232,7 +130,7 @@ pub fn pod_template_annotations(value: &PodTemplateSpec, path: &Path<'_>, cx: &m
     annotations(&value.metadata.annotations, &value.spec, &path.field("annotations"), cx);
 }
 
-/// A template has no ephemeral containers, and its profiles agree. Also warns of likely mistakes.
+/// The profiles of a template agree. Also warns of likely mistakes.
 pub fn pod_template(value: &PodTemplateSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     // The path of these errors leaves out `metadata`.
     let metadata = path.field("metadata");
@@ -241,23 +139,4 @@ pub fn pod_template(value: &PodTemplateSpec, path: &Path<'_>, cx: &mut Validatio
     }
     matching_profiles(&value.metadata.annotations, &value.spec, &path.field("spec"), cx);
     warnings::warn(&value.spec, &value.metadata.annotations, true, path, cx);
-    if !value.spec.ephemeral_containers.is_empty() {
-        let spec = path.field("spec");
-        let detail = "ephemeral containers not allowed in pod template";
-        cx.push(FieldError::forbidden(&spec.field("ephemeralContainers"), detail));
-    }
-}
-
-/// The configuration stays within the limits of resolvers.
-pub fn dns_config(value: &PodDNSConfig, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let searches = path.field("searches");
-    let bytes = value.searches.iter().map(|search| search.len() + 1).sum::<usize>().saturating_sub(1);
-    if bytes > SEARCHES_BYTES_MAX {
-        let detail = "must not have more than 2048 characters (including spaces) in the search list";
-        cx.push(FieldError::invalid(&searches, &Rendered(json(&value.searches)), detail));
-    }
-    for (index, search) in value.searches.iter().enumerate() {
-        let name = search.strip_suffix('.').unwrap_or(search);
-        cx.invalid_all(&searches.index(index), name, &constraint::dns_subdomain(name));
-    }
 }

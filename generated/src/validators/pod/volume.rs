@@ -25,12 +25,6 @@ pub fn volume(value: &Volume, path: &Path<'_>, cx: &mut Validation<'_>) {
         cx.push(FieldError::forbidden(&path.field(known), detail));
     }
     relocate_renamed(value, path, cx);
-    let iscsi = value.iscsi.as_ref().filter(|iscsi| iscsi.initiator_name.is_some());
-    if iscsi.is_some_and(|iscsi| value.name.len() + 1 + iscsi.target_portal.len() > 64) {
-        let detail = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if \
-                      iscsi.initiatorName is specified.";
-        cx.push(FieldError::invalid(&path.field("name"), &value.name, detail));
-    }
 }
 
 /// All sources and whether they are given, in the order of the check: each one after the first is an error.

@@ -1,83 +1,15 @@
-//! Windows: security options, host process containers, and fields that a pod of another operating system
+//! Windows: host process containers, and fields that a pod of another operating system
 //! cannot have.
-
-use std::sync::LazyLock;
 
 use orch_runtime::{
     field_error::{FieldError, Validation},
     path::Path,
-    rule::Pattern,
 };
 
-use crate::core::v1::{
-    Container, EphemeralContainer, PodSecurityContext, PodSpec, SecurityContext,
-    WindowsSecurityContextOptions,
-};
-
-/// A domain is shorter than this, and a user name at most as long, in bytes.
-const DOMAIN_MAX: usize = 256;
-const USER_MAX: usize = 104;
-/// Characters that user names cannot contain.
-const NOT_IN_USERS: &str = "\"/\\:;|=,+*?<>@[]";
+use crate::core::v1::{Container, EphemeralContainer, PodSecurityContext, PodSpec, SecurityContext};
 
 const NOT_FOR_LINUX: &str = "windows options cannot be set for a linux pod";
 const NOT_FOR_WINDOWS: &str = "cannot be set for a windows pod";
-
-static NETBIOS_DOMAIN: LazyLock<Pattern> =
-    LazyLock::new(|| Pattern::new(r#"^[^\\/:\*\?"<>|\.][^\\/:\*\?"<>|]{0,14}$"#));
-static DNS_DOMAIN: LazyLock<Pattern> = LazyLock::new(|| {
-    Pattern::new(concat!(
-        "^[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?",
-        r"(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$",
-    ))
-});
-
-/// The user name is valid.
-pub fn windows_options(value: &WindowsSecurityContextOptions, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if let Some(name) = &value.run_as_user_name {
-        let at = path.field("runAsUserName");
-        for fault in user_faults(name) {
-            cx.push(FieldError::invalid(&at, name, &fault));
-        }
-    }
-}
-
-/// What is wrong with `user` or `domain\user`.
-fn user_faults(name: &str) -> Vec<String> {
-    if name.is_empty() {
-        return vec!["runAsUserName cannot be an empty string".to_owned()];
-    }
-    if name.bytes().any(|byte| byte.is_ascii_control()) {
-        return vec!["runAsUserName cannot contain control characters".to_owned()];
-    }
-    let parts: Vec<&str> = name.split('\\').collect();
-    let (domain, user) = match parts[..] {
-        [user] => (None, user),
-        [domain, user] => (Some(domain), user),
-        _ => return vec!["runAsUserName cannot contain more than one backslash".to_owned()],
-    };
-    let is_domain = |domain| NETBIOS_DOMAIN.is_match(domain) || DNS_DOMAIN.is_match(domain);
-    let only_dots = !user.is_empty() && user.chars().all(|ch| ch == '.' || ch == ' ');
-    let faults = [
-        (
-            domain.is_some_and(|domain| domain.len() >= DOMAIN_MAX),
-            format!("Domain length must be under {DOMAIN_MAX} characters"),
-        ),
-        (
-            domain.is_some_and(|domain| !is_domain(domain)),
-            "Domain doesn't match the NetBios nor the DNS format".to_owned(),
-        ),
-        (user.is_empty(), "User cannot be empty".to_owned()),
-        (user.len() > USER_MAX, format!("User length must not be longer than {USER_MAX} characters")),
-        (only_dots, "User cannot contain only periods or spaces".to_owned()),
-        (
-            user.contains(|ch| NOT_IN_USERS.contains(ch)),
-            r#"User cannot contain the following characters: "/\:;|=,+*?<>@[]"#.to_owned(),
-        ),
-    ];
-    let broken = faults.into_iter().filter(|(is_broken, _)| *is_broken);
-    broken.map(|(_, fault)| format!("runAsUserName's {fault}")).collect()
-}
 
 /// All containers are host process containers, or none. If all are, the pod uses the network of the host.
 pub(super) fn host_process(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {

@@ -13,15 +13,8 @@ use crate::core::v1::{
 };
 use crate::validators::fractional_bytes::warn_of_fractional_bytes;
 
-/// Warns of a deprecated annotation, and of fractional bytes.
+/// Warns of fractional bytes.
 pub fn persistent_volume_claim(value: &PersistentVolumeClaim, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let key = format!("volume.beta.{}/storage-class", cx.vocabulary.label_domain);
-    if value.metadata.annotations.contains_key(&key) {
-        let metadata = path.field("metadata");
-        let annotations = metadata.field("annotations");
-        let text = r#"deprecated since v1.8; use "storageClassName" attribute instead"#;
-        cx.warn(&annotations.key(&key), text);
-    }
     warn_of_claim_spec(&value.spec, &path.field("spec"), cx);
 }
 

@@ -9,7 +9,8 @@ use orch_runtime::{
 
 use crate::storage::v1::{CSINodeDriver, CSINodeSpec};
 
-/// The entry of a driver does not change: Rust, because it is found by its name. To replace it, it has to be removed first.
+/// The entry of a driver does not change: Rust, because it is found by its name. To replace it, it has to be
+/// removed first.
 pub fn csi_node_spec_update(new: &CSINodeSpec, old: &CSINodeSpec, _path: &Path<'_>, cx: &mut Validation<'_>) {
     let drivers: HashMap<&str, &CSINodeDriver> =
         new.drivers.iter().flatten().map(|driver| (driver.name.as_str(), driver)).collect();

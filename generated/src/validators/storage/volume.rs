@@ -7,10 +7,7 @@ use orch_runtime::{
     rule,
 };
 
-use super::{
-    access::access_modes,
-    capacity::{basic_quantity, quantity_positive},
-};
+use super::capacity::{basic_quantity, quantity_positive};
 use crate::core::v1::{
     PERSISTENT_VOLUME_SPEC_TYPE, PersistentVolume, PersistentVolumeReclaimPolicy, PersistentVolumeSpec,
 };
@@ -22,10 +19,6 @@ const INLINE: &str = "may not be specified in the context of inline volumes";
 
 /// A volume that is an object: access modes, a capacity, one source, and rules that depend on the source.
 pub fn persistent_volume_spec(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if value.access_modes.is_empty() {
-        cx.push(FieldError::required(&path.field("accessModes"), ""));
-    }
-    access_modes(&value.access_modes, &path.field("accessModes"), cx);
     capacity(value, &path.field("capacity"), cx);
     one_source(value, path, cx);
     let recycles = value.persistent_volume_reclaim_policy == Some(PersistentVolumeReclaimPolicy::Recycle);
@@ -36,10 +29,6 @@ pub fn persistent_volume_spec(value: &PersistentVolumeSpec, path: &Path<'_>, cx:
     cx.arrange(path, ORDER);
     cx.relocate(&path.field(LOCAL_AFFINITY), &path.field("nodeAffinity"));
     cx.relocate(&path.field(RECYCLED_ROOT), &path.field("persistentVolumeReclaimPolicy"));
-    if value.volume_attributes_class_name.is_some() && value.csi.is_none() {
-        let detail = "has to be specified when using volumeAttributesClassName";
-        cx.push(FieldError::required(&path.field("csi"), detail));
-    }
     warn_of_volume(value, path, cx);
 }
 
@@ -81,22 +70,6 @@ fn warn_of_volume(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mut Valida
     }
 }
 
-/// Warns of annotations that fields have replaced.
-pub fn persistent_volume(value: &PersistentVolume, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let domain = cx.vocabulary.label_domain;
-    let metadata = path.field("metadata");
-    let annotations = metadata.field("annotations");
-    for (key, since, field) in [
-        (format!("volume.beta.{domain}/storage-class"), "v1.8", "storageClassName"),
-        (format!("volume.beta.{domain}/mount-options"), "v1.31", "mountOptions"),
-    ] {
-        if value.metadata.annotations.contains_key(&key) {
-            let text = format!(r#"deprecated since {since}; use "{field}" attribute instead"#);
-            cx.warn(&annotations.key(&key), text);
-        }
-    }
-}
-
 /// An inline volume, which an attachment copies from a pod: it has a CSI source, and no field that only
 /// volume objects have.
 pub fn inline_volume_spec(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
@@ -121,10 +94,6 @@ pub fn inline_volume_spec(value: &PersistentVolumeSpec, path: &Path<'_>, cx: &mu
         let detail = "has to be specified in the context of inline volumes";
         cx.push(FieldError::required(&path.field("csi"), detail));
     }
-    if value.access_modes.is_empty() {
-        cx.push(FieldError::required(&path.field("accessModes"), ""));
-    }
-    access_modes(&value.access_modes, &path.field("accessModes"), cx);
     one_source(value, path, cx);
     if value.volume_mode.as_ref().is_some_and(|mode| *mode != "Filesystem") {
         let detail = "may not specify volumeMode other than Filesystem in the context of inline volumes";

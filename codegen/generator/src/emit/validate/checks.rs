@@ -40,8 +40,8 @@ fn own_field(path: &[Step]) -> Option<&str> {
     }
 }
 
-/// Rules about an object as code, without those about a change. Those that go through the same items one after
-/// the other are judged item by item.
+/// Rules about an object as code, without those about a change. Those that go through the same items one
+/// after the other are judged item by item.
 pub(super) fn rules<'m>(
     emitter: &Emitter<'m>,
     object: &'m ObjectType,
