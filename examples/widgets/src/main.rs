@@ -25,4 +25,6 @@ fn main() -> std::process::ExitCode {
 }
 
 #[cfg(test)]
+mod batch_tests;
+#[cfg(test)]
 mod tests;

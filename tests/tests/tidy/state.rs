@@ -36,8 +36,8 @@ const EXCEPTED: &[(&str, &str, &str)] = &[
     ("codegen/runtime/src/constraint/storage.rs", "IQN", PATTERN),
     ("codegen/runtime/src/constraint/storage.rs", "EUI", PATTERN),
     ("codegen/runtime/src/constraint/storage.rs", "NAA", PATTERN),
-    ("generated/src/validators/pod/windows.rs", "NETBIOS_DOMAIN", PATTERN),
-    ("generated/src/validators/pod/windows.rs", "DNS_DOMAIN", PATTERN),
+    ("generated/src/formats.rs", "NETBIOS_DOMAIN", PATTERN),
+    ("generated/src/formats.rs", "DNS_DOMAIN", PATTERN),
     (
         "server/trace/src/request.rs",
         "CURRENT",

@@ -1,27 +1,29 @@
+use std::{collections::BTreeMap, sync::LazyLock};
 use orch_runtime::{
     constraint, expression,
     field_error::{FieldError, Order, Reason, Shown, Validation, json},
     object::{ObjectType, SetDefaults, Validate},
-    path::Path,
-    presence,
-    resource_def::GroupVersionDef,
-    rule::{self, Seen},
-    scalar::Quantity,
-    text_enum::{self, TextEnum},
+    path::Path, presence, resource_def::GroupVersionDef, rule::{self, Seen},
+    scalar::Quantity, text_enum::{self, TextEnum},
     type_def::{FieldDef, ListSemantics, Scalar, Shape, TypeDef},
 };
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, sync::LazyLock};
 
 /// A child.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Child {
     /// A flag.
-    #[serde(skip_serializing_if = "presence::is_empty", deserialize_with = "presence::null_as_empty")]
+    #[serde(
+        skip_serializing_if = "presence::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
     pub flag: bool,
     /// A text.
-    #[serde(skip_serializing_if = "String::is_empty", deserialize_with = "presence::null_as_empty")]
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
     pub text: String,
 }
 
@@ -41,8 +43,18 @@ pub static CHILD_TYPE: TypeDef = TypeDef {
     name: "checks.example.io.v1.Child",
     short_name: "Child",
     fields: &[
-        FieldDef { name: "flag", shape: Shape::Scalar(Scalar::Boolean), omit_empty: true, ..FieldDef::PLAIN },
-        FieldDef { name: "text", shape: Shape::Scalar(Scalar::String), omit_empty: true, ..FieldDef::PLAIN },
+        FieldDef {
+            name: "flag",
+            shape: Shape::Scalar(Scalar::Boolean),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "text",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
     ],
     atomic: false,
     size: size_of::<Child>(),
@@ -57,7 +69,10 @@ impl ObjectType for Child {
 #[serde(default)]
 pub struct Group {
     /// The name.
-    #[serde(skip_serializing_if = "String::is_empty", deserialize_with = "presence::null_as_empty")]
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
     pub name: String,
     /// Ports.
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
@@ -81,10 +96,18 @@ pub static GROUP_TYPE: TypeDef = TypeDef {
     name: "checks.example.io.v1.Group",
     short_name: "Group",
     fields: &[
-        FieldDef { name: "name", shape: Shape::Scalar(Scalar::String), omit_empty: true, ..FieldDef::PLAIN },
+        FieldDef {
+            name: "name",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
         FieldDef {
             name: "ports",
-            shape: Shape::List { item: &Shape::Object(&NODE_PORT_TYPE), semantics: ListSemantics::Atomic },
+            shape: Shape::List {
+                item: &Shape::Object(&NODE_PORT_TYPE),
+                semantics: ListSemantics::Atomic,
+            },
             omit_empty: true,
             ..FieldDef::PLAIN
         },
@@ -111,7 +134,10 @@ pub struct NodePort {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<i32>,
     /// The protocol.
-    #[serde(skip_serializing_if = "String::is_empty", deserialize_with = "presence::null_as_empty")]
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
     pub protocol: String,
 }
 
@@ -131,9 +157,22 @@ pub static NODE_PORT_TYPE: TypeDef = TypeDef {
     name: "checks.example.io.v1.NodePort",
     short_name: "NodePort",
     fields: &[
-        FieldDef { name: "name", shape: Shape::Scalar(Scalar::String), required: true, ..FieldDef::PLAIN },
-        FieldDef { name: "port", shape: Shape::Scalar(Scalar::Int32), ..FieldDef::PLAIN },
-        FieldDef { name: "node", shape: Shape::Scalar(Scalar::Int32), ..FieldDef::PLAIN },
+        FieldDef {
+            name: "name",
+            shape: Shape::Scalar(Scalar::String),
+            required: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "port",
+            shape: Shape::Scalar(Scalar::Int32),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "node",
+            shape: Shape::Scalar(Scalar::Int32),
+            ..FieldDef::PLAIN
+        },
         FieldDef {
             name: "protocol",
             shape: Shape::Scalar(Scalar::String),
@@ -154,13 +193,22 @@ impl ObjectType for NodePort {
 #[serde(default)]
 pub struct Port {
     /// The name.
-    #[serde(skip_serializing_if = "String::is_empty", deserialize_with = "presence::null_as_empty")]
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
     pub name: String,
     /// The port of the node.
-    #[serde(skip_serializing_if = "presence::is_empty", deserialize_with = "presence::null_as_empty")]
+    #[serde(
+        skip_serializing_if = "presence::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
     pub node: i32,
     /// The protocol.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "presence::empty_as_absent")]
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "presence::empty_as_absent"
+    )]
     pub protocol: Option<Protocol>,
 }
 
@@ -180,8 +228,18 @@ pub static PORT_TYPE: TypeDef = TypeDef {
     name: "checks.example.io.v1.Port",
     short_name: "Port",
     fields: &[
-        FieldDef { name: "name", shape: Shape::Scalar(Scalar::String), omit_empty: true, ..FieldDef::PLAIN },
-        FieldDef { name: "node", shape: Shape::Scalar(Scalar::Int32), omit_empty: true, ..FieldDef::PLAIN },
+        FieldDef {
+            name: "name",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "node",
+            shape: Shape::Scalar(Scalar::Int32),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
         FieldDef {
             name: "protocol",
             shape: Shape::Scalar(Scalar::String),
@@ -217,7 +275,10 @@ pub struct Ruled {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub second: Option<Child>,
     /// Another still.
-    #[serde(skip_serializing_if = "String::is_empty", deserialize_with = "presence::null_as_empty")]
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
     pub third: String,
     /// Targets.
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
@@ -251,19 +312,31 @@ pub struct Ruled {
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
     pub mounts: Vec<String>,
     /// Limits.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "presence::map")]
+    #[serde(
+        skip_serializing_if = "BTreeMap::is_empty",
+        deserialize_with = "presence::map"
+    )]
     pub limits: BTreeMap<String, i64>,
     /// Data.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "presence::map")]
+    #[serde(
+        skip_serializing_if = "BTreeMap::is_empty",
+        deserialize_with = "presence::map"
+    )]
     pub data: BTreeMap<String, String>,
     /// Whether data stays.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frozen: Option<bool>,
     /// A text.
-    #[serde(skip_serializing_if = "String::is_empty", deserialize_with = "presence::null_as_empty")]
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
     pub a: String,
     /// Another.
-    #[serde(skip_serializing_if = "String::is_empty", deserialize_with = "presence::null_as_empty")]
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
     pub b: String,
     /// An amount.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -278,12 +351,21 @@ impl SetDefaults for Ruled {}
 impl Validate for Ruled {
     fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
         if !(self.first.is_some() || self.second.is_some() || !self.third.is_empty()) {
-            cx.push(FieldError::in_words(path, Reason::Required, "", "must specify a source"))
+            cx.push(
+                FieldError::in_words(path, Reason::Required, "", "must specify a source"),
+            )
         }
         if self.type_.as_str() == "Both" {
             if !(!self.a.is_empty() || !self.b.is_empty()) {
                 if !cx.is_full() {
-                    cx.push(FieldError::in_words(path, Reason::Invalid, &json(self), "must specify a or b"))
+                    cx.push(
+                        FieldError::in_words(
+                            path,
+                            Reason::Invalid,
+                            &json(self),
+                            "must specify a or b",
+                        ),
+                    )
                 }
             }
         }
@@ -293,12 +375,14 @@ impl Validate for Ruled {
         }
         let mut taken_13 = self.second.is_some();
         if taken_13 && !self.third.is_empty() {
-            cx.push(FieldError::in_words(
-                &path.field("third"),
-                Reason::Forbidden,
-                "",
-                "may not specify more than 1 source",
-            ))
+            cx.push(
+                FieldError::in_words(
+                    &path.field("third"),
+                    Reason::Forbidden,
+                    "",
+                    "may not specify more than 1 source",
+                ),
+            )
         } else {
             let at = path.field("third");
             if !self.third.is_empty() {
@@ -308,12 +392,14 @@ impl Validate for Ruled {
         }
         if !self.targets.is_empty() {
             if !(self.lun.is_some()) {
-                cx.push(FieldError::in_words(
-                    &path.field("lun"),
-                    Reason::Required,
-                    "",
-                    "lun is required if targets are given",
-                ))
+                cx.push(
+                    FieldError::in_words(
+                        &path.field("lun"),
+                        Reason::Required,
+                        "",
+                        "lun is required if targets are given",
+                    ),
+                )
             }
         }
         if !self.targets.is_empty() {
@@ -323,17 +409,26 @@ impl Validate for Ruled {
         }
         if !(matches!(self.type_.as_str(), "Local" | "Shared")) {
             if self.profile.is_some() {
-                cx.push(FieldError::in_words(
-                    &path.field("profile"),
-                    Reason::Forbidden,
-                    "",
-                    &format!("may not be used when type is {}", (&self.type_).to_string()),
-                ))
+                cx.push(
+                    FieldError::in_words(
+                        &path.field("profile"),
+                        Reason::Forbidden,
+                        "",
+                        &format!(
+                            "may not be used when type is {}", (& self.type_).to_string()
+                        ),
+                    ),
+                )
             }
         }
         if self.type_.as_str() == "Local" {
             if let Some(value) = &self.profile {
-                rule::format(value, constraint::relative_path, &path.field("profile"), cx);
+                rule::format(
+                    value,
+                    constraint::relative_path,
+                    &path.field("profile"),
+                    cx,
+                );
             }
         }
         if self.b.len() >= 3 {
@@ -348,12 +443,14 @@ impl Validate for Ruled {
         if self.count.is_some_and(|value| value >= 2 && value <= 5) {
             if let Some(below_0) = &self.child {
                 if below_0.flag != true {
-                    cx.push(FieldError::in_words(
-                        &path.field("child").field("flag"),
-                        Reason::Invalid,
-                        &Shown::shown(&below_0.flag),
-                        "must be true",
-                    ))
+                    cx.push(
+                        FieldError::in_words(
+                            &path.field("child").field("flag"),
+                            Reason::Invalid,
+                            &Shown::shown(&below_0.flag),
+                            "must be true",
+                        ),
+                    )
                 }
             }
         }
@@ -368,32 +465,38 @@ impl Validate for Ruled {
             for (subscript_1, item_1) in self.ports.iter().enumerate() {
                 if applies_0 {
                     if !(!item_1.name.is_empty()) {
-                        cx.push(FieldError::in_words(
-                            &path.field("ports").index(subscript_1).field("name"),
-                            Reason::Required,
-                            "",
-                            "",
-                        ))
+                        cx.push(
+                            FieldError::in_words(
+                                &path.field("ports").index(subscript_1).field("name"),
+                                Reason::Required,
+                                "",
+                                "",
+                            ),
+                        )
                     }
                 }
                 if !item_1.name.is_empty() {
                     if !seen_1.insert(item_1.name.as_str()) {
-                        cx.push(FieldError::in_words(
-                            &path.field("ports").index(subscript_1).field("name"),
-                            Reason::Duplicate,
-                            &Shown::shown(&item_1.name),
-                            "",
-                        ))
+                        cx.push(
+                            FieldError::in_words(
+                                &path.field("ports").index(subscript_1).field("name"),
+                                Reason::Duplicate,
+                                &Shown::shown(&item_1.name),
+                                "",
+                            ),
+                        )
                     }
                 }
                 if item_1.protocol.as_ref().map_or("", TextEnum::as_str) == "UDP" {
                     if !presence::is_empty(&item_1.node) {
-                        cx.push(FieldError::in_words(
-                            &path.field("ports").index(subscript_1).field("node"),
-                            Reason::Invalid,
-                            &Shown::shown(&item_1.node),
-                            "not for UDP",
-                        ))
+                        cx.push(
+                            FieldError::in_words(
+                                &path.field("ports").index(subscript_1).field("node"),
+                                Reason::Invalid,
+                                &Shown::shown(&item_1.node),
+                                "not for UDP",
+                            ),
+                        )
                     }
                 }
             }
@@ -413,12 +516,14 @@ impl Validate for Ruled {
             for (subscript_1, item_1) in self.others.iter().enumerate() {
                 if !item_1.name.is_empty() {
                     if !seen.insert(item_1.name.as_str()) {
-                        cx.push(FieldError::in_words(
-                            &path.field("others").index(subscript_1),
-                            Reason::Duplicate,
-                            &Shown::shown(&item_1.name),
-                            "",
-                        ))
+                        cx.push(
+                            FieldError::in_words(
+                                &path.field("others").index(subscript_1),
+                                Reason::Duplicate,
+                                &Shown::shown(&item_1.name),
+                                "",
+                            ),
+                        )
                     }
                 }
             }
@@ -432,12 +537,14 @@ impl Validate for Ruled {
             }
             for (subscript_1, item_1) in self.mounts.iter().enumerate() {
                 if !seen.contains(item_1.as_str()) {
-                    cx.push(FieldError::in_words(
-                        &path.field("mounts").index(subscript_1),
-                        Reason::NotFound,
-                        &Shown::shown(item_1),
-                        "",
-                    ))
+                    cx.push(
+                        FieldError::in_words(
+                            &path.field("mounts").index(subscript_1),
+                            Reason::NotFound,
+                            &Shown::shown(item_1),
+                            "",
+                        ),
+                    )
                 }
             }
         }
@@ -445,16 +552,19 @@ impl Validate for Ruled {
             rule::maximum(*item_1, 9, &path.field("limits").key(subscript_1), cx);
         }
         if usize::from(!self.a.is_empty())
-            + usize::from(self.child.as_ref().is_some_and(|value_0| !value_0.text.is_empty()))
-            > 1
+            + usize::from(
+                self.child.as_ref().is_some_and(|value_0| !value_0.text.is_empty()),
+            ) > 1
         {
             if !cx.is_full() {
-                cx.push(FieldError::in_words(
-                    &path.field("a"),
-                    Reason::Invalid,
-                    &Shown::shown(&self.a),
-                    "excludes child.text",
-                ))
+                cx.push(
+                    FieldError::in_words(
+                        &path.field("a"),
+                        Reason::Invalid,
+                        &Shown::shown(&self.a),
+                        "excludes child.text",
+                    ),
+                )
             }
         }
         if !(self.frozen.is_some()) {
@@ -465,26 +575,35 @@ impl Validate for Ruled {
         if self
             .ports
             .iter()
-            .any(|value_0| matches!(value_0.protocol.as_ref().map_or("", TextEnum::as_str), "UDP" | "SCTP"))
+            .any(|value_0| {
+                matches!(
+                    value_0.protocol.as_ref().map_or("", TextEnum::as_str), "UDP" |
+                    "SCTP"
+                )
+            })
         {
             if !self.b.is_empty() {
                 rule::min_length(&self.b, 2, &path.field("b"), cx);
             }
         }
         if {
-            static PATTERN: LazyLock<rule::Pattern> = LazyLock::new(|| rule::Pattern::new("^x"));
+            static PATTERN: LazyLock<rule::Pattern> = LazyLock::new(|| rule::Pattern::new(
+                "^x",
+            ));
             PATTERN.is_match(self.a.as_str())
         } {
             if !self.b.is_empty() {
                 let faults = constraint::label_value(self.b.as_str());
                 if !faults.is_empty() {
                     if !cx.is_full() {
-                        cx.push(FieldError::in_words(
-                            &path.field("a"),
-                            Reason::Invalid,
-                            &Shown::shown(&self.a),
-                            &format!("{}", faults.join(";")),
-                        ))
+                        cx.push(
+                            FieldError::in_words(
+                                &path.field("a"),
+                                Reason::Invalid,
+                                &Shown::shown(&self.a),
+                                &format!("{}", faults.join(";")),
+                            ),
+                        )
                     }
                 }
             }
@@ -496,21 +615,25 @@ impl Validate for Ruled {
         let at = path.field("size");
         if let Some(value) = &self.size {
             if value.sign() <= 0 {
-                cx.push(FieldError::in_words(
-                    &at,
-                    Reason::Invalid,
-                    &Shown::shown(&(value).to_string()),
-                    "must be greater than zero",
-                ))
+                cx.push(
+                    FieldError::in_words(
+                        &at,
+                        Reason::Invalid,
+                        &Shown::shown(&(value).to_string()),
+                        "must be greater than zero",
+                    ),
+                )
             }
         }
         if taken_13 && self.first.is_some() {
-            cx.push(FieldError::in_words(
-                &path.field("first"),
-                Reason::Forbidden,
-                "",
-                "may not specify more than 1 source",
-            ))
+            cx.push(
+                FieldError::in_words(
+                    &path.field("first"),
+                    Reason::Forbidden,
+                    "",
+                    "may not specify more than 1 source",
+                ),
+            )
         } else {
             let at = path.field("first");
             if let Some(value) = &self.first {
@@ -521,18 +644,33 @@ impl Validate for Ruled {
 
     fn validate_update(&self, old: &Self, path: &Path<'_>, cx: &mut Validation<'_>) {
         if matches!(old.frozen, Some(true)) && Some(&self.data) != Some(&old.data) {
-            cx.push(FieldError::in_words(&path.field("data"), Reason::Forbidden, "", "is frozen"))
+            cx.push(
+                FieldError::in_words(
+                    &path.field("data"),
+                    Reason::Forbidden,
+                    "",
+                    "is frozen",
+                ),
+            )
         }
         if old.child.as_ref().is_some_and(|value_0| !value_0.text.is_empty())
             && self.child.as_ref().and_then(|value_0| Some(&value_0.text))
                 != old.child.as_ref().and_then(|value_0| Some(&value_0.text))
         {
-            cx.push(FieldError::in_words(
-                &path.field("child").field("text"),
-                Reason::Invalid,
-                &self.child.as_ref().map_or_else(|| "null".to_owned(), |value_0| Shown::shown(&value_0.text)),
-                "field is immutable once set",
-            ))
+            cx.push(
+                FieldError::in_words(
+                    &path.field("child").field("text"),
+                    Reason::Invalid,
+                    &self
+                        .child
+                        .as_ref()
+                        .map_or_else(
+                            || "null".to_owned(),
+                            |value_0| Shown::shown(&value_0.text),
+                        ),
+                    "field is immutable once set",
+                ),
+            )
         }
     }
 }
@@ -542,55 +680,129 @@ pub static RULED_TYPE: TypeDef = TypeDef {
     name: "checks.example.io.v1.Ruled",
     short_name: "Ruled",
     fields: &[
-        FieldDef { name: "first", shape: Shape::Object(&CHILD_TYPE), ..FieldDef::PLAIN },
-        FieldDef { name: "second", shape: Shape::Object(&CHILD_TYPE), ..FieldDef::PLAIN },
-        FieldDef { name: "third", shape: Shape::Scalar(Scalar::String), omit_empty: true, ..FieldDef::PLAIN },
         FieldDef {
-            name: "targets",
-            shape: Shape::List { item: &Shape::Scalar(Scalar::String), semantics: ListSemantics::Atomic },
+            name: "first",
+            shape: Shape::Object(&CHILD_TYPE),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "second",
+            shape: Shape::Object(&CHILD_TYPE),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "third",
+            shape: Shape::Scalar(Scalar::String),
             omit_empty: true,
             ..FieldDef::PLAIN
         },
-        FieldDef { name: "lun", shape: Shape::Scalar(Scalar::Int32), ..FieldDef::PLAIN },
-        FieldDef { name: "type", shape: Shape::Scalar(Scalar::String), omit_empty: true, ..FieldDef::PLAIN },
-        FieldDef { name: "profile", shape: Shape::Scalar(Scalar::String), ..FieldDef::PLAIN },
-        FieldDef { name: "count", shape: Shape::Scalar(Scalar::Int32), ..FieldDef::PLAIN },
-        FieldDef { name: "child", shape: Shape::Object(&CHILD_TYPE), ..FieldDef::PLAIN },
+        FieldDef {
+            name: "targets",
+            shape: Shape::List {
+                item: &Shape::Scalar(Scalar::String),
+                semantics: ListSemantics::Atomic,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "lun",
+            shape: Shape::Scalar(Scalar::Int32),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "type",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "profile",
+            shape: Shape::Scalar(Scalar::String),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "count",
+            shape: Shape::Scalar(Scalar::Int32),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "child",
+            shape: Shape::Object(&CHILD_TYPE),
+            ..FieldDef::PLAIN
+        },
         FieldDef {
             name: "ports",
-            shape: Shape::List { item: &Shape::Object(&PORT_TYPE), semantics: ListSemantics::Atomic },
+            shape: Shape::List {
+                item: &Shape::Object(&PORT_TYPE),
+                semantics: ListSemantics::Atomic,
+            },
             omit_empty: true,
             ..FieldDef::PLAIN
         },
         FieldDef {
             name: "others",
-            shape: Shape::List { item: &Shape::Object(&PORT_TYPE), semantics: ListSemantics::Atomic },
+            shape: Shape::List {
+                item: &Shape::Object(&PORT_TYPE),
+                semantics: ListSemantics::Atomic,
+            },
             omit_empty: true,
             ..FieldDef::PLAIN
         },
         FieldDef {
             name: "mounts",
-            shape: Shape::List { item: &Shape::Scalar(Scalar::String), semantics: ListSemantics::Atomic },
+            shape: Shape::List {
+                item: &Shape::Scalar(Scalar::String),
+                semantics: ListSemantics::Atomic,
+            },
             omit_empty: true,
             ..FieldDef::PLAIN
         },
         FieldDef {
             name: "limits",
-            shape: Shape::Map { value: &Shape::Scalar(Scalar::Int64), atomic: false },
+            shape: Shape::Map {
+                value: &Shape::Scalar(Scalar::Int64),
+                atomic: false,
+            },
             omit_empty: true,
             ..FieldDef::PLAIN
         },
         FieldDef {
             name: "data",
-            shape: Shape::Map { value: &Shape::Scalar(Scalar::String), atomic: false },
+            shape: Shape::Map {
+                value: &Shape::Scalar(Scalar::String),
+                atomic: false,
+            },
             omit_empty: true,
             ..FieldDef::PLAIN
         },
-        FieldDef { name: "frozen", shape: Shape::Scalar(Scalar::Boolean), ..FieldDef::PLAIN },
-        FieldDef { name: "a", shape: Shape::Scalar(Scalar::String), omit_empty: true, ..FieldDef::PLAIN },
-        FieldDef { name: "b", shape: Shape::Scalar(Scalar::String), omit_empty: true, ..FieldDef::PLAIN },
-        FieldDef { name: "amount", shape: Shape::Scalar(Scalar::Quantity), ..FieldDef::PLAIN },
-        FieldDef { name: "size", shape: Shape::Scalar(Scalar::Quantity), ..FieldDef::PLAIN },
+        FieldDef {
+            name: "frozen",
+            shape: Shape::Scalar(Scalar::Boolean),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "a",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "b",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "amount",
+            shape: Shape::Scalar(Scalar::Quantity),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "size",
+            shape: Shape::Scalar(Scalar::Quantity),
+            ..FieldDef::PLAIN
+        },
     ],
     atomic: false,
     size: size_of::<Ruled>(),
@@ -608,10 +820,16 @@ pub struct Said {
     #[serde(deserialize_with = "presence::null_as_empty")]
     pub metadata: crate::meta::v1::ObjectMeta,
     /// A name.
-    #[serde(skip_serializing_if = "String::is_empty", deserialize_with = "presence::null_as_empty")]
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
     pub name: String,
     /// A flag.
-    #[serde(skip_serializing_if = "presence::is_empty", deserialize_with = "presence::null_as_empty")]
+    #[serde(
+        skip_serializing_if = "presence::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
     pub wanted: bool,
     /// A flag with a default.
     #[serde(rename = "onHost", skip_serializing_if = "Option::is_none")]
@@ -626,7 +844,10 @@ pub struct Said {
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
     pub ports: Vec<NodePort>,
     /// Labels.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "presence::map")]
+    #[serde(
+        skip_serializing_if = "BTreeMap::is_empty",
+        deserialize_with = "presence::map"
+    )]
     pub labels: BTreeMap<String, String>,
     /// Domains.
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
@@ -641,10 +862,16 @@ pub struct Said {
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
     pub excludes: Vec<String>,
     /// A detail.
-    #[serde(skip_serializing_if = "String::is_empty", deserialize_with = "presence::null_as_empty")]
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
     pub detail: String,
     /// A text.
-    #[serde(skip_serializing_if = "String::is_empty", deserialize_with = "presence::null_as_empty")]
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
     pub last: String,
 }
 
@@ -658,62 +885,87 @@ impl Validate for Said {
     fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
         if {
             let words = cx.vocabulary;
-            expression::is_broken(|| {
-                Ok(expression::or(
-                    || {
-                        Ok(expression::given_if(!self.name.is_empty(), self.name.as_str(), "name")?
-                            .starts_with(expression::text(&expression::joined(words.label_domain, "/"))?))
-                    },
-                    || {
-                        Ok(expression::characters(expression::given_if(
-                            !self.name.is_empty(),
-                            self.name.as_str(),
-                            "name",
-                        )?) < 9i64)
-                    },
-                )?)
-            })
-        } {
-            cx.push(FieldError::in_words(
-                &path.field("name"),
-                Reason::Invalid,
-                &Shown::shown(&self.name),
-                "is too long",
+            expression::is_broken(|| Ok(
+                expression::or(
+                    || Ok(
+                        expression::given_if(
+                                !self.name.is_empty(),
+                                self.name.as_str(),
+                                "name",
+                            )?
+                            .starts_with(
+                                expression::text(
+                                    &expression::joined(words.label_domain, "/"),
+                                )?,
+                            ),
+                    ),
+                    || Ok(
+                        expression::characters(
+                            expression::given_if(
+                                !self.name.is_empty(),
+                                self.name.as_str(),
+                                "name",
+                            )?,
+                        ) < 9i64,
+                    ),
+                )?,
             ))
+        } {
+            cx.push(
+                FieldError::in_words(
+                    &path.field("name"),
+                    Reason::Invalid,
+                    &Shown::shown(&self.name),
+                    "is too long",
+                ),
+            )
         }
-        if expression::holds(|| {
-            Ok(expression::and(
-                || Ok(expression::given_if(!presence::is_empty(&self.wanted), self.wanted, "wanted")?),
+        if expression::holds(|| Ok(
+            expression::and(
+                || Ok(
+                    expression::given_if(
+                        !presence::is_empty(&self.wanted),
+                        self.wanted,
+                        "wanted",
+                    )?,
+                ),
                 || Ok(i64::from(*expression::given(&self.least, "least")?) > 5i64),
-            )?)
-        }) {
+            )?,
+        )) {
             if let Some(value) = &self.most {
                 if *value > 10 {
-                    cx.push(FieldError::in_words(
-                        &path.field("most"),
-                        Reason::Invalid,
-                        &Shown::shown(value),
-                        &expression::made_text(|| {
-                            Ok({
-                                static FUNCTION: LazyLock<expression::Function> = LazyLock::new(|| {
+                    cx.push(
+                        FieldError::in_words(
+                            &path.field("most"),
+                            Reason::Invalid,
+                            &Shown::shown(value),
+                            &expression::made_text(|| Ok({
+                                    static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
                                     expression::Function::new(
                                         "format",
-                                        &[(
-                                            "(string).format(list(dyn)) -> string",
-                                            &[expression::Kind::Text, expression::Kind::List],
-                                        )],
-                                    )
-                                });
-                                FUNCTION.call(&[
-                                    expression::Value::from("at most 10 beside %d"),
-                                    expression::Value::list(vec![expression::Value::Int(i64::from(
-                                        *expression::given(&self.least, "least")?,
-                                    ))]),
-                                ])?
-                            })
-                        })
-                        .unwrap_or_default(),
-                    ))
+                                        &[
+                                            (
+                                                "(string).format(list(dyn)) -> string",
+                                                &[expression::Kind::Text, expression::Kind::List],
+                                            ),
+                                        ],
+                                    ));
+                                    FUNCTION
+                                        .call(
+                                            &[
+                                                expression::Value::from("at most 10 beside %d"),
+                                                expression::Value::list(
+                                                    vec![
+                                                        expression::Value::Int(i64::from(* expression::given(& self
+                                                        .least, "least") ?))
+                                                    ],
+                                                ),
+                                            ],
+                                        )?
+                                }))
+                                .unwrap_or_default(),
+                        ),
+                    )
                 }
             }
         }
@@ -723,101 +975,137 @@ impl Validate for Said {
             item.validate(&at, cx);
         }
         {
-            let applies_0 = expression::holds(|| Ok(*expression::given(&self.on_host, "onHost")?));
+            let applies_0 = expression::holds(|| Ok(
+                *expression::given(&self.on_host, "onHost")?,
+            ));
             let mut seen_2 = Seen::new();
             for (subscript_1, item_1) in self.ports.iter().enumerate() {
                 if applies_0 {
-                    if expression::is_broken(|| {
-                        Ok(i64::from(*expression::given(&item_1.node, "node")?)
-                            == i64::from(*expression::given(&item_1.port, "port")?))
-                    }) {
-                        cx.push(FieldError::in_words(
-                            &path.field("ports").index(subscript_1).field("node"),
-                            Reason::Invalid,
-                            &item_1
-                                .node
-                                .as_ref()
-                                .map_or_else(|| "null".to_owned(), |given| Shown::shown(given)),
-                            &format!(
-                                "must match {}",
-                                item_1
-                                    .port
+                    if expression::is_broken(|| Ok(
+                        i64::from(*expression::given(&item_1.node, "node")?)
+                            == i64::from(*expression::given(&item_1.port, "port")?),
+                    )) {
+                        cx.push(
+                            FieldError::in_words(
+                                &path.field("ports").index(subscript_1).field("node"),
+                                Reason::Invalid,
+                                &item_1
+                                    .node
                                     .as_ref()
-                                    .map_or_else(|| "".to_owned(), |given| (given).to_string())
+                                    .map_or_else(
+                                        || "null".to_owned(),
+                                        |given| Shown::shown(given),
+                                    ),
+                                &format!(
+                                    "must match {}", item_1.port.as_ref().map_or_else(|| ""
+                                    .to_owned(), | given | (given).to_string())
+                                ),
                             ),
-                        ))
+                        )
                     }
                 }
                 if expression::is_broken(|| Ok(expression::count(subscript_1) < 3i64)) {
-                    cx.push(FieldError::in_words(
-                        &path.field("ports").index(subscript_1),
-                        Reason::Forbidden,
-                        "",
-                        "only three",
-                    ))
+                    cx.push(
+                        FieldError::in_words(
+                            &path.field("ports").index(subscript_1),
+                            Reason::Forbidden,
+                            "",
+                            "only three",
+                        ),
+                    )
                 }
                 if !seen_2.insert((Some(&item_1.protocol), Some(&item_1.node))) {
-                    cx.push(FieldError::in_words(
-                        &path.field("ports").index(subscript_1).field("node"),
-                        Reason::Duplicate,
-                        &Shown::shown(&format!(
-                            "{}/{}",
-                            (&item_1.protocol).to_string(),
-                            item_1.node.as_ref().map_or_else(|| "".to_owned(), |given| (given).to_string())
-                        )),
-                        "",
-                    ))
+                    cx.push(
+                        FieldError::in_words(
+                            &path.field("ports").index(subscript_1).field("node"),
+                            Reason::Duplicate,
+                            &Shown::shown(
+                                &format!(
+                                    "{}/{}", (& item_1.protocol).to_string(), item_1.node
+                                    .as_ref().map_or_else(|| "".to_owned(), | given | (given)
+                                    .to_string())
+                                ),
+                            ),
+                            "",
+                        ),
+                    )
                 }
             }
         }
         for (subscript_1, _) in self.labels.iter() {
-            if expression::is_broken(|| {
-                Ok(subscript_1.as_str()
-                    == expression::text(&{
-                        static FUNCTION: LazyLock<expression::Function> = LazyLock::new(|| {
+            if expression::is_broken(|| Ok(
+                subscript_1.as_str()
+                    == expression::text(
+                        &{
+                            static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
                             expression::Function::new(
                                 "lowerAscii",
-                                &[("(string).lowerAscii() -> string", &[expression::Kind::Text])],
-                            )
-                        });
-                        FUNCTION.call(&[expression::Value::from(subscript_1.as_str())])?
-                    })?)
-            }) {
-                cx.push(FieldError::in_words(
-                    &path.field("labels").key(subscript_1),
-                    Reason::Invalid,
-                    "\"a label\"",
-                    "must be small",
-                ))
+                                &[
+                                    (
+                                        "(string).lowerAscii() -> string",
+                                        &[expression::Kind::Text],
+                                    ),
+                                ],
+                            ));
+                            FUNCTION
+                                .call(&[expression::Value::from(subscript_1.as_str())])?
+                        },
+                    )?,
+            )) {
+                cx.push(
+                    FieldError::in_words(
+                        &path.field("labels").key(subscript_1),
+                        Reason::Invalid,
+                        "\"a label\"",
+                        "must be small",
+                    ),
+                )
             }
         }
         for (subscript_1, item_1) in self.searches.iter().enumerate() {
-            if let Some(text) = &expression::made_text(|| {
-                Ok(if item_1.as_str().ends_with(".") {
+            if let Some(text) = &expression::made_text(|| Ok(
+                if item_1.as_str().ends_with(".") {
                     {
-                        static FUNCTION: LazyLock<expression::Function> = LazyLock::new(|| {
-                            expression::Function::new(
-                                "substring",
-                                &[(
+                        static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
+                        expression::Function::new(
+                            "substring",
+                            &[
+                                (
                                     "(string).substring(int, int) -> string",
-                                    &[expression::Kind::Text, expression::Kind::Int, expression::Kind::Int],
-                                )],
-                            )
-                        });
-                        FUNCTION.call(&[
-                            expression::Value::from(item_1.as_str()),
-                            expression::Value::Int(0i64),
-                            expression::Value::Int(expression::fits(i64::checked_sub(
-                                expression::characters(item_1.as_str()),
-                                1i64,
-                            ))?),
-                        ])?
+                                    &[
+                                        expression::Kind::Text,
+                                        expression::Kind::Int,
+                                        expression::Kind::Int,
+                                    ],
+                                ),
+                            ],
+                        ));
+                        FUNCTION
+                            .call(
+                                &[
+                                    expression::Value::from(item_1.as_str()),
+                                    expression::Value::Int(0i64),
+                                    expression::Value::Int(
+                                        expression::fits(
+                                            i64::checked_sub(
+                                                expression::characters(item_1.as_str()),
+                                                1i64,
+                                            ),
+                                        )?,
+                                    ),
+                                ],
+                            )?
                     }
                 } else {
                     expression::Value::from(item_1.as_str())
-                })
-            }) {
-                rule::format(text, constraint::dns_subdomain, &path.field("searches").index(subscript_1), cx);
+                },
+            )) {
+                rule::format(
+                    text,
+                    constraint::dns_subdomain,
+                    &path.field("searches").index(subscript_1),
+                    cx,
+                );
             }
         }
         let at = path.field("groups");
@@ -827,70 +1115,96 @@ impl Validate for Said {
         }
         for (subscript_1, item_1) in self.groups.iter().enumerate() {
             for (subscript_3, item_3) in item_1.ports.iter().enumerate() {
-                if expression::holds(|| {
-                    Ok(expression::given_if(!item_1.name.is_empty(), item_1.name.as_str(), "name")? == "x")
-                }) {
+                if expression::holds(|| Ok(
+                    expression::given_if(
+                        !item_1.name.is_empty(),
+                        item_1.name.as_str(),
+                        "name",
+                    )? == "x",
+                )) {
                     if expression::is_broken(|| Ok(item_3.name.as_str() == "y")) {
-                        cx.push(FieldError::in_words(
-                            &path
-                                .field("groups")
-                                .index(subscript_1)
-                                .field("ports")
-                                .index(subscript_3)
-                                .field("name"),
-                            Reason::Invalid,
-                            &Shown::shown(&item_3.name),
-                            "must be y",
-                        ))
+                        cx.push(
+                            FieldError::in_words(
+                                &path
+                                    .field("groups")
+                                    .index(subscript_1)
+                                    .field("ports")
+                                    .index(subscript_3)
+                                    .field("name"),
+                                Reason::Invalid,
+                                &Shown::shown(&item_3.name),
+                                "must be y",
+                            ),
+                        )
                     }
                 }
             }
             let found = cx.found();
-            if expression::is_broken(|| {
-                Ok(expression::characters(expression::given_if(
-                    !item_1.name.is_empty(),
-                    item_1.name.as_str(),
-                    "name",
-                )?) < 5i64)
-            }) {
-                cx.push(FieldError::in_words(
-                    &path.field("groups").index(subscript_1).field("name"),
-                    Reason::Invalid,
-                    &Shown::shown(&item_1.name),
-                    "is too long",
-                ))
-            }
-            if cx.found() == found {
-                if expression::is_broken(|| {
-                    Ok(expression::given_if(!item_1.name.is_empty(), item_1.name.as_str(), "name")? != "bad")
-                }) {
-                    cx.push(FieldError::in_words(
+            if expression::is_broken(|| Ok(
+                expression::characters(
+                    expression::given_if(
+                        !item_1.name.is_empty(),
+                        item_1.name.as_str(),
+                        "name",
+                    )?,
+                ) < 5i64,
+            )) {
+                cx.push(
+                    FieldError::in_words(
                         &path.field("groups").index(subscript_1).field("name"),
                         Reason::Invalid,
                         &Shown::shown(&item_1.name),
-                        "is bad",
-                    ))
+                        "is too long",
+                    ),
+                )
+            }
+            if cx.found() == found {
+                if expression::is_broken(|| Ok(
+                    expression::given_if(
+                        !item_1.name.is_empty(),
+                        item_1.name.as_str(),
+                        "name",
+                    )? != "bad",
+                )) {
+                    cx.push(
+                        FieldError::in_words(
+                            &path.field("groups").index(subscript_1).field("name"),
+                            Reason::Invalid,
+                            &Shown::shown(&item_1.name),
+                            "is bad",
+                        ),
+                    )
                 }
             }
             if cx.found() == found {
-                if expression::is_broken(|| {
-                    Ok(expression::or(
-                        || {
-                            Ok(expression::given_if(!item_1.name.is_empty(), item_1.name.as_str(), "name")?
-                                .starts_with("x"))
-                        },
-                        || {
-                            Ok(expression::given_if(!item_1.name.is_empty(), item_1.name.as_str(), "name")?
-                                .starts_with("y"))
-                        },
-                    )?)
-                }) {
-                    cx.push(FieldError::in_words(
-                        &path.field("groups").index(subscript_1).field("name"),
-                        Reason::Invalid,
-                        &Shown::shown(&item_1.name),
-                        "begins wrong",
-                    ))
+                if expression::is_broken(|| Ok(
+                    expression::or(
+                        || Ok(
+                            expression::given_if(
+                                    !item_1.name.is_empty(),
+                                    item_1.name.as_str(),
+                                    "name",
+                                )?
+                                .starts_with("x"),
+                        ),
+                        || Ok(
+                            expression::given_if(
+                                    !item_1.name.is_empty(),
+                                    item_1.name.as_str(),
+                                    "name",
+                                )?
+                                .starts_with("y"),
+                        ),
+                    )?,
+                )) {
+                    cx.push(
+                        FieldError::in_words(
+                            &path.field("groups").index(subscript_1).field("name"),
+                            Reason::Invalid,
+                            &Shown::shown(&item_1.name),
+                            "begins wrong",
+                        ),
+                    )
                 }
             }
         }
@@ -906,12 +1220,14 @@ impl Validate for Said {
             }
             for (subscript_1, item_1) in self.uses.iter().enumerate() {
                 if !seen.contains(item_1.as_str()) {
-                    cx.push(FieldError::in_words(
-                        &path.field("uses").index(subscript_1),
-                        Reason::NotFound,
-                        &Shown::shown(item_1),
-                        "",
-                    ))
+                    cx.push(
+                        FieldError::in_words(
+                            &path.field("uses").index(subscript_1),
+                            Reason::NotFound,
+                            &Shown::shown(item_1),
+                            "",
+                        ),
+                    )
                 }
             }
         }
@@ -922,12 +1238,14 @@ impl Validate for Said {
             }
             for (subscript_1, item_1) in self.excludes.iter().enumerate() {
                 if seen.contains(item_1.as_str()) {
-                    cx.push(FieldError::in_words(
-                        &path.field("excludes").index(subscript_1),
-                        Reason::Invalid,
-                        &Shown::shown(item_1),
-                        "is used",
-                    ))
+                    cx.push(
+                        FieldError::in_words(
+                            &path.field("excludes").index(subscript_1),
+                            Reason::Invalid,
+                            &Shown::shown(item_1),
+                            "is used",
+                        ),
+                    )
                 }
             }
         }
@@ -937,20 +1255,28 @@ impl Validate for Said {
                 rule::max_length(&self.detail, 3, &at, cx);
             }
         }
-        if expression::is_broken(|| {
-            Ok(i64::from(*expression::given(&self.least, "least")?)
-                <= i64::from(*expression::given(&self.most, "most")?))
-        }) {
+        if expression::is_broken(|| Ok(
+            i64::from(*expression::given(&self.least, "least")?)
+                <= i64::from(*expression::given(&self.most, "most")?),
+        )) {
             if !cx.is_full() {
-                cx.push(FieldError::in_words(
-                    &path.field("least"),
-                    Reason::Invalid,
-                    &self.least.as_ref().map_or_else(|| "null".to_owned(), |given| Shown::shown(given)),
-                    &format!(
-                        "must not be greater than {}",
-                        self.most.as_ref().map_or_else(|| "".to_owned(), |given| (given).to_string())
+                cx.push(
+                    FieldError::in_words(
+                        &path.field("least"),
+                        Reason::Invalid,
+                        &self
+                            .least
+                            .as_ref()
+                            .map_or_else(
+                                || "null".to_owned(),
+                                |given| Shown::shown(given),
+                            ),
+                        &format!(
+                            "must not be greater than {}", self.most.as_ref()
+                            .map_or_else(|| "".to_owned(), | given | (given).to_string())
+                        ),
                     ),
-                ))
+                )
             }
         }
         cx.arrange(
@@ -964,31 +1290,48 @@ impl Validate for Said {
                 ]
             },
         );
-        if expression::holds(|| {
-            Ok(expression::given_if(!self.metadata.name.is_empty(), self.metadata.name.as_str(), "name")?
-                == "none")
-        }) {
+        if expression::holds(|| Ok(
+            expression::given_if(
+                !self.metadata.name.is_empty(),
+                self.metadata.name.as_str(),
+                "name",
+            )? == "none",
+        )) {
             if !self.last.is_empty() {
-                cx.push(FieldError::in_words(&path.field("last"), Reason::Forbidden, "", "comes last"))
+                cx.push(
+                    FieldError::in_words(
+                        &path.field("last"),
+                        Reason::Forbidden,
+                        "",
+                        "comes last",
+                    ),
+                )
             }
         }
     }
 
     fn validate_update(&self, old: &Self, path: &Path<'_>, cx: &mut Validation<'_>) {
-        if expression::is_broken(|| {
-            Ok(i64::from(*expression::given(&self.least, "least")?)
-                >= i64::from(*expression::given(&old.least, "least")?))
-        }) {
-            cx.push(FieldError::in_words(
-                &path.field("least"),
-                Reason::Invalid,
-                &self.least.as_ref().map_or_else(|| "null".to_owned(), |given| Shown::shown(given)),
-                "must not fall",
-            ))
+        if expression::is_broken(|| Ok(
+            i64::from(*expression::given(&self.least, "least")?)
+                >= i64::from(*expression::given(&old.least, "least")?),
+        )) {
+            cx.push(
+                FieldError::in_words(
+                    &path.field("least"),
+                    Reason::Invalid,
+                    &self
+                        .least
+                        .as_ref()
+                        .map_or_else(|| "null".to_owned(), |given| Shown::shown(given)),
+                    "must not fall",
+                ),
+            )
         }
         if Some(&self.labels) != Some(&old.labels) {
             if !(!self.name.is_empty()) {
-                cx.push(FieldError::in_words(&path.field("name"), Reason::Required, "", ""))
+                cx.push(
+                    FieldError::in_words(&path.field("name"), Reason::Required, "", ""),
+                )
             }
         }
     }
@@ -1004,7 +1347,12 @@ pub static SAID_TYPE: TypeDef = TypeDef {
             shape: Shape::Object(&crate::meta::v1::OBJECT_META_TYPE),
             ..FieldDef::PLAIN
         },
-        FieldDef { name: "name", shape: Shape::Scalar(Scalar::String), omit_empty: true, ..FieldDef::PLAIN },
+        FieldDef {
+            name: "name",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
         FieldDef {
             name: "wanted",
             shape: Shape::Scalar(Scalar::Boolean),
@@ -1017,41 +1365,67 @@ pub static SAID_TYPE: TypeDef = TypeDef {
             default: Some("false"),
             ..FieldDef::PLAIN
         },
-        FieldDef { name: "least", shape: Shape::Scalar(Scalar::Int32), ..FieldDef::PLAIN },
-        FieldDef { name: "most", shape: Shape::Scalar(Scalar::Int32), ..FieldDef::PLAIN },
+        FieldDef {
+            name: "least",
+            shape: Shape::Scalar(Scalar::Int32),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "most",
+            shape: Shape::Scalar(Scalar::Int32),
+            ..FieldDef::PLAIN
+        },
         FieldDef {
             name: "ports",
-            shape: Shape::List { item: &Shape::Object(&NODE_PORT_TYPE), semantics: ListSemantics::Atomic },
+            shape: Shape::List {
+                item: &Shape::Object(&NODE_PORT_TYPE),
+                semantics: ListSemantics::Atomic,
+            },
             omit_empty: true,
             ..FieldDef::PLAIN
         },
         FieldDef {
             name: "labels",
-            shape: Shape::Map { value: &Shape::Scalar(Scalar::String), atomic: false },
+            shape: Shape::Map {
+                value: &Shape::Scalar(Scalar::String),
+                atomic: false,
+            },
             omit_empty: true,
             ..FieldDef::PLAIN
         },
         FieldDef {
             name: "searches",
-            shape: Shape::List { item: &Shape::Scalar(Scalar::String), semantics: ListSemantics::Atomic },
+            shape: Shape::List {
+                item: &Shape::Scalar(Scalar::String),
+                semantics: ListSemantics::Atomic,
+            },
             omit_empty: true,
             ..FieldDef::PLAIN
         },
         FieldDef {
             name: "groups",
-            shape: Shape::List { item: &Shape::Object(&GROUP_TYPE), semantics: ListSemantics::Atomic },
+            shape: Shape::List {
+                item: &Shape::Object(&GROUP_TYPE),
+                semantics: ListSemantics::Atomic,
+            },
             omit_empty: true,
             ..FieldDef::PLAIN
         },
         FieldDef {
             name: "uses",
-            shape: Shape::List { item: &Shape::Scalar(Scalar::String), semantics: ListSemantics::Atomic },
+            shape: Shape::List {
+                item: &Shape::Scalar(Scalar::String),
+                semantics: ListSemantics::Atomic,
+            },
             omit_empty: true,
             ..FieldDef::PLAIN
         },
         FieldDef {
             name: "excludes",
-            shape: Shape::List { item: &Shape::Scalar(Scalar::String), semantics: ListSemantics::Atomic },
+            shape: Shape::List {
+                item: &Shape::Scalar(Scalar::String),
+                semantics: ListSemantics::Atomic,
+            },
             omit_empty: true,
             ..FieldDef::PLAIN
         },
@@ -1061,7 +1435,12 @@ pub static SAID_TYPE: TypeDef = TypeDef {
             omit_empty: true,
             ..FieldDef::PLAIN
         },
-        FieldDef { name: "last", shape: Shape::Scalar(Scalar::String), omit_empty: true, ..FieldDef::PLAIN },
+        FieldDef {
+            name: "last",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
     ],
     atomic: false,
     size: size_of::<Said>(),
@@ -1088,19 +1467,34 @@ pub struct Worded {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub age: Option<i64>,
     /// A size.
-    #[serde(skip_serializing_if = "String::is_empty", deserialize_with = "presence::null_as_empty")]
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
     pub size: String,
     /// A key.
-    #[serde(skip_serializing_if = "String::is_empty", deserialize_with = "presence::null_as_empty")]
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
     pub key: String,
     /// A text.
-    #[serde(skip_serializing_if = "String::is_empty", deserialize_with = "presence::null_as_empty")]
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
     pub text: String,
     /// A text with a format of the crate.
-    #[serde(skip_serializing_if = "String::is_empty", deserialize_with = "presence::null_as_empty")]
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
     pub own: String,
     /// Data.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "presence::map")]
+    #[serde(
+        skip_serializing_if = "BTreeMap::is_empty",
+        deserialize_with = "presence::map"
+    )]
     pub data: BTreeMap<String, String>,
 }
 
@@ -1114,12 +1508,14 @@ impl Validate for Worded {
         }
         let at = path.field("list");
         if self.list.is_empty() {
-            cx.push(FieldError::in_words(
-                &at.parent().field("lists"),
-                Reason::Required,
-                "",
-                "give one or more",
-            ))
+            cx.push(
+                FieldError::in_words(
+                    &at.parent().field("lists"),
+                    Reason::Required,
+                    "",
+                    "give one or more",
+                ),
+            )
         } else {
             rule::min_items(&self.list, 1, &at, cx);
             for (index, item) in self.list.iter().enumerate() {
@@ -1130,23 +1526,27 @@ impl Validate for Worded {
         let at = path.field("weight");
         if let Some(value) = &self.weight {
             if !(1..=100).contains(value) {
-                cx.push(FieldError::in_words(
-                    &at,
-                    Reason::Invalid,
-                    &Shown::shown(value),
-                    "must be in the range 1-100",
-                ))
+                cx.push(
+                    FieldError::in_words(
+                        &at,
+                        Reason::Invalid,
+                        &Shown::shown(value),
+                        "must be in the range 1-100",
+                    ),
+                )
             }
         }
         let at = path.field("age");
         if let Some(value) = &self.age {
             if *value < 600 {
-                cx.push(FieldError::in_words(
-                    &at,
-                    Reason::Invalid,
-                    &Shown::shown(value),
-                    &format!("too young: {}", (value).to_string()),
-                ))
+                cx.push(
+                    FieldError::in_words(
+                        &at,
+                        Reason::Invalid,
+                        &Shown::shown(value),
+                        &format!("too young: {}", (value).to_string()),
+                    ),
+                )
             }
             if *value > 4294967296 {
                 cx.push(FieldError::in_words(&at, Reason::TooLong, "", "too old"))
@@ -1161,29 +1561,42 @@ impl Validate for Worded {
         let at = path.field("key");
         if !self.key.is_empty() {
             for fault in constraint::qualified_name(self.key.as_str()) {
-                cx.push(FieldError::in_words(
-                    &at,
-                    Reason::Invalid,
-                    &Shown::shown(&self.key),
-                    &format!("is no key; {}", fault),
-                ))
+                cx.push(
+                    FieldError::in_words(
+                        &at,
+                        Reason::Invalid,
+                        &Shown::shown(&self.key),
+                        &format!("is no key; {}", fault),
+                    ),
+                )
             }
         }
         let at = path.field("text");
         if !self.text.is_empty() {
             {
-                static PATTERN: LazyLock<rule::Pattern> = LazyLock::new(|| rule::Pattern::new("^[a-z]*$"));
+                static PATTERN: LazyLock<rule::Pattern> = LazyLock::new(|| rule::Pattern::new(
+                    "^[a-z]*$",
+                ));
                 if !PATTERN.is_match(self.text.as_str()) {
-                    cx.push(FieldError::in_words(&at, Reason::Invalid, "\"hidden\"", "must be small"))
+                    cx.push(
+                        FieldError::in_words(
+                            &at,
+                            Reason::Invalid,
+                            "\"hidden\"",
+                            "must be small",
+                        ),
+                    )
                 }
             }
             if self.text.as_str().len() > 3 {
-                cx.push(FieldError::in_words(
-                    &at,
-                    Reason::Invalid,
-                    &Shown::shown(&self.text),
-                    "must be short",
-                ))
+                cx.push(
+                    FieldError::in_words(
+                        &at,
+                        Reason::Invalid,
+                        &Shown::shown(&self.text),
+                        "must be short",
+                    ),
+                )
             }
         }
         let at = path.field("own");
@@ -1192,7 +1605,14 @@ impl Validate for Worded {
         }
         let at = path.field("data");
         if self.data.len() > 2 {
-            cx.push(FieldError::in_words(&at, Reason::TooMany, &json(&self.data), "is too large"))
+            cx.push(
+                FieldError::in_words(
+                    &at,
+                    Reason::TooMany,
+                    &json(&self.data),
+                    "is too large",
+                ),
+            )
         }
         for key in self.data.keys() {
             let at = at.key(key);
@@ -1206,22 +1626,61 @@ pub static WORDED_TYPE: TypeDef = TypeDef {
     name: "checks.example.io.v1.Worded",
     short_name: "Worded",
     fields: &[
-        FieldDef { name: "name", shape: Shape::Scalar(Scalar::String), required: true, ..FieldDef::PLAIN },
         FieldDef {
-            name: "list",
-            shape: Shape::List { item: &Shape::Scalar(Scalar::String), semantics: ListSemantics::Atomic },
+            name: "name",
+            shape: Shape::Scalar(Scalar::String),
             required: true,
             ..FieldDef::PLAIN
         },
-        FieldDef { name: "weight", shape: Shape::Scalar(Scalar::Int32), ..FieldDef::PLAIN },
-        FieldDef { name: "age", shape: Shape::Scalar(Scalar::Int64), ..FieldDef::PLAIN },
-        FieldDef { name: "size", shape: Shape::Scalar(Scalar::String), omit_empty: true, ..FieldDef::PLAIN },
-        FieldDef { name: "key", shape: Shape::Scalar(Scalar::String), omit_empty: true, ..FieldDef::PLAIN },
-        FieldDef { name: "text", shape: Shape::Scalar(Scalar::String), omit_empty: true, ..FieldDef::PLAIN },
-        FieldDef { name: "own", shape: Shape::Scalar(Scalar::String), omit_empty: true, ..FieldDef::PLAIN },
+        FieldDef {
+            name: "list",
+            shape: Shape::List {
+                item: &Shape::Scalar(Scalar::String),
+                semantics: ListSemantics::Atomic,
+            },
+            required: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "weight",
+            shape: Shape::Scalar(Scalar::Int32),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "age",
+            shape: Shape::Scalar(Scalar::Int64),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "size",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "key",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "text",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "own",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
         FieldDef {
             name: "data",
-            shape: Shape::Map { value: &Shape::Scalar(Scalar::String), atomic: false },
+            shape: Shape::Map {
+                value: &Shape::Scalar(Scalar::String),
+                atomic: false,
+            },
             omit_empty: true,
             ..FieldDef::PLAIN
         },

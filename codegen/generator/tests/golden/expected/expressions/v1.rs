@@ -1,17 +1,13 @@
+use std::{collections::BTreeMap, sync::LazyLock};
 use orch_runtime::{
-    expression,
-    field_error::{FieldError, Reason, Shown, Validation},
+    expression, field_error::{FieldError, Reason, Shown, Validation},
     object::{ObjectType, SetDefaults, Validate},
-    path::Path,
-    presence,
-    resource_def::GroupVersionDef,
-    rule,
+    path::Path, presence, resource_def::GroupVersionDef, rule,
     scalar::{ByteString, Duration, IntOrString, Quantity, Time},
     text_enum::{self, TextEnum},
     type_def::{FieldDef, ListSemantics, Scalar, Shape, TypeDef},
 };
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, sync::LazyLock};
 
 /// A label.
 pub type Label = String;
@@ -54,14 +50,18 @@ impl Validate for Part {
 
     const HAS_EXPRESSIONS: bool = true;
     #[allow(clippy::all, reason = "it says what the schema file says")]
-    fn validate_expressions(&self, old: Option<&Self>, path: &Path<'_>, cx: &mut Validation<'_>) {
+    fn validate_expressions(
+        &self,
+        old: Option<&Self>,
+        path: &Path<'_>,
+        cx: &mut Validation<'_>,
+    ) {
         if let Some(old) = old {
-            let outcome = expression::outcome(|| {
-                Ok(self.weight.is_none()
-                    || old.weight.is_none()
+            let outcome = expression::outcome(|| Ok(
+                self.weight.is_none() || old.weight.is_none()
                     || *expression::given(&self.weight, "weight")?
-                        >= *expression::given(&old.weight, "weight")?)
-            });
+                        >= *expression::given(&old.weight, "weight")?,
+            ));
             if outcome != Ok(true) {
                 expression::Rule {
                     text: "!has(self.weight) || !has(oldSelf.weight) || self.weight >= oldSelf.weight",
@@ -70,14 +70,17 @@ impl Validate for Part {
                     is_warning: false,
                     type_name: "object",
                 }
-                .report(outcome, || None, path, path, cx);
+                    .report(outcome, || None, path, path, cx);
             }
         }
         {
-            let outcome = expression::outcome(|| {
-                Ok(self.weight.is_none()
-                    || expression::quotient(100i64, *expression::given(&self.weight, "weight")?)? > 1i64)
-            });
+            let outcome = expression::outcome(|| Ok(
+                self.weight.is_none()
+                    || expression::quotient(
+                        100i64,
+                        *expression::given(&self.weight, "weight")?,
+                    )? > 1i64,
+            ));
             if outcome != Ok(true) && old != Some(self) {
                 let blamed_0 = path.field("weight");
                 expression::Rule {
@@ -87,7 +90,7 @@ impl Validate for Part {
                     is_warning: false,
                     type_name: "object",
                 }
-                .report(outcome, || None, path, &blamed_0, cx);
+                    .report(outcome, || None, path, &blamed_0, cx);
             }
         }
     }
@@ -98,9 +101,23 @@ pub static PART_TYPE: TypeDef = TypeDef {
     name: "expressions.example.io.v1.Part",
     short_name: "Part",
     fields: &[
-        FieldDef { name: "name", shape: Shape::Scalar(Scalar::String), required: true, ..FieldDef::PLAIN },
-        FieldDef { name: "isMain", shape: Shape::Scalar(Scalar::Boolean), required: true, ..FieldDef::PLAIN },
-        FieldDef { name: "weight", shape: Shape::Scalar(Scalar::Int64), ..FieldDef::PLAIN },
+        FieldDef {
+            name: "name",
+            shape: Shape::Scalar(Scalar::String),
+            required: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "isMain",
+            shape: Shape::Scalar(Scalar::Boolean),
+            required: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "weight",
+            shape: Shape::Scalar(Scalar::Int64),
+            ..FieldDef::PLAIN
+        },
     ],
     atomic: false,
     size: size_of::<Part>(),
@@ -127,16 +144,25 @@ pub struct Plan {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
     /// A name.
-    #[serde(skip_serializing_if = "String::is_empty", deserialize_with = "presence::null_as_empty")]
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
     pub name: String,
     /// A name that is a word of the language.
-    #[serde(skip_serializing_if = "String::is_empty", deserialize_with = "presence::null_as_empty")]
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
     pub namespace: String,
     /// A name that is no name.
     #[serde(rename = "x-kind", skip_serializing_if = "Option::is_none")]
     pub x_kind: Option<String>,
     /// The mode.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "presence::empty_as_absent")]
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "presence::empty_as_absent"
+    )]
     pub mode: Option<Mode>,
     /// Whether it is on.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -160,7 +186,10 @@ pub struct Plan {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<IntOrString>,
     /// A key.
-    #[serde(skip_serializing_if = "presence::is_empty", deserialize_with = "presence::null_as_empty")]
+    #[serde(
+        skip_serializing_if = "presence::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
     pub key: ByteString,
     /// A size with a rule of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -175,7 +204,10 @@ pub struct Plan {
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
     pub parts: Vec<Part>,
     /// Labels.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "presence::map")]
+    #[serde(
+        skip_serializing_if = "BTreeMap::is_empty",
+        deserialize_with = "presence::map"
+    )]
     pub labels: BTreeMap<String, Label>,
     /// A wish.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -232,7 +264,12 @@ impl Validate for Plan {
 
     const HAS_EXPRESSIONS: bool = true;
     #[allow(clippy::all, reason = "it says what the schema file says")]
-    fn validate_expressions(&self, old: Option<&Self>, path: &Path<'_>, cx: &mut Validation<'_>) {
+    fn validate_expressions(
+        &self,
+        old: Option<&Self>,
+        path: &Path<'_>,
+        cx: &mut Validation<'_>,
+    ) {
         {
             let holds = i64::from(self.min) <= self.max;
             if !holds && old != Some(self) {
@@ -244,22 +281,26 @@ impl Validate for Plan {
                     is_warning: false,
                     type_name: "object",
                 }
-                .report(Ok(false), || None, path, &blamed_0, cx);
+                    .report(Ok(false), || None, path, &blamed_0, cx);
             }
         }
         {
-            let outcome = expression::outcome(|| {
-                Ok(self.step.is_none()
+            let outcome = expression::outcome(|| Ok(
+                self.step.is_none()
                     || expression::and(
-                        || Ok(i64::from(*expression::given(&self.step, "step")?) != 0i64),
-                        || {
-                            Ok(expression::remainder(
-                                expression::fits(i64::checked_sub(self.max, i64::from(self.min)))?,
+                        || Ok(
+                            i64::from(*expression::given(&self.step, "step")?) != 0i64,
+                        ),
+                        || Ok(
+                            expression::remainder(
+                                expression::fits(
+                                    i64::checked_sub(self.max, i64::from(self.min)),
+                                )?,
                                 i64::from(*expression::given(&self.step, "step")?),
-                            )? == 0i64)
-                        },
-                    )?)
-            });
+                            )? == 0i64,
+                        ),
+                    )?,
+            ));
             if outcome != Ok(true) && old != Some(self) {
                 let blamed_0 = path.field("step");
                 expression::Rule {
@@ -269,49 +310,50 @@ impl Validate for Plan {
                     is_warning: false,
                     type_name: "object",
                 }
-                .report(
-                    outcome,
-                    || {
-                        expression::message(|| {
-                            Ok({
-                                static FUNCTION: LazyLock<expression::Function> = LazyLock::new(|| {
-                                    expression::Function::new(
-                                        "format",
-                                        &[(
-                                            "(string).format(list(dyn)) -> string",
-                                            &[expression::Kind::Text, expression::Kind::List],
-                                        )],
-                                    )
-                                });
-                                FUNCTION.call(&[
-                                    expression::Value::from("the distance of %d is not divided by %d"),
-                                    expression::Value::list(vec![
-                                        expression::Value::Int(expression::fits(i64::checked_sub(
-                                            self.max,
-                                            i64::from(self.min),
-                                        ))?),
-                                        expression::Value::Int(i64::from(*expression::given(
-                                            &self.step, "step",
-                                        )?)),
-                                    ]),
-                                ])?
-                            })
-                        })
-                    },
-                    path,
-                    &blamed_0,
-                    cx,
-                );
+                    .report(
+                        outcome,
+                        || expression::message(|| Ok({
+                            static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
+                            expression::Function::new(
+                                "format",
+                                &[
+                                    (
+                                        "(string).format(list(dyn)) -> string",
+                                        &[expression::Kind::Text, expression::Kind::List],
+                                    ),
+                                ],
+                            ));
+                            FUNCTION
+                                .call(
+                                    &[
+                                        expression::Value::from(
+                                            "the distance of %d is not divided by %d",
+                                        ),
+                                        expression::Value::list(
+                                            vec![
+                                                expression::Value::Int(expression::fits(i64::checked_sub(self
+                                                .max, i64::from(self.min))) ?),
+                                                expression::Value::Int(i64::from(* expression::given(& self
+                                                .step, "step") ?))
+                                            ],
+                                        ),
+                                    ],
+                                )?
+                        })),
+                        path,
+                        &blamed_0,
+                        cx,
+                    );
             }
         }
         {
-            let outcome = expression::outcome(|| {
-                Ok(self.ratio.is_none()
+            let outcome = expression::outcome(|| Ok(
+                self.ratio.is_none()
                     || expression::and(
                         || Ok(*expression::given(&self.ratio, "ratio")? >= 0f64),
                         || Ok(*expression::given(&self.ratio, "ratio")? / 2f64 <= 1f64),
-                    )?)
-            });
+                    )?,
+            ));
             if outcome != Ok(true) && old != Some(self) {
                 expression::Rule {
                     text: "!has(self.ratio) || self.ratio >= 0.0 && self.ratio / 2.0 <= 1.0",
@@ -320,45 +362,49 @@ impl Validate for Plan {
                     is_warning: false,
                     type_name: "object",
                 }
-                .report(outcome, || None, path, path, cx);
+                    .report(outcome, || None, path, path, cx);
             }
         }
         {
-            let outcome = expression::outcome(|| {
-                Ok(self.name.is_empty()
+            let outcome = expression::outcome(|| Ok(
+                self.name.is_empty()
                     || expression::and(
-                        || {
-                            Ok({
-                                static PATTERN: LazyLock<rule::Pattern> =
-                                    LazyLock::new(|| rule::Pattern::new("^[a-z]+$"));
-                                PATTERN.is_match(expression::given_if(
-                                    !self.name.is_empty(),
-                                    self.name.as_str(),
-                                    "name",
-                                )?)
-                            })
-                        },
-                        || {
-                            Ok(expression::and(
-                                || {
-                                    Ok(!expression::given_if(
+                        || Ok({
+                            static PATTERN: LazyLock<rule::Pattern> = LazyLock::new(|| rule::Pattern::new(
+                                "^[a-z]+$",
+                            ));
+                            PATTERN
+                                .is_match(
+                                    expression::given_if(
                                         !self.name.is_empty(),
                                         self.name.as_str(),
                                         "name",
-                                    )?
-                                    .starts_with("x"))
-                                },
-                                || {
-                                    Ok(expression::characters(expression::given_if(
-                                        !self.name.is_empty(),
-                                        self.name.as_str(),
-                                        "name",
-                                    )?) > 1i64)
-                                },
-                            )?)
-                        },
-                    )?)
-            });
+                                    )?,
+                                )
+                        }),
+                        || Ok(
+                            expression::and(
+                                || Ok(
+                                    !expression::given_if(
+                                            !self.name.is_empty(),
+                                            self.name.as_str(),
+                                            "name",
+                                        )?
+                                        .starts_with("x"),
+                                ),
+                                || Ok(
+                                    expression::characters(
+                                        expression::given_if(
+                                            !self.name.is_empty(),
+                                            self.name.as_str(),
+                                            "name",
+                                        )?,
+                                    ) > 1i64,
+                                ),
+                            )?,
+                        ),
+                    )?,
+            ));
             if outcome != Ok(true) && old != Some(self) {
                 expression::Rule {
                     text: "!has(self.name) || self.name.matches('^[a-z]+$') && !self.name.startsWith('x') && size(self.name) > 1",
@@ -372,14 +418,14 @@ impl Validate for Plan {
         }
         {
             let words = cx.vocabulary;
-            let outcome = expression::outcome(|| {
-                Ok(self.namespace.is_empty()
+            let outcome = expression::outcome(|| Ok(
+                self.namespace.is_empty()
                     || expression::given_if(
                         !self.namespace.is_empty(),
                         self.namespace.as_str(),
                         "__namespace__",
-                    )? != words.namespace_system)
-            });
+                    )? != words.namespace_system,
+            ));
             if outcome != Ok(true) && old != Some(self) {
                 expression::Rule {
                     text: "!has(self.__namespace__) || self.__namespace__ != words.namespaceSystem",
@@ -388,14 +434,17 @@ impl Validate for Plan {
                     is_warning: false,
                     type_name: "object",
                 }
-                .report(outcome, || None, path, path, cx);
+                    .report(outcome, || None, path, path, cx);
             }
         }
         {
-            let outcome = expression::outcome(|| {
-                Ok(self.x_kind.is_none()
-                    || ["a", "b", ""].contains(&expression::given(&self.x_kind, "x__dash__kind")?.as_str()))
-            });
+            let outcome = expression::outcome(|| Ok(
+                self.x_kind.is_none()
+                    || ["a", "b", ""]
+                        .contains(
+                            &expression::given(&self.x_kind, "x__dash__kind")?.as_str(),
+                        ),
+            ));
             if outcome != Ok(true) && old != Some(self) {
                 expression::Rule {
                     text: "!has(self.x__dash__kind) || self.x__dash__kind in ['a', 'b', '']",
@@ -404,34 +453,43 @@ impl Validate for Plan {
                     is_warning: true,
                     type_name: "object",
                 }
-                .report(outcome, || None, path, path, cx);
+                    .report(outcome, || None, path, path, cx);
             }
         }
         {
-            let outcome = expression::outcome(|| {
-                Ok(expression::or(
-                    || {
-                        Ok(expression::text(&{
-                            static FUNCTION: LazyLock<expression::Function> = LazyLock::new(|| {
+            let outcome = expression::outcome(|| Ok(
+                expression::or(
+                    || Ok(
+                        expression::text(
+                            &{
+                                static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
                                 expression::Function::new(
                                     "orValue",
-                                    &[(
-                                        "(optional_type(A)).orValue(A) -> A",
-                                        &[expression::Kind::Optional, expression::Kind::Any],
-                                    )],
-                                )
-                            });
-                            FUNCTION.call(&[
-                                expression::Value::optional(
-                                    self.mode.as_ref().map(|item| expression::Value::from(item.as_str())),
-                                ),
-                                expression::Value::from(""),
-                            ])?
-                        })? != "Fast")
-                    },
+                                    &[
+                                        (
+                                            "(optional_type(A)).orValue(A) -> A",
+                                            &[expression::Kind::Optional, expression::Kind::Any],
+                                        ),
+                                    ],
+                                ));
+                                FUNCTION
+                                    .call(
+                                        &[
+                                            expression::Value::optional(
+                                                self
+                                                    .mode
+                                                    .as_ref()
+                                                    .map(|item| expression::Value::from(item.as_str())),
+                                            ),
+                                            expression::Value::from(""),
+                                        ],
+                                    )?
+                            },
+                        )? != "Fast",
+                    ),
                     || Ok(*expression::given(&self.on, "on")?),
-                )?)
-            });
+                )?,
+            ));
             if outcome != Ok(true) && old != Some(self) {
                 expression::Rule {
                     text: "self.?mode.orValue('') != 'Fast' || self.on",
@@ -440,29 +498,38 @@ impl Validate for Plan {
                     is_warning: false,
                     type_name: "object",
                 }
-                .report(outcome, || None, path, path, cx);
+                    .report(outcome, || None, path, path, cx);
             }
         }
         {
-            let outcome = expression::outcome(|| {
-                Ok(self.memory.is_none()
-                    || self.limit.is_none()
-                    || expression::boolean(&{
-                        static FUNCTION: LazyLock<expression::Function> = LazyLock::new(|| {
+            let outcome = expression::outcome(|| Ok(
+                self.memory.is_none() || self.limit.is_none()
+                    || expression::boolean(
+                        &{
+                            static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
                             expression::Function::new(
                                 "_<=_",
-                                &[(
-                                    "_<=_(Quantity, Quantity) -> bool",
-                                    &[expression::Kind::Quantity, expression::Kind::Quantity],
-                                )],
-                            )
-                        });
-                        FUNCTION.call(&[
-                            expression::Value::from(expression::given(&self.memory, "memory")?.clone()),
-                            expression::Value::from(expression::given(&self.limit, "limit")?.clone()),
-                        ])?
-                    })?)
-            });
+                                &[
+                                    (
+                                        "_<=_(Quantity, Quantity) -> bool",
+                                        &[expression::Kind::Quantity, expression::Kind::Quantity],
+                                    ),
+                                ],
+                            ));
+                            FUNCTION
+                                .call(
+                                    &[
+                                        expression::Value::from(
+                                            expression::given(&self.memory, "memory")?.clone(),
+                                        ),
+                                        expression::Value::from(
+                                            expression::given(&self.limit, "limit")?.clone(),
+                                        ),
+                                    ],
+                                )?
+                        },
+                    )?,
+            ));
             if outcome != Ok(true) && old != Some(self) {
                 expression::Rule {
                     text: "!has(self.memory) || !has(self.limit) || self.memory <= self.limit",
@@ -471,46 +538,62 @@ impl Validate for Plan {
                     is_warning: false,
                     type_name: "object",
                 }
-                .report(outcome, || None, path, path, cx);
+                    .report(outcome, || None, path, path, cx);
             }
         }
         {
-            let outcome = expression::outcome(|| {
-                Ok(self.memory.is_none()
-                    || expression::boolean(&{
-                        static FUNCTION: LazyLock<expression::Function> = LazyLock::new(|| {
+            let outcome = expression::outcome(|| Ok(
+                self.memory.is_none()
+                    || expression::boolean(
+                        &{
+                            static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
                             expression::Function::new(
                                 "isGreaterThan",
-                                &[(
-                                    "(Quantity).isGreaterThan(Quantity) -> bool",
-                                    &[expression::Kind::Quantity, expression::Kind::Quantity],
-                                )],
-                            )
-                        });
-                        FUNCTION.call(&[
-                            {
-                                static FUNCTION: LazyLock<expression::Function> = LazyLock::new(|| {
-                                    expression::Function::new(
-                                        "quantity",
-                                        &[("quantity(Quantity) -> Quantity", &[expression::Kind::Quantity])],
-                                    )
-                                });
-                                FUNCTION.call(&[expression::Value::from(
-                                    expression::given(&self.memory, "memory")?.clone(),
-                                )])?
-                            },
-                            {
-                                static FUNCTION: LazyLock<expression::Function> = LazyLock::new(|| {
-                                    expression::Function::new(
-                                        "quantity",
-                                        &[("quantity(string) -> Quantity", &[expression::Kind::Text])],
-                                    )
-                                });
-                                FUNCTION.call(&[expression::Value::from("1Mi")])?
-                            },
-                        ])?
-                    })?)
-            });
+                                &[
+                                    (
+                                        "(Quantity).isGreaterThan(Quantity) -> bool",
+                                        &[expression::Kind::Quantity, expression::Kind::Quantity],
+                                    ),
+                                ],
+                            ));
+                            FUNCTION
+                                .call(
+                                    &[
+                                        {
+                                            static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
+                                            expression::Function::new(
+                                                "quantity",
+                                                &[
+                                                    (
+                                                        "quantity(Quantity) -> Quantity",
+                                                        &[expression::Kind::Quantity],
+                                                    ),
+                                                ],
+                                            ));
+                                            FUNCTION
+                                                .call(
+                                                    &[
+                                                        expression::Value::from(
+                                                            expression::given(&self.memory, "memory")?.clone(),
+                                                        ),
+                                                    ],
+                                                )?
+                                        },
+                                        {
+                                            static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
+                                            expression::Function::new(
+                                                "quantity",
+                                                &[
+                                                    ("quantity(string) -> Quantity", &[expression::Kind::Text]),
+                                                ],
+                                            ));
+                                            FUNCTION.call(&[expression::Value::from("1Mi")])?
+                                        },
+                                    ],
+                                )?
+                        },
+                    )?,
+            ));
             if outcome != Ok(true) && old != Some(self) {
                 expression::Rule {
                     text: "!has(self.memory) || quantity(self.memory).isGreaterThan(quantity('1Mi'))",
@@ -519,51 +602,61 @@ impl Validate for Plan {
                     is_warning: false,
                     type_name: "object",
                 }
-                .report(outcome, || None, path, path, cx);
+                    .report(outcome, || None, path, path, cx);
             }
         }
         {
-            let outcome = expression::outcome(|| {
-                Ok(self.start.is_none()
-                    || self.end.is_none()
-                    || expression::boolean(&{
-                        static FUNCTION: LazyLock<expression::Function> = LazyLock::new(|| {
+            let outcome = expression::outcome(|| Ok(
+                self.start.is_none() || self.end.is_none()
+                    || expression::boolean(
+                        &{
+                            static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
                             expression::Function::new(
                                 "_>=_",
-                                &[(
-                                    "_>=_(duration, duration) -> bool",
-                                    &[expression::Kind::Duration, expression::Kind::Duration],
-                                )],
-                            )
-                        });
-                        FUNCTION.call(&[
-                            {
-                                static FUNCTION: LazyLock<expression::Function> = LazyLock::new(|| {
-                                    expression::Function::new(
-                                        "_-_",
-                                        &[(
-                                            "_-_(timestamp, timestamp) -> duration",
-                                            &[expression::Kind::Timestamp, expression::Kind::Timestamp],
-                                        )],
-                                    )
-                                });
-                                FUNCTION.call(&[
-                                    expression::time(*expression::given(&self.end, "end")?),
-                                    expression::time(*expression::given(&self.start, "start")?),
-                                ])?
-                            },
-                            {
-                                static FUNCTION: LazyLock<expression::Function> = LazyLock::new(|| {
-                                    expression::Function::new(
-                                        "duration",
-                                        &[("duration(string) -> duration", &[expression::Kind::Text])],
-                                    )
-                                });
-                                FUNCTION.call(&[expression::Value::from("1h")])?
-                            },
-                        ])?
-                    })?)
-            });
+                                &[
+                                    (
+                                        "_>=_(duration, duration) -> bool",
+                                        &[expression::Kind::Duration, expression::Kind::Duration],
+                                    ),
+                                ],
+                            ));
+                            FUNCTION
+                                .call(
+                                    &[
+                                        {
+                                            static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
+                                            expression::Function::new(
+                                                "_-_",
+                                                &[
+                                                    (
+                                                        "_-_(timestamp, timestamp) -> duration",
+                                                        &[expression::Kind::Timestamp, expression::Kind::Timestamp],
+                                                    ),
+                                                ],
+                                            ));
+                                            FUNCTION
+                                                .call(
+                                                    &[
+                                                        expression::time(*expression::given(&self.end, "end")?),
+                                                        expression::time(*expression::given(&self.start, "start")?),
+                                                    ],
+                                                )?
+                                        },
+                                        {
+                                            static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
+                                            expression::Function::new(
+                                                "duration",
+                                                &[
+                                                    ("duration(string) -> duration", &[expression::Kind::Text]),
+                                                ],
+                                            ));
+                                            FUNCTION.call(&[expression::Value::from("1h")])?
+                                        },
+                                    ],
+                                )?
+                        },
+                    )?,
+            ));
             if outcome != Ok(true) && old != Some(self) {
                 expression::Rule {
                     text: "!has(self.start) || !has(self.end) || self.end - self.start >= duration(\"1h\")",
@@ -572,36 +665,45 @@ impl Validate for Plan {
                     is_warning: false,
                     type_name: "object",
                 }
-                .report(outcome, || None, path, path, cx);
+                    .report(outcome, || None, path, path, cx);
             }
         }
         {
-            let outcome = expression::outcome(|| {
-                Ok(self.wait.is_none()
-                    || expression::boolean(&{
-                        static FUNCTION: LazyLock<expression::Function> = LazyLock::new(|| {
+            let outcome = expression::outcome(|| Ok(
+                self.wait.is_none()
+                    || expression::boolean(
+                        &{
+                            static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
                             expression::Function::new(
                                 "_<_",
-                                &[(
-                                    "_<_(duration, duration) -> bool",
-                                    &[expression::Kind::Duration, expression::Kind::Duration],
-                                )],
-                            )
-                        });
-                        FUNCTION.call(&[
-                            expression::Value::Duration(*expression::given(&self.wait, "wait")?),
-                            {
-                                static FUNCTION: LazyLock<expression::Function> = LazyLock::new(|| {
-                                    expression::Function::new(
-                                        "duration",
-                                        &[("duration(string) -> duration", &[expression::Kind::Text])],
-                                    )
-                                });
-                                FUNCTION.call(&[expression::Value::from("1m")])?
-                            },
-                        ])?
-                    })?)
-            });
+                                &[
+                                    (
+                                        "_<_(duration, duration) -> bool",
+                                        &[expression::Kind::Duration, expression::Kind::Duration],
+                                    ),
+                                ],
+                            ));
+                            FUNCTION
+                                .call(
+                                    &[
+                                        expression::Value::Duration(
+                                            *expression::given(&self.wait, "wait")?,
+                                        ),
+                                        {
+                                            static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
+                                            expression::Function::new(
+                                                "duration",
+                                                &[
+                                                    ("duration(string) -> duration", &[expression::Kind::Text]),
+                                                ],
+                                            ));
+                                            FUNCTION.call(&[expression::Value::from("1m")])?
+                                        },
+                                    ],
+                                )?
+                        },
+                    )?,
+            ));
             if outcome != Ok(true) && old != Some(self) {
                 expression::Rule {
                     text: "!has(self.wait) || self.wait < duration(\"1m\")",
@@ -610,15 +712,18 @@ impl Validate for Plan {
                     is_warning: false,
                     type_name: "object",
                 }
-                .report(outcome, || None, path, path, cx);
+                    .report(outcome, || None, path, path, cx);
             }
         }
         {
-            let outcome = expression::outcome(|| {
-                Ok(self.port.is_none()
-                    || (if matches!(expression::given(&self.port, "port")?, IntOrString::Int(_)) {
-                        expression::boolean(&{
-                            static FUNCTION: LazyLock<expression::Function> = LazyLock::new(|| {
+            let outcome = expression::outcome(|| Ok(
+                self.port.is_none()
+                    || (if matches!(
+                        expression::given(& self.port, "port") ?, IntOrString::Int(_)
+                    ) {
+                        expression::boolean(
+                            &{
+                                static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
                                 expression::Function::new(
                                     "_>_",
                                     &[
@@ -635,31 +740,44 @@ impl Validate for Plan {
                                             &[expression::Kind::Double, expression::Kind::Int],
                                         ),
                                     ],
-                                )
-                            });
-                            FUNCTION.call(&[
-                                expression::int_or_string(expression::given(&self.port, "port")?),
-                                expression::Value::Int(0i64),
-                            ])?
-                        })?
+                                ));
+                                FUNCTION
+                                    .call(
+                                        &[
+                                            expression::int_or_string(
+                                                expression::given(&self.port, "port")?,
+                                            ),
+                                            expression::Value::Int(0i64),
+                                        ],
+                                    )?
+                            },
+                        )?
                     } else {
-                        expression::boolean(&{
-                            static FUNCTION: LazyLock<expression::Function> = LazyLock::new(|| {
+                        expression::boolean(
+                            &{
+                                static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
                                 expression::Function::new(
                                     "_!=_",
-                                    &[(
-                                        "_!=_(A, A) -> bool",
-                                        &[expression::Kind::Any, expression::Kind::Any],
-                                    )],
-                                )
-                            });
-                            FUNCTION.call(&[
-                                expression::int_or_string(expression::given(&self.port, "port")?),
-                                expression::Value::from(""),
-                            ])?
-                        })?
-                    }))
-            });
+                                    &[
+                                        (
+                                            "_!=_(A, A) -> bool",
+                                            &[expression::Kind::Any, expression::Kind::Any],
+                                        ),
+                                    ],
+                                ));
+                                FUNCTION
+                                    .call(
+                                        &[
+                                            expression::int_or_string(
+                                                expression::given(&self.port, "port")?,
+                                            ),
+                                            expression::Value::from(""),
+                                        ],
+                                    )?
+                            },
+                        )?
+                    }),
+            ));
             if outcome != Ok(true) && old != Some(self) {
                 expression::Rule {
                     text: "!has(self.port) || (type(self.port) == int ? self.port > 0 : self.port != '')",
@@ -668,24 +786,35 @@ impl Validate for Plan {
                     is_warning: false,
                     type_name: "object",
                 }
-                .report(outcome, || None, path, path, cx);
+                    .report(outcome, || None, path, path, cx);
             }
         }
         {
-            let outcome = expression::outcome(|| {
-                Ok(presence::is_empty(&self.key)
-                    || expression::int(&{
-                        static FUNCTION: LazyLock<expression::Function> = LazyLock::new(|| {
+            let outcome = expression::outcome(|| Ok(
+                presence::is_empty(&self.key)
+                    || expression::int(
+                        &{
+                            static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
                             expression::Function::new(
                                 "size",
                                 &[("size(bytes) -> int", &[expression::Kind::Bytes])],
-                            )
-                        });
-                        FUNCTION.call(&[expression::Value::from(
-                            expression::given_if(!presence::is_empty(&self.key), &self.key, "key")?.as_ref(),
-                        )])?
-                    })? == 3i64)
-            });
+                            ));
+                            FUNCTION
+                                .call(
+                                    &[
+                                        expression::Value::from(
+                                            expression::given_if(
+                                                    !presence::is_empty(&self.key),
+                                                    &self.key,
+                                                    "key",
+                                                )?
+                                                .as_ref(),
+                                        ),
+                                    ],
+                                )?
+                        },
+                    )? == 3i64,
+            ));
             if outcome != Ok(true) && old != Some(self) {
                 expression::Rule {
                     text: "!has(self.key) || size(self.key) == 3",
@@ -694,35 +823,51 @@ impl Validate for Plan {
                     is_warning: false,
                     type_name: "object",
                 }
-                .report(outcome, || None, path, path, cx);
+                    .report(outcome, || None, path, path, cx);
             }
         }
         {
-            let outcome = expression::outcome(|| {
-                Ok(self.tags.is_empty()
+            let outcome = expression::outcome(|| Ok(
+                self.tags.is_empty()
                     || expression::and(
-                        || {
-                            Ok(expression::given_if(!self.tags.is_empty(), &self.tags, "tags")?
+                        || Ok(
+                            expression::given_if(
+                                    !self.tags.is_empty(),
+                                    &self.tags,
+                                    "tags",
+                                )?
                                 .iter()
-                                .all(|item_0| expression::characters(item_0.as_str()) > 0i64))
-                        },
-                        || {
-                            Ok(expression::boolean(&{
-                                static FUNCTION: LazyLock<expression::Function> = LazyLock::new(|| {
+                                .all(|item_0| {
+                                    expression::characters(item_0.as_str()) > 0i64
+                                }),
+                        ),
+                        || Ok(
+                            expression::boolean(
+                                &{
+                                    static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
                                     expression::Function::new(
                                         "isUnique",
                                         &[("isUnique(list(A)) -> bool", &[expression::Kind::List])],
-                                    )
-                                });
-                                FUNCTION.call(&[expression::list(
-                                    expression::given_if(!self.tags.is_empty(), &self.tags, "tags")?,
-                                    expression::ListKind::Set,
-                                    |item| expression::Value::from(item.as_str()),
-                                )])?
-                            })?)
-                        },
-                    )?)
-            });
+                                    ));
+                                    FUNCTION
+                                        .call(
+                                            &[
+                                                expression::list(
+                                                    expression::given_if(
+                                                        !self.tags.is_empty(),
+                                                        &self.tags,
+                                                        "tags",
+                                                    )?,
+                                                    expression::ListKind::Set,
+                                                    |item| expression::Value::from(item.as_str()),
+                                                ),
+                                            ],
+                                        )?
+                                },
+                            )?,
+                        ),
+                    )?,
+            ));
             if outcome != Ok(true) && old != Some(self) {
                 expression::Rule {
                     text: "!has(self.tags) || self.tags.all(tag, tag.size() > 0) && isUnique(self.tags)",
@@ -731,20 +876,22 @@ impl Validate for Plan {
                     is_warning: false,
                     type_name: "object",
                 }
-                .report(outcome, || None, path, path, cx);
+                    .report(outcome, || None, path, path, cx);
             }
         }
         {
-            let outcome = expression::outcome(|| {
-                Ok(self.numbers.is_empty()
+            let outcome = expression::outcome(|| Ok(
+                self.numbers.is_empty()
                     || expression::all(
-                        expression::numbered(expression::given_if(
-                            !self.numbers.is_empty(),
-                            &self.numbers,
-                            "numbers",
-                        )?),
-                        |(item_0, item_1)| {
-                            Ok(item_0 == 0i64
+                        expression::numbered(
+                            expression::given_if(
+                                !self.numbers.is_empty(),
+                                &self.numbers,
+                                "numbers",
+                            )?,
+                        ),
+                        |(item_0, item_1)| Ok(
+                            item_0 == 0i64
                                 || *item_1
                                     > *expression::item(
                                         expression::given_if(
@@ -753,10 +900,10 @@ impl Validate for Plan {
                                             "numbers",
                                         )?,
                                         expression::fits(i64::checked_sub(item_0, 1i64))?,
-                                    )?)
-                        },
-                    )?)
-            });
+                                    )?,
+                        ),
+                    )?,
+            ));
             if outcome != Ok(true) && old != Some(self) {
                 expression::Rule {
                     text: "!has(self.numbers) || self.numbers.all(i, n, i == 0 || n > self.numbers[i - 1])",
@@ -765,32 +912,47 @@ impl Validate for Plan {
                     is_warning: false,
                     type_name: "object",
                 }
-                .report(outcome, || None, path, path, cx);
+                    .report(outcome, || None, path, path, cx);
             }
         }
         {
-            let outcome = expression::outcome(|| {
-                Ok(self.numbers.is_empty()
-                    || expression::int(&{
-                        static FUNCTION: LazyLock<expression::Function> = LazyLock::new(|| {
+            let outcome = expression::outcome(|| Ok(
+                self.numbers.is_empty()
+                    || expression::int(
+                        &{
+                            static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
                             expression::Function::new(
                                 "sum",
                                 &[("(list(int)).sum() -> int", &[expression::Kind::List])],
-                            )
-                        });
-                        FUNCTION.call(&[expression::list_of(
-                            expression::given_if(!self.numbers.is_empty(), &self.numbers, "numbers")?.iter(),
-                            |item_0| {
-                                if !(*item_0 > 0i64) {
-                                    return Ok(None);
-                                }
-                                Ok(Some(expression::Value::Int(expression::fits(i64::checked_mul(
-                                    *item_0, 2i64,
-                                ))?)))
-                            },
-                        )?])?
-                    })? < 100i64)
-            });
+                            ));
+                            FUNCTION
+                                .call(
+                                    &[
+                                        expression::list_of(
+                                            expression::given_if(
+                                                    !self.numbers.is_empty(),
+                                                    &self.numbers,
+                                                    "numbers",
+                                                )?
+                                                .iter(),
+                                            |item_0| {
+                                                if !(*item_0 > 0i64) {
+                                                    return Ok(None);
+                                                }
+                                                Ok(
+                                                    Some(
+                                                        expression::Value::Int(
+                                                            expression::fits(i64::checked_mul(*item_0, 2i64))?,
+                                                        ),
+                                                    ),
+                                                )
+                                            },
+                                        )?,
+                                    ],
+                                )?
+                        },
+                    )? < 100i64,
+            ));
             if outcome != Ok(true) && old != Some(self) {
                 expression::Rule {
                     text: "!has(self.numbers) || self.numbers.map(n, n > 0, n * 2).sum() < 100",
@@ -799,17 +961,22 @@ impl Validate for Plan {
                     is_warning: false,
                     type_name: "object",
                 }
-                .report(outcome, || None, path, path, cx);
+                    .report(outcome, || None, path, path, cx);
             }
         }
         {
-            let outcome = expression::outcome(|| {
-                Ok(self.parts.is_empty()
+            let outcome = expression::outcome(|| Ok(
+                self.parts.is_empty()
                     || expression::exists_one(
-                        expression::given_if(!self.parts.is_empty(), &self.parts, "parts")?.iter(),
+                        expression::given_if(
+                                !self.parts.is_empty(),
+                                &self.parts,
+                                "parts",
+                            )?
+                            .iter(),
                         |item_0| Ok(item_0.is_main),
-                    )?)
-            });
+                    )?,
+            ));
             if outcome != Ok(true) && old != Some(self) {
                 expression::Rule {
                     text: "!has(self.parts) || self.parts.exists_one(part, part.isMain)",
@@ -818,31 +985,42 @@ impl Validate for Plan {
                     is_warning: false,
                     type_name: "object",
                 }
-                .report(outcome, || None, path, path, cx);
+                    .report(outcome, || None, path, path, cx);
             }
         }
         {
-            let outcome = expression::outcome(|| {
-                Ok(self.parts.is_empty()
-                    || expression::int(&{
-                        static FUNCTION: LazyLock<expression::Function> = LazyLock::new(|| {
+            let outcome = expression::outcome(|| Ok(
+                self.parts.is_empty()
+                    || expression::int(
+                        &{
+                            static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
                             expression::Function::new(
                                 "size",
                                 &[("(list(A)).size() -> int", &[expression::Kind::List])],
-                            )
-                        });
-                        FUNCTION.call(&[expression::list_of(
-                            expression::given_if(!self.parts.is_empty(), &self.parts, "parts")?.iter(),
-                            |item_0| {
-                                Ok(if item_0.weight.is_some() {
-                                    Some(value_of_expressions_example_io_v1_part(item_0))
-                                } else {
-                                    None
-                                })
-                            },
-                        )?])?
-                    })? < 3i64)
-            });
+                            ));
+                            FUNCTION
+                                .call(
+                                    &[
+                                        expression::list_of(
+                                            expression::given_if(
+                                                    !self.parts.is_empty(),
+                                                    &self.parts,
+                                                    "parts",
+                                                )?
+                                                .iter(),
+                                            |item_0| Ok(
+                                                if item_0.weight.is_some() {
+                                                    Some(value_of_expressions_example_io_v1_part(item_0))
+                                                } else {
+                                                    None
+                                                },
+                                            ),
+                                        )?,
+                                    ],
+                                )?
+                        },
+                    )? < 3i64,
+            ));
             if outcome != Ok(true) && old != Some(self) {
                 expression::Rule {
                     text: "!has(self.parts) || self.parts.filter(part, has(part.weight)).size() < 3",
@@ -851,15 +1029,19 @@ impl Validate for Plan {
                     is_warning: false,
                     type_name: "object",
                 }
-                .report(outcome, || None, path, path, cx);
+                    .report(outcome, || None, path, path, cx);
             }
         }
         {
-            let outcome = expression::outcome(|| {
-                Ok(self.labels.is_empty()
-                    || !expression::given_if(!self.labels.is_empty(), &self.labels, "labels")?
-                        .contains_key("forbidden"))
-            });
+            let outcome = expression::outcome(|| Ok(
+                self.labels.is_empty()
+                    || !expression::given_if(
+                            !self.labels.is_empty(),
+                            &self.labels,
+                            "labels",
+                        )?
+                        .contains_key("forbidden"),
+            ));
             if outcome != Ok(true) && old != Some(self) {
                 let blamed_0 = path.field("labels");
                 let blamed_1 = blamed_0.key("forbidden");
@@ -870,16 +1052,20 @@ impl Validate for Plan {
                     is_warning: false,
                     type_name: "object",
                 }
-                .report(outcome, || None, path, &blamed_1, cx);
+                    .report(outcome, || None, path, &blamed_1, cx);
             }
         }
         {
-            let outcome = expression::outcome(|| {
-                Ok(self.labels.is_empty()
-                    || expression::given_if(!self.labels.is_empty(), &self.labels, "labels")?
+            let outcome = expression::outcome(|| Ok(
+                self.labels.is_empty()
+                    || expression::given_if(
+                            !self.labels.is_empty(),
+                            &self.labels,
+                            "labels",
+                        )?
                         .iter()
-                        .all(|(item_0, item_1)| item_0.as_str() != item_1.as_str()))
-            });
+                        .all(|(item_0, item_1)| item_0.as_str() != item_1.as_str()),
+            ));
             if outcome != Ok(true) && old != Some(self) {
                 expression::Rule {
                     text: "!has(self.labels) || self.labels.all(key, value, key != value)",
@@ -888,19 +1074,23 @@ impl Validate for Plan {
                     is_warning: false,
                     type_name: "object",
                 }
-                .report(outcome, || None, path, path, cx);
+                    .report(outcome, || None, path, path, cx);
             }
         }
         {
-            let outcome = expression::outcome(|| {
-                Ok(self.labels.is_empty()
+            let outcome = expression::outcome(|| Ok(
+                self.labels.is_empty()
                     || expression::count(
-                        expression::given_if(!self.labels.is_empty(), &self.labels, "labels")?
+                        expression::given_if(
+                                !self.labels.is_empty(),
+                                &self.labels,
+                                "labels",
+                            )?
                             .values()
                             .map(|value| value.len())
                             .sum::<usize>(),
-                    ) <= 50i64)
-            });
+                    ) <= 50i64,
+            ));
             if outcome != Ok(true) && old != Some(self) {
                 expression::Rule {
                     text: "!has(self.labels) || self.labels.sizes() <= 50",
@@ -909,7 +1099,7 @@ impl Validate for Plan {
                     is_warning: false,
                     type_name: "object",
                 }
-                .report(outcome, || None, path, path, cx);
+                    .report(outcome, || None, path, path, cx);
             }
         }
         if let Some(old) = old {
@@ -922,34 +1112,50 @@ impl Validate for Plan {
                     is_warning: false,
                     type_name: "object",
                 }
-                .report(Ok(false), || None, path, path, cx);
+                    .report(Ok(false), || None, path, path, cx);
             }
         }
         if let Some(old) = old {
-            let outcome = expression::outcome(|| {
-                Ok(self.tags.is_empty()
-                    || old.tags.is_empty()
-                    || expression::boolean(&{
-                        static FUNCTION: LazyLock<expression::Function> = LazyLock::new(|| {
+            let outcome = expression::outcome(|| Ok(
+                self.tags.is_empty() || old.tags.is_empty()
+                    || expression::boolean(
+                        &{
+                            static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
                             expression::Function::new(
                                 "_==_",
-                                &[("_==_(A, A) -> bool", &[expression::Kind::Any, expression::Kind::Any])],
-                            )
-                        });
-                        FUNCTION.call(&[
-                            expression::list(
-                                expression::given_if(!self.tags.is_empty(), &self.tags, "tags")?,
-                                expression::ListKind::Set,
-                                |item| expression::Value::from(item.as_str()),
-                            ),
-                            expression::list(
-                                expression::given_if(!old.tags.is_empty(), &old.tags, "tags")?,
-                                expression::ListKind::Set,
-                                |item| expression::Value::from(item.as_str()),
-                            ),
-                        ])?
-                    })?)
-            });
+                                &[
+                                    (
+                                        "_==_(A, A) -> bool",
+                                        &[expression::Kind::Any, expression::Kind::Any],
+                                    ),
+                                ],
+                            ));
+                            FUNCTION
+                                .call(
+                                    &[
+                                        expression::list(
+                                            expression::given_if(
+                                                !self.tags.is_empty(),
+                                                &self.tags,
+                                                "tags",
+                                            )?,
+                                            expression::ListKind::Set,
+                                            |item| expression::Value::from(item.as_str()),
+                                        ),
+                                        expression::list(
+                                            expression::given_if(
+                                                !old.tags.is_empty(),
+                                                &old.tags,
+                                                "tags",
+                                            )?,
+                                            expression::ListKind::Set,
+                                            |item| expression::Value::from(item.as_str()),
+                                        ),
+                                    ],
+                                )?
+                        },
+                    )?,
+            ));
             if outcome != Ok(true) {
                 expression::Rule {
                     text: "!has(self.tags) || !has(oldSelf.tags) || self.tags == oldSelf.tags",
@@ -958,47 +1164,66 @@ impl Validate for Plan {
                     is_warning: false,
                     type_name: "object",
                 }
-                .report(outcome, || None, path, path, cx);
+                    .report(outcome, || None, path, path, cx);
             }
         }
         {
-            let outcome = expression::outcome(|| {
-                Ok(expression::or(
-                    || {
-                        Ok(!expression::boolean(&{
-                            static FUNCTION: LazyLock<expression::Function> = LazyLock::new(|| {
+            let outcome = expression::outcome(|| Ok(
+                expression::or(
+                    || Ok(
+                        !expression::boolean(
+                            &{
+                                static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
                                 expression::Function::new(
                                     "hasValue",
-                                    &[(
-                                        "(optional_type(A)).hasValue() -> bool",
-                                        &[expression::Kind::Optional],
-                                    )],
-                                )
-                            });
-                            FUNCTION.call(&[expression::Value::optional(
-                                old.map(|old| value_of_expressions_example_io_v1_plan(old)),
-                            )])?
-                        })?)
-                    },
-                    || {
-                        Ok(expression::int(&expression::select(
-                            &{
-                                static FUNCTION: LazyLock<expression::Function> = LazyLock::new(|| {
+                                    &[
+                                        (
+                                            "(optional_type(A)).hasValue() -> bool",
+                                            &[expression::Kind::Optional],
+                                        ),
+                                    ],
+                                ));
+                                FUNCTION
+                                    .call(
+                                        &[
+                                            expression::Value::optional(
+                                                old.map(|old| value_of_expressions_example_io_v1_plan(old)),
+                                            ),
+                                        ],
+                                    )?
+                            },
+                        )?,
+                    ),
+                    || Ok(
+                        expression::int(
+                            &expression::select(
+                                &{
+                                    static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
                                     expression::Function::new(
                                         "value",
-                                        &[("(optional_type(A)).value() -> A", &[expression::Kind::Optional])],
-                                    )
-                                });
-                                FUNCTION.call(&[expression::Value::optional(
-                                    old.map(|old| value_of_expressions_example_io_v1_plan(old)),
-                                )])?
-                            },
-                            "min",
-                            false,
-                        )?)? == i64::from(self.min))
-                    },
-                )?)
-            });
+                                        &[
+                                            (
+                                                "(optional_type(A)).value() -> A",
+                                                &[expression::Kind::Optional],
+                                            ),
+                                        ],
+                                    ));
+                                    FUNCTION
+                                        .call(
+                                            &[
+                                                expression::Value::optional(
+                                                    old.map(|old| value_of_expressions_example_io_v1_plan(old)),
+                                                ),
+                                            ],
+                                        )?
+                                },
+                                "min",
+                                false,
+                            )?,
+                        )? == i64::from(self.min),
+                    ),
+                )?,
+            ));
             if outcome != Ok(true) {
                 expression::Rule {
                     text: "!oldSelf.hasValue() || oldSelf.value().min == self.min",
@@ -1007,23 +1232,34 @@ impl Validate for Plan {
                     is_warning: false,
                     type_name: "object",
                 }
-                .report(outcome, || None, path, path, cx);
+                    .report(outcome, || None, path, path, cx);
             }
         }
         {
-            let outcome = expression::outcome(|| {
-                Ok(self.name.is_empty()
+            let outcome = expression::outcome(|| Ok(
+                self.name.is_empty()
                     || ({
                         let value_0 = expression::joined(
-                            expression::text(&expression::joined(
-                                expression::given_if(!self.name.is_empty(), self.name.as_str(), "name")?,
-                                "-",
-                            ))?,
-                            expression::given_if(!self.name.is_empty(), self.name.as_str(), "name")?,
+                            expression::text(
+                                &expression::joined(
+                                    expression::given_if(
+                                        !self.name.is_empty(),
+                                        self.name.as_str(),
+                                        "name",
+                                    )?,
+                                    "-",
+                                ),
+                            )?,
+                            expression::given_if(
+                                !self.name.is_empty(),
+                                self.name.as_str(),
+                                "name",
+                            )?,
                         );
-                        expression::characters(expression::text(&value_0.clone())?) < 20i64
-                    }))
-            });
+                        expression::characters(expression::text(&value_0.clone())?)
+                            < 20i64
+                    }),
+            ));
             if outcome != Ok(true) && old != Some(self) {
                 expression::Rule {
                     text: "!has(self.name) || cel.bind(n, self.name + '-' + self.name, n.size() < 20)",
@@ -1032,13 +1268,14 @@ impl Validate for Plan {
                     is_warning: false,
                     type_name: "object",
                 }
-                .report(outcome, || None, path, path, cx);
+                    .report(outcome, || None, path, path, cx);
             }
         }
         {
-            let outcome = expression::outcome(|| {
-                Ok(self.wish.is_none() || expression::given(&self.wish, "wish")?.text.as_str() != "")
-            });
+            let outcome = expression::outcome(|| Ok(
+                self.wish.is_none()
+                    || expression::given(&self.wish, "wish")?.text.as_str() != "",
+            ));
             if outcome != Ok(true) && old != Some(self) {
                 expression::Rule {
                     text: "!has(self.wish)\n  || self.wish.text != ''",
@@ -1047,7 +1284,7 @@ impl Validate for Plan {
                     is_warning: false,
                     type_name: "object",
                 }
-                .report(outcome, || None, path, path, cx);
+                    .report(outcome, || None, path, path, cx);
             }
         }
         if let Some(value) = &self.mode {
@@ -1063,7 +1300,7 @@ impl Validate for Plan {
                         is_warning: false,
                         type_name: "string",
                     }
-                    .report(Ok(false), || None, at, at, cx);
+                        .report(Ok(false), || None, at, at, cx);
                 }
             }
         }
@@ -1071,7 +1308,9 @@ impl Validate for Plan {
             let at = &path.field("size");
             let old = old.and_then(|old| old.size.as_ref());
             {
-                let outcome = expression::outcome(|| Ok(expression::remainder(*value, 2i64)? == 0i64));
+                let outcome = expression::outcome(|| Ok(
+                    expression::remainder(*value, 2i64)? == 0i64,
+                ));
                 if outcome != Ok(true) && old != Some(value) {
                     expression::Rule {
                         text: "self % 2 == 0",
@@ -1080,7 +1319,7 @@ impl Validate for Plan {
                         is_warning: false,
                         type_name: "integer",
                     }
-                    .report(outcome, || None, at, at, cx);
+                        .report(outcome, || None, at, at, cx);
                 }
             }
         }
@@ -1112,7 +1351,7 @@ impl Validate for Plan {
                             is_warning: false,
                             type_name: "string",
                         }
-                        .report(Ok(false), || None, at, at, cx);
+                            .report(Ok(false), || None, at, at, cx);
                     }
                 }
             }
@@ -1125,37 +1364,112 @@ pub static PLAN_TYPE: TypeDef = TypeDef {
     name: "expressions.example.io.v1.Plan",
     short_name: "Plan",
     fields: &[
-        FieldDef { name: "min", shape: Shape::Scalar(Scalar::Int32), required: true, ..FieldDef::PLAIN },
-        FieldDef { name: "max", shape: Shape::Scalar(Scalar::Int64), required: true, ..FieldDef::PLAIN },
-        FieldDef { name: "step", shape: Shape::Scalar(Scalar::Int32), ..FieldDef::PLAIN },
-        FieldDef { name: "ratio", shape: Shape::Scalar(Scalar::Double), ..FieldDef::PLAIN },
-        FieldDef { name: "name", shape: Shape::Scalar(Scalar::String), omit_empty: true, ..FieldDef::PLAIN },
+        FieldDef {
+            name: "min",
+            shape: Shape::Scalar(Scalar::Int32),
+            required: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "max",
+            shape: Shape::Scalar(Scalar::Int64),
+            required: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "step",
+            shape: Shape::Scalar(Scalar::Int32),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "ratio",
+            shape: Shape::Scalar(Scalar::Double),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "name",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
         FieldDef {
             name: "namespace",
             shape: Shape::Scalar(Scalar::String),
             omit_empty: true,
             ..FieldDef::PLAIN
         },
-        FieldDef { name: "x-kind", shape: Shape::Scalar(Scalar::String), ..FieldDef::PLAIN },
-        FieldDef { name: "mode", shape: Shape::Scalar(Scalar::String), omit_empty: true, ..FieldDef::PLAIN },
-        FieldDef { name: "on", shape: Shape::Scalar(Scalar::Boolean), ..FieldDef::PLAIN },
-        FieldDef { name: "memory", shape: Shape::Scalar(Scalar::Quantity), ..FieldDef::PLAIN },
-        FieldDef { name: "limit", shape: Shape::Scalar(Scalar::Quantity), ..FieldDef::PLAIN },
-        FieldDef { name: "start", shape: Shape::Scalar(Scalar::Time), ..FieldDef::PLAIN },
-        FieldDef { name: "end", shape: Shape::Scalar(Scalar::Time), ..FieldDef::PLAIN },
-        FieldDef { name: "wait", shape: Shape::Scalar(Scalar::Duration), ..FieldDef::PLAIN },
-        FieldDef { name: "port", shape: Shape::Scalar(Scalar::IntOrString), ..FieldDef::PLAIN },
-        FieldDef { name: "key", shape: Shape::Scalar(Scalar::Bytes), omit_empty: true, ..FieldDef::PLAIN },
-        FieldDef { name: "size", shape: Shape::Scalar(Scalar::Int64), ..FieldDef::PLAIN },
+        FieldDef {
+            name: "x-kind",
+            shape: Shape::Scalar(Scalar::String),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "mode",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "on",
+            shape: Shape::Scalar(Scalar::Boolean),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "memory",
+            shape: Shape::Scalar(Scalar::Quantity),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "limit",
+            shape: Shape::Scalar(Scalar::Quantity),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "start",
+            shape: Shape::Scalar(Scalar::Time),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "end",
+            shape: Shape::Scalar(Scalar::Time),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "wait",
+            shape: Shape::Scalar(Scalar::Duration),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "port",
+            shape: Shape::Scalar(Scalar::IntOrString),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "key",
+            shape: Shape::Scalar(Scalar::Bytes),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "size",
+            shape: Shape::Scalar(Scalar::Int64),
+            ..FieldDef::PLAIN
+        },
         FieldDef {
             name: "tags",
-            shape: Shape::List { item: &Shape::Scalar(Scalar::String), semantics: ListSemantics::Set },
+            shape: Shape::List {
+                item: &Shape::Scalar(Scalar::String),
+                semantics: ListSemantics::Set,
+            },
             omit_empty: true,
             ..FieldDef::PLAIN
         },
         FieldDef {
             name: "numbers",
-            shape: Shape::List { item: &Shape::Scalar(Scalar::Int64), semantics: ListSemantics::Atomic },
+            shape: Shape::List {
+                item: &Shape::Scalar(Scalar::Int64),
+                semantics: ListSemantics::Atomic,
+            },
             omit_empty: true,
             ..FieldDef::PLAIN
         },
@@ -1163,18 +1477,27 @@ pub static PLAN_TYPE: TypeDef = TypeDef {
             name: "parts",
             shape: Shape::List {
                 item: &Shape::Object(&PART_TYPE),
-                semantics: ListSemantics::Map { keys: &["name"] },
+                semantics: ListSemantics::Map {
+                    keys: &["name"],
+                },
             },
             omit_empty: true,
             ..FieldDef::PLAIN
         },
         FieldDef {
             name: "labels",
-            shape: Shape::Map { value: &Shape::Scalar(Scalar::String), atomic: false },
+            shape: Shape::Map {
+                value: &Shape::Scalar(Scalar::String),
+                atomic: false,
+            },
             omit_empty: true,
             ..FieldDef::PLAIN
         },
-        FieldDef { name: "wish", shape: Shape::Object(&WISH_TYPE), ..FieldDef::PLAIN },
+        FieldDef {
+            name: "wish",
+            shape: Shape::Object(&WISH_TYPE),
+            ..FieldDef::PLAIN
+        },
     ],
     atomic: false,
     size: size_of::<Plan>(),
@@ -1206,12 +1529,14 @@ impl Validate for Wish {
 pub static WISH_TYPE: TypeDef = TypeDef {
     name: "expressions.example.io.v1.Wish",
     short_name: "Wish",
-    fields: &[FieldDef {
-        name: "text",
-        shape: Shape::Scalar(Scalar::String),
-        required: true,
-        ..FieldDef::PLAIN
-    }],
+    fields: &[
+        FieldDef {
+            name: "text",
+            shape: Shape::Scalar(Scalar::String),
+            required: true,
+            ..FieldDef::PLAIN
+        },
+    ],
     atomic: false,
     size: size_of::<Wish>(),
 };
@@ -1243,11 +1568,18 @@ fn value_of_expressions_example_io_v1_plan(value: &Plan) -> expression::Value {
     expression::object([
         ("min", Some(expression::Value::Int(i64::from(value.min)))),
         ("max", Some(expression::Value::Int(value.max))),
-        ("step", value.step.as_ref().map(|item| expression::Value::Int(i64::from(*item)))),
+        (
+            "step",
+            value.step.as_ref().map(|item| expression::Value::Int(i64::from(*item))),
+        ),
         ("ratio", value.ratio.as_ref().map(|item| expression::Value::Double(*item))),
         (
             "name",
-            if value.name.is_empty() { None } else { Some(expression::Value::from(value.name.as_str())) },
+            if value.name.is_empty() {
+                None
+            } else {
+                Some(expression::Value::from(value.name.as_str()))
+            },
         ),
         (
             "__namespace__",
@@ -1257,11 +1589,20 @@ fn value_of_expressions_example_io_v1_plan(value: &Plan) -> expression::Value {
                 Some(expression::Value::from(value.namespace.as_str()))
             },
         ),
-        ("x__dash__kind", value.x_kind.as_ref().map(|item| expression::Value::from(item.as_str()))),
+        (
+            "x__dash__kind",
+            value.x_kind.as_ref().map(|item| expression::Value::from(item.as_str())),
+        ),
         ("mode", value.mode.as_ref().map(|item| expression::Value::from(item.as_str()))),
         ("on", value.on.as_ref().map(|item| expression::Value::Bool(*item))),
-        ("memory", value.memory.as_ref().map(|item| expression::Value::from(item.clone()))),
-        ("limit", value.limit.as_ref().map(|item| expression::Value::from(item.clone()))),
+        (
+            "memory",
+            value.memory.as_ref().map(|item| expression::Value::from(item.clone())),
+        ),
+        (
+            "limit",
+            value.limit.as_ref().map(|item| expression::Value::from(item.clone())),
+        ),
         ("start", value.start.as_ref().map(|item| expression::time(*item))),
         ("end", value.end.as_ref().map(|item| expression::time(*item))),
         ("wait", value.wait.as_ref().map(|item| expression::Value::Duration(*item))),
@@ -1280,9 +1621,13 @@ fn value_of_expressions_example_io_v1_plan(value: &Plan) -> expression::Value {
             if value.tags.is_empty() {
                 None
             } else {
-                Some(expression::list(&value.tags, expression::ListKind::Set, |item| {
-                    expression::Value::from(item.as_str())
-                }))
+                Some(
+                    expression::list(
+                        &value.tags,
+                        expression::ListKind::Set,
+                        |item| expression::Value::from(item.as_str()),
+                    ),
+                )
             },
         ),
         (
@@ -1290,9 +1635,13 @@ fn value_of_expressions_example_io_v1_plan(value: &Plan) -> expression::Value {
             if value.numbers.is_empty() {
                 None
             } else {
-                Some(expression::list(&value.numbers, expression::ListKind::Plain, |item| {
-                    expression::Value::Int(*item)
-                }))
+                Some(
+                    expression::list(
+                        &value.numbers,
+                        expression::ListKind::Plain,
+                        |item| expression::Value::Int(*item),
+                    ),
+                )
             },
         ),
         (
@@ -1300,11 +1649,13 @@ fn value_of_expressions_example_io_v1_plan(value: &Plan) -> expression::Value {
             if value.parts.is_empty() {
                 None
             } else {
-                Some(expression::list(
-                    &value.parts,
-                    expression::ListKind::Keyed(&["name"]),
-                    value_of_expressions_example_io_v1_part,
-                ))
+                Some(
+                    expression::list(
+                        &value.parts,
+                        expression::ListKind::Keyed(&["name"]),
+                        value_of_expressions_example_io_v1_part,
+                    ),
+                )
             },
         ),
         (
@@ -1312,7 +1663,12 @@ fn value_of_expressions_example_io_v1_plan(value: &Plan) -> expression::Value {
             if value.labels.is_empty() {
                 None
             } else {
-                Some(expression::map(&value.labels, |item| expression::Value::from(item.as_str())))
+                Some(
+                    expression::map(
+                        &value.labels,
+                        |item| expression::Value::from(item.as_str()),
+                    ),
+                )
             },
         ),
         ("wish", value.wish.as_ref().map(value_of_expressions_example_io_v1_wish)),
