@@ -129,7 +129,10 @@ impl Stated {
             let hits: Vec<usize> = (0..self.rules.len()).filter(|at| is_broken(&self.rules[*at])).collect();
             // What a stated rule says is not said by a function.
             let is_function = |at: &usize| matches!(self.rules[*at].what, What::Function(_));
-            let is_stated = !hits.iter().all(is_function);
+            // Nor does a rule that may be told anywhere say what a function says.
+            let is_vague =
+                |at: &usize| matches!(&self.rules[*at].what, What::Elsewhere(_, name) if name.is_empty());
+            let is_stated = !hits.iter().all(|at| is_function(at) || is_vague(at));
             for at in hits.into_iter().filter(|at| !is_stated || !is_function(at)) {
                 broken[at] = true;
             }
