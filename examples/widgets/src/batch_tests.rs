@@ -66,7 +66,8 @@ fn rules_are_those_of_the_schema_file() {
         (json!({"port": "http"}), None),
         (json!({"port": 0}), Some(r#"spec.port: Invalid value: "object": must be a port or its name"#)),
         (json!({"steps": [{"name": "a"}, {"name": "b", "after": "a"}]}), None),
-        (json!({"steps": [{"name": "c"}, {"name": "b", "after": "a"}]}),
+        (
+            json!({"steps": [{"name": "c"}, {"name": "b", "after": "a"}]}),
             Some(r#"spec.steps[1].after: Not found: "a""#),
         ),
         (
