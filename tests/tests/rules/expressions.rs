@@ -70,6 +70,14 @@ pub fn about_files_of_volumes() {
             ),
             (
                 volumes,
+                json!([{"name": "v", "iscsi": {
+                    "targetPortal": "p".repeat(63), "iqn": "iqn.2001-04.com.example:storage", "lun": 0,
+                    "initiatorName": "iqn.2001-04.com.example:initiator",
+                }}]),
+                "spec.volumes[0].name: Invalid value: \"v\": Total length of <volume name>:<iscsi.targetPortal> must",
+            ),
+            (
+                volumes,
                 file(both),
                 "spec.volumes[0].downwardAPI: Invalid value: \"resource\": fieldRef and resourceFieldRef can not be",
             ),

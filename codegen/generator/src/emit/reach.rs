@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::{Empty, Field, ListSemantics, Model, Resolved, Type, TypeId, TypeKind, Usage};
+use crate::model::{Check, Empty, Field, ListSemantics, Model, Resolved, Type, TypeId, TypeKind, Usage};
 
 /// The types that generated code calls into.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ fn has_own_rules(ty: &Type) -> bool {
 
 fn has_own_update_rules(ty: &Type) -> bool {
     let has_checks = match &ty.kind {
-        TypeKind::Object(object) => object.checks.iter().any(|check| check.is_judged_on_change()),
+        TypeKind::Object(object) => object.checks.iter().any(Check::is_judged_on_change),
         _ => false,
     };
     has_checks || ty.update_validator.is_some()

@@ -83,10 +83,8 @@ fn of_one<'m>(translation: &mut Translation<'_, 'm>, function: &str, argument: &
         }
         ("sizes", Type::List(_) | Type::Map(..)) => {
             let code = translation.term(argument);
-            let values = match code.resolved(translation.emitter.model)? {
-                Resolved::List(..) => quote!(iter()),
-                _ => quote!(values()),
-            };
+            let is_list = matches!(code.resolved(translation.emitter.model)?, Resolved::List(..));
+            let values = if is_list { quote!(iter()) } else { quote!(values()) };
             let receiver = code.receiver();
             let tokens =
                 quote!(#expression::count(#receiver.#values.map(|value| value.len()).sum::<usize>()));
