@@ -25,13 +25,8 @@ use orch_machinery::{
     media_type::{MediaTypes, Named, Syntax},
 };
 use orch_meta::meta::v1::Status;
-use orch_registry::{
-    answer::Answer,
-    core::Core,
-    error::{ApiError, Result},
-    request::Target,
-    stored,
-};
+use orch_registry::{answer::Answer, core::Core, error::Result, request::Target, stored};
+use orch_runtime::type_def::TypeDef;
 
 use chunks::Chunks;
 pub use chunks::{COMPRESS_ABOVE, compressed};
@@ -184,18 +179,16 @@ fn stream_of(media_type: Named, body: Body) -> Response {
     response
 }
 
-/// A JSON document in the media type that the client accepts.
+/// A JSON document of type `def` in the media type that the client accepts.
 ///
 /// # Errors
-/// 500 where it is not a JSON document, and for protobuf, in which no such document is offered.
-pub fn document(media_type: Named, json: Bytes) -> Result<Response> {
+/// 500 where it is not a JSON document of that type.
+pub fn document(media_type: Named, json: Bytes, def: &'static TypeDef) -> Result<Response> {
     let text = match media_type.syntax() {
         Syntax::Json => json,
         Syntax::Yaml => yaml_text::of_json(&json)?,
         Syntax::Cbor => cbor_body::of_json(&json)?.into(),
-        Syntax::Protobuf => {
-            return Err(ApiError::internal("the document has no protobuf form", "offered"));
-        }
+        Syntax::Protobuf => protobuf_body::of_json(&json, def)?.into(),
     };
     Ok(whole(media_type, Body::from(text)))
 }

@@ -15,11 +15,12 @@ use orch_machinery::{
     media_type::{MediaTypes, Named, Syntax},
     negotiate::{Form, Offer, negotiate},
 };
+use orch_meta::meta::v1::{API_GROUP_LIST_TYPE, API_GROUP_TYPE, API_RESOURCE_LIST_TYPE, API_VERSIONS_TYPE};
 use orch_registry::{
     catalog::{Catalog, ServedResource},
     error::ApiError,
 };
-use orch_runtime::resource_def::SubresourceDef;
+use orch_runtime::{resource_def::SubresourceDef, type_def::TypeDef};
 
 use crate::response::{self, all_values, status::refusal};
 
@@ -35,7 +36,6 @@ use aggregated::Aggregated;
 pub struct Discovery {
     /// By path.
     documents: HashMap<String, Document>,
-    /// Those that need no field numbers: the documents have none.
     media_types: Vec<Named>,
     /// What `/api` calls the server where the request does not say.
     local_address: String,
@@ -47,6 +47,8 @@ pub struct Discovery {
 #[derive(Debug)]
 struct Document {
     plain: Plain,
+    /// Its type, for formats that need field numbers.
+    def: &'static TypeDef,
     /// Only the roots have it.
     aggregated: Option<Aggregated>,
 }
@@ -78,23 +80,24 @@ impl Discovery {
         let mut documents = HashMap::new();
         let api = Plain::Versions(legacy::ApiVersions::new(&core));
         let aggregated = Some(Aggregated::new(catalog, &core));
-        documents.insert("/api".to_owned(), Document { plain: api, aggregated });
+        documents.insert("/api".to_owned(), Document { plain: api, def: &API_VERSIONS_TYPE, aggregated });
         let apis = Plain::Finished(legacy::group_list(&named));
         let aggregated = Some(Aggregated::new(catalog, &named));
-        documents.insert("/apis".to_owned(), Document { plain: apis, aggregated });
+        documents.insert("/apis".to_owned(), Document { plain: apis, def: &API_GROUP_LIST_TYPE, aggregated });
         for group in &named {
             let plain = Plain::Finished(legacy::group(group));
-            documents.insert(format!("/apis/{}", group.name), Document { plain, aggregated: None });
+            let document = Document { plain, def: &API_GROUP_TYPE, aggregated: None };
+            documents.insert(format!("/apis/{}", group.name), document);
         }
         for version in core.iter().chain(&named).flat_map(|group| &group.versions) {
             let root = if version.api_version.contains('/') { "/apis" } else { "/api" };
             let plain = Plain::Finished(legacy::resource_list(catalog, version));
             let path = format!("{root}/{}", version.api_version);
-            documents.insert(path, Document { plain, aggregated: None });
+            documents.insert(path, Document { plain, def: &API_RESOURCE_LIST_TYPE, aggregated: None });
         }
         Discovery {
             documents,
-            media_types: media_types.iter().filter(|named| !named.media_type.needs_field_numbers).collect(),
+            media_types: media_types.iter().collect(),
             local_address: local_address.into(),
             form_groups: aggregated::group_names(catalog.vocabulary),
         }
@@ -133,7 +136,7 @@ impl Discovery {
             Plain::Versions(versions) => versions.render(self.address(request)),
             Plain::Finished(body) => body.clone(),
         };
-        Some(response::document(negotiated.media_type, text).unwrap_or_else(refusal))
+        Some(response::document(negotiated.media_type, text, document.def).unwrap_or_else(refusal))
     }
 
     /// The document of a path. One slash at its end is ignored.

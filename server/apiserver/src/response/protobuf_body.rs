@@ -44,9 +44,17 @@ pub fn document(
 /// # Errors
 /// 500 where the text is not a Status.
 pub fn status(json: &[u8]) -> Result<Vec<u8>> {
+    of_json(json, &STATUS_TYPE)
+}
+
+/// A document of the server itself, of the version `v1` whether it says so or not; `json` is its text.
+///
+/// # Errors
+/// 500 where the text is none of that type.
+pub fn of_json(json: &[u8], def: &'static TypeDef) -> Result<Vec<u8>> {
     let tree: Tree = serde_json::from_slice(json)
         .map_err(|error| ApiError::internal("the answer cannot be written", error))?;
-    protobuf::encode(&tree, &STATUS_TYPE, "v1", "Status").map_err(|error| unwritable(&error))
+    protobuf::encode(&tree, def, "v1", meta::kind(&tree)).map_err(|error| unwritable(&error))
 }
 
 /// The frame of a watch event; `document` is its object.

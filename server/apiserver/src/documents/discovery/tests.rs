@@ -2,7 +2,8 @@
 
 use http::Request;
 use http_body_util::BodyExt as _;
-use orch_machinery::media_type::MediaTypes;
+use orch_machinery::{json::Limits, media_type::MediaTypes, protobuf};
+use orch_meta::meta::v1::{API_GROUP_LIST_TYPE, API_GROUP_TYPE, API_RESOURCE_LIST_TYPE, API_VERSIONS_TYPE};
 use orch_registry::catalog::Catalog;
 use serde_json::{Value, json};
 
@@ -20,6 +21,7 @@ struct Answer {
     status: u16,
     headers: http::HeaderMap,
     text: String,
+    bytes: bytes::Bytes,
 }
 
 async fn ask(discovery: &Discovery, path: &str, headers: &[(&str, &str)]) -> Option<Answer> {
@@ -30,8 +32,9 @@ async fn ask(discovery: &Discovery, path: &str, headers: &[(&str, &str)]) -> Opt
     let request = request.body(()).unwrap().into_parts().0;
     let response = discovery.serve(&request)?;
     let (head, body) = response.into_parts();
-    let text = String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap();
-    Some(Answer { status: head.status.as_u16(), headers: head.headers, text })
+    let bytes = body.collect().await.unwrap().to_bytes();
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    Some(Answer { status: head.status.as_u16(), headers: head.headers, text, bytes })
 }
 
 /// The body of a plain answer.
@@ -292,10 +295,44 @@ async fn the_form_is_negotiated() {
 }
 
 #[tokio::test]
+async fn documents_in_protobuf_say_the_same() {
+    let discovery = discovery(&catalog(&KUBERNETES), "127.0.0.1:6443");
+    for (path, kind, def) in [
+        ("/api", "APIVersions", &API_VERSIONS_TYPE),
+        ("/apis", "APIGroupList", &API_GROUP_LIST_TYPE),
+        ("/apis/apps", "APIGroup", &API_GROUP_TYPE),
+        ("/apis/apps/v1", "APIResourceList", &API_RESOURCE_LIST_TYPE),
+        ("/api/v1", "APIResourceList", &API_RESOURCE_LIST_TYPE),
+    ] {
+        let mut expected: Value = serde_json::from_str(&plain(path).await).unwrap();
+        expected["apiVersion"] = json!("v1");
+        let answer =
+            ask(&discovery, path, &[("accept", "application/vnd.kubernetes.protobuf")]).await.unwrap();
+        assert_eq!(answer.headers["content-type"], "application/vnd.kubernetes.protobuf", "{path}");
+        let read = protobuf::decode(&answer.bytes, def, &Limits::default()).unwrap();
+        assert_eq!((&read["kind"], &read["apiVersion"]), (&json!(kind), &json!("v1")));
+        assert_eq!(without_empty(&read), without_empty(&expected), "{path}");
+    }
+}
+
+/// Protobuf does not tell what is empty from what is missing.
+fn without_empty(value: &Value) -> Value {
+    let is_empty = |value: &Value| *value == json!("") || *value == json!([]) || *value == json!(false);
+    match value {
+        Value::Object(fields) => {
+            let fields = fields.iter().map(|(name, value)| (name.clone(), without_empty(value)));
+            Value::Object(fields.filter(|(_, value)| !is_empty(value)).collect())
+        }
+        Value::Array(items) => items.iter().map(without_empty).collect(),
+        other => other.clone(),
+    }
+}
+
+#[tokio::test]
 async fn what_is_not_acceptable_is_refused() {
     let discovery = discovery(&catalog(&ORCH), "");
     for path in ["/api", "/apis", "/apis/apps", "/apis/apps/v1"] {
-        for accept in ["text/html", "application/vnd.orch.protobuf", "application/json;q=0"] {
+        for accept in ["text/html", "application/vnd.other.protobuf", "application/json;q=0"] {
             let answer = ask(&discovery, path, &[("accept", accept)]).await.unwrap();
             assert_eq!(
                 (answer.status, &answer.headers["content-type"]),
