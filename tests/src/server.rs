@@ -196,6 +196,7 @@ impl ServerOptions {
             .args(["--token-auth-file".as_ref(), directory.join("tokens.csv").as_os_str()])
             .args(["--secure-port", &self.port.to_string(), "--vocabulary", self.vocabulary])
             .args(self.flags())
+            .args(storage_flags(directory))
             .current_dir(directory)
             // The server ends when this end of its input is closed: also when the test is killed.
             .stdin(Stdio::piped())
@@ -204,6 +205,15 @@ impl ServerOptions {
             .kill_on_drop(true);
         command
     }
+}
+
+/// How a server keeps its data: in SQLite, or, where `ORCH_TEST_STORAGE` is `etcd=<address>`, in that etcd.
+/// Each directory has a prefix of its own there, so that a server that is started again finds its data.
+fn storage_flags(directory: &Path) -> Vec<String> {
+    let Ok(storage) = std::env::var("ORCH_TEST_STORAGE") else { return Vec::new() };
+    let address = storage.strip_prefix("etcd=").expect("ORCH_TEST_STORAGE is etcd=<address>");
+    let prefix = directory.file_name().expect("it has a name").to_string_lossy();
+    vec!["--storage=etcd".to_owned(), format!("--etcd-servers={address}"), format!("--etcd-prefix=/{prefix}")]
 }
 
 impl TestServer {

@@ -44,6 +44,7 @@ pub mod open_files;
 mod pki;
 pub mod service_manager;
 mod serving;
+mod shared_keys;
 pub mod signals;
 mod sources;
 mod storage;
@@ -52,6 +53,7 @@ mod token_key;
 pub use audit::start_audit;
 pub use maintenance::{perform, strip};
 pub use serving::{host_name, url};
+pub use shared_keys::share as share_keys;
 pub use sources::{Sources, follow};
 pub use storage::open_storage;
 

@@ -21,9 +21,10 @@ pub fn checks(
     checks.register("log", Probe::ALL, || Ok(()));
     for (name, probes) in [("etcd", Probe::ALL), ("etcd-readiness", &[Probe::Ready])] {
         let store = storage.clone();
-        checks.register(name, probes, move || match store.barrier().now_or_never() {
-            Some(Err(error)) => Err(error.to_string()),
-            _ => Ok(()),
+        checks.register(name, probes, move || {
+            // Where the answer takes a while, the next probe tells it.
+            let now = store.barrier().now_or_never().and_then(Result::err);
+            now.or_else(|| store.trouble()).map_or(Ok(()), |error| Err(error.to_string()))
         });
     }
     let watching = monitor.clone();

@@ -18,7 +18,7 @@ use orch_registry::{
     error::{ApiError, Result},
     feature_gates::WATCH_LIST,
     request::{Body, DeleteCollectionRequest, DeleteRequest, GetRequest, Target},
-    verb,
+    store_error, verb,
 };
 use orch_runtime::resource_def::{ResourceDef, Verb};
 use orch_trace::request::continued;
@@ -171,6 +171,11 @@ async fn performed(
     let sent = sent?;
     if let Some(record) = head.record {
         audit::sent(record, &head, verb, target, &sent);
+    }
+    if matches!(verb, Verb::Update | Verb::Patch | Verb::Delete | Verb::DeleteCollection | Verb::Create) {
+        // What a write finds is what reads show: other servers may have written.
+        let storage = app.core.objects().storage();
+        storage.barrier().await.map_err(|error| store_error::failure(target.resource, error))?;
     }
     let answer = perform(app, cx, head, verb, target.clone(), sent).await?;
     let representation = match (head.info.spelling, cx.spelling()) {

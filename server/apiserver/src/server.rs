@@ -57,7 +57,7 @@ use orch_runtime::{
     object::Kind,
     resource_def::{GroupVersionDef, ResourceDef},
 };
-use orch_storage::{Indexer, Storage, SystemClock};
+use orch_storage::{Indexer, Sealing, Storage, SystemClock};
 use rustls::ServerConfig;
 use tokio::{sync::watch, task::JoinSet, time::timeout};
 use uuid::Uuid;
@@ -305,6 +305,9 @@ impl Server {
         // What controllers need of the data directory comes later: a wrong flag leaves nothing there.
         let (trust, signer) = (watch::Sender::new(None), Signer::default());
         let controllers = self.runner(own_service.clone(), trust.subscribe(), Arc::clone(&signer))?;
+        if let Entrance::Address = entrance {
+            Box::pin(bootstrap::share_keys(&self.config, &(encryption.clone() as Arc<dyn Sealing>))).await?;
+        }
         let Prepared { authentication, tokens, continue_key, tls, authority, sources, site } =
             bootstrap::prepare(&self.config)?;
         trust.send_replace(authority);

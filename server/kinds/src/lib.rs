@@ -62,6 +62,9 @@ use orch_registry::{admission::AdmissionPlugin, behaviour::Behaviours, operation
 
 pub use self::service::{NodePorts, ServiceNetwork};
 
+/// The resource whose objects are secret: keys of the server are sealed as they are, where they are kept.
+pub const SECRETS: &str = "secrets";
+
 /// What the operator sets for kinds.
 #[derive(Clone, Debug)]
 pub struct Settings {

@@ -36,7 +36,7 @@ pub mod read;
 pub mod refusal;
 pub mod request;
 pub mod spelling;
-mod store_error;
+pub mod store_error;
 pub mod stored;
 #[cfg(test)]
 mod test_core;

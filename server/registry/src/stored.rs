@@ -63,6 +63,15 @@ pub fn encode_body(
     Ok(Body::new(bytes, revision_at))
 }
 
+/// Where the revision is in a stored form, or goes in one that is kept without it; none for other bytes.
+pub fn revision_at(bytes: &[u8]) -> Option<usize> {
+    const FIELD: &[u8] = br#""resourceVersion":""#;
+    let is_ours = bytes.starts_with(br#"{"kind":""#) && bytes.ends_with(b"}\n");
+    // No string has such text in it, because quotes are escaped there; and what comes before it in the
+    // metadata is strings.
+    is_ours.then(|| memchr::memmem::find(bytes, FIELD)).flatten().map(|at| at + FIELD.len())
+}
+
 /// The text of an object that is not in the store, in the same form.
 pub fn transient(def: &'static TypeDef, tree: &Tree, owners: Option<&str>) -> Bytes {
     let mut text = Vec::new();

@@ -13,6 +13,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::client::TXN;
 use crate::failure::Failure;
+use crate::form::last_place;
 use crate::journal::Entry;
 use crate::message::{Compare, Compared, Op, Range, Txn, TxnDone};
 use crate::shared::Shared;
@@ -84,7 +85,7 @@ async fn attempt(
     deadline: Instant,
 ) -> Result<Outcome, StoreError> {
     let mut ticket = shared.pending.ticket();
-    let request = transaction(shared, write, claimed, Some(&ticket.id())).encode();
+    let request = transaction(shared, write, claimed, Some(&ticket.id()))?.encode();
     let sent = tokio::select! {
         biased;
         Some(committed) = ticket.published() => return Ok(Outcome::Published(committed)),
@@ -121,7 +122,7 @@ async fn remove_without_room(
     deadline: Instant,
 ) -> Result<Outcome, StoreError> {
     let published = shared.pending.removal(write.key());
-    let request = transaction(shared, write, claimed, None).encode();
+    let request = transaction(shared, write, claimed, None)?.encode();
     let done: TxnDone =
         shared.client.call(TXN, request, shared.timeout).await.map_err(|failure| failure.of_write())?;
     if !done.succeeded {
@@ -139,7 +140,12 @@ fn newest_of(done: &TxnDone) -> Revision {
     Revision::new(kv.map_or(0, |kv| kv.mod_revision))
 }
 
-fn transaction(shared: &Shared, write: &Write, claimed: Option<Revision>, id: Option<&str>) -> Txn {
+fn transaction(
+    shared: &Shared,
+    write: &Write,
+    claimed: Option<Revision>,
+    id: Option<&str>,
+) -> Result<Txn, StoreError> {
     let Write { change, conditions } = write;
     let keys = &shared.keys;
     let key = keys.object(change.key());
@@ -166,20 +172,26 @@ fn transaction(shared: &Shared, write: &Write, claimed: Option<Revision>, id: Op
     if let Some(revision) = claimed {
         compare.push(Compare { key: claims(), what: Compared::ModRevision(revision.get()) });
     }
-    let last = matches!(change, Change::Remove { .. }).then(|| change.body());
-    let mut success = vec![match last {
-        Some(_) => Op::Delete { key },
-        None => Op::Put { key, value: change.body().bytes().to_vec() },
-    }];
+    let (body, is_removal) = (change.body(), matches!(change, Change::Remove { .. }));
+    let place = if is_removal { last_place(keys, change.key()) } else { place_of(&key) };
+    let value = shared.form.kept(change.key(), &place, body.bytes());
+    let value = value.map_err(|error| StoreError::Unavailable { detail: error.to_string().into() })?;
+    let (change_op, last) =
+        if is_removal { (Op::Delete { key }, value) } else { (Op::Put { key, value }, Vec::new()) };
+    let mut success = vec![change_op];
     if let Some(id) = id {
-        let value = Entry::encode(shared.clock.now(), id, last);
+        let value = Entry::encode(shared.clock.now(), id, &last, body.revision_at());
         success.push(Op::Put { key: keys.writes(), value });
     }
-    if last.is_none() && (claimed.is_some() || shared.memory.adds_term(write)) {
+    if !is_removal && (claimed.is_some() || shared.memory.adds_term(write)) {
         success.push(Op::Put { key: claims(), value: Vec::new() });
     }
     let failure = vec![Op::Range(Range { key: keys.writes(), keys_only: true, ..Range::default() })];
-    Txn { compare, success, failure }
+    Ok(Txn { compare, success, failure })
+}
+
+fn place_of(key: &[u8]) -> String {
+    String::from_utf8_lossy(key).into_owned()
 }
 
 /// A key that does not exist is at revision 0 for etcd.

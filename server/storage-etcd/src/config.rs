@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use orch_storage::engine::Retention;
-use orch_storage::{Clock, SystemClock};
+use orch_storage::{Clock, Sealing, SystemClock};
 
 use crate::tls::TlsFiles;
 
@@ -23,6 +23,8 @@ pub struct EtcdConfig {
     /// not in the form of this server: they are told as damaged. etcd learns the revision of a write when the
     /// value is stored already, so it is not stored.
     pub revision_at: fn(&[u8]) -> Option<usize>,
+    /// How values are sealed before they are stored; none: not at all.
+    pub sealing: Option<Arc<dyn Sealing>>,
     /// How long history is kept, here and in etcd: older states for lists, events for watches.
     pub retention: Duration,
     /// How much memory may be held for history alone, in bytes.
@@ -49,6 +51,7 @@ impl EtcdConfig {
             prefix: "/registry".to_owned(),
             vocabulary: vocabulary.into(),
             revision_at,
+            sealing: None,
             retention: Duration::from_mins(5),
             history_bytes: 256 << 20,
             timeout: Duration::from_secs(10),

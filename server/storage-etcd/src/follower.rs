@@ -5,15 +5,14 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use orch_storage::engine::{Memory, MemoryWriter, Retention};
 use orch_storage::store::{Op, Record};
-use orch_storage::{Key, Object, Revision, StoreError};
+use orch_storage::{Key, Object, Revision, Seal, StoreError};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use crate::failure::Failure;
-use crate::group::{self, Form, groups};
+use crate::group::{self, groups};
 use crate::keys::Place;
 use crate::message::{Change, KeyValue};
 use crate::shared::Shared;
@@ -85,17 +84,19 @@ impl Follower {
         let now = self.shared.clock.now();
         let mut batch = self.writer.batch(now);
         let (mut answers, mut claims) = (Vec::new(), Vec::new());
-        for mut group in groups(changes, &self.shared.keys, self.shared.form) {
+        for mut group in groups(changes, &self.shared.keys) {
             let revision = group.revision;
             claims.extend(std::mem::take(&mut group.claims).into_iter().map(|resource| (resource, revision)));
             let id = group.entry.as_ref().map(|entry| entry.id.clone());
-            let last =
-                |key: &Key| batch.get(key).map(|object| last_state(self.shared.form, object, revision));
-            let records: Vec<_> = group.records(now, |key| last(key).unwrap_or_default()).collect();
-            for record in records {
-                if let Some(committed) = batch.follow(record) {
-                    answers.push((id.clone(), committed));
+            let Shared { form, keys, .. } = &*self.shared;
+            let last = |key: &Key| batch.get(key).map(|object| form.at_removal(object, revision));
+            let records = group.records(form, keys, now, |key| last(key).unwrap_or_default());
+            for (record, seal) in records.collect::<Vec<_>>() {
+                let Some(committed) = batch.follow(record) else { continue };
+                if let Some(seal) = seal {
+                    committed.object.kept_under(seal);
                 }
+                answers.push((id.clone(), committed));
             }
             batch.advance(revision);
         }
@@ -134,7 +135,7 @@ impl Follower {
         let mut take = |kv: KeyValue| match shared.keys.place(&kv.key) {
             Place::Object(key) => {
                 if Revision::new(kv.mod_revision) > before {
-                    changed.push(group::state(key.clone(), &kv, shared.form));
+                    changed.push(group::state(key.clone(), &kv, &shared.form));
                 }
                 found.insert(key);
             }
@@ -143,20 +144,22 @@ impl Follower {
         };
         let newest = shared.reader().state_at(at, &mut take).await?;
         let now = shared.clock.now();
-        for record in &mut changed {
+        for (record, _) in &mut changed {
             record.time = now;
         }
         let removed = objects(&shared.memory, |key| !found.contains(key));
         let mut unused = unused(before, &changed);
         for object in removed {
             let Some(removal) = unused.next() else { break };
-            let (key, value) = (object.key().clone(), Ok(last_state(shared.form, &object, removal)));
-            changed.push(Record { revision: removal, key, op: Op::Remove, time: now, value });
+            let (key, value) = (object.key().clone(), Ok(shared.form.at_removal(&object, removal)));
+            changed.push((Record { revision: removal, key, op: Op::Remove, time: now, value }, None));
         }
-        changed.sort_by_key(|record| record.revision);
+        changed.sort_by_key(|(record, _)| record.revision);
         let mut batch = self.writer.batch(now);
-        for record in changed {
-            batch.follow(record);
+        for (record, seal) in changed {
+            if let (Some(committed), Some(seal)) = (batch.follow(record), seal) {
+                committed.object.kept_under(seal);
+            }
         }
         batch.advance(Revision::new(newest));
         let published = self.writer.publish(batch);
@@ -174,12 +177,6 @@ impl Follower {
         // etcd keeps history by itself until it is compacted.
         let _ = self.writer.forget_overdue(now, &self.retention, limit);
     }
-}
-
-/// The last state of an object that somebody removed who did not say what it was.
-fn last_state(form: Form, object: &Object, removal: Revision) -> Bytes {
-    let value = object.value().map(|value| form.at_revision(value, object.revision(), removal));
-    value.unwrap_or_default()
 }
 
 /// The objects in memory for which `wanted` holds.
@@ -205,8 +202,8 @@ async fn stop(controls: &mut mpsc::Receiver<Control>) -> Option<oneshot::Sender<
 }
 
 /// Revisions after `before` that no record has. Each removal had one of its own, so there are enough.
-fn unused(before: Revision, records: &[Record]) -> impl Iterator<Item = Revision> + use<> {
-    let used: HashSet<Revision> = records.iter().map(|record| record.revision).collect();
+fn unused(before: Revision, records: &[(Record, Option<Seal>)]) -> impl Iterator<Item = Revision> + use<> {
+    let used: HashSet<Revision> = records.iter().map(|(record, _)| record.revision).collect();
     (before.get() + 1..).map(Revision::new).filter(move |revision| !used.contains(revision))
 }
 

@@ -8,7 +8,7 @@
 //! It is a line `<milliseconds> <id of the write> <where the revision goes>`, and after it the last state.
 
 use bytes::Bytes;
-use orch_storage::{Body, Timestamp};
+use orch_storage::Timestamp;
 
 /// One write.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,19 +16,17 @@ pub(crate) struct Entry {
     pub(crate) time: Timestamp,
     /// `<server>.<number>`.
     pub(crate) id: String,
-    /// Of a removal: the last state without its revision.
+    /// Of a removal: what is kept of the last state, without its revision.
     pub(crate) last: Bytes,
     /// Where the revision goes in it.
     pub(crate) revision_at: usize,
 }
 
 impl Entry {
-    pub(crate) fn encode(time: Timestamp, id: &str, last: Option<&Body>) -> Vec<u8> {
-        let revision_at = last.map_or(0, Body::revision_at);
+    /// `last` is empty for what is no removal.
+    pub(crate) fn encode(time: Timestamp, id: &str, last: &[u8], revision_at: usize) -> Vec<u8> {
         let mut text = format!("{} {id} {revision_at}\n", time.0).into_bytes();
-        if let Some(last) = last {
-            text.extend_from_slice(last.bytes());
-        }
+        text.extend_from_slice(last);
         text
     }
 
@@ -37,11 +35,7 @@ impl Entry {
         let end = value.iter().position(|byte| *byte == b'\n')?;
         let mut words = str::from_utf8(&value[..end]).ok()?.split(' ');
         let (time, id, revision_at) = (words.next()?, words.next()?, words.next()?);
-        let revision_at: usize = revision_at.parse().ok()?;
-        let last = value.slice(end + 1..);
-        if revision_at > last.len() {
-            return None;
-        }
+        let (revision_at, last) = (revision_at.parse().ok()?, value.slice(end + 1..));
         Some(Self { time: Timestamp(time.parse().ok()?), id: id.to_owned(), last, revision_at })
     }
 }
@@ -52,17 +46,16 @@ mod tests {
 
     #[test]
     fn says_what_was_written() {
-        let body = Body::new(b"a\nb".to_vec(), 2);
-        let entry = Entry::decode(&Entry::encode(Timestamp(7), "s.1", Some(&body)).into()).unwrap();
+        let entry = Entry::decode(&Entry::encode(Timestamp(7), "s.1", b"a\nb", 2).into()).unwrap();
         let want = Entry { time: Timestamp(7), id: "s.1".into(), last: Bytes::from("a\nb"), revision_at: 2 };
         assert_eq!(entry, want);
-        let entry = Entry::decode(&Entry::encode(Timestamp(7), "s.2", None).into()).unwrap();
+        let entry = Entry::decode(&Entry::encode(Timestamp(7), "s.2", b"", 0).into()).unwrap();
         assert_eq!((entry.id.as_str(), entry.last), ("s.2", Bytes::new()));
     }
 
     #[test]
     fn nothing_else_is_an_entry() {
-        for text in ["", "\n", "7 s.1\n", "x s.1 0\n", "7 s.1 9\nabc", "7 s.1 0"] {
+        for text in ["", "\n", "7 s.1\n", "x s.1 0\n", "7 s.1 -1\nabc", "7 s.1 0"] {
             assert_eq!(Entry::decode(&Bytes::from(text)), None, "{text:?}");
         }
     }

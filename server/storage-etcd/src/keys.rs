@@ -12,6 +12,7 @@
 //! | `%writes` | the newest write, see [`crate::journal`] |
 //! | `%claims/<resource>` | changes with every write that gives an object of the resource a new term |
 //! | `%compaction` | when history was compacted last |
+//! | `%shared/<name>` | what servers share beside objects, see [`crate::shared_value`] |
 
 use std::borrow::Cow;
 
@@ -28,6 +29,7 @@ const CLUSTER: &str = "%cluster";
 const WRITES: &str = "%writes";
 const CLAIMS: &str = "%claims";
 const COMPACTION: &str = "%compaction";
+const SHARED: &str = "%shared";
 
 /// All keys below one prefix.
 #[derive(Debug, Clone)]
@@ -87,6 +89,11 @@ impl Keys {
 
     pub(crate) fn compaction(&self) -> Vec<u8> {
         self.own(COMPACTION)
+    }
+
+    /// Of something that servers share.
+    pub(crate) fn shared(&self, name: &str) -> Vec<u8> {
+        format!("{}{SHARED}/{}", self.prefix, escape(name)).into_bytes()
     }
 
     pub(crate) fn claims(&self, resource: &ResourceName) -> Vec<u8> {

@@ -6,6 +6,8 @@
 //! ([`barrier`]). At the start, the state is read as it was where history begins, and the watch brings the
 //! rest ([`load`]).
 //!
+//! Servers over one state also share a few values that are no objects ([`shared_value`]).
+//!
 //! etcd is spoken to in its own gRPC API: over HTTP/2 of hyper, which is in the server anyway, with the dozen
 //! messages that are needed ([`client`], [`message`], [`wire`]).
 
@@ -18,6 +20,7 @@ mod config;
 mod connection;
 mod failure;
 mod follower;
+mod form;
 mod group;
 mod journal;
 mod keys;
@@ -25,6 +28,7 @@ mod load;
 mod message;
 mod pending;
 mod shared;
+mod shared_value;
 mod store;
 mod tls;
 mod watcher;
@@ -37,6 +41,7 @@ use orch_storage::{Revision, Storage, StoreError};
 use tokio::sync::{Semaphore, mpsc};
 
 pub use config::EtcdConfig;
+pub use shared_value::{read_shared, share};
 pub use tls::TlsFiles;
 
 use barrier::Barrier;
@@ -44,7 +49,7 @@ use client::Client;
 use commit::Committer;
 use failure::Failure;
 use follower::Follower;
-use group::Form;
+use form::Form;
 use keys::{Keys, Place};
 use load::Reader;
 use message::KeyValue;
@@ -62,11 +67,12 @@ pub async fn open(config: EtcdConfig) -> Result<Storage, StoreError> {
     let keys = Keys::new(&config.prefix);
     let reader = Reader { client: &client, keys: &keys, timeout: config.timeout };
     let cluster_uid = cluster::identify(reader, &config.prefix, &config.vocabulary).await?;
-    let Loaded { writer, claims, newest, next } = load(reader, &config).await?;
+    let form = Form { revision_at: config.revision_at, sealing: config.sealing.clone() };
+    let Loaded { writer, claims, newest, next } = load(reader, &config, &form).await?;
     let shared = Arc::new(Shared {
         client,
         keys,
-        form: Form(config.revision_at),
+        form,
         timeout: config.timeout,
         clock: Arc::clone(&config.clock),
         memory: Memory::clone(writer.memory()),
@@ -106,17 +112,17 @@ struct Loaded {
     next: u64,
 }
 
-async fn load(reader: Reader<'_>, config: &EtcdConfig) -> Result<Loaded, StoreError> {
+async fn load(reader: Reader<'_>, config: &EtcdConfig, form: &Form) -> Result<Loaded, StoreError> {
     for _ in 1..LOADS {
-        match load_once(reader, config).await {
+        match load_once(reader, config, form).await {
             Err(failure) if failure.is_compacted() => {}
             loaded => return loaded.map_err(|failure| failure.of_read()),
         }
     }
-    load_once(reader, config).await.map_err(|failure| failure.of_read())
+    load_once(reader, config, form).await.map_err(|failure| failure.of_read())
 }
 
-async fn load_once(reader: Reader<'_>, config: &EtcdConfig) -> Result<Loaded, Failure> {
+async fn load_once(reader: Reader<'_>, config: &EtcdConfig, form: &Form) -> Result<Loaded, Failure> {
     let now = config.clock.now();
     let newest = reader.newest().await?;
     let begins = reader.history_begins(now.before(config.retention), newest.etcd).await?;
@@ -125,9 +131,9 @@ async fn load_once(reader: Reader<'_>, config: &EtcdConfig) -> Result<Loaded, Fa
     let mut damaged = 0;
     let mut take = |kv: KeyValue| match reader.keys.place(&kv.key) {
         Place::Object(key) => {
-            let record = group::state(key, &kv, Form(config.revision_at));
+            let (record, seal) = group::state(key, &kv, form);
             damaged += usize::from(record.value.is_err());
-            replay.push_state(record);
+            replay.push_state(record, seal);
         }
         Place::Claims(resource) => claims.changed(resource, Revision::new(kv.mod_revision)),
         Place::Writes | Place::Other => {}

@@ -8,7 +8,7 @@ use orch_storage::engine::Memory;
 use orch_storage::{Clock, ResourceName, Revision, StoreError};
 
 use crate::client::Client;
-use crate::group::Form;
+use crate::form::Form;
 use crate::keys::Keys;
 use crate::load::Reader;
 use crate::pending::Pending;

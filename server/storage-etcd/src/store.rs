@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use orch_storage::store::{BoxFuture, Record, Store, Visitor};
-use orch_storage::{Committed, Revision, StoreError, Timestamp, Write};
+use orch_storage::{Committed, Object, Revision, StoreError, Timestamp, Write};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::AbortHandle;
 
@@ -91,6 +91,19 @@ impl Store for Etcd {
         })
     }
 
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn trouble(&self) -> Option<StoreError> {
+        self.barrier.failure()
+    }
+
+    fn is_stale(&self, object: &Object) -> bool {
+        let sealing = self.shared.form.sealing.as_ref();
+        sealing.is_some_and(|sealing| sealing.is_stale(&object.key().resource, object.seal()))
+    }
+
     fn shutdown(&self) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
             // What was accepted has permits; nobody gets one behind this.
@@ -118,7 +131,7 @@ async fn read_all(shared: &Shared, visit: &mut Visitor<'_>) -> Result<Revision, 
     let mut state: Vec<Record> = Vec::new();
     let mut take = |kv: message::KeyValue| {
         if let Place::Object(key) = shared.keys.place(&kv.key) {
-            state.push(group::state(key, &kv, shared.form));
+            state.push(group::state(key, &kv, &shared.form).0);
         }
     };
     let mut last = reader.state_at(begins, &mut take).await?;
@@ -134,10 +147,11 @@ async fn read_all(shared: &Shared, visit: &mut Visitor<'_>) -> Result<Revision, 
         if watched.canceled {
             return Err(Failure::NoAnswer(watched.cancel_reason));
         }
-        for group in groups(watched.events, &shared.keys, shared.form) {
+        for group in groups(watched.events, &shared.keys) {
             last = group.revision.get();
             // The last state that nobody says is in a record before.
-            group.records(Timestamp(0), |_| bytes::Bytes::new()).for_each(&mut *visit);
+            let records = group.records(&shared.form, &shared.keys, Timestamp(0), |_| bytes::Bytes::new());
+            records.for_each(|(record, _)| visit(record));
             if last >= newest.write {
                 break;
             }

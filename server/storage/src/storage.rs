@@ -142,6 +142,11 @@ impl Storage {
         self.store.is_shared()
     }
 
+    /// Why consistent reads failed when one was tried last; none where it succeeded. Does not wait.
+    pub fn trouble(&self) -> Option<StoreError> {
+        self.store.trouble()
+    }
+
     /// Whether a state would be kept otherwise if it were written now: sealed with another key, or with none.
     pub fn is_stale(&self, object: &Object) -> bool {
         self.store.is_stale(object)

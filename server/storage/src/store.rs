@@ -64,6 +64,12 @@ pub trait Store: Send + Sync + 'static {
         false
     }
 
+    /// Why consistent reads failed when one was tried last; none where it succeeded. Told without waiting,
+    /// for probes.
+    fn trouble(&self) -> Option<StoreError> {
+        None
+    }
+
     /// Whether a state would be kept otherwise if it were written now: under another key, or under none.
     fn is_stale(&self, _: &Object) -> bool {
         false

@@ -85,6 +85,7 @@ pub const ARROWS: &[(&str, &[&str])] = &[
             "orch-runtime",
             "orch-settings",
             "orch-storage",
+            "orch-storage-etcd",
             "orch-storage-sqlite",
             "orch-trace",
         ],

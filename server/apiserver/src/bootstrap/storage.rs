@@ -1,15 +1,24 @@
-//! Opens the database of the data directory.
+//! Opens the database of the data directory, or etcd.
 
 use std::sync::Arc;
 
+use orch_registry::stored;
 use orch_storage::{Sealing, Storage, StoreError};
+use orch_storage_etcd::{EtcdConfig, TlsFiles};
 use orch_storage_sqlite::SqliteConfig;
 
-use crate::{bootstrap::files, config::Config, start_error::StartError};
+use crate::{
+    bootstrap::files,
+    config::{Config, EtcdSettings},
+    start_error::StartError,
+};
 
 /// Opens the configured database, or creates it. The data directory exists. Values are kept as `sealing`
 /// says.
 pub async fn open_storage(config: &Config, sealing: Arc<dyn Sealing>) -> Result<Storage, StartError> {
+    if let Some(settings) = etcd_config(config, &sealing) {
+        return Box::pin(orch_storage_etcd::open(settings)).await.map_err(|error| etcd_fault(&error));
+    }
     // SQLite creates its other files with the mode of this one. Stored objects include secrets.
     files::ensure_private(&config.storage.database())?;
     let settings = SqliteConfig {
@@ -26,6 +35,29 @@ pub async fn open_storage(config: &Config, sealing: Arc<dyn Sealing>) -> Result<
         };
         StartError::caused(flag, &error)
     })
+}
+
+/// How etcd is used, where it keeps the data.
+pub fn etcd_config(config: &Config, sealing: &Arc<dyn Sealing>) -> Option<EtcdConfig> {
+    let EtcdSettings { servers, authorities, identity, prefix } = config.storage.etcd.clone()?;
+    Some(EtcdConfig {
+        tls: TlsFiles { authorities, identity },
+        prefix,
+        sealing: Some(Arc::clone(sealing)),
+        retention: config.storage.history_retention,
+        history_bytes: config.storage.history_size,
+        ..EtcdConfig::new(servers, config.vocabulary.name, stored::revision_at)
+    })
+}
+
+/// Why etcd cannot be used.
+pub fn etcd_fault(error: &StoreError) -> StartError {
+    let flag = match error {
+        StoreError::WrongVocabulary { .. } => "--vocabulary",
+        StoreError::NotADatabase { .. } => "--etcd-prefix",
+        _ => "--etcd-servers",
+    };
+    StartError::caused(flag, error)
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ impl TokenKeys {
 }
 
 /// The key in a directory; made where there is none.
-fn ensure(directory: &Path) -> Result<SigningKey, StartError> {
+pub fn ensure(directory: &Path) -> Result<SigningKey, StartError> {
     let path = directory.join(OWN);
     let pem = if let Some(pem) = files::read(&path)? {
         pem

@@ -11,6 +11,7 @@ use crate::{
     config::{
         duration,
         encryption::{EncryptionConfig, EncryptionFlags},
+        etcd::{EtcdFlags, EtcdSettings},
         size,
     },
     start_error::StartError,
@@ -49,6 +50,8 @@ pub struct StorageFlags {
     self_check: bool,
     #[command(flatten)]
     encryption: EncryptionFlags,
+    #[command(flatten)]
+    etcd: EtcdFlags,
 }
 
 /// Where the data is, and how much of the past is kept.
@@ -68,6 +71,8 @@ pub struct StorageConfig {
     pub self_check: bool,
     /// Which resources are kept sealed.
     pub encryption: EncryptionConfig,
+    /// The etcd that keeps the data; without it, a database in the directory does.
+    pub etcd: Option<EtcdSettings>,
 }
 
 impl StorageConfig {
@@ -83,8 +88,12 @@ pub fn database_in(data_dir: &Path) -> PathBuf {
 }
 
 impl StorageFlags {
-    /// The flags of encryption have to fit each other; all other combinations are valid.
+    /// The flags of encryption have to fit each other, and so do those of etcd.
     pub fn check(self) -> Result<StorageConfig, StartError> {
+        let etcd = self.etcd.check()?;
+        if etcd.is_some() && self.self_check {
+            return Err(StartError::configuration("--self-check", "is for --storage=sqlite"));
+        }
         Ok(StorageConfig {
             data_dir: self.data_dir,
             history_retention: self.history_retention,
@@ -93,6 +102,7 @@ impl StorageFlags {
             accept_data_loss: self.accept_data_loss,
             self_check: self.self_check,
             encryption: self.encryption.check()?,
+            etcd,
         })
     }
 }

@@ -260,6 +260,14 @@ fn every_flag_reaches_the_configuration() {
         }),
         (&["--data-dir=d"], |c| c.storage.data_dir == Path::new("d")),
         (&["--event-ttl=5m"], |c| c.storage.event_ttl == Duration::from_mins(5)),
+        (&["--storage=etcd", "--etcd-servers=a,b", "--etcd-prefix=/p", "--etcd-cafile=ca"], |c| {
+            let etcd = c.storage.etcd.as_ref().unwrap();
+            let authorities = etcd.authorities.as_deref();
+            etcd.servers == ["a", "b"] && etcd.prefix == "/p" && authorities == Some(Path::new("ca"))
+        }),
+        (&["--storage=etcd", "--etcd-servers=a", "--etcd-certfile=c", "--etcd-keyfile=k"], |c| {
+            c.storage.etcd.as_ref().unwrap().identity == Some(("c".into(), "k".into()))
+        }),
         (&["--history-size=1GiB"], |c| c.storage.history_size == 1 << 30),
         (&["--history-retention=1h"], |c| c.storage.history_retention == Duration::from_hours(1)),
         (&["--log-format=json"], |c| c.logging.format == LogFormat::Json),

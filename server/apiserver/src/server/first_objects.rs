@@ -3,10 +3,17 @@
 use std::sync::Arc;
 
 use orch_controllers::product::{bootstrap_policy, flow_control, own_service::OwnService, system_namespaces};
-use orch_registry::{client::Client, core::Core};
+use orch_registry::{
+    client::Client,
+    core::Core,
+    error::{ApiError, Result},
+};
 use orch_storage::Revision;
 
 use crate::{response::status, start_error::StartError};
+
+/// How often a step is taken at most.
+const ATTEMPTS: usize = 20;
 
 /// Creates the system namespaces, the roles, bindings, priority levels and flow schemas that every server
 /// has, and the server's own service where they are missing.
@@ -17,15 +24,15 @@ pub(super) async fn create(core: &Arc<Core>, own_service: &OwnService) -> Result
     let storage = core.storage();
     let is_new = storage.current_revision() == Revision::FIRST;
     let client = Client::new(Arc::clone(core), env!("CARGO_PKG_NAME"));
-    system_namespaces::ensure(&client).await.map_err(|error| {
+    settled(core, || system_namespaces::ensure(&client)).await.map_err(|error| {
         let why = status::text_for_operator(&error);
         StartError::Runtime(format!("cannot create the system namespaces: {why}"))
     })?;
-    bootstrap_policy::reconcile(&client).await.map_err(|error| {
+    settled(core, || bootstrap_policy::reconcile(&client)).await.map_err(|error| {
         let why = status::text_for_operator(&error);
         StartError::Runtime(format!("cannot create the roles that every server has: {why}"))
     })?;
-    flow_control::ensure_all(&client).await.map_err(|error| {
+    settled(core, || flow_control::ensure_all(&client)).await.map_err(|error| {
         let why = status::text_for_operator(&error);
         StartError::Runtime(format!("cannot create the priority levels that every server has: {why}"))
     })?;
@@ -39,4 +46,17 @@ pub(super) async fn create(core: &Arc<Core>, own_service: &OwnService) -> Result
     }
     let forgotten = storage.compact(storage.current_revision()).await;
     forgotten.map_err(|error| StartError::Runtime(format!("cannot begin the history: {error}")))
+}
+
+/// Takes a step again where another server, which starts at the same time, was faster with a part of it.
+async fn settled<T, F: Future<Output = Result<T>>>(core: &Core, step: impl Fn() -> F) -> Result<T> {
+    for _ in 1..ATTEMPTS {
+        match step().await {
+            Err(ApiError::Conflict { .. } | ApiError::AlreadyExists { .. }) => {}
+            done => return done,
+        }
+        let newest = core.storage().barrier().await;
+        newest.map_err(|error| ApiError::internal("the store cannot be read", error))?;
+    }
+    step().await
 }

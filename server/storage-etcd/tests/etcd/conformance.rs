@@ -8,7 +8,8 @@ use orch_storage::store::BoxFuture;
 use orch_storage::{ManualClock, Storage};
 use orch_storage_etcd::EtcdConfig;
 
-use crate::support::Member;
+use crate::member::Member;
+use crate::support::{config, prefix};
 
 struct OverEtcd(Member);
 
@@ -16,7 +17,7 @@ impl Fixture for OverEtcd {
     type Location = String;
 
     fn location(&self) -> String {
-        self.0.prefix()
+        prefix()
     }
 
     fn keeps_order(&self) -> bool {
@@ -24,7 +25,7 @@ impl Fixture for OverEtcd {
     }
 
     fn open<'a>(&'a self, prefix: &'a String, clock: Arc<ManualClock>) -> BoxFuture<'a, Storage> {
-        let config = EtcdConfig { retention: RETENTION, clock, ..self.0.config(prefix) };
+        let config = EtcdConfig { retention: RETENTION, clock, ..config(&self.0, prefix) };
         Box::pin(async move { orch_storage_etcd::open(config).await.unwrap() })
     }
 }

@@ -3,4 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic of a test is its report")]
 
 mod conformance;
+mod faults;
+mod member;
+mod proxy;
 mod support;

@@ -89,10 +89,14 @@ impl Replay {
     }
 
     /// Takes an object as it was when history begins. In any order, and before all records of later writes.
-    pub fn push_state(&mut self, record: Record) {
+    /// Its value is kept under `seal`.
+    pub fn push_state(&mut self, record: Record, seal: Option<Seal>) {
         let Record { revision, key, value, .. } = record;
-        let key = Arc::new(self.intern(key));
-        self.state.apply(EventKind::Put, &Arc::new(Object::new(key, revision, value)), None);
+        let object = Object::new(Arc::new(self.intern(key)), revision, value);
+        if let Some(seal) = seal {
+            object.kept_under(seal);
+        }
+        self.state.apply(EventKind::Put, &Arc::new(object), None);
         self.state.revision = self.state.revision.max(revision);
     }
 

@@ -1,0 +1,197 @@
+//! What becomes of writes and watches when etcd, or the way to it, fails.
+
+use std::time::Duration;
+
+use orch_storage::{Body, Change, Key, ResourceName, Revision, Scope, Storage, StoreError, Watch};
+use orch_storage_etcd::EtcdConfig;
+
+use crate::member::Member;
+use crate::proxy::{Mode, Proxy};
+use crate::support::{config, prefix};
+
+const TIMEOUT: Duration = Duration::from_secs(2);
+
+fn resource() -> ResourceName {
+    ResourceName::new("configmaps")
+}
+
+fn key(name: &str) -> Key {
+    Key::new(resource(), "ns", name)
+}
+
+fn body(text: &str) -> Body {
+    let text = format!("{text}@");
+    Body::new(text.clone().into_bytes(), text.len())
+}
+
+async fn create(storage: &Storage, name: &str) -> Result<Revision, StoreError> {
+    let change = Change::Create { key: key(name), body: body(name) };
+    storage.commit(change).await.map(|committed| committed.revision)
+}
+
+async fn remove(storage: &Storage, name: &str) -> Revision {
+    let expected = storage.snapshot(&resource()).get("ns", name).unwrap().revision();
+    let change = Change::Remove { key: key(name), expected, body: body("gone") };
+    storage.commit(change).await.unwrap().revision
+}
+
+/// A store that reaches etcd directly, one behind a proxy, and the proxy.
+async fn two(member: &Member) -> (Storage, Storage, Proxy) {
+    let (proxy, prefix) = (Proxy::start(&member.url).await, prefix());
+    let direct = orch_storage_etcd::open(config(member, &prefix)).await.unwrap();
+    let behind = EtcdConfig { servers: vec![proxy.url.clone()], timeout: TIMEOUT, ..config(member, &prefix) };
+    (direct, orch_storage_etcd::open(behind).await.unwrap(), proxy)
+}
+
+async fn names_to(watch: &mut Watch, last: Revision) -> Vec<(u64, String)> {
+    let mut seen: Vec<(u64, String)> = Vec::new();
+    while seen.last().is_none_or(|(revision, _)| *revision < last.get()) {
+        let events = tokio::time::timeout(Duration::from_secs(30), watch.next()).await.unwrap().unwrap();
+        seen.extend(events.iter().map(|event| (event.revision().get(), event.key().name.to_string())));
+    }
+    seen
+}
+
+fn names(storage: &Storage) -> Vec<String> {
+    storage.snapshot(&resource()).iter().map(|object| object.key().name.to_string()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cut_watch_goes_on_without_a_gap() {
+    let Some(member) = Member::start() else { return };
+    let (direct, behind, proxy) = two(&member).await;
+    let mut watch = behind.watch(&resource(), Scope::All, behind.current_revision()).unwrap();
+    let mut written = Vec::new();
+    for index in 0..150 {
+        if index % 15 == 7 {
+            proxy.cut();
+        }
+        let name = format!("o{index}");
+        written.push((create(&direct, &name).await.unwrap().get(), name));
+    }
+    let last = Revision::new(written.last().unwrap().0);
+    assert_eq!(names_to(&mut watch, last).await, written);
+    // Whoever reads now waits for what was written.
+    let after = create(&direct, "after").await.unwrap();
+    proxy.cut();
+    let seen = loop {
+        // A question that was on its way is lost.
+        if let Ok(revision) = behind.barrier().await {
+            break revision;
+        }
+    };
+    assert!(seen >= after && behind.snapshot(&resource()).get("ns", "after").is_some());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_watch_that_compaction_overtook_gets_the_differences() {
+    let Some(member) = Member::start() else { return };
+    let (direct, behind, proxy) = two(&member).await;
+    for name in ["kept", "removed", "again"] {
+        create(&direct, name).await.unwrap();
+    }
+    behind.barrier().await.unwrap();
+    let before = behind.current_revision();
+    let mut watch = behind.watch(&resource(), Scope::All, before).unwrap();
+    proxy.set(Mode::Cut);
+    remove(&direct, "removed").await;
+    remove(&direct, "again").await;
+    create(&direct, "again").await.unwrap();
+    create(&direct, "passing").await.unwrap();
+    remove(&direct, "passing").await;
+    let last = create(&direct, "new").await.unwrap();
+    direct.compact(last).await.unwrap();
+    proxy.set(Mode::Open);
+
+    let seen = names_to(&mut watch, last).await;
+    let mut changed: Vec<&str> = seen.iter().map(|(_, name)| name.as_str()).collect();
+    changed.sort_unstable();
+    assert_eq!(changed, ["again", "new", "removed"]);
+    assert!(seen.is_sorted_by(|one, next| one.0 < next.0), "{seen:?}");
+    assert_eq!(names(&behind), names(&direct));
+    assert_eq!(behind.current_revision(), last);
+    assert!(matches!(behind.watch(&resource(), Scope::All, before), Err(StoreError::Expired { .. })));
+    assert!(behind.self_check().await.unwrap().is_clean());
+    create(&behind, "later").await.unwrap();
+    direct.barrier().await.unwrap();
+    assert_eq!(names(&behind), names(&direct));
+}
+
+/// The answer is lost, not the write: it is told as unknown, and not repeated.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_write_without_an_answer_is_unknown() {
+    let Some(member) = Member::start() else { return };
+    let (direct, behind, proxy) = two(&member).await;
+    let start = direct.current_revision();
+    proxy.set(Mode::Mute);
+    let outcome = create(&behind, "a").await;
+    assert!(matches!(outcome, Err(StoreError::Unknown { .. })), "{outcome:?}");
+    direct.barrier().await.unwrap();
+    assert_eq!((names(&direct), direct.current_revision()), (vec!["a".to_owned()], start.next()));
+    proxy.set(Mode::Cut);
+    let outcome = create(&behind, "b").await;
+    assert!(
+        matches!(outcome, Err(StoreError::Unreachable { .. } | StoreError::Unknown { .. })),
+        "{outcome:?}"
+    );
+    assert!(matches!(behind.barrier().await, Err(StoreError::Unreachable { .. })));
+    assert_eq!(names(&behind), Vec::<String>::new(), "memory is still read");
+    proxy.set(Mode::Open);
+    create(&direct, "c").await.unwrap();
+    while behind.barrier().await.is_err() {}
+    assert_eq!(names(&behind), names(&direct));
+}
+
+/// The connection is lost after the write was sent: the watch brings it, so the answer is good.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lost_answer_is_found_by_the_watch() {
+    let Some(member) = Member::start() else { return };
+    let (direct, behind, proxy) = two(&member).await;
+    let mut answered = 0;
+    for index in 0..12 {
+        let name = format!("o{index}");
+        let writing = tokio::spawn({
+            let (behind, name) = (behind.clone(), name.clone());
+            async move { create(&behind, &name).await }
+        });
+        for _ in 0..index {
+            tokio::task::yield_now().await;
+        }
+        proxy.cut();
+        let outcome = writing.await.unwrap();
+        direct.barrier().await.unwrap();
+        let is_there = direct.snapshot(&resource()).get("ns", &name).is_some();
+        match outcome {
+            Ok(_) => {
+                answered += 1;
+                assert!(is_there, "{name}");
+            }
+            Err(StoreError::Unreachable { .. }) => assert!(!is_there, "{name}"),
+            Err(StoreError::Unknown { .. }) => {}
+            Err(other) => panic!("{name}: {other}"),
+        }
+    }
+    println!("{answered} of 12 were answered");
+}
+
+/// etcd without room takes removals only.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_etcd_takes_removals() {
+    let Some(member) = Member::start_with(&["--quota-backend-bytes=4194304"]) else { return };
+    let storage = orch_storage_etcd::open(config(&member, &prefix())).await.unwrap();
+    create(&storage, "small").await.unwrap();
+    let large = "x".repeat(500_000);
+    let mut outcome = Ok(());
+    for index in 0..12 {
+        let change = Change::Create { key: key(&format!("large{index}")), body: body(&large) };
+        outcome = storage.commit(change).await.map(drop);
+        if outcome.is_err() {
+            break;
+        }
+    }
+    assert!(matches!(outcome, Err(StoreError::DiskFull { .. })), "{outcome:?}");
+    let removed = remove(&storage, "small").await;
+    assert!(storage.current_revision() >= removed && !names(&storage).contains(&"small".to_owned()));
+    let findings = storage.self_check().await.unwrap();
+    assert!(findings.problems.iter().any(|finding| finding.contains("NOSPACE")), "{findings:?}");
+}

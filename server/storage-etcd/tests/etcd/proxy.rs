@@ -1,0 +1,91 @@
+//! A proxy between a store and etcd, which fails as it is told.
+
+use std::sync::Arc;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+/// What happens to connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Everything is passed on.
+    Open,
+    /// What the store sends is passed on, and nothing comes back.
+    Mute,
+    /// Connections are cut, new ones too.
+    Cut,
+}
+
+/// A running proxy.
+pub struct Proxy {
+    /// Where the store reaches it.
+    pub url: String,
+    mode: Arc<watch::Sender<Mode>>,
+}
+
+impl Proxy {
+    /// One that passes everything on to `url`.
+    pub async fn start(url: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let own = format!("http://{}", listener.local_addr().unwrap());
+        let (mode, behind) =
+            (Arc::new(watch::Sender::new(Mode::Open)), url.trim_start_matches("http://").to_owned());
+        let modes = Arc::clone(&mode);
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                tokio::spawn(pass(client, behind.clone(), modes.subscribe()));
+            }
+        });
+        Self { url: own, mode }
+    }
+
+    /// From now on.
+    pub fn set(&self, mode: Mode) {
+        self.mode.send_replace(mode);
+    }
+
+    /// Cuts every connection once.
+    pub fn cut(&self) {
+        self.set(Mode::Cut);
+        self.set(Mode::Open);
+    }
+}
+
+async fn pass(client: TcpStream, behind: String, mut mode: watch::Receiver<Mode>) {
+    if *mode.borrow_and_update() == Mode::Cut {
+        return;
+    }
+    let Ok(server) = TcpStream::connect(behind).await else { return };
+    let ((from_client, to_client), (from_server, to_server)) = (client.into_split(), server.into_split());
+    let modes = mode.clone();
+    tokio::select! {
+        () = copy(from_client, to_server, None) => {}
+        () = copy(from_server, to_client, Some(modes)) => {}
+        () = ended(mode) => {}
+    }
+}
+
+/// Returns when a connection is cut. A cut may be over before it is seen, so every change but one to silence
+/// is one.
+async fn ended(mut mode: watch::Receiver<Mode>) {
+    while mode.changed().await.is_ok() {
+        if *mode.borrow_and_update() != Mode::Mute {
+            return;
+        }
+    }
+}
+
+async fn copy(
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    mode: Option<watch::Receiver<Mode>>,
+) {
+    let mut buffer = vec![0; 64 << 10];
+    while let Ok(count @ 1..) = from.read(&mut buffer).await {
+        let is_mute = mode.as_ref().is_some_and(|mode| *mode.borrow() == Mode::Mute);
+        if !is_mute && to.write_all(&buffer[..count]).await.is_err() {
+            return;
+        }
+    }
+}
