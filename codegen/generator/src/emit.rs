@@ -12,6 +12,7 @@
 //! bytes.
 
 mod clients;
+mod conversion;
 mod defaults;
 mod emitter;
 mod expression;

@@ -4,6 +4,7 @@
 //! `schema/idl.schema.json` follow from the declaration. Nothing is resolved here: references are text, and
 //! whether keywords go together is decided when they are lowered.
 
+mod conversion;
 mod document;
 mod format;
 pub mod json_schema;
@@ -15,6 +16,7 @@ mod schema;
 mod validation;
 mod vocabulary;
 
+pub use conversion::{ConversionExtension, Paths, StepExtension};
 pub use document::{Components, Document, Info};
 pub use format::Format;
 pub use operation::{
@@ -22,7 +24,7 @@ pub use operation::{
 };
 pub use reading::{Entries, Read, Word};
 pub use resource::{
-    ColumnExtension, ColumnType, LifecycleExtension, ResourceExtension, StoredAsExtension, SubresourceEntry,
+    ColumnExtension, ColumnType, LifecycleExtension, ResourceExtension, SubresourceEntry,
     SubresourceExtension,
 };
 pub use rules::{ErrorWords, Moment, ObjectRule, OrderedPlace, Question, Severity, Test, When, Words};

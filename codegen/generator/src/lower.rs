@@ -3,6 +3,7 @@
 //! Every declared type gets its id first, then all are lowered, then what depends on other types is settled.
 //! A type that is wrong in itself keeps its id, so that one mistake is one error.
 
+mod conversion;
 mod gates;
 mod keywords;
 pub mod names;
@@ -70,6 +71,7 @@ pub fn lower<'f>(files: &'f Files, diagnostics: &mut Diagnostics) -> Lowered<'f>
     let written = declared.list.iter().map(|declaration| declaration.schema).collect::<Vec<_>>();
     presence::settle(&mut model, &written, diagnostics);
     gates::settle(&mut model, &written);
+    conversion::settle(&mut model, &written);
     resource::columns::settle(&mut model, &written);
     expression::settle(&mut model, &written, diagnostics);
     expression::settle_conditions(&mut model, &written, diagnostics);

@@ -5,6 +5,7 @@
 //! here knows YAML or Rust syntax.
 
 mod checks;
+mod conversion;
 mod formats;
 mod place;
 mod presence;
@@ -16,6 +17,7 @@ mod words;
 use std::collections::BTreeMap;
 
 pub use checks::{Check, Condition, Constant, Demand, Expressions, Moment, Shows, Test, Words};
+pub use conversion::{Conversion, ConversionStep, EACH, How, Names};
 pub use formats::StringFormat;
 pub use orch_runtime::{
     resource_def::{NameFormat, Scope, UpdateCheck, Verb},
@@ -404,21 +406,12 @@ pub struct Resource {
     pub indexed_labels: Vec<String>,
     /// Since when, until when.
     pub lifecycle: Lifecycle,
-    /// `storageVersion`, default true; false where objects are stored as another kind.
+    /// Whether objects are stored in this version: `storageVersion`, or the most stable and newest one.
     pub storage_version: bool,
-    /// `storedAs`.
-    pub stored_as: Option<StoredAs>,
+    /// `conversion`.
+    pub conversion: Option<Conversion>,
     /// Where it is declared.
     pub span: Span,
-}
-
-/// How objects of a kind are stored as those of another kind.
-#[derive(Debug)]
-pub struct StoredAs {
-    /// The other kind's type.
-    pub ty: TypeId,
-    /// The fields that have another name there: the name here, then the name there.
-    pub renamed: Vec<(String, String)>,
 }
 
 /// A path below an item.

@@ -12,6 +12,7 @@
 //! - [`age`]: how long something has been, in words;
 //! - [`path`], [`field_error`]: where a value stands in an object, and what is wrong with it;
 //! - [`object`]: the traits that generated types implement;
+//! - [`conversion`]: how objects of one version of a kind become objects of another one;
 //! - [`type_def`], [`resource_def`]: the static tables that every codec, patch and route is driven by;
 //! - [`vocabulary`]: the product words, which are data.
 //!
@@ -20,6 +21,7 @@
 pub mod age;
 mod api_object;
 pub mod constraint;
+pub mod conversion;
 pub mod expression;
 pub mod field_error;
 pub mod object;

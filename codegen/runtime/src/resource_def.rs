@@ -7,6 +7,7 @@
 use crate::{
     Tree,
     api_object::ApiObject,
+    conversion::ConversionDef,
     scalar::Time,
     type_def::{FeatureGate, TypeDef},
     vocabulary::Vocabulary,
@@ -78,10 +79,10 @@ pub struct ResourceDef {
     pub indexed_labels: &'static [&'static str],
     /// Since when, until when.
     pub lifecycle: Lifecycle,
-    /// Whether objects of the kind are stored in this version.
+    /// Whether objects of the kind, and of all kinds that are converted to it, are stored in this version.
     pub storage_version: bool,
-    /// The other kind as whose objects those of this one are stored: both read and write the same objects.
-    pub stored_as: Option<StoredAs>,
+    /// How its objects become those of another version or kind: all of them read and write the same objects.
+    pub conversion: Option<ConversionDef>,
     /// The object's type.
     pub type_def: &'static TypeDef,
     /// The published schema's name: `core.v1.ConfigMap`.
@@ -105,16 +106,6 @@ impl ResourceDef {
     pub fn has_status(&self) -> bool {
         self.subresource("status").is_some()
     }
-}
-
-/// How objects of a kind are stored as those of another kind.
-#[derive(Clone, Copy, Debug)]
-pub struct StoredAs {
-    /// The other kind; it is not stored as a third one.
-    pub resource: &'static ResourceDef,
-    /// The fields of the object that have another name there: the name here, then the name there. All other
-    /// fields have the same name, and the fields below them too.
-    pub renamed: &'static [(&'static str, &'static str)],
 }
 
 /// A part of what a kind checks on an update. The server checks metadata for all kinds before that.

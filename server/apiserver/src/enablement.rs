@@ -1,8 +1,8 @@
 //! Which of the registered kinds are served: by their stability, and by what the operator says.
 //!
 //! Stable versions are on, alpha and beta ones off; beta versions from before release 1.22 are on, as clients
-//! have always found them. What is removed by the release of the server is off, whatever else is said: its
-//! schema says which release that is. `--runtime-config` turns them on and off, all at once
+//! have always found them. What is removed by the release of the server is off, unless its version or resource
+//! is named: its schema says which release that is. `--runtime-config` turns them on and off, all at once
 //! (`api/all`), by stability (`api/ga`, `api/beta`, `api/alpha`), by version (`apps/v1`, `v1` for the core
 //! group) or by resource (`apps/v1/daemonsets`). The most specific key decides, whatever the order in which
 //! they are written.
@@ -73,7 +73,10 @@ impl Enablement {
                 return Err(unknown(key, vocabulary, tables));
             };
             if self.switches[key] && table.resources.iter().all(|def| is_removed(def)) {
-                tracing::warn!(key, "it is not served, because this release does not have it any more");
+                tracing::warn!(
+                    key,
+                    "clients have to move: it is removed by this release, and served because it is named"
+                );
             }
         }
         Ok(())
@@ -81,14 +84,15 @@ impl Enablement {
 
     /// Whether a kind is served.
     pub fn serves(&self, vocabulary: &Vocabulary, def: &ResourceDef) -> bool {
-        if is_removed(def) {
-            return false;
-        }
         let stability = def.lifecycle.stability;
         let general = STABILITIES.iter().find(|(known, _)| *known == stability).map_or("", |(_, key)| key);
         let api_version = vocabulary.api_version(def.group, def.version);
         let resource = format!("{api_version}/{}", def.plural);
-        let said = [&resource, &api_version, general, ALL].into_iter().find_map(|key| self.switches.get(key));
+        let named = [&resource, &api_version].into_iter().find_map(|key| self.switches.get(key));
+        if is_removed(def) {
+            return named == Some(&true);
+        }
+        let said = named.or_else(|| [general, ALL].into_iter().find_map(|key| self.switches.get(key)));
         said.copied().unwrap_or_else(|| match stability {
             Stability::Stable => true,
             Stability::Beta => release(def.lifecycle.introduced).is_some_and(|since| since < BETAS_ARE_OFF),
@@ -171,14 +175,16 @@ mod tests {
             ("a beta", of(Stability::Beta, Some("1.22"), None), false, true),
             ("of no release", of(Stability::Beta, None, None), false, true),
             ("goes later", of(Stability::Beta, Some("1.5"), Some("1.33")), true, true),
-            ("goes now", of(Stability::Beta, Some("1.5"), Some("1.32")), false, false),
-            ("is gone", of(Stability::Stable, None, Some("1.8")), false, false),
+            ("goes now", of(Stability::Beta, Some("1.5"), Some("1.32")), false, true),
+            ("is gone", of(Stability::Stable, None, Some("1.8")), false, true),
             ("an old alpha", of(Stability::Alpha, Some("1.5"), None), false, true),
         ] {
             assert_eq!(parse(&[]).unwrap().serves(&KUBERNETES, &def), by_default, "{what}");
             let enablement = parse(&[own, "api/all=true"]).unwrap();
             assert_eq!(enablement.serves(&KUBERNETES, &def), turned_on, "{what}");
         }
+        let gone = of(Stability::Beta, Some("1.5"), Some("1.32"));
+        assert!(!parse(&["api/all=true"]).unwrap().serves(&KUBERNETES, &gone), "it has to be named");
         let off = parse(&[&format!("{own}=false")]).unwrap();
         assert!(!off.serves(&KUBERNETES, &of(Stability::Beta, Some("1.9"), None)));
     }

@@ -167,7 +167,7 @@ const BASE: ResourceDef = ResourceDef {
         replacement: None,
     },
     storage_version: true,
-    stored_as: None,
+    conversion: None,
     type_def: &TypeDef { name: "", short_name: "", fields: &[], atomic: false, size: 0 },
     schema_name: "",
     from_tree: unreadable,
@@ -290,7 +290,7 @@ static WIDGETS: ResourceDef = ResourceDef { schema_name: "things.example.com.v1.
 pub static OLD_WIDGETS: ResourceDef = ResourceDef {
     version: "v1beta1",
     storage_version: false,
-    stored_as: None,
+    conversion: None,
     lifecycle: Lifecycle {
         stability: Stability::Beta,
         introduced: None,

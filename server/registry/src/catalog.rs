@@ -18,7 +18,7 @@ use orch_runtime::{
 use crate::{
     behaviour::{AnyBehaviour, Behaviours},
     feature_gates::FeatureGates,
-    field_names::{FieldNames, Form, forms_of},
+    forms::{Form, are_versions, forms_of, stored_form},
     spelling::Spelling,
 };
 
@@ -76,12 +76,13 @@ pub struct ServedResource {
     pub storage_name: orch_storage::ResourceName,
     /// What the kind does beyond its schema.
     pub behaviour: Arc<dyn AnyBehaviour>,
-    /// The other resource where objects are stored as its; see [`conversion`](crate::conversion).
+    /// The other resource where objects are stored as its: the version that is stored, or another kind; see
+    /// [`conversion`](crate::conversion).
     pub stored_as: Option<Arc<ServedResource>>,
-    /// How it names fields that have another name in the stored form.
-    pub names: FieldNames,
     /// All forms in which its stored objects are read and written; empty where there is one only.
     pub forms: Arc<[Form]>,
+    /// How an object in its form begins; see [`stored`](crate::stored).
+    pub prefix: String,
     empty: OnceLock<Tree>,
     gated: OnceLock<GatedFields>,
     /// `ConfigMap` or `Lease.coordination.k8s.io`: how messages of invalid objects name the kind.
@@ -98,6 +99,11 @@ impl ServedResource {
     /// The resource as whose objects those of this one are stored: mostly itself.
     pub fn stored(&self) -> &ServedResource {
         self.stored_as.as_deref().unwrap_or(self)
+    }
+
+    /// The stored version, where this is another one. Its rules and its behaviour are those of the kind.
+    pub fn storage_version(&self) -> Option<&Arc<ServedResource>> {
+        self.stored_as.as_ref().filter(|stored| are_versions(stored.def, self.def))
     }
 
     /// The fields that are dropped from what clients send, as the server's one set of gates says.
@@ -245,15 +251,21 @@ impl Catalog {
         tables: &[&'static GroupVersionDef],
         behaviours: &Behaviours,
     ) -> Arc<ServedResource> {
-        let stored_as = def.stored_as.as_ref().map(|stored_as| {
-            let is_it = |known: &&Arc<ServedResource>| std::ptr::eq(known.def, stored_as.resource);
+        let stored = stored_form(def, tables);
+        let stored_as = (!std::ptr::eq(stored, def)).then(|| {
+            let is_it = |known: &&Arc<ServedResource>| std::ptr::eq(known.def, stored);
             let known = self.resources().chain(&self.unserved).find(is_it).map(Arc::clone);
             known.unwrap_or_else(|| {
-                let made = self.made(stored_as.resource, tables, behaviours);
+                let made = self.made(stored, tables, behaviours);
                 self.unserved.push(Arc::clone(&made));
                 made
             })
         });
+        let behaviour = match &stored_as {
+            Some(stored) if are_versions(stored.def, def) => Arc::clone(&stored.behaviour),
+            _ => behaviours.of(def),
+        };
+        let Form { api_version, prefix, .. } = Form::of(def, self.vocabulary);
         let group = self.vocabulary.group(def.group).into_owned();
         let suffixed =
             |stem: &str| if group.is_empty() { stem.to_owned() } else { format!("{stem}.{group}") };
@@ -265,11 +277,11 @@ impl Catalog {
         Arc::new(ServedResource {
             def,
             vocabulary: self.vocabulary,
-            behaviour: behaviours.of(def),
-            api_version: self.vocabulary.api_version(def.group, def.version),
+            behaviour,
+            api_version,
+            prefix,
             storage_name,
             stored_as,
-            names: FieldNames::of(def),
             forms: forms_of(def, tables, self.vocabulary),
             group_resource,
             group_kind: suffixed(def.kind),

@@ -26,7 +26,7 @@ pub mod core;
 pub mod error;
 pub mod feature_gates;
 pub mod fence;
-pub mod field_names;
+pub mod forms;
 mod kind_name;
 pub mod meter;
 pub mod objects;

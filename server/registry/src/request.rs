@@ -47,6 +47,19 @@ impl<'r> Target<'r> {
         Target::item(resource, namespace, "")
     }
 
+    /// The same in the stored version of its kind, whose rules and behaviour are those of all versions; `None`
+    /// where it is that one.
+    pub fn in_storage_version(&self) -> Option<Target<'_>> {
+        let resource = self.resource.storage_version()?;
+        let (namespace, name) = (&*self.namespace, &*self.name);
+        Some(Target {
+            resource,
+            subresource: self.subresource,
+            namespace: namespace.into(),
+            name: name.into(),
+        })
+    }
+
     /// The name of the sub-resource, `""` for the main path.
     pub fn subresource_name(&self) -> &'static str {
         self.subresource.map_or("", |subresource| subresource.name)

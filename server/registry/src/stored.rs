@@ -8,6 +8,8 @@ mod converted;
 mod fields;
 mod labels;
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use orch_machinery::{
     json::{
@@ -31,8 +33,6 @@ pub use self::{fields::values_at, labels::labels_of};
 /// Objects of this size or more, in bytes, are refused. It is the default limit of etcd requests.
 const MAX_OBJECT_BYTES: usize = 1_572_864;
 
-/// The beginning of the stored form, without the values of the two fields.
-const TYPE_PREFIX: &str = r#"{"kind":"","apiVersion":"","#;
 /// Bytes at its end: the brace and the newline.
 const END: usize = 2;
 
@@ -106,12 +106,24 @@ pub fn tree_of_bytes(def: &ResourceDef, bytes: &[u8]) -> Result<Tree, String> {
 /// # Errors
 /// 500 where they are damaged.
 pub fn bytes_of<'o>(resource: &ServedResource, object: &'o Object) -> Result<&'o Bytes> {
-    match resource.stored_as {
-        None => object.value().map_err(|error| unreadable(resource, object, &error)),
-        Some(_) => {
-            converted::bytes_of(resource, object).map_err(|error| unreadable(resource, object, &error))
-        }
+    let stored = object.value().map_err(|error| unreadable(resource, object, &error))?;
+    if is_in_form(resource, stored) {
+        return Ok(stored);
     }
+    converted::bytes_of(resource, object).map_err(|error| unreadable(resource, object, &error))
+}
+
+/// Stored bytes in the form of the resource; `None` where they are damaged.
+pub fn in_form_of<'b>(resource: &ServedResource, stored: &'b [u8]) -> Option<Cow<'b, [u8]>> {
+    if is_in_form(resource, stored) {
+        return Some(Cow::Borrowed(stored));
+    }
+    converted::convert(resource, stored).ok().map(|bytes| Cow::Owned(bytes.into()))
+}
+
+/// Whether stored bytes are in the form of the resource; always where there is one form only.
+fn is_in_form(resource: &ServedResource, stored: &[u8]) -> bool {
+    resource.forms.is_empty() || stored.starts_with(resource.prefix.as_bytes())
 }
 
 /// An older state of an object with a later version. A watch shows it where an object leaves its selection.
@@ -129,16 +141,14 @@ pub fn at_revision(resource: &ServedResource, object: &Object, revision: Revisio
 /// # Errors
 /// 500 where its stored bytes are damaged.
 pub fn is_in_storage_version(resource: &ServedResource, object: &Object) -> Result<bool> {
-    let stored = resource.stored();
-    let start = format!(r#"{{"kind":"{}","apiVersion":"{}","#, stored.def.kind, stored.api_version);
-    Ok(bytes_of(stored, object)?.starts_with(start.as_bytes()))
+    let stored = object.value().map_err(|error| unreadable(resource, object, &error))?;
+    Ok(stored.starts_with(resource.stored().prefix.as_bytes()))
 }
 
 /// The members of a stored object without its type and its braces; `None` for a damaged one.
 pub fn list_item<'o>(resource: &ServedResource, object: &'o Object) -> Option<&'o [u8]> {
     let stored: &[u8] = bytes_of(resource, object).ok()?;
-    let prefix = TYPE_PREFIX.len() + resource.def.kind.len() + resource.api_version.len();
-    stored.get(prefix..stored.len().checked_sub(END)?)
+    stored.get(resource.prefix.len()..stored.len().checked_sub(END)?)
 }
 
 /// Whether an object may have a field of this name anywhere; otherwise it need not be decoded, which costs

@@ -3,6 +3,9 @@
 //! An update is a function of the current object. Nothing is locked while it runs: the store checks the
 //! expected version and the conditions of the write when it commits. Where one no longer holds, the stages
 //! run again.
+//!
+//! Proposals are made in the version that the client speaks. From **prepare** to **allocate** the object is
+//! one of the stored version, whose rules and behaviour are those of its kind.
 
 mod admit;
 mod allocate;
@@ -45,18 +48,20 @@ pub async fn write(
     options: &WriteOptions,
 ) -> Result<Answer> {
     let attempt = Attempt { cx, target, options };
+    let in_storage_version = target.in_storage_version();
+    let ruled = Attempt { target: in_storage_version.as_ref().unwrap_or(target), ..attempt };
     let warnings = cx.count_warnings();
     let mut races = Races::at(target);
     loop {
         cx.rewind_warnings(warnings);
         let proposed = propose::propose(attempt, proposal)?;
         let placed = place::place(attempt, proposed)?;
-        let mut draft = prepare::prepare(attempt, placed)?;
+        let mut draft = prepare::prepare(attempt, ruled, placed)?;
         default::default(&mut draft);
-        mutate::mutate(attempt, &mut draft).await?;
-        validate::validate(attempt, &mut draft)?;
-        admit::admit(attempt, &mut draft).await?;
-        allocate::allocate(attempt, &mut draft)?;
+        mutate::mutate(ruled, &mut draft).await?;
+        validate::validate(ruled, &mut draft)?;
+        admit::admit(ruled, &mut draft).await?;
+        allocate::allocate(ruled, &mut draft)?;
         let owned = own::own(attempt, draft)?;
         let encoded = encode::encode(attempt, owned)?;
         match commit::commit_encoded(attempt, encoded, &mut races).await? {

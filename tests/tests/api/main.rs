@@ -70,6 +70,7 @@ mod token_webhook;
 mod tokens;
 mod traces;
 mod unsafe_delete;
+mod versions;
 mod vocabularies;
 mod volumes;
 mod warnings;

@@ -1,12 +1,16 @@
 //! Kinds: names in URLs, verbs, subresources, versions.
 
+mod conversion_steps;
+mod conversions;
 mod lifecycle;
-mod stored_as;
+mod losses;
 
 use std::collections::BTreeMap;
 
-pub(super) use lifecycle::{lifecycles, one_stored_version};
-pub(super) use stored_as::{fields_of_stored_kinds, stored_kinds};
+pub(super) use conversion_steps::{losses_are_kept, steps_fit};
+pub(super) use conversions::{conversion_targets, one_stored_version};
+pub(super) use lifecycle::lifecycles;
+pub(super) use losses::conversions_are_complete;
 
 use super::walk;
 use crate::{

@@ -97,6 +97,9 @@ pub(super) fn functions(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
         let default = schema.default_function.as_ref().map(|default| &default.function);
         let columns = schema.resource.iter().flat_map(|resource| resource.columns.iter().flatten());
         let columns = columns.filter_map(|column| column.function.as_ref());
+        let conversions = schema.resource.iter().filter_map(|resource| resource.conversion.as_ref());
+        let conversions = conversions.flat_map(|it| it.steps.iter().flatten());
+        let conversions = conversions.filter_map(|step| step.function.as_ref());
         let functions = schema
             .validator
             .iter()
@@ -105,7 +108,8 @@ pub(super) fn functions(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
             .chain(&schema.defaulter)
             .chain(default)
             .chain(schema.own_format.as_ref().map(|format| &format.function))
-            .chain(columns);
+            .chain(columns)
+            .chain(conversions);
         for function in functions {
             if !names::is_function(&function.value) {
                 let message = format!("`{}` cannot name a Rust function", function.value);

@@ -7,11 +7,12 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::{
+    conversion,
     emitter::{Emitter, upper_snake},
     tables::{feature_gate, option},
 };
 use crate::model::{
-    Column, ColumnValue, FeatureGate, Lifecycle, NameFormat, Resource, StoredAs, Subresource, Type, TypeKind,
+    Column, ColumnValue, FeatureGate, Lifecycle, NameFormat, Resource, Subresource, Type, TypeKind,
     UpdateCheck, Verb,
 };
 
@@ -101,7 +102,7 @@ fn resource_fields(emitter: &Emitter<'_>, resource: &Resource) -> TokenStream {
     let indexed_fields = resource.indexed_fields.iter().map(|path| path.join("."));
     let indexed_labels = &resource.indexed_labels;
     let lifecycle = lifecycle(emitter, &resource.lifecycle, version);
-    let stored_as = option(resource.stored_as.as_ref().map(|it| stored_as(emitter, it)));
+    let conversion = option(resource.conversion.as_ref().map(|it| conversion::conversion(emitter, it, ty)));
     quote! {
         group: #group,
         version: #version,
@@ -127,19 +128,11 @@ fn resource_fields(emitter: &Emitter<'_>, resource: &Resource) -> TokenStream {
         indexed_labels: &[#(#indexed_labels),*],
         lifecycle: #lifecycle,
         storage_version: #storage_version,
-        stored_as: #stored_as,
+        conversion: #conversion,
         type_def: &#type_def,
         schema_name: #schema_name,
         from_tree: #object::from_tree::<#name>,
     }
-}
-
-fn stored_as(emitter: &Emitter<'_>, stored_as: &StoredAs) -> TokenStream {
-    let def = emitter.import(MODULE, "StoredAs");
-    let object = emitter.runtime("object");
-    let kind = emitter.type_path(emitter.model.ty(stored_as.ty));
-    let renamed = stored_as.renamed.iter().map(|(here, there)| quote!((#here, #there)));
-    quote!(#def { resource: <#kind as #object::Kind>::RESOURCE, renamed: &[#(#renamed),*] })
 }
 
 fn update_checks(emitter: &Emitter<'_>, checks: &[UpdateCheck]) -> TokenStream {

@@ -198,8 +198,9 @@ pub(super) fn word<T: Word>(node: &Node, diagnostics: &mut Diagnostics) -> Optio
     };
     let found = T::WORDS.iter().find(|(word, _)| word == text);
     if found.is_none() {
+        let shown = text.replace('\n', " ");
         diagnostics
-            .error(&node.span, format!("unknown value `{text}`"), suggest::did_you_mean(text, &words))
+            .error(&node.span, format!("unknown value `{shown}`"), suggest::did_you_mean(text, &words))
             .code("E0125");
     }
     found.map(|(_, value)| *value)

@@ -5,7 +5,10 @@ use std::borrow::Cow;
 use orch_runtime::resource_def::{NameFormat, Scope, UpdateCheck, Verb};
 use schemars::{JsonSchema, SchemaGenerator, json_schema};
 
-use super::reading::{Entries, OneOf, Read, idl_object, idl_word_list, idl_words};
+use super::{
+    conversion::ConversionExtension,
+    reading::{OneOf, Read, idl_object, idl_word_list, idl_words},
+};
 use crate::{
     diagnostic::Diagnostics,
     source::{Node, Spanned, Value},
@@ -18,6 +21,7 @@ idl_object! {
         ("kind", "the kind is the name of the type"),
         ("group", "the group is `info.title`"),
         ("version", "the version is `info.version`"),
+        ("storedAs", "write `conversion: {to: ..}`"),
         ("listKind", "the List kind is implied: the kind's name with `List`"),
     ], {
         /// The name in URLs.
@@ -53,10 +57,10 @@ idl_object! {
         "indexedLabels" => indexed_labels: Option<Vec<Spanned<String>>>,
         /// Since when, until when.
         "lifecycle" => lifecycle: Option<LifecycleExtension>,
-        /// Whether objects are stored in this version; true unless given.
+        /// Whether objects are stored in this version; the most stable and newest one unless given.
         "storageVersion" => storage_version: Option<Spanned<bool>>,
-        /// Objects are those of another kind, in another form: both kinds read and write the same ones.
-        "storedAs" => stored_as: Option<StoredAsExtension>,
+        /// How objects become those of another version, or of another kind.
+        "conversion" => conversion: Option<ConversionExtension>,
         /// Whether a PUT of a missing object creates it; false unless given.
         "createOnUpdate" => create_on_update: Option<Spanned<bool>>,
         /// Whether an update may leave out the resourceVersion; true unless given.
@@ -79,16 +83,6 @@ idl_object! {
         "name" => name: Spanned<String>,
         /// The fields behind it; the first that has a value counts, and without any it is always empty.
         "paths" => paths: Vec<Spanned<String>>,
-    }
-}
-
-idl_object! {
-    /// How objects of a kind are stored as those of another kind.
-    pub struct StoredAsExtension, "storedAs", refused: &[], {
-        /// Qualified name of the other kind: `core.v1.Event`.
-        "kind" => kind: Spanned<String>,
-        /// Fields of the object that have another name there: `{note: message}`.
-        "renamed" => renamed: Option<Entries<Spanned<String>>>,
     }
 }
 

@@ -4,8 +4,8 @@ pub(super) mod columns;
 
 use super::Lowering;
 use crate::{
-    idl::{LifecycleExtension, ResourceExtension, StoredAsExtension, SubresourceEntry},
-    model::{Lifecycle, NameFormat, Resource, StoredAs, Subresource, TypeId, UpdateCheck, Verb},
+    idl::{LifecycleExtension, ResourceExtension, SubresourceEntry},
+    model::{Lifecycle, NameFormat, Resource, Subresource, TypeId, UpdateCheck, Verb},
     source::Spanned,
 };
 
@@ -60,16 +60,11 @@ impl Lowering<'_, '_> {
             indexed_fields: self.paths(written.indexed_fields.as_deref().unwrap_or_default()),
             indexed_labels: texts(&written.indexed_labels),
             lifecycle: written.lifecycle.as_ref().map(lifecycle).unwrap_or_default(),
-            storage_version: written.stored_as.is_none() && flag(&written.storage_version, true),
-            stored_as: written.stored_as.as_ref().and_then(|written| self.stored_as(written)),
+            // Known when all versions are.
+            storage_version: false,
+            conversion: written.conversion.as_ref().and_then(|written| self.conversion(written)),
             span: kind.span.clone(),
         }
-    }
-
-    fn stored_as(&mut self, written: &StoredAsExtension) -> Option<StoredAs> {
-        let renamed = written.renamed.iter().flat_map(|entries| &entries.0);
-        let renamed = renamed.map(|(here, there)| (here.value.clone(), there.value.clone())).collect();
-        Some(StoredAs { ty: self.qualified_reference(&written.kind)?, renamed })
     }
 
     fn subresources(&mut self, written: &ResourceExtension) -> Vec<Subresource> {

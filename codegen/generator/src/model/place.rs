@@ -64,6 +64,13 @@ pub struct LostStep<'m> {
 }
 
 impl Model {
+    /// What stands at a path of names, with [`EACH`](super::EACH) for items.
+    pub fn place<'m>(&'m self, object: &'m ObjectType, path: &[String]) -> Option<Resolved<'m>> {
+        let step = |name: &String| if name == super::EACH { Step::Each } else { Step::Field(name.clone()) };
+        let steps: Vec<Step> = path.iter().map(step).collect();
+        self.target(object, &steps).ok().map(|target| self.resolve(target.usage))
+    }
+
     /// Follows a path of one step or more from an object.
     ///
     /// # Errors

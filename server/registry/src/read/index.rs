@@ -15,6 +15,7 @@ use super::selectable_field::FieldValues;
 use crate::{
     catalog::{Catalog, ServedResource},
     claims::Claim,
+    forms::Way,
     stored,
 };
 
@@ -49,6 +50,7 @@ impl Indexer for CatalogIndexer {
 
     fn terms(&self, resource: &ResourceName, value: &[u8]) -> Option<Vec<Term>> {
         let Some(resource) = self.resources.get(resource) else { return Some(Vec::new()) };
+        let value = &*stored::in_form_of(resource, value)?;
         let def = resource.def;
         let mut terms = Vec::new();
         if !def.indexed_fields.is_empty() {
@@ -85,10 +87,11 @@ pub fn usable<'s>(
     labels: &'s LabelSelector,
     fields: &'s FieldSelector,
 ) -> Option<(u16, &'s str)> {
-    let (def, names) = (resource.stored().def, resource.names);
+    let def = resource.stored().def;
     let label = |(index, label): (usize, &&str)| Some((label_index(index), labels.requires_exact(label)?));
     let field = |(index, label): (usize, &&str)| {
-        Some((field_index(index), fields.requires_exact(&names.own_label(label))?))
+        let own = Way::between(def, resource.def).path(label)?;
+        Some((field_index(index), fields.requires_exact(&own)?))
     };
     let by_label = def.indexed_labels.iter().enumerate().find_map(label);
     by_label.or_else(|| def.indexed_fields.iter().enumerate().find_map(field))

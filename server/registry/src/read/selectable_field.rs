@@ -3,6 +3,8 @@
 //! They are read once for each state of an object and kept with it (`Object::memo`): a list looks at those of
 //! many objects, and every watch with a field selector at those of both states of an event.
 
+use std::borrow::Cow;
+
 use orch_runtime::{
     Tree,
     resource_def::ResourceDef,
@@ -13,6 +15,7 @@ use orch_storage::Object;
 use crate::{
     catalog::ServedResource,
     error::{ApiError, Result},
+    forms::Way,
     stored,
 };
 
@@ -64,6 +67,26 @@ impl FieldValues {
         let start = if number == 0 { 0 } else { self.ends[number - 1] };
         &self.text[start..self.ends[number]]
     }
+}
+
+/// The value of the field with this label in the form of the resource.
+///
+/// # Errors
+/// 500 where the object is damaged.
+pub fn value<'o>(resource: &ServedResource, object: &'o Object, label: &str) -> Result<Cow<'o, str>> {
+    let stored = resource.stored();
+    if resource.stored_as.is_none() {
+        return Ok(FieldValues::of(stored, object)?.get(stored.def, label).into());
+    }
+    // Most fields have the same value in the stored form, which is read once for all.
+    if let Some(label) = Way::between(resource.def, stored.def).path(label)
+        && stored.def.selectable_fields.iter().any(|field| field.label == label)
+    {
+        return Ok(FieldValues::of(stored, object)?.get(stored.def, &label).into());
+    }
+    let values = FieldValues::read(resource.def, stored::bytes_of(resource, object)?);
+    let values = values.map_err(|error| stored::unreadable(resource, object, &error))?;
+    Ok(values.get(resource.def, label).to_owned().into())
 }
 
 /// An absent boolean or number counts as false or 0.

@@ -14,7 +14,7 @@ use tokio::task::yield_now;
 use super::{
     index,
     label_digest::{self, Wanted},
-    selectable_field::FieldValues,
+    selectable_field,
 };
 use crate::{
     catalog::ServedResource,
@@ -122,11 +122,10 @@ impl Selection {
             return Ok(true);
         }
         if self.reads_object {
-            let values = FieldValues::of(stored, object)?;
-            let value = |label: &str| values.get(stored.def, &resource.names.stored_label(label));
-            let holds = |term: &Term| term.holds(value(&term.path));
-            if !self.fields.terms().iter().filter(|term| !is_in_key(term)).all(holds) {
-                return Ok(false);
+            for term in self.fields.terms().iter().filter(|term| !is_in_key(term)) {
+                if !term.holds(&selectable_field::value(resource, object, &term.path)?) {
+                    return Ok(false);
+                }
             }
         }
         if self.labels.is_everything() {

@@ -11,6 +11,7 @@ use super::unsafe_delete;
 use crate::{
     answer::Answer,
     context::RequestContext,
+    conversion,
     error::{ApiError, ResourceName, Result},
     objects::{Current, key},
     options::{DeletionOptions, Propagation},
@@ -63,7 +64,7 @@ pub async fn delete(cx: &RequestContext<'_>, request: &DeleteRequest<'_>) -> Res
         Deleted::Terminating(answer) => answer,
         Deleted::Removed { tree, object } if resource.def.delete_returns_object => match object {
             Some(object) => Answer::Object(object),
-            None => transient(target, &tree),
+            None => shown(target, &tree)?,
         },
         Deleted::Removed { tree, .. } => {
             let meta = Meta::of(&tree);
@@ -80,9 +81,16 @@ pub async fn delete(cx: &RequestContext<'_>, request: &DeleteRequest<'_>) -> Res
     })
 }
 
-fn transient(target: &Target<'_>, tree: &Tree) -> Answer {
-    let json = stored::transient(target.resource.def.type_def, tree, None);
-    Answer::Transient { json, created: false }
+/// A state that is not in the store, in the version that the client speaks. Deletions work in the stored one.
+fn shown(target: &Target<'_>, tree: &Tree) -> Result<Answer> {
+    let resource = target.resource;
+    let converted = resource.storage_version().map(|stored| {
+        let converted = conversion::convert(stored.def, resource, tree.clone());
+        converted.map_err(|error| ApiError::internal("the object cannot be converted", error))
+    });
+    let converted = converted.transpose()?;
+    let json = stored::transient(resource.def.type_def, converted.as_ref().unwrap_or(tree), None);
+    Ok(Answer::Transient { json, created: false })
 }
 
 /// Deletes one object; runs again when another write came first.
@@ -94,13 +102,15 @@ pub async fn delete_object(
     target: &Target<'_>,
     options: &DeletionOptions,
 ) -> Result<Deleted> {
-    plugins::begin_deletion(cx, target, options.dry_run).await?;
+    let in_storage_version = target.in_storage_version();
+    let ruled = in_storage_version.as_ref().unwrap_or(target);
+    plugins::begin_deletion(cx, ruled, options.dry_run).await?;
     let mut races = Races::at(target);
     loop {
-        let current = cx.core.objects().find(target.resource, &target.namespace, &target.name)?;
+        let current = cx.core.objects().find(ruled.resource, &target.namespace, &target.name)?;
         check_preconditions(target, &current, options)?;
-        plugins::validate_deletion(cx, target, options.dry_run, &current.tree).await?;
-        match delete_current(cx, target, &current, options).await {
+        plugins::validate_deletion(cx, ruled, options.dry_run, &current.tree).await?;
+        match delete_current(cx, target, ruled, &current, options).await {
             Err(Refused::Race | Refused::Exists) => races.lost().await?,
             Err(Refused::Error(error)) => return Err(error),
             Ok(deleted) => return Ok(deleted),
@@ -108,14 +118,15 @@ pub async fn delete_object(
     }
 }
 
-/// One attempt, from the object as it is now.
+/// One attempt, from the object as it is now, in the version of `ruled`.
 async fn delete_current(
     cx: &RequestContext<'_>,
     target: &Target<'_>,
+    ruled: &Target<'_>,
     current: &Current,
     options: &DeletionOptions,
 ) -> Result<Deleted, Refused> {
-    let resource = target.resource;
+    let resource = ruled.resource;
     let behaviour = &*resource.behaviour;
     let mut tree = current.tree.clone();
     let allowed = behaviour.grace_period(&tree, options.grace_period);
@@ -146,7 +157,7 @@ async fn delete_current(
         behaviour.mark_deleted(&mut tree);
     }
     if options.dry_run {
-        return Ok(Deleted::Terminating(transient(target, &tree)));
+        return Ok(Deleted::Terminating(shown(target, &tree)?));
     }
     if tree == current.tree {
         return Ok(Deleted::Terminating(Answer::Object(current.object.clone())));

@@ -1,6 +1,8 @@
 //! The stage **encode**: makes the write for the store from the complete object, or the answer where there is
 //! nothing to commit.
 
+use std::borrow::Cow;
+
 use orch_machinery::meta::Meta;
 use orch_runtime::Tree;
 use orch_storage::{Body, Change, Key, Write};
@@ -9,6 +11,7 @@ use super::{attempt::Attempt, draft::Owned};
 use crate::{
     answer::Answer,
     catalog::ServedResource,
+    conversion,
     error::{ApiError, ExistsDetail, ResourceName, Result},
     objects::{Current, key},
     stored,
@@ -82,9 +85,11 @@ fn encode_changed(attempt: Attempt<'_>, owned: Owned) -> Result<Encoded> {
     let completes_deletion = meta.deletion_timestamp().is_some()
         && meta.deletion_grace_period_seconds().unwrap_or(0) == 0
         && meta.finalizers().next().is_none()
-        && resource.behaviour.may_be_removed(&tree);
-    // A write that changes nothing is how objects get under another key.
-    if !completes_deletion && !differs && !cx.core.storage().is_stale(&current.object) {
+        && resource.behaviour.may_be_removed(&*in_storage_version(resource, &tree)?);
+    // A write that changes nothing is how objects get under another key, and into the version that is stored.
+    let is_stale = cx.core.storage().is_stale(&current.object)
+        || !stored::is_in_storage_version(resource, &current.object)?;
+    if !completes_deletion && !differs && !is_stale {
         return Ok(Encoded::Answer(Answer::Object(current.object)));
     }
     let transient =
@@ -102,6 +107,15 @@ fn encode_changed(attempt: Attempt<'_>, owned: Owned) -> Result<Encoded> {
     let body = stored::encode_body(resource, &tree, None, may_shrink)?;
     let change = replacement(&current, &tree, key, body);
     Ok(Encoded::State(Write { change, conditions }))
+}
+
+/// The object as behaviour sees it.
+fn in_storage_version<'t>(resource: &ServedResource, tree: &'t Tree) -> Result<Cow<'t, Tree>> {
+    if resource.storage_version().is_none() {
+        return Ok(Cow::Borrowed(tree));
+    }
+    let converted = conversion::to_stored(resource, tree.clone());
+    converted.map(Cow::Owned).map_err(|error| ApiError::internal("the object cannot be converted", error))
 }
 
 /// The change that replaces an object. An object that is being deleted and has fewer finalizers than before

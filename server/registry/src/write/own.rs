@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     catalog::ServedResource,
-    conversion::name_owners_there,
+    conversion::{self, name_owners_there},
     error::{ApiError, Result},
     objects::Current,
 };
@@ -29,7 +29,13 @@ pub fn own(attempt: Attempt<'_>, draft: Draft<'_>) -> Result<Owned> {
     let resource = attempt.target.resource;
     let mut tree =
         object.to_tree().map_err(|error| ApiError::internal("the object cannot be written", error))?;
-    meta::set_type(&mut tree, resource.def.kind, &resource.api_version);
+    match resource.storage_version() {
+        None => meta::set_type(&mut tree, resource.def.kind, &resource.api_version),
+        Some(stored) => {
+            tree = conversion::convert(stored.def, resource, tree)
+                .map_err(|error| ApiError::internal("the object cannot be converted", error))?;
+        }
+    }
     let warnings = placed.violations.take_warnings();
     let ownership = placed.proposed.ownership;
     let may_shrink = matches!(ownership, Ownership::Tracked { .. });

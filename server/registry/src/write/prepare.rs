@@ -1,7 +1,11 @@
 //! The stage **prepare**: the tree becomes an object of its type, and the kind adjusts it.
 
 use orch_machinery::{meta, tree::at};
-use orch_runtime::{Tree, object::ApiObject, resource_def::FieldPath};
+use orch_runtime::{
+    Tree,
+    object::ApiObject,
+    resource_def::{FieldPath, ResourceDef},
+};
 
 use super::{
     attempt::Attempt,
@@ -12,31 +16,50 @@ use crate::{
     behaviour::WriteInfo,
     catalog::ServedResource,
     context::RequestContext,
+    conversion,
     error::{ApiError, Result},
+    stored,
 };
 
-/// Drops fields whose feature gates are off, reads the tree as its type and lets the kind's behaviour adjust
-/// it.
+/// Drops fields whose feature gates are off, reads the tree as its type, in the version of `ruled`, and lets
+/// the kind's behaviour adjust it.
 ///
 /// # Errors
 /// 400 where the tree does not fit the type.
-pub fn prepare<'w>(attempt: Attempt<'w>, mut placed: Placed<'w>) -> Result<Draft<'w>> {
+pub fn prepare<'w>(attempt: Attempt<'w>, ruled: Attempt<'_>, mut placed: Placed<'w>) -> Result<Draft<'w>> {
     let resource = attempt.target.resource;
     let current = placed.proposed.current.as_ref().map(|current| &current.tree);
     let unowned = match current {
         None => unowned_fields_of_new(attempt, &placed.proposed.tree),
         Some(_) => own::unowned_fields(attempt),
     };
+    let in_storage_version = resource.storage_version().is_some();
+    let converted = match &placed.proposed.current {
+        Some(current) if in_storage_version => Some(stored::tree_of(ruled.target.resource, &current.object)?),
+        _ => None,
+    };
     // Managed fields are added in the stage **own**; no rule before it needs them.
-    let old = match current {
-        Some(current) => Some(typed(resource, meta::without_managed_fields(current))?),
+    let old = match converted.as_ref().or(current) {
+        Some(current) => Some(typed(ruled.target.resource, meta::without_managed_fields(current))?),
         None => None,
     };
     let mut tree = std::mem::take(&mut placed.proposed.tree);
     drop_gated(attempt.cx, resource, &mut tree, current);
-    let mut object = typed(resource, tree)?;
+    if in_storage_version {
+        tree = with_defaults_converted(resource, tree)?;
+        drop_gated(attempt.cx, ruled.target.resource, &mut tree, converted.as_ref());
+    }
+    let mut object = typed(ruled.target.resource, tree)?;
     resource.behaviour.prepare(&mut *object, old.as_deref(), &write_info(attempt));
     Ok(Draft { object, old, placed, unowned, conditions: Vec::new() })
+}
+
+/// An object in the stored version. What the client leaves out gets the defaults of its own version before.
+fn with_defaults_converted(resource: &ServedResource, tree: Tree) -> Result<Tree> {
+    let mut object = typed(resource, tree)?;
+    object.set_defaults();
+    let converted = object.to_tree().and_then(|tree| conversion::to_stored(resource, tree));
+    converted.map_err(|error| cannot_be_handled(resource.def, &error))
 }
 
 /// Fields of a new object that no manager owns: those that the server sets, and those that it adds because
@@ -74,10 +97,11 @@ pub fn write_info(attempt: Attempt<'_>) -> WriteInfo<'_> {
 /// # Errors
 /// 400 where it does not fit the type.
 pub fn typed(resource: &ServedResource, tree: Tree) -> Result<Box<dyn ApiObject>> {
-    let def = resource.def;
-    (def.from_tree)(tree).map_err(|error| {
-        let message =
-            format!("{0} in version \"{1}\" cannot be handled as a {0}: {error}", def.kind, def.version);
-        ApiError::BadRequest(message)
-    })
+    (resource.def.from_tree)(tree).map_err(|error| cannot_be_handled(resource.def, &error))
+}
+
+fn cannot_be_handled(def: &ResourceDef, error: &serde_json::Error) -> ApiError {
+    let message =
+        format!("{0} in version \"{1}\" cannot be handled as a {0}: {error}", def.kind, def.version);
+    ApiError::BadRequest(message)
 }

@@ -1,35 +1,6 @@
-//! Versions of one kind, and their life in releases.
+//! The life of kinds in releases.
 
-use std::collections::BTreeMap;
-
-use crate::{
-    check::walk, diagnostic::Diagnostics, idl::LifecycleExtension, lower::Lowered, model::Resource,
-    source::Spanned,
-};
-
-/// A kind whose objects are stored has one version: nothing converts its objects from one version to another,
-/// so a list would mix objects of both.
-pub(in crate::check) fn one_stored_version(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
-    let mut kinds: BTreeMap<(&str, &str), Vec<&Resource>> = BTreeMap::new();
-    let is_stored = |resource: &Resource| !resource.is_virtual && resource.stored_as.is_none();
-    for written in walk::resources(lowered).into_iter().filter(|written| is_stored(written.resource)) {
-        let key = (written.group_version.group.as_str(), written.resource.kind.as_str());
-        kinds.entry(key).or_default().push(written.resource);
-    }
-    for ((_, kind), versions) in kinds {
-        let first = &versions[0].span;
-        if versions.iter().all(|version| !version.storage_version) {
-            let help = "remove `storageVersion: false`";
-            diagnostics.error(first, format!("no version of `{kind}` is stored"), help);
-        }
-        for second in versions[1..].iter().map(|version| &version.span) {
-            let (one, two) = (first.file.display(), second.file.display());
-            let message = format!("two versions of the stored kind `{kind}`: in `{one}` and in `{two}`");
-            let help = "objects are not converted between versions yet: keep one of the two files";
-            diagnostics.error(second, message, help);
-        }
-    }
-}
+use crate::{check::walk, diagnostic::Diagnostics, idl::LifecycleExtension, lower::Lowered, source::Spanned};
 
 /// Releases are `major.minor`, in order.
 pub(in crate::check) fn lifecycles(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {

@@ -184,7 +184,7 @@ pub static MACHINE_RESOURCE: ResourceDef = ResourceDef {
         replacement: Some("kinds.example.io/v2 Machine"),
     },
     storage_version: true,
-    stored_as: None,
+    conversion: None,
     type_def: &MACHINE_TYPE,
     schema_name: "kinds.example.io.v1.Machine",
     from_tree: object::from_tree::<Machine>,

@@ -85,7 +85,7 @@ pub static PING_RESOURCE: ResourceDef = ResourceDef {
         replacement: None,
     },
     storage_version: true,
-    stored_as: None,
+    conversion: None,
     type_def: &PING_TYPE,
     schema_name: "kinds.example.io.v2beta1.Ping",
     from_tree: object::from_tree::<Ping>,

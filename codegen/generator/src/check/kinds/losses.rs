@@ -1,0 +1,206 @@
+//! That a conversion loses nothing: every field of either kind has its place in the other one, or a step.
+
+use std::{collections::BTreeSet, mem::discriminant};
+
+use crate::{
+    check::walk,
+    diagnostic::{Diagnostics, Span},
+    lower::Lowered,
+    model::{
+        ConversionStep, EACH, Field, Model, Names, ObjectType, Resolved, Shape, Type, TypeId, TypeKind, Usage,
+    },
+};
+
+/// Every field has its place in the other kind, and the other way round: else a write in one form would lose
+/// what was written in the other.
+pub(in crate::check) fn conversions_are_complete(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
+    let model = &lowered.model;
+    for written in walk::resources(lowered) {
+        let Some(conversion) = &written.resource.conversion else { continue };
+        let (below, above) = (model.ty(written.resource.ty), model.ty(conversion.to));
+        let (Some(fields), Some(others)) = (object(below), object(above)) else { continue };
+        let places_below: Vec<Names> = conversion.steps.iter().flat_map(ConversionStep::all_below).collect();
+        let places_above: Vec<Names> = conversion.steps.iter().flat_map(ConversionStep::all_above).collect();
+        let mut walk = Walk {
+            model,
+            below: Side { ty: below, places: &places_below },
+            above: Side { ty: above, places: &places_above },
+            span: &conversion.span,
+            diagnostics,
+        };
+        walk.objects(fields, others, &mut Names::new());
+    }
+}
+
+/// One of the two kinds, and the places in it that steps deal with.
+struct Side<'m> {
+    ty: &'m Type,
+    places: &'m [Names],
+}
+
+impl Side<'_> {
+    fn has_step(&self, path: &Names) -> bool {
+        self.places.contains(path)
+    }
+
+    fn has_step_inside(&self, path: &Names) -> bool {
+        self.places.iter().any(|place| place.len() > path.len() && place.starts_with(path))
+    }
+}
+
+struct Walk<'m, 'd> {
+    model: &'m Model,
+    below: Side<'m>,
+    above: Side<'m>,
+    span: &'m Span,
+    diagnostics: &'d mut Diagnostics,
+}
+
+impl<'m> Walk<'m, '_> {
+    fn objects(&mut self, fields: &'m ObjectType, others: &'m ObjectType, path: &mut Names) {
+        for own in &fields.fields {
+            path.push(own.name.clone());
+            let other = field(others, &own.name).filter(|_| !self.above.has_step(path));
+            if !self.below.has_step(path) {
+                match other {
+                    Some(other) => self.values(&own.usage, &other.usage, path),
+                    None => self.alone(own, path, true),
+                }
+            }
+            path.pop();
+        }
+        for other in &others.fields {
+            path.push(other.name.clone());
+            let own = field(fields, &other.name).filter(|_| !self.below.has_step(path));
+            if own.is_none() && !self.above.has_step(path) {
+                self.alone(other, path, false);
+            }
+            path.pop();
+        }
+    }
+
+    fn values(&mut self, own: &'m Usage, other: &'m Usage, path: &mut Names) {
+        let has_step = self.below.has_step_inside(path) || self.above.has_step_inside(path);
+        match (self.model.resolve(own), self.model.resolve(other)) {
+            (Resolved::Object(one, fields), Resolved::Object(two, others)) if one != two || has_step => {
+                // Types that contain themselves are compared as a whole: no step leads into them for ever.
+                if has_step || !same_shape(self.model, own, other, &mut BTreeSet::new()) {
+                    self.objects_once(fields, others, path);
+                }
+            }
+            (Resolved::List(own, _), Resolved::List(other, _))
+            | (Resolved::Map { value: own, .. }, Resolved::Map { value: other, .. })
+                if has_step =>
+            {
+                path.push(EACH.to_owned());
+                self.values(own, other, path);
+                path.pop();
+            }
+            _ if same_shape(self.model, own, other, &mut BTreeSet::new()) => {}
+            _ => {
+                let message = format!(
+                    "`{}` has different shapes in `{}` and in `{}`",
+                    text(path),
+                    self.below.ty.qualified_name,
+                    self.above.ty.qualified_name
+                );
+                self.report(message, own, other);
+            }
+        }
+    }
+
+    /// No path is longer than there are types.
+    fn objects_once(&mut self, fields: &'m ObjectType, others: &'m ObjectType, path: &mut Names) {
+        if path.len() <= self.model.types.len() {
+            self.objects(fields, others, path);
+        }
+    }
+
+    /// A field that the other kind does not have: steps deal with all that is in it.
+    fn alone(&mut self, alone: &'m Field, path: &mut Names, is_below: bool) {
+        let (side, other) = if is_below { (&self.below, &self.above) } else { (&self.above, &self.below) };
+        if side.has_step_inside(path)
+            && let Resolved::Object(_, object) = self.model.resolve(&alone.usage)
+        {
+            for inner in &object.fields {
+                path.push(inner.name.clone());
+                let side = if is_below { &self.below } else { &self.above };
+                if !side.has_step(path) {
+                    self.alone(inner, path, is_below);
+                }
+                path.pop();
+            }
+            return;
+        }
+        let message = format!(
+            "`{}` of `{}` has no place in `{}`",
+            text(path),
+            side.ty.qualified_name,
+            other.ty.qualified_name
+        );
+        let help = format!(
+            "add the field there, a step such as `move`, or `keep: {}` with an annotation; the field is in {}",
+            text(path),
+            line(&alone.span)
+        );
+        self.diagnostics.error(self.span, message, help);
+    }
+
+    fn report(&mut self, message: String, own: &Usage, other: &Usage) {
+        let (one, two) = (line(&own.span), line(&other.span));
+        let help = format!("give both the same type, or add a step; they are in {one} and in {two}");
+        self.diagnostics.error(self.span, message, help);
+    }
+}
+
+/// `.spec.ports[*].name`
+pub(super) fn text(path: &[String]) -> String {
+    path.iter().map(|name| if name == EACH { "[*]".to_owned() } else { format!(".{name}") }).collect()
+}
+
+fn line(span: &Span) -> String {
+    format!("{}:{}", span.file.display(), span.line)
+}
+
+fn object(ty: &Type) -> Option<&ObjectType> {
+    match &ty.kind {
+        TypeKind::Object(object) => Some(object),
+        _ => None,
+    }
+}
+
+fn field<'m>(object: &'m ObjectType, name: &str) -> Option<&'m Field> {
+    object.fields.iter().find(|field| field.name == name)
+}
+
+/// Whether a value of one place fits the other. `seen` are the pairs of types that are being compared.
+pub(super) fn same_shape(
+    model: &Model,
+    one: &Usage,
+    other: &Usage,
+    seen: &mut BTreeSet<(TypeId, TypeId)>,
+) -> bool {
+    match (model.resolve(one), model.resolve(other)) {
+        (Resolved::Object(one, fields), Resolved::Object(other, others)) => {
+            if one == other || !seen.insert((one, other)) {
+                return true;
+            }
+            let fits = |own: &Field| {
+                field(others, &own.name)
+                    .is_some_and(|other| same_shape(model, &own.usage, &other.usage, &mut seen.clone()))
+            };
+            fields.fields.len() == others.fields.len() && fields.fields.iter().all(fits)
+        }
+        (Resolved::List(one, _), Resolved::List(other, _)) => same_shape(model, one, other, seen),
+        (Resolved::Map { value: one, .. }, Resolved::Map { value: other, .. }) => {
+            same_shape(model, one, other, seen)
+        }
+        // The values of an enum are texts.
+        (Resolved::Enum(..) | Resolved::Scalar(Shape::String(_)), other) => {
+            matches!(other, Resolved::Enum(..) | Resolved::Scalar(Shape::String(_)))
+        }
+        (Resolved::Scalar(one), Resolved::Scalar(other)) => discriminant(one) == discriminant(other),
+        (Resolved::Any, Resolved::Any) => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,75 @@
+//! `conversion` of a kind.
+
+use super::TypeId;
+use crate::diagnostic::Span;
+
+/// How objects of a kind become those of another one.
+#[derive(Debug)]
+pub struct Conversion {
+    /// The other kind's type.
+    pub to: TypeId,
+    /// In the order of the way there.
+    pub steps: Vec<ConversionStep>,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// A path of names; [`EACH`] is each item of a list or value of a map.
+pub type Names = Vec<String>;
+
+/// Each item of a list, or value of a map.
+pub const EACH: &str = "*";
+
+/// A step of a conversion. `at` is where its object, or each of its objects, is; places are below that.
+#[derive(Debug)]
+pub struct ConversionStep {
+    /// The object, or each of the objects, in the kind itself.
+    pub at: Names,
+    /// Places in the kind itself.
+    pub below: Vec<Names>,
+    /// Places in the other kind.
+    pub above: Vec<Names>,
+    /// What becomes of the values.
+    pub how: How,
+    /// The annotation that keeps what has no place in the other form.
+    pub annotation: Option<String>,
+    /// Where it is written.
+    pub span: Span,
+}
+
+impl ConversionStep {
+    /// Places of the kind itself, from the root of the object.
+    pub fn all_below(&self) -> impl Iterator<Item = Names> {
+        self.below.iter().map(|place| [&self.at[..], place].concat())
+    }
+
+    /// Places of the other kind, from the root of the object.
+    pub fn all_above(&self) -> impl Iterator<Item = Names> {
+        self.above.iter().map(|place| [&self.at[..], place].concat())
+    }
+}
+
+/// What becomes of the values of a step; see `orch_runtime::conversion::How`.
+#[derive(Debug, PartialEq)]
+pub enum How {
+    /// They change their places.
+    Move,
+    /// An absent or zero value becomes this one.
+    Default(serde_json::Value),
+    /// A value becomes a list of it.
+    Wrap,
+    /// A list of one becomes its item.
+    Unwrap,
+    /// Texts become one.
+    Join(String),
+    /// A text becomes several.
+    Split(String),
+    /// Texts become others.
+    Values(Vec<(String, String)>),
+    /// The other kind always has this value.
+    Constant(serde_json::Value),
+    /// One of the kinds has no place for them.
+    Keep,
+    /// A hand-written function of that name.
+    Function(String),
+}
