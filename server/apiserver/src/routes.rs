@@ -272,6 +272,7 @@ async fn create(
     body: Body,
 ) -> Result<Answer> {
     let def = target.resource.def;
+    let answered = target.resource.storage_version().map_or(def, |answered| answered.def);
     let not_here = || ApiError::MethodNotAllowed(String::new());
     let subresource = target.subresource;
     let request = writing::create(&head, target, body)?;
@@ -280,7 +281,7 @@ async fn create(
             if let Some(operation) = app.operations.operation(def, "") {
                 return verb::operate::operate(cx, request, operation).await;
             }
-            let review = app.operations.review(def).ok_or_else(not_here)?;
+            let review = app.operations.review(answered).ok_or_else(not_here)?;
             verb::review::review(cx, request, review).await
         }
         Some(subresource) => {

@@ -56,19 +56,41 @@ fn typed(into: &ServedResource, tree: Tree) -> Result<Tree, serde_json::Error> {
 
 /// Puts the managed fields that were written in other versions into the names of this one.
 pub fn name_owners_here(resource: &ServedResource, tree: &mut Tree) {
-    for (form, fields) in owners_of_others(resource, tree) {
-        Way::between(form.def, resource.def).convert_owned(fields);
+    for (form, entry) in owners_of_others(resource, tree) {
+        if let Some(fields) = entry.get_mut("fieldsV1") {
+            Way::between(form.def, resource.def).convert_owned(fields);
+        }
     }
 }
 
-/// Puts them back.
-pub fn name_owners_there(resource: &ServedResource, tree: &mut Tree) {
-    for (form, fields) in owners_of_others(resource, tree) {
-        Way::between(resource.def, form.def).convert_owned(fields);
+/// Puts them back. An entry that the write has left alone stays as it is in `stored`, the managed fields
+/// before the write: a set of fields does not always come back from other names as it was.
+pub fn name_owners_there(resource: &ServedResource, stored: &[Tree], tree: &mut Tree) {
+    for (form, entry) in owners_of_others(resource, tree) {
+        let before = stored.iter().find(|before| is_same_owner(before, entry));
+        let kept = before.map(|before| &before["fieldsV1"]).filter(|before| {
+            let mut here = (*before).clone();
+            Way::between(form.def, resource.def).convert_owned(&mut here);
+            here == entry["fieldsV1"]
+        });
+        match (kept, entry.get_mut("fieldsV1")) {
+            (Some(kept), Some(fields)) => *fields = kept.clone(),
+            (_, Some(fields)) => Way::between(resource.def, form.def).convert_owned(fields),
+            (_, None) => {}
+        }
     }
 }
 
-/// The sets of fields of the entries that were written in other forms, with these forms.
+fn is_same_owner(one: &Tree, other: &Tree) -> bool {
+    ["manager", "operation", "apiVersion", "subresource"].iter().all(|name| one.get(name) == other.get(name))
+}
+
+/// Whether an object has managed fields of other forms.
+pub fn has_other_owners(resource: &ServedResource, tree: &mut Tree) -> bool {
+    owners_of_others(resource, tree).next().is_some()
+}
+
+/// The entries that were written in other forms, with these forms.
 fn owners_of_others<'t>(
     resource: &'t ServedResource,
     tree: &'t mut Tree,
@@ -82,6 +104,6 @@ fn owners_of_others<'t>(
             return None;
         }
         let form = resource.forms.iter().find(|form| form.api_version == version)?;
-        Some((form, entry.get_mut("fieldsV1")?))
+        Some((form, entry))
     })
 }

@@ -138,13 +138,13 @@ async fn every_patch_works_in_every_version() {
         assert!(message.contains("spec.limited.nominalConcurrencyShares: Invalid value: -1"), "{message}");
     }
     let condition = json!([{"type": "Mine", "status": "True", "lastTransitionTime": null}]);
-    let status = admin.merge(&format!("{V1BETA2}/l/status"), &json!({"status": {"conditions": condition}}));
-    let status = status.await.expect(200);
+    let status = json!({"status": {"conditions": condition}});
+    let status = admin.merge(&format!("{V1BETA2}/l/status"), &status).await.expect(200);
     assert_eq!(status["status"]["conditions"][0]["type"], "Mine");
     assert_eq!(admin.get(&format!("{V1}/l")).await.expect(200)["status"], status["status"]);
     // A dry run changes nothing, and is answered in the version that asks.
-    let dry = admin.merge(&format!("{V1BETA2}/l?dryRun=All"), &json!({"metadata": {"labels": {"x": "y"}}}));
-    let dry = dry.await.expect(200);
+    let change = json!({"metadata": {"labels": {"x": "y"}}});
+    let dry = admin.merge(&format!("{V1BETA2}/l?dryRun=All"), &change).await.expect(200);
     assert_eq!((&dry["metadata"]["labels"]["x"], shares(&dry, V1BETA2)), (&json!("y"), json!(expected)));
     assert_eq!(version(&admin.get(&format!("{V1}/l")).await.expect(200)), version(&status));
 }
@@ -210,8 +210,7 @@ async fn managers_in_two_versions_share_an_object() {
     assert_eq!(owned(&shared, "new"), ("v1", vec!["f:nominalConcurrencyShares"]));
     assert_eq!(owned(&shared, "old"), ("v1beta2", vec!["f:assuredConcurrencyShares", "f:limitResponse"]));
     let message = apply(&admin, V1, "fieldManager=new", &new(6)).await.refused(409, "Conflict");
-    let expected = "conflict with \"old\" using flowcontrol.apiserver.orch.io/v1beta2: \
-                    .spec.limited.nominalConcurrencyShares";
+    let expected = "conflict with \"old\": .spec.limited.nominalConcurrencyShares";
     assert!(message.contains(expected), "{message}");
     let forced = apply(&admin, V1, "fieldManager=new&force=true", &new(6)).await.expect(200);
     assert_eq!(owned(&forced, "old"), ("v1beta2", vec!["f:limitResponse"]));
@@ -219,8 +218,7 @@ async fn managers_in_two_versions_share_an_object() {
     // The other way round.
     let message = apply(&admin, V1BETA2, "fieldManager=old", &level(V1BETA2, "l", Some(7))).await;
     let message = message.refused(409, "Conflict");
-    let expected = "conflict with \"new\" using flowcontrol.apiserver.orch.io/v1: \
-                    .spec.limited.assuredConcurrencyShares";
+    let expected = "conflict with \"new\": .spec.limited.assuredConcurrencyShares";
     assert!(message.contains(expected), "{message}");
 
     // An update in a third version takes the field from both.
@@ -256,6 +254,7 @@ async fn versions_are_off_unless_they_are_named() {
     }
     admin.post(V1, &level(V1, "l", Some(4))).await.expect(201);
 
+    server.stop().await;
     server.restart_with(FLAG).await;
     let admin = server.admin();
     let of_group = admin.get(GROUP).await.expect(200);
@@ -289,4 +288,51 @@ async fn versions_are_off_unless_they_are_named() {
         schemas["spec"],
         admin.get(&format!("{GROUP}/v1/flowschemas/probes")).await.expect(200)["spec"]
     );
+}
+
+#[tokio::test]
+async fn reviews_are_answered_in_an_older_version() {
+    const REVIEWS: &str = "/apis/authorization.orch.io/v1beta1";
+    let server = TestServer::start().await;
+    let review = |group: Value| {
+        json!({"apiVersion": "authorization.orch.io/v1beta1", "kind": "SubjectAccessReview", "spec": {
+            "user": "somebody", "group": group, "resourceAttributes": {"verb": "get", "resource": "pods"}}})
+    };
+    let path = format!("{REVIEWS}/subjectaccessreviews");
+    server.admin().post(&path, &review(json!([]))).await.refused(404, "NotFound");
+
+    let server = TestServer::options().flag("--runtime-config=authorization.orch.io/v1beta1").start().await;
+    let admin = server.admin();
+    for (group, allowed) in [(json!(["system:masters"]), true), (json!(["others"]), false)] {
+        let answer = admin.post(&path, &review(group.clone())).await;
+        assert!(answer.header("warning").contains("use authorization.orch.io/v1 SubjectAccessReview"));
+        let answer = answer.expect(201);
+        assert_eq!(answer["apiVersion"], "authorization.orch.io/v1beta1");
+        assert_eq!((&answer["spec"]["group"], &answer["status"]["allowed"]), (&group, &json!(allowed)));
+        let fields = &answer["metadata"]["managedFields"][0];
+        assert_eq!(fields["apiVersion"], "authorization.orch.io/v1beta1");
+        assert!(fields["fieldsV1"]["f:spec"]["f:group"].is_object(), "{fields}");
+    }
+    // The name of the newer version is unknown here.
+    let mut newer = review(Value::Null);
+    newer["spec"]["groups"] = json!(["system:masters"]);
+    let strict = format!("{path}?fieldValidation=Strict");
+    admin.post(&strict, &newer).await.refused(400, "BadRequest");
+    for (kind, path, spec) in [
+        (
+            "LocalSubjectAccessReview",
+            "namespaces/default/localsubjectaccessreviews",
+            &review(json!(["g"]))["spec"],
+        ),
+        (
+            "SelfSubjectAccessReview",
+            "selfsubjectaccessreviews",
+            &json!({"nonResourceAttributes": {"path": "/", "verb": "get"}}),
+        ),
+        ("SelfSubjectRulesReview", "selfsubjectrulesreviews", &json!({"namespace": "default"})),
+    ] {
+        let body = json!({"apiVersion": "authorization.orch.io/v1beta1", "kind": kind, "spec": spec});
+        let answer = admin.post(&format!("{REVIEWS}/{path}"), &body).await.expect(201);
+        assert_eq!((&answer["kind"], &answer["apiVersion"]), (&json!(kind), &body["apiVersion"]));
+    }
 }

@@ -15,6 +15,10 @@ pub(super) fn convert(steps: &[Step], direction: Direction, set: &mut Tree) {
 }
 
 fn convert_step(step: &Step, direction: Direction, fields: &mut TreeMap) {
+    // Its owners stay where they are: nothing else has that name in the other form.
+    if let How::Keep | How::Constant(_) = step.how {
+        return;
+    }
     let (from, to) = step.places(direction);
     let taken: Vec<Option<Tree>> = from.iter().map(|place| take(fields, place)).collect();
     if let How::Move = step.how {

@@ -1,4 +1,5 @@
-//! POST of a kind that is a question: it is answered at once and never stored.
+//! POST of a kind that is a question: it is answered at once and never stored. A question in another version
+//! is answered in the preferred one.
 
 use orch_machinery::{
     managed_fields,
@@ -9,6 +10,7 @@ use orch_runtime::{Tree, field_error::Validation, object::ApiObject};
 use crate::{
     answer::Answer,
     context::RequestContext,
+    conversion,
     error::{ApiError, Result},
     operation::AnyReview,
     options::WriteOptions,
@@ -31,7 +33,10 @@ pub async fn review(
     let mut tree = body::decode(cx, &target, &body, options.field_validation)?;
     place::put_into_namespace(&target, &mut tree)?;
     prepare::drop_gated(cx, resource, &mut tree, None);
-    let mut question = prepare::typed(resource, tree)?;
+    let mut question = match resource.storage_version() {
+        None => prepare::typed(resource, tree)?,
+        Some(answered) => prepare::typed(answered, prepare::with_defaults_converted(resource, tree)?)?,
+    };
     question.set_defaults();
     review.prepare(&mut *question)?;
     let mut violations = Validation::new(cx.core.vocabulary());
@@ -71,6 +76,12 @@ fn owners(
 fn tree_of(target: &Target<'_>, question: &dyn ApiObject) -> Result<Tree> {
     let mut tree =
         question.to_tree().map_err(|error| ApiError::internal("the review cannot be written", error))?;
-    meta::set_type(&mut tree, target.resource.def.kind, &target.resource.api_version);
+    match target.resource.storage_version() {
+        None => meta::set_type(&mut tree, target.resource.def.kind, &target.resource.api_version),
+        Some(answered) => {
+            tree = conversion::convert(answered.def, target.resource, tree)
+                .map_err(|error| ApiError::internal("the review cannot be converted", error))?;
+        }
+    }
     Ok(tree)
 }

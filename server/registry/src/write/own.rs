@@ -17,6 +17,7 @@ use crate::{
     conversion::{self, name_owners_there},
     error::{ApiError, Result},
     objects::Current,
+    stored,
 };
 
 /// Turns the draft into a complete tree, counts its generation, records its owners, and gives the warnings of
@@ -55,7 +56,13 @@ pub fn own(attempt: Attempt<'_>, draft: Draft<'_>) -> Result<Owned> {
             (Some(current), None, differs)
         }
     };
-    name_owners_there(resource, &mut tree);
+    if conversion::has_other_owners(resource, &mut tree) {
+        let before = match &current {
+            Some(current) => managed_fields::take_entries(&mut stored::tree_of(resource, &current.object)?),
+            None => Vec::new(),
+        };
+        name_owners_there(resource, &before, &mut tree);
+    }
     Ok(Owned {
         tree,
         owners,

@@ -55,7 +55,10 @@ pub fn prepare<'w>(attempt: Attempt<'w>, ruled: Attempt<'_>, mut placed: Placed<
 }
 
 /// An object in the stored version. What the client leaves out gets the defaults of its own version before.
-fn with_defaults_converted(resource: &ServedResource, tree: Tree) -> Result<Tree> {
+///
+/// # Errors
+/// 400 where it does not fit the type.
+pub fn with_defaults_converted(resource: &ServedResource, tree: Tree) -> Result<Tree> {
     let mut object = typed(resource, tree)?;
     object.set_defaults();
     let converted = object.to_tree().and_then(|tree| conversion::to_stored(resource, tree));
