@@ -281,7 +281,7 @@ async fn versions_are_off_unless_they_are_named() {
     assert_eq!(table["columnDefinitions"][2]["name"], "AssuredConcurrencyShares");
     let rows = table["rows"].as_array().unwrap();
     let row = rows.iter().find(|row| row["cells"][0] == "l").unwrap();
-    assert_eq!(row["cells"][2], "4");
+    assert_eq!(row["cells"][2], 4);
     // The versions of flow schemas are all the same.
     let schemas = admin.get(&format!("{GROUP}/v1beta3/flowschemas/probes")).await.expect(200);
     assert_eq!(
