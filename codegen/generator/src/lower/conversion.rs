@@ -29,11 +29,8 @@ impl Lowering<'_, '_> {
             Some(to) => self.places(&to.0, word == "split" || word == "fn", &written.span)?,
             None if matches!(word, "default" | "values" | "constant" | "keep") => here.clone(),
             None => {
-                self.diagnostics.error(
-                    &written.span,
-                    format!("`{word}` has no `to`"),
-                    "add `to:` and a path",
-                );
+                let help = "add `to:` and a path";
+                self.diagnostics.error(&written.span, format!("`{word}` has no `to`"), help).code("E0215");
                 return None;
             }
         };
@@ -78,7 +75,7 @@ impl Lowering<'_, '_> {
         }
         let help = "write one of `move`, `default`, `wrap`, `unwrap`, `join`, `split`, `values`, `constant`, \
                     `keep`, and `fn` with `from`";
-        self.diagnostics.error(&written.span, "a step does one thing", help);
+        self.diagnostics.error(&written.span, "a step does one thing", help).code("E0215");
         None
     }
 
@@ -103,14 +100,14 @@ impl Lowering<'_, '_> {
         };
         how.map_err(|key| {
             let (message, help) = missing(key);
-            self.diagnostics.error(&written.span, message, help);
+            self.diagnostics.error(&written.span, message, help).code("E0215");
         })
         .ok()
     }
 
     fn places(&mut self, paths: &[Spanned<String>], may_be_many: bool, span: &Span) -> Option<Vec<Names>> {
         if paths.is_empty() || (paths.len() > 1 && !may_be_many) {
-            self.diagnostics.error(span, "it takes one path", "write a step for each path");
+            self.diagnostics.error(span, "it takes one path", "write a step for each path").code("E0215");
             return None;
         }
         let places: Vec<Names> = paths.iter().filter_map(|path| self.names_of(path)).collect();
@@ -130,7 +127,8 @@ impl Lowering<'_, '_> {
         if names.is_none() {
             let help =
                 "a path is a dot and a field, repeated, with `[*]` for each item: `.spec.ports[*].name`";
-            self.diagnostics.error(&path.span, format!("`{}` is not a path to a field", path.value), help);
+            let message = format!("`{}` is not a path to a field", path.value);
+            self.diagnostics.error(&path.span, message, help).code("E0211");
         }
         names
     }
@@ -147,7 +145,7 @@ impl Lowering<'_, '_> {
             return Some(at.clone());
         }
         let help = "both paths of a step go through the same lists; use `fn` for what moves between lists";
-        self.diagnostics.error(span, "a value leaves its list", help);
+        self.diagnostics.error(span, "a value leaves its list", help).code("E0215");
         None
     }
 }

@@ -23,7 +23,9 @@ pub(in crate::check) fn steps_fit(lowered: &Lowered<'_>, diagnostics: &mut Diagn
             continue;
         };
         for step in &conversion.steps {
-            let mut fault = |message: String, help: &str| diagnostics.error(&step.span, message, help);
+            let mut fault = |message: String, help: &str| {
+                diagnostics.error(&step.span, message, help);
+            };
             let mut places = [Vec::new(), Vec::new()];
             for ((object, ty, paths), found) in [
                 (below, kinds[0], step.all_below().collect::<Vec<_>>()),
