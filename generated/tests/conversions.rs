@@ -66,7 +66,7 @@ fn converted(from: &ResourceDef, to: &ResourceDef, tree: &Tree) -> Tree {
 fn between<'r>(
     from: &'r ResourceDef,
     to: &'r ResourceDef,
-) -> (&'r orch_runtime::conversion::ConversionDef, Direction) {
+) -> (&'r orch_runtime::resource_def::ConversionDef, Direction) {
     match (&from.conversion, &to.conversion) {
         (Some(conversion), _) if std::ptr::eq(conversion.to, to) => (conversion, Direction::Up),
         (_, Some(conversion)) => (conversion, Direction::Down),

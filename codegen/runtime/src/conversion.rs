@@ -14,22 +14,15 @@ use std::{
     fmt::{self, Debug},
 };
 
-use crate::{Tree, TreeMap, resource_def::ResourceDef, vocabulary::Vocabulary};
+use crate::{Tree, TreeMap, vocabulary::Vocabulary};
+
+pub use self::owned::convert as convert_owned;
 
 /// A path of names in an object. In [`Step::at`], [`EACH`] stands for each item of a list or value of a map.
 pub type Place = &'static [&'static str];
 
 /// Each item of a list, or value of a map.
 pub const EACH: &str = "*";
-
-/// How objects of a kind become objects of another version of it, or of another kind, and back.
-#[derive(Clone, Copy, Debug)]
-pub struct ConversionDef {
-    /// The other kind.
-    pub to: &'static ResourceDef,
-    /// In the order of the way up. A step inside of a value comes before one that moves the value.
-    pub steps: &'static [Step],
-}
 
 /// A part of a conversion.
 #[derive(Clone, Copy, Debug)]
@@ -122,26 +115,27 @@ impl Step {
     }
 }
 
-impl ConversionDef {
-    /// Converts an object without its type. With `keeps`, annotations bring back what they keep; without,
-    /// they are dropped, which helps where somebody has written nonsense into one.
-    pub fn convert(&self, direction: Direction, keeps: bool, vocabulary: &Vocabulary, tree: &mut Tree) {
-        convert(self.steps, direction, keeps, vocabulary, tree);
+/// Converts an object without its type. With `keeps`, annotations bring back what they keep; without, they
+/// are dropped, which helps where somebody has written nonsense into one.
+pub fn convert(steps: &[Step], direction: Direction, keeps: bool, vocabulary: &Vocabulary, tree: &mut Tree) {
+    let key = |number: usize| steps[number].annotation.map(|key| spelled(key, vocabulary));
+    let kept = (0..steps.len()).map(|number| take_annotation(tree, &key(number)?).filter(|_| keeps));
+    let kept: Vec<Option<String>> = kept.collect();
+    let mut to_keep = Vec::new();
+    for (number, step) in in_order(steps, direction) {
+        each_at(tree, step.at, &mut |fields| {
+            let lost = step::convert(step, direction, kept[number].as_deref(), fields);
+            to_keep.extend(key(number).zip(lost));
+        });
     }
-
-    /// Converts a set of owned fields: `fieldsV1` of an entry of managed fields.
-    pub fn convert_owned(&self, direction: Direction, set: &mut Tree) {
-        owned::convert(self.steps, direction, set);
-    }
-
-    /// The path in the other form of what has this path, `spec.host`, in one; `None` where the value there is
-    /// not the same.
-    pub fn path<'p>(&self, direction: Direction, path: &'p str) -> Option<Cow<'p, str>> {
-        self::path(self.steps, direction, path)
+    for (key, text) in to_keep {
+        put_annotation(tree, &key, text);
     }
 }
 
-fn path<'p>(steps: &[Step], direction: Direction, path: &'p str) -> Option<Cow<'p, str>> {
+/// The path in the other form of what has this path, `spec.host`, in one; `None` where the value there is not
+/// the same.
+pub fn path<'p>(steps: &[Step], direction: Direction, path: &'p str) -> Option<Cow<'p, str>> {
     let mut path = Cow::Borrowed(path);
     for (_, step) in in_order(steps, direction).filter(|(_, step)| !step.at.contains(&EACH)) {
         let (from, to) = step.places(direction);
@@ -167,22 +161,6 @@ fn in_order(steps: &[Step], direction: Direction) -> impl Iterator<Item = (usize
     (0..steps.len())
         .map(move |number| if is_up { number } else { steps.len() - 1 - number })
         .map(|number| (number, &steps[number]))
-}
-
-fn convert(steps: &[Step], direction: Direction, keeps: bool, vocabulary: &Vocabulary, tree: &mut Tree) {
-    let key = |number: usize| steps[number].annotation.map(|key| spelled(key, vocabulary));
-    let kept = (0..steps.len()).map(|number| take_annotation(tree, &key(number)?).filter(|_| keeps));
-    let kept: Vec<Option<String>> = kept.collect();
-    let mut to_keep = Vec::new();
-    for (number, step) in in_order(steps, direction) {
-        each_at(tree, step.at, &mut |fields| {
-            let lost = step::convert(step, direction, kept[number].as_deref(), fields);
-            to_keep.extend(key(number).zip(lost));
-        });
-    }
-    for (key, text) in to_keep {
-        put_annotation(tree, &key, text);
-    }
 }
 
 /// The key of an annotation in a vocabulary: its domain is spelled like a group.

@@ -4,10 +4,12 @@
 //! Groups are in the schema's spelling (`coordination.orch.io`); the server maps them through its
 //! [`Vocabulary`](crate::vocabulary::Vocabulary) once, at start.
 
+use std::borrow::Cow;
+
 use crate::{
     Tree,
     api_object::ApiObject,
-    conversion::ConversionDef,
+    conversion::{self, Direction, Step},
     scalar::Time,
     type_def::{FeatureGate, TypeDef},
     vocabulary::Vocabulary,
@@ -105,6 +107,32 @@ impl ResourceDef {
     /// Whether `status` is a sub-resource, so that the main path must not touch it.
     pub fn has_status(&self) -> bool {
         self.subresource("status").is_some()
+    }
+}
+
+/// How objects of a kind become objects of another version of it, or of another kind, and back.
+#[derive(Clone, Copy, Debug)]
+pub struct ConversionDef {
+    /// The other kind.
+    pub to: &'static ResourceDef,
+    /// In the order of the way up. A step inside of a value comes before one that moves the value.
+    pub steps: &'static [Step],
+}
+
+impl ConversionDef {
+    /// See [`conversion::convert`].
+    pub fn convert(&self, direction: Direction, keeps: bool, vocabulary: &Vocabulary, tree: &mut Tree) {
+        conversion::convert(self.steps, direction, keeps, vocabulary, tree);
+    }
+
+    /// See [`conversion::convert_owned`].
+    pub fn convert_owned(&self, direction: Direction, set: &mut Tree) {
+        conversion::convert_owned(self.steps, direction, set);
+    }
+
+    /// See [`conversion::path`].
+    pub fn path<'p>(&self, direction: Direction, path: &'p str) -> Option<Cow<'p, str>> {
+        conversion::path(self.steps, direction, path)
     }
 }
 

@@ -1,11 +1,11 @@
 //! Which of the registered kinds are served: by their stability, and by what the operator says.
 //!
 //! Stable versions are on, alpha and beta ones off; beta versions from before release 1.22 are on, as clients
-//! have always found them. What is removed by the release of the server is off, unless its version or resource
-//! is named: its schema says which release that is. `--runtime-config` turns them on and off, all at once
-//! (`api/all`), by stability (`api/ga`, `api/beta`, `api/alpha`), by version (`apps/v1`, `v1` for the core
-//! group) or by resource (`apps/v1/daemonsets`). The most specific key decides, whatever the order in which
-//! they are written.
+//! have always found them. What is removed by the release of the server is off, unless its version or
+//! resource is named: its schema says which release that is. `--runtime-config` turns them on and off, all at
+//! once (`api/all`), by stability (`api/ga`, `api/beta`, `api/alpha`), by version (`apps/v1`, `v1` for the
+//! core group) or by resource (`apps/v1/daemonsets`). The most specific key decides, whatever the order in
+//! which they are written.
 
 use std::collections::BTreeMap;
 

@@ -1,9 +1,9 @@
 //! Objects in the forms of several versions, or kinds, that read and write the same stored objects.
 //!
 //! Objects are converted where stored bytes are read and written ([`stored`](crate::stored)), and between the
-//! version of a client and the stored one in a write. An entry of `metadata.managedFields` names fields as the
-//! version does that it was written in. So a write reads the entries of other versions in its own names, and
-//! puts them back.
+//! version of a client and the stored one in a write. An entry of `metadata.managedFields` names fields as
+//! the version does that it was written in. So a write reads the entries of other versions in its own names,
+//! and puts them back.
 
 use orch_machinery::{
     meta::{self, Meta, field},

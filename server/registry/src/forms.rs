@@ -9,8 +9,8 @@ use std::{borrow::Cow, sync::Arc};
 
 use orch_runtime::{
     Tree,
-    conversion::{ConversionDef, Direction},
-    resource_def::{GroupVersionDef, ResourceDef},
+    conversion::Direction,
+    resource_def::{ConversionDef, GroupVersionDef, ResourceDef},
     vocabulary::Vocabulary,
 };
 

@@ -47,8 +47,8 @@ impl<'r> Target<'r> {
         Target::item(resource, namespace, "")
     }
 
-    /// The same in the stored version of its kind, whose rules and behaviour are those of all versions; `None`
-    /// where it is that one.
+    /// The same in the stored version of its kind, whose rules and behaviour are those of all versions;
+    /// `None` where it is that one.
     pub fn in_storage_version(&self) -> Option<Target<'_>> {
         let resource = self.resource.storage_version()?;
         let (namespace, name) = (&*self.namespace, &*self.name);

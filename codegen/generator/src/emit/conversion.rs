@@ -16,7 +16,8 @@ pub fn conversion(emitter: &Emitter<'_>, conversion: &Conversion, own: &Type) ->
     let object = emitter.runtime("object");
     let kind = emitter.type_path(emitter.model.ty(conversion.to));
     let steps = conversion.steps.iter().map(|it| step(emitter, &module, it, own));
-    quote!(#module::ConversionDef { to: <#kind as #object::Kind>::RESOURCE, steps: &[#(#steps),*] })
+    let def = emitter.import("orch_runtime::resource_def", "ConversionDef");
+    quote!(#def { to: <#kind as #object::Kind>::RESOURCE, steps: &[#(#steps),*] })
 }
 
 fn step(emitter: &Emitter<'_>, module: &TokenStream, step: &ConversionStep, own: &Type) -> TokenStream {

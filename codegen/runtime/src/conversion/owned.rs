@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::{Direction, EACH, How, Step, in_order};
 use crate::{Tree, TreeMap};
 
-/// Converts a set of owned fields. Who owns a value that moves owns it at its new place; who owns a value that
-/// changes owns all that is made of it.
-pub(super) fn convert(steps: &[Step], direction: Direction, set: &mut Tree) {
+/// Converts a set of owned fields. Who owns a value that moves owns it at its new place; who owns a value
+/// that changes owns all that is made of it.
+pub fn convert(steps: &[Step], direction: Direction, set: &mut Tree) {
     for (_, step) in in_order(steps, direction) {
         below(set, step.at, &mut |fields| convert_step(step, direction, fields));
     }

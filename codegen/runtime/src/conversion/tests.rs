@@ -1,3 +1,5 @@
+//! Steps of conversions, each both ways.
+
 use serde_json::json;
 
 use super::*;
@@ -125,7 +127,8 @@ fn paths_and_owners_follow_what_moves() {
     let mut set = below.clone();
     owned::convert(steps, Direction::Up, &mut set);
     let above = json!({"f:spec": {
-        "f:dimension": {"f:size": {}}, "f:hosts": {}, "f:ports": {"k:{\"name\":\"a\"}": {".": {}, "f:number": {}}},
+        "f:dimension": {"f:size": {}}, "f:hosts": {},
+        "f:ports": {"k:{\"name\":\"a\"}": {".": {}, "f:number": {}}},
         "f:sort": {},
     }});
     assert_eq!(set.to_string(), above.to_string());

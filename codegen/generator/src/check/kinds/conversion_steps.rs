@@ -139,7 +139,7 @@ pub(in crate::check) fn losses_are_kept(lowered: &Lowered<'_>, diagnostics: &mut
                 continue;
             };
             if !key.value.contains('/') || !constraint::qualified_name(&key.value).is_empty() {
-                let help = "a group, a slash and a name: `example.orch.io/hosts`";
+                let help = "a group, a slash and a name: `example.com/hosts`";
                 diagnostics.error(&key.span, format!("`{}` cannot name an annotation", key.value), help);
             } else if paths(step).any(|path| path.contains("[*]")) {
                 let help = "keep the whole list with a step of its own, or use `fn`";
