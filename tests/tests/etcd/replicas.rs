@@ -45,9 +45,9 @@ async fn what_is_written_on_one_server_is_read_on_the_next() {
         let change = json!({"data": {"value": round.to_string()}});
         let written = turn(round + 1).merge(&one("counter"), &change).await.expect(200);
         assert!(number(&written) > number(&last), "round {round}");
-        let list = turn(round + 2).get(CONFIG_MAPS).await.expect(200);
-        assert!(number(&list) >= number(&written), "round {round}");
-        let shown = list["items"].as_array().expect("a list").iter().find(|item| name(item) == "counter");
+        let listed = turn(round + 2).get(CONFIG_MAPS).await.expect(200);
+        assert!(number(&listed) >= number(&written), "round {round}");
+        let shown = listed["items"].as_array().expect("a list").iter().find(|item| name(item) == "counter");
         assert_eq!(shown.map(|item| &item["metadata"]), Some(&written["metadata"]), "round {round}");
         last = written;
     }
