@@ -147,7 +147,7 @@ fn main() -> ExitCode {
             return misused(text.lines().next().unwrap_or_default().trim_start_matches("error: "));
         }
         Err(help) => {
-            print!("{help}");
+            print_out(&help.to_string());
             return ExitCode::SUCCESS;
         }
     };
@@ -169,7 +169,7 @@ fn main() -> ExitCode {
         }
         Command::Explain { code } => match explain::entry(code) {
             Some(Entry { code, title, text }) => {
-                println!("{code}: {title}\n\n{text}");
+                print_out(&format!("{code}: {title}\n\n{text}\n"));
                 ExitCode::SUCCESS
             }
             None => misused(&format!("nothing has the code {code}")),
