@@ -81,8 +81,13 @@ fn quoted(text: &str) -> String {
 fn write(node: &Node, depth: usize, is_schema: bool, lines: usize, out: &mut String) {
     match &node.value {
         Value::Map(entries) => {
-            let kept = |key: &str| !(is_schema && DOCUMENTATION.contains(&key));
-            let entries: Vec<_> = entries.iter().filter(|(key, _)| kept(&key.value)).collect();
+            // In `lifecycle` a release stands there.
+            let is_release = |node: &Node| matches!(node.value, Value::String(_));
+            let kept = |key: &str, node: &Node| {
+                let is_documentation = is_schema && DOCUMENTATION.contains(&key);
+                !is_documentation || (key == "deprecated" && is_release(node))
+            };
+            let entries: Vec<_> = entries.iter().filter(|(key, node)| kept(&key.value, node)).collect();
             let (line, end, separator) = if depth < lines && !entries.is_empty() {
                 (format!("\n{}", "  ".repeat(depth + 1)), format!("\n{}", "  ".repeat(depth)), ",")
             } else {
