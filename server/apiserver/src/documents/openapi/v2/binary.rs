@@ -13,11 +13,11 @@ struct Message(&'static [Field]);
 struct Field {
     name: &'static str,
     tag: u32,
-    form: Form,
+    wire: Wire,
 }
 
 /// How a member is written.
-enum Form {
+enum Wire {
     Text,
     Texts,
     Flag,
@@ -41,109 +41,109 @@ enum Form {
     Extensions,
 }
 
-const fn field(name: &'static str, tag: u32, form: Form) -> Field {
-    Field { name, tag, form }
+const fn field(name: &'static str, tag: u32, wire: Wire) -> Field {
+    Field { name, tag, wire }
 }
 
 static DOCUMENT: Message = Message(&[
-    field("swagger", 1, Form::Text),
-    field("info", 2, Form::Message(&INFO, &[])),
-    field("paths", 8, Form::Map(&PATH_ITEM, 2, &[])),
-    field("definitions", 9, Form::Map(&SCHEMA, 1, &[])),
-    field("security", 12, Form::Requirements),
-    field("securityDefinitions", 13, Form::Map(&API_KEY, 1, &[2])),
+    field("swagger", 1, Wire::Text),
+    field("info", 2, Wire::Message(&INFO, &[])),
+    field("paths", 8, Wire::Map(&PATH_ITEM, 2, &[])),
+    field("definitions", 9, Wire::Map(&SCHEMA, 1, &[])),
+    field("security", 12, Wire::Requirements),
+    field("securityDefinitions", 13, Wire::Map(&API_KEY, 1, &[2])),
 ]);
 
-static INFO: Message = Message(&[field("title", 1, Form::Text), field("version", 2, Form::Text)]);
+static INFO: Message = Message(&[field("title", 1, Wire::Text), field("version", 2, Wire::Text)]);
 
 static API_KEY: Message = Message(&[
-    field("type", 1, Form::Text),
-    field("name", 2, Form::Text),
-    field("in", 3, Form::Text),
-    field("description", 4, Form::Text),
+    field("type", 1, Wire::Text),
+    field("name", 2, Wire::Text),
+    field("in", 3, Wire::Text),
+    field("description", 4, Wire::Text),
 ]);
 
 static PATH_ITEM: Message = Message(&[
-    field("get", 2, Form::Message(&OPERATION, &[])),
-    field("put", 3, Form::Message(&OPERATION, &[])),
-    field("post", 4, Form::Message(&OPERATION, &[])),
-    field("delete", 5, Form::Message(&OPERATION, &[])),
-    field("patch", 8, Form::Message(&OPERATION, &[])),
-    field("parameters", 9, Form::Parameters),
+    field("get", 2, Wire::Message(&OPERATION, &[])),
+    field("put", 3, Wire::Message(&OPERATION, &[])),
+    field("post", 4, Wire::Message(&OPERATION, &[])),
+    field("delete", 5, Wire::Message(&OPERATION, &[])),
+    field("patch", 8, Wire::Message(&OPERATION, &[])),
+    field("parameters", 9, Wire::Parameters),
 ]);
 
 static OPERATION: Message = Message(&[
-    field("tags", 1, Form::Texts),
-    field("description", 3, Form::Text),
-    field("operationId", 5, Form::Text),
-    field("produces", 6, Form::Texts),
-    field("consumes", 7, Form::Texts),
-    field("parameters", 8, Form::Parameters),
-    field("responses", 9, Form::Map(&RESPONSE, 1, &[1])),
-    field("schemes", 10, Form::Texts),
-    field("deprecated", 11, Form::Flag),
-    field("", 13, Form::Extensions),
+    field("tags", 1, Wire::Texts),
+    field("description", 3, Wire::Text),
+    field("operationId", 5, Wire::Text),
+    field("produces", 6, Wire::Texts),
+    field("consumes", 7, Wire::Texts),
+    field("parameters", 8, Wire::Parameters),
+    field("responses", 9, Wire::Map(&RESPONSE, 1, &[1])),
+    field("schemes", 10, Wire::Texts),
+    field("deprecated", 11, Wire::Flag),
+    field("", 13, Wire::Extensions),
 ]);
 
 static RESPONSE: Message =
-    Message(&[field("description", 1, Form::Text), field("schema", 2, Form::Message(&SCHEMA, &[1]))]);
+    Message(&[field("description", 1, Wire::Text), field("schema", 2, Wire::Message(&SCHEMA, &[1]))]);
 
 /// Where a parameter of the body is in the message of parameters, and its fields; the same for others.
 const IN_BODY: &[u32] = &[1, 1];
 static BODY_PARAMETER: Message = Message(&[
-    field("description", 1, Form::Text),
-    field("name", 2, Form::Text),
-    field("in", 3, Form::Text),
-    field("required", 4, Form::Flag),
-    field("schema", 5, Form::Message(&SCHEMA, &[])),
+    field("description", 1, Wire::Text),
+    field("name", 2, Wire::Text),
+    field("in", 3, Wire::Text),
+    field("required", 4, Wire::Flag),
+    field("schema", 5, Wire::Message(&SCHEMA, &[])),
 ]);
 
 const IN_PATH: &[u32] = &[1, 2, 4];
 static PATH_PARAMETER: Message = Message(&[
-    field("required", 1, Form::Flag),
-    field("in", 2, Form::Text),
-    field("description", 3, Form::Text),
-    field("name", 4, Form::Text),
-    field("type", 5, Form::Text),
+    field("required", 1, Wire::Flag),
+    field("in", 2, Wire::Text),
+    field("description", 3, Wire::Text),
+    field("name", 4, Wire::Text),
+    field("type", 5, Wire::Text),
 ]);
 
 const IN_QUERY: &[u32] = &[1, 2, 3];
 static QUERY_PARAMETER: Message = Message(&[
-    field("required", 1, Form::Flag),
-    field("in", 2, Form::Text),
-    field("description", 3, Form::Text),
-    field("name", 4, Form::Text),
-    field("type", 6, Form::Text),
+    field("required", 1, Wire::Flag),
+    field("in", 2, Wire::Text),
+    field("description", 3, Wire::Text),
+    field("name", 4, Wire::Text),
+    field("type", 6, Wire::Text),
 ]);
 
 static SCHEMA: Message = Message(&[
-    field("$ref", 1, Form::Text),
-    field("format", 2, Form::Text),
-    field("title", 3, Form::Text),
-    field("description", 4, Form::Text),
-    field("default", 5, Form::Any),
-    field("multipleOf", 6, Form::Double),
-    field("maximum", 7, Form::Double),
-    field("exclusiveMaximum", 8, Form::Flag),
-    field("minimum", 9, Form::Double),
-    field("exclusiveMinimum", 10, Form::Flag),
-    field("maxLength", 11, Form::Integer),
-    field("minLength", 12, Form::Integer),
-    field("pattern", 13, Form::Text),
-    field("maxItems", 14, Form::Integer),
-    field("minItems", 15, Form::Integer),
-    field("uniqueItems", 16, Form::Flag),
-    field("maxProperties", 17, Form::Integer),
-    field("minProperties", 18, Form::Integer),
-    field("required", 19, Form::Texts),
-    field("enum", 20, Form::Anys),
-    field("additionalProperties", 21, Form::Message(&SCHEMA, &[1])),
-    field("type", 22, Form::OneText),
-    field("items", 23, Form::Message(&SCHEMA, &[1])),
-    field("allOf", 24, Form::Messages(&SCHEMA)),
-    field("properties", 25, Form::Map(&SCHEMA, 1, &[])),
-    field("readOnly", 27, Form::Flag),
-    field("", 31, Form::Extensions),
+    field("$ref", 1, Wire::Text),
+    field("format", 2, Wire::Text),
+    field("title", 3, Wire::Text),
+    field("description", 4, Wire::Text),
+    field("default", 5, Wire::Any),
+    field("multipleOf", 6, Wire::Double),
+    field("maximum", 7, Wire::Double),
+    field("exclusiveMaximum", 8, Wire::Flag),
+    field("minimum", 9, Wire::Double),
+    field("exclusiveMinimum", 10, Wire::Flag),
+    field("maxLength", 11, Wire::Integer),
+    field("minLength", 12, Wire::Integer),
+    field("pattern", 13, Wire::Text),
+    field("maxItems", 14, Wire::Integer),
+    field("minItems", 15, Wire::Integer),
+    field("uniqueItems", 16, Wire::Flag),
+    field("maxProperties", 17, Wire::Integer),
+    field("minProperties", 18, Wire::Integer),
+    field("required", 19, Wire::Texts),
+    field("enum", 20, Wire::Anys),
+    field("additionalProperties", 21, Wire::Message(&SCHEMA, &[1])),
+    field("type", 22, Wire::OneText),
+    field("items", 23, Wire::Message(&SCHEMA, &[1])),
+    field("allOf", 24, Wire::Messages(&SCHEMA)),
+    field("properties", 25, Wire::Map(&SCHEMA, 1, &[])),
+    field("readOnly", 27, Wire::Flag),
+    field("", 31, Wire::Extensions),
 ]);
 
 /// The field of an `Any` that has its text in YAML.
@@ -162,7 +162,7 @@ pub(in crate::documents::openapi) fn encode(document: &Value) -> Result<Vec<u8>,
 /// Writes the fields of a message, the last one first.
 fn message(value: &Value, fields: &'static Message, out: &mut Backward) -> Result<(), ProtobufError> {
     for field in fields.0.iter().rev() {
-        if let Form::Extensions = field.form {
+        if let Wire::Extensions = field.wire {
             extensions(value, field.tag, out)?;
         } else if let Some(member) = value.get(field.name) {
             write(member, field, out)?;
@@ -171,31 +171,31 @@ fn message(value: &Value, fields: &'static Message, out: &mut Backward) -> Resul
     Ok(())
 }
 
-fn write(value: &Value, Field { tag, form, .. }: &Field, out: &mut Backward) -> Result<(), ProtobufError> {
+fn write(value: &Value, Field { tag, wire, .. }: &Field, out: &mut Backward) -> Result<(), ProtobufError> {
     let tag = *tag;
-    match form {
-        Form::Text => out.bytes(tag, text(value)),
-        Form::Texts => texts(value, tag, out),
+    match wire {
+        Wire::Text => out.bytes(tag, text(value)),
+        Wire::Texts => texts(value, tag, out),
         // What is empty is not written.
-        Form::Flag if value != &Value::Bool(true) => {}
-        Form::Flag => out.number(tag, 1),
-        Form::Integer => out.number(tag, value.as_i64().unwrap_or_default().cast_unsigned()),
-        Form::Double => out.fixed64(tag, value.as_f64().unwrap_or_default().to_bits()),
-        Form::Any => any(value, tag, out)?,
-        Form::Anys => items(value).rev().try_for_each(|item| any(item, tag, out))?,
-        Form::Message(fields, inside) => nested(value, fields, tag, inside, out)?,
-        Form::Messages(fields) => {
+        Wire::Flag if value != &Value::Bool(true) => {}
+        Wire::Flag => out.number(tag, 1),
+        Wire::Integer => out.number(tag, value.as_i64().unwrap_or_default().cast_unsigned()),
+        Wire::Double => out.fixed64(tag, value.as_f64().unwrap_or_default().to_bits()),
+        Wire::Any => any(value, tag, out)?,
+        Wire::Anys => items(value).rev().try_for_each(|item| any(item, tag, out))?,
+        Wire::Message(fields, inside) => nested(value, fields, tag, inside, out)?,
+        Wire::Messages(fields) => {
             items(value).rev().try_for_each(|item| nested(item, fields, tag, &[], out))?;
         }
-        Form::Map(fields, named, inside) => out.message(tag, |out| {
+        Wire::Map(fields, named, inside) => out.message(tag, |out| {
             let mut members = value.as_object().into_iter().flatten().rev();
             members.try_for_each(|(name, member)| entry(name, member, fields, *named, inside, out))
         })?,
-        Form::OneText => out.message(tag, |out| {
+        Wire::OneText => out.message(tag, |out| {
             out.bytes(1, text(value));
             Ok(())
         })?,
-        Form::Parameters => items(value).rev().try_for_each(|item| {
+        Wire::Parameters => items(value).rev().try_for_each(|item| {
             let (fields, inside) = match item["in"].as_str() {
                 Some("body") => (&BODY_PARAMETER, IN_BODY),
                 Some("path") => (&PATH_PARAMETER, IN_PATH),
@@ -203,8 +203,8 @@ fn write(value: &Value, Field { tag, form, .. }: &Field, out: &mut Backward) -> 
             };
             nested(item, fields, tag, inside, out)
         })?,
-        Form::Requirements => items(value).rev().try_for_each(|item| requirement(item, tag, out))?,
-        Form::Extensions => {}
+        Wire::Requirements => items(value).rev().try_for_each(|item| requirement(item, tag, out))?,
+        Wire::Extensions => {}
     }
     Ok(())
 }
