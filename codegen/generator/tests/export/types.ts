@@ -2,6 +2,86 @@
 
 export namespace example {
   export namespace v1 {
+    /** Many widgets that are made in one go. All of its rules are said here; no Rust goes with it. */
+    export interface Batch<Metadata = meta.v1.ObjectMeta> {
+      /** Group and version of the object's kind. Follows from the URL. */
+      apiVersion?: "example.example.io/v1";
+      /** What the object is. Follows from the URL. */
+      kind?: "Batch";
+      /** Standard object metadata. */
+      metadata?: Metadata;
+      /** What is wanted. */
+      spec: example.v1.BatchSpec;
+    }
+    /** A list of objects of kind Batch. */
+    export interface BatchList<Metadata = meta.v1.ObjectMeta> {
+      apiVersion?: "example.example.io/v1";
+      kind?: "BatchList";
+      metadata?: meta.v1.ListMeta;
+      items: Batch<Metadata>[];
+    }
+    /** A port of the machines. */
+    export interface BatchPort {
+      /** The port. */
+      port: number;
+      /** The protocol. */
+      protocol?: "TCP" | "UDP";
+    }
+    /** What a batch shall be. */
+    export interface BatchSpec {
+      /** How long it may take. */
+      deadline?: string;
+      /** A domain, which may begin with `*.`. */
+      domain?: string;
+      /** With the mode `Fast`, how fast. */
+      fast?: example.v1.FastMode;
+      /** The way out of the network. */
+      gateway?: string;
+      /** Labels of the machines. */
+      labels?: { [key: string]: string };
+      /** The fewest widgets. It stays as it is. */
+      least: number;
+      /** Memory of a machine. */
+      memory?: string | number;
+      /** The most memory of a machine. */
+      memoryLimit?: string | number;
+      /** How widgets are made. */
+      mode?: "Fast" | "Careful";
+      /** The most widgets. */
+      most: number;
+      /** Where the machines are. */
+      network?: string;
+      /** Where machines may not be. */
+      notZones?: string[];
+      /** What people want to remember. */
+      notes?: { [key: string]: string };
+      /** Who pays. It can be set later. */
+      owner?: string;
+      /** A label of the machines. */
+      place?: string;
+      /** Where the machines listen. */
+      port?: number | string;
+      /** Further ports. */
+      ports?: example.v1.BatchPort[];
+      /** What is done, by name. */
+      steps?: example.v1.BatchStep[];
+      /** Where machines may be. */
+      zones?: string[];
+    }
+    /** A step of a batch. */
+    export interface BatchStep {
+      /** The step before it. */
+      after?: string;
+      /** Its name. */
+      name: string;
+      /** How often it is tried. */
+      tries?: number;
+    }
+    /** How fast widgets are made. */
+    export interface FastMode {
+      /** How many in a second. */
+      perSecond?: number;
+    }
     /** A thing that is made in a colour. */
     export interface Widget<Metadata = meta.v1.ObjectMeta> {
       /** Group and version of the object's kind. Follows from the URL. */
