@@ -268,6 +268,9 @@ fn every_flag_reaches_the_configuration() {
         (&["--storage=etcd", "--etcd-servers=a", "--etcd-certfile=c", "--etcd-keyfile=k"], |c| {
             c.storage.etcd.as_ref().unwrap().identity == Some(("c".into(), "k".into()))
         }),
+        (&["--encryption-provider-config=e", "--encryption-provider-config-automatic-reload=true"], |c| {
+            c.storage.encryption.file.as_deref() == Some(Path::new("e")) && c.storage.encryption.is_followed
+        }),
         (&["--history-size=1GiB"], |c| c.storage.history_size == 1 << 30),
         (&["--history-retention=1h"], |c| c.storage.history_retention == Duration::from_hours(1)),
         (&["--log-format=json"], |c| c.logging.format == LogFormat::Json),
