@@ -50,7 +50,7 @@ async fn requests_share_a_connection_and_say_who_calls() {
     for line in [
         "authorization: bearer secret",
         "content-type: application/json",
-        "accept: application/json",
+        "accept: application/json, */*",
         "content-length: 7",
     ] {
         assert!(head.contains(&format!("\r\n{line}\r\n")), "{line}: {head}");
