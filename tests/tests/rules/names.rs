@@ -1,6 +1,6 @@
 //! Names: every kind has a rule for them.
 
-use orch_runtime::resource_def::NameFormat;
+use orch_runtime::resource_def::{NameFormat, ResourceDef};
 
 use crate::ask::name_errors;
 
@@ -16,7 +16,9 @@ const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower ca
 
 pub fn of_every_kind() {
     let kinds = orch_api::registry().iter().flat_map(|group_version| group_version.resources);
-    for def in kinds.filter(|def| def.stored) {
+    // Objects of other versions are judged in the one that they are stored in.
+    let is_judged = |def: &ResourceDef| def.conversion.is_none_or(|other| other.to.group != def.group);
+    for def in kinds.filter(|def| def.stored && is_judged(def)) {
         let (bad, why) = match def.name_format {
             NameFormat::DnsSubdomain => ("a/_", SUBDOMAIN),
             NameFormat::DnsLabel => ("a_", LABEL),

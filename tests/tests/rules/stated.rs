@@ -313,7 +313,12 @@ fn reachable(model: &Model) -> BTreeSet<TypeId> {
         let below = resource.subresources.iter().filter_map(|subresource| subresource.body);
         std::iter::once(resource.ty).chain(below).collect::<Vec<_>>()
     };
-    let mut waiting: Vec<TypeId> = resources.flat_map(bodies).collect();
+    // Objects of other versions are judged in the one that they are stored in.
+    let is_judged = |resource: &&orch_codegen::model::Resource| {
+        let group = |id: TypeId| &model.ty(id).group;
+        resource.conversion.as_ref().is_none_or(|other| group(other.to) != group(resource.ty))
+    };
+    let mut waiting: Vec<TypeId> = resources.filter(is_judged).flat_map(bodies).collect();
     let mut reached = BTreeSet::new();
     while let Some(id) = waiting.pop() {
         if !reached.insert(id) {
