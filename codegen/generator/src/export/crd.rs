@@ -145,11 +145,14 @@ fn written_out<'p>(published: &'p Published<'_>, schema: &'p Value, within: &mut
     if is_choice {
         out.insert("x-kubernetes-int-or-string".to_owned(), json!(true));
     }
+    // Rules have a budget: one over all keys exceeds it, where nothing says how many there are at most.
+    let is_unbounded = map.contains_key("additionalProperties") && !map.contains_key("maxProperties");
     for (key, value) in map {
         let value = match key.as_str() {
             "allOf" | "oneOf" => continue,
             "format" if is_choice => continue,
             key if UNKNOWN.contains(&key) => continue,
+            "x-kubernetes-validations" if is_unbounded => continue,
             "items" | "additionalProperties" => written_out(published, value, within),
             "properties" => {
                 let fields = value.as_object().into_iter().flatten();

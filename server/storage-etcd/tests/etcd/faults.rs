@@ -182,7 +182,8 @@ async fn a_full_etcd_takes_removals() {
     create(&storage, "small").await.unwrap();
     let large = "x".repeat(500_000);
     let mut outcome = Ok(());
-    for index in 0..12 {
+    // It notices a moment later that there is no room.
+    for index in 0..200 {
         let change = Change::Create { key: key(&format!("large{index}")), body: body(&large) };
         outcome = storage.commit(change).await.map(drop);
         if outcome.is_err() {
