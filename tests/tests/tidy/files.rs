@@ -1,4 +1,7 @@
-//! The shape of files: they say what they are for, are short, and have names that say something.
+//! The shape of files: they say what they are for, are short, have names that say something, and are
+//! compiled.
+
+use std::collections::BTreeMap;
 
 use crate::source::{SOURCES, none};
 
@@ -17,6 +20,54 @@ fn files_say_what_they_are_for_and_stay_readable() {
         faults(&source.name, &source.text).into_iter().map(|fault| format!("{}: {fault}", source.name))
     });
     none(&problems.collect::<Vec<_>>());
+}
+
+/// A file that no other one declares is not compiled, and nothing says so.
+#[test]
+fn every_file_of_a_crate_is_compiled() {
+    let texts = SOURCES.iter().map(|source| (source.name.as_str(), source.text.as_str())).collect();
+    none(&undeclared(&texts));
+}
+
+/// The files in folders `src` that their parent does not declare: `src/a/b.rs` is declared by `mod b;` in
+/// `src/a.rs`.
+fn undeclared(texts: &BTreeMap<&str, &str>) -> Vec<String> {
+    let is_declared = |name: &str| {
+        let Some((folder, file)) = name.rsplit_once('/') else { return true };
+        let file = file.trim_end_matches(".rs");
+        if folder.ends_with("/src/bin") || ["lib", "main"].contains(&file) {
+            return true;
+        }
+        let declaration = format!("mod {file};");
+        // `mod tests { mod b; }` of a root declares `src/tests/b.rs`.
+        let of_tests = folder.strip_suffix("/tests").map(|folder| format!("{folder}/lib.rs"));
+        let roots = ["lib.rs", "main.rs"].map(|root| format!("{folder}/{root}"));
+        let mut parents = roots.into_iter().chain([format!("{folder}.rs")]).chain(of_tests);
+        parents.any(|parent| {
+            let text = texts.get(parent.as_str()).copied().unwrap_or_default();
+            text.lines().any(|line| {
+                let line = line.trim().strip_suffix(&declaration);
+                line.is_some_and(|before| before.is_empty() || before.starts_with("pub"))
+            })
+        })
+    };
+    let names = texts.keys().filter(|name| name.contains("/src/") && !is_declared(name));
+    names.map(|name| format!("{name}: no file declares it, so it is not compiled")).collect()
+}
+
+#[test]
+fn a_file_that_is_not_declared_is_found() {
+    let texts = [
+        ("a/src/lib.rs", "mod b;\n#[cfg(test)]\n  pub(crate) mod c;\n"),
+        ("a/src/b.rs", "pub mod d;\n// mod e;\n"),
+        ("a/src/b/d.rs", ""),
+        ("a/src/b/e.rs", ""),
+        ("a/src/c.rs", ""),
+        ("a/src/bin/f.rs", ""),
+        ("a/tests/g.rs", ""),
+    ];
+    let found = undeclared(&BTreeMap::from(texts));
+    assert_eq!(found, ["a/src/b/e.rs: no file declares it, so it is not compiled"]);
 }
 
 fn faults(name: &str, text: &str) -> Vec<String> {
