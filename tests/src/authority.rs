@@ -62,6 +62,17 @@ impl Authority {
         let certificate = params.signed_by(&key, &self.issuer).expect("a certificate can be made").pem();
         (certificate, key.serialize_pem())
     }
+
+    /// The certificate of a server at this host, which may show it as a client too, and its key, both PEM.
+    pub fn server_pair(&self, host: &str) -> (String, String) {
+        let key = KeyPair::generate().expect("a key can be made");
+        let mut params = CertificateParams::new(vec![host.to_owned()]).expect("it is a name");
+        params.distinguished_name.push(DnType::CommonName, host);
+        let usages = [ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
+        params.extended_key_usages.extend(usages);
+        let certificate = params.signed_by(&key, &self.issuer).expect("a certificate can be made").pem();
+        (certificate, key.serialize_pem())
+    }
 }
 
 fn params(name: &str, group: Option<&str>) -> CertificateParams {

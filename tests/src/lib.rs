@@ -7,6 +7,7 @@ mod disk;
 pub mod fleet;
 pub mod kubeconfig;
 pub mod kubectl;
+pub mod linear;
 pub mod manifests;
 pub mod objects;
 pub mod replay;

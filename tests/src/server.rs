@@ -340,9 +340,18 @@ impl TestServer {
         process.child.kill().await.expect("the server can be killed");
     }
 
+    /// Stops the process where it is, or lets it go on.
+    pub async fn pause(&self, is_paused: bool) {
+        self.signal(if is_paused { "STOP" } else { "CONT" }).await;
+    }
+
     /// Sends SIGTERM, and does not wait.
     pub async fn terminate(&self) {
-        let command = format!("kill -TERM {}", self.pid());
+        self.signal("TERM").await;
+    }
+
+    async fn signal(&self, signal: &str) {
+        let command = format!("kill -{signal} {}", self.pid());
         let status = Command::new("sh").args(["-c", &command]).status().await;
         assert!(status.expect("sh runs").success(), "{command}");
     }

@@ -1,5 +1,12 @@
 //! Servers over one etcd. Where etcd is missing, the tests print SKIPPED.
 
+mod gateway;
+mod leaders;
+mod linear;
 #[path = "../../../server/storage-etcd/tests/etcd/member.rs"]
 mod member;
+#[path = "../../../server/storage-etcd/tests/etcd/proxy.rs"]
+mod proxy;
 mod replicas;
+mod secured;
+mod told;

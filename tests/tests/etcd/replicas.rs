@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::member::Member;
 
-fn over(member: &Member, prefix: &str) -> ServerOptions {
+pub fn over(member: &Member, prefix: &str) -> ServerOptions {
     TestServer::options()
         .flag("--storage=etcd")
         .flag(format!("--etcd-servers={}", member.url))

@@ -5,5 +5,6 @@
 mod conformance;
 mod faults;
 mod member;
+mod members;
 mod proxy;
 mod support;

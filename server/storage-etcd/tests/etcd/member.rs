@@ -1,4 +1,4 @@
-//! A member of etcd for a test. Also a part of the tests of whole servers.
+//! Members of etcd for a test. Also a part of the tests of whole servers.
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
@@ -11,6 +11,8 @@ use tempfile::TempDir;
 /// One member, which ends with the test.
 pub struct Member {
     process: Child,
+    program: PathBuf,
+    arguments: Vec<String>,
     /// Where clients reach it.
     pub url: String,
     /// Removed when it has ended.
@@ -21,13 +23,18 @@ pub struct Member {
 /// What it says when it can be spoken to.
 const READY: &str = "ready to serve client requests";
 
-/// The program: that of the variable, or the one that is installed.
+/// The program: that of the variable, or the one that is installed. Where there is none, says so.
 fn program() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os("ORCH_TEST_ETCD") {
         return Some(path.into());
     }
-    let paths = std::env::var_os("PATH")?;
-    std::env::split_paths(&paths).map(|path| path.join("etcd")).find(|path| path.is_file())
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&paths).map(|path| path.join("etcd")).find(|path| path.is_file());
+    if found.is_none() {
+        assert!(std::env::var_os("ORCH_TEST_ALL").is_none(), "etcd is not installed");
+        println!("SKIPPED: etcd is not installed");
+    }
+    found
 }
 
 impl Member {
@@ -36,31 +43,50 @@ impl Member {
         Self::start_with(&[])
     }
 
-    /// The same, with further flags.
+    /// The same, with further flags. With a certificate it is reached over TLS.
     pub fn start_with(flags: &[&str]) -> Option<Self> {
-        let Some(program) = program() else {
-            assert!(std::env::var_os("ORCH_TEST_ALL").is_none(), "etcd is not installed");
-            println!("SKIPPED: etcd is not installed");
-            return None;
-        };
-        let data = Arc::new(TempDir::new().expect("a temporary directory can be made"));
+        let members = Self::start_cluster(1, flags)?;
+        members.into_iter().next()
+    }
+
+    /// Members of one cluster.
+    pub fn start_cluster(count: usize, flags: &[&str]) -> Option<Vec<Self>> {
+        let program = program()?;
         // Somebody else may take a port before etcd does.
         for _ in 0..5 {
-            let [client, peer] = [free_url(), free_url()];
-            let mut command = Command::new(&program);
-            command.arg("--data-dir").arg(data.path().join("etcd"));
-            command.args(["--listen-client-urls", &client, "--advertise-client-urls", &client]);
-            command.args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer]);
-            command.arg(format!("--initial-cluster=default={peer}"));
-            command.args(flags).stdout(Stdio::null()).stderr(Stdio::piped());
-            let process = command.spawn().expect("etcd can be started");
-            let data = Arc::clone(&data);
-            let mut member = Self { process, url: client, data };
-            if member.serves() {
-                return Some(member);
+            let mut members = Self::spawn_cluster(&program, count, flags);
+            if members.iter_mut().all(Self::serves) {
+                return Some(members);
             }
         }
         panic!("etcd does not start");
+    }
+
+    fn spawn_cluster(program: &PathBuf, count: usize, flags: &[&str]) -> Vec<Self> {
+        let is_secured = flags.iter().any(|flag| flag.starts_with("--cert-file="));
+        let urls: Vec<(String, String)> = (0..count)
+            .map(|_| (free_url(if is_secured { "https" } else { "http" }), free_url("http")))
+            .collect();
+        let cluster: Vec<String> =
+            urls.iter().enumerate().map(|(index, (_, peer))| format!("m{index}={peer}")).collect();
+        let spawned = urls.iter().enumerate().map(|(index, (client, peer))| {
+            let data = Arc::new(TempDir::new().expect("a temporary directory can be made"));
+            let mut arguments: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
+            arguments.push(format!("--name=m{index}"));
+            arguments.push(format!("--data-dir={}", data.path().join("etcd").display()));
+            for (flag, url) in [
+                ("listen-client-urls", client),
+                ("advertise-client-urls", client),
+                ("listen-peer-urls", peer),
+                ("initial-advertise-peer-urls", peer),
+            ] {
+                arguments.push(format!("--{flag}={url}"));
+            }
+            arguments.push(format!("--initial-cluster={}", cluster.join(",")));
+            let process = spawn(program, &arguments);
+            Self { process, program: program.clone(), arguments, url: client.clone(), data }
+        });
+        spawned.collect()
     }
 
     /// Whether it comes up. What it says is read to its end, so that it can always say more.
@@ -70,16 +96,43 @@ impl Member {
         std::thread::spawn(move || lines.for_each(drop));
         is_ready
     }
+
+    /// Ends it as a power cut would.
+    pub fn kill(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+
+    /// Starts it again on its data after [`Self::kill`].
+    pub fn restart(&mut self) {
+        self.process = spawn(&self.program, &self.arguments);
+        assert!(self.serves(), "etcd does not start again");
+    }
+
+    /// Stops it where it is, or lets it go on.
+    pub fn pause(&self, is_paused: bool) {
+        let signal = if is_paused { "STOP" } else { "CONT" };
+        let command = format!("kill -{signal} {}", self.process.id());
+        let status = Command::new("sh").args(["-c", &command]).status();
+        assert!(status.is_ok_and(|status| status.success()), "{command}");
+    }
 }
 
 impl Drop for Member {
     fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        self.kill();
     }
 }
 
-fn free_url() -> String {
+fn spawn(program: &PathBuf, arguments: &[String]) -> Child {
+    let mut command = Command::new(program);
+    command.args(arguments).stdout(Stdio::null()).stderr(Stdio::piped());
+    command.spawn().expect("etcd can be started")
+}
+
+fn free_url(scheme: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
-    format!("http://{}", listener.local_addr().expect("it has an address"))
+    let port = listener.local_addr().expect("it has an address").port();
+    // A certificate names a host.
+    if scheme == "https" { format!("https://localhost:{port}") } else { format!("http://127.0.0.1:{port}") }
 }

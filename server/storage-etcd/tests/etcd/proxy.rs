@@ -1,6 +1,7 @@
-//! A proxy between a store and etcd, which fails as it is told.
+//! A proxy between a store and etcd, which fails as it is told. Also a part of the tests of whole servers.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -15,7 +16,12 @@ pub enum Mode {
     Mute,
     /// Connections are cut, new ones too.
     Cut,
+    /// Connections are cut. New ones pass everything on a while later.
+    Slow,
 }
+
+/// How much later.
+const DELAY: Duration = Duration::from_millis(60);
 
 /// A running proxy.
 pub struct Proxy {
@@ -27,8 +33,8 @@ pub struct Proxy {
 impl Proxy {
     /// One that passes everything on to `url`.
     pub async fn start(url: &str) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let own = format!("http://{}", listener.local_addr().unwrap());
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("there is a free port");
+        let own = format!("http://{}", listener.local_addr().expect("it has an address"));
         let (mode, behind) =
             (Arc::new(watch::Sender::new(Mode::Open)), url.trim_start_matches("http://").to_owned());
         let modes = Arc::clone(&mode);
@@ -58,10 +64,10 @@ async fn pass(client: TcpStream, behind: String, mut mode: watch::Receiver<Mode>
     }
     let Ok(server) = TcpStream::connect(behind).await else { return };
     let ((from_client, to_client), (from_server, to_server)) = (client.into_split(), server.into_split());
-    let modes = mode.clone();
+    let (there, back) = (mode.clone(), mode.clone());
     tokio::select! {
-        () = copy(from_client, to_server, None) => {}
-        () = copy(from_server, to_client, Some(modes)) => {}
+        () = copy(from_client, to_server, there, false) => {}
+        () = copy(from_server, to_client, back, true) => {}
         () = ended(mode) => {}
     }
 }
@@ -79,12 +85,16 @@ async fn ended(mut mode: watch::Receiver<Mode>) {
 async fn copy(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
-    mode: Option<watch::Receiver<Mode>>,
+    mode: watch::Receiver<Mode>,
+    is_back: bool,
 ) {
     let mut buffer = vec![0; 64 << 10];
     while let Ok(count @ 1..) = from.read(&mut buffer).await {
-        let is_mute = mode.as_ref().is_some_and(|mode| *mode.borrow() == Mode::Mute);
-        if !is_mute && to.write_all(&buffer[..count]).await.is_err() {
+        let mode = *mode.borrow();
+        if mode == Mode::Slow {
+            tokio::time::sleep(DELAY).await;
+        }
+        if !(is_back && mode == Mode::Mute) && to.write_all(&buffer[..count]).await.is_err() {
             return;
         }
     }

@@ -1,0 +1,123 @@
+//! etcd with TLS and client certificates, and what is sealed in it.
+
+use std::path::Path;
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use orch_tests::{
+    TestServer,
+    authority::Authority,
+    objects::{CONFIG_MAPS, SECRETS, config_map, names},
+};
+use serde_json::json;
+use std::time::Duration;
+
+use crate::{gateway, member::Member, replicas::over};
+
+/// What must not be found in etcd.
+const PASSWORD: &str = "correct-horse-battery-staple";
+
+const KEYS: &str = "\
+apiVersion: apiserver.config.orch.io/v1
+kind: EncryptionConfiguration
+resources:
+- resources: [secrets]
+  providers:
+  - secretbox: {keys: [{name: one, secret: MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=}]}
+";
+
+/// Writes a certificate and its key; the flags with these names say where.
+fn write_pair(
+    directory: &Path,
+    name: &str,
+    flags: [&str; 2],
+    (certificate, key): (String, String),
+) -> [String; 2] {
+    let (one, two) = (directory.join(format!("{name}.crt")), directory.join(format!("{name}.key")));
+    std::fs::write(&one, certificate).expect("the file can be written");
+    std::fs::write(&two, key).expect("the file can be written");
+    [format!("--{}={}", flags[0], one.display()), format!("--{}={}", flags[1], two.display())]
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn etcd_is_reached_with_certificates_only() {
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let (authority, other) = (Authority::new("etcd"), Authority::new("other"));
+    let trusted = format!("--trusted-ca-file={}", authority.write(directory.path(), "ca.crt").display());
+    let pair = authority.server_pair("localhost");
+    let [certificate, key] = write_pair(directory.path(), "member", ["cert-file", "key-file"], pair);
+    let Some(member) = Member::start_with(&[&certificate, &key, &trusted, "--client-cert-auth"]) else {
+        return;
+    };
+
+    let life = Duration::from_hours(1);
+    let names_of_flags = ["etcd-certfile", "etcd-keyfile"];
+    let good = write_pair(directory.path(), "client", names_of_flags, authority.pair("orch", None, life));
+    let wrong = write_pair(directory.path(), "wrong", names_of_flags, other.pair("orch", None, life));
+    let trust = format!("--etcd-cafile={}", directory.path().join("ca.crt").display());
+    let distrust = format!("--etcd-cafile={}", other.write(directory.path(), "other.crt").display());
+    let flags = |trust: &str, identity: &[String]| {
+        let at = ["--storage=etcd".to_owned(), format!("--etcd-servers={}", member.url), trust.to_owned()];
+        [&at[..], identity].concat()
+    };
+
+    let start = async |prefix: &str| {
+        let options =
+            flags(&trust, &good).into_iter().fold(TestServer::options(), |all, flag| all.flag(flag));
+        options.flag(format!("--etcd-prefix={prefix}")).start().await
+    };
+    let (one, two) = (start("/secured").await, start("/secured").await);
+    one.admin().post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
+    assert_eq!(names(&two.admin().get(CONFIG_MAPS).await.expect(200)), ["a"]);
+
+    for (what, flags, said) in [
+        ("an authority that did not sign", flags(&distrust, &good), "--etcd-servers: "),
+        ("no certificate", flags(&trust, &[]), "--etcd-servers: "),
+        ("a certificate of somebody else", flags(&trust, &wrong), "--etcd-servers: "),
+        ("a certificate without its key", flags(&trust, &good[..1]), "--etcd-certfile: "),
+    ] {
+        let (code, text) = TestServer::refusal(&flags).await;
+        assert!(code.is_some_and(|code| code != 0) && text.contains(said), "{what}: {code:?} {text}");
+        assert!(!text.contains("panicked"), "{what}: {text}");
+    }
+}
+
+/// A secret and the keys of the servers are nowhere in etcd as they are, and every server opens them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn secrets_are_sealed_in_etcd() {
+    let Some(member) = Member::start() else { return };
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let file = directory.path().join("keys.yaml");
+    std::fs::write(&file, KEYS).expect("the file can be written");
+    let encrypt = format!("--encryption-provider-config={}", file.display());
+    let sealed = over(&member, "/sealed").flag(&encrypt).start().await;
+    let encoded = BASE64_STANDARD.encode(PASSWORD);
+    let secret = |name: &str| {
+        json!({
+            "apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "data": {"password": encoded},
+        })
+    };
+    let stored = sealed.admin().post(SECRETS, &secret("s")).await.expect(201);
+    sealed.admin().post(CONFIG_MAPS, &config_map("open", PASSWORD)).await.expect(201);
+    sealed.admin().post(SECRETS, &secret("r")).await.expect(201);
+    sealed.admin().delete(&format!("{SECRETS}/r")).await.expect(200);
+
+    let found = gateway::below(&member, "/sealed").await;
+    let holding = |text: &str| {
+        let holds = |value: &[u8]| value.windows(text.len()).any(|window| window == text.as_bytes());
+        let keys = found.iter().filter(|(_, value)| holds(value)).map(|(key, _)| key.as_str());
+        keys.collect::<Vec<_>>()
+    };
+    assert!(found.iter().any(|(key, _)| key == "/sealed/%shared/keys"), "the keys are there");
+    assert_eq!(holding(&encoded), Vec::<&str>::new(), "also the last state of what was removed");
+    assert_eq!(holding(PASSWORD), ["/sealed/configmaps/default/open"]);
+    let key = std::fs::read(sealed.data_dir().join("pki/ca.key")).expect("there is a key");
+    assert_eq!(holding(&BASE64_STANDARD.encode(key)), Vec::<&str>::new());
+
+    let next = over(&member, "/sealed").flag(&encrypt).start().await;
+    assert_eq!(next.admin().get(&format!("{SECRETS}/s")).await.expect(200), stored);
+    // Without the keys nobody becomes one of the servers.
+    let mut flags = vec!["--storage=etcd".to_owned(), "--etcd-prefix=/sealed".to_owned()];
+    flags.push(format!("--etcd-servers={}", member.url));
+    let (code, text) = TestServer::refusal(&flags).await;
+    assert!(code.is_some_and(|code| code != 0) && text.contains("--etcd-"), "{code:?} {text}");
+}
