@@ -47,13 +47,13 @@ mod usage;
 pub use audit::AuditConfig;
 pub use client_limits::ClientLimits;
 pub use encryption::EncryptionConfig;
-pub use etcd::EtcdSettings;
+pub use etcd::{EtcdAccess, EtcdSettings};
 pub use in_flight::InFlightLimits;
 pub use logging::{LogFormat, LoggingConfig, REQUESTS};
 pub use observation::ObservationConfig;
 pub use serving::{ServingConfig, TlsFiles};
 pub use storage::{StorageConfig, database_in};
-pub use task::{DataDir, ExportFlags, FileFlags, RepairFlags, Task};
+pub use task::{DataDir, ExportFlags, FileFlags, MoveFlags, MovePlace, RepairFlags, Task};
 
 /// Everything that is configured, checked.
 #[derive(Clone, Debug)]

@@ -16,8 +16,9 @@ use tokio::time::timeout;
 
 use crate::connection::{Endpoint, Messages, Sender};
 use crate::failure::Failure;
-use crate::message::Decode;
+use crate::message::{Decode, Encode};
 use crate::tls::{self, TlsFiles};
+use crate::versions::Versions;
 
 pub(crate) const RANGE: &str = "/etcdserverpb.KV/Range";
 pub(crate) const TXN: &str = "/etcdserverpb.KV/Txn";
@@ -42,6 +43,8 @@ pub(crate) struct Client {
     newest: watch::Sender<u64>,
     /// Held by whoever connects, so that one does.
     connecting: tokio::sync::Mutex<()>,
+    /// What messages call the revisions of etcd.
+    pub(crate) versions: Versions,
 }
 
 /// The connection that is used now.
@@ -60,6 +63,7 @@ pub(crate) struct Stream {
     newest: watch::Receiver<u64>,
     /// The number of the connection that was used for calls when this began.
     number: u64,
+    versions: Versions,
     _requests: mpsc::Sender<Bytes>,
 }
 
@@ -75,21 +79,23 @@ impl Client {
         }
         let current = Mutex::new(Current { sender: None, number: 0, next: 0 });
         let newest = watch::Sender::new(0);
-        Ok(Self { endpoints, current, newest, connecting: tokio::sync::Mutex::default() })
+        let (connecting, versions) = (tokio::sync::Mutex::default(), Versions::default());
+        Ok(Self { endpoints, current, newest, connecting, versions })
     }
 
     /// One call: a message, and a message in answer.
     pub(crate) async fn call<T: Decode>(
         &self,
         method: &str,
-        message: Vec<u8>,
+        message: &impl Encode,
         deadline: Duration,
     ) -> Result<T, Failure> {
+        let message = message.encode(self.versions);
         let (number, sender, origin) = self.connected().await?;
         let answer = timeout(deadline, unary(sender, &origin, method, &message, deadline)).await;
         let answer = answer.unwrap_or_else(|_| Err(Failure::NoAnswer(format!("not within {deadline:?}"))));
         match answer {
-            Ok(answer) => Ok(T::decode(&answer)?),
+            Ok(answer) => Ok(T::decode(&answer, self.versions)?),
             Err(failure) => {
                 if failure.is_about_the_member() {
                     self.leave(number);
@@ -101,7 +107,8 @@ impl Client {
 
     /// Opens a stream with its first message, on a connection of its own: a long answer does not keep others
     /// from theirs.
-    pub(crate) async fn stream(&self, method: &str, first: Vec<u8>) -> Result<Stream, Failure> {
+    pub(crate) async fn stream(&self, method: &str, first: &impl Encode) -> Result<Stream, Failure> {
+        let first = first.encode(self.versions);
         let (number, _, origin) = self.connected().await?;
         let at = self.endpoints.iter().find(|endpoint| endpoint.origin == origin);
         let endpoint = at.unwrap_or(&self.endpoints[0]);
@@ -113,7 +120,8 @@ impl Client {
             let response = send(sender, &origin, method, Messages::Stream(messages), None).await?;
             status(response.headers())?;
             let (body, newest) = (response.into_body(), self.newest.subscribe());
-            Ok(Stream { body, buffer: BytesMut::new(), newest, number, _requests: requests })
+            let (buffer, versions) = (BytesMut::new(), self.versions);
+            Ok(Stream { body, buffer, newest, number, versions, _requests: requests })
         };
         let opened = timeout(2 * CONNECT_TIMEOUT, opened).await;
         let opened = opened.unwrap_or_else(|_| Err(Failure::NoAnswer("the stream did not begin".to_owned())));
@@ -195,7 +203,7 @@ impl Stream {
     async fn read<T: Decode>(&mut self) -> Result<T, Failure> {
         loop {
             if let Some(message) = unframed(&mut self.buffer)? {
-                return Ok(T::decode(&message)?);
+                return Ok(T::decode(&message, self.versions)?);
             }
             match self.body.frame().await {
                 None => return Err(Failure::NoAnswer("the stream ended".to_owned())),

@@ -85,11 +85,11 @@ async fn attempt(
     deadline: Instant,
 ) -> Result<Outcome, StoreError> {
     let mut ticket = shared.pending.ticket();
-    let request = transaction(shared, write, claimed, Some(&ticket.id()))?.encode();
+    let request = transaction(shared, write, claimed, Some(&ticket.id()))?;
     let sent = tokio::select! {
         biased;
         Some(committed) = ticket.published() => return Ok(Outcome::Published(committed)),
-        sent = shared.client.call::<TxnDone>(TXN, request, shared.timeout) => sent,
+        sent = shared.client.call::<TxnDone>(TXN, &request, shared.timeout) => sent,
     };
     let failure = match sent {
         Ok(done) if done.succeeded => None,
@@ -122,9 +122,9 @@ async fn remove_without_room(
     deadline: Instant,
 ) -> Result<Outcome, StoreError> {
     let published = shared.pending.removal(write.key());
-    let request = transaction(shared, write, claimed, None)?.encode();
+    let request = transaction(shared, write, claimed, None)?;
     let done: TxnDone =
-        shared.client.call(TXN, request, shared.timeout).await.map_err(|failure| failure.of_write())?;
+        shared.client.call(TXN, &request, shared.timeout).await.map_err(|failure| failure.of_write())?;
     if !done.succeeded {
         return Ok(Outcome::Refused(newest_of(&done)));
     }

@@ -8,7 +8,7 @@ use tokio::time::sleep;
 
 use crate::client::{COMPACT, TXN};
 use crate::failure::Failure;
-use crate::message::{Compare, Compared, Done, Op, Txn, TxnDone, compaction};
+use crate::message::{Compaction, Compare, Compared, Done, Op, Txn, TxnDone};
 use crate::shared::Shared;
 
 /// How often history is compacted at most.
@@ -32,10 +32,10 @@ pub(crate) async fn run(shared: Arc<Shared>, retention: Duration) {
 
 /// Forgets history up to `revision`.
 pub(crate) async fn compact(shared: &Shared, revision: u64) -> Result<(), Failure> {
-    if revision == 0 {
+    if revision <= shared.client.versions.offset {
         return Ok(());
     }
-    match shared.client.call::<Done>(COMPACT, compaction(revision), TIMEOUT).await {
+    match shared.client.call::<Done>(COMPACT, &Compaction(revision), TIMEOUT).await {
         Ok(Done) => Ok(()),
         Err(failure) if failure.is_compacted() => Ok(()),
         Err(failure) => Err(failure),
@@ -58,7 +58,7 @@ async fn when_due(shared: &Shared, retention: Duration, period: Duration) -> Res
         success: vec![Op::Put { key, value: now.0.to_string().into_bytes() }],
         failure: Vec::new(),
     };
-    let claimed: TxnDone = shared.client.call(TXN, claim.encode(), shared.timeout).await?;
+    let claimed: TxnDone = shared.client.call(TXN, &claim, shared.timeout).await?;
     if !claimed.succeeded {
         return Ok(None);
     }

@@ -19,6 +19,9 @@ pub struct EtcdConfig {
     pub prefix: String,
     /// The vocabulary of the objects; recorded at creation, and no other is accepted afterwards.
     pub vocabulary: String,
+    /// Whether data are being moved to the prefix just now: nobody else is to use them yet. See
+    /// [`begin_move`](crate::begin_move).
+    pub is_moving: bool,
     /// Where the revision is in a value, or goes in one that is stored without it. `None` for bytes that are
     /// not in the form of this server: they are told as damaged. etcd learns the revision of a write when the
     /// value is stored already, so it is not stored.
@@ -50,6 +53,7 @@ impl EtcdConfig {
             tls: TlsFiles::default(),
             prefix: "/registry".to_owned(),
             vocabulary: vocabulary.into(),
+            is_moving: false,
             revision_at,
             sealing: None,
             retention: Duration::from_mins(5),

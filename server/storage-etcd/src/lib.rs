@@ -6,7 +6,8 @@
 //! ([`barrier`]). At the start, the state is read as it was where history begins, and the watch brings the
 //! rest ([`load`]).
 //!
-//! Servers over one state also share a few values that are no objects ([`shared_value`]).
+//! Servers over one state also share a few values that are no objects ([`shared_value`]). Data of another
+//! store are moved into a prefix ([`moving`]) with versions that go on above those of before ([`versions`]).
 //!
 //! etcd is spoken to in its own gRPC API: over HTTP/2 of hyper, which is in the server anyway, with the dozen
 //! messages that are needed ([`client`], [`message`], [`wire`]).
@@ -26,11 +27,13 @@ mod journal;
 mod keys;
 mod load;
 mod message;
+mod moving;
 mod pending;
 mod shared;
 mod shared_value;
 mod store;
 mod tls;
+mod versions;
 mod watcher;
 mod wire;
 
@@ -41,6 +44,7 @@ use orch_storage::{Revision, Storage, StoreError};
 use tokio::sync::{Semaphore, mpsc};
 
 pub use config::EtcdConfig;
+pub use moving::{Held, begin_move, end_move, look};
 pub use shared_value::{read_shared, share};
 pub use tls::TlsFiles;
 
@@ -63,10 +67,12 @@ const LOADS: usize = 5;
 /// Opens the data below the prefix, or creates it, and follows it. Everything that was written before this
 /// was called is visible when it returns.
 pub async fn open(config: EtcdConfig) -> Result<Storage, StoreError> {
-    let client = Client::new(&config.servers, &config.tls)?;
+    let mut client = Client::new(&config.servers, &config.tls)?;
     let keys = Keys::new(&config.prefix);
     let reader = Reader { client: &client, keys: &keys, timeout: config.timeout };
-    let cluster_uid = cluster::identify(reader, &config.prefix, &config.vocabulary).await?;
+    let identity = cluster::identify(reader, &config).await?;
+    client.versions = identity.versions;
+    let reader = Reader { client: &client, keys: &keys, timeout: config.timeout };
     let form = Form { revision_at: config.revision_at, sealing: config.sealing.clone() };
     let Loaded { writer, claims, newest, next } = load(reader, &config, &form).await?;
     let shared = Arc::new(Shared {
@@ -90,7 +96,7 @@ pub async fn open(config: EtcdConfig) -> Result<Storage, StoreError> {
         permits: config.writes,
         barrier,
         controls,
-        cluster_uid,
+        cluster_uid: identity.cluster_uid,
         tasks: vec![asking.abort_handle(), compacting.abort_handle()],
         shared: Arc::clone(&shared),
     };
@@ -143,7 +149,7 @@ async fn load_once(reader: Reader<'_>, config: &EtcdConfig, form: &Form) -> Resu
         tracing::error!(damaged, "this many objects cannot be read");
     }
     // What others write to etcd beside the prefix moves its revision, and no version that a client sees.
-    replay.begin_after(Revision::new(last));
+    replay.begin_after(Revision::new(last.max(reader.client.versions.offset)));
     let (writer, _) = replay.finish();
     Ok(Loaded { writer, claims, newest: Revision::new(newest.write), next: begins + 1 })
 }

@@ -34,7 +34,7 @@ pub(crate) struct Newest {
 
 impl Reader<'_> {
     pub(crate) async fn range(self, range: Range) -> Result<Ranged, Failure> {
-        self.client.call(RANGE, range.encode(), self.timeout).await
+        self.client.call(RANGE, &range, self.timeout).await
     }
 
     /// What a key is now.
@@ -85,7 +85,7 @@ impl Reader<'_> {
             return Ok(newest);
         }
         // Times need not rise where a clock was set back; any revision that is found will do.
-        let (mut old, mut young, mut readable) = (0, newest, false);
+        let (mut old, mut young, mut readable) = (self.client.versions.offset, newest, false);
         while young - old > 1 {
             let middle = old + (young - old) / 2;
             match self.is_over(middle, before).await? {

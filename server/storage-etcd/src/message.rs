@@ -3,16 +3,30 @@
 
 use bytes::Bytes;
 
+use crate::versions::Versions;
 use crate::wire::{Encoder, Malformed, Value, fields};
+
+/// Writes a message.
+pub(crate) trait Encode {
+    /// Its fields, with revisions for versions.
+    fn write(&self, versions: Versions, to: &mut Encoder);
+
+    fn encode(&self, versions: Versions) -> Vec<u8> {
+        let mut encoder = Encoder::default();
+        self.write(versions, &mut encoder);
+        encoder.finish()
+    }
+}
 
 /// Reads a message.
 pub(crate) trait Decode: Default {
     /// Takes one field.
-    fn field(&mut self, field: u32, value: Value) -> Result<(), Malformed>;
+    fn field(&mut self, field: u32, value: Value, versions: Versions) -> Result<(), Malformed>;
 
-    fn decode(message: &Bytes) -> Result<Self, Malformed> {
+    /// With versions for revisions.
+    fn decode(message: &Bytes, versions: Versions) -> Result<Self, Malformed> {
         let mut read = Self::default();
-        fields(message, |field, value| read.field(field, value))?;
+        fields(message, |field, value| read.field(field, value, versions))?;
         Ok(read)
     }
 }
@@ -25,7 +39,7 @@ pub(crate) struct Range {
     pub(crate) end: Vec<u8>,
     /// 0 for all.
     pub(crate) limit: u64,
-    /// 0 for the newest.
+    /// The version at which it is read; 0 for the newest.
     pub(crate) revision: u64,
     pub(crate) keys_only: bool,
 }
@@ -41,15 +55,25 @@ pub(crate) struct Compare {
 pub(crate) enum Compared {
     /// The key exists no more than this says.
     Exists(bool),
-    /// The revision of its newest change; 0 if it does not exist.
+    /// The version of its newest change; 0 if it does not exist.
     ModRevision(u64),
 }
 
 /// `RequestOp`: a part of a transaction.
 pub(crate) enum Op {
     Range(Range),
-    Put { key: Vec<u8>, value: Vec<u8> },
-    Delete { key: Vec<u8> },
+    Put {
+        key: Vec<u8>,
+        value: Vec<u8>,
+    },
+    Delete {
+        key: Vec<u8>,
+    },
+    /// All keys from one to before another one.
+    DeleteAll {
+        key: Vec<u8>,
+        end: Vec<u8>,
+    },
 }
 
 /// `TxnRequest`.
@@ -60,7 +84,20 @@ pub(crate) struct Txn {
     pub(crate) failure: Vec<Op>,
 }
 
-/// `KeyValue`.
+/// `WatchRequest` with a `WatchCreateRequest`: everything in a range from a version on.
+pub(crate) struct Watch {
+    pub(crate) key: Vec<u8>,
+    pub(crate) end: Vec<u8>,
+    pub(crate) start: u64,
+}
+
+/// `CompactionRequest` up to a version, which is answered when the space is free.
+pub(crate) struct Compaction(pub(crate) u64);
+
+/// A request that says nothing.
+pub(crate) struct Empty;
+
+/// `KeyValue`. Its revision is a version here, and so it is in all answers.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct KeyValue {
     pub(crate) key: Bytes,
@@ -125,93 +162,91 @@ pub(crate) struct Alarm {
 #[derive(Debug, Default)]
 pub(crate) struct Done;
 
-impl Range {
-    pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut encoder = Encoder::default();
-        self.write(&mut encoder);
-        encoder.finish()
-    }
-
-    fn write(&self, to: &mut Encoder) {
-        to.bytes(1, &self.key).bytes(2, &self.end).number(3, self.limit).number(4, self.revision);
+impl Encode for Range {
+    fn write(&self, versions: Versions, to: &mut Encoder) {
+        let revision = versions.revision(self.revision);
+        to.bytes(1, &self.key).bytes(2, &self.end).number(3, self.limit).number(4, revision);
         to.number(8, self.keys_only.into());
     }
 }
 
-impl Txn {
-    pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut encoder = Encoder::default();
+impl Encode for Txn {
+    fn write(&self, versions: Versions, to: &mut Encoder) {
         for compare in &self.compare {
-            encoder.message(1, |to| compare.write(to));
+            to.message(1, |to| compare.write(versions, to));
         }
         for op in &self.success {
-            encoder.message(2, |to| op.write(to));
+            to.message(2, |to| op.write(versions, to));
         }
         for op in &self.failure {
-            encoder.message(3, |to| op.write(to));
+            to.message(3, |to| op.write(versions, to));
         }
-        encoder.finish()
     }
 }
 
-impl Compare {
+impl Encode for Compare {
     /// Results: 0 equal, 1 greater. Targets: 1 the revision of the creation, 2 that of the newest change.
-    fn write(&self, to: &mut Encoder) {
+    fn write(&self, versions: Versions, to: &mut Encoder) {
         match self.what {
             Compared::Exists(exists) => {
                 to.number(1, exists.into()).number(2, 1).bytes(3, &self.key).present(5, 0);
             }
-            Compared::ModRevision(revision) => {
-                to.number(2, 2).bytes(3, &self.key).present(6, revision);
+            Compared::ModRevision(version) => {
+                to.number(2, 2).bytes(3, &self.key).present(6, versions.revision(version));
             }
         }
     }
 }
 
-impl Op {
-    fn write(&self, to: &mut Encoder) {
+impl Encode for Op {
+    fn write(&self, versions: Versions, to: &mut Encoder) {
         match self {
-            Self::Range(range) => to.message(1, |to| range.write(to)),
+            Self::Range(range) => to.message(1, |to| range.write(versions, to)),
             Self::Put { key, value } => to.message(2, |to| {
                 to.bytes(1, key).bytes(2, value);
             }),
             Self::Delete { key } => to.message(3, |to| {
                 to.bytes(1, key);
             }),
+            Self::DeleteAll { key, end } => to.message(3, |to| {
+                to.bytes(1, key).bytes(2, end);
+            }),
         };
     }
 }
 
-/// `WatchRequest` with a `WatchCreateRequest`: everything in a range from a revision on.
-pub(crate) fn watch(key: &[u8], end: &[u8], start: u64) -> Vec<u8> {
-    let mut encoder = Encoder::default();
-    encoder.message(1, |to| {
-        to.bytes(1, key).bytes(2, end).number(3, start);
-    });
-    encoder.finish()
+impl Encode for Watch {
+    fn write(&self, versions: Versions, to: &mut Encoder) {
+        to.message(1, |to| {
+            to.bytes(1, &self.key).bytes(2, &self.end).number(3, versions.revision(self.start));
+        });
+    }
 }
 
-/// `CompactionRequest`, which is answered when the space is free.
-pub(crate) fn compaction(revision: u64) -> Vec<u8> {
-    let mut encoder = Encoder::default();
-    encoder.number(1, revision).number(2, 1);
-    encoder.finish()
+impl Encode for Compaction {
+    fn write(&self, versions: Versions, to: &mut Encoder) {
+        to.number(1, versions.revision(self.0)).number(2, 1);
+    }
+}
+
+impl Encode for Empty {
+    fn write(&self, _: Versions, _: &mut Encoder) {}
 }
 
 impl Decode for Header {
-    fn field(&mut self, field: u32, value: Value) -> Result<(), Malformed> {
+    fn field(&mut self, field: u32, value: Value, versions: Versions) -> Result<(), Malformed> {
         if field == 3 {
-            self.revision = value.number()?;
+            self.revision = versions.of(value.number()?);
         }
         Ok(())
     }
 }
 
 impl Decode for KeyValue {
-    fn field(&mut self, field: u32, value: Value) -> Result<(), Malformed> {
+    fn field(&mut self, field: u32, value: Value, versions: Versions) -> Result<(), Malformed> {
         match field {
             1 => self.key = value.bytes()?,
-            3 => self.mod_revision = value.number()?,
+            3 => self.mod_revision = versions.of(value.number()?),
             4 => self.version = value.number()?,
             5 => self.value = value.bytes()?,
             _ => {}
@@ -221,10 +256,10 @@ impl Decode for KeyValue {
 }
 
 impl Decode for Ranged {
-    fn field(&mut self, field: u32, value: Value) -> Result<(), Malformed> {
+    fn field(&mut self, field: u32, value: Value, versions: Versions) -> Result<(), Malformed> {
         match field {
-            1 => self.header = Header::decode(&value.bytes()?)?,
-            2 => self.kvs.push(KeyValue::decode(&value.bytes()?)?),
+            1 => self.header = Header::decode(&value.bytes()?, versions)?,
+            2 => self.kvs.push(KeyValue::decode(&value.bytes()?, versions)?),
             3 => self.more = value.number()? > 0,
             _ => {}
         }
@@ -233,13 +268,13 @@ impl Decode for Ranged {
 }
 
 impl Decode for TxnDone {
-    fn field(&mut self, field: u32, value: Value) -> Result<(), Malformed> {
+    fn field(&mut self, field: u32, value: Value, versions: Versions) -> Result<(), Malformed> {
         match field {
-            1 => self.header = Header::decode(&value.bytes()?)?,
+            1 => self.header = Header::decode(&value.bytes()?, versions)?,
             2 => self.succeeded = value.number()? > 0,
             3 => fields(&value.bytes()?, |field, value| {
                 if field == 1 {
-                    self.ranges.push(Ranged::decode(&value.bytes()?)?);
+                    self.ranges.push(Ranged::decode(&value.bytes()?, versions)?);
                 }
                 Ok(())
             })?,
@@ -250,12 +285,12 @@ impl Decode for TxnDone {
 }
 
 impl Decode for Watched {
-    fn field(&mut self, field: u32, value: Value) -> Result<(), Malformed> {
+    fn field(&mut self, field: u32, value: Value, versions: Versions) -> Result<(), Malformed> {
         match field {
             4 => self.canceled = value.number()? > 0,
-            5 => self.compact_revision = value.number()?,
+            5 => self.compact_revision = versions.of(value.number()?),
             6 => self.cancel_reason = String::from_utf8_lossy(&value.bytes()?).into_owned(),
-            11 => self.events.push(Change::decode(&value.bytes()?)?),
+            11 => self.events.push(Change::decode(&value.bytes()?, versions)?),
             _ => {}
         }
         Ok(())
@@ -263,10 +298,10 @@ impl Decode for Watched {
 }
 
 impl Decode for Change {
-    fn field(&mut self, field: u32, value: Value) -> Result<(), Malformed> {
+    fn field(&mut self, field: u32, value: Value, versions: Versions) -> Result<(), Malformed> {
         match field {
             1 => self.is_delete = value.number()? == 1,
-            2 => self.kv = KeyValue::decode(&value.bytes()?)?,
+            2 => self.kv = KeyValue::decode(&value.bytes()?, versions)?,
             _ => {}
         }
         Ok(())
@@ -274,16 +309,16 @@ impl Decode for Change {
 }
 
 impl Decode for Alarms {
-    fn field(&mut self, field: u32, value: Value) -> Result<(), Malformed> {
+    fn field(&mut self, field: u32, value: Value, versions: Versions) -> Result<(), Malformed> {
         if field == 2 {
-            self.0.push(Alarm::decode(&value.bytes()?)?);
+            self.0.push(Alarm::decode(&value.bytes()?, versions)?);
         }
         Ok(())
     }
 }
 
 impl Decode for Alarm {
-    fn field(&mut self, field: u32, value: Value) -> Result<(), Malformed> {
+    fn field(&mut self, field: u32, value: Value, _: Versions) -> Result<(), Malformed> {
         match field {
             1 => self.member = value.number()?,
             2 => self.kind = value.number()?,
@@ -294,7 +329,7 @@ impl Decode for Alarm {
 }
 
 impl Decode for Done {
-    fn field(&mut self, _: u32, _: Value) -> Result<(), Malformed> {
+    fn field(&mut self, _: u32, _: Value, _: Versions) -> Result<(), Malformed> {
         Ok(())
     }
 }

@@ -29,7 +29,7 @@ pub async fn share(config: &EtcdConfig, name: &Key, value: &[u8]) -> Result<Byte
         success: vec![Op::Put { key: place.key.clone(), value: sealed }],
         failure: Vec::new(),
     };
-    let created = place.client.call::<TxnDone>(TXN, create.encode(), config.timeout).await;
+    let created = place.client.call::<TxnDone>(TXN, &create, config.timeout).await;
     created.map_err(|failure| failure.of_write())?;
     let gone = || StoreError::Unavailable { detail: format!("{name} is gone").into() };
     place.read(config).await?.ok_or_else(gone)
@@ -56,7 +56,7 @@ impl Place {
     async fn read(&self, config: &EtcdConfig) -> Result<Option<Bytes>, StoreError> {
         let reader = Reader { client: &self.client, keys: &self.keys, timeout: config.timeout };
         // Nothing is shared beside the data of others.
-        cluster::identify(reader, &config.prefix, &config.vocabulary).await?;
+        cluster::identify(reader, config).await?;
         let found = reader.get(self.key.clone()).await.map_err(|failure| failure.of_read())?;
         let opened = found.map(|kv| self.form.opened(&self.object, &self.shown(), kv.value));
         Ok(opened.transpose().map_err(|error| unreadable(&error))?.map(|(value, _)| value))

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::follower::{Control, ask};
 use crate::group::{self, groups};
 use crate::keys::Place;
-use crate::message::{self, Alarms, Watched};
+use crate::message::{self, Alarms, Empty, Watch, Watched};
 use crate::shared::Shared;
 
 /// A store that is open.
@@ -80,7 +80,7 @@ impl Store for Etcd {
             let alarms: Alarms = self
                 .shared
                 .client
-                .call(ALARM, Vec::new(), self.shared.timeout)
+                .call(ALARM, &Empty, self.shared.timeout)
                 .await
                 .map_err(|failure| failure.of_read())?;
             let finding = |alarm: &message::Alarm| {
@@ -140,8 +140,8 @@ async fn read_all(shared: &Shared, visit: &mut Visitor<'_>) -> Result<Revision, 
     if newest.write <= begins {
         return Ok(Revision::new(last.max(newest.write)));
     }
-    let (first, end) = shared.keys.all();
-    let mut stream = shared.client.stream(WATCH, message::watch(&first, &end, begins + 1)).await?;
+    let (key, end) = shared.keys.all();
+    let mut stream = shared.client.stream(WATCH, &Watch { key, end, start: begins + 1 }).await?;
     while last < newest.write {
         let watched: Watched = stream.next().await?;
         if watched.canceled {

@@ -9,7 +9,7 @@ use tokio::time::sleep;
 
 use crate::client::WATCH;
 use crate::failure::Failure;
-use crate::message::{self, Change, Watched};
+use crate::message::{Change, Watch, Watched};
 use crate::shared::Shared;
 
 /// The pauses between attempts.
@@ -53,8 +53,8 @@ async fn run(shared: &Shared, mut next: u64, updates: &mpsc::Sender<Update>) {
 
 /// Returns where nothing more can come.
 async fn follow(shared: &Shared, next: &mut u64, updates: &mpsc::Sender<Update>) -> Result<(), Failure> {
-    let (first, end) = shared.keys.all();
-    let mut stream = shared.client.stream(WATCH, message::watch(&first, &end, *next)).await?;
+    let (key, end) = shared.keys.all();
+    let mut stream = shared.client.stream(WATCH, &Watch { key, end, start: *next }).await?;
     loop {
         let watched: Watched = stream.next().await?;
         if watched.compact_revision > 0 {

@@ -17,6 +17,7 @@ mod check;
 mod checkpoint;
 mod compact;
 mod config;
+mod create;
 mod disk;
 mod evidence;
 mod faults;
@@ -47,6 +48,7 @@ pub use backup::{backup, restore};
 pub use check::check;
 pub use compact::compact;
 pub use config::SqliteConfig;
+pub use create::create;
 pub use faults::{FaultPoint, Faults};
 pub use repair::{Repaired, repair};
 

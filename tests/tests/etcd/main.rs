@@ -5,8 +5,10 @@ mod leaders;
 mod linear;
 #[path = "../../../server/storage-etcd/tests/etcd/member.rs"]
 mod member;
+mod migrate;
 #[path = "../../../server/storage-etcd/tests/etcd/proxy.rs"]
 mod proxy;
 mod replicas;
 mod secured;
 mod told;
+mod walkthrough;

@@ -25,6 +25,7 @@ use crate::{
 };
 
 mod export;
+mod migrate;
 mod progress;
 
 use export::Exported;
@@ -47,6 +48,7 @@ pub fn perform(task: &Task) -> Result<(), StartError> {
             Task::Restore(flags) => Box::pin(restore(&flags.at, &flags.file)).await,
             Task::Compact(at) => Box::pin(compact(at)).await,
             Task::Export(flags) => Box::pin(export(flags)).await,
+            Task::Move(flags) => Box::pin(migrate::migrate(flags)).await,
             Task::Kubeconfig(at) => kubeconfig(at),
         }
     })
@@ -203,11 +205,16 @@ async fn export(ExportFlags { to, encryption_provider_config }: &ExportFlags) ->
 /// How values of the database are kept. Groups in the file are read as its vocabulary spells them.
 async fn encryption(database: &Path, file: Option<&Path>) -> Result<Arc<Encryption>, StartError> {
     let name = Box::pin(orch_storage_sqlite::vocabulary(database)).await.map_err(|error| runtime(&error))?;
-    let vocabulary = VOCABULARIES.iter().find(|vocabulary| *vocabulary.name == *name);
-    let vocabulary = vocabulary.ok_or_else(|| {
-        StartError::configuration("--data-dir", format_args!("the vocabulary {name:?} is not known"))
+    encryption_of(&name, file)
+}
+
+/// How values of data of a vocabulary are kept.
+fn encryption_of(vocabulary: &str, file: Option<&Path>) -> Result<Arc<Encryption>, StartError> {
+    let found = VOCABULARIES.iter().find(|found| found.name == vocabulary);
+    let found = found.ok_or_else(|| {
+        StartError::configuration("--data-dir", format_args!("the vocabulary {vocabulary:?} is not known"))
     })?;
-    encryption::read(&EncryptionConfig { file: file.map(Into::into), is_followed: false }, vocabulary)
+    encryption::read(&EncryptionConfig { file: file.map(Into::into), is_followed: false }, found)
 }
 
 fn kubeconfig(DataDir { data_dir }: &DataDir) -> Result<(), StartError> {

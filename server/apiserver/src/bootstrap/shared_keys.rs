@@ -9,6 +9,7 @@ use std::{fs, path::Path, sync::Arc, time::SystemTime};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use orch_storage::{Key, ResourceName, Sealing};
+use orch_storage_etcd::EtcdConfig;
 
 use super::{continue_key, files, pki::Authority, storage, token_key};
 use crate::{config::Config, start_error::StartError};
@@ -36,16 +37,21 @@ pub async fn share(config: &Config, sealing: &Arc<dyn Sealing>) -> Result<(), St
     files::create_directory(&directory)?;
     super::check_access(&directory)?;
     let _lock = files::lock(&directory)?;
-    let shared = Box::pin(orch_storage_etcd::read_shared(&etcd, &name())).await;
+    share_in(&directory, &etcd).await
+}
+
+/// The same between a directory, which nobody else uses, and etcd.
+pub async fn share_in(directory: &Path, etcd: &EtcdConfig) -> Result<(), StartError> {
+    let shared = Box::pin(orch_storage_etcd::read_shared(etcd, &name())).await;
     if let Some(shared) = shared.map_err(|error| storage::etcd_fault(&error))? {
-        return write(&directory, &shared);
+        return write(directory, &shared);
     }
     let missing: Vec<_> = FILES.iter().filter(|file| !directory.join(file).exists()).collect();
     Authority::ensure(&directory.join("pki"), SystemTime::now())?;
     token_key::ensure(&directory.join("pki"))?;
-    continue_key::ensure(&directory)?;
-    let own = read(&directory)?;
-    let shared = Box::pin(orch_storage_etcd::share(&etcd, &name(), own.as_bytes())).await;
+    continue_key::ensure(directory)?;
+    let own = read(directory)?;
+    let shared = Box::pin(orch_storage_etcd::share(etcd, &name(), own.as_bytes())).await;
     let shared = shared.map_err(|error| storage::etcd_fault(&error))?;
     if shared != own.as_bytes() {
         // Another server was faster. What was made just now, nobody has seen.
@@ -54,7 +60,7 @@ pub async fn share(config: &Config, sealing: &Arc<dyn Sealing>) -> Result<(), St
             fs::remove_file(&path).map_err(|error| StartError::configuration(path.display(), error))?;
         }
     }
-    write(&directory, &shared)
+    write(directory, &shared)
 }
 
 /// A line for each file: its name, and what is in it.

@@ -39,15 +39,20 @@ pub async fn open_storage(config: &Config, sealing: Arc<dyn Sealing>) -> Result<
 
 /// How etcd is used, where it keeps the data.
 pub fn etcd_config(config: &Config, sealing: &Arc<dyn Sealing>) -> Option<EtcdConfig> {
-    let EtcdSettings { servers, authorities, identity, prefix } = config.storage.etcd.clone()?;
-    Some(EtcdConfig {
+    let etcd = in_etcd(config.storage.etcd.clone()?, config.vocabulary.name, sealing);
+    let (retention, history_bytes) = (config.storage.history_retention, config.storage.history_size);
+    Some(EtcdConfig { retention, history_bytes, ..etcd })
+}
+
+/// How data of a vocabulary are kept in etcd.
+pub fn in_etcd(settings: EtcdSettings, vocabulary: &str, sealing: &Arc<dyn Sealing>) -> EtcdConfig {
+    let EtcdSettings { servers, authorities, identity, prefix } = settings;
+    EtcdConfig {
         tls: TlsFiles { authorities, identity },
         prefix,
         sealing: Some(Arc::clone(sealing)),
-        retention: config.storage.history_retention,
-        history_bytes: config.storage.history_size,
-        ..EtcdConfig::new(servers, config.vocabulary.name, stored::revision_at)
-    })
+        ..EtcdConfig::new(servers, vocabulary, stored::revision_at)
+    }
 }
 
 /// Why etcd cannot be used.

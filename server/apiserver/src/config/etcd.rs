@@ -16,18 +16,25 @@ pub struct EtcdFlags {
     /// Addresses of the members of etcd, such as `https://10.0.0.1:2379`, with commas in between.
     #[arg(long, value_name = "URLS", value_delimiter = ',')]
     etcd_servers: Vec<String>,
+    #[command(flatten)]
+    access: EtcdAccess,
+}
+
+/// How a cluster of etcd is reached, and where in it the data are.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct EtcdAccess {
     /// Certificates of the authorities that vouch for etcd.
     #[arg(long, value_name = "FILE")]
-    etcd_cafile: Option<PathBuf>,
+    pub etcd_cafile: Option<PathBuf>,
     /// The certificate that etcd is shown.
     #[arg(long, value_name = "FILE")]
-    etcd_certfile: Option<PathBuf>,
+    pub etcd_certfile: Option<PathBuf>,
     /// The key of that certificate.
     #[arg(long, value_name = "FILE")]
-    etcd_keyfile: Option<PathBuf>,
+    pub etcd_keyfile: Option<PathBuf>,
     /// What all keys in etcd begin with.
     #[arg(long, value_name = "PREFIX", default_value = "/registry")]
-    etcd_prefix: String,
+    pub etcd_prefix: String,
 }
 
 /// The cluster of etcd that keeps the data.
@@ -46,17 +53,26 @@ pub struct EtcdSettings {
 impl EtcdFlags {
     /// None for SQLite.
     pub fn check(self) -> Result<Option<EtcdSettings>, StartError> {
-        let Self { storage, etcd_servers, etcd_cafile, etcd_certfile, etcd_keyfile, etcd_prefix } = self;
+        let Self { storage, etcd_servers, access } = self;
         let wrong = |flag: &'static str, problem: &str| Err(StartError::configuration(flag, problem));
         if storage != "etcd" {
-            let is_given = !etcd_servers.is_empty() || etcd_cafile.is_some();
-            let is_given = is_given || etcd_certfile.is_some() || etcd_keyfile.is_some();
+            let is_given = !etcd_servers.is_empty() || access.etcd_cafile.is_some();
+            let is_given = is_given || access.etcd_certfile.is_some() || access.etcd_keyfile.is_some();
             let problem = "a flag of etcd is given, which needs --storage=etcd";
             return if is_given { wrong("--storage", problem) } else { Ok(None) };
         }
         if etcd_servers.is_empty() {
             return wrong("--etcd-servers", "is needed with --storage=etcd");
         }
+        access.check(etcd_servers).map(Some)
+    }
+}
+
+impl EtcdAccess {
+    /// The cluster at these addresses.
+    pub fn check(self, servers: Vec<String>) -> Result<EtcdSettings, StartError> {
+        let Self { etcd_cafile, etcd_certfile, etcd_keyfile, etcd_prefix } = self;
+        let wrong = |flag: &'static str, problem: &str| Err(StartError::configuration(flag, problem));
         if etcd_prefix.trim_matches('/').is_empty() {
             return wrong("--etcd-prefix", "must not be empty");
         }
@@ -65,7 +81,6 @@ impl EtcdFlags {
             (None, None) => None,
             _ => return wrong("--etcd-certfile", "needs --etcd-keyfile, and the other way round"),
         };
-        let (servers, authorities, prefix) = (etcd_servers, etcd_cafile, etcd_prefix);
-        Ok(Some(EtcdSettings { servers, authorities, identity, prefix }))
+        Ok(EtcdSettings { servers, authorities: etcd_cafile, identity, prefix: etcd_prefix })
     }
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
+use crate::config::etcd::EtcdAccess;
+
 /// What to do instead of serving.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Task {
@@ -19,6 +21,8 @@ pub enum Task {
     Compact(DataDir),
     /// To write the objects of the database as manifests into a file, or to stdout where the file is `-`.
     Export(ExportFlags),
+    /// To move the data from SQLite to etcd, or back.
+    Move(MoveFlags),
     /// To print the administrator's kubeconfig.
     Kubeconfig(DataDir),
 }
@@ -62,6 +66,46 @@ pub struct ExportFlags {
     /// The file with the keys of what is kept sealed, as the server has it.
     #[arg(long, value_name = "FILE")]
     pub encryption_provider_config: Option<PathBuf>,
+}
+
+/// From where to where the data are moved.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct MoveFlags {
+    /// Where the data are: `sqlite:` and the data directory, or `etcd:` and the addresses of members with
+    /// commas in between.
+    #[arg(long, value_name = "PLACE", value_parser = move_place)]
+    pub from: MovePlace,
+    /// Where they go, written in the same way. One of the two is etcd. The keys of the servers go with the
+    /// data.
+    #[arg(long, value_name = "PLACE", value_parser = move_place)]
+    pub to: MovePlace,
+    /// How etcd is reached.
+    #[command(flatten)]
+    pub access: EtcdAccess,
+    /// The file with the keys of what is kept sealed, as the servers have it.
+    #[arg(long, value_name = "FILE")]
+    pub encryption_provider_config: Option<PathBuf>,
+}
+
+/// A place that has data or gets them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MovePlace {
+    /// The database in a data directory.
+    Sqlite(DataDir),
+    /// The members of an etcd.
+    Etcd(Vec<String>),
+}
+
+fn move_place(text: &str) -> Result<MovePlace, &'static str> {
+    match text.split_once(':') {
+        Some(("sqlite", directory)) if !directory.is_empty() => {
+            Ok(MovePlace::Sqlite(DataDir { data_dir: directory.into() }))
+        }
+        Some(("etcd", servers)) if !servers.is_empty() => {
+            Ok(MovePlace::Etcd(servers.split(',').map(str::to_owned).collect()))
+        }
+        _ => Err("must be sqlite:DIR or etcd:URL,URL"),
+    }
 }
 
 /// A name, what it does, its arguments, and how they are read.
@@ -127,6 +171,16 @@ static SUBCOMMANDS: &[Subcommand] = &[
                   where all objects are written, 1 where some cannot be read, 2 where nothing was done",
         arguments: ExportFlags::augment_args,
         read: |matches| ExportFlags::from_arg_matches(matches).map(Task::Export),
+    },
+    Subcommand {
+        name: "migrate-storage",
+        does: "Moves the data from SQLite to etcd, or back",
+        details: "with the identity of the data and the keys of the servers. All objects are read again and \
+                  compared. Versions go on above all that were given out, and clients list again. No server \
+                  must be running; the place that the data come from stays as it is, and must not be served \
+                  any more. Exit code 0 where all is moved, 1 where it is not, 2 where nothing was done",
+        arguments: MoveFlags::augment_args,
+        read: |matches| MoveFlags::from_arg_matches(matches).map(Task::Move),
     },
     Subcommand {
         name: "kubeconfig",

@@ -6,5 +6,6 @@ mod conformance;
 mod faults;
 mod member;
 mod members;
+mod moving;
 mod proxy;
 mod support;

@@ -5,7 +5,9 @@ use std::path::Path;
 use orch_runtime::vocabulary::Vocabulary;
 
 use crate::{
-    config::{DataDir, ExportFlags, FileFlags, Invocation, RepairFlags, Task, command, parse},
+    config::{
+        DataDir, ExportFlags, FileFlags, Invocation, MoveFlags, MovePlace, RepairFlags, Task, command, parse,
+    },
     start_error::StartError,
     test_catalog::{KUBERNETES, ORCH},
 };
@@ -48,6 +50,19 @@ fn subcommands_are_read_and_explained() {
             encryption_provider_config: Some("k".into()),
         })
     );
+    match task(&["migrate-storage", "--from=sqlite:d", "--to=etcd:http://a:1,http://b:1", "--etcd-prefix=/p"])
+    {
+        Task::Move(MoveFlags { from, to, access, .. }) => {
+            assert_eq!(from, MovePlace::Sqlite(at("d")));
+            assert_eq!(to, MovePlace::Etcd(vec!["http://a:1".to_owned(), "http://b:1".to_owned()]));
+            assert_eq!(access.etcd_prefix, "/p");
+        }
+        other => panic!("{other:?}"),
+    }
+    for (from, to) in [("d", "etcd:a"), ("sqlite:", "etcd:a"), ("sqlite:d", "etcd:"), ("other:d", "etcd:a")] {
+        let refused = read(&["migrate-storage", "--from", from, "--to", to]).expect_err("must be refused");
+        assert!(refused.to_string().contains("must be sqlite:DIR or etcd:URL,URL"), "{refused}");
+    }
     match read(&["import", "--data-dir=d", "f", "--vocabulary=kubernetes"]) {
         Ok(Invocation::Import(config, file)) => {
             assert_eq!((config.storage.data_dir.as_path(), file.as_path()), (Path::new("d"), Path::new("f")));
