@@ -119,8 +119,8 @@ struct Event {
     is_answer: bool,
 }
 
-/// Events in the order of time, as a list from which operations are taken out and put in again.
-struct Events {
+/// Timeline in the order of time, as a list from which operations are taken out and put in again.
+struct Timeline {
     events: Vec<Event>,
     next: Vec<usize>,
     before: Vec<usize>,
@@ -128,7 +128,7 @@ struct Events {
     answers: Vec<Option<usize>>,
 }
 
-impl Events {
+impl Timeline {
     fn of(operations: &[Operation]) -> Self {
         let mut timed = Vec::new();
         for (operation, Operation { start, end, answer, .. }) in operations.iter().enumerate() {
@@ -172,7 +172,7 @@ impl Events {
 
 /// Whether some order of the operations of one object explains all answers.
 fn is_explained(operations: &[Operation]) -> bool {
-    let mut events = Events::of(operations);
+    let mut events = Timeline::of(operations);
     let mut open = operations.iter().filter(|operation| operation.answer != Answer::Unknown).count();
     let mut state = State { value: None, newest: 0 };
     let mut done = vec![0_u64; operations.len().div_ceil(64)];

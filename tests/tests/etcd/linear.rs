@@ -145,10 +145,10 @@ async fn answers_are_those_of_one_server() {
         operations: Mutex::default(),
     });
     let clients: Vec<Client> = world.servers.iter().map(TestServer::admin).collect();
-    let list = clients[0].get(CONFIG_MAPS).await.expect(200);
+    let begin = clients[0].get(CONFIG_MAPS).await.expect(200);
     let (end, ended) = watch::channel(None);
     let watching: Vec<_> = (0..3)
-        .map(|first| tokio::spawn(told::follow(clients.clone(), first, told::number(&list), ended.clone())))
+        .map(|first| tokio::spawn(told::follow(clients.clone(), first, told::number(&begin), ended.clone())))
         .collect();
     let asking: Vec<_> = (0..CLIENTS)
         .map(|_| {

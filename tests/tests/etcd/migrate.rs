@@ -139,12 +139,12 @@ async fn data_go_to_etcd_and_back() {
     let list = one.admin().get(CONFIG_MAPS).await.expect(200);
     let mut watch =
         two.admin().watch(&format!("{CONFIG_MAPS}?watch=1&resourceVersion={}", version(&list))).await;
-    let mut last = number(&list);
+    let mut newest = number(&list);
     for index in 0..10 {
         let change = json!({"data": {"value": index.to_string()}});
         let written = one.admin().merge(&format!("{CONFIG_MAPS}/o3"), &change).await.expect(200);
-        assert!(number(&written) > last);
-        last = number(&written);
+        assert!(number(&written) > newest);
+        newest = number(&written);
         assert_eq!(watch.expect("MODIFIED").await, written);
     }
     let gone = two.admin().delete(&format!("{CONFIG_MAPS}/o4")).await;

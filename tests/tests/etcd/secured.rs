@@ -7,6 +7,7 @@ use orch_tests::{
     TestServer,
     authority::Authority,
     objects::{CONFIG_MAPS, SECRETS, config_map, names},
+    server::ServerOptions,
 };
 use serde_json::json;
 use std::time::Duration;
@@ -61,8 +62,7 @@ async fn etcd_is_reached_with_certificates_only() {
     };
 
     let start = async |prefix: &str| {
-        let options =
-            flags(&trust, &good).into_iter().fold(TestServer::options(), |all, flag| all.flag(flag));
+        let options = flags(&trust, &good).into_iter().fold(TestServer::options(), ServerOptions::flag);
         options.flag(format!("--etcd-prefix={prefix}")).start().await
     };
     let (one, two) = (start("/secured").await, start("/secured").await);

@@ -56,18 +56,22 @@ async fn one_member_of_three_may_be_lost() {
         .map(|storage| storage.watch(&resource(), Scope::All, storage.current_revision()).unwrap())
         .collect();
     let took = |what: &str, index: usize, took: Duration| println!("{what} of member {index}: {took:?}");
-    for index in 0..3 {
+    for (index, member) in members.iter_mut().enumerate() {
         for is_killed in [true, false] {
             let what = if is_killed { "killed" } else { "silent" };
             if is_killed {
-                members[index].kill()
+                member.kill();
             } else {
-                members[index].pause(true)
+                member.pause(true);
             }
             for (which, storage) in stores.iter().enumerate() {
                 took(what, index, create_some(storage, &format!("{what}-{index}-{which}")).await);
             }
-            if is_killed { members[index].restart() } else { members[index].pause(false) }
+            if is_killed {
+                member.restart();
+            } else {
+                member.pause(false);
+            }
         }
     }
     let last = loop {
