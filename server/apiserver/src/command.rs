@@ -18,7 +18,7 @@ use crate::{
         service_manager, signals,
     },
     config::{self, Config, DataDir, Invocation, LogFormat, Task},
-    server::{Imported, Server, manifests},
+    server::{Imported, Migrated, Server, manifests},
     start_error::StartError,
 };
 
@@ -46,6 +46,7 @@ pub fn run(vocabularies: &[&'static Vocabulary], complete: impl FnOnce(Server) -
         }
         Ok(Invocation::Perform(task)) => bootstrap::perform(&task),
         Ok(Invocation::Import(config, file)) => import(*config, &file, complete),
+        Ok(Invocation::Migrate(config)) => migrate(*config, complete),
         Ok(Invocation::Serve(config)) if config.storage.self_check => {
             bootstrap::perform(&Task::Check(DataDir { data_dir: config.storage.data_dir }))
         }
@@ -83,8 +84,7 @@ fn serve(
 ) -> Result<(), StartError> {
     let serving = &config.serving;
     let patience = serving.shutdown_delay + serving.shutdown_grace_period + CLOSING_TIME;
-    let runtime = tokio::runtime::Runtime::new()
-        .map_err(|error| StartError::Runtime(format!("cannot start threads: {error}")))?;
+    let runtime = runtime()?;
     let mut server = complete(Server::builder(config)).count_lost_lines(lost_lines);
     if let Some(socket) = service_manager::socket()? {
         server = server.socket(socket);
@@ -103,9 +103,7 @@ fn import(config: Config, file: &Path, complete: impl FnOnce(Server) -> Server) 
         |error| StartError::configuration(file.display(), format_args!("cannot read it: {error}"));
     let manifests = manifests(&text.map_err(unreadable)?);
     let manifests = manifests.map_err(|problem| StartError::configuration(file.display(), problem))?;
-    let runtime = tokio::runtime::Runtime::new()
-        .map_err(|error| StartError::Runtime(format!("cannot start threads: {error}")))?;
-    let imported = runtime.block_on(complete(Server::builder(config)).import(manifests))?;
+    let imported = runtime()?.block_on(complete(Server::builder(config)).import(manifests))?;
     let Imported { created, existing, without_owner, refused } = imported;
     let mut text = format!("{created} objects are created\n");
     for (what, objects) in [
@@ -121,6 +119,26 @@ fn import(config: Config, file: &Path, complete: impl FnOnce(Server) -> Server) 
         return Ok(());
     }
     Err(StartError::Runtime(format!("{} objects are refused", refused.len())))
+}
+
+/// Writes every object in its storage version, and prints what came of it.
+fn migrate(config: Config, complete: impl FnOnce(Server) -> Server) -> Result<(), StartError> {
+    let migrating = Box::pin(complete(Server::builder(config)).migrate());
+    let migrated = runtime()?.block_on(bootstrap::during("migrating", migrating))?;
+    let Migrated { objects, written, refused } = migrated;
+    let mut text = format!("{written} of {objects} objects are written in their storage version\n");
+    text.extend(refused.iter().map(|object| format!("refused: {object}\n")));
+    // A closed pipe is no error: the exit code says the same.
+    let _ = io::stdout().write_all(text.as_bytes());
+    if refused.is_empty() {
+        return Ok(());
+    }
+    Err(StartError::Runtime(format!("{} objects stay as they were stored", refused.len())))
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, StartError> {
+    tokio::runtime::Runtime::new()
+        .map_err(|error| StartError::Runtime(format!("cannot start threads: {error}")))
 }
 
 fn program_name() -> String {

@@ -103,7 +103,10 @@ impl Config {
         let flags = flags.into_iter().map(Into::into);
         match parse(std::iter::once(env!("CARGO_PKG_NAME").into()).chain(flags), vocabularies)? {
             Invocation::Serve(config) => Ok(*config),
-            Invocation::Import(..) | Invocation::Perform(_) | Invocation::Show(_) => {
+            Invocation::Import(..)
+            | Invocation::Migrate(_)
+            | Invocation::Perform(_)
+            | Invocation::Show(_) => {
                 Err(StartError::Usage("the flags ask for something else than to serve".to_owned()))
             }
         }
@@ -117,6 +120,8 @@ pub enum Invocation {
     Serve(Box<Config>),
     /// To create the objects of a file of manifests, or of stdin where the file is `-`.
     Import(Box<Config>, PathBuf),
+    /// To write every object in its storage version.
+    Migrate(Box<Config>),
     /// To do something else.
     Perform(Task),
     /// To show this text (help, version, a manual page ...) and nothing else.
@@ -142,16 +147,28 @@ pub fn parse(
         }
         Some((IMPORT, matches)) => {
             let file = matches.get_one::<PathBuf>(MANIFESTS).expect("the argument is required").clone();
-            // The subcommand stands in place of the program.
-            let arguments = arguments.into_iter().skip(1).collect();
-            let config = read_flags(import(vocabularies), arguments, matches, vocabularies)?;
+            let config = read_flags_of(import(vocabularies), arguments, matches, vocabularies)?;
             Ok(Invocation::Import(Box::new(config), file))
+        }
+        Some((MIGRATE, matches)) => {
+            let config = read_flags_of(migrate(vocabularies), arguments, matches, vocabularies)?;
+            Ok(Invocation::Migrate(Box::new(config)))
         }
         Some((name, matches)) => match manual::text(name, matches, command) {
             Some(text) => Ok(Invocation::Show(text)),
             None => task::read(name, matches).map(Invocation::Perform).or_else(|error| show(&error)),
         },
     }
+}
+
+/// The same for a subcommand, which stands in place of the program.
+fn read_flags_of(
+    subcommand: Command,
+    arguments: Vec<OsString>,
+    matches: &ArgMatches,
+    vocabularies: &[&'static Vocabulary],
+) -> Result<Config, StartError> {
+    read_flags(subcommand, arguments.into_iter().skip(1).collect(), matches, vocabularies)
 }
 
 /// The configuration of a command line, of which `matches` was read, and of the file that it names.
@@ -291,12 +308,16 @@ impl Flags {
 const IMPORT: &str = "import";
 const MANIFESTS: &str = "manifests";
 
+/// The subcommand that writes objects anew.
+const MIGRATE: &str = "migrate";
+
 /// Every flag and every subcommand.
 fn command(vocabularies: &[&'static Vocabulary]) -> Command {
-    let others = task::names().chain([IMPORT]);
+    let others = task::names().chain([IMPORT, MIGRATE]);
     flags(vocabularies)
         .subcommands(task::commands())
         .subcommand(import(vocabularies))
+        .subcommand(migrate(vocabularies))
         .subcommands(manual::commands(others))
         .disable_help_subcommand(true)
         .args_conflicts_with_subcommands(true)
@@ -323,6 +344,18 @@ fn import(vocabularies: &[&'static Vocabulary]) -> Command {
         .about(about)
         .long_about(format!("{about}: {details}"))
         .arg(manifests)
+}
+
+fn migrate(vocabularies: &[&'static Vocabulary]) -> Command {
+    let about = "Writes every object in the version in which it is stored now";
+    let details = "in the data directory of a server that does not run, and under the newest key. The flags are \
+                   those of the server. A program can do without an older version of a kind when nothing is \
+                   stored in it any more, and its history is forgotten (`compact`). One that was killed goes \
+                   on when it is called again. Exit code 0 where every object is in its version now, 1 where \
+                   some are refused or cannot be read, 2 where nothing was done";
+    complete(Flags::augment_args(Command::new(MIGRATE)), vocabularies)
+        .about(about)
+        .long_about(format!("{about}: {details}"))
 }
 
 /// Completes the definition of the flags of a server.

@@ -26,9 +26,15 @@ const STABILITIES: &[(Stability, &str)] =
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Enablement {
     switches: BTreeMap<String, bool>,
+    is_everything: bool,
 }
 
 impl Enablement {
+    /// Every kind in every version, also those that are removed.
+    pub fn everything() -> Self {
+        Enablement { switches: BTreeMap::new(), is_everything: true }
+    }
+
     /// Reads `key` and `key=value` pairs. A key without a value is turned on. The last value of a key counts.
     ///
     /// # Errors
@@ -53,7 +59,7 @@ impl Enablement {
         if switches.len() == 1 && switches.get(ALL) == Some(&false) {
             return Err("invalid key with only api/all=false: name what is to be served as well".to_owned());
         }
-        Ok(Enablement { switches })
+        Ok(Enablement { switches, is_everything: false })
     }
 
     /// Checks that every version and resource that is named exists, under the names of `vocabulary`.
@@ -89,6 +95,9 @@ impl Enablement {
         let api_version = vocabulary.api_version(def.group, def.version);
         let resource = format!("{api_version}/{}", def.plural);
         let named = [&resource, &api_version].into_iter().find_map(|key| self.switches.get(key));
+        if self.is_everything {
+            return true;
+        }
         if is_removed(def) {
             return named == Some(&true);
         }
@@ -161,6 +170,7 @@ mod tests {
             let served = [&CONFIG_MAPS, &OLD_WIDGETS].map(|def| enablement.serves(&KUBERNETES, def));
             assert_eq!(served, [config_maps, old_widgets], "{pairs:?}");
         }
+        assert!(Enablement::everything().serves(&KUBERNETES, &OLD_WIDGETS));
     }
 
     #[test]

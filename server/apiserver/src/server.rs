@@ -100,8 +100,11 @@ use crate::{
 
 mod first_objects;
 mod import;
+mod migrate;
+mod offline;
 
 pub use import::{Imported, manifests};
+pub use migrate::Migrated;
 
 /// How long the first requests wait for controllers.
 const CONTROLLER_PATIENCE: Duration = Duration::from_secs(2);

@@ -29,6 +29,7 @@ pub mod fence;
 pub mod forms;
 mod kind_name;
 pub mod meter;
+pub mod migration;
 pub mod objects;
 pub mod operation;
 pub mod options;

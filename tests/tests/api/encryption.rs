@@ -235,6 +235,39 @@ async fn keys_are_exchanged_without_a_restart() {
     has_password(&server.admin(), "b").await;
 }
 
+/// A server that may rest gets its objects under a new key without clients and controllers.
+#[tokio::test]
+async fn objects_are_put_under_a_new_key_offline() {
+    let (_folder, file, options) = with_keys(&[ONE]);
+    let mut server = options.start().await;
+    for name in ["a", "b"] {
+        server.admin().post(SECRETS, &secret(name)).await.expect(201);
+    }
+    write_keys(&file, &[TWO, ONE]);
+    let refused = perform("migrate", &server, &[&flag(&file)]).await;
+    let told = String::from_utf8(refused.stderr).unwrap();
+    assert!(refused.status.code() == Some(2) && told.contains("in use by another server"), "{told}");
+    assert!(server.stop().await.success());
+    for expected in ["2 of ", "0 of "] {
+        let done = perform("migrate", &server, &[&flag(&file)]).await;
+        let told = String::from_utf8(done.stdout).unwrap();
+        assert!(done.status.success() && told.starts_with(expected), "{told}");
+    }
+    write_keys(&file, &[TWO]);
+    server.restart().await;
+    for name in ["a", "b"] {
+        assert!(beginning(&server, name).await.starts_with("k8s:enc:aesgcm:v1:two:"), "{name}");
+        has_password(&server.admin(), name).await;
+    }
+    // Without the key they cannot be read: each is named, and stays.
+    assert!(server.stop().await.success());
+    write_keys(&file, &[THREE]);
+    let failed = perform("migrate", &server, &[&flag(&file)]).await;
+    let told = String::from_utf8(failed.stdout).unwrap();
+    assert_eq!(failed.status.code(), Some(1), "{told}");
+    assert_eq!(told.matches("refused: secrets/default/").count(), 2, "{told}");
+}
+
 async fn migrate(admin: &Client) {
     let migration = json!({
         "apiVersion": "storagemigration.orch.io/v1alpha1", "kind": "StorageVersionMigration",

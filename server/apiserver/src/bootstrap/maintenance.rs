@@ -26,7 +26,7 @@ use crate::{
 
 mod export;
 mod migrate;
-mod progress;
+pub mod progress;
 
 use export::Exported;
 pub use export::strip;

@@ -445,7 +445,7 @@ fn what_is_wrong_is_one_line_with_a_remedy() {
         (
             &["man", "bakcup"],
             "invalid value 'bakcup' for '[SUBCOMMAND]' (one of: check, repair, backup, restore, compact, \
-             export, kubeconfig, import); \
+             export, migrate-storage, kubeconfig, import, migrate); \
              --help lists all flags",
         ),
         (

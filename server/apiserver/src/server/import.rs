@@ -4,11 +4,7 @@
 //! An owner reference gets the uid of the owner that has this name here; one whose owner is not here is left
 //! out.
 
-use std::{
-    collections::HashSet,
-    net::{Ipv4Addr, SocketAddr},
-    sync::Arc,
-};
+use std::{collections::HashSet, sync::Arc};
 
 use orch_machinery::{
     json::Limits,
@@ -22,7 +18,6 @@ use orch_registry::{
 };
 use orch_runtime::{Tree, resource_def::Scope};
 use serde::de::IgnoredAny;
-use tokio::sync::watch;
 
 use super::Server;
 use crate::{bootstrap::strip, response::status, start_error::StartError};
@@ -56,16 +51,8 @@ impl Server {
     ///
     /// # Errors
     /// What keeps the server from starting, or from closing its store.
-    pub async fn import(mut self, manifests: Vec<Tree>) -> Result<Imported, StartError> {
-        self.socket = None;
-        self.config.serving.address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let (_stop, told) = watch::channel(false);
-        let running = Box::pin(self.start(told)).await?;
-        let client = Client::new(Arc::clone(&running.parts.app.core), "import");
-        let imported = create_all(&client, manifests).await;
-        let closed = running.parts.app.core.storage().shutdown().await;
-        closed.map_err(|error| StartError::Runtime(format!("cannot close the store: {error}")))?;
-        Ok(imported)
+    pub async fn import(self, manifests: Vec<Tree>) -> Result<Imported, StartError> {
+        Box::pin(self.instead_of_serving("import", async |client| create_all(client, manifests).await)).await
     }
 }
 

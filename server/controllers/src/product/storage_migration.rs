@@ -11,15 +11,13 @@ use std::sync::Arc;
 use orch_api::storagemigration::v1alpha1::{
     GroupVersionResource, MigrationCondition, StorageVersionMigration, StorageVersionMigrationStatus,
 };
-use orch_machinery::media_type::PatchKind;
 use orch_registry::{
     catalog::ServedResource,
     error::{ApiError, Result},
-    stored,
+    migration,
 };
 use orch_runtime::scalar::Time;
 use orch_storage::Object;
-use serde_json::json;
 use tokio::task::yield_now;
 
 use crate::{
@@ -98,8 +96,7 @@ fn resource_of(cx: &Context, named: &GroupVersionResource) -> Option<Arc<ServedR
     Some(Arc::clone(resource.stored_as.as_ref().unwrap_or(resource)))
 }
 
-/// Writes what is not stored in the storage version. What others change or remove meanwhile is in it, or
-/// gone.
+/// Writes what is not stored in the storage version.
 async fn rewrite(cx: &Context, resource: &Arc<ServedResource>) -> Result<()> {
     let snapshot = cx.client().snapshot(resource);
     let mut old: Vec<Arc<Object>> = Vec::new();
@@ -107,21 +104,12 @@ async fn rewrite(cx: &Context, resource: &Arc<ServedResource>) -> Result<()> {
         if looked_at % SLICE == SLICE - 1 {
             yield_now().await;
         }
-        if !stored::is_in_storage_version(resource, object)? || cx.client().core().storage().is_stale(object)
-        {
+        if migration::is_outdated(cx.client(), resource, object)? {
             old.push(Arc::clone(object));
         }
     }
     for object in old {
-        let (key, version) = (object.key(), object.revision().to_string());
-        // A patch that changes nothing, of this state: it needs no other right than that of the reference.
-        let (kind, api_version) = (resource.def.kind, &resource.api_version);
-        let metadata = json!({"resourceVersion": version});
-        let patch = json!({"kind": kind, "apiVersion": api_version, "metadata": metadata});
-        match cx.client().patch(resource, &key.namespace, &key.name, PatchKind::Merge, &patch).await {
-            Ok(_) | Err(ApiError::NotFound { .. } | ApiError::Conflict { .. }) => {}
-            Err(error) => return Err(error),
-        }
+        migration::rewrite(cx.client(), resource, &object).await?;
     }
     Ok(())
 }
@@ -188,8 +176,10 @@ mod tests {
         core::v1::ConfigMap,
         rbac::v1::{ClusterRole, ClusterRoleBinding},
     };
+    use orch_registry::stored;
     use orch_runtime::Tree;
     use orch_storage::{Body, Change, Key, Revision};
+    use serde_json::json;
 
     const BINDING: &str = "system:controller:storage-version-migrator-controller";
 

@@ -70,6 +70,13 @@ fn subcommands_are_read_and_explained() {
         }
         other => panic!("{other:?}"),
     }
+    match read(&["migrate", "--data-dir=d", "--vocabulary=kubernetes"]) {
+        Ok(Invocation::Migrate(config)) => {
+            assert_eq!(config.storage.data_dir, Path::new("d"));
+            assert_eq!(config.vocabulary.name, "kubernetes");
+        }
+        other => panic!("{other:?}"),
+    }
     assert_eq!(task(&["kubeconfig", "--data-dir=d"]), Task::Kubeconfig(at("d")));
     for subcommand in command(&VOCABULARIES).get_subcommands() {
         let about = subcommand.get_about().expect("it says what it does").to_string();
