@@ -16,10 +16,11 @@
 //!
 //! From the outside inwards: [`settings`] (which files, which context), `kubeconfig` (reading and merging),
 //! `proxy`, `service` (the layer that adds credentials and tries again after a 401), `transport` (the
-//! connections of one certificate), and where credentials come from: `token_file`, and `exec` with its
-//! `cache`.
+//! connections of one certificate), and where credentials come from: `token_file`, `certificate_files`, and
+//! `exec` with its `cache`.
 
 mod cache;
+mod certificate_files;
 mod credential;
 mod error;
 mod exec;

@@ -82,7 +82,10 @@ impl Inner {
     }
 
     async fn send_as(&self, parts: &Parts, body: Bytes, credential: &Credential) -> Result<Answer, BoxError> {
-        let transport = self.transports.of(credential, self.source.name())?;
+        let transport = match self.transports.of(credential, self.source.name()) {
+            Err(_) if self.source.may_be_half_replaced() => self.transports.current(),
+            transport => transport?,
+        };
         let mut request = Request::from_parts(parts.clone(), Body::from(body));
         if let Proof::Header(value) = &credential.proof {
             request.headers_mut().insert(AUTHORIZATION, value.clone());

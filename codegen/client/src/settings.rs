@@ -2,14 +2,16 @@
 
 use std::{env, path::PathBuf};
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use kube::{
     Client, Config,
-    config::{Cluster, ExecAuthCluster},
+    config::{AuthInfo, Cluster, ExecAuthCluster},
 };
 use secrecy::ExposeSecret;
 use serde_json::Value;
 
 use crate::{
+    certificate_files::{CertificateFiles, Half},
     error::Error,
     exec,
     kubeconfig::{self, Choice, unusable},
@@ -118,12 +120,27 @@ fn take_source(config: &mut Config, cluster: &Cluster) -> Result<Option<Source>,
         let instead = auth.token.take().map(|token| token.expose_secret().to_owned());
         return Ok(Some(Source::TokenFile(TokenFile::new(path.into(), instead))));
     }
-    if auth.token.is_some() || auth.username.is_some() {
-        return Ok(None);
-    }
-    let Some(plugin) = plugin else { return Ok(None) };
+    let is_written_down = auth.token.is_some() || auth.username.is_some();
+    let Some(plugin) = plugin.filter(|_| !is_written_down) else { return Ok(certificate_files(auth)) };
     let cache = exec::plugin(&plugin, |definition| cluster_info(cluster, &definition.extension))?;
     Ok(Some(Source::Plugin(cache)))
+}
+
+/// The client certificate, where it or its key is in a file. What stands beside it, such as a token, is sent
+/// as well.
+fn certificate_files(auth: &AuthInfo) -> Option<Source> {
+    let given = |path: &Option<String>| path.clone().filter(|path| !path.is_empty());
+    let (certificate, key) = (given(&auth.client_certificate), given(&auth.client_key));
+    let key_data = auth.client_key_data.as_ref().map(ExposeSecret::expose_secret);
+    // What cannot be read was reported when the first connections were made.
+    let half = |data: Option<&str>, path: Option<String>| match data.filter(|data| !data.is_empty()) {
+        Some(data) => String::from_utf8(STANDARD.decode(data).ok()?).ok().map(Half::Text),
+        None => path.map(|path| Half::File(path.into())),
+    };
+    let certificate = half(auth.client_certificate_data.as_deref(), certificate)?;
+    let key = half(key_data, key)?;
+    let is_fixed = matches!((&certificate, &key), (Half::Text(_), Half::Text(_)));
+    (!is_fixed).then(|| Source::CertificateFiles(CertificateFiles::new(certificate, key)))
 }
 
 /// What a plugin is told about the server: its entry, with its authority as data, and as `config` the

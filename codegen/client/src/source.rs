@@ -2,12 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::{cache::Cache, credential::Credential, error::Error, token_file::TokenFile};
+use crate::{
+    cache::Cache, certificate_files::CertificateFiles, credential::Credential, error::Error,
+    token_file::TokenFile,
+};
 
 /// Credentials that change while the client is in use.
 pub enum Source {
     Plugin(Arc<Cache>),
     TokenFile(TokenFile),
+    CertificateFiles(CertificateFiles),
 }
 
 impl Source {
@@ -19,6 +23,7 @@ impl Source {
         match self {
             Source::Plugin(cache) => cache.credential().await,
             Source::TokenFile(file) => file.credential(),
+            Source::CertificateFiles(files) => files.credential(),
         }
     }
 
@@ -27,7 +32,14 @@ impl Source {
         match self {
             Source::Plugin(cache) => cache.refused(credential),
             Source::TokenFile(file) => file.refused(),
+            Source::CertificateFiles(files) => files.refused(),
         }
+    }
+
+    /// Whether requests go on with the connections that there are, where the certificate and its key do not
+    /// fit together. Two files are not replaced at one instant.
+    pub fn may_be_half_replaced(&self) -> bool {
+        matches!(self, Source::CertificateFiles(_))
     }
 
     /// Names it in errors.
@@ -35,6 +47,7 @@ impl Source {
         match self {
             Source::Plugin(cache) => cache.name(),
             Source::TokenFile(_) => "token file",
+            Source::CertificateFiles(_) => "client certificate",
         }
     }
 }

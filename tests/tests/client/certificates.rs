@@ -1,4 +1,5 @@
-//! Plugins that give certificates: they are those of the connection, and a new one replaces them.
+//! Plugins that give certificates, and files with one: they are those of the connection, and a new one
+//! replaces them.
 
 use std::{fs, pin::pin, time::Duration};
 
@@ -9,10 +10,14 @@ use kube::{
     api::{ListParams, PostParams, WatchEvent, WatchParams},
     runtime::{WatchStreamExt, watcher},
 };
+use orch_client::Settings;
 use orch_tests::{TestServer, authority::Authority};
 use serde_json::json;
 
-use crate::{name, plugin::Plugin};
+use crate::{
+    name,
+    plugin::{Plugin, write_kubeconfig},
+};
 
 /// How long a test waits for what must come.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -107,4 +112,36 @@ async fn a_watch_of_an_old_certificate_ends_and_a_watcher_goes_on() {
         begun.push(object.name_any());
     }
     assert!(expected[..3].starts_with(&begun), "{begun:?}");
+}
+
+/// Without a plugin: whoever owns the files replaces them, one after the other.
+#[tokio::test]
+async fn files_of_a_certificate_are_read_again_once_it_is_refused() {
+    const SHORT: Duration = Duration::from_secs(4);
+    let authority = Authority::new("clients");
+    let directory = tempfile::tempdir().unwrap();
+    let server = TestServer::options()
+        .flag(format!("--client-ca-file={}", authority.write(directory.path(), "ca.crt").display()))
+        .flag("--authorization-mode=AlwaysAllow")
+        .start()
+        .await;
+    let files = ["client.crt", "client.key"].map(|name| directory.path().join(name));
+    let user = json!({"client-certificate": files[0], "client-key": files[1]});
+    let path = directory.path().join("config");
+    write_kubeconfig(&path, &server, &json!({}), &user);
+
+    let (certificate, key) = authority.pair("user-1", None, SHORT);
+    fs::write(&files[0], certificate).unwrap();
+    fs::write(&files[1], key).unwrap();
+    let client = Settings::new().file(&path).client().unwrap();
+    assert_eq!(name(&client, &server).await.unwrap(), "user-1");
+
+    let (certificate, key) = authority.pair("user-2", None, Duration::from_hours(1));
+    fs::write(&files[0], certificate).unwrap();
+    tokio::time::sleep(SHORT + Duration::from_secs(1)).await;
+    // The key does not go with the certificate yet, so the connection stays as it is.
+    let refused = name(&client, &server).await.unwrap_err();
+    assert!(matches!(&refused, kube::Error::Api(status) if status.code == 401), "{refused:?}");
+    fs::write(&files[1], key).unwrap();
+    assert_eq!(name(&client, &server).await.unwrap(), "user-2");
 }
