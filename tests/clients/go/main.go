@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	openapi_v3 "github.com/google/gnostic-models/openapiv3"
+	protobuf "google.golang.org/protobuf/proto"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/errors"
@@ -92,6 +94,7 @@ func main() {
 	informs(ctx, client, config, lists)
 	leads(ctx, client)
 	documents(client)
+	documentsOfV3(client)
 	fmt.Println("done")
 }
 
@@ -114,6 +117,58 @@ func documents(client kubernetes.Interface) {
 		return
 	}
 	expect(false, "the document has pods")
+}
+
+// The OpenAPI documents of v3, in protobuf: they say what they say in JSON.
+func documentsOfV3(client kubernetes.Interface) {
+	groups, err := client.Discovery().OpenAPIV3().Paths()
+	check(err)
+	for key, group := range groups {
+		text, err := group.Schema("application/json")
+		check(err)
+		wanted, err := openapi_v3.ParseDocument(text)
+		check(err)
+		binary, err := group.Schema("application/com.github.proto-openapi.spec.v3.v1.0+protobuf")
+		check(err)
+		var got openapi_v3.Document
+		check(protobuf.Unmarshal(binary, &got))
+		expect(len(got.Paths.Path) == len(wanted.Paths.Path), "all paths of "+key)
+		schemas := wanted.Components.Schemas.AdditionalProperties
+		expect(len(got.Components.Schemas.AdditionalProperties) == len(schemas), "all schemas of "+key)
+		for index, schema := range got.Components.Schemas.AdditionalProperties {
+			wanted := schemas[index]
+			expect(schema.Name == wanted.Name, wanted.Name)
+			properties, wantedProperties := schema.Value.GetSchema().Properties, wanted.Value.GetSchema().Properties
+			expect(protobuf.Equal(withoutExtensions(properties), withoutExtensions(wantedProperties)), wanted.Name)
+		}
+	}
+}
+
+// Extensions and enums are texts in YAML, which say the same in several ways.
+func withoutExtensions(properties *openapi_v3.Properties) *openapi_v3.Properties {
+	for _, property := range properties.GetAdditionalProperties() {
+		bare(property.Value)
+	}
+	return properties
+}
+
+func bare(value *openapi_v3.SchemaOrReference) {
+	schema := value.GetSchema()
+	if schema == nil {
+		return
+	}
+	schema.SpecificationExtension, schema.Enum = nil, nil
+	for _, part := range schema.AllOf {
+		bare(part)
+	}
+	for _, part := range schema.OneOf {
+		bare(part)
+	}
+	for _, part := range schema.GetItems().GetSchemaOrReference() {
+		bare(part)
+	}
+	bare(schema.GetAdditionalProperties().GetSchemaOrReference())
+	withoutExtensions(schema.Properties)
 }
 
 // Objects, lists, watches, applies and failures in CBOR, which the environment has to allow: KUBE_FEATURE_ClientsAllowCBOR.

@@ -28,6 +28,7 @@ use crate::{
 
 mod document;
 mod index;
+mod messages;
 mod operation;
 mod parameters;
 mod paths;
@@ -42,12 +43,18 @@ const ROOT: &str = "/openapi/v3";
 const V2_PATH: &str = "/openapi/v2";
 /// How long a client may keep a document that it named by its digest.
 const KEPT_SECONDS: i64 = 365 * 24 * 60 * 60;
-/// The only representation of the documents of v3.
+/// The usual representation.
 const JSON: HeaderValue = HeaderValue::from_static(media_type::JSON);
 /// The names of the document of v2 in protobuf. Answers have the first; clients also ask by the second.
 const V2_BINARY: [&str; 2] = [
     "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
     "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+];
+
+/// The same for a document of v3.
+const V3_BINARY: [&str; 2] = [
+    "application/com.github.proto-openapi.spec.v3.v1.0+protobuf",
+    "application/com.github.proto-openapi.spec.v3@v1.0+protobuf",
 ];
 
 /// All documents.
@@ -75,6 +82,8 @@ struct Entry {
     group: String,
     version: String,
     document: OnceLock<Result<StaticDocument, Unpublishable>>,
+    /// The same in protobuf, under the same digest.
+    binary: OnceLock<Result<StaticDocument, Unpublishable>>,
 }
 
 /// Why a document cannot be built: a mistake in the tables, for the log.
@@ -91,7 +100,13 @@ impl OpenApi {
             let key = format!("{root}/{}", resource.api_version);
             if entries.iter().all(|entry| entry.key != key) {
                 let (group, version) = (resource.group.clone(), resource.def.version.to_owned());
-                entries.push(Entry { key, group, version, document: OnceLock::new() });
+                entries.push(Entry {
+                    key,
+                    group,
+                    version,
+                    document: OnceLock::new(),
+                    binary: OnceLock::new(),
+                });
             }
         }
         OpenApi { catalog, media_types, entries, index: OnceLock::new(), v2: OnceLock::new() }
@@ -101,7 +116,11 @@ impl OpenApi {
     /// 1970.
     pub fn serve(&self, request: &Parts, query: &Query, now: i64) -> Option<Response> {
         let found = self.find(request.uri.path())?;
-        let offered = if matches!(found, Found::V2) { &V2_BINARY[..] } else { &[] };
+        let offered: &[&str] = match found {
+            Found::V2 => &V2_BINARY,
+            // The index is for those who ask for documents in protobuf too. It has one form only.
+            Found::Document(_) | Found::Index => &V3_BINARY,
+        };
         let Some(accepted) = accepted(&request.headers, offered) else {
             let known = [media_type::JSON].iter().chain(offered.first());
             return Some(refusal(ApiError::NotAcceptable(known.map(|name| (*name).to_owned()).collect())));
@@ -113,7 +132,9 @@ impl OpenApi {
             }),
             Found::Index => self.index().map(|index| index.respond(&request.headers)),
             Found::Document(entry) => {
-                self.document(entry).map(|document| respond(entry, document, request, query, now))
+                let document =
+                    if accepted == media_type::JSON { self.document(entry) } else { self.binary(entry) };
+                document.map(|document| respond(entry, document, request, query, now))
             }
         };
         Some(
@@ -153,7 +174,7 @@ impl OpenApi {
                 documents.push(self.document(entry).map_err(Clone::clone)?.body());
             }
             let document = v2::convert(documents.into_iter())?;
-            let binary = v2::encode(&document).map_err(|error| Unpublishable(error.to_string()))?;
+            let binary = messages::v2::encode(&document).map_err(|error| Unpublishable(error.to_string()))?;
             Ok(V2 {
                 json: StaticDocument::new(JSON, document.to_string()),
                 binary: StaticDocument::new(HeaderValue::from_static(V2_BINARY[0]), binary),
@@ -168,6 +189,17 @@ impl OpenApi {
             Ok(StaticDocument::new(JSON, body))
         };
         entry.document.get_or_init(build).as_ref()
+    }
+
+    fn binary<'e>(&self, entry: &'e Entry) -> Result<&'e StaticDocument, &'e Unpublishable> {
+        let build = || {
+            let json = self.document(entry).map_err(Clone::clone)?;
+            let unpublishable = |error: &dyn std::fmt::Display| Unpublishable(error.to_string());
+            let document = serde_json::from_slice(json.body()).map_err(|error| unpublishable(&error))?;
+            let binary = messages::v3::encode(&document).map_err(|error| unpublishable(&error))?;
+            Ok(json.in_other_form(HeaderValue::from_static(V3_BINARY[0]), binary))
+        };
+        entry.binary.get_or_init(build).as_ref()
     }
 }
 

@@ -29,6 +29,12 @@ impl StaticDocument {
         StaticDocument { body, content_type, digest, entity_tag, compressed: OnceLock::new() }
     }
 
+    /// The same document in another media type, under the same digest: an address with the digest is good for
+    /// both. Caches tell them apart by `Vary: Accept`.
+    pub fn in_other_form(&self, content_type: HeaderValue, body: impl Into<Bytes>) -> Self {
+        StaticDocument { body: body.into(), content_type, compressed: OnceLock::new(), ..self.clone() }
+    }
+
     /// The bytes.
     pub fn body(&self) -> &[u8] {
         &self.body

@@ -39,7 +39,7 @@ async fn ask(openapi: &OpenApi, path: &str, headers: &[(&str, &str)]) -> Option<
     let request = request.body(()).unwrap().into_parts().0;
     let response = openapi.serve(&request, &Query::parse(request.uri.query()), NOW)?;
     let (head, body) = response.into_parts();
-    let text = String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap();
+    let text = String::from_utf8_lossy(&body.collect().await.unwrap().to_bytes()).into_owned();
     Some(Answer { status: head.status.as_u16(), headers: head.headers, text })
 }
 
@@ -97,22 +97,39 @@ async fn known_documents_are_not_sent_again() {
 }
 
 #[tokio::test]
-async fn only_json_is_there() {
+async fn documents_are_there_in_two_forms_and_the_index_in_one() {
+    const BINARY: &str = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf";
     let openapi = openapi(&KUBERNETES);
-    for (accept, status) in [
-        ("", 200),
-        ("*/*", 200),
-        ("application/json, */*", 200),
-        ("application/com.github.proto-openapi.spec.v3@v1.0+protobuf,application/json;q=0.5", 200),
-        ("application/com.github.proto-openapi.spec.v3.v1.0+protobuf", 406),
-        ("text/html", 406),
-        ("application/json;q=0", 406),
+    for (accept, expected) in [
+        ("", media_type::JSON),
+        ("*/*", media_type::JSON),
+        ("application/json, */*", media_type::JSON),
+        ("application/com.github.proto-openapi.spec.v3@v1.0+protobuf,application/json;q=0.5", BINARY),
+        (
+            "application/com.github.proto-openapi.spec.v3@v1.0+protobuf;q=0.5,application/json",
+            media_type::JSON,
+        ),
+        (BINARY, BINARY),
+        ("text/html", ""),
+        ("application/json;q=0", ""),
     ] {
-        for path in ["/openapi/v3", "/openapi/v3/apis/apps/v1"] {
+        let json = |form: &'static str| if form.is_empty() { form } else { media_type::JSON };
+        for (path, expected) in [("/openapi/v3", json(expected)), ("/openapi/v3/apis/apps/v1", expected)] {
             let answer = ask(&openapi, path, &[("accept", accept)]).await.unwrap();
+            let status = if expected.is_empty() { 406 } else { 200 };
             assert_eq!(answer.status, status, "{path} {accept}");
+            if status == 200 {
+                assert_eq!(answer.headers["content-type"], expected, "{path} {accept}");
+            }
         }
     }
+    // An address with the digest is good for both forms.
+    let path = "/openapi/v3/apis/apps/v1";
+    let tag = |answer: &Answer| answer.headers["etag"].to_str().unwrap().trim_matches('"').to_owned();
+    let json = ask(&openapi, path, &[]).await.unwrap();
+    let named = format!("{path}?hash={}", tag(&json));
+    let binary = ask(&openapi, &named, &[("accept", BINARY)]).await.unwrap();
+    assert_eq!((binary.status, tag(&binary)), (200, tag(&json)));
 }
 
 #[tokio::test]

@@ -3,13 +3,9 @@
 //! It is made from the v3 documents, so that both say the same, as far as v2 has words for it: what has none
 //! (`nullable`, `oneOf`, write-only fields) is left out, and so are defaults, as in the reference server.
 
-mod binary;
-
 use serde_json::{Map, Value, json};
 
 use super::Unpublishable;
-
-pub(super) use binary::encode;
 
 /// In front of the name in a reference, in v3 and in v2.
 const REFERENCES: [&str; 2] = ["#/components/schemas/", "#/definitions/"];

@@ -1,7 +1,10 @@
-//! The OpenAPI v2 document in protobuf: messages of `openapi.v2.Document`, for which kubectl and Helm ask.
+//! OpenAPI documents in protobuf: the messages of gnostic, for which kubectl and Helm ask.
 //!
-//! The messages are tables. A table has the members of a JSON object with their field numbers; members that
-//! it does not have are left out.
+//! The messages are tables, for [`v2`] and [`v3`]. A table has the members of a JSON object with their field
+//! numbers; members that it does not have are left out.
+
+pub(super) mod v2;
+pub(super) mod v3;
 
 use orch_machinery::protobuf::{Backward, ProtobufError};
 use serde_json::Value;
@@ -33,8 +36,14 @@ enum Wire {
     Map(&'static Message, u32, &'static [u32]),
     /// A text as the only item of a list in a message.
     OneText,
-    /// Parameters, in the path, the query, or the body.
+    /// Parameters of v2, in the path, the query, or the body.
     Parameters,
+    /// The value itself as a message, where it is no reference. The field has no name.
+    Itself(&'static Message),
+    /// The value itself, where it is a reference. The field has no name.
+    Reference,
+    /// A default of v3: a number, a text or a flag. There are no others.
+    Default,
     /// Maps of lists of texts.
     Requirements,
     /// All members whose names begin with `x-`.
@@ -45,107 +54,6 @@ const fn field(name: &'static str, tag: u32, wire: Wire) -> Field {
     Field { name, tag, wire }
 }
 
-static DOCUMENT: Message = Message(&[
-    field("swagger", 1, Wire::Text),
-    field("info", 2, Wire::Message(&INFO, &[])),
-    field("paths", 8, Wire::Map(&PATH_ITEM, 2, &[])),
-    field("definitions", 9, Wire::Map(&SCHEMA, 1, &[])),
-    field("security", 12, Wire::Requirements),
-    field("securityDefinitions", 13, Wire::Map(&API_KEY, 1, &[2])),
-]);
-
-static INFO: Message = Message(&[field("title", 1, Wire::Text), field("version", 2, Wire::Text)]);
-
-static API_KEY: Message = Message(&[
-    field("type", 1, Wire::Text),
-    field("name", 2, Wire::Text),
-    field("in", 3, Wire::Text),
-    field("description", 4, Wire::Text),
-]);
-
-static PATH_ITEM: Message = Message(&[
-    field("get", 2, Wire::Message(&OPERATION, &[])),
-    field("put", 3, Wire::Message(&OPERATION, &[])),
-    field("post", 4, Wire::Message(&OPERATION, &[])),
-    field("delete", 5, Wire::Message(&OPERATION, &[])),
-    field("patch", 8, Wire::Message(&OPERATION, &[])),
-    field("parameters", 9, Wire::Parameters),
-]);
-
-static OPERATION: Message = Message(&[
-    field("tags", 1, Wire::Texts),
-    field("description", 3, Wire::Text),
-    field("operationId", 5, Wire::Text),
-    field("produces", 6, Wire::Texts),
-    field("consumes", 7, Wire::Texts),
-    field("parameters", 8, Wire::Parameters),
-    field("responses", 9, Wire::Map(&RESPONSE, 1, &[1])),
-    field("schemes", 10, Wire::Texts),
-    field("deprecated", 11, Wire::Flag),
-    field("", 13, Wire::Extensions),
-]);
-
-static RESPONSE: Message =
-    Message(&[field("description", 1, Wire::Text), field("schema", 2, Wire::Message(&SCHEMA, &[1]))]);
-
-/// Where a parameter of the body is in the message of parameters, and its fields; the same for others.
-const IN_BODY: &[u32] = &[1, 1];
-static BODY_PARAMETER: Message = Message(&[
-    field("description", 1, Wire::Text),
-    field("name", 2, Wire::Text),
-    field("in", 3, Wire::Text),
-    field("required", 4, Wire::Flag),
-    field("schema", 5, Wire::Message(&SCHEMA, &[])),
-]);
-
-const IN_PATH: &[u32] = &[1, 2, 4];
-static PATH_PARAMETER: Message = Message(&[
-    field("required", 1, Wire::Flag),
-    field("in", 2, Wire::Text),
-    field("description", 3, Wire::Text),
-    field("name", 4, Wire::Text),
-    field("type", 5, Wire::Text),
-]);
-
-const IN_QUERY: &[u32] = &[1, 2, 3];
-static QUERY_PARAMETER: Message = Message(&[
-    field("required", 1, Wire::Flag),
-    field("in", 2, Wire::Text),
-    field("description", 3, Wire::Text),
-    field("name", 4, Wire::Text),
-    field("type", 6, Wire::Text),
-]);
-
-static SCHEMA: Message = Message(&[
-    field("$ref", 1, Wire::Text),
-    field("format", 2, Wire::Text),
-    field("title", 3, Wire::Text),
-    field("description", 4, Wire::Text),
-    field("default", 5, Wire::Any),
-    field("multipleOf", 6, Wire::Double),
-    field("maximum", 7, Wire::Double),
-    field("exclusiveMaximum", 8, Wire::Flag),
-    field("minimum", 9, Wire::Double),
-    field("exclusiveMinimum", 10, Wire::Flag),
-    field("maxLength", 11, Wire::Integer),
-    field("minLength", 12, Wire::Integer),
-    field("pattern", 13, Wire::Text),
-    field("maxItems", 14, Wire::Integer),
-    field("minItems", 15, Wire::Integer),
-    field("uniqueItems", 16, Wire::Flag),
-    field("maxProperties", 17, Wire::Integer),
-    field("minProperties", 18, Wire::Integer),
-    field("required", 19, Wire::Texts),
-    field("enum", 20, Wire::Anys),
-    field("additionalProperties", 21, Wire::Message(&SCHEMA, &[1])),
-    field("type", 22, Wire::OneText),
-    field("items", 23, Wire::Message(&SCHEMA, &[1])),
-    field("allOf", 24, Wire::Messages(&SCHEMA)),
-    field("properties", 25, Wire::Map(&SCHEMA, 1, &[])),
-    field("readOnly", 27, Wire::Flag),
-    field("", 31, Wire::Extensions),
-]);
-
 /// The field of an `Any` that has its text in YAML.
 const YAML: u32 = 2;
 
@@ -153,19 +61,32 @@ const YAML: u32 = 2;
 ///
 /// # Errors
 /// None: the writer of messages could have some.
-pub(in crate::documents::openapi) fn encode(document: &Value) -> Result<Vec<u8>, ProtobufError> {
+fn encode(document: &Value, fields: &'static Message) -> Result<Vec<u8>, ProtobufError> {
     let mut out = Backward::default();
-    message(document, &DOCUMENT, &mut out)?;
+    message(document, fields, &mut out)?;
     Ok(out.finish())
 }
 
 /// Writes the fields of a message, the last one first.
 fn message(value: &Value, fields: &'static Message, out: &mut Backward) -> Result<(), ProtobufError> {
     for field in fields.0.iter().rev() {
-        if let Wire::Extensions = field.wire {
-            extensions(value, field.tag, out)?;
-        } else if let Some(member) = value.get(field.name) {
-            write(member, field, out)?;
+        let reference = value.get("$ref");
+        match field.wire {
+            Wire::Extensions => extensions(value, field.tag, out)?,
+            Wire::Itself(fields) if reference.is_none() => nested(value, fields, field.tag, &[], out)?,
+            Wire::Reference => {
+                if let Some(target) = reference {
+                    out.message(field.tag, |out| {
+                        out.bytes(1, text(target));
+                        Ok(())
+                    })?;
+                }
+            }
+            _ => {
+                if let Some(member) = value.get(field.name) {
+                    write(member, field, out)?;
+                }
+            }
         }
     }
     Ok(())
@@ -176,8 +97,9 @@ fn write(value: &Value, Field { tag, wire, .. }: &Field, out: &mut Backward) -> 
     match wire {
         Wire::Text => out.bytes(tag, text(value)),
         Wire::Texts => texts(value, tag, out),
-        // What is empty is not written.
+        // What is empty is not written: the messages have no other way to leave it out.
         Wire::Flag if value != &Value::Bool(true) => {}
+        Wire::Integer | Wire::Double if value.as_f64() == Some(0.0) => {}
         Wire::Flag => out.number(tag, 1),
         Wire::Integer => out.number(tag, value.as_i64().unwrap_or_default().cast_unsigned()),
         Wire::Double => out.fixed64(tag, value.as_f64().unwrap_or_default().to_bits()),
@@ -197,16 +119,31 @@ fn write(value: &Value, Field { tag, wire, .. }: &Field, out: &mut Backward) -> 
         })?,
         Wire::Parameters => items(value).rev().try_for_each(|item| {
             let (fields, inside) = match item["in"].as_str() {
-                Some("body") => (&BODY_PARAMETER, IN_BODY),
-                Some("path") => (&PATH_PARAMETER, IN_PATH),
-                _ => (&QUERY_PARAMETER, IN_QUERY),
+                Some("body") => (&v2::BODY_PARAMETER, v2::IN_BODY),
+                Some("path") => (&v2::PATH_PARAMETER, v2::IN_PATH),
+                _ => (&v2::QUERY_PARAMETER, v2::IN_QUERY),
             };
             nested(item, fields, tag, inside, out)
         })?,
         Wire::Requirements => items(value).rev().try_for_each(|item| requirement(item, tag, out))?,
-        Wire::Extensions => {}
+        Wire::Default => default(value, tag, out)?,
+        // They are written where their message is.
+        Wire::Extensions | Wire::Itself(_) | Wire::Reference => {}
     }
     Ok(())
+}
+
+/// A default that is a single value; the message has no room for others.
+fn default(value: &Value, tag: u32, out: &mut Backward) -> Result<(), ProtobufError> {
+    out.message(tag, |out| {
+        match value {
+            Value::Number(number) => out.fixed64(1, number.as_f64().unwrap_or_default().to_bits()),
+            Value::Bool(flag) => out.number(2, u64::from(*flag)),
+            Value::String(text) => out.bytes(3, text.as_bytes()),
+            Value::Null | Value::Array(_) | Value::Object(_) => {}
+        }
+        Ok(())
+    })
 }
 
 /// An entry of a map: a name and its value.
