@@ -46,8 +46,15 @@ pub fn text(name: &str, matches: &ArgMatches, mut command: Command) -> Option<St
 fn completions(shell: Shell, command: &mut Command) -> Vec<u8> {
     let program = command.get_bin_name().unwrap_or(command.get_name()).to_owned();
     let mut text = Vec::new();
-    clap_complete::generate(shell, command, program, &mut text);
-    text
+    clap_complete::generate(shell, command, &program, &mut text);
+    if shell != Shell::Bash {
+        return text;
+    }
+    // The generator has two names for a program with a dash, so that nothing after a subcommand would be
+    // completed.
+    let text = String::from_utf8(text).expect("it is made of text");
+    let [defined, called] = ["__subcmd__", "__"].map(|dash| program.replace('-', dash));
+    text.replace(&defined, &called).into_bytes()
 }
 
 fn page(command: Command) -> Vec<u8> {

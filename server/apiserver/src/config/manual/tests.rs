@@ -49,6 +49,9 @@ fn bash_completes_with_them() {
         ("--audit-log-form", "--audit-log-format"),
         ("resto", "restore"),
         ("--vocabulary kub", "kubernetes"),
+        ("backup --data", "--data-dir"),
+        ("completions z", "zsh"),
+        ("man rest", "restore"),
     ] {
         let ask = format!(
             "source {} && COMP_WORDS=(orch-apiserver {typed}) && COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)) && \
