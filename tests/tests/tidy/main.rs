@@ -8,6 +8,7 @@
 mod arrows;
 mod bans;
 mod circles;
+mod examples;
 mod files;
 mod flags;
 mod imports;
