@@ -15,6 +15,7 @@
 #![cfg_attr(not(test), warn(clippy::large_futures))]
 
 mod admission;
+mod controller_revision;
 mod csi_driver;
 mod daemon_set;
 mod namespace;
@@ -40,7 +41,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use orch_api::{
-    apps::v1::DaemonSet,
+    apps::v1::{ControllerRevision, DaemonSet},
     authentication::{v1 as authentication_v1, v1alpha1, v1beta1},
     authorization::v1::{
         LocalSubjectAccessReview, SelfSubjectAccessReview, SelfSubjectRulesReview, SubjectAccessReview,
@@ -102,6 +103,7 @@ pub fn behaviours(settings: &Settings, behaviours: &mut Behaviours) {
     behaviours.register::<StorageVersionMigration>(status_alone::StatusAlone);
     behaviours.register::<RoleBinding>(role_binding::BindingBehaviour);
     behaviours.register::<ClusterRoleBinding>(role_binding::BindingBehaviour);
+    behaviours.register::<ControllerRevision>(controller_revision::ControllerRevisionBehaviour);
     behaviours.register::<CSIDriver>(csi_driver::CsiDriverBehaviour);
 }
 

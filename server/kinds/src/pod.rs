@@ -40,6 +40,10 @@ impl Behaviour<Pod> for PodBehaviour {
         }
     }
 
+    fn is_found_by_controller(&self) -> bool {
+        true
+    }
+
     fn prepare(&self, pod: &mut Pod, old: Option<&Pod>, write: &WriteInfo<'_>) {
         match old {
             None => begin_status(pod),

@@ -69,6 +69,13 @@ pub trait Behaviour<T: Kind>: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Whether the store keeps an index of which objects a controller has
+    /// ([`controlled_by`](crate::read::controlled::controlled_by)): controllers that manage objects of the
+    /// kind then need not look through all of them.
+    fn is_found_by_controller(&self) -> bool {
+        false
+    }
+
     /// Fills in what only the server can choose, such as a free address. The object is valid otherwise. Two
     /// writes may choose the same value; the one that commits second runs again.
     fn allocate(
@@ -143,6 +150,9 @@ pub trait AnyBehaviour: Send + Sync {
     }
     fn claims(&self, _object: &dyn ApiObject) -> Vec<Claim> {
         Vec::new()
+    }
+    fn is_found_by_controller(&self) -> bool {
+        false
     }
     fn allocate(
         &self,
@@ -242,6 +252,10 @@ impl<T: Kind, B: Behaviour<T>> AnyBehaviour for Typed<T, B> {
 
     fn claims(&self, object: &dyn ApiObject) -> Vec<Claim> {
         self.behaviour.claims(typed(object))
+    }
+
+    fn is_found_by_controller(&self) -> bool {
+        self.behaviour.is_found_by_controller()
     }
 
     fn allocate(

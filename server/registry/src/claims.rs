@@ -9,7 +9,7 @@ use std::sync::Arc;
 use orch_storage::{Snapshot, Term};
 
 /// Claims have the index numbers from here on; smaller numbers belong to the indexes of the schema.
-const FIRST_INDEX: u16 = 1 << 15;
+pub(crate) const FIRST_INDEX: u16 = 1 << 15;
 
 /// A value that only one object of its kind may have.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

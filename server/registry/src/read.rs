@@ -1,5 +1,6 @@
 //! Reading: which version of the store a read shows, and which objects it selects.
 
+pub mod controlled;
 pub mod index;
 mod label_digest;
 mod selectable_field;

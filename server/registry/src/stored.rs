@@ -154,8 +154,13 @@ pub fn list_item<'o>(resource: &ServedResource, object: &'o Object) -> Option<&'
 /// Whether an object may have a field of this name anywhere; otherwise it need not be decoded, which costs
 /// many times as much as this. A damaged object may.
 pub fn may_have_field(object: &Object, field: &str) -> bool {
+    object.value().map_or(true, |bytes| mentions(bytes, field))
+}
+
+/// Whether a stored text may have a field of this name anywhere.
+pub fn mentions(bytes: &[u8], field: &str) -> bool {
     let quoted = format!("\"{field}\":");
-    object.value().map_or(true, |bytes| memchr::memmem::find(bytes, quoted.as_bytes()).is_some())
+    memchr::memmem::find(bytes, quoted.as_bytes()).is_some()
 }
 
 /// A stored form without the newline at its end.

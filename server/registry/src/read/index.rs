@@ -11,7 +11,7 @@ use orch_machinery::selector::{field::FieldSelector, label::LabelSelector};
 use orch_runtime::Tree;
 use orch_storage::{Indexer, ResourceName, Term};
 
-use super::selectable_field::FieldValues;
+use super::{controlled, selectable_field::FieldValues};
 use crate::{
     catalog::{Catalog, ServedResource},
     claims::Claim,
@@ -40,7 +40,10 @@ impl CatalogIndexer {
 fn is_indexed(resource: &ServedResource) -> bool {
     let def = resource.def;
     let has_claims = resource.behaviour.claim_sorts() > 0;
-    has_claims || !def.indexed_fields.is_empty() || !def.indexed_labels.is_empty()
+    has_claims
+        || resource.behaviour.is_found_by_controller()
+        || !def.indexed_fields.is_empty()
+        || !def.indexed_labels.is_empty()
 }
 
 impl Indexer for CatalogIndexer {
@@ -62,6 +65,9 @@ impl Indexer for CatalogIndexer {
         if resource.behaviour.claim_sorts() > 0 {
             let tree = stored::tree_of_bytes(def, value).ok()?;
             terms.extend(claims(resource, tree).iter().map(Claim::term));
+        }
+        if resource.behaviour.is_found_by_controller() {
+            terms.push(controlled::term(value)?);
         }
         if !def.indexed_labels.is_empty() {
             let labels = stored::labels_of(value);

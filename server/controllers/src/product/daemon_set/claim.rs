@@ -1,8 +1,12 @@
 //! Which pods and revisions belong to a daemon set. One whose controller is the set belongs to it while the
 //! selector matches; one that has no controller and is matched is taken.
 
+use std::sync::Arc;
+
 use orch_meta::meta::v1::{LabelSelector, OwnerReference};
+use orch_registry::read::controlled::controlled_by;
 use orch_runtime::Tree;
+use orch_storage::{Object, Scope, Snapshot};
 use serde_json::json;
 
 use super::view::OwnedView;
@@ -27,7 +31,17 @@ pub(super) enum Claim {
     Other,
 }
 
-impl Owner<'_> {
+impl<'s> Owner<'s> {
+    /// The only objects with which the set can have something to do: its own, and those of nobody.
+    pub(super) fn candidates(
+        &self,
+        snapshot: &'s Snapshot,
+        namespace: &'s Scope,
+    ) -> impl Iterator<Item = &'s Arc<Object>> + use<'s> {
+        let own = controlled_by(snapshot, self.uid, namespace);
+        own.chain(controlled_by(snapshot, "", namespace))
+    }
+
     pub(super) fn claim(&self, object: &OwnedView) -> Claim {
         let is_selected = || self.selector.selects(&object.labels);
         match &object.controller {
@@ -54,9 +68,11 @@ impl Owner<'_> {
 
 #[cfg(test)]
 mod tests {
+    use orch_api::{apps::v1::ControllerRevision, core::v1::Pod};
     use serde_json::from_value;
 
     use super::*;
+    use crate::fixture::{Fixture, NAMESPACE};
 
     #[test]
     fn a_set_takes_what_it_selects_and_nobody_has() {
@@ -75,6 +91,37 @@ mod tests {
             let labels = [("app".to_owned(), app.to_owned())].into();
             let object = OwnedView { uid: "p".to_owned(), labels, controller, is_terminating };
             assert_eq!(owner.claim(&object), expected, "{object:?}");
+        }
+    }
+
+    /// Many others have pods in the namespace, and revisions that nobody selects.
+    #[tokio::test]
+    async fn a_set_looks_at_its_own_and_at_those_of_nobody() {
+        let fixture = Fixture::new().await;
+        let spec = json!({"containers": [{"name": "c", "image": "i"}]});
+        let metadata = |name: &str, kind: &str, uid: &str| {
+            let owner =
+                json!({"apiVersion": "apps/v1", "kind": kind, "name": "o", "uid": uid, "controller": true});
+            let owners = if uid.is_empty() { json!([]) } else { json!([owner]) };
+            json!({"name": name, "namespace": NAMESPACE, "ownerReferences": owners})
+        };
+        let mut number = 0;
+        for (kind, uid, how_many) in
+            [("ReplicaSet", "r", 300), ("DaemonSet", "u", 3), ("DaemonSet", "v", 100), ("", "", 2)]
+        {
+            for _ in 0..how_many {
+                number += 1;
+                let metadata = metadata(&format!("o{number}"), kind, uid);
+                fixture.create::<Pod>(json!({"metadata": metadata, "spec": spec})).await;
+                let revision = json!({"metadata": metadata, "revision": 1, "data": {}});
+                fixture.create::<ControllerRevision>(revision).await;
+            }
+        }
+        let (selector, scope) = (LabelSelector::default(), Scope::Namespace(NAMESPACE.into()));
+        let owner = Owner { uid: "u", selector: &selector };
+        for resource in [fixture.resource::<Pod>(), fixture.resource::<ControllerRevision>()] {
+            let snapshot = fixture.client.snapshot(resource);
+            assert_eq!((snapshot.len(), owner.candidates(&snapshot, &scope).count()), (405, 5));
         }
     }
 

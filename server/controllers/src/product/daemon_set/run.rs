@@ -22,7 +22,7 @@ use orch_runtime::{
     Tree,
     object::{Kind, typed_from_tree},
 };
-use orch_storage::Object;
+use orch_storage::{Object, Scope};
 use tokio::time::Instant;
 
 use super::{
@@ -119,7 +119,8 @@ impl<'r> Run<'r> {
     async fn claim_pods(&self) -> Result<Vec<Arc<PodView>>> {
         let resource = self.cx.served::<Pod>()?;
         let snapshot = self.cx.client().snapshot(resource);
-        let pods = snapshot.in_namespace(&self.key.namespace).filter_map(|object| pod_of(object));
+        let scope = Scope::Namespace(Arc::clone(&self.key.namespace));
+        let pods = self.owner().candidates(&snapshot, &scope).filter_map(|object| pod_of(object));
         let pods: Vec<(Claim, Arc<PodView>)> =
             pods.map(|pod| (self.owner().claim(&pod.owned), Arc::clone(pod))).collect();
         drop(snapshot);
@@ -136,9 +137,11 @@ impl<'r> Run<'r> {
     async fn claim_history(&self) -> Result<History> {
         let resource = self.cx.served::<ControllerRevision>()?;
         let snapshot = self.cx.client().snapshot(resource);
+        let scope = Scope::Namespace(Arc::clone(&self.key.namespace));
         let claim = |object: &Arc<Object>| Some(self.owner().claim(owned_of(object)?));
-        let revisions: Vec<(Claim, Arc<Object>)> = snapshot
-            .in_namespace(&self.key.namespace)
+        let revisions: Vec<(Claim, Arc<Object>)> = self
+            .owner()
+            .candidates(&snapshot, &scope)
             .filter_map(|object| Some((claim(object)?, Arc::clone(object))))
             .collect();
         drop(snapshot);
