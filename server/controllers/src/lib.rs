@@ -19,6 +19,7 @@ mod queue;
 pub mod replica;
 pub mod runner;
 pub mod selection;
+mod slice;
 pub mod source;
 pub mod stats;
 pub mod trigger;

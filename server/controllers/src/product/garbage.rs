@@ -20,7 +20,10 @@ mod source;
 mod tests;
 mod warning;
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
 
 use futures_util::{TryStreamExt, future::BoxFuture, stream};
 use orch_machinery::meta::{Meta, MetaMut};
@@ -169,12 +172,12 @@ fn gone_is_fine<T>(result: Result<T>) -> Result<()> {
 
 /// Takes out the references to the owners with these uids.
 fn disown(tree: &mut Tree, lost: &[Arc<str>]) {
-    let is_lost = |reference: &&Tree| {
+    let lost: HashSet<&str> = lost.iter().map(|uid| &**uid).collect();
+    let mut kept = Meta::of(tree).owner_references().to_vec();
+    kept.retain(|reference| {
         let uid = reference.get("uid").and_then(Tree::as_str).unwrap_or_default();
-        lost.iter().any(|lost| **lost == *uid)
-    };
-    let kept = Meta::of(tree).owner_references().iter().filter(|reference| !is_lost(reference));
-    let kept = kept.cloned().collect();
+        !lost.contains(uid)
+    });
     MetaMut::of(tree).set_owner_references(kept);
 }
 

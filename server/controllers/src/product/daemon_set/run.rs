@@ -41,6 +41,7 @@ use crate::{
     controller::Context,
     events::{self, About},
     key::ObjectKey,
+    slice::Slice,
 };
 
 /// How many pods are written at a time. The first ones go alone: where one is refused, the rest would be too.
@@ -93,7 +94,7 @@ impl<'r> Run<'r> {
         let pods = self.claim_pods().await?;
         let mut history = self.claim_history().await?;
         let Some(hash) = self.current_hash(&mut history).await? else { return Ok(None) };
-        let nodes = self.nodes(&pods)?;
+        let nodes = self.nodes(&pods).await?;
         let rules = Rules {
             hash,
             twins: history.twins(&self.data),
@@ -219,7 +220,7 @@ impl<'r> Run<'r> {
     }
 
     /// All nodes, and those that pods name and that are gone, with the pods of the set.
-    fn nodes(&self, pods: &[Arc<PodView>]) -> Result<Vec<NodeState>> {
+    async fn nodes(&self, pods: &[Arc<PodView>]) -> Result<Vec<NodeState>> {
         let mut by_node: BTreeMap<Arc<str>, Vec<Arc<PodView>>> = BTreeMap::new();
         for pod in pods {
             if let Some(node) = &pod.node {
@@ -227,7 +228,10 @@ impl<'r> Run<'r> {
             }
         }
         let mut nodes = Vec::new();
-        for object in self.cx.client().snapshot(self.cx.served::<Node>()?).iter() {
+        let snapshot = self.cx.client().snapshot(self.cx.served::<Node>()?);
+        let mut slice = Slice::begin();
+        for object in snapshot.iter() {
+            slice.next().await;
             let name = Arc::clone(&object.key().name);
             let mut pods = by_node.remove(&name).unwrap_or_default();
             pods.retain(|pod| !pod.is_over());

@@ -4,7 +4,7 @@
 //! back under the same name owns nothing of its predecessor.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap, HashSet},
     sync::Arc,
 };
 
@@ -91,7 +91,7 @@ impl Graph {
             }
             Some(_) => {}
         }
-        let kept = owners(after);
+        let kept: HashSet<&Reference> = owners(after).iter().collect();
         for Reference { owner, uid, .. } in
             owners(before).iter().filter(|old| old.blocks && !kept.contains(old))
         {

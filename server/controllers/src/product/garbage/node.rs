@@ -30,7 +30,7 @@ pub(super) struct Node {
 }
 
 /// A reference to an owner.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Reference {
     pub(super) owner: Owner,
     pub(super) uid: Arc<str>,
@@ -39,7 +39,7 @@ pub(super) struct Reference {
 }
 
 /// Where the owner is, if it is anywhere: in the namespace of the dependent, or in none.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Owner {
     /// Under this key, where the uid fits too.
     At(Key),

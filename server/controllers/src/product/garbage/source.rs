@@ -10,17 +10,13 @@ use std::{
 use futures_util::future::BoxFuture;
 use orch_registry::stored;
 use orch_storage::{Event, EventKind, Key, Object, Revision, Scope, Snapshot, Storage, StoreError, Watch};
-use tokio::task::coop::consume_budget;
 
 use super::{
     decision::{Step, decide},
     graph::{Change, Graph},
     node::{Kinds, Node, StoredNodes},
 };
-use crate::source::KeySource;
-
-/// So many events go into the graph at a time.
-const AT_A_TIME: usize = 256;
+use crate::{slice::Slice, source::KeySource};
 
 /// See the module.
 pub(super) struct GraphSource {
@@ -61,8 +57,9 @@ impl GraphSource {
         let lookup = StoredNodes { kinds: &self.kinds, storage: &self.storage };
         let mut graph = Graph::default();
         let mut candidates = Vec::new();
+        let mut slice = Slice::begin();
         for object in snapshots.iter().flat_map(Snapshot::iter) {
-            consume_budget().await;
+            slice.next().await;
             let Some(node) = concerning(&self.kinds, object) else { continue };
             graph.apply(Change { key: object.key(), before: None, after: Some(&node) }, &lookup);
             candidates.push((object.key().clone(), node));
@@ -70,7 +67,7 @@ impl GraphSource {
         graph.reached(snapshots.first().map_or(Revision::FIRST, Snapshot::revision));
         let mut keys = Vec::new();
         for (key, node) in candidates {
-            consume_budget().await;
+            slice.next().await;
             if node.has_owner_out_of_reach() || decide(&key, &node, &graph, &lookup) != Step::Nothing {
                 keys.push(key);
             }
@@ -109,28 +106,26 @@ impl GraphSource {
     async fn next_keys(&mut self) -> Result<Vec<Key>, StoreError> {
         let (events, through) = self.events().await?;
         let mut keys = Vec::new();
-        for some in events.chunks(AT_A_TIME) {
-            self.take_in(some, &mut keys);
-            consume_budget().await;
+        let mut slice = Slice::begin();
+        for event in events {
+            self.take_in(&event, &mut keys);
+            slice.next().await;
         }
         self.lock().reached(through);
         Ok(keys)
     }
 
-    /// Puts events into the graph. Workers wait meanwhile.
-    fn take_in(&self, events: &[Arc<Event>], keys: &mut Vec<Key>) {
+    /// Puts an event into the graph. Workers wait only while it is put there, not while it is read.
+    fn take_in(&self, event: &Event, keys: &mut Vec<Key>) {
         let lookup = StoredNodes { kinds: &self.kinds, storage: &self.storage };
-        let mut graph = self.lock();
-        for event in events {
-            let removed = event.kind() == EventKind::Remove;
-            let before = event.previous().and_then(|before| {
-                if removed { self.kinds.read(before) } else { concerning(&self.kinds, before) }
-            });
-            let after = if removed { None } else { concerning(&self.kinds, event.object()) };
-            if before.is_some() || after.is_some() {
-                let change = Change { key: event.key(), before: before.as_ref(), after: after.as_ref() };
-                keys.extend(graph.apply(change, &lookup));
-            }
+        let removed = event.kind() == EventKind::Remove;
+        let before = event.previous().and_then(|before| {
+            if removed { self.kinds.read(before) } else { concerning(&self.kinds, before) }
+        });
+        let after = if removed { None } else { concerning(&self.kinds, event.object()) };
+        if before.is_some() || after.is_some() {
+            let change = Change { key: event.key(), before: before.as_ref(), after: after.as_ref() };
+            keys.extend(self.lock().apply(change, &lookup));
         }
     }
 

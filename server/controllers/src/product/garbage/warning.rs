@@ -19,6 +19,9 @@ use crate::{
     events::{About, Severity, report},
 };
 
+/// How many owners of an object are looked for: each that is found is an event, and an object may name
+/// thousands. The reference tells of an object so often in a row.
+const TOLD: usize = 25;
 /// How many owners that are nowhere are remembered.
 const REMEMBERED: usize = 512;
 
@@ -42,7 +45,7 @@ impl Warned {
         if node.is_deleted {
             return;
         }
-        for reference in &node.owners {
+        for reference in node.owners.iter().take(TOLD) {
             let owner = match &reference.owner {
                 Owner::OutOfReach(owner) => owner,
                 Owner::At(owner)

@@ -176,6 +176,26 @@ async fn orphans_stay_without_the_reference() {
     fixture.finish(running).await;
 }
 
+/// Each would be an event.
+#[tokio::test(start_paused = true)]
+async fn of_thousands_of_owners_in_other_namespaces_some_are_told() {
+    let fixture = Fixture::new().await;
+    fixture.create::<Namespace>(json!({"metadata": {"name": "other"}})).await;
+    fixture.create::<Namespace>(json!({"metadata": {"name": "default"}})).await;
+    let (running, _) = fixture.start(collector());
+    let mut owners = Vec::new();
+    for number in 0..100 {
+        let name = format!("owner-{number}");
+        fixture.create::<ConfigMap>(json!({"metadata": {"name": name, "namespace": "other"}})).await;
+        owners.push(owner::<ConfigMap>(&fixture, "other", &name, false));
+    }
+    fixture.create::<Secret>(object("lost", &owners)).await;
+    fixture.settle().await;
+    assert_eq!(left::<Secret>(&fixture), names(&[]));
+    assert_eq!(fixture.client.snapshot(fixture.resource::<Event>()).len(), 25);
+    fixture.finish(running).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn references_into_other_namespaces_are_told() {
     let fixture = Fixture::new().await;
