@@ -214,9 +214,10 @@ impl Log {
         Ok(())
     }
 
-    /// Copies all of the write-ahead log and closes the database.
+    /// Copies the write-ahead log and closes the database. It waits for nobody who reads: what they keep from
+    /// being copied, the next start reads from the log.
     pub(crate) async fn close(mut self) -> Result<(), sqlx::Error> {
-        sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut self.connection).await?;
+        self.truncate(Duration::ZERO).await?;
         self.connection.close().await
     }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use orch_storage::{Storage, StoreError};
 use orch_storage_sqlite::SqliteConfig;
@@ -42,6 +43,32 @@ async fn refuses_a_second_process() {
     storage.shutdown().await.unwrap();
     let again: Storage = data.open().await;
     assert_eq!(listing(&again).len(), 1, "the lock file stays, the lock does not");
+}
+
+/// A backup or a shell reads the database where a server was killed: the next one starts in the time that it
+/// takes to read what is there, and its end waits for nobody either.
+#[tokio::test]
+async fn a_reader_holds_up_neither_the_start_nor_the_end() {
+    const NEVER: Duration = Duration::from_mins(2);
+    let (killed, data) = (DataDir::new(), DataDir::new());
+    let before = killed.open().await;
+    for number in 0..100 {
+        create(&before, &format!("o{number}"), "x").await.unwrap();
+    }
+    for path in [data.path(), data.wal(), data.mark()] {
+        fs::copy(killed.directory().join(path.file_name().unwrap()), path).unwrap();
+    }
+    let mut reader = data.tamper().await;
+    sqlx::raw_sql("BEGIN; SELECT count(*) FROM log").execute(&mut reader).await.unwrap();
+    let begun = Instant::now();
+    let config = SqliteConfig { busy_timeout: NEVER, ..data.config() };
+    let storage = orch_storage_sqlite::open(config).await.unwrap();
+    assert_eq!(listing(&storage).len(), 100);
+    create(&storage, "more", "x").await.unwrap();
+    storage.shutdown().await.unwrap();
+    assert!(begun.elapsed() < NEVER / 2, "{:?}", begun.elapsed());
+    reader.close().await.unwrap();
+    assert_eq!(listing(&data.open().await).len(), 101);
 }
 
 /// A store whose handles are all dropped closes by itself and lets go of the database.
