@@ -216,6 +216,15 @@ async fn one_line_of_the_log_says_what_runs_where() {
 }
 
 #[tokio::test]
+async fn open_access_is_warned_of_at_each_start() {
+    let mut server = TestServer::options().flag("--authorization-mode=AlwaysAllow").start().await;
+    server.logged("every caller may do everything").await;
+    server.kill().await;
+    server.restart_with("--anonymous-auth=true").await;
+    server.logged("everyone who reaches the address may do everything").await;
+}
+
+#[tokio::test]
 async fn a_log_in_json_holds_nothing_else() {
     let directory = tempfile::tempdir().unwrap();
     let refusal = refused(directory.path(), &["--log-format=json", "--token-auth-file=missing.csv"]).await;

@@ -165,3 +165,61 @@ async fn what_an_object_may_hold_is_bounded() {
     admin.merge(&item, &change).await.refused(413, "RequestEntityTooLarge");
     assert!(admin.get(&item).await.expect(200)["metadata"].get("finalizers").is_none());
 }
+
+/// The numbers of the reference. Other lists are bounded by what a body and an object may hold.
+#[tokio::test]
+async fn lists_are_capped_where_the_reference_caps_them() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let pod = |field: &str, value: Value| {
+        let mut spec = json!({"containers": [{"name": "c", "image": "i"}]});
+        spec[field] = value;
+        json!({"spec": spec})
+    };
+    let search = |number: usize| format!("{}.{}.{number}", "a".repeat(60), "b".repeat(60));
+    let searches: Vec<String> = (0..30).map(search).collect();
+    let parameters: Value = (0..513).map(|number| (format!("k{number}"), Value::from("v"))).collect();
+    let names = json!([{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a", "b"]}]}]);
+    let required = json!({"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": names}});
+    let addresses = json!(["10.0.0.7", "10.0.0.8", "10.0.0.9"]);
+    let class = |parameters: Value| json!({"provisioner": "p", "parameters": parameters});
+    let of_namespace = |plural: &str| format!("/api/v1/namespaces/default/{plural}");
+    let classes = "/apis/storage.orch.io/v1/storageclasses".to_owned();
+    for (path, mut object, expected) in [
+        (
+            of_namespace("pods"),
+            pod("dnsConfig", json!({"nameservers": vec!["1.1.1.1"; 4]})),
+            "more than 3 nameservers",
+        ),
+        (
+            of_namespace("pods"),
+            pod("dnsConfig", json!({"searches": vec!["a.b"; 33]})),
+            "more than 32 search paths",
+        ),
+        (of_namespace("pods"), pod("dnsConfig", json!({"searches": searches})), "more than 2048 characters"),
+        (of_namespace("pods"), pod("affinity", json!({"nodeAffinity": required})), "must be only one value"),
+        (
+            of_namespace("services"),
+            json!({"spec": {"ports": [{"port": 80}], "clusterIP": "10.0.0.7",
+            "clusterIPs": addresses}}),
+            "may only hold up to 2 values",
+        ),
+        (
+            of_namespace("secrets"),
+            json!({"stringData": {"k": "v".repeat(1_048_577)}}),
+            "more than 1048576 bytes",
+        ),
+        (
+            "/api/v1/nodes".to_owned(),
+            json!({"spec": {"podCIDR": "10.0.0.0/24",
+            "podCIDRs": ["10.0.0.0/24", "10.0.1.0/24", "10.0.2.0/24"]}}),
+            "no more than one CIDR for each IP family",
+        ),
+        (classes.clone(), class(parameters), "more than 512 bytes"),
+        (classes, class(json!({"k": "v".repeat(262_145)})), "more than 262144 bytes"),
+    ] {
+        object["metadata"] = json!({"name": "large"});
+        let told = admin.post(&path, &object).await.refused(422, "Invalid");
+        assert!(told.contains(expected), "{path}: {expected}: {told}");
+    }
+}
