@@ -119,6 +119,132 @@ async fn requests_in_a_row_are_answered_in_order() {
     assert!(answer.find("\r\n\r\nok").unwrap() < version && answer.ends_with("ok"), "{answer}");
 }
 
+/// A client that is out of step gets the answers that it is owed, and one more that says so.
+#[tokio::test]
+async fn garbage_behind_requests_ends_the_connection_and_nothing_else() {
+    let server = TestServer::start().await;
+    let request = "GET /livez HTTP/1.1\r\nhost: x\r\nauthorization: Bearer tok-admin\r\n\r\n";
+    for garbage in [
+        "\0\u{1}\u{2}\r\n\r\n",
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        "GET /livez\r\n\r\n",
+        "GET /livez HTTP/9.9\r\n\r\n",
+    ] {
+        let row = request.repeat(200) + garbage + request;
+        let answer = say(&server, row.as_bytes()).await;
+        assert_eq!(answer.matches("HTTP/1.1 200 OK").count(), 200, "{garbage:?}");
+        let refused = answer.matches("HTTP/1.1 4").count() + answer.matches("HTTP/1.1 505").count();
+        assert!(refused <= 1 && answer.matches("HTTP/1.1 ").count() == 200 + refused, "{garbage:?}");
+    }
+    assert_eq!(server.admin().get("/readyz").await.text(), "ok");
+}
+
+/// The server is no tunnel: nothing that asks for one changes what a connection speaks.
+#[tokio::test]
+async fn no_request_turns_a_connection_into_a_tunnel() {
+    let server = TestServer::start().await;
+    let fields = "host: x\r\nauthorization: Bearer tok-admin\r\n";
+    let after = format!("GET /livez HTTP/1.1\r\n{fields}connection: close\r\n\r\n");
+    for protocol in ["websocket", "SPDY/3.1", "h2c", "TLS/1.2"] {
+        let upgrade = format!("connection: upgrade\r\nupgrade: {protocol}\r\n");
+        for path in ["/livez", "/api/v1/namespaces/default/pods/p/exec?command=sh", "/api/v1/nodes/n/proxy/"]
+        {
+            let asked = format!("GET {path} HTTP/1.1\r\n{fields}{upgrade}\r\n");
+            let answer = say(&server, (asked + &after).as_bytes()).await;
+            assert!(!answer.contains("HTTP/1.1 101"), "{protocol} {path}: {answer}");
+            assert!(answer.ends_with("ok"), "the next request is answered: {protocol} {path}: {answer}");
+        }
+    }
+    for target in ["10.0.0.1:80", "127.0.0.1:22", "localhost:443"] {
+        let answer =
+            say(&server, format!("CONNECT {target} HTTP/1.1\r\n{fields}\r\n{after}").as_bytes()).await;
+        assert!(answer.starts_with("HTTP/1.1 4"), "{target}: {answer}");
+    }
+}
+
+/// More fields than any client has, and fields that never end.
+#[tokio::test]
+async fn a_flood_of_fields_is_refused() {
+    let server = TestServer::start().await;
+    let head = "GET /livez HTTP/1.1\r\nhost: x\r\nauthorization: Bearer tok-admin\r\nconnection: close\r\n";
+    let fields =
+        |count: usize| (0..count).map(|number| format!("x-{number}: 1\r\n")).collect::<Vec<_>>().concat();
+    assert!(say(&server, format!("{head}{}\r\n", fields(50)).as_bytes()).await.starts_with("HTTP/1.1 200 "));
+    let answer = say(&server, format!("{head}{}\r\n", fields(2_000)).as_bytes()).await;
+    assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
+    let mut stream = connect(&server).await;
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let field = format!("x-more: {}\r\n", "x".repeat(1_000));
+    let mut sent = 0;
+    while sent < 4_000_000 && stream.write_all(field.as_bytes()).await.is_ok() {
+        sent += field.len();
+    }
+    let answer = read_to_the_end(&mut stream).await;
+    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 431 "), "{answer}");
+}
+
+/// Names, selectors and whole addresses that are longer than anything that exists.
+#[tokio::test]
+async fn long_addresses_are_refused() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let selector = |term: &str, length: usize| term.repeat(length / term.len()) + "a";
+    for (path, status) in [
+        (format!("{CONFIG_MAPS}/{}", "a".repeat(254)), 404),
+        (format!("{CONFIG_MAPS}/{}", "a".repeat(50_000)), 404),
+        (format!("/api/v1/namespaces/{}/configmaps", "a".repeat(50_000)), 200),
+        (format!("/apis/{}/v1/things", "a".repeat(50_000)), 404),
+        (format!("{CONFIG_MAPS}/{}", "a/".repeat(20_000)), 404),
+        (format!("{CONFIG_MAPS}?labelSelector={}", selector("a,", 50_000)), 400),
+        (format!("{CONFIG_MAPS}?labelSelector={}", selector("a%20in%20(", 50_000)), 400),
+        (format!("{CONFIG_MAPS}?fieldSelector={}", selector("metadata.name!=a,", 50_000)), 400),
+        (format!("{CONFIG_MAPS}?continue={}", "a".repeat(50_000)), 400),
+        (format!("{CONFIG_MAPS}?limit={}", "9".repeat(50_000)), 400),
+        (format!("{CONFIG_MAPS}?{}", selector("a=1&", 50_000)), 200),
+    ] {
+        let answer = admin.get(&path).await;
+        assert_eq!(answer.status, status, "{} bytes: {}", path.len(), &path[..60]);
+    }
+    // Beyond the longest head.
+    let longest = format!("GET {CONFIG_MAPS}?x={} HTTP/1.1\r\nhost: x\r\n\r\n", "a".repeat(100_000));
+    let answer = say(&server, longest.as_bytes()).await;
+    assert!(answer.starts_with("HTTP/1.1 431 ") || answer.starts_with("HTTP/1.1 414 "), "{answer}");
+    assert_eq!(admin.get("/readyz").await.text(), "ok");
+}
+
+/// A body whose end never comes is not read for ever, whether its client is fast or slow.
+#[tokio::test]
+async fn a_body_without_an_end_is_cut() {
+    let server = TestServer::options().flag("--request-timeout=2s").start().await;
+    let head = format!(
+        "POST {CONFIG_MAPS} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer tok-admin\r\n\
+         content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
+    );
+    let piece = format!("10000\r\n{}\r\n", " ".repeat(65_536));
+    for (piece, pause, expected) in [
+        (piece.as_str(), Duration::ZERO, "HTTP/1.1 413 "),
+        ("1\r\n \r\n", Duration::from_millis(50), "HTTP/1.1 504 "),
+    ] {
+        let mut stream = connect(&server).await;
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut sent = 0;
+        let sending = async {
+            while sent < 64 << 20 && stream.write_all(piece.as_bytes()).await.is_ok() {
+                sent += piece.len();
+                if !pause.is_zero() {
+                    tokio::time::sleep(pause).await;
+                }
+            }
+        };
+        // Who sends slowly is answered while it sends, and then cut.
+        let _ = tokio::time::timeout(Duration::from_secs(6), sending).await;
+        let answer = read_to_the_end(&mut stream).await;
+        assert!(sent < 64 << 20, "all of it was read: {answer}");
+        assert!(answer.is_empty() || answer.starts_with(expected), "{answer}");
+    }
+    assert!(names(&server.admin().get(CONFIG_MAPS).await.expect(200)).is_empty());
+}
+
 /// Tools ask before they send a large body.
 #[tokio::test]
 async fn a_body_is_asked_for_where_the_client_waits_for_that() {
