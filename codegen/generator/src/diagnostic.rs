@@ -8,7 +8,7 @@ mod render;
 pub mod suggest;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -64,6 +64,12 @@ impl Diagnostic {
     pub fn code(&mut self, code: &'static str) {
         self.code = code;
     }
+
+    /// Adds another place that has to do with it, and what is there.
+    pub fn related(&mut self, span: &Span, what: &str) -> &mut Self {
+        self.related = Some((span.clone(), what.to_owned()));
+        self
+    }
 }
 
 /// Everything found so far, and the text of the files to quote from.
@@ -71,12 +77,29 @@ impl Diagnostic {
 pub struct Diagnostics {
     sources: BTreeMap<PathBuf, Arc<str>>,
     items: Vec<Diagnostic>,
+    /// Files of which only the beginning can be read.
+    cut: BTreeSet<PathBuf>,
 }
 
 impl Diagnostics {
     /// Remembers the text of a file, so that its lines can be quoted.
     pub fn add_source(&mut self, file: &Path, text: Arc<str>) {
         self.sources.insert(file.to_path_buf(), text);
+    }
+
+    /// Remembers that only the beginning of a file can be read: nobody knows what the rest declares.
+    pub fn cut_off(&mut self, file: &Path) {
+        self.cut.insert(file.to_path_buf());
+    }
+
+    /// The files of which only the beginning can be read.
+    pub fn cut_files(&self) -> impl Iterator<Item = &Path> {
+        self.cut.iter().map(PathBuf::as_path)
+    }
+
+    /// The text of a file as it is shared, where it is remembered.
+    pub fn shared_source(&self, file: &Path) -> Option<Arc<str>> {
+        self.sources.get(file).cloned()
     }
 
     /// The text of a file, where it is remembered.
@@ -161,6 +184,7 @@ impl Diagnostics {
     /// Takes over everything from another collection.
     pub fn append(&mut self, other: Diagnostics) {
         self.sources.extend(other.sources);
+        self.cut.extend(other.cut);
         self.items.extend(other.items);
     }
 

@@ -1,51 +1,142 @@
-//! Hand-written functions that schema files name, looked for in the source of the crate, so that a missing
-//! one is reported at its line of the schema.
+//! Hand-written functions that schema files name, looked for in the source of the crate, so that one that is
+//! missing, or takes something else, is reported at its line of the schema.
+//!
+//! The source is searched as text. A name that it has anywhere counts as there, because functions can come
+//! from other crates; what is left is found by the compiler.
 
-use std::{fs, path::Path};
+mod text;
+
+use std::path::Path;
 
 use crate::{
-    diagnostic::{Diagnostics, suggest},
-    model::{Model, Shape, TypeKind, Usage},
+    diagnostic::{Diagnostics, Span, suggest},
+    model::{ColumnValue, How, Model, Shape, TypeKind, Usage},
 };
 
-/// Reports the formats (`x-orch-format`) for which `src/formats.rs`, or a file of `src/formats`, has no
-/// function. `source` is the folder `src` of the crate.
-pub fn missing_formats(model: &Model, source: &Path, diagnostics: &mut Diagnostics) {
-    let mut named = Vec::new();
-    let own = model.group_versions.iter().filter(|group_version| group_version.extern_crate.is_none());
-    for ty in own.flat_map(|group_version| &group_version.types).map(|id| model.ty(*id)) {
-        match &ty.kind {
-            TypeKind::Object(object) => {
-                object.fields.iter().for_each(|field| formats(&field.usage, &mut named));
-            }
-            TypeKind::Alias(usage) => formats(usage, &mut named),
-            TypeKind::Enum(_) => {}
-        }
-    }
+/// What a schema file can name: the keyword, the module of the crate, and what such a function looks like.
+struct Role {
+    keyword: &'static str,
+    module: &'static str,
+    parameters: &'static [&'static str],
+    result: &'static str,
+}
+
+const fn role(
+    keyword: &'static str,
+    module: &'static str,
+    parameters: &'static [&'static str],
+    result: &'static str,
+) -> Role {
+    Role { keyword, module, parameters, result }
+}
+
+const CX: &str = "cx: &mut Validation<'_>";
+const PATH: &str = "path: &Path<'_>";
+
+static FORMAT: Role = role("x-orch-format", "formats", &["value: &str"], " -> Vec<String>");
+static VALIDATOR: Role = role("x-orch-validator", "validators", &["value: &T", PATH, CX], "");
+static FIRST_VALIDATOR: Role = role("x-orch-first-validator", "validators", &["value: &T", PATH, CX], "");
+static UPDATE_VALIDATOR: Role =
+    role("x-orch-update-validator", "validators", &["new: &T", "old: &T", PATH, CX], "");
+static DEFAULTER: Role = role("x-orch-defaulter", "defaults", &["value: &mut T"], "");
+static DEFAULT: Role = role("x-orch-default", "defaults", &[], " -> T");
+static COLUMN: Role = role("fn", "columns", &["tree: &Tree", "cx: &ColumnContext<'_>"], " -> Tree");
+static CONVERSION: Role = role(
+    "fn",
+    "conversions",
+    &["direction: Direction", "values: Vec<Option<Tree>>"],
+    " -> Vec<Option<Tree>>",
+);
+
+/// A function that a schema file names.
+struct Named<'m> {
+    role: &'static Role,
+    name: &'m str,
+    /// What names it.
+    span: &'m Span,
+}
+
+/// Reports the functions that the crate does not have, and those that take another number of values.
+/// `source` is its folder `src`.
+pub fn check(model: &Model, source: &Path, diagnostics: &mut Diagnostics) {
+    let named = named(model);
     if named.is_empty() {
         return;
     }
-    let functions = functions(&source.join("formats"));
-    let known: Vec<&str> = functions.iter().map(String::as_str).collect();
-    for (name, usage) in named {
-        if !known.contains(&name) {
-            let help = match suggest::nearest(name, known.iter().copied()) {
+    let texts = text::all(source);
+    for Named { role, name, span } in named {
+        let Role { keyword, module, parameters, result } = role;
+        let wanted = format!("pub fn {name}({}){result}", parameters.join(", "));
+        let found: Vec<usize> =
+            text::of(&texts, module).filter_map(|text| text::parameters(text, name)).collect();
+        let (message, help) = if !texts.iter().any(|(_, text)| text::has_word(text, name)) {
+            let known = text::of(&texts, module).flat_map(text::functions);
+            let help = match suggest::nearest(name, known) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => {
-                    format!(
-                        "write `pub fn {name}(value: &str) -> Vec<String>` in src/formats.rs: one text per fault"
-                    )
-                }
+                None => format!("write `{wanted}` in src/{module}.rs"),
             };
-            diagnostics
-                .error(&usage.span, format!("there is no function `crate::formats::{name}`"), help)
-                .code("E0235");
-        }
+            (format!("there is no function `crate::{module}::{name}`"), help)
+        } else if !found.is_empty() && !found.contains(&parameters.len()) {
+            let message = format!("the function `crate::{module}::{name}` takes {} values", found[0]);
+            (message, format!("it is called as `{wanted}`"))
+        } else {
+            continue;
+        };
+        let at = diagnostics.source(&span.file).and_then(|text| text::place(text, span, keyword, name));
+        diagnostics.error(&at.unwrap_or_else(|| span.clone()), message, help).code("E0235");
     }
 }
 
-fn formats<'m>(usage: &'m Usage, named: &mut Vec<(&'m str, &'m Usage)>) {
-    named.extend(usage.constraints.format_fn.as_deref().map(|name| (name, usage)));
+/// Every function that the crate must have.
+fn named(model: &Model) -> Vec<Named<'_>> {
+    let mut named = Vec::new();
+    let own = model.group_versions.iter().filter(|group_version| group_version.extern_crate.is_none());
+    for group_version in own {
+        for ty in group_version.types.iter().map(|id| model.ty(*id)) {
+            let of_type = [
+                (&VALIDATOR, &ty.validator),
+                (&FIRST_VALIDATOR, &ty.first_validator),
+                (&UPDATE_VALIDATOR, &ty.update_validator),
+                (&DEFAULTER, &ty.defaulter),
+            ];
+            named.extend(
+                of_type.into_iter().filter_map(|(role, name)| {
+                    name.as_deref().map(|name| Named { role, name, span: &ty.span })
+                }),
+            );
+            match &ty.kind {
+                TypeKind::Object(object) => {
+                    for field in &object.fields {
+                        let of_field = [(&VALIDATOR, &field.validator), (&DEFAULT, &field.default_fn)];
+                        named.extend(of_field.into_iter().filter_map(|(role, name)| {
+                            name.as_deref().map(|name| Named { role, name, span: &field.span })
+                        }));
+                        formats(&field.usage, &mut named);
+                    }
+                }
+                TypeKind::Alias(usage) => formats(usage, &mut named),
+                TypeKind::Enum(_) => {}
+            }
+        }
+        for resource in &group_version.resources {
+            let span = &model.ty(resource.ty).span;
+            named.extend(resource.columns.iter().filter_map(|column| match &column.value {
+                ColumnValue::Computed(name) => Some(Named { role: &COLUMN, name, span }),
+                _ => None,
+            }));
+            let steps = resource.conversion.iter().flat_map(|conversion| &conversion.steps);
+            named.extend(steps.filter_map(|step| match &step.how {
+                How::Function(name) => Some(Named { role: &CONVERSION, name, span }),
+                _ => None,
+            }));
+        }
+    }
+    named
+}
+
+fn formats<'m>(usage: &'m Usage, named: &mut Vec<Named<'m>>) {
+    let function = usage.constraints.format_fn.as_deref();
+    named.extend(function.map(|name| Named { role: &FORMAT, name, span: &usage.span }));
     match &usage.shape {
         Shape::List { item, .. } => formats(item, named),
         Shape::Map { keys, value, .. } => {
@@ -56,40 +147,75 @@ fn formats<'m>(usage: &'m Usage, named: &mut Vec<(&'m str, &'m Usage)>) {
     }
 }
 
-/// The public functions of a module: of its file, and of the files in its folder.
-fn functions(module: &Path) -> Vec<String> {
-    let below = fs::read_dir(module).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
-    let files = [module.with_extension("rs")].into_iter().chain(below);
-    let texts = files.filter_map(|file| fs::read_to_string(file).ok());
-    texts.flat_map(|text| names(&text)).collect()
-}
-
-fn names(text: &str) -> Vec<String> {
-    let definitions = text.lines().filter_map(|line| line.trim_start().strip_prefix("pub fn "));
-    definitions.filter_map(|rest| rest.split(['(', '<']).next()).map(|name| name.trim().to_owned()).collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::{Inputs, load};
 
+    /// What is reported about `schema` where the crate has these files.
+    fn report(schema: &Path, files: &[(&str, &str)]) -> String {
+        let source = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = source.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let mut loaded = load(&Inputs { schema: schema.into(), imports: Vec::new() });
+        loaded.diagnostics.forget_warnings();
+        check(&loaded.model, source.path(), &mut loaded.diagnostics);
+        loaded.diagnostics.render()
+    }
+
+    const SCHEMA: &str = "\
+openapi: 3.1.0
+info: {title: example.orch.io, version: v1}
+components:
+  schemas:
+    Part:
+      description: A part.
+      x-orch-validator: part
+      x-orch-update-validator: part_update
+      x-orch-defaulter: part_defaults
+      type: object
+      properties:
+        size: {description: Its size., type: string, x-orch-format: {fn: even}}
+        made: {description: When., type: string, x-orch-default: {fn: made}}
+";
+
     #[test]
-    fn a_missing_format_is_reported_at_its_line() {
-        let report = |text: Option<&str>| {
-            let source = tempfile::tempdir().unwrap();
-            if let Some(text) = text {
-                fs::write(source.path().join("formats.rs"), text).unwrap();
-            }
-            let schema = Path::new("tests/golden/schema");
-            let mut loaded = load(&Inputs { schema: schema.into(), imports: Vec::new() });
-            missing_formats(&loaded.model, source.path(), &mut loaded.diagnostics);
-            loaded.diagnostics.render()
-        };
-        assert_eq!(report(Some("pub fn even(value: &str) -> Vec<String> {")), "");
-        let missing = report(None);
-        assert!(missing.contains("there is no function `crate::formats::even`"), "{missing}");
-        assert!(missing.contains("checks.yaml:") && missing.contains("in src/formats.rs"), "{missing}");
-        assert!(report(Some("    pub fn evne(")).contains("did you mean `evne`?"));
+    fn what_is_missing_or_takes_something_else_is_reported_at_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("example.orch.io/v1/part.yaml");
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, SCHEMA).unwrap();
+        let good = "pub use other::part_update;\n\
+                    pub fn part(value: &Part, path: &Path<'_>, cx: &mut Validation<'_>,) {}\n";
+        let defaults = "pub fn part_defaults(value: &mut Part) {}\npub fn made() -> String {}\n";
+        let formats = "pub fn even<'a>(value: &'a str) -> Vec<String> {";
+        let files = [("validators/part.rs", good), ("defaults.rs", defaults), ("formats.rs", formats)];
+        assert_eq!(report(folder.path(), &files), "");
+
+        let missing = report(folder.path(), &[("validators.rs", "pub fn prat() {}\npub fn other() {}")]);
+        for expected in [
+            "there is no function `crate::validators::part`",
+            "part.yaml:7:25",
+            "did you mean `prat`?",
+            "there is no function `crate::validators::part_update`",
+            "part.yaml:8:32",
+            "write `pub fn part_defaults(value: &mut T)` in src/defaults.rs",
+            "part.yaml:9:25",
+            "write `pub fn even(value: &str) -> Vec<String>` in src/formats.rs",
+            "part.yaml:12:",
+            "write `pub fn made() -> T` in src/defaults.rs",
+        ] {
+            assert!(missing.contains(expected), "{expected} is not in\n{missing}");
+        }
+        let wrong =
+            [("validators.rs", "pub fn part(value: &Part, cx: &mut Validation<'_>) {}"), files[1], files[2]];
+        let wrong = report(folder.path(), &wrong);
+        assert!(wrong.contains("the function `crate::validators::part` takes 2 values"), "{wrong}");
+        assert!(wrong.contains("it is called as `pub fn part(value: &T, path: &Path<'_>, "), "{wrong}");
     }
 }

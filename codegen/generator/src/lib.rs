@@ -17,11 +17,13 @@ pub mod functions;
 pub mod idl;
 pub mod load;
 pub mod lower;
+pub mod lsp;
 pub mod model;
 pub mod package;
 pub mod reference;
 pub mod scaffold;
 pub mod source;
+pub mod watch;
 
 use diagnostic::Diagnostics;
 pub use driver::Build;
@@ -49,7 +51,11 @@ pub struct Loaded {
 
 /// Reads, resolves and checks schema files. It never fails: everything that is wrong is a diagnostic.
 pub fn load(inputs: &Inputs) -> Loaded {
-    let mut diagnostics = Diagnostics::default();
+    load_with(inputs, Diagnostics::default())
+}
+
+/// The same, where the text of some files is remembered already: that counts, and not what is on disk.
+pub fn load_with(inputs: &Inputs, mut diagnostics: Diagnostics) -> Loaded {
     let files = load::load(inputs, &mut diagnostics);
     let lowered = lower::lower(&files, &mut diagnostics);
     check::check(&lowered, &mut diagnostics);

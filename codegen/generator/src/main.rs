@@ -12,16 +12,16 @@ use std::{
 
 use clap::{Parser, Subcommand, ValueEnum};
 use orch_codegen::{
-    Folder, Inputs,
+    Folder, Inputs, Loaded,
     diagnostic::{Diagnostics, machine},
     diff::{self, Allowance, Judged},
     driver, emit,
     explain::{self, Entry},
     export::{self, Form},
     idl::json_schema,
-    load,
+    load, lsp,
     package::{self, PackageError},
-    reference, scaffold,
+    reference, scaffold, watch,
 };
 use orch_runtime::vocabulary::SCHEMA_SUFFIX;
 
@@ -47,7 +47,12 @@ enum Command {
         /// How: for people, or for another program, which finds all of it in the standard output.
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
+        /// Check again whenever a file changes, and report what is new and what is gone; Ctrl-C ends it.
+        #[arg(long, conflicts_with = "format")]
+        watch: bool,
     },
+    /// Speak to an editor over stdin and stdout, in the language server protocol.
+    Lsp,
     /// Print the Rust code that is generated for one kind or type.
     Show {
         /// Its name: `Widget`, or `example.orch.io.v1.Widget`.
@@ -154,7 +159,12 @@ fn main() -> ExitCode {
     let inputs = || inputs_of(&arguments, &arguments.schema);
     let misled = |error: PackageError| misused(&error.to_string());
     match &arguments.command {
-        Command::Check { format } => inputs().map_or_else(misled, |inputs| check(&inputs, *format)),
+        Command::Check { watch: true, .. } => inputs().map_or_else(misled, |inputs| watch(&inputs)),
+        Command::Check { format, .. } => inputs().map_or_else(misled, |inputs| check(&inputs, *format)),
+        Command::Lsp => match lsp::serve(&arguments.import) {
+            Ok(outcome) => outcome,
+            Err(error) => misused(&format!("cannot speak to the editor: {error}")),
+        },
         Command::Show { kind } => inputs().map_or_else(misled, |inputs| show(&inputs, kind)),
         Command::New { group_version, kind } => new(&arguments.schema, group_version, kind),
         Command::IdlSchema => {
@@ -208,22 +218,32 @@ fn old_inputs(arguments: &Arguments, old: &Path, new: &Inputs) -> Result<Inputs,
 
 fn check(inputs: &Inputs, format: Format) -> ExitCode {
     let loaded = load(inputs);
-    let (errors, warnings) = loaded.diagnostics.counts();
-    let outcome = if errors > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS };
     print_as(&loaded.diagnostics, format);
-    if format != Format::Text {
-        return outcome;
+    if format == Format::Text {
+        print_out(&checked(inputs, &loaded));
     }
+    if loaded.diagnostics.has_errors() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+fn watch(inputs: &Inputs) -> ExitCode {
+    watch::watch(inputs, |loaded, changes| {
+        eprint!("{changes}");
+        print_out(&checked(inputs, loaded));
+    })
+}
+
+/// What there is in the schema files, in one line.
+fn checked(inputs: &Inputs, loaded: &Loaded) -> String {
     let kinds: usize = loaded.model.group_versions.iter().map(|version| version.resources.len()).sum();
-    println!(
-        "{}: {}, {}, {}, {}",
+    let (errors, warnings) = loaded.diagnostics.counts();
+    format!(
+        "{}: {}, {}, {}, {}\n",
         inputs.schema.path.display(),
         counted(kinds, "kind"),
         counted(loaded.model.types.len(), "type"),
         counted(errors, "error"),
         counted(warnings, "warning")
-    );
-    outcome
+    )
 }
 
 fn show(inputs: &Inputs, kind: &str) -> ExitCode {

@@ -7,9 +7,16 @@ use std::{
 };
 
 use crate::{
+    idl::json_schema,
     load::{is_dns_subdomain, is_version},
     lower::names,
 };
+
+/// The schema of schema files, in their folder.
+pub const IDL_SCHEMA: &str = "idl.schema.json";
+
+/// The first line of a schema file, by which editors find [`IDL_SCHEMA`].
+pub const MODELINE: &str = "# yaml-language-server: $schema=../../idl.schema.json";
 
 /// Why no file was written.
 #[derive(Debug, thiserror::Error)]
@@ -53,9 +60,8 @@ pub fn create(folder: &Path, group_version: &str, kind: &str) -> Result<PathBuf,
         return Err(ScaffoldError::Kind { given: kind.to_owned() });
     }
     let path = folder.join(group).join(version).join(format!("{}.yaml", kind.to_lowercase()));
-    let has_idl_schema = folder.join("idl.schema.json").exists();
-    let text = text(group, version, kind, has_idl_schema);
-    match write_new(&path, &text) {
+    let written = write_new(&path, &text(group, version, kind)).and_then(|()| write_idl_schema(folder));
+    match written {
         Ok(()) => Ok(path),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(ScaffoldError::Exists { path }),
         Err(source) => Err(ScaffoldError::Write { path, source }),
@@ -70,11 +76,17 @@ fn write_new(path: &Path, text: &str) -> io::Result<()> {
     file.write_all(text.as_bytes())
 }
 
-fn text(group: &str, version: &str, kind: &str, has_idl_schema: bool) -> String {
+/// Puts the schema of schema files beside them, where it is missing: the first line of each file names it.
+fn write_idl_schema(folder: &Path) -> io::Result<()> {
+    let path = folder.join(IDL_SCHEMA);
+    if path.exists() { Ok(()) } else { fs::write(path, json_schema::text()) }
+}
+
+fn text(group: &str, version: &str, kind: &str) -> String {
     let plural = plural(&kind.to_lowercase());
-    let editor = if has_idl_schema { "# yaml-language-server: $schema=../../idl.schema.json\n" } else { "" };
     format!(
-        "{editor}openapi: 3.1.0
+        "{MODELINE}
+openapi: 3.1.0
 info: {{title: {group}, version: {version}}}
 components:
   schemas:

@@ -103,12 +103,15 @@ impl Node {
     }
 }
 
-/// Reads and parses a file. What is wrong with it is reported; the result is empty where nothing of it can be
-/// used.
+/// Reads and parses a file, or the text that is remembered for it. What is wrong with it is reported; the
+/// result is empty where nothing of it can be used.
 pub fn read(path: &Path, diagnostics: &mut Diagnostics) -> Option<Node> {
-    match std::fs::read_to_string(path) {
+    let text = match diagnostics.shared_source(path) {
+        Some(text) => Ok(text),
+        None => std::fs::read_to_string(path).map(Arc::from),
+    };
+    match text {
         Ok(text) => {
-            let text: Arc<str> = text.into();
             diagnostics.add_source(path, Arc::clone(&text));
             yaml::parse(&Arc::new(path.to_path_buf()), &text, diagnostics)
         }

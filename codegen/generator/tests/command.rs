@@ -6,11 +6,13 @@ use std::{
     process::{Command, Output},
 };
 
+use orch_codegen::scaffold;
+
 /// The types that every kind needs.
 const META: &str = "tests/fixtures/meta";
 
-/// The schema of schema files, as it is kept beside them.
-const IDL_SCHEMA: &str = "../../schema/idl.schema.json";
+/// The schema folders of the repository.
+const FOLDERS: [&str; 2] = ["../../schema", "../../examples/widgets/schema"];
 
 fn run(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_orch-codegen")).args(arguments).output().expect("the command starts")
@@ -119,6 +121,9 @@ fn a_new_kind_passes_the_check() {
         assert_eq!(code(&output), Some(0), "{}", stderr(&output));
         let path: PathBuf = folder.path().join(file);
         assert_eq!(stdout(&output), format!("wrote {}\n", path.display()));
+        let written = fs::read_to_string(&path).expect("the file is there");
+        assert!(written.starts_with(scaffold::MODELINE), "{written}");
+        assert!(folder.path().join(scaffold::IDL_SCHEMA).exists(), "the first line names it");
         let output = run(&["--schema", text(&folder), "check"]);
         assert_eq!((code(&output), stderr(&output).as_str()), (Some(0), ""), "{kind}");
     }
@@ -179,13 +184,38 @@ fn show_prints_the_code_of_one_kind() {
     assert!(stderr(&output).contains("unknown key `descripton`"), "{}", stderr(&output));
 }
 
-/// `UPDATE_GOLDEN=1 cargo test -p orch-codegen --test command` writes the file anew.
+/// `UPDATE_GOLDEN=1 cargo test -p orch-codegen --test command` writes the files anew.
 #[test]
 fn the_schema_of_schema_files_is_up_to_date() {
     let printed = stdout(&run(&["idl-schema"]));
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        fs::write(IDL_SCHEMA, &printed).expect("the file can be written");
+    for folder in FOLDERS {
+        let file = Path::new(folder).join(scaffold::IDL_SCHEMA);
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            fs::write(&file, &printed).expect("the file can be written");
+        }
+        let kept = fs::read_to_string(&file).expect("the schema of schema files is kept");
+        assert!(kept == printed, "{} is old: UPDATE_GOLDEN=1 writes it anew", file.display());
     }
-    let kept = fs::read_to_string(IDL_SCHEMA).expect("the schema of schema files is kept");
-    assert!(kept == printed, "{IDL_SCHEMA} is old: UPDATE_GOLDEN=1 writes it anew");
+}
+
+#[test]
+fn the_first_line_of_a_schema_file_is_for_editors() {
+    let without: Vec<String> = FOLDERS
+        .iter()
+        .flat_map(|folder| below(Path::new(folder)))
+        .flat_map(|group| below(&group))
+        .flat_map(|version| below(&version))
+        .filter(|file| file.extension().is_some_and(|extension| extension == "yaml"))
+        .filter(|file| {
+            let text = fs::read_to_string(file).expect("the file can be read");
+            text.lines().next() != Some(scaffold::MODELINE)
+        })
+        .map(|file| file.display().to_string())
+        .collect();
+    assert!(without.is_empty(), "without `{}`: {without:#?}", scaffold::MODELINE);
+}
+
+fn below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    entries.map(|entry| entry.expect("the folder can be read").path()).collect()
 }

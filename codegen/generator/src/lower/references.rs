@@ -41,13 +41,10 @@ impl<'f> Declared<'f> {
             for (name, schema) in file.types() {
                 let qualified = qualified_name(&file.group, &file.version, &name.value);
                 if let Some(first) = sorted.get(&qualified) {
-                    let help = format!(
-                        "it is first declared in {}:{}: rename or remove one of the two",
-                        first.file.path.display(),
-                        first.name.span.line
-                    );
+                    let help = "rename or remove one of the two";
                     diagnostics
                         .error(&name.span, format!("duplicate type `{qualified}`"), help)
+                        .related(&first.name.span, "first declared here")
                         .code("E0202");
                 } else {
                     sorted.insert(qualified, Declaration { file, name, schema });
@@ -84,7 +81,7 @@ impl Lowering<'_, '_> {
     /// The type of a qualified name; `None` after a report.
     pub(super) fn qualified_reference(&mut self, reference: &Spanned<String>) -> Option<TypeId> {
         let found = self.declared.find(&reference.value);
-        if found.is_none() {
+        if found.is_none() && !self.may_be_cut_off(&reference.value) {
             let message = format!("no type `{}` is declared", reference.value);
             let help = self.remedy(&reference.value);
             self.diagnostics.error(&reference.span, message, help).code("E0201");
@@ -96,6 +93,9 @@ impl Lowering<'_, '_> {
         let qualified = qualified_name(&self.file.group, &self.file.version, name);
         if self.file.types().any(|(declared, _)| declared.value == name) {
             return self.declared.find(&qualified);
+        }
+        if self.diagnostics.cut_files().any(|cut| cut == self.file.path) {
+            return None;
         }
         let local: Vec<&str> = self.file.types().map(|(name, _)| name.value.as_str()).collect();
         let help = if self.declared.find(&qualified).is_some() {
@@ -109,6 +109,16 @@ impl Lowering<'_, '_> {
             .error(&reference.span, format!("no type `{name}` is declared in this file"), help)
             .code("E0201");
         None
+    }
+
+    /// Whether the type may stand in a part of a file that cannot be read, which has been reported.
+    fn may_be_cut_off(&self, qualified: &str) -> bool {
+        self.diagnostics.cut_files().any(|cut| {
+            let mut folders = cut.iter().rev().skip(1).filter_map(|name| name.to_str());
+            let (Some(version), Some(group)) = (folders.next(), folders.next()) else { return false };
+            let rest = qualified.strip_prefix(group).and_then(|rest| rest.strip_prefix('.'));
+            rest.and_then(|rest| rest.strip_prefix(version)).is_some_and(|rest| rest.starts_with('.'))
+        })
     }
 
     /// What was meant by the name of a type that does not exist: the same name elsewhere, or a similar one.

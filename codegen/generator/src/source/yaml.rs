@@ -14,7 +14,10 @@ use crate::diagnostic::{Diagnostics, Span};
 /// Deeper than any schema that a person would write; it bounds the recursion of everything that walks a tree.
 const MAX_DEPTH: usize = 64;
 
-/// Parses a file of one document. Mistakes are reported; a syntax error leaves nothing.
+/// How many maps are around a type: the document, `components`, `schemas`.
+const AROUND_TYPE: usize = 3;
+
+/// Parses a file of one document. Mistakes are reported; a syntax error leaves the types before it.
 pub(super) fn parse(file: &Arc<PathBuf>, text: &str, diagnostics: &mut Diagnostics) -> Option<Node> {
     let mut builder =
         Builder { file, lines: text.lines().collect(), diagnostics, open: Vec::new(), root: None };
@@ -39,7 +42,8 @@ pub(super) fn parse(file: &Arc<PathBuf>, text: &str, diagnostics: &mut Diagnosti
                     .diagnostics
                     .error(&span, message, "check indentation, quotes and brackets up to here")
                     .code("E0111");
-                return None;
+                builder.diagnostics.cut_off(file);
+                return builder.before_the_error();
             }
         }
     }
@@ -113,6 +117,24 @@ impl Builder<'_> {
             | Event::DocumentEnd => {}
         }
         Some(())
+    }
+
+    /// The document as far as it was read, without the type in which the reading ended: what is said about
+    /// that one would be wrong. `None` where no type was reached.
+    fn before_the_error(mut self) -> Option<Node> {
+        self.open.truncate(AROUND_TYPE);
+        let (mut inner, mut count) = (Value::Reported, 0);
+        while let Some(open) = self.open.pop() {
+            let Open::Map(start, mut entries, key) = open else { return None };
+            if let Some(Key::Good(key)) = key {
+                let span = key.span.clone();
+                entries.push((key, Node { span, value: inner }));
+            }
+            let span = self.span(start);
+            (inner, count) = (Value::Map(entries), count + 1);
+            self.root = Some(Node { span, value: inner.clone() });
+        }
+        self.root.filter(|_| count == AROUND_TYPE)
     }
 
     fn open(&mut self, open: Open) -> Option<()> {
@@ -201,8 +223,9 @@ fn read_key(node: Node, entries: &[(Spanned<String>, Node)], diagnostics: &mut D
         return Key::Bad;
     }
     if let Some((first, _)) = entries.iter().find(|(key, _)| key.value == name) {
-        let help = format!("it is first given in line {}: remove one of the two", first.span.line);
-        diagnostics.error(&node.span, format!("duplicate key `{name}`"), help).code("E0113");
+        let message = format!("duplicate key `{name}`");
+        let found = diagnostics.error(&node.span, message, "remove one of the two");
+        found.related(&first.span, "first given here").code("E0113");
         return Key::Bad;
     }
     Key::Good(Spanned { value: name, span: node.span })

@@ -1,0 +1,32 @@
+//! The examples of `docs/SCHEMAS.md` that are about `orch-codegen`, run as they are written.
+
+#![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
+
+use std::{
+    fs,
+    os::unix::fs::symlink,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+#[test]
+fn the_guide_for_authors_works_as_written() {
+    if Command::new("bash").arg("--version").stdout(Stdio::null()).status().is_err() {
+        println!("SKIPPED: there is no bash");
+        return;
+    }
+    let guide = fs::read_to_string("../../docs/SCHEMAS.md").unwrap();
+    let blocks = guide.split("```sh\n").skip(1).filter_map(|block| block.split("```").next());
+    let script: String = blocks.collect();
+    assert!(script.lines().count() > 10, "the examples are not found");
+    let folder = tempfile::tempdir().unwrap();
+    let meta = folder.path().join("schema/meta/v1");
+    fs::create_dir_all(&meta).unwrap();
+    fs::copy("tests/fixtures/meta/meta/v1/objectmeta.yaml", meta.join("objectmeta.yaml")).unwrap();
+    symlink(Path::new(env!("CARGO_BIN_EXE_orch-codegen")), folder.path().join("orch-codegen")).unwrap();
+    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+    let mut shell = Command::new("bash");
+    shell.args(["-euxo", "pipefail", "-c", &script]).current_dir(&folder).env("PATH", path);
+    let output = shell.stdin(Stdio::null()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
