@@ -305,6 +305,11 @@ impl TestServer {
         self.process.as_ref().and_then(|process| process.child.id()).expect("the server runs")
     }
 
+    /// Whether the process was neither stopped nor killed.
+    pub fn is_running(&self) -> bool {
+        self.process.is_some()
+    }
+
     /// The administrator by client certificate.
     pub fn administrator(&self) -> Client {
         self.administrator_over(Protocol::Http1)
@@ -374,6 +379,13 @@ impl TestServer {
     /// As [`Self::restart`], with one more flag.
     pub async fn restart_with(&mut self, flag: &str) {
         self.options.flags.push(flag.to_owned());
+        self.restart().await;
+    }
+
+    /// As [`Self::restart`], with another program and its flags.
+    pub async fn restart_as(&mut self, binary: PathBuf, flags: Vec<String>) {
+        self.options.binary = binary;
+        self.options.flags = flags;
         self.restart().await;
     }
 

@@ -51,6 +51,7 @@ pub(crate) struct Variables {
 #[derive(Clone, Debug)]
 pub struct Build {
     inputs: Inputs,
+    module: Option<String>,
 }
 
 /// Why nothing, or not everything, was generated.
@@ -91,7 +92,14 @@ impl Build {
             Some(((*krate).to_owned(), Folder { path, only }))
         });
         let schema = Folder::from(schema);
-        Build { inputs: Inputs { schema, imports: imports.into_iter().collect() } }
+        Build { inputs: Inputs { schema, imports: imports.into_iter().collect() }, module: None }
+    }
+
+    /// Generates for a module of the crate, for a crate with several schema folders. The root file is
+    /// `<module>/<package>.rs`, to be included in that module.
+    pub fn module(mut self, name: impl Into<String>) -> Self {
+        self.module = Some(name.into());
+        self
     }
 
     /// Generates some entries of the folder and no others: groups, and `vocabulary.yaml`.
@@ -120,7 +128,8 @@ impl Build {
     /// Generates, and returns the rendered warnings.
     fn generate(self) -> Result<String, BuildError> {
         let out = PathBuf::from(variable("OUT_DIR")?);
-        let root = variable("CARGO_PKG_NAME")?.replace('-', "_");
+        let package = variable("CARGO_PKG_NAME")?.replace('-', "_");
+        let root = self.module.iter().fold(package, |package, module| format!("{module}/{package}"));
         let Inputs { mut schema, imports } = self.inputs;
         // Places in messages are absolute, so that they can be followed from anywhere.
         schema.path = schema.path.canonicalize().unwrap_or(schema.path);

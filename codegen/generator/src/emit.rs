@@ -55,16 +55,19 @@ pub enum ShowError {
 }
 
 /// Everything that is generated for the model; `root` is the root file's name without `.rs`, and `clients` is
-/// whether there are kinds for clients too.
+/// whether there are kinds for clients too. The root `v2/widgets` is that of a module `v2`, and all files are
+/// in a folder of that name.
 pub fn emit(model: &Model, root: &str, clients: bool) -> Vec<GeneratedFile> {
-    let layout = Layout::new(model);
+    let within = root.rsplit_once('/').map(|(module, _)| module);
+    let folder = within.map(|module| format!("{module}/")).unwrap_or_default();
+    let layout = Layout::new(model).within(within);
     let reach = Reach::new(model);
     let root_text = root::root(model, &layout, clients);
     let mut files = vec![GeneratedFile { path: format!("{root}.rs"), text: root_text }];
     for group_version in own_group_versions(model) {
         let emitter = Emitter::new(model, &layout, &reach, group_version);
         let version = Layout::version_module(group_version);
-        let stem = format!("{}/{version}", layout.group_module(group_version));
+        let stem = format!("{folder}{}/{version}", layout.group_module(group_version));
         let schemas_file = format!("{version}.openapi.json");
         files.push(GeneratedFile { path: format!("{stem}.rs"), text: module(&emitter, &schemas_file) });
         files.push(GeneratedFile { path: format!("{stem}.openapi.json"), text: openapi::schemas(&emitter) });
@@ -72,7 +75,7 @@ pub fn emit(model: &Model, root: &str, clients: bool) -> Vec<GeneratedFile> {
             // What it imports is its own.
             let emitter = Emitter::new(model, &layout, &reach, group_version);
             let file = clients::file_name(&version);
-            let path = format!("{}/{file}", layout.group_module(group_version));
+            let path = format!("{folder}{}/{file}", layout.group_module(group_version));
             files.push(GeneratedFile { path, text: clients::module(&emitter) });
         }
     }

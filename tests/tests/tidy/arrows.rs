@@ -108,6 +108,7 @@ pub const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("controller", &["orch-api", "orch-client", "orch-runtime", "!orch-codegen", "?orch-apiserver"]),
+    ("history", &["orch-api", "orch-apiserver", "orch-runtime", "!orch-codegen", "?orch-tests"]),
     (
         "widgets",
         &["orch-api", "orch-apiserver", "orch-controllers", "orch-registry", "orch-runtime", "!orch-codegen"],
@@ -155,6 +156,8 @@ const NAMED_IN_NO_FILE: &[(&str, &str, &str)] = &[
     ("orch-api", "orch-client", "what the generator writes with the feature client"),
     ("controller", "orch-runtime", "what the generator writes"),
     ("controller", "serde", "what the generator writes"),
+    ("history", "serde", "what the generator writes"),
+    ("history", "tempfile", "the member of etcd, which a test includes by its path"),
     ("widgets", "serde", "what the generator writes"),
     ("orch-tests", "orch-expression", "the fuzz targets, which a test includes by their path"),
     ("orch-tests", "orch-outbound", "the fuzz targets, which a test includes by their path"),

@@ -14,6 +14,8 @@ const HAND_WRITTEN: &[&str] = &["columns", "defaults", "validators"];
 #[derive(Debug)]
 pub struct Layout {
     modules: BTreeMap<(Option<String>, String), String>,
+    /// The module of the crate that holds everything, where it is not the root.
+    within: Option<String>,
 }
 
 impl Layout {
@@ -35,7 +37,13 @@ impl Layout {
                 (key.clone(), module_name(name))
             })
             .collect();
-        Layout { modules }
+        Layout { modules, within: None }
+    }
+
+    /// The same in a module of the crate.
+    pub fn within(mut self, module: Option<&str>) -> Self {
+        self.within = module.map(str::to_owned);
+        self
     }
 
     /// The group's module: `coordination`.
@@ -53,7 +61,13 @@ impl Layout {
     pub fn module_path(&self, group_version: &GroupVersion) -> TokenStream {
         let krate = crate_path(group_version);
         let module = self.module_within(group_version);
-        quote!(#krate::#module)
+        match self.within.as_ref().filter(|_| group_version.extern_crate.is_none()) {
+            Some(within) => {
+                let within = format_ident!("{within}");
+                quote!(#krate::#within::#module)
+            }
+            None => quote!(#krate::#module),
+        }
     }
 
     /// The module's path within its crate: `core::v1`.
