@@ -12,6 +12,7 @@ mod continue_tokens;
 mod cost;
 mod expression;
 mod field_set;
+mod impersonation;
 mod issued_tokens;
 mod json_patch;
 mod merge_patches;
@@ -38,6 +39,7 @@ pub const TARGETS: &[Target] = &[
     ("cost", cost::run),
     ("expression", expression::run),
     ("field_set", field_set::run),
+    ("impersonation", impersonation::run),
     ("issued_tokens", issued_tokens::run),
     ("json_patch", json_patch::run),
     ("merge_patches", merge_patches::run),

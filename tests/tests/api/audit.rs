@@ -24,6 +24,8 @@ use tokio::{
     sync::mpsc,
 };
 
+use crate::fairness::divert;
+
 /// A server that records, and its log.
 struct Audited {
     server: TestServer,
@@ -161,6 +163,23 @@ async fn every_refusal_is_recorded() {
     invalid["metadata"] = json!({"generateName": "made-"});
     let made = admin.post(CONFIG_MAPS, &invalid).await.expect(201);
     assert_eq!(audited.completed(CONFIG_MAPS).await["objectRef"]["name"], name(&made));
+}
+
+/// By a limit of the user, and because their turn does not come.
+#[tokio::test]
+async fn requests_that_are_too_many_are_recorded() {
+    let options = TestServer::options().flag("--max-watches-per-user=1");
+    let audited = Audited::start("- level: Metadata\n", options).await;
+    let (admin, bob) = (audited.server.admin(), audited.server.user("bob"));
+    let open = admin.watch(&format!("{CONFIG_MAPS}?watch=1")).await;
+    admin.get(&format!("{CONFIG_MAPS}?watch=1&second=1")).await.refused(429, "TooManyRequests");
+    let event = audited.completed("second=1").await;
+    assert_eq!((&event["verb"], &event["responseStatus"]["code"]), (&json!("watch"), &json!(429)));
+    drop(open);
+    divert(&admin, 0, &json!({"type": "Reject"})).await;
+    assert_eq!(bob.get("/version?turn=1").await.status, 429);
+    let event = audited.completed("turn=1").await;
+    assert_eq!((&event["user"]["username"], &event["responseStatus"]["code"]), (&json!("bob"), &json!(429)));
 }
 
 #[tokio::test]

@@ -46,7 +46,7 @@ fn schema(level: &str) -> Value {
 }
 
 /// Puts bob and carol into a level of their own.
-async fn divert(admin: &Client, shares: u32, response: &Value) {
+pub async fn divert(admin: &Client, shares: u32, response: &Value) {
     let limited = json!({
         "nominalConcurrencyShares": shares, "borrowingLimitPercent": 0, "limitResponse": response,
     });

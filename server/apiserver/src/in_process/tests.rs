@@ -81,6 +81,44 @@ async fn its_controllers_collect_garbage_and_empty_namespaces() {
     }
 }
 
+/// A panic ends its request with a 500, and is recorded and counted.
+#[tokio::test]
+async fn a_panic_is_recorded_and_counted() {
+    async fn fails() -> &'static str {
+        panic!("no luck")
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (policy, log) = (folder.path().join("policy.yaml"), folder.path().join("audit.log"));
+    std::fs::write(&policy, "apiVersion: audit.orch.io/v1\nkind: Policy\nrules: [{level: Metadata}]\n")
+        .unwrap();
+    let flags = [
+        "--vocabulary=orch".to_owned(),
+        format!("--audit-policy-file={}", policy.display()),
+        format!("--audit-log-path={}", log.display()),
+        "--audit-log-mode=blocking".to_owned(),
+    ];
+    let server = Server::builder(Config::from_flags(flags, &[&ORCH]).unwrap());
+    let routes = axum::Router::new().route("/fails", axum::routing::get(fails));
+    let plane =
+        server.resources(orch_api::registry().iter().copied()).router(routes).in_process().await.unwrap();
+    let mut admin = plane.service();
+    let (status, answer) = ask(&mut admin, Method::GET, "/fails", Value::Null).await;
+    assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
+    assert!(!answer.to_string().contains("no luck"), "{answer}");
+    let request = Request::get("/metrics").body(Full::<Bytes>::default()).unwrap();
+    let metrics = admin.call(request).await.unwrap().into_body().collect().await.unwrap().to_bytes();
+    let metrics = String::from_utf8(metrics.to_vec()).unwrap();
+    assert!(metrics.lines().any(|line| line.starts_with("apiserver_request_aborts_total{")), "{metrics}");
+    plane.stop().await.unwrap();
+    let events = std::fs::read_to_string(&log).unwrap();
+    let events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let of_panic: Vec<Value> =
+        events.filter(|event| event["stage"] == "Panic" && event["requestURI"] == "/fails").collect();
+    let [event] = &of_panic[..] else { panic!("{of_panic:?}") };
+    assert_eq!(event["responseStatus"]["code"], 500);
+    assert_eq!(event["responseStatus"]["message"], "APIServer panic'd: no luck");
+}
+
 #[tokio::test]
 async fn watches_go_on_until_the_server_stops() {
     let plane = start("orch").await;
