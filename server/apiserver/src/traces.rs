@@ -5,6 +5,7 @@
 //! own, one for each [`Stage`](crate::timeline::Stage) and one for each call of another server; the span of
 //! a watch ends where its events begin. Without `--tracing-config-file` nothing is looked at.
 
+mod binary;
 mod delivery;
 mod file;
 mod otlp;
@@ -52,7 +53,7 @@ impl Tracer {
         let settings = file::read(path, vocabulary)
             .map_err(|error| StartError::caused("--tracing-config-file", &error))?;
         let sampled_below = (u128::from(settings.per_million) << 63) / MILLION;
-        Ok(Tracer { sampled_below: sampled_below as u64, delivery: Delivery::start(settings.target) })
+        Ok(Tracer { sampled_below: sampled_below as u64, delivery: Delivery::start(settings.collector) })
     }
 
     /// The trace of a request that has come; nothing for one that begins none.

@@ -41,6 +41,14 @@ pub enum OutboundError {
         /// How long the server asks to wait before the next attempt.
         retry_after: Option<Duration>,
     },
+    /// A call of gRPC that did not succeed.
+    #[error("the server answered with the gRPC status {status}")]
+    Grpc {
+        /// The status code.
+        status: u16,
+        /// Whether another attempt may succeed.
+        is_passing: bool,
+    },
     /// An answer that is larger than it may be.
     #[error("the answer is larger than {0} bytes")]
     TooLarge(usize),
@@ -55,6 +63,7 @@ impl OutboundError {
         match self {
             Self::Connect(_) | Self::Broken(_) => true,
             Self::Status { status, .. } => *status == 429 || *status >= 500,
+            Self::Grpc { is_passing, .. } => *is_passing,
             _ => false,
         }
     }

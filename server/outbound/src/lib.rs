@@ -12,6 +12,8 @@
 //!   that is gone;
 //! - with the trace of the request that a call is made for ([`orch_trace`]).
 //!
+//! Collectors of traces are also called by gRPC ([`grpc`]), which needs less.
+//!
 //! ```no_run
 //! use orch_outbound::{client::{Client, Settings}, kubeconfig};
 //!
@@ -30,5 +32,6 @@ pub mod circuit;
 pub mod client;
 mod connection;
 pub mod error;
+pub mod grpc;
 pub mod kubeconfig;
 pub mod target;

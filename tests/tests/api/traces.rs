@@ -13,6 +13,7 @@ use orch_tests::{
 use serde_json::Value;
 
 use crate::{
+    grpc_collector::{Collector, Field, Fields, fields},
     remote::{Remote, Reply, Seen, Site},
     token_webhook::{judge, kubeconfig},
 };
@@ -29,12 +30,63 @@ fn collect(_: &Seen) -> Reply {
 fn traced(site: &Site, folder: &Path, per_million: u32) -> ServerOptions {
     let file = folder.join("tracing.yaml");
     let endpoint = site.url().replace("https://", "http://");
+    to_endpoint(&endpoint, &file, per_million)
+}
+
+/// A server whose spans go to an endpoint.
+fn to_endpoint(endpoint: &str, file: &Path, per_million: u32) -> ServerOptions {
     let text = format!(
         "apiVersion: apiserver.config.orch.io/v1beta1\nkind: TracingConfiguration\n\
          endpoint: {endpoint}\nsamplingRatePerMillion: {per_million}\n"
     );
-    std::fs::write(&file, text).unwrap();
+    std::fs::write(file, text).unwrap();
     TestServer::options().flag(format!("--tracing-config-file={}", file.display()))
+}
+
+/// The file of the reference names a host and a port, which take gRPC. A call that fails for now is tried
+/// again.
+#[tokio::test]
+async fn spans_reach_a_collector_by_grpc() {
+    const UNAVAILABLE: u16 = 14;
+    let folder = tempfile::tempdir().unwrap();
+    let collector = Collector::start(&[UNAVAILABLE, 0]).await;
+    let endpoint = format!("localhost:{}", collector.address.port());
+    let server = to_endpoint(&endpoint, &folder.path().join("tracing.yaml"), 0).start().await;
+    let admin = server.admin();
+    let request = admin.request(http::Method::GET, &format!("{CONFIG_MAPS}/a"));
+    let request = request.header("traceparent", &format!("00-{TRACE}-{PARENT}-01"));
+    request.header("tracestate", "a=b").header("audit-id", "my-id").send().await.expect(404);
+    admin.get(CONFIG_MAPS).await.expect(200);
+    let start = Instant::now();
+    while collector.calls() < 2 {
+        assert!(start.elapsed() < Duration::from_mins(1), "the collector is called {}", collector.calls());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let spans = collector.spans();
+    let text = |span: &Fields, field: u64| span[&field][0].text().to_owned();
+    let name = "GET /api/v1/namespaces/{:namespace}/configmaps/{:name}";
+    let root = spans.iter().find(|span| text(span, 5) == name).unwrap();
+    let id = |text: &str| u128::from_str_radix(text, 16).unwrap();
+    assert_eq!(root[&1][0].bytes()[..], id(TRACE).to_be_bytes());
+    assert_eq!(root[&4][0].bytes()[..], id(PARENT).to_be_bytes()[8..]);
+    assert_eq!((text(root, 3), root[&6][0].number()), ("a=b".to_owned(), 2));
+    let (began, ended) = (root[&7][0].number(), root[&8][0].number());
+    assert!(began < ended && began > 1_700_000_000_000_000_000, "{began} {ended}");
+    let attributes: Vec<(String, Fields)> = root[&9]
+        .iter()
+        .map(|pair| {
+            let pair = fields(pair.bytes());
+            (text(&pair, 1), fields(pair[&2][0].bytes()))
+        })
+        .collect();
+    let attribute = |name: &str| &attributes.iter().find(|(key, _)| key == name).unwrap().1;
+    assert_eq!(attribute("http.response.status_code")[&3], [Field::Number(404)]);
+    assert_eq!(text(attribute("audit-id"), 1), "my-id");
+    let parts = spans.iter().filter(|span| span.get(&4).is_some_and(|parent| *parent == root[&2]));
+    let mut names: Vec<String> = parts.map(|span| text(span, 5)).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names, ["apf-queue-wait", "authentication", "authorization", "handler"]);
 }
 
 /// All spans that the collector got.
@@ -147,10 +199,14 @@ async fn without_a_collector_requests_are_answered_and_spans_are_counted() {
 async fn a_wrong_file_is_refused_with_its_place() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("tracing.yaml");
-    let text = "apiVersion: apiserver.config.orch.io/v1beta1\nkind: TracingConfiguration\nendpoint: a:4317\n";
+    let text =
+        "apiVersion: apiserver.config.orch.io/v1beta1\nkind: TracingConfiguration\nendpoint: collector\n";
     std::fs::write(&file, text).unwrap();
     let flag = format!("--tracing-config-file={}", file.display());
     let (code, told) = TestServer::refusal(&[flag]).await;
     assert_eq!(code, Some(2), "{told}");
-    assert!(told.contains("tracing.yaml:3:11: endpoint must begin with http"), "{told}");
+    assert!(
+        told.contains("tracing.yaml:3:11: endpoint: \"collector\" is not of the form host:port"),
+        "{told}"
+    );
 }

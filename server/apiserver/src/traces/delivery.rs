@@ -10,7 +10,10 @@ use std::{
 };
 
 use orch_outbound::{
+    backoff::Backoff,
     client::{Client, Settings},
+    error::OutboundError,
+    grpc::Grpc,
     target::Target,
 };
 use orch_trace::{request::RequestTrace, span::Span};
@@ -19,7 +22,10 @@ use tokio::{
     time::{Instant, timeout, timeout_at},
 };
 
-use super::otlp::{Traced, message};
+use super::{
+    binary,
+    otlp::{self, Traced},
+};
 
 /// Requests whose spans wait.
 const BUFFER: usize = 2048;
@@ -30,6 +36,14 @@ const MAX_WAIT: Duration = Duration::from_secs(5);
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// How often the log says that spans are lost.
 const COMPLAINTS: Duration = Duration::from_mins(1);
+
+/// How a collector is spoken to.
+pub(super) enum Collector {
+    /// By gRPC, in protocol buffers.
+    Grpc(Box<Grpc>),
+    /// Over HTTP, in JSON.
+    Http(Box<Client>),
+}
 
 enum Entry {
     Spans(Vec<Traced>),
@@ -44,12 +58,10 @@ pub(super) struct Delivery {
 
 impl Delivery {
     /// Starts the task. It must be called inside of a runtime.
-    pub(super) fn start(target: Target) -> Self {
+    pub(super) fn start(collector: Collector) -> Self {
         let (entries, receiver) = mpsc::channel(BUFFER);
         let lost: Arc<AtomicU64> = Arc::default();
-        let settings = Settings { timeout: TIMEOUT, ..Settings::default() };
-        let client = Client::new(target, settings);
-        let worker = Worker { client, batch: Vec::new(), lost: Arc::clone(&lost), complained: None };
+        let worker = Worker { collector, batch: Vec::new(), lost: Arc::clone(&lost), complained: None };
         tokio::spawn(worker.run(receiver));
         Delivery { entries, lost }
     }
@@ -83,9 +95,31 @@ impl Delivery {
     }
 }
 
+impl Collector {
+    /// One at `host:port` that takes gRPC.
+    pub(super) fn of_grpc(endpoint: &str) -> Result<Self, OutboundError> {
+        Ok(Collector::Grpc(Box::new(Grpc::new(endpoint, TIMEOUT, Backoff::default())?)))
+    }
+
+    /// One that takes HTTP.
+    pub(super) fn of_http(target: Target) -> Self {
+        let settings = Settings { timeout: TIMEOUT, ..Settings::default() };
+        Collector::Http(Box::new(Client::new(target, settings)))
+    }
+
+    async fn deliver(&self, spans: &[Traced]) -> Result<(), OutboundError> {
+        match self {
+            Collector::Grpc(grpc) => grpc.call(binary::METHOD, &binary::message(spans)).await,
+            Collector::Http(client) => {
+                Box::pin(client.post_json(otlp::message(spans).into())).await.map(drop)
+            }
+        }
+    }
+}
+
 /// What the task has.
 struct Worker {
-    client: Client,
+    collector: Collector,
     batch: Vec<Traced>,
     lost: Arc<AtomicU64>,
     complained: Option<Instant>,
@@ -119,7 +153,7 @@ impl Worker {
         if self.batch.is_empty() {
             return;
         }
-        let result = Box::pin(self.client.post_json(message(&self.batch).into())).await;
+        let result = Box::pin(self.collector.deliver(&self.batch)).await;
         if let Err(error) = result {
             self.lost.fetch_add(self.batch.len() as u64, Ordering::Relaxed);
             if self.complained.is_none_or(|at| at.elapsed() > COMPLAINTS) {

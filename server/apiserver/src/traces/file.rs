@@ -3,23 +3,29 @@
 //! ```yaml
 //! apiVersion: apiserver.config.orch.io/v1beta1
 //! kind: TracingConfiguration
-//! endpoint: http://localhost:4318
+//! endpoint: localhost:4317
 //! samplingRatePerMillion: 1000
 //! ```
 //!
-//! The endpoint is that of OTLP over HTTP; without a path it is `/v1/traces`.
+//! As in the reference, the endpoint is a host and a port that take OTLP by gRPC, without TLS. With `http://`
+//! or `https://` it is that of OTLP over HTTP; without a path that is `/v1/traces`.
 
 use std::path::Path;
 
 use orch_auth::{config_file, error::AuthError};
-use orch_outbound::target::{Credential, Target, TlsOptions};
+use orch_outbound::{
+    error::OutboundError,
+    target::{Credential, Target, TlsOptions},
+};
 use orch_runtime::vocabulary::Vocabulary;
 use orch_settings::{Fault, Spanned, fault};
 use serde::Deserialize;
 
+use super::delivery::Collector;
+
 /// Where collectors listen.
-const DEFAULT_ENDPOINT: &str = "http://localhost:4318";
-/// The path that collectors expect.
+const DEFAULT_ENDPOINT: &str = "localhost:4317";
+/// The path that collectors expect over HTTP.
 const PATH: &str = "/v1/traces";
 /// The most that a share per million can be.
 const MILLION: i64 = 1_000_000;
@@ -27,7 +33,7 @@ const MILLION: i64 = 1_000_000;
 /// What the file says.
 pub(super) struct Settings {
     /// Who gets the spans.
-    pub target: Target,
+    pub collector: Collector,
     /// Of a million requests that belong to no trace, so many begin one.
     pub per_million: u32,
 }
@@ -54,9 +60,11 @@ pub(super) fn parse(text: &str, vocabulary: &Vocabulary) -> Result<Settings, Fau
     let versions =
         ["v1beta1", "v1alpha1"].map(|name| format!("apiserver.config.{}/{name}", vocabulary.group_suffix));
     orch_settings::check_kind(&file.api_version, &versions, &file.kind, "TracingConfiguration")?;
-    let target = match &file.endpoint {
-        Some(endpoint) => target(&endpoint.value).map_err(|problem| fault(endpoint, problem))?,
-        None => target(DEFAULT_ENDPOINT).map_err(|problem| ((1, 1), problem))?,
+    let collector = match &file.endpoint {
+        Some(endpoint) => {
+            collector(&endpoint.value).map_err(|error| fault(endpoint, format!("endpoint: {error}")))?
+        }
+        None => collector(DEFAULT_ENDPOINT).map_err(|error| ((1, 1), error.to_string()))?,
     };
     let per_million = match &file.sampling_rate_per_million {
         Some(rate) if !(0..=MILLION).contains(&rate.value) => {
@@ -65,21 +73,16 @@ pub(super) fn parse(text: &str, vocabulary: &Vocabulary) -> Result<Settings, Fau
         Some(rate) => rate.value as u32,
         None => 0,
     };
-    Ok(Settings { target, per_million })
+    Ok(Settings { collector, per_million })
 }
 
-fn target(endpoint: &str) -> Result<Target, String> {
+fn collector(endpoint: &str) -> Result<Collector, OutboundError> {
     let rest = ["http://", "https://"].into_iter().find_map(|scheme| endpoint.strip_prefix(scheme));
-    let Some(rest) = rest else {
-        return Err("endpoint must begin with http:// or https://: spans are sent by OTLP over HTTP, for \
-                    which collectors listen at port 4318, and not by gRPC"
-            .to_owned());
-    };
+    let Some(rest) = rest else { return Collector::of_grpc(endpoint) };
     let url = match rest.split_once('/') {
         None => format!("{endpoint}{PATH}"),
         Some((_, "")) => format!("{}{PATH}", endpoint.trim_end_matches('/')),
         Some(_) => endpoint.to_owned(),
     };
-    let target = Target::new(&url, TlsOptions::default(), Credential::None);
-    target.map_err(|error| format!("endpoint: {error}"))
+    Ok(Collector::of_http(Target::new(&url, TlsOptions::default(), Credential::None)?))
 }

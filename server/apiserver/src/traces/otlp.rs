@@ -13,19 +13,26 @@ pub(super) struct Traced {
     pub(super) span: Span,
 }
 
+/// Who makes the spans.
+pub(super) const NAME: &str = env!("CARGO_PKG_NAME");
+pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What is said of who makes them.
+pub(super) fn resource() -> [(&'static str, Value); 3] {
+    [
+        ("service.name", Value::Text(NAME.to_owned())),
+        ("service.version", Value::Text(VERSION.to_owned())),
+        ("process.pid", Value::Number(std::process::id().into())),
+    ]
+}
+
 /// The message that delivers these spans.
 pub(super) fn message(spans: &[Traced]) -> Vec<u8> {
-    let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
-    let resource = [
-        ("service.name", Value::Text(name.to_owned())),
-        ("service.version", Value::Text(version.to_owned())),
-        ("process.pid", Value::Number(std::process::id().into())),
-    ];
     json!({
         "resourceSpans": [{
-            "resource": {"attributes": attributes(&resource)},
+            "resource": {"attributes": attributes(&resource())},
             "scopeSpans": [{
-                "scope": {"name": name, "version": version},
+                "scope": {"name": NAME, "version": VERSION},
                 "spans": spans.iter().map(span).collect::<Vec<_>>(),
             }],
         }],

@@ -18,7 +18,7 @@ fn settings(fields: &str) -> Result<file::Settings, String> {
 fn tracer(fields: &str) -> Tracer {
     let settings = settings(fields).unwrap();
     let sampled_below = ((u128::from(settings.per_million) << 63) / super::MILLION) as u64;
-    Tracer { sampled_below, delivery: Delivery::start(settings.target) }
+    Tracer { sampled_below, delivery: Delivery::start(settings.collector) }
 }
 
 #[tokio::test]
@@ -49,7 +49,8 @@ fn mistakes_of_the_file_have_their_place() {
     for (fields, problem) in [
         ("samplingRatePerMillion: 1000001\n", "3:25: samplingRatePerMillion must be from 0 to 1000000"),
         ("samplingRatePerMillion: -1\n", "3:25: samplingRatePerMillion must be from 0 to 1000000"),
-        ("endpoint: localhost:4317\n", "3:11: endpoint must begin with http:// or https://"),
+        ("endpoint: localhost\n", "3:11: endpoint: \"localhost\" is not of the form host:port"),
+        ("endpoint: grpc://localhost:4317\n", "3:11: endpoint: \"grpc://localhost:4317\" is not of the form"),
         ("endpoint: http://user@localhost\n", "3:11: endpoint: "),
         ("\nsampling: 1\n", "4:1: unknown field"),
     ] {
