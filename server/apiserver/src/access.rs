@@ -44,10 +44,28 @@ struct Selectors {
 
 /// Why a request is not answered.
 pub enum Refused {
-    /// The caller may not: the answer is this error, a 403.
-    Forbidden(ApiError),
+    /// An authorizer says that the caller may not: the answer is this error, a 403.
+    Denied(ApiError),
+    /// No authorizer says that the caller may: the same answer.
+    NoOpinion(ApiError),
     /// An authorizer could not find out, and no other one knows.
     Undecided(String),
+}
+
+/// Why it is not known who makes a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stranger {
+    /// Credentials are missing or wrong.
+    Wrong,
+    /// Nobody could find out.
+    Unjudged,
+}
+
+impl From<Stranger> for ApiError {
+    /// The client is not told which.
+    fn from(_: Stranger) -> Self {
+        ApiError::Unauthorized
+    }
 }
 
 /// What becomes of somebody who was let in when they are judged again.
@@ -89,11 +107,14 @@ impl AccessControl {
     /// Finds out who makes a request.
     ///
     /// # Errors
-    /// 401 for missing or wrong credentials.
-    pub async fn authenticate(&self, credentials: &Credentials<'_>) -> Result<Authenticated> {
+    /// Where that is not known; the answer is 401.
+    pub async fn authenticate(
+        &self,
+        credentials: &Credentials<'_>,
+    ) -> std::result::Result<Authenticated, Stranger> {
         self.authentication.load_full().authenticate(credentials).resolve().await.map_err(|error| {
             tracing::debug!(%error, "not authenticated");
-            ApiError::Unauthorized
+            if error.is_credential() { Stranger::Wrong } else { Stranger::Unjudged }
         })
     }
 
@@ -124,7 +145,7 @@ impl AccessControl {
         }
         match self.may(&caller, names, path, query, None).await {
             Ok(()) => Standing::Stands(()),
-            Err(Refused::Forbidden(_)) => Standing::Lost,
+            Err(Refused::Denied(_) | Refused::NoOpinion(_)) => Standing::Lost,
             Err(Refused::Undecided(_)) => Standing::Unknown,
         }
     }
@@ -192,9 +213,8 @@ impl AccessControl {
         }
         match decision {
             Decision::Allow { .. } => Ok(()),
-            Decision::Deny { .. } | Decision::NoOpinion { .. } => {
-                Err(Refused::Forbidden(forbidden(&attributes, &decision)))
-            }
+            Decision::Deny { .. } => Err(Refused::Denied(forbidden(&attributes, &decision))),
+            Decision::NoOpinion { .. } => Err(Refused::NoOpinion(forbidden(&attributes, &decision))),
             Decision::Failed { problem, .. } => Err(Refused::Undecided(problem)),
         }
     }

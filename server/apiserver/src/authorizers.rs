@@ -8,7 +8,13 @@ use orch_auth::{
     abac::Abac,
     authorization::{Authorization, AuthorizationConfig, Mode},
     authorization_file::{self, Configured, ConfiguredKind},
-    authorizer::{Authorizer, always_allow::AlwaysAllow, always_deny::AlwaysDeny, replaceable::Replaceable},
+    authorizer::{
+        Authorizer,
+        always_allow::AlwaysAllow,
+        always_deny::AlwaysDeny,
+        counted::{Decider, Decisions},
+        replaceable::Replaceable,
+    },
     rbac::authorizer::Rbac,
     webhook::Webhook,
 };
@@ -65,6 +71,7 @@ pub struct Parts {
     rbac: Arc<Rbac>,
     node: Option<Arc<dyn Authorizer>>,
     abac: Option<Arc<Abac>>,
+    decisions: Arc<Decisions>,
 }
 
 /// The authorizers of the configuration together. `current` is replaced when the file changes.
@@ -92,10 +99,15 @@ impl Modes {
         } else {
             None
         };
-        let parts = Parts { rbac: Arc::clone(rbac), node, abac: files.abac };
+        let parts = Parts { rbac: Arc::clone(rbac), node, abac: files.abac, decisions: Arc::default() };
         let read = files_of(&files.configured);
         let current = Arc::new(Replaceable::new(parts.chain(files.configured)));
         Ok(Modes { current, parts, read })
+    }
+
+    /// How often each authorizer decides.
+    pub fn decisions(&self) -> Arc<Decisions> {
+        Arc::clone(&self.parts.decisions)
     }
 }
 
@@ -106,7 +118,14 @@ fn files_of(configured: &[Configured]) -> Vec<PathBuf> {
 impl Parts {
     /// All configured authorizers, in order.
     fn chain(&self, configured: Vec<Configured>) -> Authorization {
-        Authorization::from_authorizers(configured.into_iter().map(|of| self.authorizer(of.kind)))
+        let counted = |Configured { name, kind, .. }| {
+            let kind_name = match &kind {
+                ConfiguredKind::Webhook(_) => Mode::Webhook.name(),
+                ConfiguredKind::Mode(mode) => mode.name(),
+            };
+            self.decisions.of(Decider { kind: kind_name, name }, self.authorizer(kind))
+        };
+        Authorization::from_authorizers(configured.into_iter().map(counted))
     }
 
     fn authorizer(&self, kind: ConfiguredKind) -> Box<dyn Authorizer> {

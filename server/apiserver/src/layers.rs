@@ -45,14 +45,14 @@ use orch_trace::request::within;
 use uuid::Uuid;
 
 use crate::{
-    access::Refused,
+    access::{Refused, Stranger},
     app::App,
     audit::{RequestAudit, recorded_user},
     config::REQUESTS,
     documents::health,
     header_names::AUDIT_ID,
     limits::{Peer, Supply},
-    metrics::{self, Authentication, Authorization, DryRun, RequestLabels},
+    metrics::{self, Authentication, Authorization, DryRun, Filter, RequestLabels},
     request::{
         RequestHead,
         body::RequestBody,
@@ -246,7 +246,11 @@ async fn guarded(
         .with_headers(&headers);
     let hint = credentials.warning();
     let authenticated = app.access.authenticate(&credentials).await;
-    let outcome = if authenticated.is_ok() { Authentication::Success } else { Authentication::Failure };
+    let outcome = match &authenticated {
+        Ok(_) => Authentication::Success,
+        Err(Stranger::Wrong) => Authentication::Failure,
+        Err(Stranger::Unjudged) => Authentication::Error,
+    };
     let known = head.timeline.end(Stage::Authentication);
     app.metrics.authenticated(outcome, known - head.timeline.started());
     let mut response = match authenticated {
@@ -261,7 +265,7 @@ async fn guarded(
                     return refused;
                 }
                 // It may have waited for somebody else, which is no waiting for a turn.
-                head.timeline.end(Stage::Authentication);
+                app.metrics.passed(Filter::Audit, head.timeline.end(Stage::Authentication) - known);
             }
             let head = RequestHead { record: audit.record(), ..head };
             app.metrics.recognized(caller.user());
@@ -273,9 +277,9 @@ async fn guarded(
                 Err(error) => refusal(error),
             }
         }
-        Err(error) => {
+        Err(stranger) => {
             dismiss(app, connection, parts);
-            refusal(error)
+            refusal(stranger.into())
         }
     };
     warning::warn(&mut response, hint.map(str::to_owned).as_slice());
@@ -295,12 +299,14 @@ async fn impersonated(
     head: RequestHead<'_>,
     body: &mut RequestBody,
 ) -> Response {
+    let began = head.timeline.at(Stage::Authentication);
     match app.access.impersonate(sender, wanted).await {
         Ok(caller) => {
             if let Some(record) = head.record {
                 record.impersonated(recorded_user(caller.user()));
             }
-            head.timeline.end(Stage::Authentication);
+            let took = head.timeline.end(Stage::Authentication).saturating_duration_since(began);
+            app.metrics.passed(Filter::Impersonation, took);
             in_turn(app, connection, sender, &caller, head, body).await
         }
         Err(error) => turned_away(app, connection, head.parts, sender, error),
@@ -323,8 +329,19 @@ async fn in_turn(
             let response = turns::in_sight(&mut pass, caller, head, answer).await;
             pass.answered(head, response)
         }
-        Err(refused) => *refused,
+        Err(refused) => {
+            ended_turn(app, head);
+            *refused
+        }
     }
+}
+
+/// The turn of a request has come, or will not. Returns when that is.
+fn ended_turn(app: &App, head: RequestHead<'_>) -> Instant {
+    let now = head.timeline.end(Stage::Turn);
+    let took = now.saturating_duration_since(head.timeline.at(Stage::Authentication));
+    app.metrics.passed(Filter::Fairness, took);
+    now
 }
 
 /// Authorizes a request before it is answered.
@@ -337,17 +354,20 @@ async fn permitted(
     body: &mut RequestBody,
 ) -> Response {
     let parts = head.parts;
-    let began = head.timeline.end(Stage::Turn);
+    let began = ended_turn(app, head);
     let decided = app.access.authorize(caller, head).await;
     let outcome = match &decided {
         Ok(()) => Authorization::Allowed,
-        Err(Refused::Forbidden(_)) => Authorization::Denied,
+        Err(Refused::Denied(_)) => Authorization::Denied,
+        Err(Refused::NoOpinion(_)) => Authorization::NoOpinion,
         Err(Refused::Undecided(_)) => Authorization::Error,
     };
     app.metrics.authorized(outcome, head.timeline.end(Stage::Authorization) - began);
     match decided {
         Ok(()) => admitted(app, connection, sender, caller, head, body).await,
-        Err(Refused::Forbidden(error)) => turned_away(app, connection, parts, sender, error),
+        Err(Refused::Denied(error) | Refused::NoOpinion(error)) => {
+            turned_away(app, connection, parts, sender, error)
+        }
         Err(Refused::Undecided(problem)) => undecided(&parts.uri.to_string(), &problem),
     }
 }

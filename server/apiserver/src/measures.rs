@@ -30,6 +30,13 @@ pub fn of_server(started: SystemTime, core: &Core, monitor: Monitor) -> Metrics 
             })
             .collect()
     });
+    let (catalog, storage) = (Arc::clone(core.catalog()), core.storage().clone());
+    metrics.show_events(move || {
+        let events = catalog.stored_resources().filter_map(|resource| {
+            Some((resource.group_resource.clone(), storage.events(&resource.storage_name)?))
+        });
+        events.collect()
+    });
     metrics.show_controllers(monitor);
     metrics
 }

@@ -9,17 +9,19 @@ use std::{
     collections::HashMap,
     fs,
     sync::{Arc, OnceLock, PoisonError, RwLock},
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use http::StatusCode;
 use orch_audit::counters::Counters;
-use orch_auth::{lookups::LookupCounts, service_account::TokenIssuer, user::UserInfo};
+use orch_auth::{
+    authorizer::counted::Decisions, lookups::LookupCounts, service_account::TokenIssuer, user::UserInfo,
+};
 use orch_controllers::stats::Monitor;
 use orch_encryption::encryption::Encryption;
-use orch_registry::{feature_gates::stage_name, meter::Meter};
+use orch_registry::{core::Core, feature_gates::stage_name, meter::Meter};
 use orch_runtime::{type_def::FeatureGate, vocabulary::Vocabulary};
-use orch_storage::{Clock as _, Patrolled, Storage, SystemClock};
+use orch_storage::{Clock as _, Events, Patrolled, Storage, SystemClock};
 use prometheus::{
     Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
     Registry, TextEncoder,
@@ -30,13 +32,17 @@ use prometheus::{
 use crate::fairness::Fairness;
 
 mod access;
+mod admission;
 mod answers;
 mod audit;
 mod controllers;
 mod data;
+mod decisions;
 mod encryption;
+mod events;
 mod fairness;
 mod families;
+mod filters;
 mod history;
 mod labels;
 mod lookups;
@@ -45,24 +51,28 @@ mod reloads;
 mod service_level;
 mod storage;
 mod tokens;
+mod work;
 
 use access::AccessMetrics;
 pub use access::{Authentication, Authorization};
-use answers::AnswerMetrics;
 pub use answers::OpenWatch;
+use answers::{AnswerMetrics, WatchSeries};
 use audit::AuditMetrics;
 use controllers::ControllerMetrics;
 use data::DataMetrics;
+use decisions::DecisionMetrics;
 use encryption::EncryptionMetrics;
+use events::EventMetrics;
 use fairness::FairnessMetrics;
+pub use filters::Filter;
 use history::HistoryMetrics;
 pub use labels::{DryRun, RequestLabels};
 use lookups::LookupMetrics;
 use read_values::{ReadCounter, ReadGauge};
 use reloads::Reloads;
 use service_level::ServiceLevel;
-use storage::StorageMetrics;
 use tokens::TokenMetrics;
+use work::WorkMeter;
 
 /// Upper bounds of the duration histogram, in seconds.
 const DURATION_BUCKETS: &[f64] = &[
@@ -84,10 +94,8 @@ struct Inner {
     registry: Registry,
     requests: IntCounterVec,
     durations: HistogramVec,
-    long_running: IntGaugeVec,
     answers: AnswerMetrics,
     access: AccessMetrics,
-    storage: StorageMetrics,
     deprecated: IntGaugeVec,
     authentication_reloads: Reloads,
     authorization_reloads: Reloads,
@@ -103,7 +111,7 @@ struct Inner {
 struct Series {
     duration: Histogram,
     size: OnceLock<Histogram>,
-    long_running: OnceLock<IntGauge>,
+    watches: OnceLock<Arc<WatchSeries>>,
     by_code: [OnceLock<IntCounter>; CODES.len()],
 }
 
@@ -154,12 +162,7 @@ impl Metrics {
         );
         let durations = durations.buckets(DURATION_BUCKETS.to_vec());
         let durations = registered(&registry, HistogramVec::new(durations, labels::NAMES));
-        // The same labels without `dry_run`, which no long-running request has.
         register(&registry, ServiceLevel::new(durations.clone()));
-        let long_running =
-            Opts::new("apiserver_longrunning_requests", "Requests that are being answered without an end.");
-        let without_dry_run = labels::without_dry_run();
-        let long_running = registered(&registry, IntGaugeVec::new(long_running, &without_dry_run));
         let deprecated =
             Opts::new("apiserver_requested_deprecated_apis", "Deprecated kinds that were asked for: 1 each.");
         let deprecated_labels = ["group", "version", "resource", "subresource", "removed_release"];
@@ -184,11 +187,9 @@ impl Metrics {
             encryption_reloads,
             answers: AnswerMetrics::new(&registry),
             access: AccessMetrics::new(&registry),
-            storage: StorageMetrics::new(&registry),
             registry,
             requests,
             durations,
-            long_running,
             deprecated,
             series: RwLock::default(),
         }))
@@ -258,9 +259,33 @@ impl Metrics {
         self.0.access.authorized(outcome, took);
     }
 
-    /// What verbs tell about their work.
-    pub fn meter(&self) -> impl Meter + use<> {
-        self.0.storage.clone()
+    /// Records how long a request was in a layer.
+    pub fn passed(&self, filter: Filter, took: Duration) {
+        self.0.access.passed(filter, took);
+    }
+
+    /// Publishes what the verbs of this core tell about their work.
+    ///
+    /// # Panics
+    /// If it is called twice: there is one core.
+    pub fn meter(&self, core: &Core) -> impl Meter + use<> {
+        WorkMeter::new(&self.0.registry, core)
+    }
+
+    /// Publishes what each authorizer decides.
+    ///
+    /// # Panics
+    /// If it is called twice: there is one list of authorizers.
+    pub fn show_decisions(&self, decisions: Arc<Decisions>) {
+        register(&self.0.registry, DecisionMetrics::new(decisions));
+    }
+
+    /// Publishes the events of each resource; `read` is called whenever metrics are read.
+    ///
+    /// # Panics
+    /// If it is called twice: there is one store.
+    pub fn show_events(&self, read: impl Fn() -> Vec<(String, Events)> + Send + Sync + 'static) {
+        register(&self.0.registry, EventMetrics::new(read));
     }
 
     /// Counts a change of the file of authenticators: whether the new file is in force.
@@ -301,13 +326,11 @@ impl Metrics {
         self.0.in_flight.iter().map(IntGauge::get).sum()
     }
 
-    /// Counts a watch as open until the value is dropped.
-    pub fn long_running(&self, labels: &RequestLabels, kind: &str) -> OpenWatch {
-        let gauge = || self.with_labels(labels, |values| self.0.long_running.with_label_values(values));
-        let current =
-            self.with_series(labels, |series| Current::one_more(series.long_running.get_or_init(gauge)));
-        let [group, version, ..] = labels.names_of_resource(self.0.vocabulary);
-        self.0.answers.watch(current, [&group, &version, kind])
+    /// Counts a watch of a kind as open until the value is dropped. Its request came at `started`.
+    pub fn long_running(&self, labels: &RequestLabels, kind: &str, started: Instant) -> OpenWatch {
+        let make = || Arc::new(self.with_labels(labels, |values| self.0.answers.watches(values, kind)));
+        let series = self.with_series(labels, |series| Arc::clone(series.watches.get_or_init(make)));
+        OpenWatch::new(series, started)
     }
 
     /// Publishes the number of stored objects per resource; `count` is called whenever metrics are read, and
@@ -447,7 +470,7 @@ impl Metrics {
         let series = Series {
             duration,
             size: OnceLock::new(),
-            long_running: OnceLock::new(),
+            watches: OnceLock::new(),
             by_code: std::array::from_fn(|_| OnceLock::new()),
         };
         let mut all = self.0.series.write().unwrap_or_else(PoisonError::into_inner);

@@ -188,7 +188,7 @@ async fn performed(
     let open = || {
         let labels =
             RequestLabels::resource(target.resource.def, None, verb, &target.namespace, &target.name);
-        app.metrics.long_running(&labels, target.resource.def.kind)
+        app.metrics.long_running(&labels, target.resource.def.kind, head.timeline.started())
     };
     let mut response = respond(&app.core, target, &representation, answer, open)?;
     if let Some(warning) = deprecation(target.resource) {

@@ -349,12 +349,13 @@ impl Server {
             metrics.show(lost.counter());
         }
         metrics.show(certificate_ends);
+        metrics.show_decisions(modes.decisions());
         let following = self.following(following, followed, modes, &metrics, &stopping);
         let keys = FollowedKeys::of(&self.config.storage.encryption, self.config.vocabulary, &encryption);
         let keys = keys.map(|keys| keys.follow(storage.clone(), metrics.clone(), stopping.clone()));
         encryption::warn_of_unknown(&encryption.keyring(), core.catalog());
         metrics.show_encryption(encryption);
-        core.measure(metrics.meter());
+        core.measure(metrics.meter(&core));
         metrics.show_gates(&core.gates().listed(&self.tables));
         metrics.show_audit(audited);
         if let Some(tracer) = &tracer {

@@ -12,6 +12,7 @@ use crate::{
 
 pub mod always_allow;
 pub mod always_deny;
+pub mod counted;
 pub mod privileged_group;
 pub mod reason;
 pub mod replaceable;

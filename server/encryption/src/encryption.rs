@@ -1,6 +1,6 @@
 //! What a store seals and opens values through.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Instant};
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
@@ -43,9 +43,17 @@ impl Encryption {
         &self.counts
     }
 
-    fn count(&self, key: &Key, direction: &'static str, prefix: &'static str, succeeded: bool) {
+    /// Counts what began at `began` and ends now.
+    fn count(
+        &self,
+        key: &Key,
+        direction: &'static str,
+        prefix: &'static str,
+        succeeded: bool,
+        began: Instant,
+    ) {
         let resource = key.resource.as_str().to_owned();
-        self.counts.count(Operation { resource, direction, prefix, succeeded });
+        self.counts.count(Operation { resource, direction, prefix, succeeded }, began.elapsed());
     }
 
     /// Opens with the first entry that can; the error is that of the last one whose key has the right name.
@@ -56,7 +64,7 @@ impl Encryption {
         place: &dyn fmt::Display,
         kept: &Bytes,
     ) -> Result<Opened, SealError> {
-        let mut refused = None;
+        let (mut refused, began) = (None, Instant::now());
         for entry in entries.iter() {
             let opened = match &**entry {
                 Entry::Identity if kept.starts_with(SEALED) => None,
@@ -64,14 +72,14 @@ impl Encryption {
                 Entry::Key(key) => key.open(place, kept).map(|opened| opened.map(Bytes::from)),
             };
             let Some(opened) = opened else { continue };
-            self.count(key, "from_storage", entry.shown(), opened.is_ok());
+            self.count(key, "from_storage", entry.shown(), opened.is_ok(), began);
             match opened {
                 Ok(value) => return Ok(Opened { value, seal: entry.seal() }),
                 Err(error) => refused = Some(error),
             }
         }
         Err(refused.unwrap_or_else(|| {
-            self.count(key, "from_storage", "unknown", false);
+            self.count(key, "from_storage", "unknown", false, began);
             no_provider(key, kept)
         }))
     }
@@ -79,7 +87,7 @@ impl Encryption {
 
 impl Sealing for Encryption {
     fn seal(&self, key: &Key, place: &dyn fmt::Display, value: &[u8]) -> Result<Option<Sealed>, SealError> {
-        let keyring = self.keyring.load();
+        let (keyring, began) = (self.keyring.load(), Instant::now());
         let Some(first) = keyring.entries(&key.resource).and_then(|entries| entries.first()) else {
             return Ok(None);
         };
@@ -87,7 +95,7 @@ impl Sealing for Encryption {
             Entry::Identity => Ok(None),
             Entry::Key(key) => key.seal(place, value).map(Some),
         };
-        self.count(key, "to_storage", first.shown(), sealed.is_ok());
+        self.count(key, "to_storage", first.shown(), sealed.is_ok(), began);
         Ok(sealed?.zip(first.seal()).map(|(bytes, seal)| Sealed { bytes, seal }))
     }
 

@@ -4,6 +4,8 @@
 //! ([`AdmissionPlugin::validate`], after them). Plugins run in the order of registration. Each is on or off
 //! by default; `--enable-admission-plugins` and `--disable-admission-plugins` change that at start.
 
+use std::time::Instant;
+
 use orch_auth::{answer::Answer, user::UserInfo};
 use orch_runtime::{
     Tree,
@@ -12,7 +14,12 @@ use orch_runtime::{
 };
 use orch_storage::Condition;
 
-use crate::{catalog::ServedResource, error::ApiError, objects::Objects};
+use crate::{
+    catalog::ServedResource,
+    error::ApiError,
+    meter::{Admission, Meter, Step},
+    objects::Objects,
+};
 
 /// A write, as plugins see it.
 pub struct AdmissionRequest<'a> {
@@ -125,26 +132,43 @@ impl AdmissionChain {
         self.plugins.push(plugin);
     }
 
-    /// Lets every plugin change the object, or refuse the write.
+    /// Lets every plugin change the object or judge it. `meter` is told how long that took.
     ///
     /// # Errors
     /// Of the first plugin that refuses.
-    pub async fn mutate(&self, request: &mut AdmissionRequest<'_>) -> Result<(), ApiError> {
-        for plugin in &self.plugins {
-            plugin.mutate(request).resolve().await?;
+    pub async fn ask(
+        &self,
+        step: Step,
+        request: &mut AdmissionRequest<'_>,
+        meter: Option<&dyn Meter>,
+    ) -> Result<(), ApiError> {
+        let (operation, began) = (request.operation, Instant::now());
+        let tell = |plugin, is_refused, took| {
+            if let Some(meter) = meter {
+                meter.admitted(Admission { plugin, step, operation, is_refused }, took);
+            }
+        };
+        let (mut outcome, mut before) = (Ok(()), began);
+        for (number, plugin) in self.plugins.iter().enumerate() {
+            let admitted = match step {
+                Step::Mutate => plugin.mutate(request),
+                Step::Validate => plugin.validate(request),
+            };
+            outcome = admitted.resolve().await;
+            let now = Instant::now();
+            tell(Some(number), outcome.is_err(), now - before);
+            before = now;
+            if outcome.is_err() {
+                break;
+            }
         }
-        Ok(())
+        tell(None, outcome.is_err(), before - began);
+        outcome
     }
 
-    /// Lets every plugin refuse the write.
-    ///
-    /// # Errors
-    /// Of the first plugin that refuses.
-    pub async fn validate(&self, request: &mut AdmissionRequest<'_>) -> Result<(), ApiError> {
-        for plugin in &self.plugins {
-            plugin.validate(request).resolve().await?;
-        }
-        Ok(())
+    /// The names of the plugins, by their numbers.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.plugins.iter().map(|plugin| plugin.name())
     }
 
     /// The fields that plugins add to new objects of a kind.
@@ -178,7 +202,7 @@ mod tests {
             Box::new(Named("Last", true)),
         ];
         let chain = AdmissionChain::new(plugins, &config)?;
-        Ok(chain.plugins.iter().map(|plugin| plugin.name()).collect())
+        Ok(chain.names().collect())
     }
 
     #[test]

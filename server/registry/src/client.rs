@@ -143,7 +143,7 @@ impl Client {
         manifest: &Tree,
     ) -> Result<Arc<Object>> {
         let target = Target::collection(resource, namespace);
-        let allowed = self.identity.ask(Verb::Create, &target).await?;
+        let allowed = self.allowed(Verb::Create, false, &target).await?;
         let request = CreateRequest {
             target: target.clone(),
             body: Body { reader: read_json, bytes: manifest.to_string().into() },
@@ -244,7 +244,7 @@ impl Client {
 
     async fn send_patch(&self, request: PatchRequest<'_>) -> Result<Answer> {
         let target = request.target.clone();
-        let allowed = self.identity.ask(Verb::Patch, &target).await?;
+        let allowed = self.allowed(Verb::Patch, request.kind == PatchKind::Apply, &target).await?;
         verb::patch::patch(&self.context(&allowed), request).await
     }
 
@@ -260,7 +260,7 @@ impl Client {
         options: DeletionOptions,
     ) -> Result<bool> {
         let request = DeleteRequest { target: Target::item(resource, namespace, name), options };
-        let allowed = self.identity.ask(Verb::Delete, &request.target).await?;
+        let allowed = self.allowed(Verb::Delete, false, &request.target).await?;
         let cx = self.context(&allowed);
         let deleted = verb::delete::delete_object(&cx, &request.target, &request.options).await?;
         Ok(matches!(deleted, verb::delete::Deleted::Removed { .. }))
@@ -275,8 +275,22 @@ impl Client {
     }
 
     async fn write(&self, verb: Verb, target: &Target<'_>, mut proposal: Proposal) -> Result<Answer> {
-        let allowed = self.identity.ask(verb, target).await?;
+        let allowed = self.allowed(verb, false, target).await?;
         write(&self.context(&allowed), target, &mut proposal, &self.options()).await
+    }
+
+    /// Asks whether a request may be made, and counts it where the server makes it in its own name.
+    async fn allowed<'a>(
+        &'a self,
+        verb: Verb,
+        is_apply: bool,
+        target: &'a Target<'_>,
+    ) -> Result<Allowed<'a>> {
+        if let Some(meter) = self.core.meter().filter(|_| self.identity.is_server()) {
+            let subresource = target.subresource.map_or("", |subresource| subresource.name);
+            meter.served_itself(target.resource, subresource, verb, is_apply);
+        }
+        self.identity.ask(verb, target).await
     }
 
     fn context<'a>(&'a self, allowed: &'a Allowed<'_>) -> RequestContext<'a> {

@@ -11,8 +11,13 @@ use orch_storage::{Clock, Storage};
 use tokio::sync::watch;
 
 use crate::{
-    admission::AdmissionChain, catalog::Catalog, continue_token::TokenKey, feature_gates::FeatureGates,
-    meter::Meter, objects::Objects,
+    admission::{AdmissionChain, AdmissionRequest},
+    catalog::Catalog,
+    continue_token::TokenKey,
+    error::Result,
+    feature_gates::FeatureGates,
+    meter::{Meter, Step},
+    objects::Objects,
 };
 
 /// One value that all requests and controllers of a server share.
@@ -94,6 +99,14 @@ impl Core {
     /// The admission plugins that are on.
     pub fn admission(&self) -> &AdmissionChain {
         &self.admission
+    }
+
+    /// Lets every admission plugin change an object or judge it.
+    ///
+    /// # Errors
+    /// Of the first plugin that refuses.
+    pub(crate) async fn admit(&self, step: Step, request: &mut AdmissionRequest<'_>) -> Result<()> {
+        self.admission.ask(step, request, self.meter()).await
     }
 
     /// Seals the positions of paged lists.

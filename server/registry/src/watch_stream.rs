@@ -96,6 +96,7 @@ pub struct WatchStream {
     timer: Pin<Box<Sleep>>,
     stop: Stop,
     ended: bool,
+    has_lagged: bool,
 }
 
 /// Whether the server stops.
@@ -122,7 +123,8 @@ impl Initial {
     pub async fn of(request: &WatchRequest<'_>, snapshot: &Snapshot) -> Result<Self> {
         let WatchRequest { target, selection, bookmarks, .. } = request;
         let scope = selection.scope(target.resource, &target.namespace);
-        let (objects, _) = selection.select(target.resource, snapshot, &scope, None, usize::MAX).await?;
+        let selected = selection.select(target.resource, snapshot, &scope, None, usize::MAX).await?;
+        let objects = selected.objects;
         Ok(Initial { objects: objects.into_iter(), end_mark: bookmarks.then_some(snapshot.revision()) })
     }
 }
@@ -155,6 +157,7 @@ impl WatchStream {
             timer: Box::pin(sleep_until(now + timeout)),
             stop: Stop::new(core.stopping()),
             ended: false,
+            has_lagged: false,
         };
         stream.plan_bookmark(now);
         stream
@@ -186,7 +189,10 @@ impl WatchStream {
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }
-            Poll::Ready(Err(error)) => return Poll::Ready(self.end(&error)),
+            Poll::Ready(Err(error)) => {
+                self.has_lagged = matches!(error, StoreError::Expired { .. });
+                return Poll::Ready(self.end(&error));
+            }
             Poll::Pending => {}
         }
         ready!(self.timer.as_mut().poll(context));
@@ -230,6 +236,11 @@ impl WatchStream {
             self.changes = Vec::new().into_iter();
         }
         change
+    }
+
+    /// Whether it ended because its client was slower than history is long.
+    pub fn has_lagged(&self) -> bool {
+        self.has_lagged
     }
 
     /// Sets the timer to the next bookmark, or to the end.

@@ -32,6 +32,7 @@ mod watch;
 mod writer;
 
 pub use batch::{Accepted, Batch};
+pub use event_log::Events;
 pub use history::{Garbage, HistoryUse, Retention};
 pub use memory::Memory;
 pub use replay::Replay;

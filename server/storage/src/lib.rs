@@ -32,7 +32,7 @@ mod write;
 pub use check::Report;
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use condition::Condition;
-pub use engine::{HistoryUse, Snapshot, Watch};
+pub use engine::{Events, HistoryUse, Snapshot, Watch};
 pub use error::StoreError;
 pub use event::{Event, EventKind};
 pub use following::{Following, News};

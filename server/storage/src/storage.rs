@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::check::{self, Report};
-use crate::engine::{HistoryUse, Memory, Snapshot, Watch};
+use crate::engine::{Events, HistoryUse, Memory, Snapshot, Watch};
 use crate::error::StoreError;
 use crate::index::{Indexer, Term};
 use crate::key::{ResourceName, Scope};
@@ -105,6 +105,11 @@ impl Storage {
     /// How many watches would be told of a change of an object now.
     pub fn told_of(&self, resource: &ResourceName, namespace: &str, name: &str) -> usize {
         self.memory.told_of(resource, namespace, name)
+    }
+
+    /// The events of a resource since the start; none where nobody wrote or watched.
+    pub fn events(&self, resource: &ResourceName) -> Option<Events> {
+        self.memory.events(resource)
     }
 
     /// What the history holds now.

@@ -135,7 +135,7 @@ async fn the_work_of_requests_is_measured() {
         r#"apiserver_watch_events_sizes_count{group="",kind="ConfigMap",version="v1"}"#,
         r#"authentication_attempts{result="failure"} 1"#,
         r#"authentication_duration_seconds_count{result="success"}"#,
-        r#"authorization_attempts_total{result="denied"} 1"#,
+        r#"authorization_attempts_total{result="no-opinion"} 1"#,
         r#"authorization_duration_seconds_count{result="allowed"}"#,
         r#"authenticated_user_requests{username="admin"}"#,
         r#"etcd_requests_total{operation="create",type="configmaps"} 1"#,

@@ -5,7 +5,10 @@ use std::time::Duration;
 use orch_auth::user::UserInfo;
 use prometheus::{Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, Opts, Registry};
 
-use super::registered;
+use super::{
+    filters::{Filter, FilterMetrics, buckets},
+    register, registered,
+};
 
 /// How finding out who makes a request ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +17,8 @@ pub enum Authentication {
     Success,
     /// Missing or wrong credentials.
     Failure,
+    /// Nobody could find out.
+    Error,
 }
 
 /// How deciding about a request ended.
@@ -21,8 +26,10 @@ pub enum Authentication {
 pub enum Authorization {
     /// The caller may.
     Allowed,
-    /// The caller may not.
+    /// An authorizer says that the caller may not.
     Denied,
+    /// No authorizer says that the caller may.
+    NoOpinion,
     /// Nobody could find out.
     Error,
 }
@@ -34,8 +41,9 @@ const EMAIL: &str = "email_id";
 /// Handles of all series, so that counting is a few additions.
 #[derive(Debug)]
 pub(super) struct AccessMetrics {
-    authentication: [(IntCounter, Histogram); 2],
-    authorization: [(IntCounter, Histogram); 3],
+    authentication: [(IntCounter, Histogram); 3],
+    authorization: [(IntCounter, Histogram); 4],
+    filters: FilterMetrics,
     users: [IntCounter; USERS.len()],
 }
 
@@ -44,21 +52,26 @@ impl AccessMetrics {
         let users =
             Opts::new("authenticated_user_requests", "Requests of callers that were recognized, by user.");
         let users = registered(registry, IntCounterVec::new(users, &["username"]));
-        AccessMetrics {
-            authentication: outcomes(
-                registry,
-                ("authentication_attempts", "authentication_duration_seconds"),
-                "Finding out who makes a request, by outcome.",
-                ["success", "failure"],
-            ),
-            authorization: outcomes(
-                registry,
-                ("authorization_attempts_total", "authorization_duration_seconds"),
-                "Finding out whether a caller may, by outcome.",
-                ["allowed", "denied", "error"],
-            ),
-            users: USERS.map(|user| users.with_label_values(&[user])),
-        }
+        let (authentication, authentication_durations) = outcomes(
+            registry,
+            ("authentication_attempts", "authentication_duration_seconds"),
+            "Finding out who makes a request, by outcome.",
+            ["success", "failure", "error"],
+        );
+        let (authorization, authorization_durations) = outcomes(
+            registry,
+            ("authorization_attempts_total", "authorization_duration_seconds"),
+            "Finding out whether a caller may, by outcome.",
+            ["allowed", "denied", "no-opinion", "error"],
+        );
+        let filters = FilterMetrics::new(authentication_durations, authorization_durations);
+        register(registry, filters.clone());
+        let users = USERS.map(|user| users.with_label_values(&[user]));
+        AccessMetrics { authentication, authorization, filters, users }
+    }
+
+    pub(super) fn passed(&self, filter: Filter, took: Duration) {
+        self.filters.passed(filter, took);
     }
 
     pub(super) fn authenticated(&self, outcome: Authentication, took: Duration) {
@@ -81,16 +94,16 @@ fn count((attempts, durations): &(IntCounter, Histogram), took: Duration) {
     durations.observe(took.as_secs_f64());
 }
 
-/// The series of a counter and of a histogram, by outcome.
+/// The series of a counter and of a histogram, by outcome, and the histogram.
 fn outcomes<const N: usize>(
     registry: &Registry,
     (attempts, durations): (&str, &str),
     help: &str,
     results: [&str; N],
-) -> [(IntCounter, Histogram); N] {
+) -> ([(IntCounter, Histogram); N], HistogramVec) {
     let attempts = registered(registry, IntCounterVec::new(Opts::new(attempts, help), &["result"]));
-    let buckets = prometheus::exponential_buckets(0.001, 2.0, 15).expect("they grow");
-    let durations = HistogramOpts::new(durations, help).buckets(buckets);
+    let durations = HistogramOpts::new(durations, help).buckets(buckets());
     let durations = registered(registry, HistogramVec::new(durations, &["result"]));
-    results.map(|result| (attempts.with_label_values(&[result]), durations.with_label_values(&[result])))
+    let of = |result| (attempts.with_label_values(&[result]), durations.with_label_values(&[result]));
+    (results.map(of), durations)
 }

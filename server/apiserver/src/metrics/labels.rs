@@ -207,7 +207,7 @@ impl Hash for RequestLabels {
     }
 }
 
-fn verb_label(verb: Verb) -> &'static str {
+pub(super) fn verb_label(verb: Verb) -> &'static str {
     match verb {
         Verb::Create => "POST",
         Verb::Delete => "DELETE",

@@ -67,7 +67,7 @@ fn label((name, value): (String, String)) -> LabelPair {
 }
 
 /// Adds the counts of a histogram to those of another one with the same bounds.
-fn add(sum: &mut Histogram, other: &Histogram) {
+pub(super) fn add(sum: &mut Histogram, other: &Histogram) {
     let before = sum.get_bucket().to_vec();
     let bucket = |(index, of): (usize, &Bucket)| {
         let mut bucket = of.clone();

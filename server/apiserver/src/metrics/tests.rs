@@ -65,8 +65,7 @@ fn requests_are_counted_under_their_labels() {
 fn current_requests_rise_and_fall() {
     let metrics = metrics();
     let watch = RequestLabels::resource(&PODS, None, Verb::Watch, "", "");
-    let open =
-        (metrics.in_flight(true), metrics.long_running(&watch, "Pod"), metrics.long_running(&watch, "Pod"));
+    let open = (metrics.in_flight(true), [0, 1].map(|_| metrics.long_running(&watch, "Pod", Instant::now())));
     let long_running = "apiserver_longrunning_requests{component=\"apiserver\",group=\"\",resource=\"pods\",\
                         scope=\"cluster\",subresource=\"\",verb=\"WATCH\",version=\"v1\"}";
     let text_now = text(&metrics);
@@ -175,7 +174,12 @@ fn sizes_terminations_and_panics_are_counted() {
     metrics.validated_fields("Strict", Duration::ZERO);
     metrics.validated_fields("made up", Duration::ZERO);
     let watch = RequestLabels::resource(&PODS, None, Verb::Watch, "", "");
-    metrics.long_running(&watch, "Pod").told(3000);
+    let watch = metrics.long_running(&watch, "Pod", Instant::now());
+    watch.told(3000);
+    watch.told_initial();
+    watch.told_all_initial();
+    watch.lagged();
+    metrics.passed(Filter::Fairness, Duration::ZERO);
     metrics.recognized(&UserInfo::new("a@b.example", [""; 0]));
     metrics.authenticated(Authentication::Failure, Duration::ZERO);
     metrics.authorized(Authorization::Denied, Duration::ZERO);
@@ -195,6 +199,13 @@ fn sizes_terminations_and_panics_are_counted() {
         "authenticated_user_requests{username=\"email_id\"} 1\n",
         "authentication_attempts{result=\"failure\"} 1\n",
         "authorization_attempts_total{result=\"denied\"} 1\n",
+        "apiserver_init_events_total{resource=\"pods\"} 1\n",
+        "apiserver_watch_list_duration_seconds_count{group=\"\",resource=\"pods\",scope=\"cluster\",\
+         version=\"v1\"} 1\n",
+        "apiserver_terminated_watchers_total{resource=\"pods\"} 1\n",
+        "apiserver_request_filter_duration_seconds_count{filter=\"priorityandfairness\"} 1\n",
+        "apiserver_request_filter_duration_seconds_count{filter=\"authentication\"} 1\n",
+        "apiserver_request_filter_duration_seconds_bucket{filter=\"authorization\",le=\"0.001\"} 1\n",
     ] {
         assert!(text.contains(line), "{line}{text}");
     }

@@ -60,6 +60,12 @@ impl WatchText {
         let core = &self.core;
         let frame = self.framer.frame(event, &|| core.now());
         self.open.told(frame.len());
+        match event {
+            WatchEvent::Exists(_) => self.open.told_initial(),
+            WatchEvent::Bookmark { ends_initial_events: true, .. } => self.open.told_all_initial(),
+            WatchEvent::Error(_) if self.watch.has_lagged() => self.open.lagged(),
+            _ => {}
+        }
         frame
     }
 

@@ -135,7 +135,11 @@ fn operations_are_counted() {
         .counts()
         .get()
         .into_iter()
-        .map(|(of, count)| format!("{} {} {} {} {count}", of.resource, of.direction, of.prefix, of.succeeded))
+        .map(|(of, durations)| {
+            let count = durations.count();
+            assert!(durations.sum > 0.0);
+            format!("{} {} {} {} {count}", of.resource, of.direction, of.prefix, of.succeeded)
+        })
         .collect();
     assert_eq!(
         told,

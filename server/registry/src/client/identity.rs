@@ -48,6 +48,11 @@ impl Identity {
         Identity { user: Arc::new(user), authorizer }
     }
 
+    /// Whether it is the server itself.
+    pub(super) fn is_server(&self) -> bool {
+        self.user.name == SERVER
+    }
+
     /// Asks whether a request may be made, as it is asked for a request over the network.
     pub(super) async fn ask<'a>(&'a self, verb: Verb, target: &'a Target<'_>) -> Result<Allowed<'a>> {
         let allowed = Allowed { identity: self, target: resource_target(target) };

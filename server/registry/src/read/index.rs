@@ -103,6 +103,17 @@ pub fn usable<'s>(
     by_label.or_else(|| def.indexed_fields.iter().enumerate().find_map(field))
 }
 
+/// The name of an index in metrics: `f:spec.nodeName` of a field, `l:owner` of a label.
+pub fn name(resource: &ServedResource, index: u16) -> Option<String> {
+    let (def, position) = (resource.stored().def, usize::from(index / 2));
+    let (of, name) = if index.is_multiple_of(2) {
+        ("l", def.indexed_labels.get(position))
+    } else {
+        ("f", def.indexed_fields.get(position))
+    };
+    name.map(|name| format!("{of}:{name}"))
+}
+
 /// Labels have the even numbers, fields the odd ones.
 fn label_index(position: usize) -> u16 {
     (position * 2) as u16

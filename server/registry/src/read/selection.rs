@@ -42,6 +42,21 @@ pub struct Selection {
     reads_object: bool,
 }
 
+/// What a request selects of a collection.
+#[derive(Debug, Default)]
+pub struct Selected {
+    /// In the order of their keys.
+    pub objects: Vec<Arc<Object>>,
+    /// Whether more are behind them.
+    pub has_more: bool,
+    /// How many objects the collection or an index offered.
+    pub fetched: usize,
+    /// How many of them selectors looked at.
+    pub evaluated: usize,
+    /// The index.
+    pub index: Option<u16>,
+}
+
 /// The labels of an object, kept with it once they were needed: `key NUL value NUL` ... in one allocation,
 /// because lists look at those of many objects. Keys and values cannot contain NUL.
 #[derive(Debug)]
@@ -206,40 +221,52 @@ impl Selection {
         scope: &StoreScope,
         after: Option<(&str, &str)>,
         limit: usize,
-    ) -> Result<(Vec<Arc<Object>>, bool)> {
-        let mut selected = Vec::new();
-        for (looked_at, candidate) in self.candidates(resource, snapshot, scope, after).enumerate() {
-            if looked_at % SLICE == SLICE - 1 {
+    ) -> Result<Selected> {
+        let term = self.usable(resource, snapshot, scope);
+        let mut selected = Selected { index: term.map(|(index, _)| index), ..Selected::default() };
+        for candidate in self.candidates(term, snapshot, scope, after) {
+            selected.fetched += 1;
+            if selected.fetched.is_multiple_of(SLICE) {
                 yield_now().await;
             }
             let Some(object) = candidate else { continue };
+            selected.evaluated += 1;
             let matches = self.matches(resource, object);
-            if selected.len() == limit && !matches!(matches, Ok(false)) {
+            if selected.objects.len() == limit && !matches!(matches, Ok(false)) {
                 // Damaged or not: it is on the next page.
-                return Ok((selected, true));
+                selected.has_more = true;
+                break;
             }
             if matches? {
-                selected.push(Arc::clone(object));
+                selected.objects.push(Arc::clone(object));
             }
         }
-        Ok((selected, false))
+        Ok(selected)
+    }
+
+    /// The index that finds the candidates, and the value to look up.
+    fn usable(
+        &self,
+        resource: &ServedResource,
+        snapshot: &Snapshot,
+        scope: &StoreScope,
+    ) -> Option<(u16, &str)> {
+        // No index has the objects that cannot be read.
+        let can_use_index = !matches!(scope, StoreScope::Name(..)) && !snapshot.has_unreadable();
+        index::usable(resource, &self.labels, &self.fields).filter(|_| can_use_index)
     }
 
     /// The objects in `scope` that have to be looked at, and `None` for some that have not.
     fn candidates<'a>(
         &'a self,
-        resource: &'a ServedResource,
+        term: Option<(u16, &'a str)>,
         snapshot: &'a Snapshot,
         scope: &'a StoreScope,
         after: Option<(&'a str, &'a str)>,
     ) -> Box<dyn Iterator<Item = Option<&'a Arc<Object>>> + Send + 'a> {
-        // No index has the objects that cannot be read.
-        let can_use_index = !matches!(scope, StoreScope::Name(..)) && !snapshot.has_unreadable();
-        match index::usable(resource, &self.labels, &self.fields) {
-            Some((index, value)) if can_use_index => {
-                Box::new(snapshot.with_term(index, value, scope, after).map(Some))
-            }
-            _ => match Wanted::of(&self.labels) {
+        match term {
+            Some((index, value)) => Box::new(snapshot.with_term(index, value, scope, after).map(Some)),
+            None => match Wanted::of(&self.labels) {
                 Some(wanted) => {
                     let admits = move |digest| wanted.admits(digest);
                     Box::new(snapshot.in_scope_by_digest(scope, after, digest, admits))
@@ -360,8 +387,8 @@ mod tests {
         let selection = Selection::parse("", fields, "").unwrap();
         let snapshot = storage.snapshot(&resource.storage_name);
         let scope = selection.scope(resource, "n");
-        let (found, _) = selection.select(resource, &snapshot, &scope, None, usize::MAX).await?;
-        Ok(found.iter().map(|object| object.key().name.to_string()).collect())
+        let found = selection.select(resource, &snapshot, &scope, None, usize::MAX).await?;
+        Ok(found.objects.iter().map(|object| object.key().name.to_string()).collect())
     }
 
     /// With every kind of selector, whether it selects much or nothing.
@@ -382,13 +409,15 @@ mod tests {
             let scope = selection.scope(resource, "");
             let mut list = pin!(selection.select(resource, &snapshot, &scope, None, usize::MAX));
             let mut turns = 0;
-            let (found, _) = poll_fn(|context| {
+            let found = poll_fn(|context| {
                 turns += 1;
                 list.as_mut().poll(context)
             })
             .await
             .unwrap();
-            assert_eq!((found.len(), turns), (expected, 6), "{labels:?} {fields:?}");
+            assert_eq!((found.objects.len(), turns), (expected, 6), "{labels:?} {fields:?}");
+            let looked_at = if labels == "a=b" { 0 } else { 5 * SLICE };
+            assert_eq!((found.fetched, found.evaluated), (5 * SLICE, looked_at), "{labels:?} {fields:?}");
         }
     }
 }

@@ -1,15 +1,20 @@
 //! GET of a collection, in pages where that is asked for.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use orch_storage::{Snapshot, StoreError};
 
 use crate::{
     answer::{Answer, List},
+    catalog::ServedResource,
     context::RequestContext,
     continue_token::Position,
     error::{ApiError, Result},
-    read::version::{Named, Shown},
+    meter::{Listed, Waited},
+    read::{
+        selection::Selected,
+        version::{Named, Shown},
+    },
     request::{ListRequest, ListStart},
     store_error,
 };
@@ -22,11 +27,7 @@ pub async fn list(cx: &RequestContext<'_>, request: &ListRequest<'_>) -> Result<
     // A list at any version is whole, as in the reference, which answers it from memory.
     let is_whole = matches!(request.start, ListStart::First { version: Named::Zero, .. });
     let limit = request.limit.filter(|_| !is_whole);
-    let page = page(cx, request, limit).await?;
-    if let Some(meter) = cx.core.meter() {
-        meter.listed(request.target.resource, page.objects.len());
-    }
-    Ok(Answer::List(page))
+    Ok(Answer::List(page(cx, request, limit).await?))
 }
 
 /// The page of a list that has at most `limit` objects. A DELETE of a collection deletes such a page.
@@ -38,7 +39,7 @@ pub async fn page(cx: &RequestContext<'_>, request: &ListRequest<'_>, limit: Opt
     match request.start {
         ListStart::First { version, version_match } => {
             let shown = Shown::of(version, version_match, request.limit.is_some());
-            let snapshot = shown.snapshot(cx.core.objects(), request.target.resource).await?;
+            let snapshot = measured(cx, shown, request.target.resource).await?;
             cut(cx, request, &snapshot, None, limit).await
         }
         ListStart::Continued(token) => {
@@ -54,6 +55,17 @@ pub async fn page(cx: &RequestContext<'_>, request: &ListRequest<'_>, limit: Opt
     }
 }
 
+/// The snapshot that a list shows. How long it is waited for is told.
+async fn measured(cx: &RequestContext<'_>, shown: Shown, resource: &ServedResource) -> Result<Snapshot> {
+    let began = Instant::now();
+    let snapshot = shown.snapshot(cx.core.objects(), resource).await;
+    if let Some(meter) = cx.core.meter() {
+        let (took, is_there) = (began.elapsed(), snapshot.is_ok());
+        meter.waited(resource, Waited { took, is_there, is_consistent_list: shown == Shown::Newest });
+    }
+    snapshot
+}
+
 /// The snapshot from which a list is continued.
 async fn continued(
     cx: &RequestContext<'_>,
@@ -62,7 +74,7 @@ async fn continued(
 ) -> Result<Snapshot> {
     let resource = request.target.resource;
     let Some(revision) = position.revision else {
-        return Shown::Newest.snapshot(cx.core.objects(), resource).await;
+        return measured(cx, Shown::Newest, resource).await;
     };
     match cx.core.storage().snapshot_at(&resource.storage_name, revision) {
         Ok(snapshot) => Ok(snapshot),
@@ -92,7 +104,12 @@ async fn cut(
     let after = position.map(|position| (position.namespace.as_str(), position.name.as_str()));
     let scope = selection.scope(target.resource, &target.namespace);
     let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-    let (objects, has_more) = selection.select(target.resource, snapshot, &scope, after, limit).await?;
+    let Selected { objects, has_more, fetched, evaluated, index } =
+        selection.select(target.resource, snapshot, &scope, after, limit).await?;
+    if let Some(meter) = cx.core.meter() {
+        let returned = objects.len();
+        meter.listed(target.resource, Listed { fetched, evaluated, returned, index });
+    }
     let mut page = List {
         resource: Arc::clone(target.resource),
         revision: snapshot.revision(),

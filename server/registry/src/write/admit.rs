@@ -4,7 +4,10 @@
 use orch_runtime::resource_def::Verb;
 
 use super::{attempt::Attempt, draft::Draft, plugins};
-use crate::error::{ApiError, Result};
+use crate::{
+    error::{ApiError, Result},
+    meter::Step,
+};
 
 /// Lets plugins refuse the object. An update or an apply that creates an object needs the permission to
 /// create it. That is checked here, after validation, so that an invalid object is reported first.
@@ -13,7 +16,7 @@ use crate::error::{ApiError, Result};
 /// Of the plugin that refuses; 403 where the caller may not create.
 pub async fn admit(attempt: Attempt<'_>, draft: &mut Draft<'_>) -> Result<()> {
     let mut request = plugins::request(attempt, draft);
-    attempt.cx.core.admission().validate(&mut request).await?;
+    attempt.cx.core.admit(Step::Validate, &mut request).await?;
     let Attempt { cx, target, .. } = attempt;
     // POST to a collection, which has no name in its path, was authorized as a create.
     if draft.old.is_some() || target.name.is_empty() {

@@ -1,6 +1,8 @@
 //! The stage **own**: the object becomes a tree again, with `metadata.managedFields` that record which
 //! manager owns which field.
 
+use std::time::Instant;
+
 use orch_machinery::{
     managed_fields,
     meta::{self, Meta, MetaMut},
@@ -52,7 +54,11 @@ pub fn own(attempt: Attempt<'_>, draft: Draft<'_>) -> Result<Owned> {
             }
             let owners_differ = own_changed(attempt, ownership, &unowned, &mut current, &mut tree);
             nullable::empty_to_null(&mut tree, resource.def.type_def);
+            let began = Instant::now();
             let differs = owners_differ || !managed_fields::same_but_owners(&current.tree, &tree);
+            if let Some(meter) = attempt.cx.core.meter() {
+                meter.compared(differs, began.elapsed());
+            }
             (Some(current), None, differs)
         }
     };

@@ -5,7 +5,9 @@ use orch_runtime::{Tree, resource_def::Verb};
 use orch_storage::Condition;
 
 use super::{attempt::Attempt, draft::Draft, prepare::typed};
-use crate::{admission::AdmissionRequest, context::RequestContext, error::Result, request::Target};
+use crate::{
+    admission::AdmissionRequest, context::RequestContext, error::Result, meter::Step, request::Target,
+};
 
 /// A create or an update, with the object as it is now in the draft.
 pub fn request<'a>(attempt: Attempt<'a>, draft: &'a mut Draft<'_>) -> AdmissionRequest<'a> {
@@ -34,8 +36,8 @@ pub async fn ask_about_operation(
         body: Some(body),
         ..without_object(cx, target, Verb::Create, dry_run, &mut conditions)
     };
-    cx.core.admission().mutate(&mut request).await?;
-    cx.core.admission().validate(&mut request).await
+    cx.core.admit(Step::Mutate, &mut request).await?;
+    cx.core.admit(Step::Validate, &mut request).await
 }
 
 /// Lets mutating plugins refuse a deletion, before the object is looked up.
@@ -45,7 +47,7 @@ pub async fn ask_about_operation(
 pub async fn begin_deletion(cx: &RequestContext<'_>, target: &Target<'_>, dry_run: bool) -> Result<()> {
     let mut conditions = Vec::new();
     let mut request = without_object(cx, target, Verb::Delete, dry_run, &mut conditions);
-    cx.core.admission().mutate(&mut request).await
+    cx.core.admit(Step::Mutate, &mut request).await
 }
 
 /// Lets validating plugins refuse the deletion of an object as it is now.
@@ -65,7 +67,7 @@ pub async fn validate_deletion(
         old: old.as_deref(),
         ..without_object(cx, target, Verb::Delete, dry_run, &mut conditions)
     };
-    cx.core.admission().validate(&mut request).await
+    cx.core.admit(Step::Validate, &mut request).await
 }
 
 fn without_object<'a>(

@@ -23,7 +23,18 @@ pub(super) struct Hub {
     all: Arc<EventLog>,
     /// Held during every change of a log, so that a narrower log is added between two of them.
     narrower: Mutex<Narrower>,
+    /// How many events there were.
+    count: AtomicU64,
     pub(super) older_states: OlderStates,
+}
+
+/// The events of a resource since the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Events {
+    /// How many there were.
+    pub count: u64,
+    /// The revision of the youngest one that is known.
+    pub newest: Revision,
 }
 
 /// Which events of a resource a watch gets.
@@ -61,12 +72,20 @@ struct Entries {
 impl Hub {
     pub(super) fn new(begins_after: Revision) -> Self {
         let all = Arc::new(EventLog::new(VecDeque::new(), begins_after));
-        Self { all, narrower: Mutex::default(), older_states: OlderStates::default() }
+        let (count, older_states) = (AtomicU64::default(), OlderStates::default());
+        Self { all, narrower: Mutex::default(), count, older_states }
+    }
+
+    /// How many events there were, and the revision of the youngest one.
+    pub(super) fn events(&self) -> Events {
+        let newest = Revision::new(self.all.newest.load(Ordering::Acquire));
+        Events { count: self.count.load(Ordering::Relaxed), newest }
     }
 
     /// Appends events of this resource. Returns the logs to wake when they may be seen.
     pub(super) fn append(&self, events: &[Arc<Event>]) -> Vec<Arc<EventLog>> {
         let narrower = self.lock();
+        self.count.fetch_add(events.len() as u64, Ordering::Relaxed);
         self.all.append(events.iter().cloned());
         let mut woken = vec![Arc::clone(&self.all)];
         for event in events {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::batch::Batch;
-use super::event_log::Part;
+use super::event_log::{Events, Part};
 use super::history::{HistoryMeter, HistoryUse};
 use super::shared::Shared;
 use super::snapshot::Snapshot;
@@ -117,6 +117,11 @@ impl Memory {
         // The scope of one name is narrower than any term.
         let term = term.filter(|_| !matches!(scope, Scope::Name(..)));
         Watch::new(Arc::clone(&self.0), resource, Part { scope, term }, after)
+    }
+
+    /// The events of a resource since the start; none where nobody wrote or watched.
+    pub fn events(&self, resource: &ResourceName) -> Option<Events> {
+        self.0.hubs.load().get(resource).map(|hub| hub.events())
     }
 
     /// How many watches are told of a change of an object.
