@@ -32,6 +32,9 @@ pub struct Body {
 /// Why a body cannot be read. The text is meant for the client.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
+    /// A body that is no document in its syntax at all: nobody can know what kind it should be.
+    #[error("{0}")]
+    NoDocument(String),
     /// A body in JSON, YAML or CBOR.
     #[error(transparent)]
     Text(#[from] DecodeError),
@@ -60,21 +63,29 @@ impl Body {
 /// The [`Reader`] of JSON. The document `null` is an object without fields.
 ///
 /// # Errors
-/// [`BodyError::Text`].
+/// [`BodyError::NoDocument`], [`BodyError::Text`].
 pub fn read_json(bytes: &[u8], def: &'static TypeDef, limits: &Limits) -> Result<Body, BodyError> {
     if bytes.trim_ascii() == b"null" {
         return Ok(Body { tree: Tree::Object(TreeMap::new()), strict: Vec::new() });
     }
-    Ok(Body::of(decode::decode(bytes, def, limits)?))
+    match decode::decode(bytes, def, limits) {
+        Ok(decoded) => Ok(Body::of(decoded)),
+        Err(error) if error.is_syntax() => {
+            Err(BodyError::NoDocument(format!("couldn't get version/kind; json parse error: {error}")))
+        }
+        Err(error) => Err(BodyError::Text(error)),
+    }
 }
 
 /// The [`Reader`] of YAML. Duplicate names are listed before unknown fields. A document that is `null` is an
 /// object without fields.
 ///
 /// # Errors
-/// [`BodyError::Text`].
+/// [`BodyError::NoDocument`], [`BodyError::Text`].
 pub fn read_yaml(bytes: &[u8], def: &'static TypeDef, limits: &Limits) -> Result<Body, BodyError> {
-    let document = yaml::decode(bytes, limits)?;
+    let document = yaml::decode(bytes, limits).map_err(|error| {
+        if error.is_syntax() { BodyError::NoDocument(error.to_string()) } else { BodyError::Text(error) }
+    })?;
     let tree = if document.tree.is_null() { Tree::Object(TreeMap::new()) } else { document.tree };
     let Body { tree, strict: unknown } = Body::of(decode::decode_tree(tree, def, limits)?);
     Ok(Body { tree, strict: [document.duplicates, unknown].concat() })
@@ -84,9 +95,13 @@ pub fn read_yaml(bytes: &[u8], def: &'static TypeDef, limits: &Limits) -> Result
 /// senders have fields that receivers do not know.
 ///
 /// # Errors
-/// [`BodyError::Protobuf`].
+/// [`BodyError::NoDocument`], [`BodyError::Protobuf`].
 pub fn read_protobuf(bytes: &[u8], def: &'static TypeDef, limits: &Limits) -> Result<Body, BodyError> {
-    Ok(Body { tree: protobuf::decode(bytes, def, limits)?, strict: Vec::new() })
+    match protobuf::decode(bytes, def, limits) {
+        Ok(tree) => Ok(Body { tree, strict: Vec::new() }),
+        Err(error @ ProtobufError::NoMagic) => Err(BodyError::NoDocument(error.to_string())),
+        Err(error) => Err(BodyError::Protobuf(error)),
+    }
 }
 
 /// The [`Reader`] of CBOR. Unknown fields are listed; names that a map has twice are errors. A document that
@@ -120,7 +135,8 @@ mod tests {
         {
             assert_eq!(read(reader, body), Ok((json!({}), vec![])), "{body:?}");
         }
-        assert_eq!(read(read_json, ""), Err("unexpected end of JSON input".to_owned()));
+        let empty = "couldn't get version/kind; json parse error: unexpected end of JSON input";
+        assert_eq!(read(read_json, ""), Err(empty.to_owned()));
     }
 
     #[test]
@@ -141,5 +157,22 @@ mod tests {
         assert_eq!(read(read_protobuf, "{}"), Err(error.to_owned()));
         let error = read(read_yaml, "a: [").unwrap_err();
         assert!(error.starts_with("yaml: "), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_document_is_told_from_what_is_a_wrong_one() {
+        let is_document = |reader: Reader, body: &[u8]| {
+            !matches!(reader(body, &BAG, &Limits::default()), Err(BodyError::NoDocument(_)))
+        };
+        for body in ["", "x", "{", "{}x", "{\"kind\": \"Bag\",}"] {
+            assert!(!is_document(read_json, body.as_bytes()), "{body:?}");
+        }
+        for body in ["[]", "5", "{\"data\": 5}", "{\"other\": 1}"] {
+            assert!(is_document(read_json, body.as_bytes()), "{body:?}");
+            assert!(is_document(read_yaml, body.as_bytes()), "{body:?}");
+        }
+        assert!(!is_document(read_yaml, b"a: ["));
+        assert!(!is_document(read_protobuf, b"{}"));
+        assert!(is_document(read_protobuf, b"k8s\0\x01"));
     }
 }

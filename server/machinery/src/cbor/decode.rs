@@ -47,7 +47,7 @@ pub fn is_null(bytes: &[u8]) -> bool {
 fn read(bytes: &[u8], def: Option<&'static TypeDef>, limits: &Limits) -> Result<Decoded, DecodeError> {
     let mut source = Source { rest: bytes, level: 0, encoding: None, wants_base64: false };
     let decoded = decode_from(&mut source, def, limits).map_err(|error| match error {
-        DecodeError::Type(what) => DecodeError::Syntax(format!("cbor: cannot unmarshal {what}")),
+        DecodeError::Type { what, .. } => DecodeError::Syntax(format!("cbor: cannot unmarshal {what}")),
         other => other,
     })?;
     match source.rest.len() {

@@ -79,9 +79,25 @@ pub enum DecodeError {
     /// There are more values than a document may hold, or they would take too much memory.
     #[error(transparent)]
     TooLarge(#[from] Exceeded),
-    /// A value of the wrong JSON type. The text says which value, and where.
-    #[error("json: cannot unmarshal {0}")]
-    Type(String),
+    /// A value of the wrong JSON type.
+    #[error("json: cannot unmarshal {what}")]
+    Type {
+        /// Which value, and where.
+        what: String,
+        /// What the reference says of it where it reads the result of a strategic patch, which it does with
+        /// another reader. Absent where that reader says the same.
+        restored: Option<String>,
+    },
+}
+
+impl DecodeError {
+    /// Whether the text is no document at all, rather than one with wrong values.
+    pub fn is_syntax(&self) -> bool {
+        match self {
+            Self::Empty | Self::Syntax(_) | Self::TrailingData(_) | Self::TooDeep(_) => true,
+            Self::TooLarge(_) | Self::Type { .. } => false,
+        }
+    }
 }
 
 /// Reads a top-level object of type `def`. `apiVersion` and `kind` are kept besides the fields of the type.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use orch_machinery::{
+    body::BodyError,
     json::{Limits, decode::DecodeError},
     meta,
 };
@@ -20,8 +21,9 @@ use crate::{
 /// duplicate fields become warnings where `validation` says so.
 ///
 /// # Errors
-/// 400 for text that is not a JSON object, wrong types, another kind or version, and, where `validation` is
-/// strict, for unknown and duplicate fields, all of them named; 413 for too many values.
+/// 400 for what is no document of its media type, or no object, for wrong types, another kind or version,
+/// and, where `validation` is strict, for unknown and duplicate fields, all of them named; 413 for too many
+/// values.
 pub fn decode(
     cx: &RequestContext<'_>,
     target: &Target<'_>,
@@ -32,7 +34,7 @@ pub fn decode(
     let read = (body.reader)(&body.bytes, expected.type_def, &Limits::default());
     let mut read = read.map_err(|error| match error.exceeded() {
         Some(exceeded) => ApiError::TooLarge(exceeded.to_string()),
-        None => expected.cannot_be_handled(&error.to_string()),
+        None => expected.unreadable(&error, &body.bytes),
     })?;
     respell(cx, &expected, &mut read.tree);
     place::check_times(&read.tree).map_err(|why| expected.cannot_be_handled(&why))?;
@@ -120,8 +122,28 @@ impl<'c> Expected<'c> {
         Ok(())
     }
 
+    fn unreadable(&self, error: &BodyError, bytes: &[u8]) -> ApiError {
+        let BodyError::NoDocument(why) = error else { return self.cannot_be_handled(&error.to_string()) };
+        let (kind, begin) = (self.kind, beginning(bytes));
+        ApiError::BadRequest(format!(
+            "the object provided is unrecognized (must be of type {kind}): {why} ({begin})"
+        ))
+    }
+
     fn cannot_be_handled(&self, why: &str) -> ApiError {
         let Expected { kind, version, .. } = self;
         ApiError::BadRequest(format!("{kind} in version \"{version}\" cannot be handled as a {kind}: {why}"))
     }
+}
+
+/// How a body begins, for a message: as text where it looks like JSON, in hexadecimal digits otherwise.
+fn beginning(bytes: &[u8]) -> String {
+    const SHOWN: usize = 30;
+    let shown = &bytes[..bytes.len().min(SHOWN)];
+    let text = match shown.first() {
+        None => return "<empty>".to_owned(),
+        Some(b'{') => String::from_utf8_lossy(shown).into_owned(),
+        Some(_) => shown.iter().map(|byte| format!("{byte:02x}")).collect(),
+    };
+    if bytes.len() > SHOWN { text + " ..." } else { text }
 }

@@ -3,7 +3,7 @@
 use orch_machinery::{
     json::{
         Limits,
-        decode::{decode_any_strict, decode_tree},
+        decode::{DecodeError, decode_any_strict, decode_tree},
     },
     media_type::PatchKind,
     patch::{
@@ -95,7 +95,7 @@ impl Patch {
         let patched = self.result(current, def)?;
         check_kind(target, &patched).map_err(|why| self.bad_result(attempt, &patched, &why))?;
         let decoded = decode_tree(patched, def, &Limits::default())
-            .map_err(|error| unreadable(&error, |why| bad_result(&why)))?;
+            .map_err(|error| unreadable(&error, |why| bad_result(&self.words(&error).unwrap_or(why))))?;
         scalars::check(&decoded.tree, def).map_err(|why| bad_result(&why))?;
         let found = decoded.strict.iter().map(ToString::to_string);
         let offences: Vec<String> = self.offences.iter().cloned().chain(found).collect();
@@ -117,6 +117,15 @@ impl Patch {
             Content::Json(patch) => patch.apply(current, &JsonPatchLimits::default()),
         }
         .map_err(refusal)
+    }
+
+    /// What a result that does not decode is called, where the reference reads the result of this kind of
+    /// patch in another way than a body.
+    fn words(&self, error: &DecodeError) -> Option<String> {
+        match (&self.content, error) {
+            (Content::Strategic(_), DecodeError::Type { restored, .. }) => restored.clone(),
+            _ => None,
+        }
     }
 
     /// 422 on no kind and no name: what the reference answers to a patch whose result does not decode. It

@@ -94,6 +94,31 @@ impl Target {
         }
     }
 
+    /// What the reader of strategic patches says of a value of another JSON type than this.
+    fn restored_from(self, found: &str) -> Option<String> {
+        let found = match found {
+            "string" | "bool" => found,
+            "array" => "slice",
+            "object" => "map",
+            "number" => "int64",
+            _ => return None,
+        };
+        Some(match self {
+            Target::Root(_) | Target::Shape(Shape::Object(_)) => {
+                format!("cannot restore struct from: {found}")
+            }
+            Target::Shape(Shape::Map { .. }) => format!("cannot restore map from {found}"),
+            Target::Shape(Shape::List { .. }) => format!("cannot restore slice from {found}"),
+            Target::Shape(Shape::Scalar(Scalar::String)) if found == "int64" => {
+                "cannot convert int64 to string".to_owned()
+            }
+            Target::Shape(Shape::Scalar(
+                Scalar::String | Scalar::Boolean | Scalar::Int32 | Scalar::Int64 | Scalar::Double,
+            )) => format!("unrecognized type: {}", self.type_name()),
+            Target::Shape(_) | Target::Any => return None,
+        })
+    }
+
     fn scalar(self) -> Expected {
         match self {
             Target::Any | Target::Shape(Shape::Any) => Expected::Anything,
@@ -251,8 +276,9 @@ impl TreeSeed<'_, '_> {
             )) => "value".to_owned(),
             _ => self.at.in_type_error(),
         };
-        let text = format!("{found} into Go {location} of type {}", self.target.type_name());
-        self.cx.fail(DecodeError::Type(text))
+        let what = format!("{found} into Go {location} of type {}", self.target.type_name());
+        let restored = self.target.restored_from(found);
+        self.cx.fail(DecodeError::Type { what, restored })
     }
 }
 
