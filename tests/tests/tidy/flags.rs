@@ -1,4 +1,4 @@
-//! Every flag is explained, and listed in the README with the names that it takes.
+//! Every flag is explained, and listed in docs/FLAGS.md with the names that it takes.
 
 use std::process::{Command, Output, Stdio};
 
@@ -7,23 +7,23 @@ use orch_tests::server::server_binary;
 use crate::source::{none, read, root};
 
 #[test]
-fn every_flag_is_explained_and_in_the_readme() {
+fn every_flag_is_explained_and_listed() {
     let output = server(&["--help"]);
     assert!(output.status.success(), "--help fails");
     let help = String::from_utf8(output.stdout).expect("the help is text");
     assert!(flags(&help).len() > 10, "{help}");
-    none(&faults(&help, &read(&root().join("README.md"))));
+    none(&faults(&help, &list()));
 }
 
 /// Flags that take names, and tell all of them when they are given another.
 const NAMING: &[&str] = &["--controllers", "--enable-admission-plugins"];
 
 #[test]
-fn every_name_for_a_flag_is_in_the_readme() {
-    let readme = read(&root().join("README.md"));
+fn every_name_for_a_flag_is_listed() {
+    let list = list();
     let mut unlisted = Vec::new();
     for flag in NAMING {
-        let row = readme.lines().find(|line| line.starts_with(&format!("| `{flag}`"))).expect("it has a row");
+        let row = list.lines().find(|line| line.starts_with(&format!("| `{flag}`"))).expect("it has a row");
         let directory = tempfile::tempdir().expect("a directory can be made");
         let data_dir = directory.path().to_str().expect("the path is text");
         let refused = server(&[flag, "no-such-name", "--data-dir", data_dir]);
@@ -31,7 +31,7 @@ fn every_name_for_a_flag_is_in_the_readme() {
         let (_, names) = message.trim_end().split_once(" (one of: ").expect("the message has the names");
         let names = names.trim_end_matches(')').split(", ");
         let missing = names.filter(|name| !row.contains(&format!("`{name}`")));
-        unlisted.extend(missing.map(|name| format!("README.md does not list {name} for {flag}")));
+        unlisted.extend(missing.map(|name| format!("docs/FLAGS.md does not list {name} for {flag}")));
     }
     none(&unlisted);
 }
@@ -61,21 +61,23 @@ fn flags(help: &str) -> Vec<(&str, &str)> {
     pairs.collect()
 }
 
-fn faults(help: &str, readme: &str) -> Vec<String> {
-    let table = readme.split_once("## Flags").expect("README has flags").1;
-    let table = table.split("\n## ").next().unwrap_or(table);
+fn list() -> String {
+    read(&root().join("docs/FLAGS.md"))
+}
+
+fn faults(help: &str, list: &str) -> Vec<String> {
     let flags = flags(help);
     let unexplained = flags.iter().filter(|(_, explanation)| explanation.len() <= 10);
     let unlisted = flags
         .iter()
-        .filter(|(flag, _)| !["--help", "--version"].contains(flag) && !table.contains(&format!("`{flag}`")));
-    let unknown = table.split('`').filter(|word| {
+        .filter(|(flag, _)| !["--help", "--version"].contains(flag) && !list.contains(&format!("`{flag}`")));
+    let unknown = list.split('`').filter(|word| {
         word.starts_with("--") && !word.contains(' ') && !flags.iter().any(|(flag, _)| flag == word)
     });
     unexplained
         .map(|(flag, _)| format!("{flag} has no explanation"))
-        .chain(unlisted.map(|(flag, _)| format!("README.md does not list {flag}")))
-        .chain(unknown.map(|flag| format!("README.md lists {flag}, which does not exist")))
+        .chain(unlisted.map(|(flag, _)| format!("docs/FLAGS.md does not list {flag}")))
+        .chain(unknown.map(|flag| format!("docs/FLAGS.md lists {flag}, which does not exist")))
         .collect()
 }
 
@@ -85,13 +87,13 @@ fn every_fault_of_a_flag_is_found() {
                 \n  -h, --help\n          Prints what you see here\n";
     let names: Vec<&str> = flags(help).into_iter().map(|(flag, _)| flag).collect();
     assert_eq!(names, ["--bind", "--quiet", "--help"]);
-    let readme = "## Flags\n| `--quiet`, `--gone` |\n## Next\n`--other`";
+    let list = "| `--quiet`, `--gone` |";
     assert_eq!(
-        faults(help, readme),
+        faults(help, list),
         [
             "--quiet has no explanation",
-            "README.md does not list --bind",
-            "README.md lists --gone, which does not exist",
+            "docs/FLAGS.md does not list --bind",
+            "docs/FLAGS.md lists --gone, which does not exist",
         ]
     );
 }
