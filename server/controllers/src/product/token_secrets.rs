@@ -1,4 +1,5 @@
-//! Fills secrets that ask for a token of a service account, and deletes those whose account is gone.
+//! Fills secrets that ask for a token of a service account, and deletes those whose account is gone. An
+//! account that lists a secret which is gone loses that entry.
 //!
 //! Such a secret names its account by an annotation. It gets the token, the account's namespace and the
 //! authorities that clients of this server trust. The token has no end: it is valid while the secret holds it
@@ -63,9 +64,14 @@ impl TokenSecrets {
         let object = snapshot.get(&key.namespace, &key.name);
         // Most secrets hold something else, and are not read.
         let may_be_one = object.is_some_and(|object| stored::may_have_field(object, &name));
+        let is_gone = object.is_none();
         drop(snapshot);
         let secret = if may_be_one { secrets.lookup(&key.namespace, &key.name)? } else { None };
         let named = secret.as_ref().and_then(|secret| account_of(secret, vocabulary));
+        let before = if is_gone { lock(&self.known).accounts.get(key).cloned() } else { None };
+        if let Some(account) = before {
+            forget(&account, &key.name, cx).await?;
+        }
         // Before the account is looked up: one that goes from now on makes this run again.
         lock(&self.known).note(key, named.as_ref());
         let (Some(secret), Some(named)) = (secret, named) else { return Ok(Action::Done) };
@@ -159,6 +165,22 @@ fn account(cx: &Context, namespace: &str, named: &AccountName) -> Result<Option<
     let uid = found.map(|account| account.metadata.uid);
     let is_it = |uid: &String| named.uid.is_empty() || named.uid == *uid;
     Ok(uid.filter(is_it).map(|uid| Named { name: named.name.clone(), uid }))
+}
+
+/// Takes a secret out of the list of an account.
+async fn forget(account: &ObjectKey, secret: &str, cx: &Context) -> Result<()> {
+    let accounts = cx.api::<ServiceAccount>()?;
+    let Some(mut account) = accounts.lookup(&account.namespace, &account.name)? else { return Ok(()) };
+    let listed = account.secrets.len();
+    account.secrets.retain(|entry| entry.name != secret);
+    if account.secrets.len() == listed {
+        return Ok(());
+    }
+    match accounts.update(&account).await {
+        Ok(_) | Err(ApiError::NotFound { .. }) => Ok(()),
+        // After a conflict the key comes again.
+        Err(error) => Err(error),
+    }
 }
 
 impl Known {

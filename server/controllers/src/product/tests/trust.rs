@@ -119,6 +119,16 @@ async fn a_secret_gets_the_token_of_its_account_and_goes_with_it() {
     fixture.settle().await;
     assert!(secret().data.contains_key("token"), "it is filled again");
 
+    // A list that names a secret forgets it with the secret.
+    fixture.create::<Secret>(token_secret("listed", "robot")).await;
+    let list = |account: &mut Tree| account["secrets"] = json!([{"name": "s"}, {"name": "listed"}]);
+    fixture.change::<ServiceAccount>(ACCOUNT, "", list).await;
+    fixture.settle().await;
+    fixture.delete::<Secret>((NAMESPACE, "listed")).await;
+    fixture.settle().await;
+    let account = fixture.client.get(fixture.resource::<ServiceAccount>(), ACCOUNT.0, ACCOUNT.1).unwrap();
+    assert_eq!(account.tree["secrets"], json!([{"name": "s"}]));
+
     // Another account of the same name is another one.
     fixture.delete::<ServiceAccount>(ACCOUNT).await;
     fixture.settle().await;
