@@ -66,6 +66,68 @@ async fn one_yaml_file_is_a_new_resource() {
 
     with_kubectl(&server, &object).await;
     what_is_registered(&server).await;
+    how_a_widget_is_scaled(&server).await;
+}
+
+/// The sub-resource `scale` of a kind of one's own, which comes from one line of its schema file.
+async fn how_a_widget_is_scaled(server: &TestServer) {
+    let admin = server.admin();
+    let (path, scale) = (format!("{WIDGETS}/a"), format!("{WIDGETS}/a/scale"));
+    admin.merge(&path, &json!({"spec": {"replicas": 3}})).await.expect(200);
+    let selector = json!({"status": {"selector": "widget=a"}});
+    admin.merge(&format!("{path}/status"), &selector).await.expect(200);
+    eventually(async || {
+        let shown = admin.get(&scale).await.expect(200);
+        let numbers = (&shown["spec"]["replicas"], &shown["status"]["replicas"]);
+        (numbers == (&json!(3), &json!(3))).then_some(())
+    })
+    .await;
+    let (widget, shown) = (admin.get(&path).await.expect(200), admin.get(&scale).await.expect(200));
+    let of_widget = |name: &str| widget["metadata"][name].clone();
+    let expected = json!({
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": {
+            "name": "a",
+            "namespace": "default",
+            "uid": of_widget("uid"),
+            "resourceVersion": of_widget("resourceVersion"),
+            "creationTimestamp": of_widget("creationTimestamp"),
+        },
+        "spec": {"replicas": 3},
+        "status": {"replicas": 3, "selector": "widget=a"},
+    });
+    assert_eq!(shown, expected);
+
+    let resources = admin.get("/apis/example.orch.io/v1").await.expect(200);
+    let listed = resources["resources"].as_array().unwrap();
+    let entry = listed.iter().find(|resource| resource["name"] == "widgets/scale").expect("it is discovered");
+    let expected = json!({
+        "name": "widgets/scale", "singularName": "", "namespaced": true,
+        "group": "autoscaling", "version": "v1", "kind": "Scale", "verbs": ["get", "patch", "update"],
+    });
+    assert_eq!(*entry, expected);
+    let groups = admin.get("/apis").await.expect(200)["groups"].clone();
+    assert!(
+        groups.as_array().unwrap().iter().all(|group| group["name"] != "autoscaling"),
+        "it serves nothing"
+    );
+    let document = admin.get("/openapi/v3/apis/example.orch.io/v1").await.expect(200);
+    let published = &document["components"]["schemas"]["autoscaling.v1.Scale"];
+    let gvk = json!([{"group": "autoscaling", "kind": "Scale", "version": "v1"}]);
+    assert_eq!(published["x-kubernetes-group-version-kind"], gvk);
+
+    if is_installed("scaling a widget") {
+        let kubectl = Kubectl { server };
+        kubectl.prints("scale widgets/a --replicas=4", "widget.example.orch.io/a scaled").await;
+        let command = "scale widgets/a --current-replicas=4 --replicas=5";
+        kubectl.prints(command, "widget.example.orch.io/a scaled").await;
+        kubectl.prints("get widget a -o jsonpath={.spec.replicas}", "5").await;
+    }
+    // Rules and behaviour are those of the widget.
+    let refused = admin.merge(&scale, &json!({"spec": {"replicas": 1}})).await;
+    let message = refused.refused(422, "Invalid").to_owned();
+    assert!(message.starts_with(r#"Widget.example.orch.io "a" is invalid: spec.replicas: "#), "{message}");
 }
 
 /// What the example adds in Rust: a behaviour, an admission plugin, a controller and a route.

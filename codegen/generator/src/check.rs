@@ -69,6 +69,7 @@ const RULES: &[(&str, Rule)] = &[
     ("E0401", paths::columns),
     ("E0402", paths::selectable_fields),
     ("E0403", paths::indexes),
+    ("E0404", paths::scales),
     ("E0411", unions::members),
     ("E0412", unions::discriminators),
     ("E0421", rules::paths),

@@ -423,6 +423,19 @@ pub struct Subresource {
     pub verbs: Vec<Verb>,
     /// The body's type, where it is not the kind itself.
     pub body: Option<TypeId>,
+    /// For `scale`: where the object has what its scale shows.
+    pub scale: Option<Scale>,
+}
+
+/// Paths of what the subresource `scale` shows.
+#[derive(Debug)]
+pub struct Scale {
+    /// The wanted number of replicas.
+    pub replicas: Vec<String>,
+    /// The present number.
+    pub status_replicas: Vec<String>,
+    /// The text of a label selector.
+    pub selector: Option<Vec<String>>,
 }
 
 /// A column of the Table form.

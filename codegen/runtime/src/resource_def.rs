@@ -222,6 +222,19 @@ pub struct SubresourceDef {
     pub verbs: &'static [Verb],
     /// The body's kind, where it is not the kind itself.
     pub body: Option<BodyKind>,
+    /// For `scale`: where the object has what its scale shows.
+    pub scale: Option<ScaleDef>,
+}
+
+/// Where an object has what its scale shows.
+#[derive(Clone, Copy, Debug)]
+pub struct ScaleDef {
+    /// The wanted number of replicas, which a write of the scale sets.
+    pub replicas: FieldPath,
+    /// The present number.
+    pub status_replicas: FieldPath,
+    /// The text of a label selector that finds the replicas.
+    pub selector: Option<FieldPath>,
 }
 
 /// The kind of a sub-resource's body, where it differs from its parent's.

@@ -83,6 +83,79 @@ async fn every_widget_gets_a_recipe_that_goes_with_it() {
 }
 
 #[tokio::test]
+async fn widgets_are_scaled() {
+    for vocabulary in ["orch", "kubernetes"] {
+        let plane = plane(vocabulary).await;
+        let widgets: Api<Widget> = Api::default_namespaced(Client::new(plane.service(), "default"));
+        let (create, by) = (PostParams::default(), |manager: &str| PatchParams::apply(manager));
+        widgets.create(&create, &widget("a", Some(2))).await.unwrap();
+        let scale = widgets.get_scale("a").await.unwrap();
+        assert_eq!(scale.metadata.name.as_deref(), Some("a"));
+        assert_eq!(scale.spec.as_ref().and_then(|spec| spec.replicas), Some(2), "{vocabulary}");
+
+        // A PUT in the version that was read, and one that comes too late.
+        let with = |replicas| {
+            let mut scale = scale.clone();
+            scale.spec.as_mut().unwrap().replicas = Some(replicas);
+            scale
+        };
+        let replaced = widgets.replace_scale("a", &create, &with(3)).await.unwrap();
+        assert_eq!(replaced.spec.unwrap().replicas, Some(3));
+        let Error::Api(late) = widgets.replace_scale("a", &create, &with(4)).await.unwrap_err() else {
+            panic!("it is taken")
+        };
+        assert_eq!((late.code, late.reason.as_str()), (409, "Conflict"));
+        let changed = widgets.get("a").await.unwrap();
+        assert_eq!((changed.spec.replicas, changed.metadata.generation), (Some(3), Some(2)));
+
+        // An apply owns the number, and conflicts with others.
+        let applied = |replicas: i32| {
+            json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "a"},
+                "spec": {"replicas": replicas}})
+        };
+        let patch = widgets.patch_scale("a", &by("scaler"), &Patch::Apply(applied(5))).await;
+        let Error::Api(conflict) = patch.unwrap_err() else { panic!("no conflict") };
+        assert!(conflict.message.contains(".spec.replicas"), "{}", conflict.message);
+        let force = by("scaler").force();
+        let patched = widgets.patch_scale("a", &force, &Patch::Apply(applied(5))).await.unwrap();
+        assert_eq!(patched.spec.unwrap().replicas, Some(5));
+        let owners = widgets.get("a").await.unwrap().metadata.managed_fields.unwrap_or_default();
+        let of_scale: Vec<_> = owners
+            .iter()
+            .filter(|owner| owner.subresource.as_deref() == Some("scale"))
+            .map(|owner| {
+                let fields = owner.fields_v1.as_ref().map(|fields| fields.0.clone());
+                (owner.manager.clone(), owner.operation.clone(), owner.api_version.clone(), fields)
+            })
+            .collect();
+        let text = |text: &str| Some(text.to_owned());
+        let number = json!({"f:spec": {"f:replicas": {}}});
+        let expected = (text("scaler"), text("Apply"), text("example.orch.io/v1"), Some(number));
+        assert_eq!(of_scale, [expected], "{vocabulary}");
+
+        for (patch, expected) in [
+            (
+                json!({"spec": {"replicas": -1}}),
+                "Scale.autoscaling \"a\" is invalid: spec.replicas: Invalid value: -1: \
+                 must be greater than or equal to 0",
+            ),
+            (json!({"kind": "Widget"}), "Invalid value"),
+        ] {
+            let refused = widgets.patch_scale("a", &PatchParams::default(), &Patch::Merge(patch)).await;
+            let Error::Api(refused) = refused.unwrap_err() else { panic!("it is taken") };
+            assert_eq!(refused.code, 422);
+            assert!(refused.message.contains(expected), "{}", refused.message);
+        }
+        let dry_run = PatchParams { dry_run: true, ..PatchParams::default() };
+        let none = Patch::Merge(json!({"spec": {"replicas": 0}}));
+        let shown = widgets.patch_scale("a", &dry_run, &none).await.unwrap();
+        assert_eq!(shown.spec.unwrap().replicas, None, "zero is left out");
+        assert_eq!(widgets.get("a").await.unwrap().spec.replicas, Some(5));
+        assert!(widgets.get_scale("b").await.is_err());
+    }
+}
+
+#[tokio::test]
 async fn objects_are_applied_and_their_mistakes_are_told() {
     for vocabulary in ["orch", "kubernetes"] {
         let plane = plane(vocabulary).await;

@@ -30,7 +30,7 @@ impl Behaviour<Widget> for WidgetBehaviour {
     ) {
         let made = old.and_then(|old| old.status.made).unwrap_or_default();
         let wanted = widget.spec.replicas.unwrap_or_default();
-        if write.subresource.is_empty() && wanted < made {
+        if write.subresource != "status" && wanted < made {
             let path = Path::ROOT.field("spec");
             let detail = format!("must be at least {made}: so many pieces are made already");
             violations.push(FieldError::invalid(&path.field("replicas"), &wanted, &detail));

@@ -1,5 +1,5 @@
-//! What every API speaks of, whatever its kinds are: `schema/meta/v1` and the product words of
-//! `schema/vocabulary.yaml`, as Rust.
+//! What every API speaks of, whatever its kinds are: `schema/meta/v1`, the scale of `schema/autoscaling/v1`,
+//! and the product words of `schema/vocabulary.yaml`, as Rust.
 //!
 //! `orch-api` holds the rest of the schema folder and passes all of this on. What needs no kind depends on
 //! this crate alone, and is not built again when a kind changes.

@@ -124,7 +124,7 @@ fn object_response(
         text.push(b'\n');
         Ok(text.into())
     };
-    let def = representation::type_of(target);
+    let def = target.body_type();
     let text = match media_type.syntax() {
         Syntax::Json if representation.pretty => pretty(&json()?).into(),
         Syntax::Json => json()?,

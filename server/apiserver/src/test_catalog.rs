@@ -173,8 +173,12 @@ const BASE: ResourceDef = ResourceDef {
     from_tree: unreadable,
 };
 
-const STATUS: SubresourceDef =
-    SubresourceDef { name: "status", verbs: &[Verb::Get, Verb::Patch, Verb::Update], body: None };
+const STATUS: SubresourceDef = SubresourceDef {
+    name: "status",
+    verbs: &[Verb::Get, Verb::Patch, Verb::Update],
+    body: None,
+    scale: None,
+};
 
 pub static CONFIG_MAPS: ResourceDef = ResourceDef {
     kind: "ConfigMap",
@@ -194,7 +198,10 @@ static NAMESPACES: ResourceDef = ResourceDef {
     short_names: &["ns"],
     scope: Scope::Cluster,
     verbs: &[Verb::Create, Verb::Delete, Verb::Get, Verb::List, Verb::Patch, Verb::Update, Verb::Watch],
-    subresources: &[SubresourceDef { name: "finalize", verbs: &[Verb::Update], body: None }, STATUS],
+    subresources: &[
+        SubresourceDef { name: "finalize", verbs: &[Verb::Update], body: None, scale: None },
+        STATUS,
+    ],
     schema_name: "core.v1.Namespace",
     ..BASE
 };
@@ -216,6 +223,7 @@ pub static PODS: ResourceDef = ResourceDef {
                 kind: "Eviction",
                 type_def: BASE.type_def,
             }),
+            scale: None,
         },
         STATUS,
     ],
@@ -238,6 +246,7 @@ static SERVICE_ACCOUNTS: ResourceDef = ResourceDef {
             kind: "SelfSubjectAccessReview",
             type_def: BASE.type_def,
         }),
+        scale: None,
     }],
     schema_name: "core.v1.ServiceAccount",
     ..BASE

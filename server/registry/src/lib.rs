@@ -36,6 +36,7 @@ pub mod options;
 pub mod read;
 pub mod refusal;
 pub mod request;
+mod scale;
 pub mod spelling;
 pub mod store_error;
 pub mod stored;

@@ -8,7 +8,7 @@ use orch_machinery::{
     body::Reader,
     media_type::{PatchKind, Syntax},
 };
-use orch_runtime::resource_def::SubresourceDef;
+use orch_runtime::{resource_def::SubresourceDef, type_def::TypeDef};
 
 use crate::{
     catalog::ServedResource,
@@ -58,6 +58,12 @@ impl<'r> Target<'r> {
             namespace: namespace.into(),
             name: name.into(),
         })
+    }
+
+    /// The type of the body: that of the kind, or of a sub-resource's own body.
+    pub fn body_type(&self) -> &'static TypeDef {
+        let body = self.subresource.and_then(|subresource| subresource.body);
+        body.map_or(self.resource.def.type_def, |body| body.type_def)
     }
 
     /// The name of the sub-resource, `""` for the main path.

@@ -31,7 +31,10 @@ pub mod server_change;
 mod update_errors;
 mod validate;
 
-use crate::{answer::Answer, context::RequestContext, error::Result, options::WriteOptions, request::Target};
+use crate::{
+    answer::Answer, context::RequestContext, error::Result, options::WriteOptions, request::Target,
+    scale::Scaling,
+};
 
 pub use attempt::Attempt;
 
@@ -65,7 +68,12 @@ pub async fn write(
         let owned = own::own(attempt, draft)?;
         let encoded = encode::encode(attempt, owned)?;
         match commit::commit_encoded(attempt, encoded, &mut races).await? {
-            Some(answer) => return Ok(answer),
+            Some(answer) => {
+                return match Scaling::of(target) {
+                    Some(scaling) => scaling.shown(answer),
+                    None => Ok(answer),
+                };
+            }
             None => races.lost().await?,
         }
     }

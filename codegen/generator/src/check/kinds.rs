@@ -155,13 +155,10 @@ fn twice(verbs: &[Spanned<Verb>], diagnostics: &mut Diagnostics) {
 
 /// Subresources have names that can stand in a URL, verbs for single objects, and something to be a part of.
 pub(super) fn subresources(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
-    use crate::idl::SubresourceEntry;
     for written in walk::resources(lowered) {
         for entry in written.extension.subresources.iter().flatten() {
-            let (name, verbs) = match entry {
-                SubresourceEntry::Name(name) => (name, None),
-                SubresourceEntry::Full(full) => (&full.name, full.verbs.as_ref()),
-            };
+            let (name, full) = entry.parts();
+            let verbs = full.and_then(|full| full.verbs.as_ref());
             if !orch_runtime::constraint::dns_label(&name.value).is_empty() {
                 let help = "small letters, digits and dashes: `status`";
                 diagnostics.error(&name.span, format!("`{}` cannot stand in a URL", name.value), help);

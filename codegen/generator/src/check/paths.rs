@@ -1,16 +1,19 @@
-//! Paths of columns and selectable fields lead somewhere.
+//! Paths of columns, selectable fields and scales lead somewhere.
 
 use super::walk;
 use crate::{
     diagnostic::{Diagnostics, suggest},
-    idl::ColumnExtension,
+    idl::{ColumnExtension, SubresourceExtension},
     lower::Lowered,
-    model::{Model, Resolved, Shape, TypeId, TypeKind},
+    model::{Model, Resolved, Shape, TypeId, TypeKind, Verb},
     source::Spanned,
 };
 
 /// Selectors know these without being told.
 const ALWAYS_SELECTABLE: &[&str] = &[".metadata.name", ".metadata.namespace"];
+
+/// What can be done with a scale.
+const SCALE_VERBS: &[Verb] = &[Verb::Get, Verb::Patch, Verb::Update];
 
 /// Cells come from fields that exist, and that can be shown.
 pub(super) fn columns(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
@@ -107,6 +110,78 @@ fn comparable(lowered: &Lowered<'_>, ty: TypeId, path: &Spanned<String>, diagnos
     {
         let help = "selectors compare texts, numbers and booleans";
         diagnostics.error(&path.span, format!("`{}` cannot be selected by", path.value), help);
+    }
+}
+
+/// What a scale shows is there, with types that fit. No other subresource has such paths.
+pub(super) fn scales(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
+    for written in walk::resources(lowered) {
+        let ty = written.resource.ty;
+        for entry in written.extension.subresources.iter().flatten() {
+            let (name, full) = entry.parts();
+            if name.value == "scale" {
+                let [replicas, status_replicas] = SubresourceExtension::counts(name, full);
+                counted(lowered, ty, &replicas, ".spec.", diagnostics);
+                counted(lowered, ty, &status_replicas, ".status.", diagnostics);
+            }
+            if let Some(full) = full {
+                said_of_scale(lowered, ty, full, diagnostics);
+            }
+        }
+    }
+}
+
+/// A path of a scale leads to a whole number, below the part of the object where it belongs.
+fn counted(
+    lowered: &Lowered<'_>,
+    ty: TypeId,
+    path: &Spanned<String>,
+    below: &str,
+    diagnostics: &mut Diagnostics,
+) {
+    let help =
+        "say where the numbers are: `{name: scale, replicas: .spec.count, statusReplicas: .status.count}`";
+    if path.value.starts_with('.') && !path.value.starts_with(below) {
+        let message = format!("`{}` is not below `{}`", path.value, below.trim_end_matches('.'));
+        diagnostics.error(&path.span, message, help);
+        return;
+    }
+    if let Some(target) = follow(&lowered.model, ty, path, diagnostics)
+        && !matches!(target, Resolved::Scalar(Shape::Int32 | Shape::Int64))
+    {
+        diagnostics.error(&path.span, format!("`{}` is no whole number", path.value), help);
+    }
+}
+
+/// What the long form of a subresource says of a scale.
+fn said_of_scale(
+    lowered: &Lowered<'_>,
+    ty: TypeId,
+    full: &SubresourceExtension,
+    diagnostics: &mut Diagnostics,
+) {
+    if full.name.value == "scale" {
+        if let Some(body) = &full.body {
+            let help = "remove it: the body is `autoscaling.v1.Scale`, which clients know";
+            diagnostics.error(&body.span, "a scale has the same body for all kinds", help);
+        }
+        for verb in full.verbs.iter().flatten().filter(|verb| !SCALE_VERBS.contains(&verb.value)) {
+            let help = "a scale is read and written: `get`, `patch`, `update`";
+            diagnostics.error(&verb.span, "there is no such verb for a scale", help);
+        }
+        if let Some(path) = &full.selector
+            && let Some(target) = follow(&lowered.model, ty, path, diagnostics)
+            && !matches!(target, Resolved::Scalar(Shape::String(_)))
+        {
+            let help = "name a field that holds a selector as clients write it: `app=a,tier!=b`";
+            diagnostics.error(&path.span, format!("`{}` is no text", path.value), help);
+        }
+        return;
+    }
+    let paths = [&full.replicas, &full.status_replicas, &full.selector];
+    for path in paths.into_iter().flatten() {
+        let help = "remove it, or call the subresource `scale`";
+        diagnostics.error(&path.span, "only a scale has replicas", help);
     }
 }
 

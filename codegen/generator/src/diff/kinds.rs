@@ -133,6 +133,9 @@ impl<'s> Kind<'s> {
                 Some(new) if new.body != old.body => {
                     format!("the subresource `{name}` of `{}` has another body", self.name)
                 }
+                Some(new) if new.scale != old.scale => {
+                    format!("the scale of `{}` is at other places", self.name)
+                }
                 Some(new) if lost(new).is_some() => {
                     let verb = lost(new).unwrap_or_default();
                     format!("the subresource `{name}` of `{}` has no verb `{verb}` any more", self.name)
@@ -193,6 +196,8 @@ impl<'s> Kind<'s> {
 struct Subresource<'s> {
     verbs: BTreeSet<&'s str>,
     body: Option<&'s str>,
+    /// The paths of a scale.
+    scale: Option<[&'s str; 3]>,
 }
 
 /// By name. `status` and `scale` have verbs of their own, others `create`.
@@ -206,7 +211,15 @@ fn subresources(resource: &Node) -> BTreeMap<&str, Subresource<'_>> {
             Some(_) => words(entry, "verbs"),
             None => usual.iter().copied().collect(),
         };
-        Some((name, Subresource { verbs, body: entry.get("body").and_then(Node::text) }))
+        let said = |key, usual| entry.get(key).and_then(Node::text).unwrap_or(usual);
+        let scale = (name == "scale").then(|| {
+            [
+                said("replicas", ".spec.replicas"),
+                said("statusReplicas", ".status.replicas"),
+                said("selector", ""),
+            ]
+        });
+        Some((name, Subresource { verbs, body: entry.get("body").and_then(Node::text), scale }))
     });
     named.collect()
 }

@@ -12,7 +12,7 @@ use super::{
     tables::{feature_gate, option},
 };
 use crate::model::{
-    Column, ColumnValue, FeatureGate, Lifecycle, NameFormat, Resource, Subresource, Type, TypeKind,
+    Column, ColumnValue, FeatureGate, Lifecycle, NameFormat, Resource, Scale, Subresource, Type, TypeKind,
     UpdateCheck, Verb,
 };
 
@@ -170,7 +170,21 @@ fn subresource(emitter: &Emitter<'_>, sub: &Subresource) -> TokenStream {
         let type_def = emitter.type_def_path(ty);
         quote!(#body_kind { group: #group, version: #version, kind: #kind, type_def: &#type_def })
     }));
-    quote!(#def { name: #name, verbs: #verbs, body: #body })
+    let scale = option(sub.scale.as_ref().map(|scale| self::scale(emitter, scale)));
+    quote!(#def { name: #name, verbs: #verbs, body: #body, scale: #scale })
+}
+
+fn scale(emitter: &Emitter<'_>, scale: &Scale) -> TokenStream {
+    let def = emitter.import(MODULE, "ScaleDef");
+    let Scale { replicas, status_replicas, selector } = scale;
+    let selector = option(selector.as_ref().map(|path| quote!(&[#(#path),*])));
+    quote! {
+        #def {
+            replicas: &[#(#replicas),*],
+            status_replicas: &[#(#status_replicas),*],
+            selector: #selector,
+        }
+    }
 }
 
 fn name_format(emitter: &Emitter<'_>, format: NameFormat) -> TokenStream {

@@ -6,7 +6,7 @@ use orch_runtime::vocabulary::SCHEMA_SUFFIX;
 use serde_json::{Map, Value, json};
 
 use super::{Kind, Published, referred, wrapped};
-use crate::model::{ColumnValue, Resource, Scope};
+use crate::model::{ColumnValue, Resource, Scale, Scope};
 
 /// Keywords of published schemas that definitions do not have.
 const UNKNOWN: &[&str] = &[
@@ -79,8 +79,12 @@ fn version(published: &Published<'_>, kind: &Kind<'_>, is_stored: bool) -> Value
         "schema": {"openAPIV3Schema": schema},
         "additionalPrinterColumns": columns(resource),
     });
-    if resource.subresources.iter().any(|part| part.name == "status") {
-        version["subresources"] = json!({"status": {}});
+    for part in &resource.subresources {
+        if part.name == "status" {
+            version["subresources"]["status"] = json!({});
+        } else if let Some(scale) = &part.scale {
+            version["subresources"]["scale"] = self::scale(scale);
+        }
     }
     let paths: Vec<Value> = resource
         .selectable_fields
@@ -95,6 +99,18 @@ fn version(published: &Published<'_>, kind: &Kind<'_>, is_stored: bool) -> Value
         version["deprecated"] = json!(true);
     }
     version
+}
+
+fn scale(scale: &Scale) -> Value {
+    let path = |path: &[String]| format!(".{}", path.join("."));
+    let mut said = json!({
+        "specReplicasPath": path(&scale.replicas),
+        "statusReplicasPath": path(&scale.status_replicas),
+    });
+    if let Some(selector) = &scale.selector {
+        said["labelSelectorPath"] = json!(path(selector));
+    }
+    said
 }
 
 /// The columns that show a value; others are computed by this server. The name is always shown.

@@ -126,6 +126,12 @@ idl_object! {
         "verbs" => verbs: Option<Vec<Spanned<Verb>>>,
         /// Qualified name of the body's type, where it is not the kind itself: `policy.v1.Eviction`.
         "body" => body: Option<Spanned<String>>,
+        /// For `scale`: the wanted number of replicas; `.spec.replicas` unless given.
+        "replicas" => replicas: Option<Spanned<String>>,
+        /// For `scale`: the present number; `.status.replicas` unless given.
+        "statusReplicas" => status_replicas: Option<Spanned<String>>,
+        /// For `scale`: the text of a label selector that finds the replicas.
+        "selector" => selector: Option<Spanned<String>>,
     }
 }
 
@@ -136,6 +142,30 @@ pub enum SubresourceEntry {
     Name(Spanned<String>),
     /// `{name: eviction, body: policy.v1.Eviction}`.
     Full(SubresourceExtension),
+}
+
+impl SubresourceEntry {
+    /// The name, and what else is said.
+    pub fn parts(&self) -> (&Spanned<String>, Option<&SubresourceExtension>) {
+        match self {
+            SubresourceEntry::Name(name) => (name, None),
+            SubresourceEntry::Full(full) => (&full.name, Some(full)),
+        }
+    }
+}
+
+impl SubresourceExtension {
+    /// The paths of a scale's wanted and present number. Where they are not said, they are the usual ones,
+    /// found at the name.
+    pub fn counts(name: &Spanned<String>, full: Option<&Self>) -> [Spanned<String>; 2] {
+        let usual = |path: &str| Spanned { value: path.to_owned(), span: name.span.clone() };
+        let replicas = full.and_then(|full| full.replicas.clone());
+        let status_replicas = full.and_then(|full| full.status_replicas.clone());
+        [
+            replicas.unwrap_or_else(|| usual(".spec.replicas")),
+            status_replicas.unwrap_or_else(|| usual(".status.replicas")),
+        ]
+    }
 }
 
 impl Read for SubresourceEntry {

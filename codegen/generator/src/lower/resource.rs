@@ -4,8 +4,8 @@ pub(super) mod columns;
 
 use super::Lowering;
 use crate::{
-    idl::{LifecycleExtension, ResourceExtension, SubresourceEntry},
-    model::{Lifecycle, NameFormat, Resource, Subresource, TypeId, UpdateCheck, Verb},
+    idl::{LifecycleExtension, ResourceExtension, SubresourceExtension},
+    model::{Lifecycle, NameFormat, Resource, Scale, Subresource, TypeId, UpdateCheck, Verb},
     source::Spanned,
 };
 
@@ -70,10 +70,9 @@ impl Lowering<'_, '_> {
     fn subresources(&mut self, written: &ResourceExtension) -> Vec<Subresource> {
         let mut subresources: Vec<Subresource> = Vec::new();
         for entry in written.subresources.iter().flatten() {
-            let (name, own_verbs, body) = match entry {
-                SubresourceEntry::Name(name) => (name, None, None),
-                SubresourceEntry::Full(full) => (&full.name, full.verbs.as_ref(), full.body.as_ref()),
-            };
+            let (name, full) = entry.parts();
+            let own_verbs = full.and_then(|full| full.verbs.as_ref());
+            let body = full.and_then(|full| full.body.as_ref());
             if subresources.iter().any(|other| other.name == name.value) {
                 let message = format!("duplicate subresource `{}`", name.value);
                 self.diagnostics.error(&name.span, message, "remove one of the two").code("E0212");
@@ -81,16 +80,28 @@ impl Lowering<'_, '_> {
             }
             let default_verbs: &[Verb] =
                 if matches!(name.value.as_str(), "status" | "scale") { &PART } else { &[Verb::Create] };
-            let scale = Spanned { value: SCALE.to_owned(), span: name.span.clone() };
-            let body = body.or((name.value == "scale").then_some(&scale));
+            let of_scale = Spanned { value: SCALE.to_owned(), span: name.span.clone() };
+            let is_scale = name.value == "scale";
+            let body = body.or(is_scale.then_some(&of_scale));
             subresources.push(Subresource {
                 name: name.value.clone(),
                 verbs: verbs(own_verbs, default_verbs),
                 body: body.and_then(|body| self.qualified_reference(body)),
+                scale: if is_scale { self.scale(name, full) } else { None },
             });
         }
         subresources.sort_by(|a, b| a.name.cmp(&b.name));
         subresources
+    }
+
+    fn scale(&mut self, name: &Spanned<String>, full: Option<&SubresourceExtension>) -> Option<Scale> {
+        let [replicas, status_replicas] = SubresourceExtension::counts(name, full);
+        let selector = full.and_then(|full| full.selector.as_ref());
+        Some(Scale {
+            replicas: self.path(&replicas)?,
+            status_replicas: self.path(&status_replicas)?,
+            selector: selector.and_then(|path| self.path(path)),
+        })
     }
 
     /// `.status.phase` to `[status, phase]`; those that do not begin with a dot are reported and left out.

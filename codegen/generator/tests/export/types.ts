@@ -117,6 +117,8 @@ export namespace example {
       conditions?: meta.v1.Condition[];
       /** How many pieces there are. */
       made?: number;
+      /** A label selector that finds the pieces, as it stands in a query. */
+      selector?: string;
     }
   }
 }

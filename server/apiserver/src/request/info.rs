@@ -8,7 +8,12 @@ use std::{borrow::Cow, sync::Arc};
 
 use http::Method;
 use orch_machinery::selector::field::FieldSelector;
-use orch_registry::{catalog::Catalog, error::ApiError, request::Target, spelling::Spelling};
+use orch_registry::{
+    catalog::{Catalog, ServedGroupVersion},
+    error::ApiError,
+    request::Target,
+    spelling::Spelling,
+};
 use orch_runtime::resource_def::{Scope, Verb};
 use percent_encoding::percent_decode_str;
 
@@ -170,7 +175,10 @@ fn resolve<'r>(
     watch_prefix: bool,
 ) -> Route<'r> {
     let is_core = names.group.is_empty();
-    if !is_core && catalog.group_versions.iter().all(|served| served.group != names.group) {
+    // A table of types alone is no group.
+    let is_group =
+        |served: &ServedGroupVersion| served.group == names.group && served.resources().next().is_some();
+    if !is_core && !catalog.group_versions.iter().any(is_group) {
         return Route::Refused(ApiError::UnknownPath);
     }
     let found = catalog.resource(&names.group, &names.version, &path.resource);

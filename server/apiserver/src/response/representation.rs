@@ -15,7 +15,7 @@ use orch_registry::{
     error::{ApiError, Result},
     request::Target,
 };
-use orch_runtime::{resource_def::Verb, type_def::TypeDef};
+use orch_runtime::resource_def::Verb;
 
 use crate::request::{RequestHead, query::Query};
 
@@ -93,7 +93,7 @@ impl Representation {
         let is_known = |named: &Named| {
             let row = named.media_type;
             // Only JSON text is put into another spelling.
-            (!is_respelled || row.syntax == Syntax::Json) && row.fits(type_of(target))
+            (!is_respelled || row.syntax == Syntax::Json) && row.fits(target.body_type())
         };
         let is_made = |named: &Named| is_known(named) && (!is_watch || named.media_type.stream.is_some());
         let offer = |media_type: Named| {
@@ -152,12 +152,6 @@ pub fn negotiate_status(media_types: &MediaTypes, headers: &HeaderMap, query: &Q
     let chosen = if is_for_any_program(&accept) { None } else { accepted() };
     let (media_type, pretty) = chosen.unwrap_or((Named::JSON, None));
     (media_type, wants_pretty(headers, query, pretty))
-}
-
-/// The type of the objects that are written for a target: that of the kind, or of a sub-resource's own body.
-pub fn type_of(target: &Target<'_>) -> &'static TypeDef {
-    let body = target.subresource.and_then(|subresource| subresource.body);
-    body.map_or(target.resource.def.type_def, |body| body.type_def)
 }
 
 /// The usual values of `Accept`, for which no negotiation is needed.

@@ -9,6 +9,7 @@ use crate::{
     meter::Waited,
     read::version::Shown,
     request::GetRequest,
+    scale::Scaling,
     stored,
 };
 
@@ -31,5 +32,9 @@ pub async fn get(cx: &RequestContext<'_>, request: &GetRequest<'_>) -> Result<An
         .get(&target.namespace, &target.name)
         .ok_or_else(|| ApiError::not_found(target.resource, &target.name))?;
     stored::bytes_of(target.resource, object)?;
-    Ok(Answer::Object(Arc::clone(object)))
+    let answer = Answer::Object(Arc::clone(object));
+    match Scaling::of(target) {
+        Some(scaling) => scaling.shown(answer),
+        None => Ok(answer),
+    }
 }

@@ -79,15 +79,15 @@ pub fn refused_strictly(target: &Target<'_>, offences: &[String]) -> ApiError {
 }
 
 /// What kind of object a body must hold.
-struct Expected<'c> {
-    kind: &'static str,
+pub(super) struct Expected<'c> {
+    pub(super) kind: &'static str,
     version: &'static str,
-    api_version: Cow<'c, str>,
-    type_def: &'static TypeDef,
+    pub(super) api_version: Cow<'c, str>,
+    pub(super) type_def: &'static TypeDef,
 }
 
 impl<'c> Expected<'c> {
-    fn of(target: &'c Target<'_>) -> Self {
+    pub(super) fn of(target: &'c Target<'_>) -> Self {
         let resource = target.resource;
         match target.subresource.and_then(|subresource| subresource.body) {
             Some(BodyKind { group, version, kind, type_def }) => {

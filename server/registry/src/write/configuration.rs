@@ -13,7 +13,7 @@ use orch_runtime::Tree;
 
 use super::{
     attempt::Attempt,
-    body::{self, unreadable},
+    body::{self, Expected, unreadable},
     draft::Ownership,
     names, own, place,
 };
@@ -22,12 +22,13 @@ use crate::{
     error::{ApiError, Result},
     options::FieldValidation,
     request::Target,
+    scale::Scaling,
 };
 
 /// The fields that a manager wants an object to have, with their values.
 #[derive(Debug)]
 pub struct Configuration {
-    /// Without fields that the kind does not have.
+    /// Without fields that the kind does not have. That of a scale is one of its object.
     tree: Tree,
     /// Messages about names that the document has more than once.
     duplicates: Vec<String>,
@@ -53,17 +54,21 @@ impl Configuration {
         if let Some(spelling) = cx.spelling() {
             spelling.read(&mut document.tree);
         }
-        let resource = target.resource;
+        let expected = Expected::of(target);
         let api_version = text_of(&document.tree, "apiVersion");
-        if api_version != resource.api_version || text_of(&document.tree, "kind") != resource.def.kind {
+        if api_version != expected.api_version || text_of(&document.tree, "kind") != expected.kind {
             return Err(ApiError::BadRequest(format!("invalid object type: {}", kind_text(&document.tree))));
         }
         if Meta::of(&document.tree).get(field::MANAGED_FIELDS).is_some_and(|given| !given.is_null()) {
             return Err(ApiError::BadRequest("metadata.managedFields must be nil".to_owned()));
         }
-        let unknown = apply::drop_unknown(&mut document.tree, resource.def.type_def);
+        let unknown = apply::drop_unknown(&mut document.tree, expected.type_def);
         let unknown = unknown.iter().map(ToString::to_string).collect();
-        Ok(Configuration { tree: document.tree, duplicates: document.duplicates, unknown, force })
+        let tree = match Scaling::of(target) {
+            Some(scaling) => scaling.configuration(&document.tree),
+            None => document.tree,
+        };
+        Ok(Configuration { tree, duplicates: document.duplicates, unknown, force })
     }
 
     /// Merges the configuration into the live object, or into an empty one where there is none.
@@ -76,6 +81,9 @@ impl Configuration {
         if options.field_validation == FieldValidation::Strict && !self.unknown.is_empty() {
             let all: Vec<String> = self.duplicates.iter().chain(&self.unknown).cloned().collect();
             return Err(body::refused_strictly(target, &all));
+        }
+        if let Some(scaling) = Scaling::of(target) {
+            scaling.check_configuration(cx, &self.tree)?;
         }
         let mut merged = self.merge(attempt, live)?;
         match options.field_validation {

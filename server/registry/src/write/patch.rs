@@ -24,7 +24,7 @@ use orch_runtime::{
 
 use super::{
     attempt::Attempt,
-    body::{self, unreadable},
+    body::{self, Expected, unreadable},
 };
 use crate::{
     error::{ApiError, Result},
@@ -78,7 +78,7 @@ impl Patch {
     /// strict; 400, 413 and 422 of patches that cannot be applied.
     pub fn apply(&self, attempt: Attempt<'_>, current: &Tree) -> Result<Tree> {
         let Attempt { cx, target, options } = attempt;
-        let (def, validation) = (target.resource.def.type_def, options.field_validation);
+        let (def, validation) = (target.body_type(), options.field_validation);
         // Where unknown fields are ignored, the reference reports a list as a result that cannot be decoded.
         if let Content::Merge(document @ Tree::Array(_)) = &self.content
             && validation == FieldValidation::Ignore
@@ -175,11 +175,11 @@ fn with_whole_numbers(tree: Tree) -> Tree {
 fn check_kind(target: &Target<'_>, patched: &Tree) -> Result<(), String> {
     let [kind, api_version] =
         ["kind", "apiVersion"].map(|name| patched.get(name).and_then(Tree::as_str).unwrap_or_default());
-    let resource = target.resource;
-    if [kind, api_version] == [resource.def.kind, resource.api_version.as_str()] {
+    let expected = Expected::of(target);
+    if [kind, api_version] == [expected.kind, &*expected.api_version] {
         return Ok(());
     }
-    Err(format!("{kind} \"{api_version}\" is no {} {}", resource.api_version, resource.def.kind))
+    Err(format!("{kind} \"{api_version}\" is no {} {}", expected.api_version, expected.kind))
 }
 
 fn refusal(error: PatchError) -> ApiError {

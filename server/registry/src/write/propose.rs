@@ -20,6 +20,7 @@ use crate::{
     objects::Current,
     options::FieldValidation,
     request::{Body, Target},
+    scale::Scaling,
 };
 
 /// What a client wants to do with an object.
@@ -113,6 +114,7 @@ const TRACKED: Ownership = Ownership::Tracked { sent: None };
 
 fn change(attempt: Attempt<'_>, proposal: &mut Proposal, current: Current) -> Result<Proposed> {
     let Attempt { cx, target, .. } = attempt;
+    let scaling = Scaling::of(target);
     let (tree, ownership) = match proposal {
         Proposal::New(sent) | Proposal::Replacement(sent) => {
             let tree = sent.take(attempt)?;
@@ -120,7 +122,10 @@ fn change(attempt: Attempt<'_>, proposal: &mut Proposal, current: Current) -> Re
             (tree, TRACKED)
         }
         Proposal::Patch(patch) => {
-            let mut tree = patch.apply(attempt, &current.tree)?;
+            let mut tree = match scaling {
+                Some(scaling) => patch.apply(attempt, &scaling.of_object(&current.tree))?,
+                None => patch.apply(attempt, &current.tree)?,
+            };
             place::put_into_namespace(target, &mut tree)?;
             names::check_name(target, &tree)?;
             if let Some(warning) = owner_references::drop_repeated(&mut tree, true) {
@@ -129,6 +134,11 @@ fn change(attempt: Attempt<'_>, proposal: &mut Proposal, current: Current) -> Re
             (tree, TRACKED)
         }
         Proposal::Configuration(configuration) => configuration.apply(attempt, Some(&current.tree))?,
+    };
+    let tree = match (scaling, &ownership) {
+        // A patch and a body are scales; an apply is of the object already.
+        (Some(scaling), Ownership::Tracked { .. }) => scaling.scaled(cx, &current.tree, &tree)?,
+        _ => tree,
     };
     Ok(Proposed { tree, ownership, current: Some(current) })
 }

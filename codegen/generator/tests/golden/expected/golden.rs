@@ -1,3 +1,12 @@
+/// The group `autoscaling`.
+#[allow(clippy::pedantic, clippy::complexity, clippy::perf, clippy::style)]
+pub mod autoscaling {
+    /// Version `v1`.
+    pub mod v1 {
+        include!("autoscaling/v1.rs");
+    }
+}
+
 /// The group `checks.example.io`.
 #[allow(clippy::pedantic, clippy::complexity, clippy::perf, clippy::style)]
 pub mod checks {
@@ -87,6 +96,7 @@ pub mod updates {
 /// Every group and version of this crate, with its kinds and published schemas.
 pub fn registry() -> &'static [&'static orch_runtime::resource_def::GroupVersionDef] {
     static GROUP_VERSIONS: &[&orch_runtime::resource_def::GroupVersionDef] = &[
+        &autoscaling::v1::GROUP_VERSION,
         &checks::v1::GROUP_VERSION,
         &defaults_::v1::GROUP_VERSION,
         &expressions::v1::GROUP_VERSION,

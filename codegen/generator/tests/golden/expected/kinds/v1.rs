@@ -5,7 +5,8 @@ use orch_runtime::{
     path::Path, presence,
     resource_def::{
         BodyKind, ColumnDef, ColumnValue, GroupVersionDef, Lifecycle, NameFormat,
-        ResourceDef, Scope, SelectableField, Stability, SubresourceDef, UpdateCheck, Verb,
+        ResourceDef, ScaleDef, Scope, SelectableField, Stability, SubresourceDef,
+        UpdateCheck, Verb,
     },
     rule, type_def::{FieldDef, ListSemantics, PatchStrategy, Scalar, Shape, TypeDef},
 };
@@ -91,11 +92,28 @@ pub static MACHINE_RESOURCE: ResourceDef = ResourceDef {
                 kind: "Restart",
                 type_def: &RESTART_TYPE,
             }),
+            scale: None,
+        },
+        SubresourceDef {
+            name: "scale",
+            verbs: &[Verb::Get, Verb::Patch, Verb::Update],
+            body: Some(BodyKind {
+                group: "autoscaling",
+                version: "v1",
+                kind: "Scale",
+                type_def: &crate::autoscaling::v1::SCALE_TYPE,
+            }),
+            scale: Some(ScaleDef {
+                replicas: &["spec", "count"],
+                status_replicas: &["status", "count"],
+                selector: Some(&["status", "selector"]),
+            }),
         },
         SubresourceDef {
             name: "status",
             verbs: &[Verb::Get, Verb::Patch, Verb::Update],
             body: None,
+            scale: None,
         },
     ],
     name_format: NameFormat::PathSegment,
@@ -248,6 +266,9 @@ pub struct MachineSpec {
         deserialize_with = "presence::map"
     )]
     pub labels: BTreeMap<String, String>,
+    /// How many there shall be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<i32>,
 }
 
 impl SetDefaults for MachineSpec {}
@@ -295,6 +316,12 @@ pub static MACHINE_SPEC_TYPE: TypeDef = TypeDef {
             omit_empty: true,
             ..FieldDef::PLAIN
         },
+        FieldDef {
+            name: "count",
+            tag: Some(3),
+            shape: Shape::Scalar(Scalar::Int32),
+            ..FieldDef::PLAIN
+        },
     ],
     atomic: false,
     size: size_of::<MachineSpec>(),
@@ -314,6 +341,15 @@ pub struct MachineStatus {
         deserialize_with = "presence::null_as_empty"
     )]
     pub phase: String,
+    /// How many there are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<i32>,
+    /// What finds them.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub selector: String,
 }
 
 impl SetDefaults for MachineStatus {}
@@ -328,6 +364,19 @@ pub static MACHINE_STATUS_TYPE: TypeDef = TypeDef {
         FieldDef {
             name: "phase",
             tag: Some(1),
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "count",
+            tag: Some(2),
+            shape: Shape::Scalar(Scalar::Int32),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "selector",
+            tag: Some(3),
             shape: Shape::Scalar(Scalar::String),
             omit_empty: true,
             ..FieldDef::PLAIN
