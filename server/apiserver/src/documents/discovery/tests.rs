@@ -315,6 +315,16 @@ async fn documents_in_protobuf_say_the_same() {
     }
 }
 
+/// Other programs read verbs in a message of their own: field 4 holds a message, whose field 1 repeats.
+#[tokio::test]
+async fn verbs_in_protobuf_are_in_a_message_of_their_own() {
+    let discovery = discovery(&catalog(&KUBERNETES), "127.0.0.1:6443");
+    let accept = [("accept", "application/vnd.kubernetes.protobuf")];
+    let answer = ask(&discovery, "/apis/apps/v1", &accept).await.unwrap();
+    let verbs = b"\x22\x14\x0a\x03get\x0a\x05patch\x0a\x06update";
+    assert!(answer.bytes.windows(verbs.len()).any(|bytes| bytes == verbs), "{:?}", answer.bytes);
+}
+
 /// Protobuf does not tell what is empty from what is missing.
 fn without_empty(value: &Value) -> Value {
     let is_empty = |value: &Value| *value == json!("") || *value == json!([]) || *value == json!(false);
