@@ -367,6 +367,7 @@ mod tests {
                 ("journal_mode", "wal"),
                 ("wal_autocheckpoint", "0"),
                 ("journal_size_limit", "16777216"),
+                ("secure_delete", "2"),
                 ("auto_vacuum", "2"),
                 ("page_size", "8192"),
             ] {

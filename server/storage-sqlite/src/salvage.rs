@@ -83,8 +83,8 @@ impl Salvage {
         (rows.into_iter().flatten().collect(), is_sound)
     }
 
-    /// Everything in a page that looks like a row, wherever it is. A row that was deleted does not: its
-    /// beginning is overwritten then.
+    /// Everything in a page that looks like a row, wherever it is. A row that was deleted does not: it is
+    /// overwritten with zeros.
     fn carve(&self, page: &[u8]) -> Vec<LogRow> {
         (0..SIZE).filter_map(|at| self.row(page, at)).collect()
     }
