@@ -59,8 +59,9 @@ fn kind(model: &Model, group_version: &GroupVersion, resource: &Resource) -> Vec
     let mut blocks = vec![Block::Heading(1, resource.kind.clone()), Block::Text(ty.description.clone())];
     blocks.push(Block::Table(vec!["", ""], served(group_version, resource)));
     let mut shown = BTreeSet::new();
-    let mut pending = vec![resource.ty];
-    pending.extend(resource.subresources.iter().filter_map(|part| part.body));
+    // The last one comes first.
+    let mut pending: Vec<_> = resource.subresources.iter().filter_map(|part| part.body).collect();
+    pending.push(resource.ty);
     while let Some(id) = pending.pop() {
         let TypeKind::Object(object) = &model.ty(id).kind else { continue };
         if !shown.insert(id) {

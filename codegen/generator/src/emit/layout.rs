@@ -61,12 +61,11 @@ impl Layout {
     pub fn module_path(&self, group_version: &GroupVersion) -> TokenStream {
         let krate = crate_path(group_version);
         let module = self.module_within(group_version);
-        match self.within.as_ref().filter(|_| group_version.extern_crate.is_none()) {
-            Some(within) => {
-                let within = format_ident!("{within}");
-                quote!(#krate::#within::#module)
-            }
-            None => quote!(#krate::#module),
+        if let Some(within) = self.within.as_ref().filter(|_| group_version.extern_crate.is_none()) {
+            let within = format_ident!("{within}");
+            quote!(#krate::#within::#module)
+        } else {
+            quote!(#krate::#module)
         }
     }
 

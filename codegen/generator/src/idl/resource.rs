@@ -141,7 +141,7 @@ pub enum SubresourceEntry {
     /// `status`.
     Name(Spanned<String>),
     /// `{name: eviction, body: policy.v1.Eviction}`.
-    Full(SubresourceExtension),
+    Full(Box<SubresourceExtension>),
 }
 
 impl SubresourceEntry {
@@ -149,7 +149,7 @@ impl SubresourceEntry {
     pub fn parts(&self) -> (&Spanned<String>, Option<&SubresourceExtension>) {
         match self {
             SubresourceEntry::Name(name) => (name, None),
-            SubresourceEntry::Full(full) => (&full.name, Some(full)),
+            SubresourceEntry::Full(full) => (&full.name, Some(&**full)),
         }
     }
 }
@@ -171,7 +171,9 @@ impl SubresourceExtension {
 impl Read for SubresourceEntry {
     fn read(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
         match &node.value {
-            Value::Map(_) => SubresourceExtension::read(node, diagnostics).map(SubresourceEntry::Full),
+            Value::Map(_) => {
+                SubresourceExtension::read(node, diagnostics).map(Box::new).map(SubresourceEntry::Full)
+            }
             _ => Spanned::read(node, diagnostics).map(SubresourceEntry::Name),
         }
     }
