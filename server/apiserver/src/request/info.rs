@@ -177,7 +177,7 @@ fn resolve<'r>(
     let is_core = names.group.is_empty();
     // A table of types alone is no group.
     let is_group =
-        |served: &ServedGroupVersion| served.group == names.group && served.resources().next().is_some();
+        |served: &ServedGroupVersion| served.group == names.group && !served.def.resources.is_empty();
     if !is_core && !catalog.group_versions.iter().any(is_group) {
         return Route::Refused(ApiError::UnknownPath);
     }
