@@ -1,6 +1,6 @@
 //! The object in a request's body: decoded, of the right kind, for the right place.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt::Write as _};
 
 use orch_machinery::{
     body::BodyError,
@@ -143,7 +143,10 @@ fn beginning(bytes: &[u8]) -> String {
     let text = match shown.first() {
         None => return "<empty>".to_owned(),
         Some(b'{') => String::from_utf8_lossy(shown).into_owned(),
-        Some(_) => shown.iter().map(|byte| format!("{byte:02x}")).collect(),
+        Some(_) => shown.iter().fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        }),
     };
     if bytes.len() > SHOWN { text + " ..." } else { text }
 }
