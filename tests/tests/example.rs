@@ -126,7 +126,7 @@ async fn how_a_widget_is_scaled(server: &TestServer) {
     }
     // Rules and behaviour are those of the widget.
     let refused = admin.merge(&scale, &json!({"spec": {"replicas": 1}})).await;
-    let message = refused.refused(422, "Invalid").to_owned();
+    let message = refused.refused(422, "Invalid").clone();
     assert!(message.starts_with(r#"Widget.example.orch.io "a" is invalid: spec.replicas: "#), "{message}");
 }
 

@@ -182,7 +182,7 @@ async fn a_head_without_an_end_ends_the_connection() {
 async fn a_head_that_unfolds_is_refused() {
     let server = TestServer::start().await;
     let name = [&[0x40, 3][..], b"x-a"].concat();
-    let value = [&[0x7f, 0x80 | 17, 30][..], &vec![b'a'; 127 + 17 + 30 * 128]].concat();
+    let value = [&[0x7f, 0x80 | 0x11, 30][..], &vec![b'a'; 127 + 17 + 30 * 128]].concat();
     let outcome = attack(&server, 200, true, |number| {
         let stream = 2 * number + 1;
         let mut fields = head(GET, "/version");

@@ -1,5 +1,7 @@
 //! Each example of the README and of the guides is run by a test, or there is a reason why none does.
 
+use std::path::Path;
+
 use crate::source::{none, read, root};
 
 /// An example of a document.
@@ -53,7 +55,8 @@ const RUN_BY: &[(&str, &str, &str, &str)] = &[
 fn every_example_is_run_or_has_a_reason() {
     let guides = std::fs::read_dir(root().join("docs")).expect("the guides are there");
     let guides = guides.map(|entry| entry.expect("it can be listed").file_name());
-    let guides = guides.filter_map(|name| name.into_string().ok()).filter(|name| name.ends_with(".md"));
+    let guides = guides.filter_map(|name| name.into_string().ok());
+    let guides = guides.filter(|name| Path::new(name).extension().is_some_and(|extension| extension == "md"));
     let mut documents: Vec<String> = guides.map(|name| format!("docs/{name}")).collect();
     documents.push("README.md".to_owned());
     let mut used = vec![false; RUN_BY.len()];

@@ -162,8 +162,8 @@ mod tests {
             },
             "security": [{"B": []}],
         });
-        let made = super::encode(&document).unwrap();
-        let made: String = made.iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(made, EXPECTED.trim_end());
+        let made: Vec<_> =
+            super::encode(&document).unwrap().iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(made.concat(), EXPECTED.trim_end());
     }
 }
