@@ -75,8 +75,8 @@ pub(crate) fn options(path: &Path, max_bytes: Option<u64>, wal_limit: u64) -> Sq
         .foreign_keys(false)
         // One task makes the checkpoints, so that no commit waits for one.
         .pragma("wal_autocheckpoint", "0")
-        // What is deleted is overwritten where that writes no further page. A repair reads pages without their
-        // structure, and must not take a deleted row for one that is there.
+        // What is deleted is overwritten where that writes no further page. A repair reads pages without
+        // their structure, and must not take a deleted row for one that is there.
         .pragma("secure_delete", "FAST")
         .pragma("max_page_count", max_pages(max_bytes).to_string())
         // What the log grew beyond this under load, it gives back when it starts over.
