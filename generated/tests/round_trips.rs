@@ -17,9 +17,10 @@ use orch_machinery::{
     },
     meta, protobuf, yaml,
 };
+use orch_proof::{Choices, object};
 use orch_runtime::{Tree, resource_def::ResourceDef};
 use proptest::{collection::vec, prelude::*, test_runner::TestCaseError};
-use random::{Choices, for_every_kind, object};
+use random::for_every_kind;
 
 /// How many objects of each kind are made.
 const CASES: u32 = 20;

@@ -12,12 +12,13 @@ mod random;
 use std::collections::BTreeSet;
 
 use orch_machinery::patch::strategic;
+use orch_proof::{Choices, object};
 use orch_runtime::{
     Tree, TreeMap,
     type_def::{PatchStrategy, Scalar, Shape, TypeDef},
 };
 use proptest::{collection::vec, prelude::*, test_runner::TestCaseError};
-use random::{Choices, for_every_kind, object};
+use random::for_every_kind;
 use serde_json::json;
 
 /// How many pairs of objects of each kind are made.
