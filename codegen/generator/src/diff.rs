@@ -104,8 +104,7 @@ pub fn judge(findings: Vec<Finding>, allowed: &[Allowance], mut diagnostics: Dia
     let mut accepted = Vec::new();
     for finding in findings {
         let allowance = allowed.iter().find(|allowance| allowance.covers(&finding));
-        let is_warning = finding.code == codes::OVERDUE;
-        let severity = if allowance.is_some() || is_warning { Severity::Warning } else { Severity::Error };
+        let severity = if allowance.is_some() { Severity::Warning } else { Severity::Error };
         let Finding { code, at, message, help, new, old, was } = finding;
         let help = allowance.map_or(help, |allowance| format!("allowed: {}", allowance.reason));
         if let Some(Allowance { reason, .. }) = allowance {

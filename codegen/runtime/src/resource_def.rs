@@ -10,6 +10,7 @@ use crate::{
     Tree,
     api_object::ApiObject,
     conversion::{self, Direction, Step},
+    release::Release,
     scalar::Time,
     type_def::{FeatureGate, TypeDef},
     vocabulary::Vocabulary,
@@ -321,14 +322,25 @@ pub struct SelectableField {
 pub struct Lifecycle {
     /// How much clients may rely on it.
     pub stability: Stability,
-    /// Release that brought it: `1.0`.
-    pub introduced: Option<&'static str>,
+    /// Release that brought it.
+    pub introduced: Option<Release>,
     /// Release from which its use draws a warning.
-    pub deprecated: Option<&'static str>,
+    pub deprecated: Option<Release>,
     /// First release without it.
-    pub removed: Option<&'static str>,
-    /// What to use instead: `example.orch.io/v2 Widget`.
-    pub replacement: Option<&'static str>,
+    pub removed: Option<Release>,
+    /// What to use instead.
+    pub replacement: Option<Replacement>,
+}
+
+/// The kind to use instead of another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Replacement {
+    /// In the schema's spelling; empty for the core group.
+    pub group: &'static str,
+    /// `v2`.
+    pub version: &'static str,
+    /// `Widget`.
+    pub kind: &'static str,
 }
 
 /// How much clients may rely on a kind; follows from the version's name.

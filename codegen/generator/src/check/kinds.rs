@@ -1,5 +1,6 @@
 //! Kinds: names in URLs, verbs, subresources, versions.
 
+mod conversion_places;
 mod conversion_steps;
 mod conversions;
 mod lifecycle;
@@ -7,7 +8,8 @@ mod losses;
 
 use std::collections::BTreeMap;
 
-pub(super) use conversion_steps::{losses_are_kept, steps_fit};
+pub(super) use conversion_places::{annotations_are_apart, places_are_apart};
+pub(super) use conversion_steps::{losses_are_kept, steps_fit, values_fit};
 pub(super) use conversions::{conversion_targets, one_stored_version};
 pub(super) use lifecycle::lifecycles;
 pub(super) use losses::conversions_are_complete;

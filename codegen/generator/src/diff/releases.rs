@@ -10,39 +10,13 @@
 
 use std::{collections::BTreeMap, fmt, path::Path, str::FromStr};
 
+pub use orch_runtime::release::Release;
+
 use crate::{
     diagnostic::Diagnostics,
     load::RELEASES,
     source::{self, Node},
 };
-
-/// `1.32`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Release {
-    /// 1.
-    pub major: u32,
-    /// 32.
-    pub minor: u32,
-}
-
-impl FromStr for Release {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let (major, minor) = text.split_once('.').ok_or(())?;
-        let number = |text: &str| {
-            let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
-            text.parse().ok().filter(|_| is_plain).ok_or(())
-        };
-        Ok(Release { major: number(major)?, minor: number(minor)? })
-    }
-}
-
-impl fmt::Display for Release {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}.{}", self.major, self.minor)
-    }
-}
 
 /// A day: `2024-12-11`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -198,11 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_and_releases_are_read() {
-        for (text, good) in [("1.32", true), ("1", false), ("v1.2", false), ("1.2.3", false), ("1.+2", false)]
-        {
-            assert_eq!(text.parse::<Release>().is_ok(), good, "{text}");
-        }
+    fn dates_are_read() {
         for (text, good) in [("2024-12-11", true), ("2024-13-11", false), ("2024-1-1", false), ("", false)] {
             assert_eq!(text.parse::<Date>().is_ok(), good, "{text}");
         }

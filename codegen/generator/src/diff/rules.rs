@@ -10,11 +10,27 @@ use crate::source::{Node, Value};
 const LISTS: &[&str] = &["x-orch-rules", "x-orch-validations"];
 
 /// The words of a rule.
-const WORDS: &[&str] = &["message", "messageExpression", "reason", "fieldPath", "shows", "first", "last"];
+const WORDS: &[&str] = &[
+    "message",
+    "messageExpression",
+    "reason",
+    "fieldPath",
+    "shows",
+    "showsExpression",
+    "first",
+    "last",
+    "alone",
+    "stop",
+    "once",
+    "anew",
+];
 
 /// One rule, or the name of a function.
 const SINGLE: &[&str] =
     &["x-orch-union", "x-orch-validator", "x-orch-first-validator", "x-orch-update-validator"];
+
+/// What fills in several fields.
+const DEFAULTS: &[&str] = &["x-orch-defaulter", "x-orch-defaults", "x-orch-round-up"];
 
 /// Keywords that other parts compare, or that clients do not notice.
 const KNOWN: &[&str] = &[
@@ -63,6 +79,7 @@ const KNOWN: &[&str] = &[
     "x-orch-errors",
     "x-orch-order",
     "x-orch-error-order",
+    "x-orch-told-at",
     "x-orch-format",
     "x-orch-omit-empty",
 ];
@@ -106,7 +123,7 @@ fn refusing(rule: &Node) -> Option<serde_json::Value> {
 /// A keyword of which it is not known what its change means is taken to break.
 fn others<'s>(cx: &mut Comparison<'s>, at: &str, (old, new): (Named<'s>, Named<'s>)) {
     let is_other = |key: &str| {
-        !KNOWN.contains(&key) && !LISTS.contains(&key) && !SINGLE.contains(&key) && key != "x-orch-defaulter"
+        !KNOWN.contains(&key) && !LISTS.contains(&key) && !SINGLE.contains(&key) && !DEFAULTS.contains(&key)
     };
     let mut keys: Vec<&str> = [old, new]
         .iter()
@@ -119,7 +136,7 @@ fn others<'s>(cx: &mut Comparison<'s>, at: &str, (old, new): (Named<'s>, Named<'
     for (keyword, code) in keys
         .into_iter()
         .map(|keyword| (keyword, codes::KEYWORD))
-        .chain([("x-orch-defaulter", codes::DEFAULT)])
+        .chain(DEFAULTS.iter().map(|keyword| (*keyword, codes::DEFAULT)))
     {
         let json = |side: Named<'s>| side.node.get(keyword).map(Node::to_json);
         if json(old) != json(new) {

@@ -105,6 +105,11 @@ impl State {
         is_good.then_some(State { types, releases, surface, accepted: Vec::new(), span })
     }
 
+    /// Whether a lock has this change as accepted.
+    pub fn has_accepted(&self, code: &str, at: &str) -> bool {
+        self.accepted.iter().any(|accepted| accepted.code == code && accepted.at == at)
+    }
+
     /// The type of a qualified name, where it is one of the folder.
     pub fn ty(&self, qualified_name: &str) -> Option<&Declared> {
         self.types.get(qualified_name)

@@ -221,9 +221,10 @@ impl<'s> Life<'s> {
         }
     }
 
-    /// A beta version is deprecated, or succeeded, in time.
+    /// A beta version is deprecated, or succeeded, in time. Time passes without a change of the files, so it
+    /// is judged each time, unless the lock has it as accepted.
     fn overdue(&self, cx: &mut Comparison<'s>) {
-        if self.ty.stability() != Stability::Beta {
+        if self.ty.stability() != Stability::Beta || cx.old.has_accepted(codes::OVERDUE, self.at) {
             return;
         }
         let end = self.now.deprecated.or(cx.new.releases.current());

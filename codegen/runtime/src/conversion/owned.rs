@@ -10,8 +10,33 @@ use crate::{Tree, TreeMap};
 pub fn convert(steps: &[Step], direction: Direction, set: &mut Tree) {
     for (_, step) in in_order(steps, direction) {
         below(set, step.at, &mut |fields| convert_step(step, direction, fields));
+        if let (How::Move, Some((&EACH, list))) = (step.how, step.at.split_last()) {
+            below(set, list, &mut |items| rename_keys(step, direction, items));
+        }
     }
     sort(set);
+}
+
+/// Items are named by their keys, `k:{"port":80}`, which may move too.
+fn rename_keys(step: &Step, direction: Direction, items: &mut TreeMap) {
+    let (from, to) = step.places(direction);
+    let renamed = |name: String| {
+        let place = from.iter().position(|place| *place == [name.as_str()]);
+        place.map_or(name, |number| to[number].join("."))
+    };
+    for (item, below) in std::mem::take(items) {
+        let keys: Option<BTreeMap<String, Tree>> =
+            item.strip_prefix("k:").and_then(|keys| serde_json::from_str(keys).ok());
+        let item = match keys {
+            Some(keys) => {
+                let keys: TreeMap = keys.into_iter().map(|(name, value)| (renamed(name), value)).collect();
+                let sorted: BTreeMap<String, Tree> = keys.into_iter().collect();
+                format!("k:{}", Tree::Object(sorted.into_iter().collect()))
+            }
+            None => item,
+        };
+        items.insert(item, below);
+    }
 }
 
 fn convert_step(step: &Step, direction: Direction, fields: &mut TreeMap) {

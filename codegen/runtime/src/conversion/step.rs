@@ -26,7 +26,7 @@ pub(super) fn convert(
     let is_default = matches!(step.how, How::Default(_)) && direction == Direction::Up;
     let is_lost = step.annotation.is_some()
         && !is_default
-        && !are_same(&changed(&step.how, back, &values, from.len()), &given);
+        && !are_same(&changed(&step.how, back, &written(&values), from.len()), &given);
     put_all(fields, to, values);
     is_lost.then(|| text_of(given))
 }
@@ -46,6 +46,17 @@ fn restored(step: &Step, back: Direction, text: &str, given: &Values) -> Option<
     let values: Values = values.into_iter().map(|value| Some(value).filter(|it| !it.is_null())).collect();
     let is_from_here = || are_same(&changed(&step.how, back, &values, others.len()), given);
     (values.len() == places.len() && is_from_here()).then_some(values)
+}
+
+/// The values that types write: empty ones count as absent.
+fn written(values: &Values) -> Values {
+    let is_empty = |value: &Tree| match value {
+        Tree::String(text) => text.is_empty(),
+        Tree::Array(items) => items.is_empty(),
+        Tree::Object(fields) => fields.is_empty(),
+        _ => false,
+    };
+    values.iter().map(|value| value.clone().filter(|value| !is_empty(value))).collect()
 }
 
 /// Whether two lists of values are the same. An empty text counts as absent, and so does what is missing at

@@ -49,8 +49,10 @@ fn steps_go_both_ways() {
         (&wrap, Up, json!({"a": "v"}), json!({"b": ["v"]})),
         (&wrap, Down, json!({"b": ["v", "w"]}), kept(json!({"a": "v"}), "[\"v\",\"w\"]")),
         (&wrap, Down, json!({"b": []}), kept(json!({}), "[]")),
+        (&wrap, Down, json!({"b": [""]}), kept(json!({"a": ""}), "[\"\"]")),
         (&unwrap, Down, json!({"b": "v"}), json!({"a": ["v"]})),
         (&unwrap, Up, json!({"a": ["v", "w"]}), kept(json!({"b": "v"}), "[\"v\",\"w\"]")),
+        (&unwrap, Up, json!({"a": [""]}), kept(json!({"b": ""}), "[\"\"]")),
         (&join, Up, json!({"x": "h", "y": {"z": "80"}}), json!({"b": "h:80"})),
         (&join, Up, json!({"x": "h"}), json!({"b": "h"})),
         (&join, Up, json!({"x": "h:1"}), kept(json!({"b": "h:1"}), "[\"h:1\",null]")),
@@ -122,13 +124,15 @@ fn paths_and_owners_follow_what_moves() {
         }
     }
     let below = json!({"f:spec": {
-        "f:host": {}, "f:ports": {"k:{\"name\":\"a\"}": {".": {}, "f:port": {}}}, "f:size": {}, "f:sort": {},
+        "f:host": {},
+        "f:ports": {"k:{\"a\":\"TCP\",\"port\":80}": {".": {}, "f:port": {}}, "v:1": {}},
+        "f:size": {}, "f:sort": {},
     }});
     let mut set = below.clone();
     owned::convert(steps, Direction::Up, &mut set);
     let above = json!({"f:spec": {
         "f:dimension": {"f:size": {}}, "f:hosts": {},
-        "f:ports": {"k:{\"name\":\"a\"}": {".": {}, "f:number": {}}},
+        "f:ports": {"k:{\"a\":\"TCP\",\"number\":80}": {".": {}, "f:number": {}}, "v:1": {}},
         "f:sort": {},
     }});
     assert_eq!(set.to_string(), above.to_string());

@@ -6,7 +6,7 @@ use orch_runtime::constraint;
 
 use super::losses::{same_shape, text};
 use crate::{
-    check::walk,
+    check::{value, walk},
     diagnostic::Diagnostics,
     idl::StepExtension,
     lower::Lowered,
@@ -123,6 +123,26 @@ fn listed(model: &Model, usage: &Usage) -> Option<Vec<String>> {
     }
     let values = &model.innermost(usage).constraints.enum_values;
     (!values.is_empty()).then(|| values.clone())
+}
+
+/// What a step fills in fits its field.
+pub(in crate::check) fn values_fit(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
+    let model = &lowered.model;
+    for written in walk::resources(lowered) {
+        let Some(conversion) = &written.resource.conversion else { continue };
+        let TypeKind::Object(above) = &model.ty(conversion.to).kind else { continue };
+        let extension = written.extension.conversion.iter();
+        for step in extension.flat_map(|conversion| conversion.steps.iter().flatten()) {
+            let Some(value) = &step.value else { continue };
+            let place = [&step.to, &step.default, &step.constant].into_iter().flatten().next();
+            let place = place.and_then(|paths| Step::path(&paths.0.first()?.value));
+            let Some(target) = place.and_then(|place| model.target(above, &place).ok()) else { continue };
+            for fault in value::faults(model, target.usage, value) {
+                let message = format!("the value does not fit its field: {}", fault.what);
+                diagnostics.error(fault.span, message, "write a value that the other form may have");
+            }
+        }
+    }
 }
 
 /// A step that cannot bring back every value names an annotation; an annotation is of the whole object.

@@ -75,7 +75,7 @@ fn next(ty: TypeId, all: &[WrittenResource<'_>]) -> Option<TypeId> {
 }
 
 /// A kind and those that it is converted to, one after the other, until one comes again.
-fn way(from: TypeId, all: &[WrittenResource<'_>]) -> Vec<TypeId> {
+pub(super) fn way(from: TypeId, all: &[WrittenResource<'_>]) -> Vec<TypeId> {
     let mut way = vec![from];
     while let Some(next) = next(way[way.len() - 1], all) {
         if way.contains(&next) {

@@ -1,14 +1,19 @@
 //! The life of kinds in releases.
 
-use crate::{check::walk, diagnostic::Diagnostics, idl::LifecycleExtension, lower::Lowered, source::Spanned};
+use orch_runtime::release::Release;
 
-/// Releases are `major.minor`, in order.
+use crate::{
+    check::walk, diagnostic::Diagnostics, idl::LifecycleExtension, load::is_version, lower::Lowered,
+    model::Replacement, source::Spanned,
+};
+
+/// Releases are `major.minor`, in order, and what to use instead is a kind.
 pub(in crate::check) fn lifecycles(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
     for written in walk::resources(lowered) {
         let Some(lifecycle) = &written.extension.lifecycle else { continue };
-        let mut last: Option<(u32, u32)> = None;
+        let mut last: Option<Release> = None;
         for text in stages(lifecycle) {
-            let Some(release) = release(&text.value) else {
+            let Ok(release) = text.value.parse::<Release>() else {
                 let message = format!("`{}` is not a release", text.value);
                 diagnostics.error(&text.span, message, "a release is two numbers in quotes: \"1.2\"");
                 continue;
@@ -23,28 +28,15 @@ pub(in crate::check) fn lifecycles(lowered: &Lowered<'_>, diagnostics: &mut Diag
             let help = "clients are warned before it goes: add `deprecated`";
             diagnostics.error(&removed.span, "removed without being deprecated", help);
         }
+        if let Some(replacement) = &lifecycle.replacement
+            && !replacement.value.parse().is_ok_and(|it: Replacement| is_version(&it.version))
+        {
+            let help = "group, version and kind: `example.com/v2 Widget`, or `v2 Widget` in the core group";
+            diagnostics.error(&replacement.span, format!("`{}` is not a kind", replacement.value), help);
+        }
     }
 }
 
 fn stages(lifecycle: &LifecycleExtension) -> impl Iterator<Item = &Spanned<String>> {
     [&lifecycle.introduced, &lifecycle.deprecated, &lifecycle.removed].into_iter().flatten()
-}
-
-fn release(text: &str) -> Option<(u32, u32)> {
-    let (major, minor) = text.split_once('.')?;
-    Some((major.parse().ok()?, minor.parse().ok()?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::release;
-
-    #[test]
-    fn releases() {
-        assert_eq!(release("1.32"), Some((1, 32)));
-        assert!(release("1.9") < release("1.10"));
-        for bad in ["", "1", "v1.2", "1.2.3", "1.x"] {
-            assert_eq!(release(bad), None, "{bad}");
-        }
-    }
 }

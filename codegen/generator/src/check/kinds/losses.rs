@@ -7,7 +7,8 @@ use crate::{
     diagnostic::{Diagnostics, Span},
     lower::Lowered,
     model::{
-        ConversionStep, EACH, Field, Model, Names, ObjectType, Resolved, Shape, Type, TypeId, TypeKind, Usage,
+        ConversionStep, EACH, Field, How, ListSemantics, Model, Names, ObjectType, Resolved, Shape, Type,
+        TypeId, TypeKind, Usage,
     },
 };
 
@@ -21,8 +22,12 @@ pub(in crate::check) fn conversions_are_complete(lowered: &Lowered<'_>, diagnost
         let (Some(fields), Some(others)) = (object(below), object(above)) else { continue };
         let places_below: Vec<Names> = conversion.steps.iter().flat_map(ConversionStep::all_below).collect();
         let places_above: Vec<Names> = conversion.steps.iter().flat_map(ConversionStep::all_above).collect();
+        let moves = conversion.steps.iter().filter(|step| step.how == How::Move);
+        let moves: Vec<(Names, Names)> =
+            moves.flat_map(|step| step.all_below().zip(step.all_above())).collect();
         let mut walk = Walk {
             model,
+            moves: &moves,
             below: Side { ty: below, places: &places_below },
             above: Side { ty: above, places: &places_above },
             span: &conversion.span,
@@ -50,6 +55,8 @@ impl Side<'_> {
 
 struct Walk<'m, 'd> {
     model: &'m Model,
+    /// What only changes its place.
+    moves: &'m [(Names, Names)],
     below: Side<'m>,
     above: Side<'m>,
     span: &'m Span,
@@ -88,6 +95,17 @@ impl<'m> Walk<'m, '_> {
                     self.objects_once(fields, others, path);
                 }
             }
+            (Resolved::List(_, semantics), Resolved::List(_, others))
+                if has_step && !self.are_same_items(semantics, others, path) =>
+            {
+                let message = format!(
+                    "the items of `{}` are told apart otherwise in `{}` than in `{}`",
+                    text(path),
+                    self.below.ty.qualified_name,
+                    self.above.ty.qualified_name
+                );
+                self.report(message, own, other);
+            }
             (Resolved::List(own, _), Resolved::List(other, _))
             | (Resolved::Map { value: own, .. }, Resolved::Map { value: other, .. })
                 if has_step =>
@@ -107,6 +125,25 @@ impl<'m> Walk<'m, '_> {
                 self.report(message, own, other);
             }
         }
+    }
+
+    /// Whether who owns an item owns the same one in the other form: its keys are the same, but may have
+    /// other names.
+    fn are_same_items(&self, own: &ListSemantics, other: &ListSemantics, path: &Names) -> bool {
+        let (ListSemantics::Map(keys), ListSemantics::Map(others)) = (own, other) else {
+            return own == other;
+        };
+        let within = |name: &str| [&path[..], &[EACH.to_owned(), name.to_owned()]].concat();
+        let there = |key: &String| {
+            let place = within(key);
+            let moved = self.moves.iter().find(|(from, _)| *from == place);
+            match moved {
+                Some((_, to)) => Some(to.clone()),
+                None => Some(place).filter(|place| !self.below.has_step(place)),
+            }
+        };
+        let keys: Option<BTreeSet<Names>> = keys.iter().map(there).collect();
+        keys == Some(others.iter().map(|key| within(key)).collect())
     }
 
     /// No path is longer than there are types.
@@ -191,7 +228,9 @@ pub(super) fn same_shape(
             };
             fields.fields.len() == others.fields.len() && fields.fields.iter().all(fits)
         }
-        (Resolved::List(one, _), Resolved::List(other, _)) => same_shape(model, one, other, seen),
+        (Resolved::List(one, semantics), Resolved::List(other, others)) => {
+            semantics == others && same_shape(model, one, other, seen)
+        }
         (Resolved::Map { value: one, .. }, Resolved::Map { value: other, .. }) => {
             same_shape(model, one, other, seen)
         }
