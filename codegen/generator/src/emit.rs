@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! <root>.rs                 modules, the registry, the vocabularies
+//! <root>.proofs.rs          tests of conversions
 //! core/v1.rs                types, defaults, rules, tables
 //! core/v1.openapi.json      published schemas
 //! core/v1.client.rs         kinds for clients, where they are asked for
@@ -19,6 +20,7 @@ mod expression;
 mod layout;
 mod literal;
 mod openapi;
+mod proofs;
 mod reach;
 mod resources;
 mod root;
@@ -64,6 +66,8 @@ pub fn emit(model: &Model, root: &str, clients: bool) -> Vec<GeneratedFile> {
     let reach = Reach::new(model);
     let root_text = root::root(model, &layout, clients);
     let mut files = vec![GeneratedFile { path: format!("{root}.rs"), text: root_text }];
+    let proofs = proofs::proofs(model, &layout, own_group_versions(model));
+    files.push(GeneratedFile { path: format!("{root}.proofs.rs"), text: proofs });
     for group_version in own_group_versions(model) {
         let emitter = Emitter::new(model, &layout, &reach, group_version);
         let version = Layout::version_module(group_version);

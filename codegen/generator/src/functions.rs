@@ -10,7 +10,7 @@ use std::path::Path;
 
 use crate::{
     diagnostic::{Diagnostics, Span, suggest},
-    model::{ColumnValue, How, Model, Shape, TypeKind, Usage},
+    model::{Check, ColumnValue, Demand, How, Model, OwnFormat, Shape, TypeKind, Usage},
 };
 
 /// What a schema file can name: the keyword, the module of the crate, and what such a function looks like.
@@ -34,6 +34,10 @@ const CX: &str = "cx: &mut Validation<'_>";
 const PATH: &str = "path: &Path<'_>";
 
 static FORMAT: Role = role("x-orch-format", "formats", &["value: &str"], " -> Vec<String>");
+static FORMAT_IN_WORDS: Role =
+    role("x-orch-format", "formats", &["value: &str", "words: &Vocabulary"], " -> Vec<String>");
+static RULE: Role = role("fn", "validators", &["value: &T", PATH, CX], "");
+static UPDATE_RULE: Role = role("fn", "validators", &["new: &T", "old: &T", PATH, CX], "");
 static VALIDATOR: Role = role("x-orch-validator", "validators", &["value: &T", PATH, CX], "");
 static FIRST_VALIDATOR: Role = role("x-orch-first-validator", "validators", &["value: &T", PATH, CX], "");
 static UPDATE_VALIDATOR: Role =
@@ -106,6 +110,7 @@ fn named(model: &Model) -> Vec<Named<'_>> {
             );
             match &ty.kind {
                 TypeKind::Object(object) => {
+                    object.checks.iter().for_each(|check| of_check(check, &mut named));
                     for field in &object.fields {
                         let of_field = [(&VALIDATOR, &field.validator), (&DEFAULT, &field.default_fn)];
                         named.extend(of_field.into_iter().filter_map(|(role, name)| {
@@ -134,9 +139,28 @@ fn named(model: &Model) -> Vec<Named<'_>> {
     named
 }
 
+fn own_format<'m>(format: &'m OwnFormat, span: &'m Span) -> Named<'m> {
+    let role = if format.takes_words { &FORMAT_IN_WORDS } else { &FORMAT };
+    Named { role, name: &format.function, span }
+}
+
+/// The functions that a rule names.
+fn of_check<'m>(check: &'m Check, named: &mut Vec<Named<'m>>) {
+    match &check.demand {
+        Demand::Function(name) => {
+            let is_update = check.is_about_change() && check.field.is_empty();
+            let role = if is_update { &UPDATE_RULE } else { &RULE };
+            named.push(Named { role, name, span: &check.span });
+        }
+        Demand::Value(constraints, _) => {
+            named.extend(constraints.format_fn.as_ref().map(|format| own_format(format, &check.span)));
+        }
+        _ => {}
+    }
+}
+
 fn formats<'m>(usage: &'m Usage, named: &mut Vec<Named<'m>>) {
-    let function = usage.constraints.format_fn.as_deref();
-    named.extend(function.map(|name| Named { role: &FORMAT, name, span: &usage.span }));
+    named.extend(usage.constraints.format_fn.as_ref().map(|format| own_format(format, &usage.span)));
     match &usage.shape {
         Shape::List { item, .. } => formats(item, named),
         Shape::Map { keys, value, .. } => {

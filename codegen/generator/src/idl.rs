@@ -4,7 +4,9 @@
 //! `schema/idl.schema.json` follow from the declaration. Nothing is resolved here: references are text, and
 //! whether keywords go together is decided when they are lowered.
 
+mod alternatives;
 mod conversion;
+mod defaults;
 mod document;
 mod format;
 pub mod json_schema;
@@ -13,10 +15,13 @@ mod reading;
 mod resource;
 mod rules;
 mod schema;
+mod shared_rules;
 mod validation;
 mod vocabulary;
 
+pub use alternatives::{Rules, each_path};
 pub use conversion::{ConversionExtension, Paths, StepExtension};
+pub use defaults::{DefaultRule, RoundUp};
 pub use document::{Components, Document, Info};
 pub use format::Format;
 pub use operation::{
@@ -27,7 +32,10 @@ pub use resource::{
     ColumnExtension, ColumnType, LifecycleExtension, ResourceExtension, SubresourceEntry,
     SubresourceExtension,
 };
-pub use rules::{ErrorWords, Moment, ObjectRule, OrderedPlace, Question, Severity, Test, When, Words};
+pub use rules::{
+    ErrorWords, Exception, Moment, ObjectRule, OrderedPlace, Question, Severity, Test, When, Words, of_old,
+};
 pub use schema::{Additional, ListType, MapType, PatchStrategy, Schema, TypeName, Types};
+pub use shared_rules::{shared, with_shared};
 pub use validation::{ReasonWord, SeverityWord, ValidationExtension};
 pub use vocabulary::VocabularyFile;

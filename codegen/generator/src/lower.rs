@@ -4,6 +4,7 @@
 //! A type that is wrong in itself keeps its id, so that one mistake is one error.
 
 mod conversion;
+mod defaults;
 mod gates;
 mod keywords;
 pub mod names;

@@ -10,7 +10,7 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use orch_codegen::{
     Folder, Inputs, Loaded,
     diagnostic::{Diagnostics, machine},
@@ -65,6 +65,10 @@ enum Command {
         /// The kind: `Widget`.
         kind: String,
     },
+    /// Check manifests by the rules of the server, whose program is built and run for it.
+    Validate(OfServer),
+    /// Write manifests in another version of their kinds, by that program.
+    Convert(OfServer),
     /// Print the JSON schema of schema files, for editors.
     IdlSchema,
     /// Print the kinds and types for other tools.
@@ -144,6 +148,14 @@ enum PageFormat {
     Html,
 }
 
+/// What the server's program is told.
+#[derive(Debug, Args)]
+struct OfServer {
+    /// The flags of the server's command of the same name, such as `-f FILE`.
+    #[arg(required = true, allow_hyphen_values = true, trailing_var_arg = true, value_name = "FLAGS")]
+    flags: Vec<String>,
+}
+
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -167,6 +179,8 @@ fn main() -> ExitCode {
         },
         Command::Show { kind } => inputs().map_or_else(misled, |inputs| show(&inputs, kind)),
         Command::New { group_version, kind } => new(&arguments.schema, group_version, kind),
+        Command::Validate(of) => of_server(&arguments.schema, "validate", of),
+        Command::Convert(of) => of_server(&arguments.schema, "convert", of),
         Command::IdlSchema => {
             print_out(&json_schema::text());
             ExitCode::SUCCESS
@@ -214,6 +228,14 @@ fn old_inputs(arguments: &Arguments, old: &Path, new: &Inputs) -> Result<Inputs,
         inputs.imports.clone_from(&new.imports);
     }
     Ok(inputs)
+}
+
+fn of_server(schema: &Path, command: &str, OfServer { flags }: &OfServer) -> ExitCode {
+    let arguments: Vec<String> = [command.to_owned()].into_iter().chain(flags.iter().cloned()).collect();
+    match package::run(schema, &arguments) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => misused(&error.to_string()),
+    }
 }
 
 fn check(inputs: &Inputs, format: Format) -> ExitCode {

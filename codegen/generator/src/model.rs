@@ -6,7 +6,9 @@
 
 mod checks;
 mod conversion;
+mod defaults;
 mod formats;
+mod lifecycle;
 mod place;
 mod presence;
 mod resolved;
@@ -16,9 +18,11 @@ mod words;
 
 use std::collections::BTreeMap;
 
-pub use checks::{Check, Condition, Constant, Demand, Expressions, Moment, Shows, Test, Words};
+pub use checks::{Check, Condition, Constant, Demand, Exception, Expressions, Moment, Shows, Test, Words};
 pub use conversion::{Conversion, ConversionStep, EACH, How, Names};
+pub use defaults::{ConditionalDefault, DefaultSource};
 pub use formats::StringFormat;
+pub use lifecycle::{Lifecycle, Replacement};
 pub use orch_runtime::{
     resource_def::{NameFormat, Scope, UpdateCheck, Verb},
     type_def::GateStage,
@@ -129,10 +133,14 @@ pub struct ObjectType {
     pub union: Option<Union>,
     /// `x-orch-rules`.
     pub checks: Vec<Check>,
+    /// `x-orch-defaults`.
+    pub defaults: Vec<ConditionalDefault>,
     /// `x-orch-order`: the fields in the order in which they are judged, `"*"` for the others.
     pub order: Vec<String>,
     /// `x-orch-error-order`: the order in which errors are told; empty where they stay as they are found.
     pub error_order: Vec<ErrorPlace>,
+    /// `x-orch-told-at`: places of errors, and where they are told instead.
+    pub told_at: Vec<(Vec<Step>, Vec<Step>)>,
 }
 
 /// A field that errors name, and the order of those below it.
@@ -254,6 +262,8 @@ pub struct Usage {
     pub nullable: bool,
     /// `x-orch-errors`: how broken rules are told, by keyword or `all`.
     pub words: BTreeMap<String, Words>,
+    /// `x-orch-round-up: milli`: a quantity is rounded up to thousandths where defaults are filled in.
+    pub rounds_up: bool,
     /// Prose, where the place is not a field of its own (items, map values).
     pub description: String,
     /// Where it is written.
@@ -324,7 +334,7 @@ pub struct Constraints {
     /// `enum` of an unnamed string, in the order written.
     pub enum_values: Vec<String>,
     /// `x-orch-format: {fn: name}`: a hand-written Rust function of that name.
-    pub format_fn: Option<String>,
+    pub format_fn: Option<OwnFormat>,
     /// `pattern`, proven to be linear-time.
     pub pattern: Option<String>,
     /// `minimum`.
@@ -353,6 +363,15 @@ pub struct Constraints {
     pub min_properties: Option<u64>,
     /// `maxProperties`.
     pub max_properties: Option<u64>,
+}
+
+/// `x-orch-format`: a hand-written Rust function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnFormat {
+    /// In the module `formats` of the crate.
+    pub function: String,
+    /// It gets the product words too.
+    pub takes_words: bool,
 }
 
 /// A kind that is served: `x-orch-resource`.
@@ -468,19 +487,6 @@ pub enum ColumnValue {
     Age(Vec<String>),
     /// `fn: node_status`: a function of the kind's crate.
     Computed(String),
-}
-
-/// `lifecycle`.
-#[derive(Debug, Default)]
-pub struct Lifecycle {
-    /// First release with it.
-    pub introduced: Option<String>,
-    /// First release that warns.
-    pub deprecated: Option<String>,
-    /// First release without it.
-    pub removed: Option<String>,
-    /// What to use instead.
-    pub replacement: Option<String>,
 }
 
 /// One vocabulary of `vocabulary.yaml`.

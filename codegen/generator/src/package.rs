@@ -25,6 +25,9 @@ pub enum PackageError {
     /// A crate whose types are imported says nothing about its schema folder.
     #[error("the manifest of {0} has no key schema in [package.metadata.orch-codegen]; use --import")]
     NoSchema(String),
+    /// Nothing can be built for a schema folder.
+    #[error("there is no Cargo.toml above {}, so there is no server to ask", .0.display())]
+    NoPackage(PathBuf),
 }
 
 /// What `cargo metadata` prints.
@@ -79,6 +82,25 @@ pub fn imports(schema: &Path) -> Result<Vec<(String, Folder)>, PackageError> {
     Ok(vec![((*krate).to_owned(), folder.into())])
 }
 
+/// Builds and runs the program of the package around this schema folder, with these arguments: rules,
+/// defaults and conversions are compiled into it. Returns its exit code.
+///
+/// # Errors
+/// Where there is no package, or cargo does not start.
+pub fn run(schema: &Path, arguments: &[String]) -> Result<u8, PackageError> {
+    let manifest = manifest_above(schema).ok_or_else(|| PackageError::NoPackage(schema.to_owned()))?;
+    let mut command = cargo();
+    command.args(["run", "--quiet", "--manifest-path"]).arg(&manifest).arg("--").args(arguments);
+    let status =
+        command.status().map_err(|error| PackageError::Cargo { manifest, why: error.to_string() })?;
+    // What a signal has ended was not carried out.
+    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(2))
+}
+
+fn cargo() -> Command {
+    Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
 /// The nearest manifest above a folder.
 fn manifest_above(folder: &Path) -> Option<PathBuf> {
     let folder = folder.canonicalize().ok()?;
@@ -87,7 +109,7 @@ fn manifest_above(folder: &Path) -> Option<PathBuf> {
 
 fn packages(manifest: &Path, only_workspace: bool) -> Result<Vec<Package>, PackageError> {
     let failed = |why: String| PackageError::Cargo { manifest: manifest.to_owned(), why };
-    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut command = cargo();
     command.args(["metadata", "--quiet", "--format-version=1", "--manifest-path"]).arg(manifest);
     if only_workspace {
         command.arg("--no-deps");

@@ -11,8 +11,8 @@ use page::{Block, Inline, Page};
 use crate::{
     emit::GeneratedFile,
     model::{
-        Constraints, Field, GroupVersion, Lifecycle, Model, ObjectType, Resolved, Resource, Rule, Scope,
-        Shape, TypeId, TypeKind, Usage,
+        Constraints, Field, GroupVersion, Lifecycle, Model, ObjectType, Replacement, Resolved, Resource,
+        Rule, Scope, Shape, TypeId, TypeKind, Usage,
     },
 };
 
@@ -113,10 +113,10 @@ fn served(group_version: &GroupVersion, resource: &Resource) -> Vec<Vec<Vec<Inli
 
 fn life(lifecycle: &Lifecycle) -> String {
     let stages = [
-        ("introduced in", &lifecycle.introduced),
-        ("deprecated in", &lifecycle.deprecated),
-        ("removed in", &lifecycle.removed),
-        ("replaced by", &lifecycle.replacement),
+        ("introduced in", lifecycle.introduced.map(|release| release.to_string())),
+        ("deprecated in", lifecycle.deprecated.map(|release| release.to_string())),
+        ("removed in", lifecycle.removed.map(|release| release.to_string())),
+        ("replaced by", lifecycle.replacement.as_ref().map(Replacement::to_string)),
     ];
     let said = stages.iter().filter_map(|(words, value)| Some(format!("{words} {}", value.as_ref()?)));
     said.collect::<Vec<_>>().join(", ")

@@ -20,7 +20,7 @@ pub use self::{
         dns_1035_label, dns_1035_label_prefix, dns_label, dns_label_prefix, dns_subdomain,
         dns_subdomain_prefix,
     },
-    name::{config_key, label_value, path_segment, path_segment_prefix, qualified_name},
+    name::{annotation_key, config_key, label_value, path_segment, path_segment_prefix, qualified_name},
     net::{cidr, ip, uri},
     path::{absolute_path, file_path, inner_path, relative_path},
     storage::{driver_name, iqn, provisioner_name},

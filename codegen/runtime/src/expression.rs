@@ -31,10 +31,10 @@ pub use self::{
     kind::Kind,
     logic::{and, or},
     made::{
-        contained, int_of, int_or_string, joined, list, map, micro_time, new_list, new_map, object, text_of,
-        time,
+        begins, consists, contained, int_of, int_or_string, joined, list, map, micro_time, new_list, new_map,
+        object, text_of, time,
     },
     numbers::{boolean, characters, count, double, fits, int, quotient, remainder, same_double, text, uint},
-    outcome::{Rule, holds, is_broken, made_text, message, outcome},
+    outcome::{Rule, found_text, holds, is_broken, made_shown, made_text, message, outcome},
     value::{ListKind, Value},
 };

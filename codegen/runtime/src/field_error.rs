@@ -331,9 +331,12 @@ impl<T: Shown + ?Sized> Shown for &T {
     }
 }
 
+/// How a value is shown that is not given: as a text, whatever its type.
+const NULL: &str = "\"null\"";
+
 impl<T: Shown> Shown for Option<T> {
     fn shown(&self) -> String {
-        self.as_ref().map_or_else(|| "null".to_owned(), Shown::shown)
+        self.as_ref().map_or_else(|| NULL.to_owned(), Shown::shown)
     }
 }
 
@@ -342,6 +345,7 @@ impl Shown for serde_json::Value {
     fn shown(&self) -> String {
         match self {
             serde_json::Value::String(text) => text.shown(),
+            serde_json::Value::Null => NULL.to_owned(),
             other => other.to_string(),
         }
     }
@@ -448,7 +452,7 @@ mod tests {
     fn other_values_are_shown_bare_or_as_json() {
         assert_eq!(
             (true.shown(), (-3_i64).shown(), None::<String>.shown()),
-            ("true".into(), "-3".into(), "null".into())
+            ("true".into(), "-3".into(), NULL.into())
         );
         assert_eq!(Some("a".to_owned()).shown(), r#""a""#);
         assert_eq!(json!({"b": [1, "x"], "a": null}).shown(), r#"{"a":null,"b":[1,"x"]}"#);

@@ -13,6 +13,7 @@
 //! - [`path`], [`field_error`]: where a value stands in an object, and what is wrong with it;
 //! - [`object`]: the traits that generated types implement;
 //! - [`conversion`]: how objects of one version of a kind become objects of another one;
+//! - [`release`]: the releases in which kinds come and go;
 //! - [`type_def`], [`resource_def`]: the static tables that every codec, patch and route is driven by;
 //! - [`vocabulary`]: the product words, which are data.
 //!
@@ -27,6 +28,7 @@ pub mod field_error;
 pub mod object;
 pub mod path;
 pub mod presence;
+pub mod release;
 pub mod resource_def;
 pub mod rule;
 pub mod scalar;

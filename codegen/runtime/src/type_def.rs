@@ -12,6 +12,9 @@ pub struct TypeDef {
     pub short_name: &'static str,
     /// The fields, in the order in which they are written.
     pub fields: &'static [FieldDef],
+    /// The positions of the fields in the order of their names, by which a field is found. Empty where the
+    /// fields are so few that they are searched one by one.
+    pub by_name: &'static [u16],
     /// Whether the object is replaced as a whole by merges (`x-orch-map-type: atomic`).
     pub atomic: bool,
     /// The memory of one value of the Rust type, in bytes, without what it refers to; 0 for a table without
@@ -22,7 +25,17 @@ pub struct TypeDef {
 impl TypeDef {
     /// The field of that wire name.
     pub fn field(&self, name: &str) -> Option<&'static FieldDef> {
-        self.fields.iter().find(|field| field.name == name)
+        self.position(name).map(|position| &self.fields[position])
+    }
+
+    /// Where among [`fields`](Self::fields) the one of that wire name stands.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        if self.by_name.is_empty() {
+            return self.fields.iter().position(|field| field.name == name);
+        }
+        let found =
+            self.by_name.binary_search_by(|position| self.fields[usize::from(*position)].name.cmp(name));
+        found.ok().map(|index| usize::from(self.by_name[index]))
     }
 }
 

@@ -30,6 +30,8 @@ pub struct Vocabulary {
     pub namespace_finalizer: &'static str,
     /// Name of the config map in each namespace that holds the authorities of the server's certificate.
     pub root_ca_config_map: &'static str,
+    /// What the names of volumes begin with that give pods a token of their service account.
+    pub api_access_volume: &'static str,
     /// `type` of a secret that holds a bootstrap token.
     pub bootstrap_token_secret_type: &'static str,
     /// Annotation of the bookmark that ends the initial events of a watch.
@@ -53,6 +55,7 @@ pub const EXAMPLE: Vocabulary = Vocabulary {
     namespace_node_lease: "example-node-lease",
     namespace_finalizer: "example",
     root_ca_config_map: "example-root-ca.crt",
+    api_access_volume: "example-api-access",
     bootstrap_token_secret_type: "example.com/token",
     initial_events_end_annotation: "example.com/initial-events-end",
     flow_schema_header: "x-example-flow-schema",
@@ -72,6 +75,7 @@ impl Vocabulary {
         namespace_node_lease: "",
         namespace_finalizer: "",
         root_ca_config_map: "",
+        api_access_volume: "",
         bootstrap_token_secret_type: "",
         initial_events_end_annotation: "",
         flow_schema_header: "",

@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 use super::walk::{self, WrittenObject};
 use crate::{
     diagnostic::{Diagnostics, Span, suggest},
-    idl::ObjectRule,
+    idl::{self, ObjectRule, When, each_path},
     lower::Lowered,
     model::{
-        Constant, Demand, LostStep, Model, ObjectType, Resolved, Rule, Shape, Step, Target, Test as Asked,
+        Check, Constant, Demand, LostStep, Model, Moment, ObjectType, Resolved, Rule, Shape, Step, Target,
+        Test as Asked,
     },
     source::Spanned,
 };
@@ -17,7 +18,7 @@ use crate::{
 /// All paths of rules lead somewhere.
 pub(super) fn paths(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
     for (written, rule) in rules(lowered) {
-        for path in paths_of(rule) {
+        for path in paths_of(rule).iter().flat_map(|path| each(path)) {
             let Some(steps) = Step::path(&path.value).filter(|steps| !steps.is_empty()) else { continue };
             if let Err(lost) = lowered.model.target(written.object, &steps) {
                 report(&lost, &steps, &path.span, diagnostics);
@@ -31,6 +32,7 @@ pub(super) fn paths(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
             }
         }
     }
+    told_at(lowered, diagnostics);
 }
 
 /// What a rule demands can be asked of the value.
@@ -41,16 +43,35 @@ pub(super) fn demands(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
             let target = model.target(written.object, &check.field).ok();
             let is_derived = check.expressions.of.is_some() && matches!(check.demand, Demand::Value(..));
             let fault = misfit(model, &check.demand, &check.field, target).filter(|_| !is_derived);
+            let fault =
+                fault.or_else(|| misplaced(check)).or_else(|| unkept(check)).or_else(|| misdirected(check));
             if let Some((fault, help)) = fault {
                 diagnostics.error(&check.span, fault, help);
             }
-            for condition in &check.when {
+            let of_exceptions = check.exceptions.iter().flat_map(|exception| &exception.when);
+            for condition in check.when.iter().chain(of_exceptions) {
                 let Ok(target) = model.target(written.object, &condition.path) else { continue };
+                let is_entry = matches!(condition.path.last(), Some(Step::Key(_)));
+                if is_entry && matches!(condition.test, Asked::Given(_)) {
+                    continue;
+                }
                 if !fits(model, &condition.test, target) {
                     let help = "compare texts with texts, numbers with whole numbers, and booleans with booleans; \
                                 of all others ask `{given: true}`";
                     diagnostics.error(&condition.span, "the value can never be one of these", help);
                 }
+            }
+        }
+    }
+}
+
+/// Errors are told at other places than those of fields that are there.
+fn told_at(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
+    for written in walk::objects(lowered) {
+        for (from, _) in written.schema.told_at.iter().flat_map(|told_at| &told_at.0) {
+            let steps = Step::path(&from.value).unwrap_or_default();
+            if let Err(lost) = lowered.model.target(written.object, &steps) {
+                report(&lost, &steps, &from.span, diagnostics);
             }
         }
     }
@@ -77,8 +98,18 @@ pub(super) fn order(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
 }
 
 fn rules<'l>(lowered: &'l Lowered<'_>) -> Vec<(WrittenObject<'l>, &'l ObjectRule)> {
+    let of = |name: &str| {
+        let position = lowered.model.types.iter().position(|ty| ty.qualified_name == name);
+        position.map(|position| lowered.written[position])
+    };
     let all = walk::objects(lowered).into_iter();
-    all.flat_map(|written| written.schema.rules.iter().flatten().map(move |rule| (written, rule))).collect()
+    all.flat_map(|written| idl::with_shared(written.schema, of).map(move |rule| (written, rule))).collect()
+}
+
+/// The paths that one with alternatives stands for.
+fn each(path: &Spanned<String>) -> impl Iterator<Item = Spanned<String>> {
+    let (path, _) = idl::of_old(path);
+    each_path(&path.value).into_iter().map(move |text| Spanned { value: text, span: path.span.clone() })
 }
 
 /// The paths that lead to values; places of errors may be of any name.
@@ -86,10 +117,14 @@ fn paths_of(rule: &ObjectRule) -> Vec<&Spanned<String>> {
     let lists = [&rule.unique, &rule.at_least_one, &rule.at_most_one];
     let when = rule.conditions();
     let shows = rule.shows.iter().filter(|shows| shows.value.starts_with('.'));
-    let others = rule.refers_to.iter().chain(&rule.differs_from).chain(shows);
+    let others = rule.refers_to.iter().chain(&rule.differs_from).chain(&rule.within).chain(shows);
     let mut paths: Vec<&Spanned<String>> = rule.field.iter().chain(others).collect();
     paths.extend(lists.into_iter().flatten().flatten());
     paths.extend(when.map(|(path, _)| path));
+    for exception in rule.exceptions() {
+        paths.push(exception.field());
+        paths.extend(exception.when().into_iter().flat_map(When::conditions).map(|(path, _)| path));
+    }
     paths
 }
 
@@ -99,7 +134,7 @@ fn placeholders(message: &str) -> Vec<Vec<Step>> {
     parts.filter_map(|(path, _)| Step::path(&format!(".{path}"))).collect()
 }
 
-fn report(lost: &LostStep<'_>, steps: &[Step], span: &Span, diagnostics: &mut Diagnostics) {
+pub(super) fn report(lost: &LostStep<'_>, steps: &[Step], span: &Span, diagnostics: &mut Diagnostics) {
     match (lost.object, steps.get(lost.at)) {
         (Some(object), Some(Step::Field(name))) => {
             diagnostics.error(span, format!("there is no field `{name}`"), known_fields(name, object));
@@ -112,8 +147,12 @@ fn report(lost: &LostStep<'_>, steps: &[Step], span: &Span, diagnostics: &mut Di
             let help = "`[*]` stands for each item of a list, or each value of a map";
             diagnostics.error(span, "`[*]` is asked of what is no list or map", help);
         }
+        (_, Some(Step::Key(key))) => {
+            let help = "`[key]` is what a map has under a key; a path goes through objects by `.name`";
+            diagnostics.error(span, format!("`[{key}]` is asked of what is no map"), help);
+        }
         _ => {
-            let help = "`^` and `[key]` are for `fieldPath` alone";
+            let help = "`^` is for `fieldPath` alone";
             diagnostics.error(span, "this path leads to no value", help);
         }
     }
@@ -130,18 +169,27 @@ fn misfit(
     let resolved = target.map(|target| model.resolve(target.usage));
     let scalar = resolved.is_some_and(|resolved| resolved.is_scalar());
     match demand {
-        Demand::AtLeastOne(members) | Demand::AtMostOne(members) => {
+        Demand::AtLeastOne(members) | Demand::AtMostOne { members, .. } => {
+            let is_member =
+                |name: &String| members.iter().any(|path| path[..] == [Step::Field(name.clone())]);
+            if let Demand::AtMostOne { told_as, .. } = demand
+                && !told_as.iter().all(|(name, _)| is_member(name))
+            {
+                return Some(("`toldAs` names what is no member", "name members of the choice"));
+            }
             let is_short = members.len() < 2;
             is_short.then_some(("a choice of one", "name two members or more"))
         }
         Demand::Expression => None,
+        Demand::Function(_) if path.is_empty() => None,
         Demand::Immutable(_) if loops => Some((
             "which item was which is not known",
             "ask it of the whole list, or of a field of the item's type",
         )),
         _ if target.is_none() => path.is_empty().then_some(("a rule without a field", "add `field: .name`")),
         Demand::Required | Demand::Forbidden => {
-            let is_field = target.is_some_and(|target| target.field.is_some());
+            let is_entry = matches!(path.last(), Some(Step::Key(_)));
+            let is_field = is_entry || target.is_some_and(|target| target.field.is_some());
             (!is_field).then_some(("an item is always given", "ask it of a field"))
         }
         Demand::Equals(_) => {
@@ -153,10 +201,12 @@ fn misfit(
             (!is_own).then_some(("only fields of the object itself are ignored", "write `field: .name`"))
         }
         Demand::Unique { .. } if !loops => Some(("one value is always unique", "write a path with `[*]`")),
-        Demand::RefersTo { path: to, .. } | Demand::DiffersFrom(to) if !to.contains(&Step::Each) => {
+        Demand::RefersTo { .. } | Demand::DiffersFrom(_)
+            if !demand.others().iter().all(|to| to.contains(&Step::Each)) =>
+        {
             Some(("a reference to one value", "write a path with `[*]`"))
         }
-        Demand::Unique { by, .. } if !by.is_empty() => {
+        Demand::Unique { by, .. } | Demand::RefersTo { by, .. } if !by.is_empty() => {
             let object = match resolved {
                 Some(Resolved::Object(_, object)) => Some(object),
                 _ => None,
@@ -187,11 +237,87 @@ fn misfit(
             });
             (!fits).then_some(("the rule does not go with the type", "ask it of a value of its type"))
         }
-        Demand::Immutable(_) => None,
+        Demand::Immutable(_) | Demand::Function(_) => None,
     }
 }
 
-fn fits(model: &Model, asked: &Asked, target: Target<'_>) -> bool {
+/// What is wrong with the items in which a rule compares values, or with those that count.
+fn misplaced(check: &Check) -> Option<(&'static str, &'static str)> {
+    let others = check.demand.others();
+    let compares = !others.is_empty() || matches!(check.demand, Demand::Unique { .. });
+    let is_within = |path: &[Step]| path.len() > check.within.len() && path.starts_with(&check.within);
+    let ends_well = check.within.last().is_none_or(|step| *step == Step::Each);
+    if check.expressions.of_items.is_some() && others.is_empty() {
+        return Some((
+            "`where` chooses among the items that a rule compares with",
+            "name these: add `refersTo`",
+        ));
+    }
+    if !check.within.is_empty() && !compares {
+        return Some(("`within` is about rules that compare values", "remove it"));
+    }
+    let fits = ends_well && is_within(&check.field) && others.iter().all(|path| is_within(path));
+    (!fits && !check.within.is_empty()).then_some((
+        "`within` names items in which all values of the rule are",
+        "end it in `[*]`, and begin the other paths with it",
+    ))
+}
+
+/// Whether a rule is told in one place of its code.
+fn compares_or_says(check: &Check) -> bool {
+    !matches!(check.demand, Demand::Value(..) | Demand::Immutable(_) | Demand::Function(_))
+        && !check.words.is_warning
+}
+
+/// What is wrong with where a rule looks.
+fn misdirected(check: &Check) -> Option<(&'static str, &'static str)> {
+    let in_old = matches!(check.demand, Demand::RefersTo { in_old: true, .. });
+    if (check.of_old || in_old) && (check.moment != Moment::Change || !check.within.is_empty()) {
+        return Some((
+            "only a change has an object before",
+            "add `on: change`, or write a path without `oldSelf`",
+        ));
+    }
+    let loops = check.field.iter().filter(|step| **step == Step::Each).count();
+    if check.is_told_once && (loops != 1 || !compares_or_says(check)) {
+        return Some((
+            "`once` is about a rule for the items of one list",
+            "end `field` in a path with one `[*]`",
+        ));
+    }
+    let is_derived = check.expressions.of.is_some();
+    let takes_derived =
+        matches!(check.demand, Demand::Value(..) | Demand::RefersTo { .. } | Demand::DiffersFrom(_));
+    (is_derived && !takes_derived)
+        .then_some(("`of` makes a text that keywords judge, or that refers to another", "write it in `rule`"))
+}
+
+/// What is wrong with what a rule may let change, or with what it does to others.
+fn unkept(check: &Check) -> Option<(&'static str, &'static str)> {
+    let is_immutable = matches!(check.demand, Demand::Immutable(_));
+    if !check.exceptions.is_empty() && !is_immutable {
+        return Some(("`except` is about what does not change", "add `immutable: true`, or remove it"));
+    }
+    let is_inside = |path: &[Step]| path.len() > check.field.len() && path.starts_with(&check.field);
+    let ends_well = |path: &[Step]| !path[..path.len() - 1].iter().any(|step| matches!(step, Step::Key(_)));
+    if !check.exceptions.iter().all(|exception| is_inside(&exception.field) && ends_well(&exception.field)) {
+        return Some((
+            "`except` names what is inside of the field",
+            "begin the paths with that of `field`; where one has a `[key]`, end it there",
+        ));
+    }
+    if check.stops && !check.is_about_change() {
+        return Some(("`stop` is for rules about a change", "add `on: change`, or remove it"));
+    }
+    let is_standard = matches!(check.demand, Demand::Value(..)) && check.words.message.is_none();
+    let is_weak = check.words.is_warning || is_standard;
+    (is_weak && (check.is_alone || check.stops)).then_some((
+        "`alone` and `stop` are for errors in words of their own",
+        "add `message`, or remove them",
+    ))
+}
+
+pub(super) fn fits(model: &Model, asked: &Asked, target: Target<'_>) -> bool {
     let resolved = model.resolve(target.usage);
     let constants = match asked {
         Asked::OneOf(constants) | Asked::NoneOf(constants) => constants,

@@ -12,7 +12,7 @@ mod rule;
 mod term;
 
 pub use self::{
-    condition::{Known, Variables, holds, text},
+    condition::{Known, Variables, borrowed, holds, shown, text},
     conversion::functions as value_functions,
     place::implementation,
 };

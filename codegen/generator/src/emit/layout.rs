@@ -8,7 +8,7 @@ use quote::{ToTokens, format_ident, quote};
 use crate::model::{GroupVersion, Model, Type};
 
 /// Modules of functions that schemas name, beside the generated ones.
-const HAND_WRITTEN: &[&str] = &["columns", "defaults", "validators"];
+const HAND_WRITTEN: &[&str] = &["columns", "conversions", "defaults", "formats", "validators"];
 
 /// The module of each group, by crate and group.
 #[derive(Debug)]

@@ -22,7 +22,7 @@ impl Reach {
     /// Looks at all types of the model.
     pub fn new(model: &Model) -> Self {
         Reach {
-            defaults: types(model, |ty| ty.defaulter.is_some(), &has_defaults),
+            defaults: types(model, has_own_defaults, &has_defaults),
             rules: types(model, has_own_rules, &has_rules),
             updates: types(model, has_own_update_rules, &has_update_rules),
             expressions: types(model, |ty| !ty.validations.is_empty(), &has_expressions),
@@ -56,12 +56,17 @@ fn types(
     }
 }
 
+fn has_own_defaults(ty: &Type) -> bool {
+    let is_conditional = matches!(&ty.kind, TypeKind::Object(object) if !object.defaults.is_empty());
+    is_conditional || ty.defaulter.is_some()
+}
+
 fn has_defaults(model: &Model, field: &Field, known: Known<'_>) -> bool {
     fn below(model: &Model, usage: &Usage, known: Known<'_>) -> bool {
         match model.resolve(usage) {
             Resolved::Object(id, _) => known(id),
             Resolved::List(value, _) | Resolved::Map { value, .. } => below(model, value, known),
-            _ => false,
+            _ => usage.rounds_up,
         }
     }
     field.is_filled(model) || below(model, &field.usage, known)

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use orch_runtime::release::Release;
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
@@ -12,8 +13,8 @@ use super::{
     tables::{feature_gate, option},
 };
 use crate::model::{
-    Column, ColumnValue, FeatureGate, Lifecycle, NameFormat, Resource, Scale, Subresource, Type, TypeKind,
-    UpdateCheck, Verb,
+    Column, ColumnValue, FeatureGate, Lifecycle, NameFormat, Replacement, Resource, Scale, Subresource, Type,
+    TypeKind, UpdateCheck, Verb,
 };
 
 const MODULE: &str = "orch_runtime::resource_def";
@@ -233,10 +234,19 @@ fn lifecycle(emitter: &Emitter<'_>, lifecycle: &Lifecycle, version: &str) -> Tok
     } else {
         quote!(Stable)
     };
-    let introduced = option(lifecycle.introduced.as_ref());
-    let deprecated = option(lifecycle.deprecated.as_ref());
-    let removed = option(lifecycle.removed.as_ref());
-    let replacement = option(lifecycle.replacement.as_ref());
+    let release = |release: Option<Release>| {
+        option(release.map(|Release { major, minor }| {
+            let release = emitter.import("orch_runtime::release", "Release");
+            quote!(#release::new(#major, #minor))
+        }))
+    };
+    let introduced = release(lifecycle.introduced);
+    let deprecated = release(lifecycle.deprecated);
+    let removed = release(lifecycle.removed);
+    let replacement = option(lifecycle.replacement.as_ref().map(|Replacement { group, version, kind }| {
+        let replacement = emitter.import(MODULE, "Replacement");
+        quote!(#replacement { group: #group, version: #version, kind: #kind })
+    }));
     quote! {
         #name {
             stability: #stability_name::#stability,

@@ -6,6 +6,9 @@ use quote::{format_ident, quote};
 use super::emitter::{Emitter, type_def_name};
 use crate::model::{FeatureGate, Field, ListSemantics, ObjectType, Patch, Resolved, Shape, Type, Usage};
 
+/// From how many fields on one is found by its name.
+const SEARCHED_BY_NAME: usize = 8;
+
 /// `pub static CONFIG_MAP_TYPE: TypeDef = ...;`, and the way from the Rust type to it.
 pub fn type_def(emitter: &Emitter<'_>, ty: &Type, object: &ObjectType) -> TokenStream {
     let type_def = emitter.import("orch_runtime::type_def", "TypeDef");
@@ -15,12 +18,14 @@ pub fn type_def(emitter: &Emitter<'_>, ty: &Type, object: &ObjectType) -> TokenS
     let item = format_ident!("{}", type_def_name(ty));
     let (qualified, short, atomic) = (&ty.qualified_name, &ty.name, object.atomic);
     let fields = object.fields.iter().map(|field| field_def(emitter, field));
+    let by_name = by_name(&object.fields);
     quote! {
         #[doc = #docs]
         pub static #item: #type_def = #type_def {
             name: #qualified,
             short_name: #short,
             fields: &[#(#fields),*],
+            by_name: &[#(#by_name),*],
             atomic: #atomic,
             size: size_of::<#name>(),
         };
@@ -29,6 +34,17 @@ pub fn type_def(emitter: &Emitter<'_>, ty: &Type, object: &ObjectType) -> TokenS
             const TYPE: &'static #type_def = &#item;
         }
     }
+}
+
+/// The positions of the fields in the order of their names; none where looking at one after the other is as
+/// fast.
+fn by_name(fields: &[Field]) -> Vec<Literal> {
+    if fields.len() < SEARCHED_BY_NAME {
+        return Vec::new();
+    }
+    let mut positions: Vec<usize> = (0..fields.len()).collect();
+    positions.sort_unstable_by_key(|position| &fields[*position].name);
+    positions.into_iter().map(Literal::usize_unsuffixed).collect()
 }
 
 fn field_def(emitter: &Emitter<'_>, field: &Field) -> TokenStream {

@@ -5,7 +5,10 @@
 
 mod checks;
 mod operand;
+mod reached;
+mod same;
 mod scope;
+mod shown;
 mod standard;
 mod told;
 mod update;
@@ -14,6 +17,7 @@ mod value;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
+pub(in crate::emit) use self::scope::Scope;
 pub use self::{update::rules as update_rules, value::rules};
 use super::{emitter::Emitter, expression};
 use crate::model::Type;

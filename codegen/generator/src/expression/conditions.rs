@@ -13,8 +13,8 @@ use super::{
 };
 use crate::{
     diagnostic::Diagnostics,
-    idl::{ObjectRule, Schema, When},
-    model::{Check, Expression, Expressions, Model, ObjectType, TypeId, TypeKind},
+    idl::{self, Exception, ObjectRule, Schema, When},
+    model::{Check, Expression, Expressions, Model, ObjectType, Step, TypeId, TypeKind},
     source::Spanned,
 };
 
@@ -28,11 +28,17 @@ pub fn settle(model: &mut Model, written: &[&Schema], diagnostics: &mut Diagnost
     for (index, schema) in written.iter().enumerate() {
         let TypeKind::Object(object) = &model.types[index].kind else { continue };
         for (position, check) in object.checks.iter().enumerate() {
-            let rules = schema.rules.iter().flatten();
-            let Some(rule) = rules.into_iter().find(|rule| rule.span == check.span) else { continue };
+            let of = |name: &str| {
+                let position = model.types.iter().position(|ty| ty.qualified_name == name);
+                position.map(|position| written[position])
+            };
+            let mut rules = idl::with_shared(schema, of);
+            let is_it = |rule: &&ObjectRule| rule.span == check.span && field_of(rule) == check.field;
+            let Some(rule) = rules.find(is_it) else { continue };
+            let texts =
+                [&rule.rule, &rule.of, &rule.of_items, &rule.message_expression, &rule.shows_expression];
             let has_expressions =
-                [&rule.rule, &rule.of, &rule.message_expression].iter().any(|text| text.is_some())
-                    || matches!(rule.when, Some(When::Expression(_)));
+                texts.iter().any(|text| text.is_some()) || conditions(rule).next().is_some();
             if has_expressions {
                 let mut settling =
                     Settling { model, owner: TypeId(index), object, check, scope: &mut scope, diagnostics };
@@ -58,28 +64,46 @@ struct Settling<'m, 's> {
 
 impl Settling<'_, '_> {
     fn expressions(&mut self, rule: &ObjectRule) -> Expressions {
-        let Some(environment) = self.environment() else { return Expressions::default() };
-        let when = match &rule.when {
-            Some(When::Expression(text)) => self.expression(Some(text), &environment, &Type::Bool, true),
-            _ => None,
-        };
+        let field = &self.check.field;
+        let Some(environment) = self.environment(field) else { return Expressions::default() };
+        let when = rule.when.as_ref().and_then(When::expression);
+        let when = self.expression(when, &environment, &Type::Bool, (field, true));
+        let exceptions = rule.exceptions().map(|exception| exception.when().and_then(When::expression));
+        let exceptions =
+            exceptions.map(|text| self.expression(text, &environment, &Type::Bool, (field, true))).collect();
         Expressions {
             owner: Some(self.owner),
             when,
-            rule: self.expression(rule.rule.as_ref(), &environment, &Type::Bool, false),
-            of: self.expression(rule.of.as_ref(), &environment, &Type::Text, false),
-            message: self.expression(rule.message_expression.as_ref(), &environment, &Type::Text, false),
+            rule: self.expression(rule.rule.as_ref(), &environment, &Type::Bool, (field, false)),
+            of: self.expression(rule.of.as_ref(), &environment, &Type::Text, (field, false)),
+            of_items: self.of_items(rule),
+            message: self.expression(
+                rule.message_expression.as_ref(),
+                &environment,
+                &Type::Text,
+                (field, false),
+            ),
+            shows: self.expression(rule.shows_expression.as_ref(), &environment, &Type::Dyn, (field, false)),
+            exceptions,
         }
     }
 
-    /// The variables of the rule.
-    fn environment(&mut self) -> Option<Environment> {
+    /// The items that count, among those that the rule compares with.
+    fn of_items(&mut self, rule: &ObjectRule) -> Option<Expression> {
+        let text = rule.of_items.as_ref()?;
+        let other = self.check.demand.others().first()?;
+        let environment = self.environment(other)?;
+        self.expression(Some(text), &environment, &Type::Bool, (other, false))
+    }
+
+    /// The variables of the rule, where a path has led to.
+    fn environment(&mut self, path: &[Step]) -> Option<Environment> {
         let of = self.scope.object(self.owner, self.object)?;
         let mut environment = self.scope.functions().with_variable("self", of.clone());
         if self.check.is_about_change() {
             environment = environment.with_variable("oldSelf", of);
         }
-        let loops = loops(self.model, self.object, &self.check.field);
+        let loops = loops(self.model, self.object, path);
         for (around, name) in loops.iter().rev().zip(["item", "outer"]) {
             if let Some(of) = self.scope.usage(around.item) {
                 environment = environment.with_variable(name, of);
@@ -97,17 +121,28 @@ impl Settling<'_, '_> {
         text: Option<&Spanned<String>>,
         environment: &Environment,
         wanted: &Type,
-        is_condition: bool,
+        (path, is_condition): (&[Step], bool),
     ) -> Option<Expression> {
         let text = text?;
         let expression = compile(text, environment, wanted, self.diagnostics)?;
         let is_outside = is_condition && !is_about_item(&expression);
-        let loops = if is_outside { Vec::new() } else { loops(self.model, self.object, &self.check.field) };
+        let loops = if is_outside { Vec::new() } else { loops(self.model, self.object, path) };
         if let Some((message, help)) = cost::growth(self.model, self.owner, &loops, &expression) {
             self.diagnostics.error(&text.span, message, help).code("E0233");
         }
         Some(expression)
     }
+}
+
+/// The conditions of a rule that are expressions.
+fn conditions(rule: &ObjectRule) -> impl Iterator<Item = &Spanned<String>> {
+    let exceptions = rule.exceptions().filter_map(Exception::when);
+    rule.when.iter().chain(exceptions).filter_map(When::expression)
+}
+
+/// What a rule is about, as it is written.
+fn field_of(rule: &ObjectRule) -> Vec<Step> {
+    rule.field.as_ref().and_then(|field| Step::path(&idl::of_old(field).0.value)).unwrap_or_default()
 }
 
 /// Whether an expression is about the item of a loop.

@@ -69,6 +69,8 @@ idl_words! {
         HostPorts = "host-ports",
         /// Text without white space at its ends.
         Trimmed = "trimmed",
+        /// Key of an annotation: as that of a label, in letters of either case.
+        AnnotationKey = "annotation-key",
     }
 }
 

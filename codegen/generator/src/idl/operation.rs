@@ -24,6 +24,8 @@ idl_object! {
     pub struct FormatFunction, "x-orch-format", refused: &[("name", "write a named format as `format:`")], {
         /// Name of the function in the module `formats` of the crate.
         "fn" => function: Spanned<String>,
+        /// Whether it gets the product words too.
+        "words" => words: Option<Spanned<bool>>,
     }
 }
 

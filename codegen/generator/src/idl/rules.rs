@@ -7,6 +7,7 @@ use schemars::{JsonSchema, SchemaGenerator, json_schema};
 
 use super::{
     format::Format,
+    operation::FormatFunction,
     reading::{Entries, OneOf, Read, idl_object, idl_word_list, idl_words, mismatch},
 };
 use crate::{
@@ -150,6 +151,21 @@ pub enum When {
     Expression(Spanned<String>),
 }
 
+impl When {
+    /// The conditions that are written as paths.
+    pub fn conditions(&self) -> &[(Spanned<String>, Test)] {
+        match self {
+            When::Conditions(entries) => &entries.0,
+            When::Expression(_) => &[],
+        }
+    }
+
+    /// The expression.
+    pub fn expression(&self) -> Option<&Spanned<String>> {
+        if let When::Expression(text) = self { Some(text) } else { None }
+    }
+}
+
 impl Read for When {
     fn read(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
         match &node.value {
@@ -183,6 +199,67 @@ idl_words! {
         Change = "change",
         /// Both: for kinds whose rules are not judged again on a change.
         Always = "always",
+    }
+}
+
+idl_object! {
+    /// What may change under a condition.
+    pub struct ConditionalException, "an exception", refused: &[("path", "write `field`")], {
+        /// What may change.
+        "field" => field: Spanned<String>,
+        /// When: as in rules.
+        "when" => when: Option<When>,
+    }
+}
+
+/// What may change although what is around it may not.
+#[derive(Debug)]
+pub enum Exception {
+    /// A path.
+    Path(Spanned<String>),
+    /// A path, with a condition.
+    Conditional(Box<ConditionalException>),
+}
+
+impl Exception {
+    /// What may change.
+    pub fn field(&self) -> &Spanned<String> {
+        match self {
+            Exception::Path(field) => field,
+            Exception::Conditional(exception) => &exception.field,
+        }
+    }
+
+    /// When.
+    pub fn when(&self) -> Option<&When> {
+        match self {
+            Exception::Path(_) => None,
+            Exception::Conditional(exception) => exception.when.as_ref(),
+        }
+    }
+}
+
+impl Read for Exception {
+    fn read(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        match &node.value {
+            Value::Map(_) => Box::read(node, diagnostics).map(Exception::Conditional),
+            _ => Spanned::read(node, diagnostics).map(Exception::Path),
+        }
+    }
+}
+
+impl JsonSchema for Exception {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Exception".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> schemars::Schema {
+        let conditional = generator.subschema_for::<ConditionalException>();
+        json_schema!({ "anyOf": [{ "type": "string" }, conditional] })
     }
 }
 
@@ -237,7 +314,13 @@ idl_object! {
         ("if", "write `when`"),
         ("const", "write `enum` with one value"),
     ], {
-        /// What the rule is about: `.spec.ports[*].name`; the object itself if absent.
+        /// The rules that another type shares under the name in `shared`, in place of a rule: they are
+        /// written there, and hold here too. `on`, `first` and `last` stand for theirs.
+        "rulesOf" => rules_of: Option<Spanned<String>>,
+        /// The name under which rules are shared with other types.
+        "shared" => shared: Option<Spanned<String>>,
+        /// What the rule is about: `.spec.ports[*].name`; the object itself if absent. `oldSelf.spec` is of
+        /// the object before.
         "field" => field: Option<Spanned<String>>,
         /// When the rule applies: each path with the values, or the question, that must hold; or an
         /// expression.
@@ -248,6 +331,14 @@ idl_object! {
         "otherwise" => otherwise: Option<Spanned<bool>>,
         /// Whether it is judged before the fields of the object.
         "first" => first: Option<Spanned<bool>>,
+        /// Whether other errors at the field and below it are not told where the rule is broken.
+        "alone" => alone: Option<Spanned<bool>>,
+        /// Whether it is told of the first item alone that breaks it.
+        "once" => once: Option<Spanned<bool>>,
+        /// Whether it goes through all items after the rule before it has, instead of item by item with it.
+        "anew" => anew: Option<Spanned<bool>>,
+        /// Whether the rules for the change that come after it are not judged where it is broken.
+        "stop" => stop: Option<Spanned<bool>>,
         /// Whether its errors are told after all others of the object, whatever `x-orch-error-order` says.
         "last" => last: Option<Spanned<bool>>,
         /// An expression that is true for good values.
@@ -264,6 +355,10 @@ idl_object! {
         "enum" => enumeration: Option<Spanned<Vec<Spanned<String>>>>,
         /// It is this boolean.
         "equals" => equals: Option<Spanned<bool>>,
+        /// It has a format of the crate.
+        "x-orch-format" => own_format: Option<FormatFunction>,
+        /// A function of the crate judges it.
+        "fn" => function: Option<Spanned<String>>,
         /// It has this format.
         "format" => format: Option<Spanned<Format>>,
         /// It matches this pattern.
@@ -283,20 +378,31 @@ idl_object! {
         /// No two values at this path are the same, nor the same as one at the paths listed:
         /// `[.other[*].name]`.
         "unique" => unique: Option<Vec<Spanned<String>>>,
-        /// With `unique`: the fields of an item that are compared together: `[.protocol, .port]`.
+        /// With `unique` or `refersTo`: the fields of an item that are compared together:
+        /// `[.protocol, .port]`.
         "by" => by: Option<Vec<Spanned<String>>>,
         /// No value at this path is the same: `.devices[*].name`.
         "differsFrom" => differs_from: Option<Spanned<String>>,
         /// With `refersTo`: items about which there are errors do not count.
         "correct" => correct: Option<Spanned<bool>>,
-        /// There is a value at this path that is the same: `.volumes[*].name`.
+        /// There is a value at this path that is the same: `.volumes[*].name`, or `oldSelf.volumes[*].name`.
         "refersTo" => refers_to: Option<Spanned<String>>,
+        /// With `refersTo` or `differsFrom`: an expression for the items that count.
+        "where" => of_items: Option<Spanned<String>>,
+        /// With `unique`, `refersTo` or `differsFrom`: only what is in the same one of these is compared:
+        /// `.containers[*]`.
+        "within" => within: Option<Spanned<String>>,
         /// It does not change: `true`, or `once-set`.
         "immutable" => immutable: Option<Spanned<super::Immutable>>,
+        /// With `immutable`: what may change all the same: `[.spec.replicas]`, or
+        /// `{field: .spec.replicas, when: ...}`.
+        "except" => except: Option<Vec<Exception>>,
         /// One of these, or more, is given.
         "atLeastOne" => at_least_one: Option<Vec<Spanned<String>>>,
         /// Not more than one of these is given.
         "atMostOne" => at_most_one: Option<Vec<Spanned<String>>>,
+        /// With `atMostOne`: fields that errors call otherwise: `{cephfs: cephFS}`.
+        "toldAs" => told_as: Option<Entries<Spanned<String>>>,
         /// What the error says; `{value}` and `{.field}` stand for values.
         "message" => message: Option<Spanned<String>>,
         /// An expression whose value is what the error says.
@@ -310,16 +416,26 @@ idl_object! {
         "severity" => severity: Option<Spanned<Severity>>,
         /// What is shown instead of the value: a path such as `.name`, or a text.
         "shows" => shows: Option<Spanned<String>>,
+        /// An expression for what is shown instead of the value.
+        "showsExpression" => shows_expression: Option<Spanned<String>>,
     }
+}
+
+/// A path, and whether it is one of the object before a change: `oldSelf.ports[*].name`.
+pub fn of_old(path: &Spanned<String>) -> (Spanned<String>, bool) {
+    let rest = path.value.strip_prefix("oldSelf").filter(|rest| rest.starts_with('.'));
+    let text = rest.unwrap_or(&path.value).to_owned();
+    (Spanned { value: text, span: path.span.clone() }, rest.is_some())
 }
 
 impl ObjectRule {
     /// The conditions that are written as paths.
     pub fn conditions(&self) -> impl Iterator<Item = &(Spanned<String>, Test)> {
-        let written = match &self.when {
-            Some(When::Conditions(entries)) => entries.0.as_slice(),
-            _ => &[],
-        };
-        written.iter()
+        self.when.iter().flat_map(When::conditions)
+    }
+
+    /// What may change although the field may not.
+    pub fn exceptions(&self) -> impl Iterator<Item = &Exception> {
+        self.except.iter().flatten()
     }
 }

@@ -5,11 +5,13 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, SchemaGenerator, json_schema};
 
 use super::{
+    alternatives::Rules,
+    defaults::{DefaultRule, RoundUp},
     format::Format,
     operation::{DefaultFunction, FeatureGate, FormatFunction, Immutable, UnionExtension},
     reading::{Entries, Read, idl_object, idl_words, mismatch},
     resource::ResourceExtension,
-    rules::{ErrorWords, ObjectRule, OrderedPlace},
+    rules::{ErrorWords, OrderedPlace},
     validation::ValidationExtension,
 };
 use crate::{
@@ -136,6 +138,10 @@ idl_object! {
         "x-orch-default" => default_function: Option<DefaultFunction>,
         /// A hand-written Rust function that fills in defaults which depend on several fields.
         "x-orch-defaulter" => defaulter: Option<Spanned<String>>,
+        /// Defaults of members that depend on other members.
+        "x-orch-defaults" => defaults: Option<Vec<DefaultRule>>,
+        /// To what a quantity is rounded up where defaults are filled in.
+        "x-orch-round-up" => round_up: Option<Spanned<RoundUp>>,
         /// Whether the field may change.
         "x-orch-immutable" => immutable: Option<Spanned<Immutable>>,
         /// How many of some fields may be set.
@@ -149,13 +155,15 @@ idl_object! {
         /// How broken rules of the keywords beside it are told: by keyword, or `all`.
         "x-orch-errors" => errors: Option<Entries<ErrorWords>>,
         /// Rules about the members of an object, with conditions and words of their own.
-        "x-orch-rules" => rules: Option<Vec<ObjectRule>>,
+        "x-orch-rules" => rules: Option<Rules>,
         /// The order in which the fields of an object are judged: `"*"` for those that are not listed, `"."`
         /// for the object as a whole.
         "x-orch-order" => order: Option<Vec<Spanned<String>>>,
         /// The order in which errors are told, by the fields that they name: `"*"` for all others, `"."` for
         /// the object as a whole, `name: [..]` for an order below a field.
         "x-orch-error-order" => error_order: Option<Vec<OrderedPlace>>,
+        /// Places at which errors are told instead of their own: `{.metadata.labels: .labels}`.
+        "x-orch-told-at" => told_at: Option<Entries<Spanned<String>>>,
         /// A format of strings of your own: a hand-written Rust function.
         "x-orch-format" => own_format: Option<FormatFunction>,
         /// Rules in an expression language.

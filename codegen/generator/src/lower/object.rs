@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     idl::{Immutable, MapType, OrderedPlace, PatchStrategy, Schema, UnionExtension},
-    model::{ErrorPlace, Field, Immutability, ObjectType, Patch, Shape, Union, Usage},
+    model::{ErrorPlace, Field, Immutability, ObjectType, Patch, Shape, Step, Union, Usage},
     source::Spanned,
 };
 
@@ -38,9 +38,17 @@ impl Lowering<'_, '_> {
             atomic: schema.map_type.as_ref().is_some_and(|map_type| map_type.value == MapType::Atomic),
             union: schema.union.as_ref().map(union),
             checks: self.checks(schema),
+            defaults: self.conditional_defaults(schema),
             order: schema.order.iter().flatten().map(|field| field.value.clone()).collect(),
             error_order: schema.error_order.as_deref().map(error_order).unwrap_or_default(),
+            told_at: self.told_at(schema),
         }
+    }
+
+    /// `x-orch-told-at`.
+    fn told_at(&mut self, schema: &Schema) -> Vec<(Vec<Step>, Vec<Step>)> {
+        let written = schema.told_at.iter().flat_map(|told_at| &told_at.0);
+        written.filter_map(|(from, to)| Some((self.steps(from)?, self.steps(to)?))).collect()
     }
 
     fn check_object_type(&mut self, schema: &Schema) {

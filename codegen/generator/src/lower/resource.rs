@@ -2,6 +2,8 @@
 
 pub(super) mod columns;
 
+use std::str::FromStr;
+
 use super::Lowering;
 use crate::{
     idl::{LifecycleExtension, ResourceExtension, SubresourceExtension},
@@ -136,12 +138,15 @@ fn verbs(written: Option<&Vec<Spanned<Verb>>>, default: &[Verb]) -> Vec<Verb> {
     verbs
 }
 
+/// What is no release, or no kind, is left out: the checks report it.
 fn lifecycle(written: &LifecycleExtension) -> Lifecycle {
-    let text = |keyword: &Option<Spanned<String>>| keyword.as_ref().map(|text| text.value.clone());
+    fn read<T: FromStr>(keyword: Option<&Spanned<String>>) -> Option<T> {
+        keyword.and_then(|text| text.value.parse().ok())
+    }
     Lifecycle {
-        introduced: text(&written.introduced),
-        deprecated: text(&written.deprecated),
-        removed: text(&written.removed),
-        replacement: text(&written.replacement),
+        introduced: read(written.introduced.as_ref()),
+        deprecated: read(written.deprecated.as_ref()),
+        removed: read(written.removed.as_ref()),
+        replacement: read(written.replacement.as_ref()),
     }
 }

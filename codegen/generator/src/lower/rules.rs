@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use orch_runtime::field_error::Reason;
 
-use super::Lowering;
+use super::{Lowering, shape::own_format};
 use crate::{
     diagnostic::Span,
-    idl::{self, ErrorWords, Immutable, ObjectRule, Question, Schema, Severity},
+    idl::{self, ErrorWords, Immutable, ObjectRule, Question, Schema, Severity, When, each_path},
     model::{
-        Check, Condition, Constant, Constraints, Demand, Expressions, Immutability, Moment, Shows, Step,
-        StringFormat, Test, Words,
+        Check, Condition, Constant, Constraints, Demand, Exception, Expressions, Immutability, Moment, Shows,
+        Step, StringFormat, Test, Words,
     },
     source::{Node, Spanned, Value},
 };
@@ -77,17 +77,54 @@ impl Lowering<'_, '_> {
 
     /// The rules about the members of an object.
     pub(super) fn checks(&mut self, schema: &Schema) -> Vec<Check> {
-        schema.rules.iter().flatten().filter_map(|rule| self.check(rule)).collect()
+        let rules = schema.rules.iter().flatten();
+        let mut checks = Vec::new();
+        for rule in rules {
+            match &rule.rules_of {
+                Some(of) => checks.extend(self.shared(rule, of)),
+                None => checks.extend(self.check(rule)),
+            }
+        }
+        checks
+    }
+
+    /// The rules that another type shares.
+    fn shared(&mut self, entry: &ObjectRule, of: &Spanned<String>) -> Vec<Check> {
+        let ty = self.declared.find(&of.value);
+        let shared: Vec<&ObjectRule> = match ty {
+            Some(ty) if entry.shared.is_some() => {
+                idl::shared(self.declared.list[ty.0].schema, entry).collect()
+            }
+            _ => Vec::new(),
+        };
+        if shared.is_empty() {
+            let message = format!("`{}` shares no rules of this name", of.value);
+            let help =
+                "name a type as `core.v1.PodSpec`, and in `shared` what some of its rules say in `shared`";
+            self.diagnostics.error(&of.span, message, help).code("E0222");
+        }
+        let mut checks: Vec<Check> = shared.into_iter().filter_map(|rule| self.check(rule)).collect();
+        for check in &mut checks {
+            let flag = |written: &Option<Spanned<bool>>, own: bool| {
+                written.as_ref().map_or(own, |written| written.value)
+            };
+            check.moment = entry.on.as_ref().map_or(check.moment, |on| moment(on.value));
+            check.is_first = flag(&entry.first, check.is_first);
+            check.is_last = flag(&entry.last, check.is_last);
+        }
+        checks
     }
 
     fn check(&mut self, rule: &ObjectRule) -> Option<Check> {
-        let field = rule.field.as_ref().map_or(Some(Vec::new()), |field| self.steps(field))?;
+        let field = rule.field.as_ref().map(idl::of_old);
+        let of_old = field.as_ref().is_some_and(|(_, of_old)| *of_old);
+        let field = field.map_or(Some(Vec::new()), |(field, _)| self.steps(&field))?;
         let when = rule.conditions();
         let when: Vec<Condition> = when.filter_map(|(path, test)| self.condition(path, test)).collect();
         let demand = self.demand(rule)?;
-        let has_expression = rule.message_expression.is_some();
+        let has_expression = rule.message_expression.is_some() || rule.shows_expression.is_some();
         let mut words = self.said(&Said { has_expression, ..Said::from(rule) });
-        if has_expression && words.message.is_none() {
+        if rule.message_expression.is_some() && words.message.is_none() {
             words.message = Some(String::new());
         }
         if words.is_warning
@@ -102,16 +139,43 @@ impl Lowering<'_, '_> {
         {
             words.message = Some(format!("must specify one of: {}", listed(members)));
         }
-        let moment = match rule.on.as_ref().map(|on| on.value) {
-            None | Some(idl::Moment::Write) => Moment::Write,
-            Some(idl::Moment::Change) => Moment::Change,
-            Some(idl::Moment::Always) => Moment::Always,
-        };
+        let moment = rule.on.as_ref().map_or(Moment::Write, |on| moment(on.value));
         let is_otherwise = rule.otherwise.as_ref().is_some_and(|otherwise| otherwise.value);
         let is_first = rule.first.as_ref().is_some_and(|first| first.value);
         let is_last = rule.last.as_ref().is_some_and(|last| last.value);
+        let is_alone = rule.alone.as_ref().is_some_and(|alone| alone.value);
+        let stops = rule.stop.as_ref().is_some_and(|stop| stop.value);
+        let is_told_once = rule.once.as_ref().is_some_and(|once| once.value);
+        let is_anew = is_told_once || rule.anew.as_ref().is_some_and(|anew| anew.value);
+        let exceptions = rule.exceptions().filter_map(|exception| self.exception(exception)).collect();
+        let within = rule.within.as_ref().map_or(Some(Vec::new()), |within| self.steps(within))?;
         let (expressions, span) = (Expressions::default(), rule.span.clone());
-        Some(Check { field, when, demand, words, moment, is_otherwise, is_first, is_last, expressions, span })
+        let check = Check {
+            field,
+            of_old,
+            when,
+            demand,
+            within,
+            words,
+            moment,
+            is_otherwise,
+            is_first,
+            is_alone,
+            stops,
+            is_told_once,
+            is_anew,
+            exceptions,
+            is_last,
+            expressions,
+            span,
+        };
+        Some(check)
+    }
+
+    fn exception(&mut self, written: &idl::Exception) -> Option<Exception> {
+        let when = written.when().into_iter().flat_map(When::conditions);
+        let when = when.filter_map(|(path, test)| self.condition(path, test)).collect();
+        Some(Exception { field: self.steps(written.field())?, when })
     }
 
     /// The one thing that a rule demands.
@@ -133,22 +197,29 @@ impl Lowering<'_, '_> {
             Immutable::OnceSet => Demand::Immutable(Immutability::OnceSet),
         }));
         demands.extend(rule.rule.as_ref().map(|_| Demand::Expression));
+        demands.extend(rule.function.as_ref().map(|function| Demand::Function(function.value.clone())));
         if let Some(others) = &rule.unique {
             let others = others.iter().filter_map(|path| self.steps(path)).collect();
             let by = rule.by.iter().flatten().filter_map(|path| self.steps(path)).collect();
             demands.push(Demand::Unique { others, by });
         }
-        for (paths, demand) in [
-            (&rule.at_least_one, Demand::AtLeastOne as fn(Vec<Vec<Step>>) -> Demand),
-            (&rule.at_most_one, Demand::AtMostOne),
-        ] {
-            if let Some(paths) = paths {
-                demands.push(demand(paths.iter().filter_map(|path| self.steps(path)).collect()));
-            }
+        if let Some(paths) = &rule.at_least_one {
+            demands.push(Demand::AtLeastOne(paths.iter().filter_map(|path| self.steps(path)).collect()));
+        }
+        if let Some(paths) = &rule.at_most_one {
+            let members = paths.iter().filter_map(|path| self.steps(path)).collect();
+            let told_as = rule.told_as.iter().flat_map(|told_as| &told_as.0);
+            let told_as = told_as.map(|(field, told)| (field.value.clone(), told.value.clone())).collect();
+            demands.push(Demand::AtMostOne { members, told_as });
         }
         if let Some(path) = &rule.refers_to {
             let is_correct = rule.correct.as_ref().is_some_and(|correct| correct.value);
-            demands.push(Demand::RefersTo { path: self.steps(path)?, is_correct });
+            let (path, in_old) = idl::of_old(path);
+            let each = |text| Spanned { value: text, span: path.span.clone() };
+            let paths = each_path(&path.value).into_iter().map(each);
+            let paths = paths.filter_map(|path| self.steps(&path)).collect();
+            let by = rule.by.iter().flatten().filter_map(|path| self.steps(path)).collect();
+            demands.push(Demand::RefersTo { paths, is_correct, in_old, by });
         }
         if let Some(path) = &rule.differs_from {
             demands.push(Demand::DiffersFrom(self.steps(path)?));
@@ -175,7 +246,7 @@ impl Lowering<'_, '_> {
     }
 
     /// A path, with a report where the text is none.
-    fn steps(&mut self, text: &Spanned<String>) -> Option<Vec<Step>> {
+    pub(super) fn steps(&mut self, text: &Spanned<String>) -> Option<Vec<Step>> {
         let steps = Step::path(&text.value);
         if steps.is_none() {
             let help = "write a path such as `.spec.ports[*].name`";
@@ -184,7 +255,7 @@ impl Lowering<'_, '_> {
         steps
     }
 
-    fn condition(&mut self, path: &Spanned<String>, test: &idl::Test) -> Option<Condition> {
+    pub(super) fn condition(&mut self, path: &Spanned<String>, test: &idl::Test) -> Option<Condition> {
         let steps = self.steps(path)?;
         let test = match test {
             idl::Test::Values(node) => Test::OneOf(self.constants(node)?),
@@ -261,6 +332,14 @@ impl Lowering<'_, '_> {
     }
 }
 
+fn moment(written: idl::Moment) -> Moment {
+    match written {
+        idl::Moment::Write => Moment::Write,
+        idl::Moment::Change => Moment::Change,
+        idl::Moment::Always => Moment::Always,
+    }
+}
+
 /// The words of a keyword or a rule, as written.
 struct Said<'s> {
     message: Option<&'s Spanned<String>>,
@@ -300,6 +379,7 @@ fn value(rule: &ObjectRule) -> (Constraints, Option<StringFormat>) {
     let values = rule.enumeration.iter().flat_map(|values| &values.value);
     let constraints = Constraints {
         enum_values: values.map(|value| value.value.clone()).collect(),
+        format_fn: rule.own_format.as_ref().map(own_format),
         pattern: rule.pattern.as_ref().map(|pattern| pattern.value.clone()),
         minimum: number(&rule.minimum),
         maximum: number(&rule.maximum),

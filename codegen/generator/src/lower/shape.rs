@@ -9,7 +9,7 @@ use super::{
 use crate::{
     diagnostic::Span,
     idl::{Additional, Format, ListType, MapType, Schema, TypeName},
-    model::{Constraints, ListSemantics, Shape, StringFormat, Usage},
+    model::{Constraints, ListSemantics, OwnFormat, Shape, StringFormat, Usage},
     source::Spanned,
 };
 
@@ -62,6 +62,7 @@ impl Lowering<'_, '_> {
                 .code("E0208");
         }
         Usage {
+            rounds_up: schema.round_up.is_some(),
             shape,
             constraints: self.constraints(schema),
             words: self.words(schema),
@@ -277,7 +278,7 @@ impl Lowering<'_, '_> {
         let count = |keyword: &Option<Spanned<u64>>| keyword.as_ref().map(|count| count.value);
         Constraints {
             enum_values: self.unique_values(schema),
-            format_fn: schema.own_format.as_ref().map(|format| format.function.value.clone()),
+            format_fn: schema.own_format.as_ref().map(own_format),
             pattern: schema.pattern.as_ref().map(|pattern| pattern.value.clone()),
             minimum: number(&schema.minimum),
             maximum: number(&schema.maximum),
@@ -299,6 +300,7 @@ impl Lowering<'_, '_> {
 /// Any JSON, without constraints.
 pub(super) fn any(span: &Span) -> Usage {
     Usage {
+        rounds_up: false,
         shape: Shape::Any,
         constraints: Constraints::default(),
         words: BTreeMap::new(),
@@ -306,4 +308,10 @@ pub(super) fn any(span: &Span) -> Usage {
         description: String::new(),
         span: span.clone(),
     }
+}
+
+/// `x-orch-format`.
+pub(super) fn own_format(written: &crate::idl::FormatFunction) -> OwnFormat {
+    let takes_words = written.words.as_ref().is_some_and(|words| words.value);
+    OwnFormat { function: written.function.value.clone(), takes_words }
 }

@@ -10,7 +10,7 @@ use crate::{
 
 /// The keys of rules whose values are expressions.
 const OF_VALIDATIONS: &[&str] = &["rule", "messageExpression"];
-const OF_RULES: &[&str] = &["rule", "when", "of", "messageExpression"];
+const OF_RULES: &[&str] = &["rule", "when", "of", "where", "messageExpression", "showsExpression"];
 
 /// Something that an expression can use.
 #[derive(Debug, PartialEq, Eq)]

@@ -31,13 +31,22 @@ pub enum Shows {
 
 /// One rule of `x-orch-rules`.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a key of the schema language, independent of the others"
+)]
 pub struct Check {
     /// What it is about; empty: the object itself.
     pub field: Vec<Step>,
+    /// It is about the object before: all of its paths are.
+    pub of_old: bool,
     /// All of these must hold for the rule to apply.
     pub when: Vec<Condition>,
     /// What must hold then.
     pub demand: Demand,
+    /// The items of a loop, each of which is judged by itself by rules about several values; empty: all
+    /// values of the object are compared.
+    pub within: Vec<Step>,
     /// How it is told.
     pub words: Words,
     /// When it is judged.
@@ -46,12 +55,31 @@ pub struct Check {
     pub is_otherwise: bool,
     /// It is judged before the fields of the object.
     pub is_first: bool,
+    /// Where it is broken, other errors at its place are taken back.
+    pub is_alone: bool,
+    /// Where it is broken, the rules for the change after it are not judged.
+    pub stops: bool,
+    /// It is told of the first item alone that breaks it.
+    pub is_told_once: bool,
+    /// It is not judged item by item with the rule before it.
+    pub is_anew: bool,
+    /// What may change, of a value that may not.
+    pub exceptions: Vec<Exception>,
     /// Its errors come after those that `x-orch-error-order` arranges.
     pub is_last: bool,
     /// Its expressions, compiled when all types are known.
     pub expressions: Expressions,
     /// Where it is written.
     pub span: Span,
+}
+
+/// What may change, of a value that may not.
+#[derive(Debug)]
+pub struct Exception {
+    /// The value.
+    pub field: Vec<Step>,
+    /// All of these must hold of the object before.
+    pub when: Vec<Condition>,
 }
 
 /// When a rule is judged.
@@ -88,8 +116,14 @@ pub struct Expressions {
     pub rule: Option<Expression>,
     /// `of`.
     pub of: Option<Expression>,
+    /// `where`.
+    pub of_items: Option<Expression>,
     /// `messageExpression`.
     pub message: Option<Expression>,
+    /// `showsExpression`.
+    pub shows: Option<Expression>,
+    /// The conditions of [`Check::exceptions`], in their order.
+    pub exceptions: Vec<Option<Expression>>,
 }
 
 /// A part of `when`.
@@ -155,22 +189,51 @@ pub enum Demand {
     },
     /// No value at the other path is the same.
     DiffersFrom(Vec<Step>),
-    /// A value at the other path is the same.
+    /// A value at one of the other paths is the same.
     RefersTo {
-        /// The other path.
-        path: Vec<Step>,
+        /// The other paths.
+        paths: Vec<Vec<Step>>,
         /// Items of its list about which there are errors do not count.
         is_correct: bool,
+        /// The values are those of the object before.
+        in_old: bool,
+        /// The fields of an item that are compared together, where it is not a single value.
+        by: Vec<Vec<Step>>,
     },
+    /// A hand-written function of the crate is content.
+    Function(String),
     /// The value does not change.
     Immutable(Immutability),
     /// One of the values, or more, is given.
     AtLeastOne(Vec<Vec<Step>>),
     /// Not more than one of the values is given.
-    AtMostOne(Vec<Vec<Step>>),
+    AtMostOne {
+        /// Where they are.
+        members: Vec<Vec<Step>>,
+        /// Fields that errors call otherwise.
+        told_as: Vec<(String, String)>,
+    },
 }
 
 impl Demand {
+    /// The other paths whose values are compared with.
+    pub fn others(&self) -> &[Vec<Step>] {
+        match self {
+            Demand::Unique { others, .. } => others,
+            Demand::RefersTo { paths, .. } => paths,
+            Demand::DiffersFrom(path) => std::slice::from_ref(path),
+            _ => &[],
+        }
+    }
+
+    /// The fields of an item that are compared together.
+    pub fn by(&self) -> &[Vec<Step>] {
+        match self {
+            Demand::Unique { by, .. } | Demand::RefersTo { by, .. } => by,
+            _ => &[],
+        }
+    }
+
     /// The keyword that states it.
     pub fn keyword(&self) -> &'static str {
         match self {
@@ -179,13 +242,14 @@ impl Demand {
             Demand::Equals(_) => "equals",
             Demand::Value(..) => "value",
             Demand::Expression => "rule",
+            Demand::Function(_) => "fn",
             Demand::Ignored => "ignored",
             Demand::Unique { .. } => "unique",
             Demand::DiffersFrom(_) => "differsFrom",
             Demand::RefersTo { .. } => "refersTo",
             Demand::Immutable(_) => "immutable",
             Demand::AtLeastOne(_) => "atLeastOne",
-            Demand::AtMostOne(_) => "atMostOne",
+            Demand::AtMostOne { .. } => "atMostOne",
         }
     }
 

@@ -60,4 +60,5 @@ string_formats! {
     SysctlName = "sysctl-name" => sysctl_name,
     HostPorts = "host-ports" => host_ports,
     Trimmed = "trimmed" => trimmed,
+    AnnotationKey = "annotation-key" => annotation_key,
 }

@@ -5,11 +5,11 @@ use super::{Field, Model, ObjectType, Resolved, Usage};
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// `.name`.
+    /// `.name`, or `.'first.second'`.
     Field(String),
     /// `[*]`: each item of a list, or each value of a map.
     Each,
-    /// `[name]`, for places of errors only.
+    /// `[name]`: the value of a map under that key; in places of errors, of anything.
     Key(String),
     /// `^`: to what holds the value, for places of errors only.
     Up,
@@ -25,8 +25,14 @@ impl Step {
             match first {
                 '^' => steps.push(Step::Up),
                 '[' => {
-                    let (key, after) = rest.split_once(']')?;
+                    let end = end_of_key(rest)?;
+                    let key = &rest[..end];
                     steps.push(if key == "*" { Step::Each } else { Step::Key(key.to_owned()) });
+                    rest = &rest[end + 1..];
+                }
+                '.' if rest.starts_with('\'') => {
+                    let (name, after) = rest[1..].split_once('\'')?;
+                    steps.push(Step::Field(name.to_owned()));
                     rest = after;
                 }
                 '.' => {
@@ -43,6 +49,19 @@ impl Step {
         }
         Some(steps)
     }
+}
+
+/// Where a key ends; a value in it may be at a path with keys of its own: `[first/{.items[*].name}]`.
+fn end_of_key(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    text.char_indices().find_map(|(at, ch)| {
+        match ch {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        (ch == ']' && depth == 0).then_some(at)
+    })
 }
 
 /// What stands at the end of a path.
@@ -85,9 +104,8 @@ impl Model {
                     let field = field.ok_or(LostStep { at, object: Some(object) })?;
                     Target { usage: &field.usage, field: Some(field) }
                 }
-                (Step::Each, Resolved::List(usage, _) | Resolved::Map { value: usage, .. }) => {
-                    Target { usage, field: None }
-                }
+                (Step::Each, Resolved::List(usage, _) | Resolved::Map { value: usage, .. })
+                | (Step::Key(_), Resolved::Map { value: usage, .. }) => Target { usage, field: None },
                 _ => return Err(LostStep { at, object: None }),
             });
             if let Some(target) = target {
@@ -111,6 +129,9 @@ mod tests {
             (".a[*].b", Some(vec![field("a"), Step::Each, field("b")])),
             ("^.a", Some(vec![Step::Up, field("a")])),
             (".a[k.x]", Some(vec![field("a"), Step::Key("k.x".to_owned())])),
+            (".a.'b.c'.d", Some(vec![field("a"), field("b.c"), field("d")])),
+            (".a.'b", None),
+            (".a[x/{.b[*].c}].d", Some(vec![field("a"), Step::Key("x/{.b[*].c}".to_owned()), field("d")])),
             ("a", None),
             (".", None),
             (".a..b", None),

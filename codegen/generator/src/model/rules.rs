@@ -3,7 +3,7 @@
 //! A rule is data here. Generated code calls the function of [`orch_runtime::rule`] that it stands for, and
 //! the checks of defaults call the same function.
 
-use super::{Constraints, ListSemantics, Model, Resolved, Shape, StringFormat, Usage};
+use super::{Constraints, ListSemantics, Model, OwnFormat, Resolved, Shape, StringFormat, Usage};
 
 /// A rule about one value: a function of [`orch_runtime::rule`] and its limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,7 +25,7 @@ pub enum Rule<'m> {
     /// `format`.
     Format(StringFormat),
     /// `x-orch-format`: a function of the kind's crate.
-    OwnFormat(&'m str),
+    OwnFormat(&'m OwnFormat),
     /// `pattern`.
     Pattern(&'m str),
     /// `minLength`, in bytes.
@@ -106,7 +106,7 @@ fn text(format: Option<StringFormat>, constraints: &Constraints) -> Vec<Rule<'_>
     let rules = [
         (!values.is_empty()).then_some(Rule::OneOf(values)),
         format.map(Rule::Format),
-        constraints.format_fn.as_deref().map(Rule::OwnFormat),
+        constraints.format_fn.as_ref().map(Rule::OwnFormat),
         constraints.pattern.as_deref().map(Rule::Pattern),
         constraints.min_length.filter(|min| *min > 0).map(Rule::MinLength),
         constraints.max_length.map(Rule::MaxLength),

@@ -21,6 +21,7 @@ words! {
     "namespaceNodeLease" => namespace_node_lease,
     "namespaceFinalizer" => namespace_finalizer,
     "rootCaConfigMap" => root_ca_config_map,
+    "apiAccessVolume" => api_access_volume,
     "bootstrapTokenSecretType" => bootstrap_token_secret_type,
     "initialEventsEndAnnotation" => initial_events_end_annotation,
     "flowSchemaHeader" => flow_schema_header,

@@ -34,6 +34,11 @@ pub fn path_segment_prefix(value: &str) -> Vec<String> {
         .collect()
 }
 
+/// The key of an annotation: letters in its domain may be large.
+pub fn annotation_key(value: &str) -> Vec<String> {
+    qualified_name(&value.to_lowercase())
+}
+
 /// The key of a label or annotation, or a finalizer: an optional subdomain and a slash, then a name of at
 /// most 63 bytes.
 pub fn qualified_name(value: &str) -> Vec<String> {

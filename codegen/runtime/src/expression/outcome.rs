@@ -3,7 +3,7 @@
 
 use super::{fault::Fault, value::Value};
 use crate::{
-    field_error::{FieldError, Reason, Validation},
+    field_error::{FieldError, Reason, Shown, Validation},
     path::Path,
 };
 
@@ -104,6 +104,22 @@ pub fn made_text(make: impl FnOnce() -> Result<Value, Fault>) -> Option<String> 
         Ok(Value::Text(text)) => Some(text.to_string()),
         _ => None,
     }
+}
+
+/// A text that an expression led to.
+pub fn found_text<'t>(find: impl FnOnce() -> Result<&'t str, Fault>) -> Option<&'t str> {
+    find().ok()
+}
+
+/// A value that an expression made, as errors show it: single values as they are, others as JSON.
+pub fn made_shown(make: impl FnOnce() -> Result<Value, Fault>) -> Option<String> {
+    Some(match make().ok()? {
+        Value::Text(text) => text.shown(),
+        Value::Quantity(quantity) => quantity.to_string().shown(),
+        Value::Int(number) => number.shown(),
+        Value::Bool(flag) => flag.shown(),
+        other => other.to_string(),
+    })
 }
 
 /// Whether errors that were found leave rules without the bounds that they rely on. If so, that is reported.

@@ -1,56 +1,55 @@
 //! Lists whose items must differ.
 //!
-//! Items are compared by their rendered text, in time linear in the list: quadratic comparison would let one
-//! request with a long list stop the server.
+//! Time is linear in the list: quadratic comparison would let one request with a long list stop the server.
+//! Nothing is allocated for a correct list of up to 16 items.
 
-use std::collections::HashSet;
+use std::hash::Hash;
 
+use super::Seen;
 use crate::{
     field_error::{FieldError, Rendered, Shown, Validation},
     path::Path,
 };
 
-/// No scalar occurs twice; each repetition is reported at its place. Costs one text per item.
-pub fn unique_scalars<T: Shown>(list: &[T], path: &Path<'_>, cx: &mut Validation<'_>) {
-    unique_keys(list, T::shown, path, cx);
+/// No scalar occurs twice; each repetition is reported at its place.
+pub fn unique_scalars<T: Eq + Hash + Shown>(list: &[T], path: &Path<'_>, cx: &mut Validation<'_>) {
+    unique_keys(list, |item| item, T::shown, path, cx);
 }
 
-/// No key occurs twice among objects; each repetition is reported at the item: `ports[2]`. `key` renders an
-/// item's key fields as they shall be shown.
-pub fn unique_keys<T>(list: &[T], key: impl Fn(&T) -> String, path: &Path<'_>, cx: &mut Validation<'_>) {
-    for (index, key) in repetitions(list, key) {
-        cx.push(FieldError::duplicate(&path.index(index), &Rendered(key)));
-    }
-}
-
-/// [`unique_keys`] for a key of one field: each repetition is reported at that field: `ports[2].name`.
-pub fn unique_key<T>(
-    list: &[T],
-    field: &str,
-    key: impl Fn(&T) -> String,
+/// No key occurs twice among objects; each repetition is reported at the item: `ports[2]`. `shown` is the
+/// text of a key in errors.
+pub fn unique_keys<'l, T, K: Copy + Eq + Hash>(
+    list: &'l [T],
+    key: impl Fn(&'l T) -> K,
+    shown: impl Fn(K) -> String,
     path: &Path<'_>,
     cx: &mut Validation<'_>,
 ) {
     for (index, key) in repetitions(list, key) {
-        cx.push(FieldError::duplicate(&path.index(index).field(field), &Rendered(key)));
+        cx.push(FieldError::duplicate(&path.index(index), &Rendered(shown(key))));
+    }
+}
+
+/// [`unique_keys`] for a key of one field: each repetition is reported at that field: `ports[2].name`.
+pub fn unique_key<'l, T, K: Copy + Eq + Hash + Shown>(
+    list: &'l [T],
+    field: &str,
+    key: impl Fn(&'l T) -> K,
+    path: &Path<'_>,
+    cx: &mut Validation<'_>,
+) {
+    for (index, key) in repetitions(list, key) {
+        cx.push(FieldError::duplicate(&path.index(index).field(field), &key));
     }
 }
 
 /// The items whose key occurred before, with their places.
-fn repetitions<T>(list: &[T], key: impl Fn(&T) -> String) -> Vec<(usize, String)> {
-    if list.len() < 2 {
-        return Vec::new();
-    }
-    let mut seen = HashSet::with_capacity(list.len());
-    let mut repetitions = Vec::new();
-    for (index, key) in list.iter().map(key).enumerate() {
-        if seen.contains(&key) {
-            repetitions.push((index, key));
-        } else {
-            seen.insert(key);
-        }
-    }
-    repetitions
+fn repetitions<'l, T, K: Copy + Eq + Hash>(
+    list: &'l [T],
+    key: impl Fn(&'l T) -> K,
+) -> impl Iterator<Item = (usize, K)> {
+    let mut seen = Seen::new();
+    list.iter().map(key).enumerate().filter(move |(_, key)| !seen.insert(*key))
 }
 
 #[cfg(test)]
@@ -80,15 +79,27 @@ mod tests {
     fn keys() {
         let ports = [("a", 80), ("b", 80), ("a", 443)];
         assert_eq!(
-            reported(|path, cx| unique_key(&ports, "name", |port| port.0.shown(), path, cx)),
+            reported(|path, cx| unique_key(&ports, "name", |port| &port.0, path, cx)),
             [duplicate("spec[2].name: Duplicate value: \"a\"")]
         );
         assert_eq!(
-            reported(|path, cx| unique_keys(&ports, |port| format!("{{\"port\":{}}}", port.1), path, cx)),
+            reported(|path, cx| unique_keys(
+                &ports,
+                |port| port.1,
+                |port| format!("{{\"port\":{port}}}"),
+                path,
+                cx
+            )),
             [duplicate("spec[1]: Duplicate value: {\"port\":80}")]
         );
         assert_eq!(
-            reported(|path, cx| unique_keys(&ports, |port| format!("{}:{}", port.0, port.1), path, cx)),
+            reported(|path, cx| unique_keys(
+                &ports,
+                |port| (port.0, port.1),
+                |key| format!("{key:?}"),
+                path,
+                cx
+            )),
             []
         );
     }

@@ -102,7 +102,7 @@ mod tests {
         );
         assert_eq!(
             reported(|path, cx| immutable(&None, &Some("a".to_owned()), path, cx)),
-            invalid("null: field is immutable")
+            invalid("\"null\": field is immutable")
         );
         let (new, old) = (vec!["b"], vec!["a"]);
         assert_eq!(

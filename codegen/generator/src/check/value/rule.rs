@@ -76,7 +76,7 @@ fn text(rule: Rule<'_>, value: &str, cx: &mut Validation<'_>) {
 /// The items that repeat an earlier one, with what the runtime says; items are given as the rules compare
 /// them.
 pub(super) fn repetitions(shown: &[String]) -> Vec<(usize, String)> {
-    let errors = errors(|cx| rule::unique_keys(shown, Clone::clone, &Path::ROOT, cx));
+    let errors = errors(|cx| rule::unique_keys(shown, |text| text, Clone::clone, &Path::ROOT, cx));
     let index = |field: &str| field.strip_prefix('[')?.strip_suffix(']')?.parse().ok();
     errors.into_iter().filter_map(|error| Some((index(&error.field)?, error.body))).collect()
 }

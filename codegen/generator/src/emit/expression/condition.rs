@@ -59,6 +59,27 @@ pub fn text(emitter: &Emitter<'_>, variables: &Variables<'_>, expression: &Expre
     with_words(expression, quote!(#module::made_text(|| Ok(#made))))
 }
 
+/// The text that an expression makes or leads to, as an expression of type `Option<&str>`.
+pub fn borrowed(emitter: &Emitter<'_>, variables: &Variables<'_>, expression: &Expression) -> TokenStream {
+    let module = emitter.runtime("expression");
+    let mut translation = translation(emitter, variables);
+    let code = translation.term(&expression.term);
+    if let Form::Text = code.form {
+        let tokens = &code.tokens;
+        return with_words(expression, quote!(#module::found_text(|| Ok(#tokens))));
+    }
+    let made = text(emitter, variables, expression);
+    quote!(#made.as_deref())
+}
+
+/// The value of an expression as errors show it, as an expression of type `Option<String>`.
+pub fn shown(emitter: &Emitter<'_>, variables: &Variables<'_>, expression: &Expression) -> TokenStream {
+    let module = emitter.runtime("expression");
+    let mut can_fail = true;
+    let made = translation(emitter, variables).value(&expression.term, &mut can_fail);
+    with_words(expression, quote!(#module::made_shown(|| Ok(#made))))
+}
+
 fn with_words(expression: &Expression, code: TokenStream) -> TokenStream {
     let is_words = |term: &Term| matches!(&term.kind, TermKind::Variable(name) if &**name == "words");
     if expression.term.any(&mut { is_words }) { quote!({ let words = cx.vocabulary; #code }) } else { code }

@@ -6,7 +6,9 @@ use quote::{format_ident, quote};
 
 use super::{
     operand::Operand,
-    scope::{Reached, Scope, given, if_given},
+    reached::{Reached, given, if_given},
+    same,
+    scope::Scope,
     told::Told,
 };
 use crate::{
@@ -26,11 +28,17 @@ pub(super) fn field_of(check: &Check) -> Option<&str> {
 /// The members of a choice of which each one after the first is refused at its own place; its own rules are
 /// not judged then.
 pub(super) fn members(check: &Check) -> Option<Vec<&str>> {
-    let Demand::AtMostOne(members) = &check.demand else { return None };
+    let Demand::AtMostOne { members, .. } = &check.demand else { return None };
     if check.words.place.is_some() || !check.when.is_empty() || !check.field.is_empty() {
         return None;
     }
     members.iter().map(|member| own_field(member)).collect()
+}
+
+/// What errors call a member of a choice.
+fn told_as<'c>(check: &'c Check, name: &'c str) -> &'c str {
+    let Demand::AtMostOne { told_as, .. } = &check.demand else { return name };
+    told_as.iter().find(|(field, _)| field == name).map_or(name, |(_, told)| told)
 }
 
 fn own_field(path: &[Step]) -> Option<&str> {
@@ -60,7 +68,8 @@ pub(super) fn update_rules<'m>(emitter: &Emitter<'m>, object: &'m ObjectType) ->
 fn runs<'m>(emitter: &Emitter<'m>, object: &'m ObjectType, checks: &[&'m Check]) -> Vec<TokenStream> {
     let same = |one: &&Check, other: &&Check| {
         let loops = first_loop(one, 0).zip(first_loop(other, 0));
-        loops.is_some_and(|(one, other)| one == other)
+        let is_apart = one.of_old != other.of_old || other.is_anew || one.is_told_once;
+        !is_apart && loops.is_some_and(|(one, other)| one == other)
     };
     let runs = checks.chunk_by(same);
     let parts = runs.map(|run| match run {
@@ -91,15 +100,20 @@ fn chained(parts: Vec<(&Check, TokenStream)>) -> Vec<TokenStream> {
 fn first_loop(check: &Check, done: usize) -> Option<&[Step]> {
     let asks_once = matches!(
         check.demand,
-        Demand::AtLeastOne(_) | Demand::AtMostOne(_) | Demand::Immutable(_) | Demand::Ignored
+        Demand::AtLeastOne(_) | Demand::AtMostOne { .. } | Demand::Immutable(_) | Demand::Ignored
     );
     let end = check.field.iter().skip(done).position(|step| *step == Step::Each).filter(|_| !asks_once)?;
     Some(&check.field[..=done + end])
 }
 
+/// What a rule calls the object that it is about.
+fn root(of_old: bool) -> &'static str {
+    if of_old { "old" } else { "self" }
+}
+
 /// Rules that go through the same items.
 fn looped<'m>(emitter: &Emitter<'m>, object: &'m ObjectType, run: &[&'m Check]) -> TokenStream {
-    let scope = Scope::new(object, "self");
+    let scope = Scope::new(object, root(run[0].of_old));
     let is_alone = run.len() == 1;
     let prepared: Vec<Prepared<'m>> = run
         .iter()
@@ -108,7 +122,14 @@ fn looped<'m>(emitter: &Emitter<'m>, object: &'m ObjectType, run: &[&'m Check]) 
         .collect();
     let before = prepared.iter().map(|prepared| &prepared.before);
     let items = items(emitter, &scope, &prepared, 0);
-    let code = quote!(#(#before)* #items);
+    let mut code = quote!(#(#before)* #items);
+    if !prepared.iter().all(|prepared| prepared.before.is_empty())
+        && let Some([list @ .., _]) = first_loop(run[0], 0)
+    {
+        // What is known of other values is not looked for where there is nothing to judge.
+        let given = scope.given(emitter, list);
+        code = quote!(if #given { #code });
+    }
     match (is_alone, conditions(emitter, &scope, run[0], false)) {
         (true, Some(conditions)) => quote!(if #conditions { #code }),
         _ if prepared.iter().any(|prepared| !prepared.before.is_empty()) => quote!({ #code }),
@@ -138,7 +159,7 @@ fn prepared<'m>(
     let outer = conditions(emitter, scope, check, false).filter(|_| !is_alone);
     let applies = outer.as_ref().map(|_| name("applies"));
     let asked = outer.map(|outer| quote!(let #applies = #outer;));
-    let known = known(emitter, scope, check, &seen);
+    let known = check.within.is_empty().then(|| known(emitter, scope, check, &seen));
     Prepared { check, before: quote!(#asked #known), seen, applies }
 }
 
@@ -159,7 +180,9 @@ fn items<'m>(emitter: &Emitter<'m>, scope: &Scope<'m>, run: &[Prepared<'m>], don
             _ => (part[0].check, items(emitter, scope, part, way.len())),
         });
         let parts = chained(parts.collect());
-        quote!(#(#parts)*)
+        let inside = run.iter().filter(|prepared| prepared.check.within == way);
+        let known = inside.map(|prepared| known(emitter, scope, prepared.check, &prepared.seen));
+        quote!(#(#known)* #(#parts)*)
     })
 }
 
@@ -190,22 +213,28 @@ fn of_item<'m>(
 
 /// What is to be known of other values before those of a rule are looked at.
 fn known<'m>(emitter: &Emitter<'m>, scope: &Scope<'m>, check: &'m Check, seen: &Ident) -> TokenStream {
-    let values = match &check.demand {
-        Demand::Unique { others, by } => {
-            let others = others.iter().map(|path| insert_all(emitter, scope, path, by, &[], seen));
-            quote!(#(#others)*)
-        }
-        Demand::DiffersFrom(path) => insert_all(emitter, scope, path, &[], &[], seen),
-        Demand::RefersTo { path, is_correct } => {
-            let end = path.iter().position(|step| *step == Step::Each).filter(|_| *is_correct);
-            let list = &path[..end.unwrap_or(0)];
-            let values = insert_all(emitter, scope, path, &[], list, seen);
-            let place = scope.place(list);
-            let wrong = (!list.is_empty()).then(|| quote!(let wrong = cx.items_with_errors(#place);));
-            quote!(#wrong #values)
-        }
+    let is_correct = match &check.demand {
+        Demand::RefersTo { is_correct, .. } => *is_correct,
+        Demand::Unique { .. } | Demand::DiffersFrom(_) => false,
         _ => return TokenStream::new(),
     };
+    let other_scope = match &check.demand {
+        Demand::RefersTo { in_old, .. } if *in_old != check.of_old => {
+            Some(Scope::new(scope.object(), root(*in_old)))
+        }
+        _ => None,
+    };
+    let scope = other_scope.as_ref().unwrap_or(scope);
+    let others = check.demand.others().iter().map(|path| {
+        let done = check.within.len();
+        let end = path.iter().skip(done).position(|step| *step == Step::Each).filter(|_| is_correct);
+        let list = end.map_or(&path[..0], |end| &path[..done + end]);
+        let values = insert_all(emitter, scope, check, path, list, seen);
+        let place = scope.place(emitter, list);
+        let wrong = (!list.is_empty()).then(|| quote!(let wrong = cx.items_with_errors(#place);));
+        quote!(#wrong #values)
+    });
+    let values = quote!(#(#others)*);
     let ty = emitter.import("orch_runtime::rule", "Seen");
     quote!(let mut #seen = #ty::new(); #values)
 }
@@ -218,21 +247,42 @@ fn compared<'m>(
     reached: &Reached<'m>,
     seen: &Ident,
 ) -> TokenStream {
+    if let Some((of, owner)) = check.expressions.of.as_ref().zip(check.expressions.owner) {
+        let text = expression::borrowed(emitter, &scope.variables(owner), of);
+        let operand = Operand::variable(&format_ident!("text"));
+        let code = met(emitter, scope, check, (reached, &operand), seen, &quote!(text));
+        return quote!(if let Some(text) = #text { #code });
+    }
     if_given(emitter, reached, &|operand| {
-        let mut told = told(emitter, scope, check);
-        told.value = Some((reached.usage, operand.clone()));
-        let key = match &check.demand {
-            Demand::Unique { by, .. } if !by.is_empty() => together(emitter, scope, &check.field, by),
-            _ => key(emitter, reached, operand),
+        let by = check.demand.by();
+        let key = if by.is_empty() {
+            key(emitter, reached, operand)
+        } else {
+            together(emitter, scope, &check.field, by)
         };
-        let (is_wrong, reason) = match &check.demand {
-            Demand::Unique { .. } => (quote!(!#seen.insert(#key)), Reason::Duplicate),
-            Demand::RefersTo { .. } => (quote!(!#seen.contains(#key)), Reason::NotFound),
-            _ => (quote!(#seen.contains(#key)), Reason::Invalid),
-        };
-        let report = told.report(reason, "", None);
-        quote!(if #is_wrong { #report })
+        met(emitter, scope, check, (reached, operand), seen, &key)
     })
+}
+
+/// What is reported of a value that was met, or was not.
+fn met<'m>(
+    emitter: &Emitter<'m>,
+    scope: &Scope<'m>,
+    check: &'m Check,
+    (reached, operand): (&Reached<'m>, &Operand),
+    seen: &Ident,
+    key: &TokenStream,
+) -> TokenStream {
+    let mut told = told(emitter, scope, check);
+    told.value = Some((reached.usage, operand.clone()));
+    told.is_text = check.expressions.of.is_some();
+    let (is_wrong, reason) = match &check.demand {
+        Demand::Unique { .. } => (quote!(!#seen.insert(#key)), Reason::Duplicate),
+        Demand::RefersTo { .. } => (quote!(!#seen.contains(#key)), Reason::NotFound),
+        _ => (quote!(#seen.contains(#key)), Reason::Invalid),
+    };
+    let report = told.report(reason, "", None);
+    quote!(if #is_wrong { #report })
 }
 
 /// The conditions under which the rules of a field itself are not judged.
@@ -248,14 +298,14 @@ pub(super) fn ignored<'m>(emitter: &Emitter<'m>, object: &'m ObjectType, name: &
 
 /// A rule that goes through no items.
 fn judged<'m>(emitter: &Emitter<'m>, object: &'m ObjectType, check: &'m Check) -> TokenStream {
-    let scope = Scope::new(object, "self");
+    let scope = Scope::new(object, root(check.of_old));
     let code = match &check.demand {
         Demand::AtLeastOne(members) => {
             let given = any_given(emitter, &scope, members);
             let report = told(emitter, &scope, check).report(Reason::Required, "", None);
             quote!(if !(#given) { #report })
         }
-        Demand::AtMostOne(members) => {
+        Demand::AtMostOne { members, .. } => {
             let counts = members.iter().map(|member| {
                 let given = scope.given(emitter, member);
                 quote!(usize::from(#given))
@@ -267,6 +317,11 @@ fn judged<'m>(emitter: &Emitter<'m>, object: &'m ObjectType, check: &'m Check) -
         Demand::Immutable(how) => return immutable(emitter, object, check, *how),
         Demand::Ignored => return TokenStream::new(),
         Demand::Expression if check.field.is_empty() => expression_rule(emitter, &scope, check, None),
+        Demand::Function(name) if check.field.is_empty() => {
+            let (name, place) = (format_ident!("{name}"), told(emitter, &scope, check).place);
+            let old = check.is_about_change().then(|| quote!(old,));
+            quote!(crate::validators::#name(self, #old #place, cx);)
+        }
         Demand::Unique { .. } | Demand::RefersTo { .. } | Demand::DiffersFrom(_) => {
             let seen = format_ident!("seen");
             let known = known(emitter, &scope, check, &seen);
@@ -301,7 +356,11 @@ fn immutable<'m>(
             "field is immutable once set"
         }
     };
-    conditions.push(quote!(#value != #old_value));
+    conditions.push(if check.exceptions.is_empty() {
+        quote!(#value != #old_value)
+    } else {
+        same::differs(emitter, &new, &old, check)
+    });
     let mut told = told(emitter, &new, check);
     told.shows = Some(&check.field);
     let report = told.report(Reason::Invalid, message, None);
@@ -366,10 +425,15 @@ fn any_given(emitter: &Emitter<'_>, scope: &Scope<'_>, members: &[Vec<Step>]) ->
 }
 
 fn told<'t, 'm>(emitter: &'t Emitter<'m>, scope: &'t Scope<'m>, check: &'t Check) -> Told<'t, 'm> {
-    let place = scope.place(check.words.place.as_ref().unwrap_or(&check.field));
-    let message = check.expressions.message.as_ref().zip(check.expressions.owner);
-    let made = message.map(|(text, owner)| expression::text(emitter, &scope.variables(owner), text));
-    Told { emitter, scope, words: &check.words, place, value: None, shows: None, made }
+    let place = scope.place(emitter, check.words.place.as_ref().unwrap_or(&check.field));
+    let expressions = &check.expressions;
+    let variables = expressions.owner.map(|owner| scope.variables(owner));
+    let made = expressions.message.as_ref().zip(variables.as_ref());
+    let made = made.map(|(text, variables)| expression::text(emitter, variables, text));
+    let made_shown = expressions.shows.as_ref().zip(variables.as_ref());
+    let made_shown = made_shown.map(|(text, variables)| expression::shown(emitter, variables, text));
+    let (is_alone, stops, ends_loop) = (check.is_alone, check.stops, check.is_told_once);
+    Told { made, made_shown, is_alone, stops, ends_loop, ..Told::new(emitter, scope, &check.words, place) }
 }
 
 /// What is demanded of one value.
@@ -399,6 +463,10 @@ fn demand<'m>(
             quote!(if #flag != #wanted { #report })
         }
         Demand::Expression => expression_rule(emitter, scope, check, Some(reached)),
+        Demand::Function(name) => if_given(emitter, reached, &|operand| {
+            let (name, place, reference) = (format_ident!("{name}"), &told.place, &operand.reference);
+            quote!(crate::validators::#name(#reference, #place, cx);)
+        }),
         Demand::Value(..) if check.expressions.of.is_some() => derived(emitter, scope, check, reached),
         Demand::Value(..) => if_given(emitter, reached, &|operand| {
             let mut told = self::told(emitter, scope, check);
@@ -421,25 +489,27 @@ fn derived<'m>(
     let Some((of, owner)) = check.expressions.of.as_ref().zip(check.expressions.owner) else {
         return TokenStream::new();
     };
-    let text = expression::text(emitter, &scope.variables(owner), of);
+    let text = expression::borrowed(emitter, &scope.variables(owner), of);
     let operand = Operand::variable(&format_ident!("text"));
     let mut told = told(emitter, scope, check);
     told.value = Some((reached.usage, operand.clone()));
+    told.is_text = true;
     let rules = check.demand.rules();
     let rules = rules.into_iter().map(|rule| told.value_rule(rule, reached.usage, &operand));
-    quote!(if let Some(text) = &#text { #(#rules)* })
+    quote!(if let Some(text) = #text { #(#rules)* })
 }
 
 /// Puts the values at a path into `seen`; not those of items of `list` that are wrong.
 fn insert_all<'m>(
     emitter: &Emitter<'m>,
     scope: &Scope<'m>,
+    check: &'m Check,
     path: &[Step],
-    by: &[Vec<Step>],
     list: &[Step],
     seen: &Ident,
 ) -> TokenStream {
-    scope.each(emitter, path, &|scope, reached| {
+    let by = check.demand.by();
+    scope.each_from(emitter, path, check.within.len(), &|scope, reached| {
         let code = if_given(emitter, reached, &|operand| {
             let key = if by.is_empty() {
                 key(emitter, reached, operand)
@@ -448,6 +518,10 @@ fn insert_all<'m>(
             };
             quote!(#seen.insert(#key);)
         });
+        let chosen = check.expressions.of_items.as_ref().zip(check.expressions.owner);
+        let chosen =
+            chosen.map(|(text, owner)| expression::holds(emitter, &scope.variables(owner), text, true));
+        let code = chosen.map_or(code.clone(), |chosen| quote!(if #chosen { #code }));
         match scope.subscript().filter(|_| !list.is_empty()) {
             Some(position) => quote!(if !wrong.contains(&#position) { #code }),
             None => code,
@@ -458,7 +532,8 @@ fn insert_all<'m>(
 /// What items are compared by: several of their fields.
 fn together<'m>(emitter: &Emitter<'m>, scope: &Scope<'m>, item: &[Step], by: &[Vec<Step>]) -> TokenStream {
     let parts = by.iter().map(|below| scope.value(emitter, &[item, below].concat()));
-    quote!((#(#parts),*))
+    let parts: Vec<TokenStream> = parts.collect();
+    if let [part] = parts.as_slice() { part.clone() } else { quote!((#(#parts),*)) }
 }
 
 /// What values are compared by: texts as they stand, all others as copies.
@@ -482,8 +557,8 @@ pub(super) struct Choices {
 }
 
 impl Choices {
-    /// The rules of a field, if it is a member of a choice: after the first member that is given, each one is
-    /// refused, and else its own rules are judged.
+    /// The rules of a field and about it, if it is a member of a choice: after the first member that is
+    /// given, each one is refused, and else its own rules are judged.
     pub fn member<'m>(
         &mut self,
         emitter: &Emitter<'m>,
@@ -505,7 +580,7 @@ impl Choices {
                 continue;
             }
             let mut told = told(emitter, &scope, check);
-            told.place = scope.place(&path);
+            told.place = scope.place(emitter, &[Step::Field(told_as(check, name).to_owned())]);
             let report = told.report(Reason::Forbidden, "may not specify more than one of these", None);
             let remember = (self.met[index] < members.len()).then(|| quote!(#taken |= #given;));
             own = quote! {

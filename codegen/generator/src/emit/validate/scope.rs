@@ -3,21 +3,22 @@
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
-use super::operand::Operand;
+use super::{
+    operand::Operand,
+    reached::{Reached, between, given, matches, one_of},
+    shown::plain,
+};
 use crate::{
     emit::{
         emitter::Emitter,
         expression::{Known, Variables},
-        literal::number,
     },
-    model::{
-        Condition, Constant, Empty, Field, ObjectType, Resolved, Shape, Step, Test, TypeId, Usage, WORDS,
-    },
+    model::{Condition, ObjectType, Resolved, Step, Test, TypeId, Usage, WORDS},
 };
 
 /// What names mean at one place of generated code.
 #[derive(Clone)]
-pub(super) struct Scope<'m> {
+pub(in crate::emit) struct Scope<'m> {
     /// The object that the rule belongs to, and what it is called.
     object: &'m ObjectType,
     root: TokenStream,
@@ -37,15 +38,6 @@ struct Loop<'m> {
     is_list: bool,
 }
 
-/// A value that a path leads to.
-pub(super) struct Reached<'m> {
-    pub usage: &'m Usage,
-    pub operand: Operand,
-    /// The operand is an `Option`.
-    pub optional: bool,
-    pub field: Option<&'m Field>,
-}
-
 /// What is done with a value, as an expression.
 pub(super) type Leaf<'l, 'm> = &'l dyn Fn(&Reached<'m>) -> TokenStream;
 
@@ -63,17 +55,28 @@ impl<'m> Scope<'m> {
         Scope { object, root: quote!(#root), bound: Vec::new(), loops: Vec::new() }
     }
 
+    /// The object that the rule belongs to.
+    pub fn object(&self) -> &'m ObjectType {
+        self.object
+    }
+
     /// The place of an error below the object, as an expression of type `&Path`.
-    pub fn place(&self, steps: &[Step]) -> TokenStream {
-        self.below(&quote!(path), &quote!(path), steps)
+    pub fn place(&self, emitter: &Emitter<'m>, steps: &[Step]) -> TokenStream {
+        self.below(emitter, &quote!(path), &quote!(path), steps)
     }
 
     /// The place of an error, from a value's own place.
-    pub fn place_from_value(&self, steps: &[Step]) -> TokenStream {
-        self.below(&quote!(at), &quote!(&at), steps)
+    pub fn place_from_value(&self, emitter: &Emitter<'m>, steps: &[Step]) -> TokenStream {
+        self.below(emitter, &quote!(at), &quote!(&at), steps)
     }
 
-    fn below(&self, start: &TokenStream, borrowed: &TokenStream, steps: &[Step]) -> TokenStream {
+    fn below(
+        &self,
+        emitter: &Emitter<'m>,
+        start: &TokenStream,
+        borrowed: &TokenStream,
+        steps: &[Step],
+    ) -> TokenStream {
         let (mut place, mut is_borrowed) = (start.clone(), true);
         if steps.is_empty() {
             return borrowed.clone();
@@ -83,11 +86,11 @@ impl<'m> Scope<'m> {
             is_borrowed = false;
             place = match step {
                 Step::Field(name) => {
-                    let name = self.part(name);
+                    let name = self.part(emitter, name);
                     quote!(#place.field(#name))
                 }
                 Step::Key(key) => {
-                    let key = self.part(key);
+                    let key = self.part(emitter, key);
                     quote!(#place.key(#key))
                 }
                 Step::Each => match loops.next() {
@@ -105,25 +108,23 @@ impl<'m> Scope<'m> {
     }
 
     /// A name in the place of an error; `{key}` in it is the key of the loop, `{words.labelDomain}` a product
-    /// word.
-    fn part(&self, name: &str) -> TokenStream {
-        let (form, values) = filled(name, &mut |hole| self.hole(hole));
+    /// word, `{.name}` a value.
+    fn part(&self, emitter: &Emitter<'m>, name: &str) -> TokenStream {
+        let (form, values) = filled(name, &mut |hole| match Step::path(hole) {
+            Some(steps) if !steps.is_empty() => Some(self.value_text(emitter, &steps, plain, "")),
+            _ => self.hole(hole),
+        });
         if values.is_empty() { quote!(#name) } else { quote!(&format!(#form, #(#values),*)) }
     }
 
     /// What stands for a hole in a text that is no value: the key or position of the loop, or a product word.
     pub fn hole(&self, hole: &str) -> Option<TokenStream> {
-        if let Some(word) = hole.strip_prefix("words.") {
-            let (_, word) = WORDS.iter().find(|(known, _)| *known == word)?;
-            let word = format_ident!("{word}");
-            return Some(quote!(cx.vocabulary.#word));
-        }
-        let subscript = self.subscript().filter(|_| matches!(hole, "key" | "index"))?;
-        Some(quote!(#subscript))
+        let subscript = || self.subscript().filter(|_| matches!(hole, "key" | "index"));
+        word(hole).or_else(|| subscript().map(|subscript| quote!(#subscript)))
     }
 
     /// Code around each value that a path leads to; what is absent on the way is left out.
-    pub fn each(
+    pub(super) fn each(
         &self,
         emitter: &Emitter<'m>,
         steps: &[Step],
@@ -133,7 +134,7 @@ impl<'m> Scope<'m> {
     }
 
     /// The same, after the first steps have been gone: to the item of the innermost loop.
-    pub fn each_from(
+    pub(super) fn each_from(
         &self,
         emitter: &Emitter<'m>,
         steps: &[Step],
@@ -141,8 +142,7 @@ impl<'m> Scope<'m> {
         inner: &dyn Fn(&Scope<'m>, &Reached<'m>) -> TokenStream,
     ) -> TokenStream {
         if let Some(around) = self.loops.last().filter(|_| done == steps.len()) {
-            let operand = Operand::variable(&around.item);
-            return inner(self, &Reached { usage: around.usage, operand, optional: false, field: None });
+            return inner(self, &Reached::item(around.usage, &around.item));
         }
         let way = self.bound.iter().rev().find(|(way, ..)| *way == steps[..done]);
         match way {
@@ -160,26 +160,26 @@ impl<'m> Scope<'m> {
         from: usize,
         inner: &dyn Fn(&Scope<'m>, &Reached<'m>) -> TokenStream,
     ) -> TokenStream {
-        let Some((field, reached)) = reach(emitter, object, owner, &steps[from]) else {
+        let Some((reached, rest)) = reach(emitter, object, owner, &steps[from..]) else {
             return TokenStream::new();
         };
-        if from + 1 == steps.len() {
+        if rest.is_empty() {
             return inner(self, &reached);
         }
-        let receiver = &reached.operand.receiver;
-        if let Some(Step::Each) = steps.get(from + 1) {
-            return self.walk_items(emitter, &reached, steps, from + 1, inner);
+        let (at, receiver) = (steps.len() - rest.len(), &reached.operand.receiver);
+        if rest[0] == Step::Each {
+            return self.walk_items(emitter, &reached, steps, at, inner);
         }
-        let Resolved::Object(_, below) = emitter.model.resolve(&field.usage) else {
+        let Resolved::Object(_, below) = emitter.model.resolve(reached.usage) else {
             return TokenStream::new();
         };
         if !reached.optional {
-            return self.walk(emitter, below, receiver, steps, from + 1, inner);
+            return self.walk(emitter, below, receiver, steps, at, inner);
         }
         let name = format_ident!("below_{from}");
         let mut scope = self.clone();
-        scope.bound.push((steps[..=from].to_vec(), below, quote!(#name)));
-        let code = scope.walk(emitter, below, &quote!(#name), steps, from + 1, inner);
+        scope.bound.push((steps[..at].to_vec(), below, quote!(#name)));
+        let code = scope.walk(emitter, below, &quote!(#name), steps, at, inner);
         let reference = &reached.operand.reference;
         if mentions(&code, &name) {
             quote!(if let Some(#name) = #reference { #code })
@@ -212,8 +212,7 @@ impl<'m> Scope<'m> {
             scope.bound.push((steps[..=at].to_vec(), below, quote!(#item)));
         }
         let code = if at + 1 == steps.len() {
-            let reached = Reached { usage, operand: Operand::variable(&item), optional: false, field: None };
-            inner(&scope, &reached)
+            inner(&scope, &Reached::item(usage, &item))
         } else {
             let Resolved::Object(_, below) = emitter.model.resolve(usage) else { return TokenStream::new() };
             scope.walk(emitter, below, &quote!(#item), steps, at + 1, inner)
@@ -298,7 +297,7 @@ impl<'m> Scope<'m> {
     }
 
     /// The text of a value, as an expression of type `String`.
-    pub fn value_text(
+    pub(super) fn value_text(
         &self,
         emitter: &Emitter<'m>,
         path: &[Step],
@@ -374,20 +373,48 @@ fn mentions(code: &TokenStream, variable: &Ident) -> bool {
     })
 }
 
-/// A field of an object, by name.
-fn reach<'m>(
+/// A field of an object, or what a field that is a map has under a key; and the rest of the way.
+fn reach<'m, 'p>(
     emitter: &Emitter<'m>,
     object: &'m ObjectType,
     owner: &TokenStream,
-    step: &Step,
-) -> Option<(&'m Field, Reached<'m>)> {
-    let Step::Field(name) = step else { return None };
+    steps: &'p [Step],
+) -> Option<(Reached<'m>, &'p [Step])> {
+    let (Step::Field(name), rest) = steps.split_first()? else { return None };
     let field = object.fields.iter().find(|field| field.name == *name)?;
     let rust_name = format_ident!("{}", field.rust_name);
     let receiver = quote!(#owner.#rust_name);
-    let operand = Operand { reference: quote!(&#receiver), copy: receiver.clone(), receiver };
     let optional = field.presence(emitter.model).optional;
-    Some((field, Reached { usage: &field.usage, operand, optional, field: Some(field) }))
+    if let Some((Step::Key(key), rest)) = rest.split_first() {
+        let Resolved::Map { value, .. } = emitter.model.resolve(&field.usage) else { return None };
+        return Some((entry(value, &receiver, optional, key), rest));
+    }
+    let operand = Operand { reference: quote!(&#receiver), copy: receiver.clone(), receiver };
+    Some((Reached { usage: &field.usage, operand, optional, field: Some(field), is_entry: false }, rest))
+}
+
+/// What a map has under a key. A key that is put together is so only where the map has any entries.
+fn entry<'m>(value: &'m Usage, owner: &TokenStream, optional: bool, key: &str) -> Reached<'m> {
+    let (form, values) = filled(key, &mut word);
+    let map = if optional { quote!(#owner.as_ref()) } else { quote!(Some(&#owner)) };
+    let found = match (values.is_empty(), optional) {
+        (true, false) => quote!(#owner.get(#key)),
+        (true, true) => quote!(#map.and_then(|map| map.get(#key))),
+        (false, _) => {
+            let get = quote!(map.get(&format!(#form, #(#values),*)));
+            quote!(#map.filter(|map| !map.is_empty()).and_then(|map| #get))
+        }
+    };
+    let operand = Operand { reference: found.clone(), copy: quote!(#found.copied()), receiver: found };
+    Reached { usage: value, operand, optional: true, field: None, is_entry: true }
+}
+
+/// A product word in a text: `words.labelDomain`.
+fn word(hole: &str) -> Option<TokenStream> {
+    let word = hole.strip_prefix("words.")?;
+    let (_, word) = WORDS.iter().find(|(known, _)| *known == word)?;
+    let word = format_ident!("{word}");
+    Some(quote!(cx.vocabulary.#word))
 }
 
 /// Goes down a path inside of one expression.
@@ -400,10 +427,9 @@ fn look<'m>(
     absent: &Absent,
     leaf: Leaf<'_, 'm>,
 ) -> TokenStream {
-    let Some((_, reached)) = steps.first().and_then(|step| reach(emitter, object, owner, step)) else {
+    let Some((reached, rest)) = reach(emitter, object, owner, steps) else {
         return TokenStream::new();
     };
-    let rest = &steps[1..];
     let Some(next) = rest.first() else { return leaf(&reached) };
     let receiver = &reached.operand.receiver;
     let name = format_ident!("value_{depth}");
@@ -417,7 +443,7 @@ fn look<'m>(
             _ => return TokenStream::new(),
         };
         let inner = if rest.len() == 1 {
-            leaf(&Reached { usage, operand: Operand::variable(&name), optional: false, field: None })
+            leaf(&Reached::item(usage, &name))
         } else {
             let Resolved::Object(_, below) = emitter.model.resolve(usage) else { return TokenStream::new() };
             look(emitter, below, &quote!(#name), &rest[1..], depth + 1, absent, leaf)
@@ -431,125 +457,4 @@ fn look<'m>(
         return quote!(#receiver.as_ref().#method(#arguments |#name| #inner));
     }
     look(emitter, below, receiver, rest, depth, absent, leaf)
-}
-
-/// Whether a field has a value.
-pub(super) fn given(emitter: &Emitter<'_>, reached: &Reached<'_>) -> TokenStream {
-    let receiver = &reached.operand.receiver;
-    if reached.optional {
-        return quote!(#receiver.is_some());
-    }
-    let resolved = emitter.model.resolve(reached.usage);
-    if matches!(resolved, Resolved::Scalar(Shape::Boolean)) {
-        return reached.operand.copy.clone();
-    }
-    let is_empty = reached.operand.is_empty(emitter, resolved);
-    quote!(!#is_empty)
-}
-
-/// A text, as an expression of type `&str`; an absent one is empty.
-fn text(emitter: &Emitter<'_>, reached: &Reached<'_>) -> TokenStream {
-    let Operand { reference, receiver, .. } = &reached.operand;
-    let is_enum = matches!(emitter.model.resolve(reached.usage), Resolved::Enum(..));
-    if !is_enum {
-        let as_text =
-            if reached.optional { quote!(as_deref().unwrap_or_default()) } else { quote!(as_str()) };
-        return quote!(#receiver.#as_text);
-    }
-    let text_enum = emitter.import("orch_runtime::text_enum", "TextEnum");
-    if reached.optional {
-        quote!(#receiver.as_ref().map_or("", #text_enum::as_str))
-    } else {
-        quote!(#text_enum::as_str(#reference))
-    }
-}
-
-/// Whether a text matches a pattern.
-fn matches(emitter: &Emitter<'_>, reached: &Reached<'_>, pattern: &str) -> TokenStream {
-    let (text, module) = (text(emitter, reached), emitter.runtime("rule"));
-    let lazy = emitter.import("std::sync", "LazyLock");
-    quote! {
-        {
-            static PATTERN: #lazy<#module::Pattern> = #lazy::new(|| #module::Pattern::new(#pattern));
-            PATTERN.is_match(#text)
-        }
-    }
-}
-
-/// Whether a value is one of some constants. An absent text is the empty one.
-fn one_of(emitter: &Emitter<'_>, reached: &Reached<'_>, constants: &[Constant]) -> TokenStream {
-    let copy = &reached.operand.copy;
-    let texts: Vec<&str> = constants
-        .iter()
-        .filter_map(|constant| if let Constant::Text(text) = constant { Some(text.as_str()) } else { None })
-        .collect();
-    if !texts.is_empty() {
-        let text = text(emitter, reached);
-        return if let [only] = texts.as_slice() {
-            quote!(#text == #only)
-        } else {
-            quote!(matches!(#text, #(#texts)|*))
-        };
-    }
-    let values: Vec<TokenStream> = constants
-        .iter()
-        .filter_map(|constant| match constant {
-            Constant::Boolean(value) => Some(quote!(#value)),
-            Constant::Integer(value) => Some(number(*value)),
-            Constant::Text(_) => None,
-        })
-        .collect();
-    match (reached.optional, constants) {
-        (false, [Constant::Boolean(true)]) => copy.clone(),
-        (false, [Constant::Boolean(false)]) => quote!(!#copy),
-        (true, _) => quote!(matches!(#copy, Some(#(#values)|*))),
-        (false, _) => quote!(matches!(#copy, #(#values)|*)),
-    }
-}
-
-fn between(
-    emitter: &Emitter<'_>,
-    reached: &Reached<'_>,
-    least: Option<i64>,
-    most: Option<i64>,
-) -> TokenStream {
-    let Operand { copy, receiver, .. } = &reached.operand;
-    let is_sized = matches!(
-        emitter.model.resolve(reached.usage),
-        Resolved::List(..) | Resolved::Map { .. } | Resolved::Scalar(Shape::String(_))
-    );
-    let value = match (is_sized, reached.optional) {
-        (true, true) => quote!(#receiver.as_ref().map_or(0, |list| list.len())),
-        (true, false) => quote!(#receiver.len()),
-        (false, true) => quote!(value),
-        (false, false) => copy.clone(),
-    };
-    let bounds = [least.map(|least| (quote!(>=), least)), most.map(|most| (quote!(<=), most))];
-    let bounds = bounds.into_iter().flatten().map(|(relation, limit)| {
-        let limit = number(limit);
-        quote!(#value #relation #limit)
-    });
-    let holds = bounds.reduce(|all, next| quote!(#all && #next)).unwrap_or(quote!(true));
-    if !is_sized && reached.optional { quote!(#copy.is_some_and(|value| #holds)) } else { holds }
-}
-
-/// Code about a value that is given.
-pub(super) fn if_given<'m>(
-    emitter: &Emitter<'m>,
-    reached: &Reached<'m>,
-    inner: &dyn Fn(&Operand) -> TokenStream,
-) -> TokenStream {
-    if reached.optional {
-        let name = format_ident!("value");
-        let (reference, code) = (&reached.operand.reference, inner(&Operand::variable(&name)));
-        return quote!(if let Some(#name) = #reference { #code });
-    }
-    let code = inner(&reached.operand);
-    let may_be_absent = reached.field.is_some_and(|field| field.empty(emitter.model) != Empty::Value);
-    if may_be_absent {
-        let is_empty = reached.operand.is_empty(emitter, emitter.model.resolve(reached.usage));
-        quote!(if !#is_empty { #code })
-    } else {
-        code
-    }
 }

@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 use super::operand::Operand;
 use crate::{
     emit::{emitter::Emitter, literal::number},
-    model::{Resolved, Rule, Shape, Usage},
+    model::{OwnFormat, Resolved, Rule, Shape, Usage},
 };
 
 /// The standard rule, in the standard words, with the place of the error as an expression of type `&Path`.
@@ -46,8 +46,12 @@ pub(super) fn call_at(
             let function = format_ident!("{}", format.constraint().0);
             quote!(#module::format(#reference, #constraint::#function, #place, cx);)
         }
-        Rule::OwnFormat(name) => {
-            let name = format_ident!("{name}");
+        Rule::OwnFormat(format) if format.takes_words => {
+            let faults = own_format(format, reference);
+            quote!(cx.invalid_all(#place, #reference, &#faults);)
+        }
+        Rule::OwnFormat(format) => {
+            let name = format_ident!("{}", format.function);
             quote!(#module::format(#reference, crate::formats::#name, #place, cx);)
         }
         Rule::Pattern(pattern) => {
@@ -87,7 +91,6 @@ fn unique_keys(
     place: &TokenStream,
 ) -> TokenStream {
     let rule = emitter.runtime("rule");
-    let shown = emitter.import("orch_runtime::field_error", "Shown");
     let object = match emitter.model.resolve(usage) {
         Resolved::List(item, _) => emitter.model.resolve(item),
         other => other,
@@ -101,7 +104,23 @@ fn unique_keys(
         _ => Vec::new(),
     };
     if let ([key], [field]) = (keys, fields.as_slice()) {
-        return quote!(#rule::unique_key(#list, #key, |item| #shown::shown(&item.#field), #place, cx););
+        return quote!(#rule::unique_key(#list, #key, |item| &item.#field, #place, cx););
     }
-    quote!(#rule::unique_keys(#list, |item| [#(#shown::shown(&item.#fields)),*].join(", "), #place, cx);)
+    let shown = emitter.import("orch_runtime::field_error", "Shown");
+    quote! {
+        #rule::unique_keys(
+            #list,
+            |item| (#(&item.#fields),*),
+            |(#(#fields),*)| [#(#shown::shown(#fields)),*].join(", "),
+            #place,
+            cx,
+        );
+    }
+}
+
+/// What is wrong with a text by a format of the crate, as an expression of type `Vec<String>`.
+pub(super) fn own_format(format: &OwnFormat, text: &TokenStream) -> TokenStream {
+    let name = format_ident!("{}", format.function);
+    let words = format.takes_words.then(|| quote!(, cx.vocabulary));
+    quote!(crate::formats::#name(#text #words))
 }

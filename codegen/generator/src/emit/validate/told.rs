@@ -7,6 +7,7 @@ use quote::{format_ident, quote};
 use super::{
     operand::Operand,
     scope::{Scope, filled},
+    shown::{plain, shown},
     standard,
 };
 use crate::{
@@ -15,6 +16,7 @@ use crate::{
 };
 
 /// What a rule is about, for its words.
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent property of the rule")]
 pub(super) struct Told<'t, 'm> {
     pub emitter: &'t Emitter<'m>,
     /// How paths are reached.
@@ -28,9 +30,38 @@ pub(super) struct Told<'t, 'm> {
     pub shows: Option<&'t [Step]>,
     /// What makes the message, as an expression of type `Option<String>`.
     pub made: Option<TokenStream>,
+    /// The value is a text that was made of it: `&str`.
+    pub is_text: bool,
+    /// What makes the text of the value that is shown, as an expression of type `Option<String>`.
+    pub made_shown: Option<TokenStream>,
+    /// Other errors at the place are taken back.
+    pub is_alone: bool,
+    /// The rules after it are not judged.
+    pub stops: bool,
+    /// The items after it are not judged.
+    pub ends_loop: bool,
 }
 
-impl Told<'_, '_> {
+impl<'t, 'm> Told<'t, 'm> {
+    pub fn new(emitter: &'t Emitter<'m>, scope: &'t Scope<'m>, words: &'t Words, place: TokenStream) -> Self {
+        let (value, shows, made, made_shown) = (None, None, None, None);
+        let (is_text, is_alone, stops, ends_loop) = (false, false, false, false);
+        Told {
+            emitter,
+            scope,
+            words,
+            place,
+            value,
+            shows,
+            made,
+            is_text,
+            made_shown,
+            is_alone,
+            stops,
+            ends_loop,
+        }
+    }
+
     /// The statement that reports the rule, with the reason that goes with the keyword unless the words say
     /// another one.
     pub fn report(&self, usual: Reason, message: &str, fault: Option<&TokenStream>) -> TokenStream {
@@ -48,13 +79,18 @@ impl Told<'_, '_> {
         let shown = self.shown(reason);
         let class = self.emitter.import("orch_runtime::field_error", "Reason");
         let reason = format_ident!("{reason:?}");
-        let push = quote!(cx.push(#error::in_words(#place, #class::#reason, #shown, #detail)));
-        if matches!(self.words.shows, Some(Shows::Value(_))) {
+        let mut push = quote!(cx.push(#error::in_words(#place, #class::#reason, #shown, #detail)));
+        if matches!(self.words.shows, Some(Shows::Value(_))) || self.made_shown.is_some() {
             // A list may be shown for each of its items.
-            quote!(if !cx.is_full() { #push })
-        } else {
-            push
+            push = quote!(if !cx.is_full() { #push });
         }
+        let retract = self.is_alone.then(|| quote!(cx.retract(#place);));
+        let stop = match (self.stops, self.ends_loop) {
+            (true, _) => Some(quote!(; return;)),
+            (false, true) => Some(quote!(; break;)),
+            (false, false) => None,
+        };
+        quote!(#retract #push #stop)
     }
 
     /// A rule about a single value: what is told when it is broken.
@@ -65,10 +101,12 @@ impl Told<'_, '_> {
             return standard::call_at(self.emitter, usage, rule, operand, place);
         }
         let is_quantity = matches!(self.emitter.model.resolve(usage), Resolved::Scalar(Shape::Quantity));
-        let is_text_enum = matches!(self.emitter.model.resolve(usage), Resolved::Enum(..));
+        let is_text_enum = !self.is_text && matches!(self.emitter.model.resolve(usage), Resolved::Enum(..));
         let text = if is_text_enum {
             let text_enum = self.emitter.import("orch_runtime::text_enum", "TextEnum");
             quote!(#text_enum::as_str(#reference))
+        } else if self.is_text {
+            reference.clone()
         } else {
             quote!(#receiver.as_str())
         };
@@ -103,11 +141,11 @@ impl Told<'_, '_> {
                 (quote!(!#trait_::is_multiple_of(#copy, #step)), Reason::Invalid)
             }
             Rule::OneOf(values) => (quote!(!matches!(#text, #(#values)|*)), Reason::NotSupported),
-            Rule::Format(format) => return self.format(&self.function(format), &text),
-            Rule::OwnFormat(name) => {
-                let name = format_ident!("{name}");
-                return self.format(&quote!(crate::formats::#name), &text);
+            Rule::Format(format) => {
+                let function = self.function(format);
+                return self.format(&quote!(#function(#text)));
             }
+            Rule::OwnFormat(format) => return self.format(&standard::own_format(format, &text)),
             Rule::Pattern(pattern) => {
                 let lazy = self.emitter.import("std::sync", "LazyLock");
                 let module = self.emitter.runtime("rule");
@@ -151,20 +189,20 @@ impl Told<'_, '_> {
     }
 
     /// Each fault is told where the message says where it goes, else any of them.
-    fn format(&self, function: &TokenStream, text: &TokenStream) -> TokenStream {
+    fn format(&self, faults: &TokenStream) -> TokenStream {
         if self.words.message.as_ref().is_some_and(|message| message.contains("{fault}")) {
             let report = self.report(Reason::Invalid, "", Some(&quote!(fault)));
-            return quote!(for fault in #function(#text) { #report });
+            return quote!(for fault in #faults { #report });
         }
         if self.words.message.as_ref().is_some_and(|message| message.contains("{faults}")) {
             let report = self.report(Reason::Invalid, "", Some(&quote!(faults.join(";"))));
             return quote! {
-                let faults = #function(#text);
+                let faults = #faults;
                 if !faults.is_empty() { #report }
             };
         }
         let report = self.report(Reason::Invalid, "", None);
-        quote!(if !#function(#text).is_empty() { #report })
+        quote!(if !#faults.is_empty() { #report })
     }
 
     /// What the error shows, as an expression of type `&str`.
@@ -175,6 +213,9 @@ impl Told<'_, '_> {
         );
         if !is_shown {
             return quote!("");
+        }
+        if let Some(made) = &self.made_shown {
+            return quote!(&#made.unwrap_or_default());
         }
         match &self.words.shows {
             Some(Shows::Text(text)) if text.contains('{') => {
@@ -187,16 +228,16 @@ impl Told<'_, '_> {
                 quote!(#text)
             }
             Some(Shows::Value(path)) => {
-                let shown = self.scope.value_text(self.emitter, path, shown, "null");
+                let shown = self.scope.value_text(self.emitter, path, shown, "\"null\"");
                 quote!(&#shown)
             }
             None => match (&self.value, self.shows) {
                 (Some((usage, operand)), _) => {
-                    let shown = shown(self.emitter, usage, operand);
+                    let shown = self.value_shown(usage, operand);
                     quote!(&#shown)
                 }
                 (None, Some(path)) => {
-                    let shown = self.scope.value_text(self.emitter, path, shown, "null");
+                    let shown = self.scope.value_text(self.emitter, path, shown, "\"null\"");
                     quote!(&#shown)
                 }
                 (None, None) => quote!("\"\""),
@@ -204,9 +245,19 @@ impl Told<'_, '_> {
         }
     }
 
+    /// The value as errors show it.
+    fn value_shown(&self, usage: &Usage, operand: &Operand) -> TokenStream {
+        if !self.is_text {
+            return shown(self.emitter, usage, operand);
+        }
+        let (module, text) = (self.emitter.import("orch_runtime::field_error", "Shown"), &operand.reference);
+        quote!(#module::shown(#text))
+    }
+
     /// The value as messages name it.
     fn plain_value(&self) -> Option<TokenStream> {
         match (&self.value, self.shows) {
+            (Some((_, operand)), _) if self.is_text => Some(operand.reference.clone()),
             (Some((usage, operand)), _) => Some(plain(self.emitter, usage, operand)),
             (None, Some(path)) => Some(self.scope.value_text(self.emitter, path, plain, "")),
             (None, None) => None,
@@ -217,6 +268,15 @@ impl Told<'_, '_> {
     fn message(&self, message: &str, fault: Option<&TokenStream>) -> TokenStream {
         let (form, values) = filled(message, &mut |name| match name {
             "value" => self.plain_value(),
+            "shown" => match (&self.value, self.shows) {
+                (Some((usage, operand)), _) => Some(self.value_shown(usage, operand)),
+                (None, Some(path)) => Some(self.scope.value_text(self.emitter, path, shown, "\"null\"")),
+                (None, None) => None,
+            },
+            path if path.starts_with("shown:") => {
+                let steps = Step::path(&path["shown:".len()..])?;
+                Some(self.scope.value_text(self.emitter, &steps, shown, "\"null\""))
+            }
             "fault" | "faults" => fault.cloned(),
             path if path.starts_with('.') => {
                 let steps = Step::path(path)?;
@@ -229,44 +289,5 @@ impl Told<'_, '_> {
             return quote!(#message);
         }
         quote!(&format!(#form, #(#values),*))
-    }
-}
-
-/// A value as errors show it, as an expression of type `String`.
-pub(super) fn shown(emitter: &Emitter<'_>, usage: &Usage, operand: &Operand) -> TokenStream {
-    let reference = &operand.reference;
-    match emitter.model.resolve(usage) {
-        Resolved::Enum(..)
-        | Resolved::Scalar(
-            Shape::Boolean
-            | Shape::Int32
-            | Shape::Int64
-            | Shape::Double
-            | Shape::String(_)
-            | Shape::IntOrString,
-        ) => {
-            let shown = emitter.import("orch_runtime::field_error", "Shown");
-            quote!(#shown::shown(#reference))
-        }
-        Resolved::Scalar(_) => {
-            let shown = emitter.import("orch_runtime::field_error", "Shown");
-            quote!(#shown::shown(&(#reference).to_string()))
-        }
-        _ => {
-            let json = emitter.import("orch_runtime::field_error", "json");
-            quote!(#json(#reference))
-        }
-    }
-}
-
-/// A value as messages name it, as an expression that can be displayed.
-fn plain(emitter: &Emitter<'_>, usage: &Usage, operand: &Operand) -> TokenStream {
-    let reference = &operand.reference;
-    match emitter.model.resolve(usage) {
-        Resolved::Enum(..) | Resolved::Scalar(_) => quote!((#reference).to_string()),
-        _ => {
-            let json = emitter.import("orch_runtime::field_error", "json");
-            quote!(#json(#reference))
-        }
     }
 }

@@ -39,14 +39,18 @@ pub fn rules(emitter: &Emitter<'_>, ty: &Type) -> Vec<TokenStream> {
             Some(conditions) if !own.is_empty() => quote!(if !(#conditions) { #own }),
             _ => own,
         };
-        let own = choices.member(emitter, object, &field.name, own);
         let is_about = |check: &&Check| {
             !check.is_first && !check.is_last && checks::field_of(check) == Some(&field.name)
         };
-        rules.push(own);
-        rules.extend(checks::rules(emitter, object, object.checks.iter().filter(is_about)));
+        let about = checks::rules(emitter, object, object.checks.iter().filter(is_about));
+        rules.push(choices.member(emitter, object, &field.name, quote!(#own #(#about)*)));
     }
     rules.extend(hand_written(&ty.validator));
+    let scope = Scope::new(object, "self");
+    rules.extend(object.told_at.iter().map(|(from, to)| {
+        let (from, to) = (scope.place(emitter, from), scope.place(emitter, to));
+        quote!(cx.relocate(#from, #to);)
+    }));
     if !object.error_order.is_empty() {
         let order = order(emitter, &object.error_order);
         rules.push(quote!(cx.arrange(path, #order);));
@@ -154,8 +158,8 @@ fn missing(emitter: &Emitter<'_>, field: &Field) -> TokenStream {
     };
     let nothing = ObjectType::default();
     let scope = Scope::new(&nothing, "self");
-    let place = scope.place_from_value(words.place.as_deref().unwrap_or_default());
-    let told = Told { emitter, scope: &scope, words, place, value: None, shows: None, made: None };
+    let place = scope.place_from_value(emitter, words.place.as_deref().unwrap_or_default());
+    let told = Told::new(emitter, &scope, words, place);
     told.report(orch_runtime::field_error::Reason::Required, "", None)
 }
 

@@ -29,6 +29,8 @@ pub(super) const TABLE: Table = &[
             Ordering::Greater => 1,
         }))
     }),
+    ("(Quantity).roundUp() -> int", |args, _| Ok(Value::Int(quantity(&args[0])?.value()))),
+    ("(Quantity).isWhole() -> bool", |args, _| Ok(Value::Bool(quantity(&args[0])?.is_whole()))),
     ("(Quantity).isInteger() -> bool", |args, _| Ok(Value::Bool(whole(quantity(&args[0])?).is_some()))),
     ("(Quantity).asInteger() -> int", |args, _| {
         let whole = whole(quantity(&args[0])?);

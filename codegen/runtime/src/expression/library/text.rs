@@ -48,8 +48,30 @@ pub(super) const TABLE: Table = &[
     }),
     ("(list(string)).join() -> string", |args, budget| join(items(&args[0])?, "", budget)),
     ("(list(string)).join(string) -> string", |args, budget| join(items(&args[0])?, text(&args[1])?, budget)),
+    ("(string).cleanPath() -> string", |args, _| Ok(Value::from(clean_path(text(&args[0])?)))),
     ("strings.quote(string) -> string", |args, _| Ok(Value::from(quote(text(&args[0])?)))),
 ];
+
+/// A path without `.`, without `..` as far as that is possible, and without double slashes.
+fn clean_path(path: &str) -> String {
+    let is_absolute = path.starts_with('/');
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/').filter(|part| !matches!(*part, "" | ".")) {
+        match (part, parts.last()) {
+            ("..", Some(last)) if *last != ".." => {
+                parts.pop();
+            }
+            ("..", None) if is_absolute => {}
+            _ => parts.push(part),
+        }
+    }
+    let clean = parts.join("/");
+    match (is_absolute, clean.is_empty()) {
+        (true, _) => format!("/{clean}"),
+        (false, true) => ".".to_owned(),
+        (false, false) => clean,
+    }
+}
 
 /// The byte of a character.
 fn byte_of(text: &str, position: usize) -> usize {

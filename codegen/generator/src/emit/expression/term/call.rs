@@ -5,7 +5,7 @@ use std::sync::Arc;
 use orch_expression::{
     function::Overload,
     typed::{Term, TermKind},
-    types::Type,
+    types::{Opaque, Type},
     value::Value,
 };
 use orch_runtime::expression::Kind;
@@ -90,6 +90,20 @@ fn of_one<'m>(translation: &mut Translation<'_, 'm>, function: &str, argument: &
                 quote!(#expression::count(#receiver.#values.map(|value| value.len()).sum::<usize>()));
             Some(Code::atom(tokens, Form::Int).failing_if(code.can_fail))
         }
+        ("sign" | "roundUp" | "isWhole", Type::Opaque(Opaque::Quantity)) => {
+            let code = translation.term(argument);
+            let resolved = code.resolved(translation.emitter.model);
+            if !matches!(resolved, Some(Resolved::Scalar(Shape::Quantity))) {
+                return None;
+            }
+            let quantity = code.receiver();
+            let made = match function {
+                "sign" => Code::atom(quote!(i64::from(#quantity.sign())), Form::Int),
+                "roundUp" => Code::atom(quote!(#quantity.value()), Form::Int),
+                _ => Code::atom(quote!(#quantity.is_whole()), Form::Bool),
+            };
+            Some(made.failing_if(code.can_fail))
+        }
         ("!_", Type::Bool) => {
             let code = translation.bool(argument);
             if let Some(opposite) = &code.opposite {
@@ -127,6 +141,25 @@ fn of_two<'m>(
     other: &Term,
 ) -> Option<Code<'m>> {
     match (function, &one.of, &other.of) {
+        ("startsWith" | "_==_" | "_!=_", Type::Text, Type::Text) if parts(other).len() > 1 => {
+            let (text, mut can_fail) = (translation.text(one)?, false);
+            let parts: Option<Vec<TokenStream>> = parts(other)
+                .into_iter()
+                .map(|part| {
+                    let part = translation.text(part)?;
+                    can_fail |= part.can_fail;
+                    Some(part.tokens)
+                })
+                .collect();
+            let parts = parts?;
+            let (expression, tokens) = (translation.emitter.runtime("expression"), &text.tokens);
+            let made = match function {
+                "startsWith" => Code::atom(quote!(#expression::begins(#tokens, &[#(#parts),*])), Form::Bool),
+                "_==_" => Code::atom(quote!(#expression::consists(#tokens, &[#(#parts),*])), Form::Bool),
+                _ => Code::not(&quote!(#expression::consists(#tokens, &[#(#parts),*]))),
+            };
+            Some(made.failing_if(text.can_fail || can_fail))
+        }
         ("contains" | "startsWith" | "endsWith", Type::Text, Type::Text) => {
             let (one, other) = (translation.text(one)?, translation.text(other)?);
             let method = format_ident!(
@@ -145,6 +178,18 @@ fn of_two<'m>(
         ("@in", Type::Text, _) => is_in(translation, one, other),
         ("_==_" | "_!=_", Type::Type, Type::Type) => type_test(translation, function, one, other),
         _ => operator(translation, function, one, other),
+    }
+}
+
+/// The texts that are joined, where a text is made by that: it is compared without being made.
+fn parts(term: &Term) -> Vec<&Term> {
+    match &term.kind {
+        TermKind::Call { overloads, arguments }
+            if term.of == Type::Text && overloads.iter().all(|overload| overload.function == "_+_") =>
+        {
+            arguments.iter().flat_map(parts).collect()
+        }
+        _ => vec![term],
     }
 }
 

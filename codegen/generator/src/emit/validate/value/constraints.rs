@@ -32,8 +32,7 @@ fn told(
 ) -> TokenStream {
     let nothing = ObjectType::default();
     let scope = Scope::new(&nothing, "self");
-    let place = scope.place_from_value(words.place.as_deref().unwrap_or_default());
+    let place = scope.place_from_value(emitter, words.place.as_deref().unwrap_or_default());
     let value = Some((usage, operand.clone()));
-    Told { emitter, scope: &scope, words, place, value, shows: None, made: None }
-        .value_rule(rule, usage, operand)
+    Told { value, ..Told::new(emitter, &scope, words, place) }.value_rule(rule, usage, operand)
 }
