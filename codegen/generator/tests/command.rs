@@ -219,3 +219,29 @@ fn below(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     entries.map(|entry| entry.expect("the folder can be read").path()).collect()
 }
+
+/// Rules are compiled into the server's program, so that is built and asked.
+#[test]
+fn manifests_are_judged_by_the_program_around_the_folder() {
+    let folder = folder();
+    let (package, schema) = (folder.path(), folder.path().join("schema"));
+    let [src, manifest] = ["src", "Cargo.toml"].map(|name| package.join(name));
+    fs::create_dir_all(&schema).unwrap();
+    let schema = schema.to_str().unwrap();
+    let output = run(&["--schema", schema, "validate", "-f", "a.yaml"]);
+    assert_eq!(code(&output), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("there is no Cargo.toml above"), "{}", stderr(&output));
+
+    fs::create_dir(&src).unwrap();
+    fs::write(manifest, "[package]\nname = \"server\"\nedition = \"2024\"\n[workspace]\n").unwrap();
+    let program =
+        "fn main() { print!(\"{:?}\", Vec::from_iter(std::env::args().skip(1))); std::process::exit(1) }";
+    fs::write(src.join("main.rs"), program).unwrap();
+    for command in ["validate", "convert"] {
+        let output = run(&["--schema", schema, command, "-f", "a.yaml", "--output", "json"]);
+        assert_eq!(code(&output), Some(1), "{}", stderr(&output));
+        assert_eq!(stdout(&output), format!("[{command:?}, \"-f\", \"a.yaml\", \"--output\", \"json\"]"));
+    }
+    let output = run(&["--schema", schema, "validate"]);
+    assert_eq!(code(&output), Some(2), "{}", stderr(&output));
+}

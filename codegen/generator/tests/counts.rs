@@ -9,7 +9,7 @@ use std::{collections::BTreeSet, env, fs, path::Path};
 
 use orch_codegen::{
     Inputs, load,
-    model::{Constraints, Field, ListSemantics, Model, ObjectType, Shape, TypeKind, Usage},
+    model::{Constraints, Demand, Field, ListSemantics, Model, ObjectType, Shape, TypeKind, Usage},
 };
 
 const BEGIN: &str = "<!-- counted by codegen/generator/tests/counts.rs -->\n";
@@ -85,7 +85,13 @@ impl Counts {
     }
 
     fn object(&mut self, object: &ObjectType) {
-        self.stated += usize::from(object.union.is_some()) + object.checks.len();
+        for check in &object.checks {
+            match &check.demand {
+                Demand::Function(name) => self.call(name),
+                _ => self.stated += 1,
+            }
+        }
+        self.stated += usize::from(object.union.is_some());
         object.fields.iter().for_each(|field| self.field(field));
     }
 

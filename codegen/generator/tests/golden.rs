@@ -3,6 +3,8 @@
 
 #![deny(warnings)]
 #![allow(missing_docs)]
+// What a map has under a key is asked in one way, whether it is a value or whether it is there.
+#![allow(clippy::unnecessary_get_then_check)]
 
 #[path = "golden/behaviour.rs"]
 mod behaviour;
@@ -10,6 +12,8 @@ mod behaviour;
 mod check_behaviour;
 #[path = "golden/columns.rs"]
 mod columns;
+#[path = "golden/conversions.rs"]
+mod conversions;
 #[path = "golden/defaults.rs"]
 mod defaults;
 #[path = "golden/expression_rules.rs"]
@@ -20,3 +24,10 @@ mod formats;
 mod validators;
 
 include!("golden/expected/golden.rs");
+
+/// Every step of a conversion, for random objects.
+mod proofs {
+    use crate as api;
+
+    include!("golden/expected/golden.proofs.rs");
+}

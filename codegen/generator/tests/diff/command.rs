@@ -130,3 +130,22 @@ fn the_product_and_its_example_keep_what_they_promised() {
         assert!(code == Some(0) && stdout.ends_with(": 0 breaking changes, 0 allowed\n"), "{stdout}{stderr}");
     }
 }
+
+/// Time passes without a change of the files: what is overdue is told each time, until it is accepted.
+#[test]
+fn what_is_overdue_is_told_until_it_is_accepted() {
+    let lifecycle = "scope: Cluster, lifecycle: {introduced: \"1.20\"}}";
+    let kind = SMALL.replace("version: v1}", "version: v1beta1}").replace("scope: Cluster}", lifecycle);
+    let folder = folder(&[("example.orch.io/v1beta1/widget.yaml", &kind), ("releases.yaml", RELEASES)]);
+    let path = folder.path().to_str().unwrap();
+    let import = format!("orch_api={META}");
+    let command = |arguments: &[&str]| run(&[&["--import", &import, "--schema", path], arguments].concat());
+    assert_eq!(command(&["lock"]).0, Some(0), "a first lock is not compared with anything");
+    let lock = format!("{path}/schema.lock.json");
+    let (code, _, stderr) = command(&["diff", &lock]);
+    assert!(code == Some(1) && stderr.contains("error[B307]"), "{stderr}");
+    assert_eq!(command(&["lock"]).0, Some(1));
+    assert_eq!(command(&["lock", "--allow", "B307=clients need it"]).0, Some(0));
+    let (code, stdout, stderr) = command(&["diff", &lock]);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+}

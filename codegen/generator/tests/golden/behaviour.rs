@@ -6,6 +6,7 @@ use orch_runtime::{
     field_error::Validation,
     object::{Kind, ObjectType, SetDefaults, Validate},
     path::Path,
+    release::Release,
     resource_def::{CellContext, ColumnValue, NameFormat, Scope, Stability, Verb},
     scalar::Time,
     type_def::{ListSemantics, Scalar, Shape},
@@ -15,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::{
     ORCH, VOCABULARIES,
-    defaults_::v1::Defaults,
+    defaults_::v1::{Defaults, Depending},
     kinds,
     presence::{self, v1::Presence},
     registry,
@@ -144,6 +145,38 @@ fn what_must_be_given_is_demanded() {
 }
 
 #[test]
+fn defaults_follow_from_other_fields() {
+    let filled = |tree: Value| {
+        let mut value: Depending = read(&tree);
+        value.set_defaults();
+        write(&value)
+    };
+    assert_eq!(
+        filled(json!({
+            "name": "x", "ip": "10.0.0.1", "port": 5, "shade": "red", "limits": {"a": "1u"},
+            "amount": "1500u",
+        })),
+        json!({
+            "name": "x", "alias": "x", "ip": "10.0.0.1", "mode": "VIP", "port": 5, "targetPort": 5,
+            "shade": "red", "colour": "red", "item": {"replicas": 1},
+            "always": {"name": "always", "replicas": 1},
+            "limits": {"a": "1m"}, "amount": "2m",
+        })
+    );
+    assert_eq!(
+        filled(json!({"name": "y", "alias": "z", "targetPort": "http"})),
+        json!({
+            "name": "y", "alias": "z", "targetPort": "http", "always": {"replicas": 1},
+            "deep": {"item": {"replicas": 3}},
+        })
+    );
+    assert_eq!(
+        filled(json!({"ip": "10.0.0.1", "mode": "", "targetPort": ""})),
+        json!({"ip": "10.0.0.1", "mode": "", "targetPort": 0, "always": {"replicas": 1}})
+    );
+}
+
+#[test]
 fn defaults_are_filled_in_here_and_below() {
     let mut value: Defaults = read(&json!({
         "items": [{}, {"replicas": 0}], "byName": {"k": [{}]}, "none": {}, "paired": {},
@@ -219,7 +252,7 @@ fn rules_report_in_the_standard_words() {
                 {"number": 80}, {"number": 80, "protocol": "UDP"}, {"number": 0}, {"number": 80},
             ]}),
             &[
-                r"ports[3]: Duplicate value: 80, null",
+                r#"ports[3]: Duplicate value: 80, "null""#,
                 "ports[2].number: Invalid value: 0: must be between 1 and 65535, inclusive",
             ],
         ),
@@ -278,7 +311,7 @@ fn changes_of_immutable_fields_are_refused() {
     let table: &[(Value, Value, &[&str])] = &[
         (json!({}), json!({}), &[]),
         (json!({"text": "a"}), json!({"text": "b"}), &[r#"text: Invalid value: "b": field is immutable"#]),
-        (json!({"number": 1}), json!({}), &["number: Invalid value: null: field is immutable"]),
+        (json!({"number": 1}), json!({}), &["number: Invalid value: \"null\": field is immutable"]),
         (json!({"list": ["a"]}), json!({"list": []}), &["list: Invalid value: []: field is immutable"]),
         (json!({}), json!({"later": "a"}), &[]),
         (
@@ -296,7 +329,7 @@ fn changes_of_immutable_fields_are_refused() {
         (
             json!({"objectLater": part("a", "k")}),
             json!({}),
-            &["objectLater: Invalid value: null: field is immutable once set"],
+            &["objectLater: Invalid value: \"null\": field is immutable once set"],
         ),
         (
             json!({"part": part("a", "k")}),
@@ -345,7 +378,12 @@ fn the_resource_table_says_what_the_schema_says() {
     assert_eq!(machine.selectable_fields[0].label, "status.phase");
     assert_eq!((machine.indexed_fields, machine.indexed_labels), (&["status.phase"][..], &["app"][..]));
     assert_eq!(machine.lifecycle.stability, Stability::Stable);
-    assert_eq!(machine.lifecycle.removed, Some("2.0"));
+    assert_eq!(machine.lifecycle.removed, Some(Release::new(2, 0)));
+    let replacement = machine.lifecycle.replacement.unwrap();
+    assert_eq!(
+        (replacement.group, replacement.version, replacement.kind),
+        ("kinds.example.io", "v2", "Machine")
+    );
     let columns: Vec<&str> = machine.columns.iter().map(|column| column.name).collect();
     assert_eq!(columns, ["Name", "Parts", "Phase", "Labels", "Weight", "Age"]);
     assert_eq!(machine.columns[3].empty, "<none>");

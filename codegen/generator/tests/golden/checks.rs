@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     ORCH,
-    checks::v1::{Ruled, Said, Worded},
+    checks::v1::{Kept, Ruled, Said, Twin, Worded},
 };
 
 fn read<T: DeserializeOwned>(tree: &Value) -> T {
@@ -134,7 +134,7 @@ fn choices_exclude_each_other() {
             json!({"second": {"text": "too long"}, "third": "long"}),
             vec![
                 "TooLong second.text: Too long",
-                "Forbidden third: Forbidden: may not specify more than 1 source",
+                "Forbidden Third: Forbidden: may not specify more than 1 source",
                 "Forbidden first: Forbidden",
             ],
         ),
@@ -194,7 +194,10 @@ fn changes_are_refused_under_conditions() {
         told(child("b"), child("a")),
         ["child.text: Invalid value: \"b\": field is immutable once set"]
     );
-    assert_eq!(told(json!({}), child("a")), ["child.text: Invalid value: null: field is immutable once set"]);
+    assert_eq!(
+        told(json!({}), child("a")),
+        ["child.text: Invalid value: \"null\": field is immutable once set"]
+    );
 }
 
 #[test]
@@ -239,6 +242,18 @@ fn rules_are_said_in_expressions() {
             vec!["groups[0].ports[1].name: Invalid value: \"z\": must be y"],
         ),
         (json!({"ports": [port("a", 1)], "uses": ["a"]}), vec![]),
+        (json!({"ports": [port("a", 1)], "mains": ["a"], "spares": ["a"]}), vec![]),
+        (
+            json!({"ports": [port("a", 1)], "mains": ["b"], "spares": ["a", "c"]}),
+            vec![
+                "Invalid mains[0]: Invalid value: \"b\": has no port",
+                "Invalid spares[1]: Invalid value: \"c\": has no port",
+            ],
+        ),
+        (
+            json!({"groups": [{"ports": [port("a", 0)]}, {"ports": [port("a", 0), port("a", 0)]}]}),
+            vec!["Duplicate groups[1].ports[1].name: Duplicate value: \"a\""],
+        ),
         // A port with an error does not count.
         (
             json!({"ports": [port("", 1)], "uses": ["a"]}),
@@ -285,4 +300,158 @@ fn rules_about_a_change_are_not_judged_before() {
     assert_eq!(change(json!({"labels": {"a": ""}}), json!({"labels": {"a": ""}})), [""; 0]);
     assert_eq!(change(json!({"labels": {"a": ""}}), json!({})), ["name: Required value"]);
     assert_eq!(change(json!({"labels": {"a": ""}}), json!({"name": "n"})), [""; 0]);
+}
+
+#[test]
+fn entries_of_maps_have_rules_of_their_own() {
+    for (spec, expected) in [
+        (json!({"labels": {"must": "large"}}), vec![]),
+        (json!({"count": 9, "labels": {"must": ""}}), vec![]),
+        (json!({"count": 9}), vec!["Required spec.labels[must]: Required value"]),
+        (
+            json!({"labels": {"must": "large", "kind": "b"}}),
+            vec![r#"NotSupported spec.must.be: Unsupported value: "large": supported values: "small""#],
+        ),
+        (json!({"labels": {"orch.io/size": "1", "x": "y"}}), vec![]),
+        (
+            json!({"labels": {"orch.io/size": "1", "x": "z"}}),
+            vec!["Invalid spec.labels[orch.io/size]: Invalid value: 2: needs x"],
+        ),
+        (
+            json!({"child": {"text": "too long"}}),
+            vec!["TooLong spec.child.text: Too long: may not be more than 5 bytes"],
+        ),
+        // What is told of the child alone takes the place of what is wrong with it.
+        (
+            json!({"child": {"text": "too long"}, "labels": {"single": ""}}),
+            vec!["Forbidden spec.child: Forbidden: may not be given"],
+        ),
+        (json!({"amounts": {"a": "0", "b": "5", "c": "1Gi"}}), vec![]),
+        (json!({"amounts": {"a": "1.5"}}), vec!["Invalid spec.amounts[a]: Invalid value: 2: is wrong"]),
+        (json!({"amounts": {"a": "-0.5"}}), vec!["Invalid spec.amounts[a]: Invalid value: -1: is wrong"]),
+        (json!({"amounts": {"a": "-2"}}), vec!["Invalid spec.amounts[a]: Invalid value: -2: is wrong"]),
+    ] {
+        assert_eq!(told::<Kept>(&read(&json!({"spec": spec}))), expected, "{spec}");
+    }
+}
+
+#[test]
+fn what_stays_may_have_parts_that_change() {
+    let told = |old: &Value, new: &Value| {
+        let (old, new): (Kept, Kept) = (read(&json!({"spec": old})), read(&json!({"spec": new})));
+        let mut cx = Validation::new(&ORCH);
+        new.validate_update(&old, &Path::ROOT, &mut cx);
+        cx.into_errors().iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let kept_words = "spec: Forbidden: may not change";
+    for (old, new, expected) in [
+        (json!({"count": 1}), json!({"count": 2}), vec![]),
+        (json!({"amounts": {"a": "1"}}), json!({"amounts": {"a": "2"}}), vec![kept_words]),
+        (json!({"items": [{"name": "a", "node": 1}]}), json!({"items": [{"name": "a", "node": 2}]}), vec![]),
+        (
+            json!({"items": [{"name": "a", "node": 1}]}),
+            json!({"items": [{"name": "b", "node": 1}]}),
+            vec![
+                kept_words,
+                r#"spec.items: Forbidden: was removed: "a""#,
+                r#"spec.items[0].name: Forbidden: was added: "b""#,
+            ],
+        ),
+        (
+            json!({"items": [{"name": "a"}]}),
+            json!({"items": []}),
+            vec![kept_words, r#"spec.items: Forbidden: was removed: "a""#],
+        ),
+        (json!({}), json!({"child": {"text": "a"}}), vec![]),
+        (json!({"child": {}}), json!({"child": {"text": "a"}}), vec![]),
+        (json!({}), json!({"child": {"text": "a", "flag": true}}), vec![kept_words]),
+        (json!({"child": {"text": "a"}}), json!({"child": {"text": "b"}}), vec![kept_words]),
+        (json!({"child": {"text": "a"}}), json!({}), vec![kept_words]),
+        (
+            json!({"count": 6, "labels": {"a": ""}}),
+            json!({"count": 6, "labels": {"a": "", "own": "x"}}),
+            vec![],
+        ),
+        (json!({"count": 6, "labels": {"own": "y"}}), json!({"count": 6, "labels": {"own": "x"}}), vec![]),
+        (
+            json!({"count": 5, "labels": {"own": "y"}}),
+            json!({"count": 5, "labels": {"own": "x"}}),
+            vec![kept_words],
+        ),
+        (
+            json!({"count": 20, "labels": {"own": "y"}}),
+            json!({"count": 20, "labels": {"own": "x"}}),
+            vec![kept_words],
+        ),
+        (
+            json!({"count": 6, "labels": {"a": "y"}}),
+            json!({"count": 6, "labels": {"a": "x"}}),
+            vec![kept_words],
+        ),
+        (
+            json!({"labels": {"orch.io/fixed": "y"}}),
+            json!({"labels": {"orch.io/fixed": "x"}}),
+            vec![kept_words, r#"spec.labels[orch.io/fixed]: Invalid value: "x": field is immutable"#],
+        ),
+        (
+            json!({"amounts": {"a": "1"}}),
+            json!({}),
+            vec![kept_words, r#"spec.amounts[a]: Invalid value: "1": a was taken"#],
+        ),
+        (
+            json!({"items": [{"name": "a"}, {"name": "b"}]}),
+            json!({"items": [{"name": "c"}, {"name": "d"}]}),
+            vec![
+                kept_words,
+                r#"spec.items: Forbidden: was removed: "a""#,
+                r#"spec.items[0].name: Forbidden: was added: "c""#,
+                r#"spec.items[1].name: Forbidden: was added: "d""#,
+            ],
+        ),
+        (
+            json!({"items": [{"name": "a", "protocol": "TCP"}]}),
+            json!({"items": [{"name": "a", "protocol": "UDP"}]}),
+            vec![kept_words, r#"spec.items: Forbidden: was removed: "a""#],
+        ),
+        (
+            json!({"count": 3, "labels": {"use.orch.io/a": "x", "orch.io/colour": "red"}}),
+            json!({"count": 3, "labels": {"use.orch.io/a": "x", "orch.io/colour": "red"}}),
+            vec![
+                r#"spec.labels[use.orch.io/a]: Not found: "a": is no item"#,
+                r#"spec.labels[of 3]: Invalid value: "red": is not of orch.io"#,
+            ],
+        ),
+        (json!({"count": 7}), json!({"count": 8}), vec!["spec.count: Forbidden: seven stays"]),
+        // Nothing after it is judged.
+        (
+            json!({"count": 2, "labels": {"orch.io/fixed": "y"}}),
+            json!({"count": 1, "labels": {"orch.io/fixed": "x"}}),
+            vec![kept_words, "spec.count: Invalid value: 1: must not fall"],
+        ),
+    ] {
+        assert_eq!(told(&old, &new), expected, "{old} {new}");
+    }
+}
+
+#[test]
+fn rules_are_shared_by_types_of_the_same_fields() {
+    let labels =
+        json!({"use.orch.io/a": "", "use.orch.io/b": "", "orch.io/colour": "orch.io/red", "twin": ""});
+    let spec = json!({"labels": labels, "items": [{"name": "b"}], "child": {"text": "child"}});
+    let uses = r#"NotFound spec.labels[use.orch.io/a]: Not found: "a": is no item"#;
+    assert_eq!(
+        told::<Kept>(&read(&json!({"spec": spec}))),
+        [uses, "Invalid spec.child: Invalid value: \"child\": is the type"]
+    );
+    assert_eq!(
+        told::<Twin>(&read(&json!({"spec": spec}))),
+        [uses, "Invalid child: Invalid value: \"child\": is the type"]
+    );
+    assert_eq!(
+        told::<Twin>(&read(&json!({"spec": {"child": {"text": "too long"}}}))),
+        [
+            "TooLong child.text: Too long: may not be more than 5 bytes",
+            "Required spec.labels[twin]: Required value: is for twins"
+        ]
+    );
 }

@@ -5,7 +5,11 @@ use orch_runtime::{
     path::Path,
 };
 
-use crate::{rules::v1::Rules, updates::v1::Updates};
+use crate::{
+    checks::v1::{Child, Kept},
+    rules::v1::Rules,
+    updates::v1::Updates,
+};
 
 /// Refuses one particular name.
 pub fn first_rules(value: &Rules, path: &Path<'_>, cx: &mut Validation<'_>) {
@@ -40,5 +44,20 @@ pub fn even_percent(value: &i32, path: &Path<'_>, cx: &mut Validation<'_>) {
 pub fn whole_update(new: &Updates, old: &Updates, path: &Path<'_>, cx: &mut Validation<'_>) {
     if (old.free.as_str(), new.free.as_str()) == ("old", "bad") {
         cx.push(FieldError::forbidden(path, "whole_update was called"));
+    }
+}
+
+/// Refuses one particular text.
+pub fn child(value: &Child, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.text == "child" {
+        cx.push(FieldError::invalid(path, &value.text, "is the type"));
+    }
+}
+
+/// Refuses one particular change.
+pub fn kept_change(new: &Kept, old: &Kept, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if old.spec.count == Some(7) && new.spec.count != old.spec.count {
+        let spec = path.field("spec");
+        cx.push(FieldError::forbidden(&spec.field("count"), "seven stays"));
     }
 }

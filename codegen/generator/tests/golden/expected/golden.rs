@@ -93,6 +93,25 @@ pub mod updates {
     }
 }
 
+/// The group `versions.example.io`.
+#[allow(clippy::pedantic, clippy::complexity, clippy::perf, clippy::style)]
+pub mod versions {
+    /// Version `v1`.
+    pub mod v1 {
+        include!("versions/v1.rs");
+    }
+
+    /// Version `v1alpha1`.
+    pub mod v1alpha1 {
+        include!("versions/v1alpha1.rs");
+    }
+
+    /// Version `v1beta1`.
+    pub mod v1beta1 {
+        include!("versions/v1beta1.rs");
+    }
+}
+
 /// Every group and version of this crate, with its kinds and published schemas.
 pub fn registry() -> &'static [&'static orch_runtime::resource_def::GroupVersionDef] {
     static GROUP_VERSIONS: &[&orch_runtime::resource_def::GroupVersionDef] = &[
@@ -107,6 +126,9 @@ pub fn registry() -> &'static [&'static orch_runtime::resource_def::GroupVersion
         &rules::v1::GROUP_VERSION,
         &shapes::v1::GROUP_VERSION,
         &updates::v1::GROUP_VERSION,
+        &versions::v1::GROUP_VERSION,
+        &versions::v1alpha1::GROUP_VERSION,
+        &versions::v1beta1::GROUP_VERSION,
     ];
     GROUP_VERSIONS
 }
@@ -114,6 +136,7 @@ pub fn registry() -> &'static [&'static orch_runtime::resource_def::GroupVersion
 /// The words of `orch`.
 pub static ORCH: orch_runtime::vocabulary::Vocabulary = orch_runtime::vocabulary::Vocabulary {
     name: "orch",
+    api_access_volume: "orch-api-access",
     bootstrap_token_secret_type: "bootstrap.orch.io/token",
     exec_info_variable: "ORCH_EXEC_INFO",
     flow_schema_header: "X-Orch-PF-FlowSchema-UID",
@@ -132,6 +155,7 @@ pub static ORCH: orch_runtime::vocabulary::Vocabulary = orch_runtime::vocabulary
 /// The words of `kubernetes`.
 pub static KUBERNETES: orch_runtime::vocabulary::Vocabulary = orch_runtime::vocabulary::Vocabulary {
     name: "kubernetes",
+    api_access_volume: "kube-api-access",
     bootstrap_token_secret_type: "bootstrap.kubernetes.io/token",
     exec_info_variable: "KUBERNETES_EXEC_INFO",
     flow_schema_header: "X-Kubernetes-PF-FlowSchema-UID",

@@ -29,6 +29,7 @@ pub static SCALE_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: false,
     size: size_of::<Scale>(),
 };

@@ -56,6 +56,7 @@ pub static CHILD_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: false,
     size: size_of::<Child>(),
 };
@@ -112,12 +113,650 @@ pub static GROUP_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: false,
     size: size_of::<Group>(),
 };
 
 impl ObjectType for Group {
     const TYPE: &'static TypeDef = &GROUP_TYPE;
+}
+
+/// What stays, and what may change all the same.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Kept {
+    /// The parts.
+    #[serde(deserialize_with = "presence::null_as_empty")]
+    pub spec: KeptSpec,
+}
+
+impl SetDefaults for Kept {}
+
+impl Validate for Kept {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("spec");
+        self.spec.validate(&at, cx);
+        if self.spec.labels.get("single").is_some() {
+            if self.spec.child.is_some() {
+                cx.retract(&path.field("spec").field("child"));
+                cx.push(
+                    FieldError::in_words(
+                        &path.field("spec").field("child"),
+                        Reason::Forbidden,
+                        "",
+                        "may not be given",
+                    ),
+                )
+            }
+        }
+        if self.spec.count.is_some_and(|value| value >= 9) {
+            if !(self.spec.labels.get("must").is_some()) {
+                cx.push(
+                    FieldError::in_words(
+                        &path.field("spec").field("labels").key("must"),
+                        Reason::Required,
+                        "",
+                        "",
+                    ),
+                )
+            }
+        }
+        if matches!(
+            self.spec.labels.get("kind").map_or("", | text | text.as_str()), "a" | "b"
+        ) {
+            if let Some(value) = self.spec.labels.get("must") {
+                rule::one_of(
+                    value,
+                    &["small"],
+                    &path.field("spec").field("must.be"),
+                    cx,
+                );
+            }
+        }
+        if expression::is_broken(|| Ok(
+            expression::entry(
+                    expression::given_if(
+                        !self.spec.labels.is_empty(),
+                        &self.spec.labels,
+                        "labels",
+                    )?,
+                    "x",
+                )?
+                .as_str() == "y",
+        )) {
+            if !cx.is_full() {
+                cx.push(
+                    FieldError::in_words(
+                        &path
+                            .field("spec")
+                            .field("labels")
+                            .key(&format!("{}/size", cx.vocabulary.label_domain)),
+                        Reason::Invalid,
+                        &expression::made_shown(|| Ok(
+                                expression::Value::Int(
+                                    expression::count(
+                                        expression::given_if(
+                                                !self.spec.labels.is_empty(),
+                                                &self.spec.labels,
+                                                "labels",
+                                            )?
+                                            .len(),
+                                    ),
+                                ),
+                            ))
+                            .unwrap_or_default(),
+                        "needs x",
+                    ),
+                )
+            }
+        }
+        for (subscript_2, item_2) in self.spec.amounts.iter() {
+            if expression::is_broken(|| Ok(
+                item_2.value() >= 0i64 && i64::from(item_2.sign()) >= 0i64
+                    && item_2.is_whole(),
+            )) {
+                if !cx.is_full() {
+                    cx.push(
+                        FieldError::in_words(
+                            &path.field("spec").field("amounts").key(subscript_2),
+                            Reason::Invalid,
+                            &expression::made_shown(|| Ok(
+                                    expression::Value::Int(item_2.value()),
+                                ))
+                                .unwrap_or_default(),
+                            "is wrong",
+                        ),
+                    )
+                }
+            }
+        }
+        {
+            if !self.spec.labels.is_empty() {
+                let mut seen = Seen::new();
+                for item_2 in self.spec.items.iter() {
+                    if !item_2.name.is_empty() {
+                        seen.insert(item_2.name.as_str());
+                    }
+                }
+                for (subscript_2, _) in self.spec.labels.iter() {
+                    if {
+                        let words = cx.vocabulary;
+                        expression::holds(|| Ok(
+                            expression::begins(
+                                subscript_2.as_str(),
+                                &["use.", words.label_domain, "/"],
+                            ),
+                        ))
+                    } {
+                        if let Some(text) = {
+                            let words = cx.vocabulary;
+                            expression::made_text(|| Ok({
+                                static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
+                                expression::Function::new(
+                                    "substring",
+                                    &[
+                                        (
+                                            "(string).substring(int) -> string",
+                                            &[expression::Kind::Text, expression::Kind::Int],
+                                        ),
+                                    ],
+                                ));
+                                FUNCTION
+                                    .call(
+                                        &[
+                                            expression::Value::from(subscript_2.as_str()),
+                                            expression::Value::Int(
+                                                expression::characters(
+                                                    expression::text(
+                                                        &expression::joined(
+                                                            expression::text(
+                                                                &expression::joined("use.", words.label_domain),
+                                                            )?,
+                                                            "/",
+                                                        ),
+                                                    )?,
+                                                ),
+                                            ),
+                                        ],
+                                    )?
+                            }))
+                        }
+                            .as_deref()
+                        {
+                            if !seen.contains(text) {
+                                cx.push(
+                                    FieldError::in_words(
+                                        &path.field("spec").field("labels").key(subscript_2),
+                                        Reason::NotFound,
+                                        &Shown::shown(text),
+                                        "is no item",
+                                    ),
+                                )
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        for (subscript_2, item_2) in self.spec.labels.iter() {
+            if {
+                let words = cx.vocabulary;
+                expression::holds(|| Ok(
+                    expression::consists(
+                        subscript_2.as_str(),
+                        &[words.label_domain, "/colour"],
+                    ),
+                ))
+            } {
+                cx.invalid_all(
+                    &path
+                        .field("spec")
+                        .field("labels")
+                        .key(
+                            &format!(
+                                "of {}", self.spec.count.as_ref().map_or_else(|| ""
+                                .to_owned(), | given | (given).to_string())
+                            ),
+                        ),
+                    item_2,
+                    &crate::formats::of_words(item_2, cx.vocabulary),
+                );
+            }
+        }
+        if let Some(value) = &self.spec.child {
+            crate::validators::child(value, &path.field("spec").field("child"), cx);
+        }
+    }
+
+    fn validate_update(&self, old: &Self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        if !((self.spec.items.len() == old.spec.items.len()
+            && self
+                .spec
+                .items
+                .iter()
+                .zip(old.spec.items.iter())
+                .all(|(new_0, old_0)| {
+                    new_0.name == old_0.name && new_0.protocol == old_0.protocol
+                }))
+            && match (&self.spec.child, &old.spec.child) {
+                (None, None) => true,
+                (Some(new_0), Some(old_0)) => {
+                    new_0.flag == old_0.flag
+                        && (new_0.text == old_0.text
+                            || !(old
+                                .spec
+                                .child
+                                .as_ref()
+                                .is_some_and(|value_0| !value_0.text.is_empty())))
+                }
+                (Some(new_0), None) | (None, Some(new_0)) => {
+                    ((!(old
+                        .spec
+                        .child
+                        .as_ref()
+                        .is_some_and(|value_0| !value_0.text.is_empty()))))
+                        && {
+                            let old_0 = &Child::default();
+                            new_0.flag == old_0.flag
+                                && (new_0.text == old_0.text
+                                    || !(old
+                                        .spec
+                                        .child
+                                        .as_ref()
+                                        .is_some_and(|value_0| !value_0.text.is_empty())))
+                        }
+                }
+            }
+            && self
+                .spec
+                .labels
+                .iter()
+                .filter(|(key, _)| {
+                    key.as_str() != "own"
+                        || !(expression::holds(|| Ok(
+                            expression::and(
+                                || Ok(
+                                    i64::from(*expression::given(&self.spec.count, "count")?)
+                                        > 5i64,
+                                ),
+                                || Ok(
+                                    i64::from(*expression::given(&old.spec.count, "count")?)
+                                        < 20i64,
+                                ),
+                            )?,
+                        )))
+                })
+                .eq(
+                    old
+                        .spec
+                        .labels
+                        .iter()
+                        .filter(|(key, _)| {
+                            key.as_str() != "own"
+                                || !(expression::holds(|| Ok(
+                                    expression::and(
+                                        || Ok(
+                                            i64::from(*expression::given(&self.spec.count, "count")?)
+                                                > 5i64,
+                                        ),
+                                        || Ok(
+                                            i64::from(*expression::given(&old.spec.count, "count")?)
+                                                < 20i64,
+                                        ),
+                                    )?,
+                                )))
+                        }),
+                ) && self.spec.amounts == old.spec.amounts)
+        {
+            cx.push(
+                FieldError::in_words(
+                    &path.field("spec"),
+                    Reason::Forbidden,
+                    "",
+                    "may not change",
+                ),
+            )
+        }
+        if expression::is_broken(|| Ok(
+            i64::from(*expression::given(&self.spec.count, "count")?)
+                >= i64::from(*expression::given(&old.spec.count, "count")?),
+        )) {
+            cx.push(
+                FieldError::in_words(
+                    &path.field("spec").field("count"),
+                    Reason::Invalid,
+                    &self
+                        .spec
+                        .count
+                        .as_ref()
+                        .map_or_else(
+                            || "\"null\"".to_owned(),
+                            |given| Shown::shown(given),
+                        ),
+                    "must not fall",
+                ),
+            );
+            return;
+        }
+        if Some(
+            Some(&self.spec.labels)
+                .filter(|map| !map.is_empty())
+                .and_then(|map| {
+                    map.get(&format!("{}/fixed", cx.vocabulary.label_domain))
+                }),
+        )
+            != Some(
+                Some(&old.spec.labels)
+                    .filter(|map| !map.is_empty())
+                    .and_then(|map| {
+                        map.get(&format!("{}/fixed", cx.vocabulary.label_domain))
+                    }),
+            )
+        {
+            cx.push(
+                FieldError::in_words(
+                    &path
+                        .field("spec")
+                        .field("labels")
+                        .key(&format!("{}/fixed", cx.vocabulary.label_domain)),
+                    Reason::Invalid,
+                    &Some(&self.spec.labels)
+                        .filter(|map| !map.is_empty())
+                        .and_then(|map| {
+                            map.get(&format!("{}/fixed", cx.vocabulary.label_domain))
+                        })
+                        .as_ref()
+                        .map_or_else(
+                            || "\"null\"".to_owned(),
+                            |given| Shown::shown(given),
+                        ),
+                    "field is immutable",
+                ),
+            )
+        }
+        for (subscript_2, item_2) in old.spec.amounts.iter() {
+            if expression::is_broken(|| Ok(
+                !self.spec.amounts.is_empty()
+                    && expression::given_if(
+                            !self.spec.amounts.is_empty(),
+                            &self.spec.amounts,
+                            "amounts",
+                        )?
+                        .contains_key(subscript_2.as_str()),
+            )) {
+                cx.push(
+                    FieldError::in_words(
+                        &path.field("spec").field("amounts").key(subscript_2),
+                        Reason::Invalid,
+                        &Shown::shown(&(item_2).to_string()),
+                        &format!("{} was taken", subscript_2),
+                    ),
+                )
+            }
+        }
+        {
+            if !old.spec.items.is_empty() {
+                let mut seen = Seen::new();
+                for item_2 in self.spec.items.iter() {
+                    seen.insert((Some(&item_2.name), Some(&item_2.protocol)));
+                }
+                for item_2 in old.spec.items.iter() {
+                    if !seen.contains((Some(&item_2.name), Some(&item_2.protocol))) {
+                        cx.push(
+                            FieldError::in_words(
+                                &path.field("spec").field("items"),
+                                Reason::Forbidden,
+                                "",
+                                &format!("was removed: {}", Shown::shown(& item_2.name)),
+                            ),
+                        );
+                        break;
+                    }
+                }
+            }
+        }
+        {
+            if !self.spec.items.is_empty() {
+                let mut seen = Seen::new();
+                for item_2 in old.spec.items.iter() {
+                    if !item_2.name.is_empty() {
+                        seen.insert(item_2.name.as_str());
+                    }
+                }
+                for (subscript_2, item_2) in self.spec.items.iter().enumerate() {
+                    if !item_2.name.is_empty() {
+                        if !seen.contains(item_2.name.as_str()) {
+                            cx.push(
+                                FieldError::in_words(
+                                    &path
+                                        .field("spec")
+                                        .field("items")
+                                        .index(subscript_2)
+                                        .field("name"),
+                                    Reason::Forbidden,
+                                    "",
+                                    &format!("was added: {}", Shown::shown(& item_2.name)),
+                                ),
+                            )
+                        }
+                    }
+                }
+            }
+        }
+        {
+            if !self.spec.labels.is_empty() {
+                let mut seen = Seen::new();
+                for item_2 in self.spec.items.iter() {
+                    if !item_2.name.is_empty() {
+                        seen.insert(item_2.name.as_str());
+                    }
+                }
+                for (subscript_2, _) in self.spec.labels.iter() {
+                    if {
+                        let words = cx.vocabulary;
+                        expression::holds(|| Ok(
+                            expression::begins(
+                                subscript_2.as_str(),
+                                &["use.", words.label_domain, "/"],
+                            ),
+                        ))
+                    } {
+                        if let Some(text) = {
+                            let words = cx.vocabulary;
+                            expression::made_text(|| Ok({
+                                static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
+                                expression::Function::new(
+                                    "substring",
+                                    &[
+                                        (
+                                            "(string).substring(int) -> string",
+                                            &[expression::Kind::Text, expression::Kind::Int],
+                                        ),
+                                    ],
+                                ));
+                                FUNCTION
+                                    .call(
+                                        &[
+                                            expression::Value::from(subscript_2.as_str()),
+                                            expression::Value::Int(
+                                                expression::characters(
+                                                    expression::text(
+                                                        &expression::joined(
+                                                            expression::text(
+                                                                &expression::joined("use.", words.label_domain),
+                                                            )?,
+                                                            "/",
+                                                        ),
+                                                    )?,
+                                                ),
+                                            ),
+                                        ],
+                                    )?
+                            }))
+                        }
+                            .as_deref()
+                        {
+                            if !seen.contains(text) {
+                                cx.push(
+                                    FieldError::in_words(
+                                        &path.field("spec").field("labels").key(subscript_2),
+                                        Reason::NotFound,
+                                        &Shown::shown(text),
+                                        "is no item",
+                                    ),
+                                )
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        for (subscript_2, item_2) in self.spec.labels.iter() {
+            if {
+                let words = cx.vocabulary;
+                expression::holds(|| Ok(
+                    expression::consists(
+                        subscript_2.as_str(),
+                        &[words.label_domain, "/colour"],
+                    ),
+                ))
+            } {
+                cx.invalid_all(
+                    &path
+                        .field("spec")
+                        .field("labels")
+                        .key(
+                            &format!(
+                                "of {}", self.spec.count.as_ref().map_or_else(|| ""
+                                .to_owned(), | given | (given).to_string())
+                            ),
+                        ),
+                    item_2,
+                    &crate::formats::of_words(item_2, cx.vocabulary),
+                );
+            }
+        }
+        if let Some(value) = &self.spec.child {
+            crate::validators::child(value, &path.field("spec").field("child"), cx);
+        }
+        crate::validators::kept_change(self, old, path, cx);
+    }
+}
+
+/// The table of [`Kept`].
+pub static KEPT_TYPE: TypeDef = TypeDef {
+    name: "checks.example.io.v1.Kept",
+    short_name: "Kept",
+    fields: &[
+        FieldDef {
+            name: "spec",
+            shape: Shape::Object(&KEPT_SPEC_TYPE),
+            ..FieldDef::PLAIN
+        },
+    ],
+    by_name: &[],
+    atomic: false,
+    size: size_of::<Kept>(),
+};
+
+impl ObjectType for Kept {
+    const TYPE: &'static TypeDef = &KEPT_TYPE;
+}
+
+/// Parts of what stays.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KeptSpec {
+    /// A number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<i32>,
+    /// Items.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
+    pub items: Vec<Port>,
+    /// A child.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub child: Option<Child>,
+    /// Labels.
+    #[serde(
+        skip_serializing_if = "BTreeMap::is_empty",
+        deserialize_with = "presence::map"
+    )]
+    pub labels: BTreeMap<String, String>,
+    /// Amounts.
+    #[serde(
+        skip_serializing_if = "BTreeMap::is_empty",
+        deserialize_with = "presence::map"
+    )]
+    pub amounts: BTreeMap<String, Quantity>,
+}
+
+impl SetDefaults for KeptSpec {}
+
+impl Validate for KeptSpec {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("items");
+        for (index, item) in self.items.iter().enumerate() {
+            let at = at.index(index);
+            item.validate(&at, cx);
+        }
+        let at = path.field("child");
+        if let Some(value) = &self.child {
+            value.validate(&at, cx);
+        }
+    }
+}
+
+/// The table of [`KeptSpec`].
+pub static KEPT_SPEC_TYPE: TypeDef = TypeDef {
+    name: "checks.example.io.v1.KeptSpec",
+    short_name: "KeptSpec",
+    fields: &[
+        FieldDef {
+            name: "count",
+            shape: Shape::Scalar(Scalar::Int32),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "items",
+            shape: Shape::List {
+                item: &Shape::Object(&PORT_TYPE),
+                semantics: ListSemantics::Atomic,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "child",
+            shape: Shape::Object(&CHILD_TYPE),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "labels",
+            shape: Shape::Map {
+                value: &Shape::Scalar(Scalar::String),
+                atomic: false,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "amounts",
+            shape: Shape::Map {
+                value: &Shape::Scalar(Scalar::Quantity),
+                atomic: false,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+    ],
+    by_name: &[],
+    atomic: false,
+    size: size_of::<KeptSpec>(),
+};
+
+impl ObjectType for KeptSpec {
+    const TYPE: &'static TypeDef = &KEPT_SPEC_TYPE;
 }
 
 /// A port of a node.
@@ -180,6 +819,7 @@ pub static NODE_PORT_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: false,
     size: size_of::<NodePort>(),
 };
@@ -247,6 +887,7 @@ pub static PORT_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: false,
     size: size_of::<Port>(),
 };
@@ -377,7 +1018,7 @@ impl Validate for Ruled {
         if taken_13 && !self.third.is_empty() {
             cx.push(
                 FieldError::in_words(
-                    &path.field("third"),
+                    &path.field("Third"),
                     Reason::Forbidden,
                     "",
                     "may not specify more than 1 source",
@@ -460,43 +1101,45 @@ impl Validate for Ruled {
             item.validate(&at, cx);
         }
         {
-            let applies_0 = self.ports.len() >= 2;
-            let mut seen_1 = Seen::new();
-            for (subscript_1, item_1) in self.ports.iter().enumerate() {
-                if applies_0 {
-                    if !(!item_1.name.is_empty()) {
-                        cx.push(
-                            FieldError::in_words(
-                                &path.field("ports").index(subscript_1).field("name"),
-                                Reason::Required,
-                                "",
-                                "",
-                            ),
-                        )
+            if !self.ports.is_empty() {
+                let applies_0 = self.ports.len() >= 2;
+                let mut seen_1 = Seen::new();
+                for (subscript_1, item_1) in self.ports.iter().enumerate() {
+                    if applies_0 {
+                        if !(!item_1.name.is_empty()) {
+                            cx.push(
+                                FieldError::in_words(
+                                    &path.field("ports").index(subscript_1).field("name"),
+                                    Reason::Required,
+                                    "",
+                                    "",
+                                ),
+                            )
+                        }
                     }
-                }
-                if !item_1.name.is_empty() {
-                    if !seen_1.insert(item_1.name.as_str()) {
-                        cx.push(
-                            FieldError::in_words(
-                                &path.field("ports").index(subscript_1).field("name"),
-                                Reason::Duplicate,
-                                &Shown::shown(&item_1.name),
-                                "",
-                            ),
-                        )
+                    if !item_1.name.is_empty() {
+                        if !seen_1.insert(item_1.name.as_str()) {
+                            cx.push(
+                                FieldError::in_words(
+                                    &path.field("ports").index(subscript_1).field("name"),
+                                    Reason::Duplicate,
+                                    &Shown::shown(&item_1.name),
+                                    "",
+                                ),
+                            )
+                        }
                     }
-                }
-                if item_1.protocol.as_ref().map_or("", TextEnum::as_str) == "UDP" {
-                    if !presence::is_empty(&item_1.node) {
-                        cx.push(
-                            FieldError::in_words(
-                                &path.field("ports").index(subscript_1).field("node"),
-                                Reason::Invalid,
-                                &Shown::shown(&item_1.node),
-                                "not for UDP",
-                            ),
-                        )
+                    if item_1.protocol.as_ref().map_or("", TextEnum::as_str) == "UDP" {
+                        if !presence::is_empty(&item_1.node) {
+                            cx.push(
+                                FieldError::in_words(
+                                    &path.field("ports").index(subscript_1).field("node"),
+                                    Reason::Invalid,
+                                    &Shown::shown(&item_1.node),
+                                    "not for UDP",
+                                ),
+                            )
+                        }
                     }
                 }
             }
@@ -507,44 +1150,48 @@ impl Validate for Ruled {
             item.validate(&at, cx);
         }
         {
-            let mut seen = Seen::new();
-            for item_1 in self.ports.iter() {
-                if !item_1.name.is_empty() {
-                    seen.insert(item_1.name.as_str());
+            if !self.others.is_empty() {
+                let mut seen = Seen::new();
+                for item_1 in self.ports.iter() {
+                    if !item_1.name.is_empty() {
+                        seen.insert(item_1.name.as_str());
+                    }
                 }
-            }
-            for (subscript_1, item_1) in self.others.iter().enumerate() {
-                if !item_1.name.is_empty() {
-                    if !seen.insert(item_1.name.as_str()) {
-                        cx.push(
-                            FieldError::in_words(
-                                &path.field("others").index(subscript_1),
-                                Reason::Duplicate,
-                                &Shown::shown(&item_1.name),
-                                "",
-                            ),
-                        )
+                for (subscript_1, item_1) in self.others.iter().enumerate() {
+                    if !item_1.name.is_empty() {
+                        if !seen.insert(item_1.name.as_str()) {
+                            cx.push(
+                                FieldError::in_words(
+                                    &path.field("others").index(subscript_1),
+                                    Reason::Duplicate,
+                                    &Shown::shown(&item_1.name),
+                                    "",
+                                ),
+                            )
+                        }
                     }
                 }
             }
         }
         {
-            let mut seen = Seen::new();
-            for item_1 in self.ports.iter() {
-                if !item_1.name.is_empty() {
-                    seen.insert(item_1.name.as_str());
+            if !self.mounts.is_empty() {
+                let mut seen = Seen::new();
+                for item_1 in self.ports.iter() {
+                    if !item_1.name.is_empty() {
+                        seen.insert(item_1.name.as_str());
+                    }
                 }
-            }
-            for (subscript_1, item_1) in self.mounts.iter().enumerate() {
-                if !seen.contains(item_1.as_str()) {
-                    cx.push(
-                        FieldError::in_words(
-                            &path.field("mounts").index(subscript_1),
-                            Reason::NotFound,
-                            &Shown::shown(item_1),
-                            "",
-                        ),
-                    )
+                for (subscript_1, item_1) in self.mounts.iter().enumerate() {
+                    if !seen.contains(item_1.as_str()) {
+                        cx.push(
+                            FieldError::in_words(
+                                &path.field("mounts").index(subscript_1),
+                                Reason::NotFound,
+                                &Shown::shown(item_1),
+                                "",
+                            ),
+                        )
+                    }
                 }
             }
         }
@@ -665,7 +1312,7 @@ impl Validate for Ruled {
                         .child
                         .as_ref()
                         .map_or_else(
-                            || "null".to_owned(),
+                            || "\"null\"".to_owned(),
                             |value_0| Shown::shown(&value_0.text),
                         ),
                     "field is immutable once set",
@@ -804,6 +1451,7 @@ pub static RULED_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[15, 17, 16, 8, 7, 13, 0, 14, 12, 4, 11, 10, 9, 6, 1, 18, 3, 2, 5],
     atomic: false,
     size: size_of::<Ruled>(),
 };
@@ -861,6 +1509,12 @@ pub struct Said {
     /// Names of none.
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
     pub excludes: Vec<String>,
+    /// Names of ports.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
+    pub mains: Vec<String>,
+    /// Names of ports.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
+    pub spares: Vec<String>,
     /// A detail.
     #[serde(
         skip_serializing_if = "String::is_empty",
@@ -888,16 +1542,14 @@ impl Validate for Said {
             expression::is_broken(|| Ok(
                 expression::or(
                     || Ok(
-                        expression::given_if(
+                        expression::begins(
+                            expression::given_if(
                                 !self.name.is_empty(),
                                 self.name.as_str(),
                                 "name",
-                            )?
-                            .starts_with(
-                                expression::text(
-                                    &expression::joined(words.label_domain, "/"),
-                                )?,
-                            ),
+                            )?,
+                            &[words.label_domain, "/"],
+                        ),
                     ),
                     || Ok(
                         expression::characters(
@@ -975,60 +1627,64 @@ impl Validate for Said {
             item.validate(&at, cx);
         }
         {
-            let applies_0 = expression::holds(|| Ok(
-                *expression::given(&self.on_host, "onHost")?,
-            ));
-            let mut seen_2 = Seen::new();
-            for (subscript_1, item_1) in self.ports.iter().enumerate() {
-                if applies_0 {
+            if !self.ports.is_empty() {
+                let applies_0 = expression::holds(|| Ok(
+                    *expression::given(&self.on_host, "onHost")?,
+                ));
+                let mut seen_2 = Seen::new();
+                for (subscript_1, item_1) in self.ports.iter().enumerate() {
+                    if applies_0 {
+                        if expression::is_broken(|| Ok(
+                            i64::from(*expression::given(&item_1.node, "node")?)
+                                == i64::from(*expression::given(&item_1.port, "port")?),
+                        )) {
+                            cx.push(
+                                FieldError::in_words(
+                                    &path.field("ports").index(subscript_1).field("node"),
+                                    Reason::Invalid,
+                                    &item_1
+                                        .node
+                                        .as_ref()
+                                        .map_or_else(
+                                            || "\"null\"".to_owned(),
+                                            |given| Shown::shown(given),
+                                        ),
+                                    &format!(
+                                        "must match {}", item_1.port.as_ref().map_or_else(|| ""
+                                        .to_owned(), | given | (given).to_string())
+                                    ),
+                                ),
+                            )
+                        }
+                    }
                     if expression::is_broken(|| Ok(
-                        i64::from(*expression::given(&item_1.node, "node")?)
-                            == i64::from(*expression::given(&item_1.port, "port")?),
+                        expression::count(subscript_1) < 3i64,
                     )) {
                         cx.push(
                             FieldError::in_words(
-                                &path.field("ports").index(subscript_1).field("node"),
-                                Reason::Invalid,
-                                &item_1
-                                    .node
-                                    .as_ref()
-                                    .map_or_else(
-                                        || "null".to_owned(),
-                                        |given| Shown::shown(given),
-                                    ),
-                                &format!(
-                                    "must match {}", item_1.port.as_ref().map_or_else(|| ""
-                                    .to_owned(), | given | (given).to_string())
-                                ),
+                                &path.field("ports").index(subscript_1),
+                                Reason::Forbidden,
+                                "",
+                                "only three",
                             ),
                         )
                     }
-                }
-                if expression::is_broken(|| Ok(expression::count(subscript_1) < 3i64)) {
-                    cx.push(
-                        FieldError::in_words(
-                            &path.field("ports").index(subscript_1),
-                            Reason::Forbidden,
-                            "",
-                            "only three",
-                        ),
-                    )
-                }
-                if !seen_2.insert((Some(&item_1.protocol), Some(&item_1.node))) {
-                    cx.push(
-                        FieldError::in_words(
-                            &path.field("ports").index(subscript_1).field("node"),
-                            Reason::Duplicate,
-                            &Shown::shown(
-                                &format!(
-                                    "{}/{}", (& item_1.protocol).to_string(), item_1.node
-                                    .as_ref().map_or_else(|| "".to_owned(), | given | (given)
-                                    .to_string())
+                    if !seen_2.insert((Some(&item_1.protocol), Some(&item_1.node))) {
+                        cx.push(
+                            FieldError::in_words(
+                                &path.field("ports").index(subscript_1).field("node"),
+                                Reason::Duplicate,
+                                &Shown::shown(
+                                    &format!(
+                                        "{}/{}", (& item_1.protocol).to_string(), item_1.node
+                                        .as_ref().map_or_else(|| "".to_owned(), | given | (given)
+                                        .to_string())
+                                    ),
                                 ),
+                                "",
                             ),
-                            "",
-                        ),
-                    )
+                        )
+                    }
                 }
             }
         }
@@ -1063,43 +1719,45 @@ impl Validate for Said {
             }
         }
         for (subscript_1, item_1) in self.searches.iter().enumerate() {
-            if let Some(text) = &expression::made_text(|| Ok(
-                if item_1.as_str().ends_with(".") {
-                    {
-                        static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
-                        expression::Function::new(
-                            "substring",
-                            &[
-                                (
-                                    "(string).substring(int, int) -> string",
-                                    &[
-                                        expression::Kind::Text,
-                                        expression::Kind::Int,
-                                        expression::Kind::Int,
-                                    ],
-                                ),
-                            ],
-                        ));
-                        FUNCTION
-                            .call(
+            if let Some(text) = expression::made_text(|| Ok(
+                    if item_1.as_str().ends_with(".") {
+                        {
+                            static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
+                            expression::Function::new(
+                                "substring",
                                 &[
-                                    expression::Value::from(item_1.as_str()),
-                                    expression::Value::Int(0i64),
-                                    expression::Value::Int(
-                                        expression::fits(
-                                            i64::checked_sub(
-                                                expression::characters(item_1.as_str()),
-                                                1i64,
-                                            ),
-                                        )?,
+                                    (
+                                        "(string).substring(int, int) -> string",
+                                        &[
+                                            expression::Kind::Text,
+                                            expression::Kind::Int,
+                                            expression::Kind::Int,
+                                        ],
                                     ),
                                 ],
-                            )?
-                    }
-                } else {
-                    expression::Value::from(item_1.as_str())
-                },
-            )) {
+                            ));
+                            FUNCTION
+                                .call(
+                                    &[
+                                        expression::Value::from(item_1.as_str()),
+                                        expression::Value::Int(0i64),
+                                        expression::Value::Int(
+                                            expression::fits(
+                                                i64::checked_sub(
+                                                    expression::characters(item_1.as_str()),
+                                                    1i64,
+                                                ),
+                                            )?,
+                                        ),
+                                    ],
+                                )?
+                        }
+                    } else {
+                        expression::Value::from(item_1.as_str())
+                    },
+                ))
+                .as_deref()
+            {
                 rule::format(
                     text,
                     constraint::dns_subdomain,
@@ -1114,6 +1772,8 @@ impl Validate for Said {
             item.validate(&at, cx);
         }
         for (subscript_1, item_1) in self.groups.iter().enumerate() {
+            let mut seen_1 = Seen::new();
+            let mut seen_2 = Seen::new();
             for (subscript_3, item_3) in item_1.ports.iter().enumerate() {
                 if expression::holds(|| Ok(
                     expression::given_if(
@@ -1136,6 +1796,42 @@ impl Validate for Said {
                                 "must be y",
                             ),
                         )
+                    }
+                }
+                if !item_3.name.is_empty() {
+                    if !seen_1.insert(item_3.name.as_str()) {
+                        cx.push(
+                            FieldError::in_words(
+                                &path
+                                    .field("groups")
+                                    .index(subscript_1)
+                                    .field("ports")
+                                    .index(subscript_3)
+                                    .field("name"),
+                                Reason::Duplicate,
+                                &Shown::shown(&item_3.name),
+                                "",
+                            ),
+                        )
+                    }
+                }
+                if !(matches!(item_3.node, Some(0))) {
+                    if let Some(value) = &item_3.node {
+                        if !seen_2.insert(*value) {
+                            cx.push(
+                                FieldError::in_words(
+                                    &path
+                                        .field("groups")
+                                        .index(subscript_1)
+                                        .field("ports")
+                                        .index(subscript_3)
+                                        .field("node"),
+                                    Reason::Duplicate,
+                                    &Shown::shown(value),
+                                    "",
+                                ),
+                            )
+                        }
                     }
                 }
             }
@@ -1209,43 +1905,121 @@ impl Validate for Said {
             }
         }
         {
-            let mut seen = Seen::new();
-            let wrong = cx.items_with_errors(&path.field("ports"));
-            for (subscript_1, item_1) in self.ports.iter().enumerate() {
-                if !wrong.contains(&subscript_1) {
-                    if !item_1.name.is_empty() {
-                        seen.insert(item_1.name.as_str());
+            if !self.uses.is_empty() {
+                let mut seen = Seen::new();
+                let wrong = cx.items_with_errors(&path.field("ports"));
+                for (subscript_1, item_1) in self.ports.iter().enumerate() {
+                    if !wrong.contains(&subscript_1) {
+                        if !item_1.name.is_empty() {
+                            seen.insert(item_1.name.as_str());
+                        }
                     }
                 }
-            }
-            for (subscript_1, item_1) in self.uses.iter().enumerate() {
-                if !seen.contains(item_1.as_str()) {
-                    cx.push(
-                        FieldError::in_words(
-                            &path.field("uses").index(subscript_1),
-                            Reason::NotFound,
-                            &Shown::shown(item_1),
-                            "",
-                        ),
-                    )
+                for (subscript_1, item_1) in self.uses.iter().enumerate() {
+                    if !seen.contains(item_1.as_str()) {
+                        cx.push(
+                            FieldError::in_words(
+                                &path.field("uses").index(subscript_1),
+                                Reason::NotFound,
+                                &Shown::shown(item_1),
+                                "",
+                            ),
+                        )
+                    }
                 }
             }
         }
         {
-            let mut seen = Seen::new();
-            for item_1 in self.uses.iter() {
-                seen.insert(item_1.as_str());
+            if !self.excludes.is_empty() {
+                let mut seen = Seen::new();
+                for item_1 in self.uses.iter() {
+                    seen.insert(item_1.as_str());
+                }
+                for (subscript_1, item_1) in self.excludes.iter().enumerate() {
+                    if seen.contains(item_1.as_str()) {
+                        cx.push(
+                            FieldError::in_words(
+                                &path.field("excludes").index(subscript_1),
+                                Reason::Invalid,
+                                &Shown::shown(item_1),
+                                "is used",
+                            ),
+                        )
+                    }
+                }
             }
-            for (subscript_1, item_1) in self.excludes.iter().enumerate() {
-                if seen.contains(item_1.as_str()) {
-                    cx.push(
-                        FieldError::in_words(
-                            &path.field("excludes").index(subscript_1),
-                            Reason::Invalid,
-                            &Shown::shown(item_1),
-                            "is used",
-                        ),
-                    )
+        }
+        {
+            if !self.mains.is_empty() {
+                let mut seen = Seen::new();
+                for item_1 in self.ports.iter() {
+                    if expression::holds(|| Ok(
+                        i64::from(*expression::given(&item_1.port, "port")?) > 0i64,
+                    )) {
+                        if !item_1.name.is_empty() {
+                            seen.insert(item_1.name.as_str());
+                        }
+                    }
+                }
+                for item_1 in self.groups.iter() {
+                    for item_3 in item_1.ports.iter() {
+                        if expression::holds(|| Ok(
+                            i64::from(*expression::given(&item_3.port, "port")?) > 0i64,
+                        )) {
+                            if !item_3.name.is_empty() {
+                                seen.insert(item_3.name.as_str());
+                            }
+                        }
+                    }
+                }
+                for (subscript_1, item_1) in self.mains.iter().enumerate() {
+                    if !seen.contains(item_1.as_str()) {
+                        cx.push(
+                            FieldError::in_words(
+                                &path.field("mains").index(subscript_1),
+                                Reason::Invalid,
+                                &Shown::shown(item_1),
+                                "has no port",
+                            ),
+                        )
+                    }
+                }
+            }
+        }
+        {
+            if !self.spares.is_empty() {
+                let mut seen = Seen::new();
+                for item_1 in self.ports.iter() {
+                    if expression::holds(|| Ok(
+                        i64::from(*expression::given(&item_1.port, "port")?) > 0i64,
+                    )) {
+                        if !item_1.name.is_empty() {
+                            seen.insert(item_1.name.as_str());
+                        }
+                    }
+                }
+                for item_1 in self.groups.iter() {
+                    for item_3 in item_1.ports.iter() {
+                        if expression::holds(|| Ok(
+                            i64::from(*expression::given(&item_3.port, "port")?) > 0i64,
+                        )) {
+                            if !item_3.name.is_empty() {
+                                seen.insert(item_3.name.as_str());
+                            }
+                        }
+                    }
+                }
+                for (subscript_1, item_1) in self.spares.iter().enumerate() {
+                    if !seen.contains(item_1.as_str()) {
+                        cx.push(
+                            FieldError::in_words(
+                                &path.field("spares").index(subscript_1),
+                                Reason::Invalid,
+                                &Shown::shown(item_1),
+                                "has no port",
+                            ),
+                        )
+                    }
                 }
             }
         }
@@ -1268,7 +2042,7 @@ impl Validate for Said {
                             .least
                             .as_ref()
                             .map_or_else(
-                                || "null".to_owned(),
+                                || "\"null\"".to_owned(),
                                 |given| Shown::shown(given),
                             ),
                         &format!(
@@ -1322,7 +2096,10 @@ impl Validate for Said {
                     &self
                         .least
                         .as_ref()
-                        .map_or_else(|| "null".to_owned(), |given| Shown::shown(given)),
+                        .map_or_else(
+                            || "\"null\"".to_owned(),
+                            |given| Shown::shown(given),
+                        ),
                     "must not fall",
                 ),
             )
@@ -1430,6 +2207,24 @@ pub static SAID_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
         FieldDef {
+            name: "mains",
+            shape: Shape::List {
+                item: &Shape::Scalar(Scalar::String),
+                semantics: ListSemantics::Atomic,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "spares",
+            shape: Shape::List {
+                item: &Shape::Scalar(Scalar::String),
+                semantics: ListSemantics::Atomic,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
             name: "detail",
             shape: Shape::Scalar(Scalar::String),
             omit_empty: true,
@@ -1442,12 +2237,158 @@ pub static SAID_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[14, 11, 9, 7, 15, 4, 12, 0, 5, 1, 3, 6, 8, 13, 10, 2],
     atomic: false,
     size: size_of::<Said>(),
 };
 
 impl ObjectType for Said {
     const TYPE: &'static TypeDef = &SAID_TYPE;
+}
+
+/// What has some fields of another type, and shares rules about them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Twin {
+    /// The parts.
+    #[serde(deserialize_with = "presence::null_as_empty")]
+    pub spec: KeptSpec,
+}
+
+impl SetDefaults for Twin {}
+
+impl Validate for Twin {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("spec");
+        self.spec.validate(&at, cx);
+        {
+            if !self.spec.labels.is_empty() {
+                let mut seen = Seen::new();
+                for item_2 in self.spec.items.iter() {
+                    if !item_2.name.is_empty() {
+                        seen.insert(item_2.name.as_str());
+                    }
+                }
+                for (subscript_2, _) in self.spec.labels.iter() {
+                    if {
+                        let words = cx.vocabulary;
+                        expression::holds(|| Ok(
+                            expression::begins(
+                                subscript_2.as_str(),
+                                &["use.", words.label_domain, "/"],
+                            ),
+                        ))
+                    } {
+                        if let Some(text) = {
+                            let words = cx.vocabulary;
+                            expression::made_text(|| Ok({
+                                static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
+                                expression::Function::new(
+                                    "substring",
+                                    &[
+                                        (
+                                            "(string).substring(int) -> string",
+                                            &[expression::Kind::Text, expression::Kind::Int],
+                                        ),
+                                    ],
+                                ));
+                                FUNCTION
+                                    .call(
+                                        &[
+                                            expression::Value::from(subscript_2.as_str()),
+                                            expression::Value::Int(
+                                                expression::characters(
+                                                    expression::text(
+                                                        &expression::joined(
+                                                            expression::text(
+                                                                &expression::joined("use.", words.label_domain),
+                                                            )?,
+                                                            "/",
+                                                        ),
+                                                    )?,
+                                                ),
+                                            ),
+                                        ],
+                                    )?
+                            }))
+                        }
+                            .as_deref()
+                        {
+                            if !seen.contains(text) {
+                                cx.push(
+                                    FieldError::in_words(
+                                        &path.field("spec").field("labels").key(subscript_2),
+                                        Reason::NotFound,
+                                        &Shown::shown(text),
+                                        "is no item",
+                                    ),
+                                )
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        for (subscript_2, item_2) in self.spec.labels.iter() {
+            if {
+                let words = cx.vocabulary;
+                expression::holds(|| Ok(
+                    expression::consists(
+                        subscript_2.as_str(),
+                        &[words.label_domain, "/colour"],
+                    ),
+                ))
+            } {
+                cx.invalid_all(
+                    &path
+                        .field("spec")
+                        .field("labels")
+                        .key(
+                            &format!(
+                                "of {}", self.spec.count.as_ref().map_or_else(|| ""
+                                .to_owned(), | given | (given).to_string())
+                            ),
+                        ),
+                    item_2,
+                    &crate::formats::of_words(item_2, cx.vocabulary),
+                );
+            }
+        }
+        if let Some(value) = &self.spec.child {
+            crate::validators::child(value, &path.field("spec").field("child"), cx);
+        }
+        if !(self.spec.labels.get("twin").is_some()) {
+            cx.push(
+                FieldError::in_words(
+                    &path.field("spec").field("labels").key("twin"),
+                    Reason::Required,
+                    "",
+                    "is for twins",
+                ),
+            )
+        }
+        cx.relocate(&path.field("spec").field("child"), &path.field("child"));
+    }
+}
+
+/// The table of [`Twin`].
+pub static TWIN_TYPE: TypeDef = TypeDef {
+    name: "checks.example.io.v1.Twin",
+    short_name: "Twin",
+    fields: &[
+        FieldDef {
+            name: "spec",
+            shape: Shape::Object(&KEPT_SPEC_TYPE),
+            ..FieldDef::PLAIN
+        },
+    ],
+    by_name: &[],
+    atomic: false,
+    size: size_of::<Twin>(),
+};
+
+impl ObjectType for Twin {
+    const TYPE: &'static TypeDef = &TWIN_TYPE;
 }
 
 /// Rules that are told in words and at places of their own.
@@ -1685,6 +2626,7 @@ pub static WORDED_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[3, 8, 5, 1, 0, 7, 4, 6, 2],
     atomic: false,
     size: size_of::<Worded>(),
 };

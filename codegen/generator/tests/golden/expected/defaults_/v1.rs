@@ -14,6 +14,45 @@ orch_runtime::text_enum! {
     }
 }
 
+/// An object with another.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Deep {
+    /// An object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub item: Option<Item>,
+}
+
+impl SetDefaults for Deep {
+    fn set_defaults(&mut self) {
+        if let Some(value) = &mut self.item {
+            value.set_defaults();
+        }
+    }
+}
+
+impl Validate for Deep {}
+
+/// The table of [`Deep`].
+pub static DEEP_TYPE: TypeDef = TypeDef {
+    name: "defaults.example.io.v1.Deep",
+    short_name: "Deep",
+    fields: &[
+        FieldDef {
+            name: "item",
+            shape: Shape::Object(&ITEM_TYPE),
+            ..FieldDef::PLAIN
+        },
+    ],
+    by_name: &[],
+    atomic: false,
+    size: size_of::<Deep>(),
+};
+
+impl ObjectType for Deep {
+    const TYPE: &'static TypeDef = &DEEP_TYPE;
+}
+
 /// A default for each shape, here and below.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -97,6 +136,9 @@ pub struct Defaults {
     /// An object without defaults.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub none: Option<Nothing>,
+    /// Fields that depend on others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depending: Option<Depending>,
 }
 
 impl SetDefaults for Defaults {
@@ -150,6 +192,9 @@ impl SetDefaults for Defaults {
         if let Some(value) = &mut self.paired {
             value.set_defaults();
         }
+        if let Some(value) = &mut self.depending {
+            value.set_defaults();
+        }
     }
 }
 
@@ -158,6 +203,10 @@ impl Validate for Defaults {
         let at = path.field("colour");
         if let Some(value) = &self.colour {
             text_enum::listed(value, &at, cx);
+        }
+        let at = path.field("depending");
+        if let Some(value) = &self.depending {
+            value.validate(&at, cx);
         }
     }
 }
@@ -300,13 +349,251 @@ pub static DEFAULTS_TYPE: TypeDef = TypeDef {
             shape: Shape::Object(&NOTHING_TYPE),
             ..FieldDef::PLAIN
         },
+        FieldDef {
+            name: "depending",
+            shape: Shape::Object(&DEPENDING_TYPE),
+            ..FieldDef::PLAIN
+        },
     ],
+    by_name: &[13, 11, 15, 8, 16, 20, 17, 4, 0, 12, 14, 9, 10, 19, 1, 18, 6, 7, 2, 5, 3],
     atomic: false,
     size: size_of::<Defaults>(),
 };
 
 impl ObjectType for Defaults {
     const TYPE: &'static TypeDef = &DEFAULTS_TYPE;
+}
+
+/// Defaults under conditions, from other fields, and in objects below; amounts are rounded.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Depending {
+    /// A name.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub name: String,
+    /// Another name.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub alias: String,
+    /// An address.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub ip: String,
+    /// A mode.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
+    /// A port.
+    #[serde(
+        skip_serializing_if = "presence::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub port: i32,
+    /// A port or its name.
+    #[serde(rename = "targetPort", skip_serializing_if = "Option::is_none")]
+    pub target_port: Option<IntOrString>,
+    /// A colour.
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "presence::empty_as_absent"
+    )]
+    pub shade: Option<Colour>,
+    /// A colour.
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "presence::empty_as_absent"
+    )]
+    pub colour: Option<Colour>,
+    /// An object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub item: Option<Item>,
+    /// An object that is always there.
+    #[serde(deserialize_with = "presence::null_as_empty")]
+    pub always: Item,
+    /// An object with another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deep: Option<Deep>,
+    /// Amounts.
+    #[serde(
+        skip_serializing_if = "BTreeMap::is_empty",
+        deserialize_with = "presence::map"
+    )]
+    pub limits: BTreeMap<String, Quantity>,
+    /// An amount.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amount: Option<Quantity>,
+}
+
+impl SetDefaults for Depending {
+    fn set_defaults(&mut self) {
+        if !self.ip.is_empty() {
+            self.mode.get_or_insert_with(|| "VIP".to_owned());
+        }
+        {
+            let value = IntOrString::Int(self.port);
+            if self
+                .target_port
+                .as_ref()
+                .is_none_or(|value| {
+                    presence::is_empty(value)
+                        || matches!(value, IntOrString::String(text) if text.is_empty())
+                })
+            {
+                self.target_port = Some(value);
+            }
+        }
+        {
+            if !self.name.is_empty() {
+                let value = self.name.clone();
+                if self.alias.is_empty() {
+                    self.alias = value;
+                }
+            }
+        }
+        {
+            if let Some(value) = self.shade.clone() {
+                self.colour.get_or_insert_with(|| value);
+            }
+        }
+        if self.mode.as_deref().unwrap_or_default() == "VIP" {
+            self.item.get_or_insert_default();
+        }
+        if self.port >= 1 {
+            let below_0 = &mut self.always;
+            if below_0.name.is_empty() {
+                below_0.name = "always".to_owned();
+            }
+        }
+        if matches!(self.name.as_str(), "x" | "y")
+            && !(self.mode.as_deref().unwrap_or_default() == "VIP")
+        {
+            let below_0 = self.deep.get_or_insert_default();
+            let below_1 = below_0.item.get_or_insert_default();
+            below_1.replicas.get_or_insert(3);
+        }
+        if let Some(value) = &mut self.item {
+            value.set_defaults();
+        }
+        self.always.set_defaults();
+        if let Some(value) = &mut self.deep {
+            value.set_defaults();
+        }
+        for item in self.limits.values_mut() {
+            item.round_up_to_milli();
+        }
+        if let Some(value) = &mut self.amount {
+            value.round_up_to_milli();
+        }
+    }
+}
+
+impl Validate for Depending {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("shade");
+        if let Some(value) = &self.shade {
+            text_enum::listed(value, &at, cx);
+        }
+        let at = path.field("colour");
+        if let Some(value) = &self.colour {
+            text_enum::listed(value, &at, cx);
+        }
+    }
+}
+
+/// The table of [`Depending`].
+pub static DEPENDING_TYPE: TypeDef = TypeDef {
+    name: "defaults.example.io.v1.Depending",
+    short_name: "Depending",
+    fields: &[
+        FieldDef {
+            name: "name",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "alias",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "ip",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "mode",
+            shape: Shape::Scalar(Scalar::String),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "port",
+            shape: Shape::Scalar(Scalar::Int32),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "targetPort",
+            shape: Shape::Scalar(Scalar::IntOrString),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "shade",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "colour",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "item",
+            shape: Shape::Object(&ITEM_TYPE),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "always",
+            shape: Shape::Object(&ITEM_TYPE),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "deep",
+            shape: Shape::Object(&DEEP_TYPE),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "limits",
+            shape: Shape::Map {
+                value: &Shape::Scalar(Scalar::Quantity),
+                atomic: false,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "amount",
+            shape: Shape::Scalar(Scalar::Quantity),
+            ..FieldDef::PLAIN
+        },
+    ],
+    by_name: &[1, 9, 12, 7, 10, 2, 8, 11, 3, 0, 4, 6, 5],
+    atomic: false,
+    size: size_of::<Depending>(),
+};
+
+impl ObjectType for Depending {
+    const TYPE: &'static TypeDef = &DEPENDING_TYPE;
 }
 
 /// An object with a default.
@@ -350,6 +637,7 @@ pub static ITEM_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: false,
     size: size_of::<Item>(),
 };
@@ -389,6 +677,7 @@ pub static NOTHING_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: false,
     size: size_of::<Nothing>(),
 };
@@ -448,6 +737,7 @@ pub static PAIRED_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: false,
     size: size_of::<Paired>(),
 };

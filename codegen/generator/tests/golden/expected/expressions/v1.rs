@@ -1,6 +1,6 @@
 use std::{collections::BTreeMap, sync::LazyLock};
 use orch_runtime::{
-    expression, field_error::{FieldError, Reason, Shown, Validation},
+    expression, field_error::{FieldError, Reason, Validation},
     object::{ObjectType, SetDefaults, Validate},
     path::Path, presence, resource_def::GroupVersionDef, rule,
     scalar::{ByteString, Duration, IntOrString, Quantity, Time},
@@ -119,6 +119,7 @@ pub static PART_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: false,
     size: size_of::<Part>(),
 };
@@ -245,7 +246,7 @@ impl Validate for Plan {
         rule::max_items(&self.numbers, 10, &at, cx);
         let at = path.field("parts");
         rule::max_items(&self.parts, 20, &at, cx);
-        rule::unique_key(&self.parts, "name", |item| Shown::shown(&item.name), &at, cx);
+        rule::unique_key(&self.parts, "name", |item| &item.name, &at, cx);
         for (index, item) in self.parts.iter().enumerate() {
             let at = at.index(index);
             item.validate(&at, cx);
@@ -1499,6 +1500,9 @@ pub static PLAN_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[
+        12, 15, 20, 10, 1, 9, 0, 7, 4, 5, 18, 8, 19, 14, 3, 16, 11, 2, 17, 13, 21, 6,
+    ],
     atomic: false,
     size: size_of::<Plan>(),
 };
@@ -1537,6 +1541,7 @@ pub static WISH_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: false,
     size: size_of::<Wish>(),
 };

@@ -1,12 +1,12 @@
 use std::collections::BTreeMap;
 use orch_runtime::{
-    field_error::{FieldError, Shown, Validation},
+    field_error::{FieldError, Validation},
     object::{self, ObjectType, SetDefaults, Validate},
-    path::Path, presence,
+    path::Path, presence, release::Release,
     resource_def::{
         BodyKind, ColumnDef, ColumnValue, GroupVersionDef, Lifecycle, NameFormat,
-        ResourceDef, ScaleDef, Scope, SelectableField, Stability, SubresourceDef,
-        UpdateCheck, Verb,
+        Replacement, ResourceDef, ScaleDef, Scope, SelectableField, Stability,
+        SubresourceDef, UpdateCheck, Verb,
     },
     rule, type_def::{FieldDef, ListSemantics, PatchStrategy, Scalar, Shape, TypeDef},
 };
@@ -61,6 +61,7 @@ pub static MACHINE_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: false,
     size: size_of::<Machine>(),
 };
@@ -196,10 +197,14 @@ pub static MACHINE_RESOURCE: ResourceDef = ResourceDef {
     indexed_labels: &["app"],
     lifecycle: Lifecycle {
         stability: Stability::Stable,
-        introduced: Some("1.0"),
-        deprecated: Some("1.4"),
-        removed: Some("2.0"),
-        replacement: Some("kinds.example.io/v2 Machine"),
+        introduced: Some(Release::new(1u32, 0u32)),
+        deprecated: Some(Release::new(1u32, 4u32)),
+        removed: Some(Release::new(2u32, 0u32)),
+        replacement: Some(Replacement {
+            group: "kinds.example.io",
+            version: "v2",
+            kind: "Machine",
+        }),
     },
     storage_version: true,
     conversion: None,
@@ -245,6 +250,7 @@ pub static MACHINE_PART_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: false,
     size: size_of::<MachinePart>(),
 };
@@ -276,7 +282,7 @@ impl SetDefaults for MachineSpec {}
 impl Validate for MachineSpec {
     fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
         let at = path.field("parts");
-        rule::unique_key(&self.parts, "name", |item| Shown::shown(&item.name), &at, cx);
+        rule::unique_key(&self.parts, "name", |item| &item.name, &at, cx);
         for (index, item) in self.parts.iter().enumerate() {
             let at = at.index(index);
             item.validate(&at, cx);
@@ -323,6 +329,7 @@ pub static MACHINE_SPEC_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: false,
     size: size_of::<MachineSpec>(),
 };
@@ -382,6 +389,7 @@ pub static MACHINE_STATUS_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: false,
     size: size_of::<MachineStatus>(),
 };
@@ -415,6 +423,7 @@ pub static RESTART_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: false,
     size: size_of::<Restart>(),
 };

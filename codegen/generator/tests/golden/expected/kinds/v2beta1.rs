@@ -45,6 +45,7 @@ pub static PING_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: false,
     size: size_of::<Ping>(),
 };

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use orch_runtime::{
     object::{ObjectType, SetDefaults, Validate},
     presence, resource_def::GroupVersionDef, type_def::{FieldDef, Scalar, Shape, TypeDef},
@@ -34,6 +35,7 @@ pub static LIST_META_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: false,
     size: size_of::<ListMeta>(),
 };
@@ -55,6 +57,12 @@ pub struct ObjectMeta {
     /// When it was created.
     #[serde(rename = "creationTimestamp", skip_serializing_if = "Option::is_none")]
     pub creation_timestamp: Option<Time>,
+    /// What others say of it.
+    #[serde(
+        skip_serializing_if = "BTreeMap::is_empty",
+        deserialize_with = "presence::map"
+    )]
+    pub annotations: BTreeMap<String, String>,
 }
 
 impl SetDefaults for ObjectMeta {}
@@ -79,7 +87,18 @@ pub static OBJECT_META_TYPE: TypeDef = TypeDef {
             shape: Shape::Scalar(Scalar::Time),
             ..FieldDef::PLAIN
         },
+        FieldDef {
+            name: "annotations",
+            tag: Some(3),
+            shape: Shape::Map {
+                value: &Shape::Scalar(Scalar::String),
+                atomic: false,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
     ],
+    by_name: &[],
     atomic: false,
     size: size_of::<ObjectMeta>(),
 };

@@ -39,6 +39,7 @@ pub static POINT_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: false,
     size: size_of::<Point>(),
 };
@@ -311,6 +312,7 @@ pub static PRESENCE_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[5, 18, 15, 9, 13, 4, 1, 7, 2, 3, 19, 12, 14, 16, 10, 17, 8, 0, 6, 20, 11],
     atomic: false,
     size: size_of::<Presence>(),
 };

@@ -35,6 +35,7 @@ pub static FREE_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: false,
     size: size_of::<Free>(),
 };
@@ -75,6 +76,7 @@ pub static PATH_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: false,
     size: size_of::<Path>(),
 };
@@ -137,6 +139,7 @@ pub static PORT_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: false,
     size: size_of::<Port>(),
 };
@@ -289,7 +292,10 @@ impl Validate for Rules {
         let at = path.field("ports");
         rule::unique_keys(
             &self.ports,
-            |item| [Shown::shown(&item.number), Shown::shown(&item.protocol)].join(", "),
+            |item| (&item.number, &item.protocol),
+            |(number, protocol)| {
+                [Shown::shown(number), Shown::shown(protocol)].join(", ")
+            },
             &at,
             cx,
         );
@@ -298,13 +304,7 @@ impl Validate for Rules {
             item.validate(&at, cx);
         }
         let at = path.field("volumes");
-        rule::unique_key(
-            &self.volumes,
-            "name",
-            |item| Shown::shown(&item.name),
-            &at,
-            cx,
-        );
+        rule::unique_key(&self.volumes, "name", |item| &item.name, &at, cx);
         for (index, item) in self.volumes.iter().enumerate() {
             let at = at.index(index);
             item.validate(&at, cx);
@@ -483,6 +483,7 @@ pub static RULES_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[12, 14, 3, 13, 17, 1, 10, 0, 11, 18, 8, 4, 7, 2, 15, 16, 5, 9, 6],
     atomic: false,
     size: size_of::<Rules>(),
 };
@@ -535,6 +536,7 @@ pub static SOURCE_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: false,
     size: size_of::<Source>(),
 };
@@ -614,6 +616,7 @@ pub static STRATEGY_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: false,
     size: size_of::<Strategy>(),
 };
@@ -662,6 +665,7 @@ pub static VOLUME_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: false,
     size: size_of::<Volume>(),
 };

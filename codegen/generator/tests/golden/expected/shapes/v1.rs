@@ -48,6 +48,7 @@ pub static CHILD_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: true,
     size: size_of::<Child>(),
 };
@@ -331,6 +332,9 @@ pub static SHAPES_TYPE: TypeDef = TypeDef {
             deprecated: Some("use `text`."),
             ..FieldDef::PLAIN
         },
+    ],
+    by_name: &[
+        13, 11, 2, 18, 5, 15, 17, 12, 8, 0, 14, 20, 10, 7, 21, 16, 9, 3, 1, 4, 6, 19,
     ],
     atomic: false,
     size: size_of::<Shapes>(),

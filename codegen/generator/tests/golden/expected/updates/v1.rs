@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 use orch_runtime::{
-    field_error::{FieldError, Shown, Validation, json},
+    field_error::{FieldError, Validation, json},
     object::{ObjectType, SetDefaults, Validate},
     path::Path, presence, resource_def::GroupVersionDef, rule,
     type_def::{FieldDef, ListSemantics, Scalar, Shape, TypeDef},
@@ -56,6 +56,7 @@ pub static PART_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: false,
     size: size_of::<Part>(),
 };
@@ -133,7 +134,7 @@ impl Validate for Updates {
             value.validate(&at, cx);
         }
         let at = path.field("parts");
-        rule::unique_key(&self.parts, "name", |item| Shown::shown(&item.name), &at, cx);
+        rule::unique_key(&self.parts, "name", |item| &item.name, &at, cx);
         for (index, item) in self.parts.iter().enumerate() {
             let at = at.index(index);
             item.validate(&at, cx);
@@ -277,6 +278,7 @@ pub static UPDATES_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[9, 10, 3, 2, 8, 1, 5, 6, 7, 0, 4],
     atomic: false,
     size: size_of::<Updates>(),
 };

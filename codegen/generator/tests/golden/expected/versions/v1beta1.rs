@@ -1,0 +1,479 @@
+use orch_runtime::{
+    conversion, field_error::{FieldError, Validation},
+    object::{self, ObjectType, SetDefaults, Validate},
+    path::Path, presence,
+    resource_def::{
+        ConversionDef, GroupVersionDef, Lifecycle, NameFormat, ResourceDef, Scope,
+        Stability, UpdateCheck, Verb,
+    },
+    rule, type_def::{FieldDef, ListSemantics, Scalar, Shape, TypeDef},
+};
+use serde::{Deserialize, Serialize};
+
+/// The second form of the kind. Its conversion has every step that there is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Gadget {
+    /// Standard object metadata.
+    #[serde(deserialize_with = "presence::null_as_empty")]
+    pub metadata: crate::meta::v1::ObjectMeta,
+    /// What is wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spec: Option<GadgetSpec>,
+}
+
+impl SetDefaults for Gadget {
+    fn set_defaults(&mut self) {
+        if let Some(value) = &mut self.spec {
+            value.set_defaults();
+        }
+    }
+}
+
+impl Validate for Gadget {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("spec");
+        if let Some(value) = &self.spec {
+            value.validate(&at, cx);
+        }
+    }
+}
+
+/// The table of [`Gadget`].
+pub static GADGET_TYPE: TypeDef = TypeDef {
+    name: "versions.example.io.v1beta1.Gadget",
+    short_name: "Gadget",
+    fields: &[
+        FieldDef {
+            name: "metadata",
+            shape: Shape::Object(&crate::meta::v1::OBJECT_META_TYPE),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "spec",
+            shape: Shape::Object(&GADGET_SPEC_TYPE),
+            ..FieldDef::PLAIN
+        },
+    ],
+    by_name: &[],
+    atomic: false,
+    size: size_of::<Gadget>(),
+};
+
+impl ObjectType for Gadget {
+    const TYPE: &'static TypeDef = &GADGET_TYPE;
+}
+
+/// The resource table's row of [`Gadget`].
+pub static GADGET_RESOURCE: ResourceDef = ResourceDef {
+    group: "versions.example.io",
+    version: "v1beta1",
+    kind: "Gadget",
+    list_kind: "GadgetList",
+    plural: "gadgets",
+    singular: "gadget",
+    short_names: &[],
+    categories: &[],
+    scope: Scope::Namespaced,
+    verbs: Verb::ALL,
+    stored: true,
+    subresources: &[],
+    name_format: NameFormat::DnsSubdomain,
+    create_on_update: false,
+    unconditional_update: true,
+    update_checks: UpdateCheck::USUAL,
+    counts_generation: false,
+    delete_returns_object: false,
+    columns: &[],
+    selectable_fields: &[],
+    indexed_fields: &[],
+    indexed_labels: &[],
+    lifecycle: Lifecycle {
+        stability: Stability::Beta,
+        introduced: None,
+        deprecated: None,
+        removed: None,
+        replacement: None,
+    },
+    storage_version: false,
+    conversion: Some(ConversionDef {
+        to: <crate::versions::v1::Gadget as object::Kind>::RESOURCE,
+        steps: &[
+            conversion::Step {
+                at: &["spec", "parts", "*"],
+                below: &[&["label"], &["id"]],
+                above: &[&["title"], &["key"]],
+                how: conversion::How::Move,
+                annotation: None,
+            },
+            conversion::Step {
+                at: &["spec"],
+                below: &[&["shares"]],
+                above: &[&["shares"]],
+                how: conversion::How::Default("30"),
+                annotation: Some("versions.example.io/v1beta1-shares"),
+            },
+            conversion::Step {
+                at: &["spec"],
+                below: &[],
+                above: &[&["shape"]],
+                how: conversion::How::Constant("\"Round\""),
+                annotation: Some("versions.example.io/v1beta1-shape"),
+            },
+            conversion::Step {
+                at: &[],
+                below: &[&["spec", "colour"], &["spec", "front"], &["spec", "back"]],
+                above: &[
+                    &["spec", "look", "colour"],
+                    &["spec", "back"],
+                    &["spec", "front"],
+                ],
+                how: conversion::How::Move,
+                annotation: None,
+            },
+            conversion::Step {
+                at: &[],
+                below: &[&["spec", "host"]],
+                above: &[&["spec", "hosts"]],
+                how: conversion::How::Wrap,
+                annotation: Some("versions.example.io/v1beta1-hosts"),
+            },
+            conversion::Step {
+                at: &[],
+                below: &[&["spec", "owners"]],
+                above: &[&["spec", "owner"]],
+                how: conversion::How::Unwrap,
+                annotation: Some("versions.example.io/v1beta1-owners"),
+            },
+            conversion::Step {
+                at: &[],
+                below: &[&["spec", "address"], &["spec", "port"]],
+                above: &[&["spec", "endpoint"]],
+                how: conversion::How::Join(":"),
+                annotation: Some("versions.example.io/v1beta1-endpoint"),
+            },
+            conversion::Step {
+                at: &[],
+                below: &[&["spec", "target"]],
+                above: &[&["spec", "targetRef", "kind"], &["spec", "targetRef", "name"]],
+                how: conversion::How::Split("/"),
+                annotation: Some("versions.example.io/v1beta1-target"),
+            },
+            conversion::Step {
+                at: &[],
+                below: &[&["spec", "mode"]],
+                above: &[&["spec", "mode"]],
+                how: conversion::How::Values(&[("Fast", "Quick"), ("Slow", "Careful")]),
+                annotation: None,
+            },
+            conversion::Step {
+                at: &[],
+                below: &[&["spec", "tone"]],
+                above: &[&["spec", "tone"]],
+                how: conversion::How::Values(&[("Loud", "High"), ("Shrill", "High")]),
+                annotation: Some("versions.example.io/v1beta1-tone"),
+            },
+            conversion::Step {
+                at: &[],
+                below: &[&["spec", "age"]],
+                above: &[],
+                how: conversion::How::Keep,
+                annotation: Some("versions.example.io/v1beta1-age"),
+            },
+            conversion::Step {
+                at: &[],
+                below: &[],
+                above: &[&["spec", "sizes"]],
+                how: conversion::How::Keep,
+                annotation: Some("versions.example.io/v1beta1-sizes"),
+            },
+            conversion::Step {
+                at: &[],
+                below: &[&["spec", "enabled"]],
+                above: &[&["spec", "disabled"]],
+                how: conversion::How::Function(crate::conversions::negated),
+                annotation: None,
+            },
+        ],
+    }),
+    type_def: &GADGET_TYPE,
+    schema_name: "versions.example.io.v1beta1.Gadget",
+    from_tree: object::from_tree::<Gadget>,
+};
+
+impl object::Kind for Gadget {
+    const RESOURCE: &'static ResourceDef = &GADGET_RESOURCE;
+}
+
+/// A part of a gadget.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GadgetPart {
+    /// Which one it is.
+    #[serde(deserialize_with = "presence::null_as_empty")]
+    pub id: String,
+    /// What it is called.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub label: String,
+}
+
+impl SetDefaults for GadgetPart {}
+
+impl Validate for GadgetPart {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("id");
+        if self.id.is_empty() {
+            cx.push(FieldError::required(&at, ""));
+        }
+    }
+}
+
+/// The table of [`GadgetPart`].
+pub static GADGET_PART_TYPE: TypeDef = TypeDef {
+    name: "versions.example.io.v1beta1.GadgetPart",
+    short_name: "GadgetPart",
+    fields: &[
+        FieldDef {
+            name: "id",
+            shape: Shape::Scalar(Scalar::String),
+            required: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "label",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+    ],
+    by_name: &[],
+    atomic: false,
+    size: size_of::<GadgetPart>(),
+};
+
+impl ObjectType for GadgetPart {
+    const TYPE: &'static TypeDef = &GADGET_PART_TYPE;
+}
+
+/// What is wanted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GadgetSpec {
+    /// The colour.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub colour: String,
+    /// What is seen first.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub front: String,
+    /// What is seen last.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub back: String,
+    /// What it is made of.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
+    pub parts: Vec<GadgetPart>,
+    /// A part of the whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shares: Option<i32>,
+    /// Where it works.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub host: String,
+    /// Who has it.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
+    pub owners: Vec<String>,
+    /// Where it is.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub address: String,
+    /// Where it is there.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub port: String,
+    /// What it is aimed at.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub target: String,
+    /// How it works.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub mode: String,
+    /// How it sounds.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub tone: String,
+    /// How old it is.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub age: String,
+    /// Whether it works.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
+}
+
+impl SetDefaults for GadgetSpec {
+    fn set_defaults(&mut self) {
+        if self.mode.is_empty() {
+            self.mode = "Slow".to_owned();
+        }
+    }
+}
+
+impl Validate for GadgetSpec {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("parts");
+        rule::unique_key(&self.parts, "id", |item| &item.id, &at, cx);
+        for (index, item) in self.parts.iter().enumerate() {
+            let at = at.index(index);
+            item.validate(&at, cx);
+        }
+        let at = path.field("shares");
+        if let Some(value) = &self.shares {
+            rule::between(*value, 0, 1000, &at, cx);
+        }
+        let at = path.field("mode");
+        if !self.mode.is_empty() {
+            rule::one_of(&self.mode, &["Fast", "Slow"], &at, cx);
+        }
+    }
+}
+
+/// The table of [`GadgetSpec`].
+pub static GADGET_SPEC_TYPE: TypeDef = TypeDef {
+    name: "versions.example.io.v1beta1.GadgetSpec",
+    short_name: "GadgetSpec",
+    fields: &[
+        FieldDef {
+            name: "colour",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "front",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "back",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "parts",
+            shape: Shape::List {
+                item: &Shape::Object(&GADGET_PART_TYPE),
+                semantics: ListSemantics::Map {
+                    keys: &["id"],
+                },
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "shares",
+            shape: Shape::Scalar(Scalar::Int32),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "host",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "owners",
+            shape: Shape::List {
+                item: &Shape::Scalar(Scalar::String),
+                semantics: ListSemantics::Atomic,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "address",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "port",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "target",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "mode",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            default: Some("\"Slow\""),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "tone",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "age",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "enabled",
+            shape: Shape::Scalar(Scalar::Boolean),
+            ..FieldDef::PLAIN
+        },
+    ],
+    by_name: &[7, 12, 2, 0, 13, 1, 5, 10, 6, 3, 8, 4, 9, 11],
+    atomic: false,
+    size: size_of::<GadgetSpec>(),
+};
+
+impl ObjectType for GadgetSpec {
+    const TYPE: &'static TypeDef = &GADGET_SPEC_TYPE;
+}
+
+/// The kinds and published types of this group and version.
+pub static GROUP_VERSION: GroupVersionDef = GroupVersionDef {
+    group: "versions.example.io",
+    version: "v1beta1",
+    resources: &[&GADGET_RESOURCE],
+    feature_gates: &[],
+    schemas: include_str!("v1beta1.openapi.json"),
+};
