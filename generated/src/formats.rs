@@ -1,9 +1,9 @@
-//! Formats of strings that only one field has; schema files call these functions by name
+//! Formats of strings that no other server has; schema files call these functions by name
 //! (`x-orch-format: {fn: windows_user}`). Each returns what is wrong, a text for each fault.
 
 use std::sync::LazyLock;
 
-use orch_runtime::rule::Pattern;
+use orch_runtime::{rule::Pattern, vocabulary::Vocabulary};
 
 /// A domain is shorter than this, and a user name at most as long, in bytes.
 const DOMAIN_MAX: usize = 256;
@@ -55,4 +55,51 @@ pub fn windows_user(name: &str) -> Vec<String> {
     ];
     let broken = faults.into_iter().filter(|(is_broken, _)| *is_broken);
     broken.map(|(_, fault)| format!("runAsUserName's {fault}")).collect()
+}
+
+/// A 32-bit number without a plus sign; zeros may lead only after a minus sign.
+pub fn deletion_cost(text: &str) -> Vec<String> {
+    let is_plain = match text.as_bytes() {
+        [b'-', ..] | [b'0'] => true,
+        [first, ..] => (b'1'..=b'9').contains(first),
+        [] => false,
+    };
+    let is_cost = is_plain && text.parse::<i32>().is_ok();
+    if is_cost { Vec::new() } else { vec!["must be a 32bit integer".to_owned()] }
+}
+
+/// Prefix and name of an old label, the release that deprecated it, and the prefix of the new label. The
+/// domain of the vocabulary follows after each prefix.
+const RENAMED: &[(&str, &str, &str, &str)] = &[
+    ("beta.", "arch", "v1.14", ""),
+    ("beta.", "os", "v1.14", ""),
+    ("failure-domain.beta.", "region", "v1.17", "topology."),
+    ("failure-domain.beta.", "zone", "v1.17", "topology."),
+    ("beta.", "instance-type", "v1.17", "node."),
+];
+
+/// A label of nodes that is not deprecated.
+pub fn node_label(label: &str, words: &Vocabulary) -> Vec<String> {
+    let domain = words.label_domain;
+    let fault = RENAMED.iter().find_map(|(old, name, since, new)| {
+        let is_old = label.strip_prefix(old).and_then(|rest| rest.strip_prefix(domain)?.strip_prefix('/'));
+        (is_old == Some(name))
+            .then(|| format!(r#"deprecated since {since}; use "{new}{domain}/{name}" instead"#))
+    });
+    fault.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::deletion_cost;
+
+    #[test]
+    fn costs_are_plain_numbers() {
+        for text in ["0", "5", "-5", "-05", "2147483647"] {
+            assert!(deletion_cost(text).is_empty(), "{text}");
+        }
+        for text in ["", "+5", "05", "x", "5x", "2147483648", "-"] {
+            assert!(!deletion_cost(text).is_empty(), "{text}");
+        }
+    }
 }

@@ -10,8 +10,6 @@
 mod access_review;
 mod daemon_set;
 mod flowcontrol;
-mod fractional_bytes;
-mod node_label;
 mod pod;
 mod secret;
 mod storage;
@@ -25,12 +23,10 @@ pub use self::{
     daemon_set::daemon_set_spec,
     flowcontrol::{flow_schema, priority_level_configuration},
     pod::{
-        POD_MAY_CHANGE, downward_api_file, env_var_source, pod, pod_annotations, pod_spec, pod_template,
-        pod_template_annotations, pod_update, projected, volume,
+        claims_of_ephemeral_volumes, conflicting_ports, ended_containers, hidden_variables,
+        narrower_node_affinity, overlapping_files, pod_spec, pod_template_metadata, profiles_of_pod,
+        profiles_of_template, projected, tolerations_again,
     },
     secret::secret,
-    storage::{
-        csi_node_spec_update, inline_volume_spec, persistent_volume_claim, persistent_volume_claim_status,
-        persistent_volume_claim_update, persistent_volume_spec, persistent_volume_update, storage_class,
-    },
+    storage::{csi_node_spec_update, storage_class},
 };

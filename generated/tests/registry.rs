@@ -4,12 +4,19 @@
 use std::collections::BTreeSet;
 
 use orch_api::core::v1::PERSISTENT_VOLUME_SPEC_TYPE;
-use orch_runtime::{Tree, resource_def::ResourceDef};
+use orch_runtime::{
+    Tree,
+    resource_def::ResourceDef,
+    type_def::{Shape, TypeDef},
+};
 use serde_json::{Value, json};
 
 fn resource(kind: &str) -> &'static ResourceDef {
-    let kinds = orch_api::registry().iter().flat_map(|group_version| group_version.resources);
-    kinds.copied().find(|resource| resource.kind == kind).expect("the kind is registered")
+    kinds().find(|resource| resource.kind == kind).expect("the kind is registered")
+}
+
+fn kinds() -> impl Iterator<Item = &'static ResourceDef> {
+    orch_api::registry().iter().flat_map(|group_version| group_version.resources).copied()
 }
 
 /// Metadata with every field set.
@@ -151,4 +158,35 @@ fn every_source_is_nested_in_protobuf() {
     let sources = PERSISTENT_VOLUME_SPEC_TYPE.fields.iter().filter(|field| field.inline_tag == Some(2));
     let tags: Vec<Option<u32>> = sources.map(|field| field.tag).collect();
     assert_eq!(tags, (1..=22).map(Some).collect::<Vec<_>>());
+}
+
+#[test]
+fn every_field_is_found_by_its_name() {
+    let mut open: Vec<&TypeDef> = kinds().map(|resource| resource.type_def).collect();
+    let mut seen = BTreeSet::new();
+    let mut searched_by_name = 0;
+    while let Some(def) = open.pop() {
+        if !seen.insert(def.name) {
+            continue;
+        }
+        searched_by_name += usize::from(!def.by_name.is_empty());
+        for (position, field) in def.fields.iter().enumerate() {
+            assert_eq!(def.position(field.name), Some(position), "{} of {}", field.name, def.name);
+            open.extend(object_in(&field.shape));
+        }
+        for other in ["", "none", "zzz"] {
+            assert_eq!(def.position(other), None, "{}", def.name);
+        }
+    }
+    assert!(searched_by_name > 20, "{searched_by_name} of {} types", seen.len());
+}
+
+/// The type of the objects in a field, of items and of values too.
+fn object_in(shape: &Shape) -> Option<&'static TypeDef> {
+    match shape {
+        Shape::Object(def) => Some(def),
+        Shape::List { item, .. } => object_in(item),
+        Shape::Map { value, .. } => object_in(value),
+        Shape::Scalar(_) | Shape::Any => None,
+    }
 }

@@ -8,9 +8,9 @@
 use std::{fs, path::Path};
 
 /// Sites in Rust; a change may lower the number, and writes the new one here.
-const MOST_IN_RUST: usize = 135;
+const MOST_IN_RUST: usize = 25;
 /// Lines of code in `src/validators`, without comments, empty lines and tests.
-const MOST_LINES: usize = 2_523;
+const MOST_LINES: usize = 801;
 
 /// What reports by itself; functions of the module `rule` do too.
 const REPORTING: &[&str] =

@@ -9,5 +9,5 @@ mod metadata;
 
 pub use self::{
     condition::{condition_reason, observed_generation},
-    metadata::{finalizer_name, object_meta, object_meta_update},
+    metadata::{finalizer_name, labels_and_annotations, object_meta, object_meta_update},
 };

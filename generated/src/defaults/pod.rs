@@ -1,6 +1,5 @@
 //! Pods: defaults that depend on images, limits and ports, and fields with an old name.
 
-use super::resources;
 use crate::core::v1::{
     Container, EmptyDirVolumeSource, EphemeralContainer, ImageVolumeSource, Pod, PodSpec, Volume,
 };
@@ -21,16 +20,14 @@ pub fn pod(value: &mut Pod) {
     }
 }
 
-/// Copies the service account between its two fields, rounds the overhead, and adds an empty security
-/// context. The security context is filled in, not part of every pod, so that field ownership gives it to the
-/// creator of the pod.
+/// Copies the service account between its two fields, and adds an empty security context. The security
+/// context is filled in, not part of every pod, so that field ownership gives it to the creator of the pod.
 pub fn pod_spec(value: &mut PodSpec) {
     value.security_context.get_or_insert_default();
     if value.service_account_name.is_empty() {
         value.service_account_name.clone_from(&value.service_account);
     }
     value.service_account.clone_from(&value.service_account_name);
-    resources::round(&mut value.overhead);
 }
 
 /// A volume without a source becomes an `emptyDir`.

@@ -1,23 +1,20 @@
 //! Rules of pods that no schema can state, one file per part of a pod.
 
-mod annotations;
-mod container;
-mod env;
-mod object;
-mod order;
+mod claims;
+mod profiles;
 mod projected;
 mod resources;
 mod scheduling;
 mod spec;
 mod status;
-mod volume;
 mod warnings;
-mod windows;
 
 pub use self::{
-    env::env_var_source,
-    object::{POD_MAY_CHANGE, pod, pod_annotations, pod_update},
-    projected::{downward_api_file, projected},
-    spec::{pod_spec, pod_template, pod_template_annotations},
-    volume::volume,
+    claims::claims_of_ephemeral_volumes,
+    profiles::{profiles_of_pod, profiles_of_template},
+    projected::projected,
+    scheduling::narrower_node_affinity,
+    spec::{pod_spec, pod_template_metadata, tolerations_again},
+    status::ended_containers,
+    warnings::{conflicting_ports, hidden_variables, overlapping_files},
 };

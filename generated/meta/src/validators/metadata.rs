@@ -27,8 +27,7 @@ const FOREGROUND: &str = "foregroundDeletion";
 /// Labels, annotations, owners, finalizers and managed fields are well formed.
 pub fn object_meta(value: &ObjectMeta, path: &Path<'_>, cx: &mut Validation<'_>) {
     rule::minimum(value.generation, 0, &path.field("generation"), cx);
-    labels(value, &path.field("labels"), cx);
-    annotations(value, &path.field("annotations"), cx);
+    labels_and_annotations(value, path, cx);
     owner_references(&value.owner_references, &path.field("ownerReferences"), cx);
     finalizers(&value.finalizers, &path.field("finalizers"), cx);
     let managed_fields = path.field("managedFields");
@@ -39,6 +38,12 @@ pub fn object_meta(value: &ObjectMeta, path: &Path<'_>, cx: &mut Validation<'_>)
     for (index, name) in value.finalizers.iter().enumerate() {
         finalizer_name(name, &finalizers.index(index), cx);
     }
+}
+
+/// The rules for labels and annotations. In templates nothing else of the metadata is judged.
+pub fn labels_and_annotations(value: &ObjectMeta, path: &Path<'_>, cx: &mut Validation<'_>) {
+    labels(value, &path.field("labels"), cx);
+    annotations(value, &path.field("annotations"), cx);
 }
 
 /// Name, namespace, uid and timestamps do not change, and an object that is being deleted gets no new

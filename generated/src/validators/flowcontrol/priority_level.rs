@@ -10,7 +10,8 @@ use crate::flowcontrol::v1::{
     PriorityLevelConfiguration, PriorityLevelConfigurationSpec, QueuingConfiguration,
 };
 
-const TYPE_EXEMPT: &str = "Exempt";
+const TYPE_LIMITED: &str = "Limited";
+const RESPONSE_QUEUE: &str = "Queue";
 /// The number of bits in a flow's hash by which queues are chosen.
 const MAX_HASH_BITS: i32 = 60;
 
@@ -21,9 +22,10 @@ pub fn priority_level_configuration(
     cx: &mut Validation<'_>,
 ) {
     let at = path.field("spec");
-    let is_exempt = value.spec.type_ == TYPE_EXEMPT;
-    let limited = value.spec.limited.as_ref().filter(|_| !is_exempt);
-    if let Some(queuing) = limited.and_then(|limited| limited.limit_response.queuing.as_ref()) {
+    // What goes with another type is refused, and not judged further.
+    let limited = value.spec.limited.as_ref().filter(|_| value.spec.type_ == TYPE_LIMITED);
+    let response = limited.map(|limited| &limited.limit_response).filter(|one| one.type_ == RESPONSE_QUEUE);
+    if let Some(queuing) = response.and_then(|response| response.queuing.as_ref()) {
         hand_size(
             queuing,
             &at.field("limited").field("limitResponse").field("queuing").field("handSize"),
@@ -44,22 +46,25 @@ pub fn priority_level_configuration(
             cx.push(FieldError::invalid(&at, &Rendered(json(&value.spec)), &detail));
         }
     }
-    cx.arrange(&at, &[Order::of("type"), Order::with("limited", LIMITED)]);
+    // What does not belong to the type is told first.
+    let limited = Order::with("limited", LIMITED);
+    let order = match value.spec.type_.as_str() {
+        TYPE_LIMITED => [Order::of("type"), Order::of("exempt"), limited],
+        _ => [Order::of("type"), limited, Order::of("exempt")],
+    };
+    cx.arrange(&at, &order);
 }
 
 /// The order in which errors of a limited level are reported.
 const LIMITED: &[Order] = &[Order::of("nominalConcurrencyShares"), Order::of("limitResponse")];
 
-/// A flow uses no more queues than there are, and its hash has bits enough to choose them.
+/// The hash of a flow has bits enough to choose its queues: Rust, because no expression takes logarithms.
 fn hand_size(value: &QueuingConfiguration, path: &Path<'_>, cx: &mut Validation<'_>) {
     let QueuingConfiguration { queues, hand_size, .. } = *value;
-    if hand_size <= 0 {
+    if hand_size <= 0 || hand_size > queues {
         return;
     }
-    if hand_size > queues {
-        let detail = format!("should not be greater than queues ({queues})");
-        cx.push(FieldError::invalid(path, &hand_size, &detail));
-    } else if f64::from(queues).log2() * f64::from(hand_size) > f64::from(MAX_HASH_BITS) {
+    if f64::from(queues).log2() * f64::from(hand_size) > f64::from(MAX_HASH_BITS) {
         let detail = format!(
             "required entropy bits of deckSize {queues} and handSize {hand_size} should not be greater than \
              {MAX_HASH_BITS}"

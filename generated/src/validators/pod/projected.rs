@@ -1,4 +1,4 @@
-//! Volumes whose files come from the downward API or from several sources.
+//! Volumes whose files come from several sources.
 
 use std::collections::BTreeSet;
 
@@ -7,18 +7,7 @@ use orch_runtime::{
     path::Path,
 };
 
-use super::env::{DownwardApi, field_selector, resource_selector};
-use crate::core::v1::{DownwardAPIVolumeFile, KeyToPath, ProjectedVolumeSource, VolumeProjection};
-
-/// The field or the resource can be exposed in a file. Errors are reported at the volume, without the index.
-pub fn downward_api_file(value: &DownwardAPIVolumeFile, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let volume = path.parent().parent();
-    if let Some(field) = &value.field_ref {
-        field_selector(field, DownwardApi::Files, &volume.field("fieldRef"), cx);
-    } else if let Some(resource) = &value.resource_field_ref {
-        resource_selector(resource, DownwardApi::Files, &volume.field("resourceFieldRef"), cx);
-    }
-}
+use crate::core::v1::{KeyToPath, ProjectedVolumeSource, VolumeProjection};
 
 /// The paths of files are unique: Rust, because an error shows the owner of the file.
 pub fn projected(value: &ProjectedVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {

@@ -1,4 +1,4 @@
-//! Warnings for volumes: deprecated sources, and files with overlapping paths.
+//! Warnings for files with overlapping paths.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -7,32 +7,15 @@ use orch_runtime::{
     path::Path,
 };
 
-use crate::{
-    core::v1::{DownwardAPIVolumeFile, KeyToPath, Volume, VolumeProjection},
-    validators::storage::warn_of_claim_spec,
-};
-
-/// Warns of a deprecated source, and of fractional bytes in a claim template. Warnings for other deprecated
-/// sources come from the schema.
-pub(super) fn warn(volume: &Volume, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if volume.storageos.is_some() {
-        // The path of this warning is `storageOS`, though the field is `storageos`.
-        cx.warn(&path.field("storageOS"), "deprecated in v1.22, non-functional in v1.25+");
-    }
-    let template = volume.ephemeral.as_ref().and_then(|ephemeral| ephemeral.volume_claim_template.as_ref());
-    if let Some(template) = template {
-        let at = path.field("ephemeral");
-        let at = at.field("volumeClaimTemplate");
-        warn_of_claim_spec(&template.spec, &at.field("spec"), cx);
-    }
-}
+use crate::core::v1::{DownwardAPIVolumeFile, KeyToPath, Volume, VolumeProjection};
 
 /// How many files of a pod are compared with the others of their volume. Each is compared with all before it,
 /// and a list of sources is compared again for each source.
 const MAX_COMPARED: usize = 4_000;
 
-/// Warns of two files in a volume with the same path, or with one path below the other.
-pub(super) fn warn_of_overlaps(volumes: &[Volume], cx: &mut Validation<'_>) {
+/// Warns of two files in a volume with the same path, or with one path below the other: Rust, because no
+/// expression compares paths.
+pub fn overlapping_files(volumes: &[Volume], _path: &Path<'_>, cx: &mut Validation<'_>) {
     let mut left = MAX_COMPARED;
     let mut warn_of_overlapping_paths =
         |paths: &[&str], what: fmt::Arguments<'_>, cx: &mut Validation<'_>| {
@@ -62,6 +45,10 @@ pub(super) fn warn_of_overlaps(volumes: &[Volume], cx: &mut Validation<'_>) {
         let sources = volume.projected.iter().flat_map(|projected| projected.sources.iter().flatten());
         let mut all = BTreeSet::new();
         for source in sources {
+            if *source == VolumeProjection::default() {
+                cx.warn(&Path::ROOT, format_args!("volume {name} (Projected) has no sources provided"));
+                continue;
+            }
             let (paths, what) = projection(source);
             // The name of the volume may be long, and is written only where there is a warning.
             let what = format_args!("volume {name} (Projected {what})");
