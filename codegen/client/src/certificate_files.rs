@@ -1,19 +1,12 @@
 //! Files with a client certificate and its key, which somebody else replaces before the certificate ends.
 
-use std::{
-    fs,
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant},
-};
+use std::{fs, path::PathBuf, sync::Arc};
 
 use crate::{
     credential::{Credential, Identity, Proof},
     error::Error,
+    reread::Reread,
 };
-
-/// How old what was read may be.
-const AGE: Duration = Duration::from_secs(10);
 
 /// One half of a pair: a file, or text that stands in the configuration.
 pub enum Half {
@@ -25,21 +18,13 @@ pub enum Half {
 pub struct CertificateFiles {
     certificate: Half,
     key: Half,
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
-    credential: Option<Arc<Credential>>,
-    /// Nothing where it is to be read at once.
-    read: Option<Instant>,
-    serial: u64,
+    reread: Reread,
 }
 
 impl CertificateFiles {
     /// A certificate and its key. At least one of them is a file.
     pub fn new(certificate: Half, key: Half) -> Self {
-        CertificateFiles { certificate, key, state: Mutex::default() }
+        CertificateFiles { certificate, key, reread: Reread::default() }
     }
 
     /// The pair for a request that is sent now. One that was read before stays where the files cannot be read
@@ -48,36 +33,17 @@ impl CertificateFiles {
     /// # Errors
     /// Where there never was one.
     pub fn credential(&self) -> Result<Arc<Credential>, Error> {
-        // Nothing panics while it holds the lock.
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = state.credential.clone();
-        if let Some(known) = &known
-            && state.read.is_some_and(|read| read.elapsed() < AGE)
-        {
-            return Ok(Arc::clone(known));
-        }
-        state.read = Some(Instant::now());
-        let proof = match (self.read(), &known) {
-            (Ok(identity), _) => Proof::Certificate(Arc::new(identity)),
-            (Err(_), Some(known)) => return Ok(Arc::clone(known)),
-            (Err(error), None) => return Err(error),
-        };
-        if let Some(known) = known.filter(|known| known.proof == proof) {
-            return Ok(known);
-        }
-        state.serial += 1;
-        let credential = Arc::new(Credential { proof, expires: None, serial: state.serial });
-        state.credential = Some(Arc::clone(&credential));
-        Ok(credential)
+        self.reread.credential(|| self.read(), Err)
     }
 
     /// The next request reads the files.
     pub fn refused(&self) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).read = None;
+        self.reread.refused();
     }
 
-    fn read(&self) -> Result<Identity, Error> {
-        Ok(Identity { certificate: self.certificate.text()?, key: self.key.text()? })
+    fn read(&self) -> Result<Proof, Error> {
+        let identity = Identity { certificate: self.certificate.text()?, key: self.key.text()? };
+        Ok(Proof::Certificate(Arc::new(identity)))
     }
 }
 

@@ -26,6 +26,7 @@ mod error;
 mod exec;
 mod kubeconfig;
 mod proxy;
+mod reread;
 mod service;
 pub mod settings;
 mod source;

@@ -1,40 +1,25 @@
 //! A file with a bearer token, which somebody else replaces before the token ends.
 
-use std::{
-    fs,
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant},
-};
+use std::{fs, path::PathBuf, sync::Arc};
 
 use crate::{
     credential::{Credential, Proof},
     error::Error,
+    reread::Reread,
 };
-
-/// How old what was read may be. Other clients wait for a minute; reading a short file costs little.
-const AGE: Duration = Duration::from_secs(10);
 
 /// Reads the token again, from time to time and after a 401.
 pub struct TokenFile {
     path: PathBuf,
     /// Used as long as the file was never read.
     instead: Option<String>,
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
-    credential: Option<Arc<Credential>>,
-    /// Nothing where it is to be read at once.
-    read: Option<Instant>,
-    serial: u64,
+    reread: Reread,
 }
 
 impl TokenFile {
     /// The token of this file, or the one that stands beside it in the configuration.
     pub fn new(path: PathBuf, instead: Option<String>) -> Self {
-        TokenFile { path, instead, state: Mutex::default() }
+        TokenFile { path, instead, reread: Reread::default() }
     }
 
     /// The token for a request that is sent now. One that was read before stays where the file cannot be read
@@ -43,33 +28,13 @@ impl TokenFile {
     /// # Errors
     /// Where there never was a token.
     pub fn credential(&self) -> Result<Arc<Credential>, Error> {
-        // Nothing panics while it holds the lock.
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = state.credential.clone();
-        if let Some(known) = &known
-            && state.read.is_some_and(|read| read.elapsed() < AGE)
-        {
-            return Ok(Arc::clone(known));
-        }
-        state.read = Some(Instant::now());
-        let proof = match (self.read(), &known, &self.instead) {
-            (Ok(proof), ..) => proof,
-            (Err(_), Some(known), _) => return Ok(Arc::clone(known)),
-            (Err(_), None, Some(instead)) => self.proof(instead)?,
-            (Err(error), None, None) => return Err(error),
-        };
-        if let Some(known) = known.filter(|known| known.proof == proof) {
-            return Ok(known);
-        }
-        state.serial += 1;
-        let credential = Arc::new(Credential { proof, expires: None, serial: state.serial });
-        state.credential = Some(Arc::clone(&credential));
-        Ok(credential)
+        let instead = |error| self.instead.as_ref().map_or(Err(error), |token| self.proof(token));
+        self.reread.credential(|| self.read(), instead)
     }
 
     /// The next request reads the file.
     pub fn refused(&self) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).read = None;
+        self.reread.refused();
     }
 
     fn read(&self) -> Result<Proof, Error> {
