@@ -5,6 +5,9 @@ use std::{env, ffi::OsStr, path::Path, process::ExitCode};
 
 use orch_runtime::resource_def::GroupVersionDef;
 
+#[cfg(test)]
+mod proofs;
+
 /// What a schema folder describes.
 type Registry = fn() -> &'static [&'static GroupVersionDef];
 

@@ -56,3 +56,33 @@ async fn a_migration_that_is_killed_goes_on() {
     server.restart_as(program("1.32"), vec![BETA.to_owned()]).await;
     assert_eq!(seen(&server).await, before);
 }
+
+/// A program that does not know a version any more does not take its objects for others.
+#[tokio::test]
+async fn what_was_not_migrated_in_time_is_refused_and_not_lost() {
+    let mut server = server_of("1.29").flag("--runtime-config=example.orch.io/v1alpha1").start().await;
+    let spec = json!({"target": "Deployment/web", "max": 5});
+    server.admin().post(&path("v1alpha1"), &autoscaler("v1alpha1", "web", spec)).await.expect(201);
+    assert!(server.stop().await.success());
+
+    server.restart_as(program("1.34"), Vec::new()).await;
+    let admin = server.admin();
+    admin.get(&format!("{}/web", path("v1"))).await.refused(500, "InternalError");
+    admin.get(&path("v1")).await.refused(500, "InternalError");
+    let change = json!({"spec": {"maxReplicas": 7}});
+    admin.merge(&format!("{}/web", path("v1")), &change).await.refused(500, "InternalError");
+    let log = server.log();
+    assert!(log.contains("example.orch.io/v1alpha1") && log.contains("has to migrate them"), "{log}");
+    assert!(server.stop().await.success());
+    let output = perform(command("1.34", "migrate", &server)).await;
+    let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("is stored in example.orch.io/v1alpha1, which this program does not know"),
+        "{said}"
+    );
+
+    server.restart_as(program("1.30"), vec![BETA.to_owned()]).await;
+    let read = server.admin().get(&format!("{}/web", path("v1beta1"))).await.expect(200);
+    assert_eq!(read["spec"]["maxReplicas"], 5);
+}
