@@ -24,6 +24,7 @@ mod operations;
 mod persistent_volume;
 mod persistent_volume_claim;
 mod pod;
+mod priority_class;
 mod reviews;
 mod role_binding;
 mod secret;
@@ -52,6 +53,7 @@ use orch_api::{
     },
     flowcontrol::v1::{FlowSchema, PriorityLevelConfiguration},
     rbac::v1::{ClusterRoleBinding, RoleBinding},
+    scheduling::v1::PriorityClass,
     storage::v1::CSIDriver,
     storagemigration::v1alpha1::StorageVersionMigration,
 };
@@ -104,6 +106,7 @@ pub fn behaviours(settings: &Settings, behaviours: &mut Behaviours) {
     behaviours.register::<RoleBinding>(role_binding::BindingBehaviour);
     behaviours.register::<ClusterRoleBinding>(role_binding::BindingBehaviour);
     behaviours.register::<ControllerRevision>(controller_revision::ControllerRevisionBehaviour);
+    behaviours.register::<PriorityClass>(priority_class::PriorityClassBehaviour);
     behaviours.register::<CSIDriver>(csi_driver::CsiDriverBehaviour);
 }
 
@@ -137,10 +140,13 @@ pub fn guard(rbac: Arc<Rbac>, authorization: Arc<Authorization>) -> Box<dyn Admi
 pub fn admission() -> Vec<Box<dyn AdmissionPlugin>> {
     vec![
         Box::new(admission::NamespaceLifecycle),
+        Box::new(admission::AccountsOfPods),
         Box::new(admission::NodeRestriction),
         Box::new(admission::TaintNodesByCondition),
         Box::new(admission::Priority),
         Box::new(admission::DefaultTolerationSeconds),
+        Box::new(admission::DefaultStorageClass),
         Box::new(admission::StorageObjectInUseProtection),
+        Box::new(admission::PersistentVolumeClaimResize),
     ]
 }

@@ -34,6 +34,8 @@ impl Behaviour<Namespace> for NamespaceBehaviour {
             }
             Some(_) => {}
         }
+        // The default. Where the namespace is being deleted, the status is refused for it.
+        namespace.status.phase.get_or_insert(NamespacePhase::Active);
         let name = namespace.metadata.name.clone();
         if !name.is_empty() {
             namespace.metadata.labels.insert(write.vocabulary.label("metadata.name"), name);
@@ -59,6 +61,10 @@ impl Behaviour<Namespace> for NamespaceBehaviour {
     fn may_be_removed(&self, tree: &Tree) -> bool {
         Meta::of(tree).deletion_timestamp().is_some()
             && tree.pointer("/spec/finalizers").and_then(Tree::as_array).is_none_or(Vec::is_empty)
+    }
+
+    fn is_deleted_in_steps(&self) -> bool {
+        true
     }
 
     /// A namespace has no grace period, and its phase shows that it is being deleted.

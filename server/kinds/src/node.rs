@@ -1,4 +1,5 @@
-//! `Node`: it is created with its status, and its range of pod addresses is in two fields.
+//! `Node`: it is created with its status, its range of pod addresses is in two fields, and settings
+//! are no longer taken.
 
 use orch_api::core::v1::{Node, NodeSpec};
 use orch_registry::behaviour::{Behaviour, WriteInfo};
@@ -6,8 +7,15 @@ use orch_registry::behaviour::{Behaviour, WriteInfo};
 pub(crate) struct NodeBehaviour;
 
 impl Behaviour<Node> for NodeBehaviour {
-    fn prepare(&self, node: &mut Node, _old: Option<&Node>, _write: &WriteInfo<'_>) {
+    fn prepare(&self, node: &mut Node, old: Option<&Node>, _write: &WriteInfo<'_>) {
         match_ranges(&mut node.spec);
+        // Nodes find their settings elsewhere since release 1.24. What is stored of them can be kept.
+        if old.is_none_or(|old| old.spec.config_source.is_none()) {
+            node.spec.config_source = None;
+        }
+        if old.is_none_or(|old| old.status.config.is_none()) {
+            node.status.config = None;
+        }
     }
 
     fn keeps_sent_status(&self) -> bool {
@@ -30,6 +38,23 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn settings_are_not_taken_any_more() {
+        let node = |spec: &str, status: &str| Node {
+            spec: serde_json::from_str(spec).unwrap(),
+            status: serde_json::from_str(status).unwrap(),
+            ..Node::default()
+        };
+        let sent = node(r#"{"configSource": {}}"#, r#"{"nodeInfo": {}, "config": {"error": "e"}}"#);
+        let now = orch_runtime::scalar::Time::from_unix_seconds(0);
+        let write = WriteInfo { vocabulary: &orch_api::KUBERNETES, subresource: "", now };
+        for (old, is_kept) in [(None, false), (Some(Node::default()), false), (Some(sent.clone()), true)] {
+            let mut new = sent.clone();
+            NodeBehaviour.prepare(&mut new, old.as_ref(), &write);
+            assert_eq!((new.spec.config_source.is_some(), new.status.config.is_some()), (is_kept, is_kept));
+        }
+    }
 
     #[test]
     fn both_fields_have_the_same_range() {

@@ -2,6 +2,7 @@
 
 use orch_api::core::v1::{PersistentVolume, PersistentVolumePhase};
 use orch_registry::behaviour::{Behaviour, WriteInfo};
+use orch_runtime::resource_def::FieldPath;
 
 pub(crate) struct PersistentVolumeBehaviour;
 
@@ -18,9 +19,15 @@ impl Behaviour<PersistentVolume> for PersistentVolumeBehaviour {
                     && new.last_phase_transition_time != old.last_phase_transition_time;
                 if new.phase != old.phase && !is_time_sent {
                     new.last_phase_transition_time = Some(write.now);
+                } else if new.last_phase_transition_time.is_none() {
+                    new.last_phase_transition_time = old.last_phase_transition_time;
                 }
             }
         }
+    }
+
+    fn server_fields(&self, subresource: &str) -> &'static [FieldPath] {
+        if subresource == "status" { &[&["status", "lastPhaseTransitionTime"]] } else { &[] }
     }
 }
 
@@ -45,6 +52,7 @@ mod tests {
         assert_eq!(new.status.last_phase_transition_time, Some(Time::from_unix_seconds(1)));
         for (phase, sent, expected) in [
             (PersistentVolumePhase::Pending, Some(1), 1),
+            (PersistentVolumePhase::Pending, None, 1),
             (PersistentVolumePhase::Bound, Some(1), 9),
             (PersistentVolumePhase::Bound, None, 9),
             (PersistentVolumePhase::Bound, Some(5), 5),

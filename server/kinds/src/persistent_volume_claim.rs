@@ -15,7 +15,10 @@ impl Behaviour<PersistentVolumeClaim> for PersistentVolumeClaimBehaviour {
         old: Option<&PersistentVolumeClaim>,
         write: &WriteInfo<'_>,
     ) {
-        if old.is_none() {
+        let has_source = |claim: &PersistentVolumeClaim| {
+            claim.spec.data_source.is_some() || claim.spec.data_source_ref.is_some()
+        };
+        if !old.is_some_and(has_source) && claim.spec.data_source_ref.is_none() {
             drop_unknown_source(&mut claim.spec, write.vocabulary);
         }
         match_sources(&mut claim.spec);
@@ -26,7 +29,7 @@ impl Behaviour<PersistentVolumeClaim> for PersistentVolumeClaimBehaviour {
     }
 }
 
-/// `dataSource` takes claims and snapshots only; any other value is dropped without an error.
+/// Alone, `dataSource` takes claims and snapshots only; any other value is dropped without an error.
 fn drop_unknown_source(spec: &mut PersistentVolumeClaimSpec, vocabulary: &Vocabulary) {
     let snapshots = format!("snapshot.storage.{}", vocabulary.group_suffix);
     let is_known = |source: &TypedLocalObjectReference| match source.api_group.as_deref().unwrap_or_default()

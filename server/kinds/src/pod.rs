@@ -5,10 +5,7 @@ mod quality_of_service;
 
 use std::collections::BTreeMap;
 
-use orch_api::{
-    core::v1::{EphemeralContainer, Pod, PodCondition},
-    validators::POD_MAY_CHANGE,
-};
+use orch_api::core::v1::{EphemeralContainer, Pod, PodCondition};
 use orch_machinery::meta::Meta;
 use orch_registry::behaviour::{Behaviour, WriteInfo};
 use orch_runtime::{
@@ -24,6 +21,12 @@ use crate::status_alone::WRITABLE_METADATA;
 /// How long containers may take to end where a pod does not say.
 const DEFAULT_GRACE_SECONDS: i64 = 30;
 const EPHEMERAL_CONTAINERS: &str = "ephemeralcontainers";
+
+/// The error for a change that is not allowed in a pod, as the schema has it.
+const POD_MAY_CHANGE: &str = "pod updates may not change fields other than \
+    `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,\
+    `spec.tolerations` (only additions to existing tolerations),\
+    `spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
 const NO_HOSTNAME: &str = "this is used in the Pod's hostname, which can result in surprising behavior; \
     a DNS label is recommended";

@@ -4,7 +4,8 @@ use orch_api::core::v1::{ObjectReference, ServiceAccount};
 use orch_registry::behaviour::{Behaviour, WriteInfo};
 use orch_runtime::{field_error::Validation, path::Path};
 
-const ENFORCE_MOUNTABLE: &str = "enforce-mountable-secrets";
+/// The annotation that lets pods use only the secrets that their account lists.
+pub(crate) const ENFORCE_MOUNTABLE: &str = "enforce-mountable-secrets";
 
 pub(crate) struct ServiceAccountBehaviour;
 

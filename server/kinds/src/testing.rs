@@ -43,6 +43,15 @@ impl TestServer {
     /// A server with one namespace. Services have 14 addresses, of which the server picks 13, and three node
     /// ports.
     pub(crate) async fn start() -> Self {
+        Self::start_as(AdmissionConfig::default()).await
+    }
+
+    /// The same with an admission plugin that is off by default.
+    pub(crate) async fn start_with_plugin(name: &str) -> Self {
+        Self::start_as(AdmissionConfig { enabled: vec![name.to_owned()], disabled: Vec::new() }).await
+    }
+
+    async fn start_as(plugins: AdmissionConfig) -> Self {
         let settings = Settings {
             service_network: ServiceNetwork::parse("10.0.0.0/28").unwrap(),
             node_ports: NodePorts::parse("4000-4002").unwrap(),
@@ -54,7 +63,7 @@ impl TestServer {
         let storage = Storage::in_memory();
         let indexer: Arc<dyn Indexer> = Arc::new(CatalogIndexer::new(&catalog));
         storage.index_by(&indexer);
-        let admission = AdmissionChain::new(crate::admission(), &AdmissionConfig::default()).unwrap();
+        let admission = AdmissionChain::new(crate::admission(), &plugins).unwrap();
         let (sender, stopping) = watch::channel(false);
         let core = Arc::new(Core::new(
             Objects::new(catalog, storage),

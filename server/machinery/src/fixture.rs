@@ -56,6 +56,7 @@ static OWNER: TypeDef = TypeDef {
     name: "meta.v1.OwnerReference",
     short_name: "OwnerReference",
     fields: &[string("apiVersion"), string("kind"), string("name"), string("uid")],
+    by_name: &[],
     atomic: true,
     size: 0,
 };
@@ -72,6 +73,7 @@ static MANAGED_FIELDS_ENTRY: TypeDef = TypeDef {
         field("fieldsV1", Shape::Any),
         string("subresource"),
     ],
+    by_name: &[],
     atomic: false,
     size: 0,
 };
@@ -94,6 +96,7 @@ pub(crate) static OBJECT_META: TypeDef = TypeDef {
         merged(field("finalizers", set(STRING_ITEM)), None),
         field("managedFields", atomic_list(&Shape::Object(&MANAGED_FIELDS_ENTRY))),
     ],
+    by_name: &[],
     atomic: false,
     size: 0,
 };
@@ -110,6 +113,7 @@ pub(crate) static BAG: TypeDef = TypeDef {
         FieldDef { write_only: true, ..field("stringData", map(STRING_ITEM)) },
         field("any", Shape::Any),
     ],
+    by_name: &[],
     atomic: false,
     size: 0,
 };
@@ -118,6 +122,7 @@ static ENV: TypeDef = TypeDef {
     name: "apps.v1.Env",
     short_name: "Env",
     fields: &[string("name"), string("value")],
+    by_name: &[],
     atomic: false,
     size: 0,
 };
@@ -130,6 +135,7 @@ static PORT: TypeDef = TypeDef {
         FieldDef { required: true, ..scalar("containerPort", Scalar::Int32) },
         FieldDef { default: Some("\"TCP\""), ..string("protocol") },
     ],
+    by_name: &[],
     atomic: false,
     size: 0,
 };
@@ -148,6 +154,7 @@ static CONTAINER: TypeDef = TypeDef {
         merged(field("env", keyed(&Shape::Object(&ENV), &["name"])), Some("name")),
         field("resources", map(&Shape::Scalar(Scalar::Quantity))),
     ],
+    by_name: &[],
     atomic: false,
     size: 0,
 };
@@ -156,6 +163,7 @@ static CONFIG_SOURCE: TypeDef = TypeDef {
     name: "apps.v1.ConfigSource",
     short_name: "ConfigSource",
     fields: &[string("name"), scalar("defaultMode", Scalar::Int32)],
+    by_name: &[],
     atomic: false,
     size: 0,
 };
@@ -164,6 +172,7 @@ static EMPTY_SOURCE: TypeDef = TypeDef {
     name: "apps.v1.EmptySource",
     short_name: "EmptySource",
     fields: &[string("medium")],
+    by_name: &[],
     atomic: false,
     size: 0,
 };
@@ -176,6 +185,7 @@ static VOLUME: TypeDef = TypeDef {
         field("configMap", Shape::Object(&CONFIG_SOURCE)),
         field("emptyDir", Shape::Object(&EMPTY_SOURCE)),
     ],
+    by_name: &[],
     atomic: false,
     size: 0,
 };
@@ -184,6 +194,7 @@ static STRATEGY: TypeDef = TypeDef {
     name: "apps.v1.Strategy",
     short_name: "Strategy",
     fields: &[string("type"), scalar("maxUnavailable", Scalar::IntOrString)],
+    by_name: &[],
     atomic: false,
     size: 0,
 };
@@ -192,6 +203,7 @@ static REFERENCE: TypeDef = TypeDef {
     name: "apps.v1.Reference",
     short_name: "Reference",
     fields: &[string("kind"), string("name")],
+    by_name: &[],
     atomic: true,
     size: 0,
 };
@@ -212,6 +224,7 @@ static SPEC: TypeDef = TypeDef {
         field("matrix", atomic_list(&Shape::List { item: STRING_ITEM, semantics: ListSemantics::Atomic })),
         field("groups", map(&Shape::Object(&ENV))),
     ],
+    by_name: &[],
     atomic: false,
     size: 0,
 };
@@ -220,6 +233,7 @@ static CONDITION: TypeDef = TypeDef {
     name: "apps.v1.Condition",
     short_name: "Condition",
     fields: &[string("type"), string("status"), string("reason")],
+    by_name: &[],
     atomic: false,
     size: 0,
 };
@@ -232,6 +246,7 @@ static STATUS: TypeDef = TypeDef {
         scalar("ready", Scalar::Int32),
         merged(field("conditions", keyed(&Shape::Object(&CONDITION), &["type"])), Some("type")),
     ],
+    by_name: &[],
     atomic: false,
     size: 0,
 };
@@ -245,6 +260,7 @@ pub(crate) static WORKLOAD: TypeDef = TypeDef {
         field("spec", Shape::Object(&SPEC)),
         field("status", Shape::Object(&STATUS)),
     ],
+    by_name: &[],
     atomic: false,
     size: 0,
 };

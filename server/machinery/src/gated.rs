@@ -153,6 +153,7 @@ mod tests {
                 ..FieldDef::PLAIN
             },
         ],
+        by_name: &[],
         atomic: false,
         size: 0,
     };
@@ -168,6 +169,7 @@ mod tests {
                 ..FieldDef::PLAIN
             },
         ],
+        by_name: &[],
         atomic: false,
         size: 0,
     };
@@ -175,6 +177,7 @@ mod tests {
         name: "test.v1.Plain",
         short_name: "Plain",
         fields: &[FieldDef { name: "colour", shape: STRING, ..FieldDef::PLAIN }],
+        by_name: &[],
         atomic: false,
         size: 0,
     };

@@ -351,11 +351,19 @@ impl MediaTypes {
         self.iter().filter(|named| named.name == named.media_type.name_in(vocabulary))
     }
 
-    /// What reads a body of this `Content-Type`; an empty one means JSON.
+    /// What reads a body of this `Content-Type`; an empty one means JSON. Case does not matter, and every
+    /// parameter has to have a value.
     pub fn reader(&self, content_type: &str) -> Option<Reader> {
+        if content_type.is_empty() {
+            return self.reader(JSON);
+        }
+        let mut parameters = content_type.split(';').skip(1).map(str::trim).filter(|text| !text.is_empty());
+        let has_value = |parameter: &str| parameter.split_once('=').is_some_and(|(name, _)| !name.is_empty());
+        if !parameters.all(has_value) {
+            return None;
+        }
         let name = without_parameters(content_type);
-        let name = if name.is_empty() { JSON } else { name };
-        self.iter().find(|named| named.name == name)?.media_type.reader
+        self.iter().find(|named| named.name.eq_ignore_ascii_case(name))?.media_type.reader
     }
 }
 

@@ -81,6 +81,7 @@ mod tests {
             FieldDef { name: "empty", required: true, shape: LIST, ..FieldDef::PLAIN },
             FieldDef { name: "maybe", nullable: true, shape: LIST, ..FieldDef::PLAIN },
         ],
+        by_name: &[],
         atomic: false,
         size: 0,
     };
@@ -97,6 +98,7 @@ mod tests {
             },
             FieldDef { name: "named", shape: Shape::Map { value: &PART, atomic: false }, ..FieldDef::PLAIN },
         ],
+        by_name: &[],
         atomic: false,
         size: 0,
     };

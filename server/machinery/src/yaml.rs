@@ -74,6 +74,10 @@ fn read(bytes: &[u8], limits: &Limits) -> Result<Document, DecodeError> {
         DecodeError::Syntax(format!("yaml: invalid UTF-8 at offset {}", error.valid_up_to()))
     })?;
     let text = first_document(text);
+    // The parser would take a NUL for the end, and what follows would be lost.
+    if !text.chars().all(is_allowed) {
+        return Err(DecodeError::Syntax("yaml: control characters are not allowed".to_owned()));
+    }
     if text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
         return Err(DecodeError::Empty);
     }
@@ -88,6 +92,11 @@ fn read(bytes: &[u8], limits: &Limits) -> Result<Document, DecodeError> {
         None => syntax(&error.without_snippet().to_string(), depth),
     })?;
     Ok(Document { tree, duplicates: reading.duplicates.into_inner() })
+}
+
+/// Whether a document may hold a character as it is, without an escape (YAML 1.1, "c-printable").
+fn is_allowed(ch: char) -> bool {
+    matches!(ch, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{A0}'..='\u{FFFD}' | '\u{10000}'..)
 }
 
 fn options(depth: usize) -> serde_saphyr::Options {

@@ -77,6 +77,12 @@ pub trait AdmissionPlugin: Send + Sync + 'static {
     fn added_fields(&self, _def: &ResourceDef) -> &'static [FieldPath] {
         &[]
     }
+
+    /// Whether the plugin adds to new objects of a kind what has no path, such as items of lists. A client
+    /// then owns what the object had before plugins changed it.
+    fn adds_items(&self, _def: &ResourceDef) -> bool {
+        false
+    }
 }
 
 /// Whether a write goes on. Most plugins know at once.
@@ -174,6 +180,11 @@ impl AdmissionChain {
     /// The fields that plugins add to new objects of a kind.
     pub fn added_fields(&self, def: &ResourceDef) -> impl Iterator<Item = &FieldPath> {
         self.plugins.iter().flat_map(|plugin| plugin.added_fields(def))
+    }
+
+    /// Whether a plugin adds to new objects of a kind what has no path.
+    pub fn adds_items(&self, def: &ResourceDef) -> bool {
+        self.plugins.iter().any(|plugin| plugin.adds_items(def))
     }
 }
 

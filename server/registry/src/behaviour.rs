@@ -113,6 +113,12 @@ pub trait Behaviour<T: Kind>: Send + Sync + 'static {
         true
     }
 
+    /// Whether a DELETE begins a deletion that others end, as that of a namespace with its content: while the
+    /// object [may not be removed](Behaviour::may_be_removed), a further DELETE changes nothing.
+    fn is_deleted_in_steps(&self) -> bool {
+        false
+    }
+
     /// The grace period of a deletion, in seconds; `asked` is what the client asks for. `None` for a kind
     /// without graceful deletion.
     fn grace_period(&self, _object: &Tree, _asked: Option<i64>) -> Option<i64> {
@@ -176,6 +182,9 @@ pub trait AnyBehaviour: Send + Sync {
     }
     fn may_be_removed(&self, _object: &Tree) -> bool {
         true
+    }
+    fn is_deleted_in_steps(&self) -> bool {
+        false
     }
     fn grace_period(&self, _object: &Tree, _asked: Option<i64>) -> Option<i64> {
         None
@@ -286,6 +295,10 @@ impl<T: Kind, B: Behaviour<T>> AnyBehaviour for Typed<T, B> {
 
     fn may_be_removed(&self, object: &Tree) -> bool {
         self.behaviour.may_be_removed(object)
+    }
+
+    fn is_deleted_in_steps(&self) -> bool {
+        self.behaviour.is_deleted_in_steps()
     }
 
     fn grace_period(&self, object: &Tree, asked: Option<i64>) -> Option<i64> {

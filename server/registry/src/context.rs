@@ -60,7 +60,7 @@ impl<'a> RequestContext<'a> {
         self.spelling.get()
     }
 
-    /// Adds a warning to the answer. Warnings go with answers that succeed.
+    /// Adds a warning to the answer, whether the request succeeds or not.
     pub fn warn(&self, warning: impl Into<String>) {
         self.warnings().push(warning.into());
     }

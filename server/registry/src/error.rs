@@ -188,9 +188,11 @@ impl ApiError {
 
     /// 422 for an object of a served kind.
     pub fn invalid(resource: &ServedResource, name: &str, errors: Vec<FieldError>) -> Self {
+        // An object is judged as that as which it is stored.
+        let judged = resource.stored();
         ApiError::Invalid {
-            group: resource.group.clone(),
-            kind: resource.def.kind.to_owned(),
+            group: judged.group.clone(),
+            kind: judged.def.kind.to_owned(),
             name: name.to_owned(),
             errors,
         }

@@ -121,9 +121,28 @@ pub fn in_form_of<'b>(resource: &ServedResource, stored: &'b [u8]) -> Option<Cow
     converted::convert(resource, stored).ok().map(|bytes| Cow::Owned(bytes.into()))
 }
 
-/// Whether stored bytes are in the form of the resource; always where there is one form only.
+/// Whether stored bytes are in the form of the resource. Where there is one form only, they are unless they
+/// say otherwise: what is left of a version that is gone must not be read as if it were another one.
 fn is_in_form(resource: &ServedResource, stored: &[u8]) -> bool {
-    resource.forms.is_empty() || stored.starts_with(resource.prefix.as_bytes())
+    stored.starts_with(resource.prefix.as_bytes())
+        || (resource.forms.is_empty()
+            && version_of(stored).is_none_or(|version| version == resource.api_version))
+}
+
+/// The version that an object is stored in, where the resource has no form of that version.
+pub fn unknown_version<'o>(resource: &ServedResource, object: &'o Object) -> Option<&'o str> {
+    let stored = object.value().ok().filter(|stored| !is_in_form(resource, stored))?;
+    let version = version_of(stored)?;
+    let is_known = resource.forms.iter().any(|form| form.api_version == version);
+    if is_known { None } else { Some(version) }
+}
+
+/// The version that stored bytes begin with.
+fn version_of(stored: &[u8]) -> Option<&str> {
+    let rest = stored.strip_prefix(br#"{"kind":""#)?;
+    let rest = &rest[memchr::memchr(b'"', rest)?..];
+    let rest = rest.strip_prefix(br#"","apiVersion":""#)?;
+    str::from_utf8(&rest[..memchr::memchr(b'"', rest)?]).ok()
 }
 
 /// An older state of an object with a later version. A watch shows it where an object leaves its selection.

@@ -37,6 +37,7 @@ use crate::{
 };
 
 pub use attempt::Attempt;
+pub use names::generated_name;
 
 use self::{propose::Proposal, races::Races};
 

@@ -4,7 +4,7 @@
 use orch_api::core::v1::{PersistentVolume, PersistentVolumeClaim};
 use orch_auth::answer::Answer;
 use orch_registry::admission::{AdmissionPlugin, AdmissionRequest, Admitted};
-use orch_runtime::resource_def::{FieldPath, ResourceDef};
+use orch_runtime::resource_def::ResourceDef;
 
 use super::{created, is};
 use crate::volume_protection;
@@ -26,9 +26,8 @@ impl AdmissionPlugin for StorageObjectInUseProtection {
         Answer::Ready(Ok(()))
     }
 
-    fn added_fields(&self, def: &ResourceDef) -> &'static [FieldPath] {
-        let is_protected = is::<PersistentVolume>(def) || is::<PersistentVolumeClaim>(def);
-        if is_protected { &[&["metadata", "finalizers"]] } else { &[] }
+    fn adds_items(&self, def: &ResourceDef) -> bool {
+        is::<PersistentVolume>(def) || is::<PersistentVolumeClaim>(def)
     }
 }
 
@@ -69,6 +68,12 @@ mod tests {
             });
             let claim = server.create::<PersistentVolumeClaim>(NAMESPACE, claim).await.unwrap();
             assert_eq!(claim["metadata"]["finalizers"], expected);
+            // Who sends finalizers owns these, and not the one that is added.
+            for finalizer in expected.as_array().unwrap() {
+                let of_set = format!("v:{finalizer}");
+                let is_sent = sent.as_array().unwrap().contains(finalizer);
+                assert_eq!(is_owned(&claim, &["f:metadata", "f:finalizers", &of_set]), is_sent, "{claim}");
+            }
         }
     }
 }

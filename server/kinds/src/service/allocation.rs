@@ -80,6 +80,10 @@ pub(super) fn allocate_address(
 
 /// Fills in the family of addresses; says whether the server has addresses of that family.
 fn fill_family(spec: &mut ServiceSpec, network: &ServiceNetwork, violations: &mut Validation<'_>) -> bool {
+    if spec.cluster_ip == NONE && spec.selector.is_empty() {
+        fill_families_of_others(spec, network);
+        return true;
+    }
     let path = Path::ROOT.field("spec");
     let policy = spec.ip_family_policy.get_or_insert_with(|| "SingleStack".to_owned());
     if policy == "RequireDualStack" {
@@ -97,6 +101,19 @@ fn fill_family(spec: &mut ServiceSpec, network: &ServiceNetwork, violations: &mu
         Some(_) => {}
     }
     true
+}
+
+/// Whoever makes the endpoints of a service without address and selector chooses their families, so all are
+/// allowed unless the client says otherwise (KEP-563, "headless services without selectors").
+fn fill_families_of_others(spec: &mut ServiceSpec, network: &ServiceNetwork) {
+    let policy = spec.ip_family_policy.get_or_insert_with(|| "RequireDualStack".to_owned());
+    if spec.ip_families.is_empty() {
+        spec.ip_families.push(network.family().to_owned());
+    }
+    if policy != "SingleStack" && spec.ip_families.len() == 1 {
+        let other = if spec.ip_families[0] == "IPv4" { "IPv6" } else { "IPv4" };
+        spec.ip_families.push(other.to_owned());
+    }
 }
 
 /// Gives a service the node ports that it asks for, or free ones.

@@ -23,6 +23,7 @@ static NUMBERS: TypeDef = TypeDef {
         FieldDef { name: "time", shape: Shape::Scalar(Scalar::Time), ..FieldDef::PLAIN },
         FieldDef { name: "any", shape: Shape::Any, ..FieldDef::PLAIN },
     ],
+    by_name: &[],
     atomic: false,
     size: 0,
 };

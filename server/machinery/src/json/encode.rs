@@ -153,7 +153,7 @@ fn write_fields(map: &TreeMap, def: &'static TypeDef, done: &[&str], object: &mu
     let mut known = Vec::with_capacity(map.len());
     let mut others = 0;
     for (name, value) in map {
-        match def.fields.iter().position(|field| field.name == name) {
+        match def.position(name) {
             Some(index) => known.push((index, value)),
             None => others += usize::from(!done.contains(&name.as_str())),
         }

@@ -15,6 +15,7 @@ static NUMBERED: TypeDef = TypeDef {
     name: "test.v1.Numbered",
     short_name: "Numbered",
     fields: &[FieldDef { name: "name", tag: Some(1), ..FieldDef::PLAIN }],
+    by_name: &[],
     atomic: false,
     size: 0,
 };
@@ -67,14 +68,16 @@ fn a_content_type_finds_the_reader_of_its_syntax() {
     };
     for (content_type, is_json) in [
         ("", Some(true)),
-        (";charset=utf-8", Some(true)),
+        (";charset=utf-8", None),
         ("application/json", Some(true)),
         ("application/json; charset=utf-8", Some(true)),
         (" application/yaml ", Some(true)),
         ("application/vnd.example", Some(false)),
         ("application/vnd.other", Some(false)),
         ("application/vnd.unknown", None),
-        ("Application/Json", None),
+        ("Application/Json", Some(true)),
+        ("application/json;", Some(true)),
+        ("application/json;charset", None),
         ("text/plain", None),
     ] {
         assert_eq!(read(content_type), is_json, "{content_type:?}");

@@ -1,8 +1,8 @@
 //! JSON patch, RFC 6902: a list of operations that are applied in order, all or none.
 //!
-//! Like the reference server it accepts more than the RFC: `replace` of a missing map entry adds it, a `test`
-//! for `null` succeeds for a missing entry, and negative indexes count from the end. The work, the copies and
-//! the depth of a patch are limited.
+//! Like the reference server it accepts more than the RFC: `replace` of a missing map entry adds it, `copy`
+//! of one copies null, a `test` for `null` succeeds for a missing entry, and negative indexes count from the
+//! end. The work, the copies and the depth of a patch are limited.
 
 mod pointer;
 
@@ -203,7 +203,13 @@ impl Document<'_> {
                 self.add(path, value, "move")
             }
             Operation::Copy { from, path } => {
-                let value = from.find(&self.root).ok_or_else(|| missing("copy", from))?;
+                // The reference server copies null where an object lacks the field.
+                let is_there = from.find(&self.root).is_some()
+                    || from.parent(&mut self.root).is_some_and(|(parent, _)| parent.is_object());
+                if !is_there {
+                    return Err(missing("copy", from));
+                }
+                let value = from.find(&self.root).unwrap_or(&Tree::Null);
                 self.copied = self.copied.saturating_add(weight(value));
                 if self.copied > self.limits.max_copied_bytes {
                     return Err(PatchError::TooLarge(format!(

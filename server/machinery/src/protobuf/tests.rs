@@ -20,6 +20,7 @@ static META: TypeDef = TypeDef {
     name: "test.v1.Meta",
     short_name: "Meta",
     fields: &[field("name", 1, STRING), field("made", 8, Shape::Scalar(Scalar::Time))],
+    by_name: &[],
     atomic: false,
     size: 0,
 };
@@ -52,6 +53,7 @@ static THING: TypeDef = TypeDef {
         ),
         field("parts", 9, Shape::List { item: &Shape::Object(&THING), semantics: ListSemantics::Atomic }),
     ],
+    by_name: &[],
     atomic: false,
     size: 0,
 };
@@ -129,7 +131,7 @@ fn every_shape_becomes_its_json_form() {
 }
 
 static UNTAGGED: TypeDef =
-    TypeDef { name: "test.v1.None", short_name: "None", fields: &[], atomic: false, size: 0 };
+    TypeDef { name: "test.v1.None", short_name: "None", fields: &[], by_name: &[], atomic: false, size: 0 };
 
 #[test]
 fn malformed_documents_are_refused() {
@@ -155,6 +157,7 @@ static LEAN: TypeDef = TypeDef {
         FieldDef { required: true, nullable: true, ..field("zero", 3, Shape::Scalar(Scalar::Time)) },
         FieldDef { required: true, ..field("any", 4, Shape::Any) },
     ],
+    by_name: &[],
     atomic: false,
     size: 0,
 };

@@ -94,6 +94,11 @@ fn bad_documents_are_refused() {
         assert!(matches!(read(text), Err(DecodeError::Syntax(_))), "{text:?}: {:?}", read(text));
     }
     assert!(matches!(decode(b"a: \xff", &Limits::default()), Err(DecodeError::Syntax(_))));
+    let refused = Err(DecodeError::Syntax("yaml: control characters are not allowed".to_owned()));
+    for text in ["a: b\0c: d\n", "a: \u{7f}", "a: \u{9f}", "a: \u{1b}[0m", "a: b # \u{1}"] {
+        assert_eq!(read(text), refused, "{text:?}");
+    }
+    assert_eq!(tree("a: \t\u{a0}é😀\r\n"), json!({"a": "\u{a0}é😀"}));
     let indented: Vec<String> = (0..200).map(|depth| format!("{}a:", " ".repeat(depth))).collect();
     for text in [format!("{}{}", "[".repeat(200), "]".repeat(200)), indented.join("\n")] {
         assert!(matches!(read(&text), Err(DecodeError::TooDeep(64))), "{:?}", read(&text));

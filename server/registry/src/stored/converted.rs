@@ -9,7 +9,7 @@ use orch_machinery::json::encode::encode;
 use orch_runtime::resource_def::ResourceDef;
 use orch_storage::Object;
 
-use super::tree_of_bytes;
+use super::{tree_of_bytes, version_of};
 use crate::{catalog::ServedResource, conversion};
 
 /// The bytes in one form, and those in others. There are a few forms in practice.
@@ -51,7 +51,12 @@ impl Kept {
 /// Why there are none, for the log.
 pub(super) fn convert(resource: &ServedResource, stored: &[u8]) -> Result<Bytes, String> {
     let form = resource.forms.iter().find(|form| stored.starts_with(form.prefix.as_bytes()));
-    let form = form.ok_or("it is stored in no version that is known")?;
+    let form = form.ok_or_else(|| {
+        let version = version_of(stored).unwrap_or("no version");
+        format!(
+            "it is stored in {version}, which this program does not know: one that does has to migrate it"
+        )
+    })?;
     let tree = tree_of_bytes(form.def, stored)?;
     let tree = conversion::convert(form.def, resource, tree).map_err(|error| error.to_string())?;
     let mut text = Vec::new();

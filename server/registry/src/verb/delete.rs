@@ -129,12 +129,21 @@ async fn delete_current(
     let resource = ruled.resource;
     let behaviour = &*resource.behaviour;
     let mut tree = current.tree.clone();
+    let in_steps = behaviour.is_deleted_in_steps();
+    if in_steps && Meta::of(&tree).deletion_timestamp().is_some() && !behaviour.may_be_removed(&tree) {
+        return Ok(Deleted::Terminating(Answer::Object(current.object.clone())));
+    }
     let allowed = behaviour.grace_period(&tree, options.grace_period);
     let grace = grace::begin(&mut tree, options.grace_period, allowed, cx.core.now());
     if grace == Grace::Pending {
         return Ok(Deleted::Terminating(Answer::Object(current.object.clone())));
     }
-    set_propagation_finalizers(&mut tree, options.propagation);
+    // As in the reference, `orphanDependents: false` means more for a namespace than for other kinds.
+    let waits = in_steps && options.expects_removal;
+    set_propagation_finalizers(
+        &mut tree,
+        if waits { Some(Propagation::Foreground) } else { options.propagation },
+    );
     let has_finalizers = Meta::of(&tree).finalizers().next().is_some();
     let stays = has_finalizers || matches!(grace, Grace::Of(1..)) || !behaviour.may_be_removed(&tree);
     let key = key(resource, &target.namespace, &target.name);
@@ -190,19 +199,32 @@ fn set_propagation_finalizers(tree: &mut Tree, propagation: Option<Propagation>)
 }
 
 /// Checks that the object is the one that the client means. As in the reference, the error names the kind
-/// where other errors name the resource.
+/// where other errors name the resource, except for kinds that are deleted in steps.
 ///
 /// # Errors
 /// 409 where it is another one.
 pub fn check_preconditions(target: &Target<'_>, current: &Current, options: &DeletionOptions) -> Result<()> {
     let uid = Meta::of(&current.tree).uid();
     let version = current.revision().to_string();
+    let in_steps = target.resource.behaviour.is_deleted_in_steps();
     let cause = if let Some(wanted) = options.uid.as_deref().filter(|wanted| *wanted != uid) {
+        if in_steps {
+            let cause =
+                format!("Precondition failed: UID in precondition: {wanted}, UID in object meta: {uid}");
+            return Err(ApiError::conflict(target.resource, &target.name, cause));
+        }
         format!(
             "the UID in the precondition ({wanted}) does not match the UID in record ({uid}). \
              The object might have been deleted and then recreated"
         )
     } else if let Some(wanted) = options.resource_version.as_deref().filter(|wanted| *wanted != version) {
+        if in_steps {
+            let cause = format!(
+                "Precondition failed: ResourceVersion in precondition: {wanted}, ResourceVersion in object meta: \
+                 {version}"
+            );
+            return Err(ApiError::conflict(target.resource, &target.name, cause));
+        }
         format!(
             "the ResourceVersion in the precondition ({wanted}) does not match the ResourceVersion in record \
              ({version}). The object might have been modified"

@@ -8,7 +8,7 @@ use orch_machinery::{
     meta::{self, Meta, MetaMut},
     nullable,
 };
-use orch_runtime::{Tree, resource_def::FieldPath};
+use orch_runtime::{Tree, object::ApiObject, resource_def::FieldPath};
 
 use super::{
     attempt::Attempt,
@@ -28,24 +28,16 @@ use crate::{
 /// # Errors
 /// 500 where it has no structural form.
 pub fn own(attempt: Attempt<'_>, draft: Draft<'_>) -> Result<Owned> {
-    let Draft { object, old: _, mut placed, unowned, conditions } = draft;
+    let Draft { object, old: _, mut placed, unowned, before_plugins, conditions } = draft;
     let resource = attempt.target.resource;
-    let mut tree =
-        object.to_tree().map_err(|error| ApiError::internal("the object cannot be written", error))?;
-    match resource.storage_version() {
-        None => meta::set_type(&mut tree, resource.def.kind, &resource.api_version),
-        Some(stored) => {
-            tree = conversion::convert(stored.def, resource, tree)
-                .map_err(|error| ApiError::internal("the object cannot be converted", error))?;
-        }
-    }
+    let mut tree = tree_of(resource, &*object)?;
     let warnings = placed.violations.take_warnings();
     let ownership = placed.proposed.ownership;
     let may_shrink = matches!(ownership, Ownership::Tracked { .. });
     let (current, owners, differs) = match placed.proposed.current {
         None => {
             attempt.cx.warn_all(warnings);
-            (None, own_new(attempt, ownership, &unowned, &mut tree)?, true)
+            (None, own_new(attempt, ownership, &unowned, before_plugins.as_ref(), &mut tree)?, true)
         }
         Some(mut current) => {
             count_generation(resource, &current.tree, &mut tree);
@@ -82,12 +74,30 @@ pub fn own(attempt: Attempt<'_>, draft: Draft<'_>) -> Result<Owned> {
     })
 }
 
+/// An object of the stored version in the version that the client speaks.
+///
+/// # Errors
+/// 500 where it has no structural form.
+pub fn tree_of(resource: &ServedResource, object: &dyn ApiObject) -> Result<Tree> {
+    let mut tree =
+        object.to_tree().map_err(|error| ApiError::internal("the object cannot be written", error))?;
+    match resource.storage_version() {
+        None => meta::set_type(&mut tree, resource.def.kind, &resource.api_version),
+        Some(stored) => {
+            tree = conversion::convert(stored.def, resource, tree)
+                .map_err(|error| ApiError::internal("the object cannot be converted", error))?;
+        }
+    }
+    Ok(tree)
+}
+
 /// Records the owners of a new object's fields. Returns them as JSON text where they are not put into the
 /// tree.
 fn own_new(
     attempt: Attempt<'_>,
     ownership: Ownership,
     unowned: &[FieldPath],
+    before_plugins: Option<&Tree>,
     tree: &mut Tree,
 ) -> Result<Option<String>> {
     let resource = attempt.target.resource;
@@ -95,7 +105,8 @@ fn own_new(
         Ownership::Tracked { .. } => {
             let time = attempt.cx.core.now().to_string();
             let write = record(attempt, &time, unowned);
-            Some(managed_fields::owners_of_new(&write, empty_object(resource)?, tree, resource.def.type_def))
+            let owned = before_plugins.unwrap_or(tree);
+            Some(managed_fields::owners_of_new(&write, empty_object(resource)?, owned, resource.def.type_def))
         }
         Ownership::Applied { entries } => {
             MetaMut::of(tree).set_managed_fields(entries);

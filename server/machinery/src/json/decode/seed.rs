@@ -360,8 +360,8 @@ struct Known {
 /// A field of `def`; in the top-level object also `apiVersion` and `kind`.
 fn known(def: &'static TypeDef, at: &Location<'_>, name: &str) -> Option<Known> {
     static NAME_OF_TYPE: Shape = Shape::Scalar(Scalar::String);
-    let found = def.fields.iter().enumerate().find(|(_, field)| field.name == name);
-    if let Some((index, field)) = found {
+    if let Some(index) = def.position(name) {
+        let field = &def.fields[index];
         return Some(Known { index, shape: &field.shape, nullable: field.nullable });
     }
     let index = match name {
