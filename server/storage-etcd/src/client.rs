@@ -83,17 +83,22 @@ impl Client {
         Ok(Self { endpoints, current, newest, connecting, versions })
     }
 
-    /// One call: a message, and a message in answer.
+    /// One call: a message, and a message in answer. Where nobody waits for the answer any more, because the
+    /// watch was faster, the call goes on: ending it resets a stream, and HTTP/2 ends a connection with many
+    /// of these, and all calls on it.
     pub(crate) async fn call<T: Decode>(
         &self,
-        method: &str,
+        method: &'static str,
         message: &impl Encode,
         deadline: Duration,
     ) -> Result<T, Failure> {
         let message = message.encode(self.versions);
         let (number, sender, origin) = self.connected().await?;
-        let answer = timeout(deadline, unary(sender, &origin, method, &message, deadline)).await;
-        let answer = answer.unwrap_or_else(|_| Err(Failure::NoAnswer(format!("not within {deadline:?}"))));
+        let asking = tokio::spawn(async move {
+            let answer = timeout(deadline, unary(sender, &origin, method, &message, deadline)).await;
+            answer.unwrap_or_else(|_| Err(Failure::NoAnswer(format!("not within {deadline:?}"))))
+        });
+        let answer = asking.await.unwrap_or_else(|ended| Err(Failure::NoAnswer(ended.to_string())));
         match answer {
             Ok(answer) => Ok(T::decode(&answer, self.versions)?),
             Err(failure) => {

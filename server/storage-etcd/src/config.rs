@@ -6,6 +6,7 @@ use std::time::Duration;
 use orch_storage::engine::Retention;
 use orch_storage::{Clock, Sealing, SystemClock};
 
+use crate::other_forms::OtherForms;
 use crate::tls::TlsFiles;
 
 /// How a store in etcd behaves.
@@ -26,6 +27,8 @@ pub struct EtcdConfig {
     /// not in the form of this server: they are told as damaged. etcd learns the revision of a write when the
     /// value is stored already, so it is not stored.
     pub revision_at: fn(&[u8]) -> Option<usize>,
+    /// Reads values that are not in the form of this server; none: such values are damaged.
+    pub other_forms: Option<Arc<dyn OtherForms>>,
     /// How values are sealed before they are stored; none: not at all.
     pub sealing: Option<Arc<dyn Sealing>>,
     /// How long history is kept, here and in etcd: older states for lists, events for watches.
@@ -55,6 +58,7 @@ impl EtcdConfig {
             vocabulary: vocabulary.into(),
             is_moving: false,
             revision_at,
+            other_forms: None,
             sealing: None,
             retention: Duration::from_mins(5),
             history_bytes: 256 << 20,

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 use orch_storage::{Body, Corrupt, Key, Object, Revision, Seal, SealError, Sealing};
 
+use crate::config::EtcdConfig;
 use crate::journal::Entry;
 use crate::keys::Keys;
 use crate::message::KeyValue;
+use crate::other_forms::OtherForms;
 
 /// A value with its revision, or what is wrong with it.
 pub(crate) type Value = Result<Bytes, Corrupt>;
@@ -18,9 +20,15 @@ pub(crate) struct Form {
     /// Where the revision is in a value, or goes in one without it.
     pub(crate) revision_at: fn(&[u8]) -> Option<usize>,
     pub(crate) sealing: Option<Arc<dyn Sealing>>,
+    pub(crate) other_forms: Option<Arc<dyn OtherForms>>,
 }
 
 impl Form {
+    pub(crate) fn of(config: &EtcdConfig) -> Self {
+        let EtcdConfig { revision_at, sealing, other_forms, .. } = config.clone();
+        Self { revision_at, sealing, other_forms }
+    }
+
     /// What is kept of a value at a place: the key of etcd in which an object is.
     pub(crate) fn kept(&self, key: &Key, place: &str, value: &[u8]) -> Result<Vec<u8>, SealError> {
         let sealed = self.sealing.as_ref().map(|sealing| sealing.seal(key, &place, value)).transpose()?;
@@ -36,7 +44,11 @@ impl Form {
             Err(error) => return (Err(corrupt(error.to_string())), None),
         };
         let at = (self.revision_at)(&value).filter(|at| *at <= value.len());
-        let value = at.map(|at| Body::new(value.to_vec(), at).with_revision(revision));
+        let body = match at {
+            Some(at) => Some(Body::new(value.to_vec(), at)),
+            None => self.other_forms.as_ref().and_then(|forms| forms.read(key, &value)),
+        };
+        let value = body.map(|body| body.with_revision(revision));
         (value.ok_or_else(|| corrupt("the value is not in the form of this server".to_owned())), seal)
     }
 

@@ -28,9 +28,11 @@ mod keys;
 mod load;
 mod message;
 mod moving;
+mod other_forms;
 mod pending;
 mod shared;
 mod shared_value;
+mod span;
 mod store;
 mod tls;
 mod versions;
@@ -45,6 +47,7 @@ use tokio::sync::{Semaphore, mpsc};
 
 pub use config::EtcdConfig;
 pub use moving::{Held, begin_move, end_move, look};
+pub use other_forms::OtherForms;
 pub use shared_value::{read_shared, share};
 pub use tls::TlsFiles;
 
@@ -73,7 +76,7 @@ pub async fn open(config: EtcdConfig) -> Result<Storage, StoreError> {
     let identity = cluster::identify(reader, &config).await?;
     client.versions = identity.versions;
     let reader = Reader { client: &client, keys: &keys, timeout: config.timeout };
-    let form = Form { revision_at: config.revision_at, sealing: config.sealing.clone() };
+    let form = Form::of(&config);
     let Loaded { writer, claims, newest, next } = load(reader, &config, &form).await?;
     let shared = Arc::new(Shared {
         client,
@@ -128,10 +131,16 @@ async fn load(reader: Reader<'_>, config: &EtcdConfig, form: &Form) -> Result<Lo
     load_once(reader, config, form).await.map_err(|failure| failure.of_read())
 }
 
+/// How many revisions of the past a start reads at most. etcd tells them in pieces of a thousand and looks at
+/// all that are left for each piece, so 100,000 would take 15 seconds. Older ones are gone to the clients of
+/// this server, which list again.
+const MAX_REPLAY: u64 = 10_000;
+
 async fn load_once(reader: Reader<'_>, config: &EtcdConfig, form: &Form) -> Result<Loaded, Failure> {
     let now = config.clock.now();
     let newest = reader.newest().await?;
     let begins = reader.history_begins(now.before(config.retention), newest.etcd).await?;
+    let begins = begins.max(newest.etcd.saturating_sub(MAX_REPLAY));
     let mut replay = Replay::new(Revision::ZERO, now, config.retention());
     let claims = Claims::default();
     let mut damaged = 0;

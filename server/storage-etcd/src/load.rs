@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::journal::Entry;
 use crate::keys::Keys;
 use crate::message::{KeyValue, Range, Ranged};
+use crate::span::Span;
 
 /// How large one answer is to be, in bytes. Values differ in size, so it is only a goal.
 const PAGE_BYTES: usize = 2 << 20;
@@ -57,24 +58,24 @@ impl Reader<'_> {
         revision: u64,
         take: &mut (dyn FnMut(KeyValue) + Send),
     ) -> Result<u64, Failure> {
-        let (mut key, end) = self.keys.all();
-        let (mut limit, mut newest) = (PAGES.0, 0);
+        let (key, end) = self.keys.all();
+        let (mut span, mut limit, mut newest) = (Span::new(key, end), PAGES.0, 0);
         loop {
-            let range = Range { key: key.clone(), end: end.clone(), limit, revision, keys_only: false };
-            let page = self.range(range).await?;
+            let (key, end) = span.question();
+            let page = self.range(Range { key, end, limit, revision, keys_only: false }).await?;
             let bytes: usize = page.kvs.iter().map(|kv| kv.value.len() + kv.key.len() + 1).sum();
             let count = page.kvs.len();
-            if let Some(last) = page.kvs.last() {
-                key = [&last.key[..], &[0]].concat();
-            }
+            let cut = page.kvs.last().filter(|_| page.more).map(|last| last.key.clone());
             for kv in page.kvs {
                 newest = newest.max(kv.mod_revision);
                 take(kv);
             }
-            if !page.more || count == 0 {
+            if !span.answered(count as u64, limit, cut.as_deref()) {
                 return Ok(newest);
             }
-            limit = ((count * PAGE_BYTES / bytes.max(1)) as u64).clamp(1, PAGES.1);
+            if count > 0 {
+                limit = ((count * PAGE_BYTES / bytes.max(1)) as u64).clamp(1, PAGES.1);
+            }
         }
     }
 

@@ -48,7 +48,7 @@ impl Place {
     fn of(config: &EtcdConfig, name: &Key) -> Result<Self, StoreError> {
         let client = Client::new(&config.servers, &config.tls)?;
         let keys = Keys::new(&config.prefix);
-        let form = Form { revision_at: config.revision_at, sealing: config.sealing.clone() };
+        let form = Form::of(config);
         let (object, key) = (name.clone(), keys.shared(&name.name));
         Ok(Self { client, keys, form, object, key })
     }

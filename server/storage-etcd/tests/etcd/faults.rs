@@ -196,3 +196,24 @@ async fn a_full_etcd_takes_removals() {
     let findings = storage.self_check().await.unwrap();
     assert!(findings.problems.iter().any(|finding| finding.contains("NOSPACE")), "{findings:?}");
 }
+
+/// The watch is often faster than the answer to a write. Answers that nobody waits for must not add up to
+/// what ends the connection, with all calls on it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_writes_at_once_all_succeed() {
+    const WRITERS: usize = 32;
+    const EACH: usize = 500;
+    let Some(member) = Member::start() else { return };
+    let storage = orch_storage_etcd::open(config(&member, &prefix())).await.unwrap();
+    let mut writers = tokio::task::JoinSet::new();
+    for writer in 0..WRITERS {
+        let storage = storage.clone();
+        writers.spawn(async move {
+            for index in 0..EACH {
+                create(&storage, &format!("{writer}-{index}")).await.unwrap();
+            }
+        });
+    }
+    writers.join_all().await;
+    assert_eq!(names(&storage).len(), WRITERS * EACH);
+}
