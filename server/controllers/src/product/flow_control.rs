@@ -1,8 +1,6 @@
 //! The priority levels and flow schemas that every server has (`schema/seed`): made at start and whenever one
 //! is missing, and brought back to their specs; and the condition of flow schemas that tells whether their
 //! priority level exists.
-//!
-//! Each is looked at when it changes, and every minute.
 
 mod condition;
 mod seed;
@@ -10,13 +8,12 @@ mod seed;
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
 };
 
 use futures_util::future::try_join_all;
 use orch_api::flowcontrol::v1::{FlowSchema, PriorityLevelConfiguration};
 use orch_registry::{client::Client, error::Result};
-use orch_runtime::{object::Kind, resource_def::ResourceDef};
+use orch_runtime::object::Kind;
 
 use self::{condition::tell_whether_dangling, seed::ensure};
 use crate::{
@@ -27,9 +24,6 @@ use crate::{
 
 /// The controller of flow schemas, which has the condition.
 const FLOW_SCHEMAS: &str = "flow-schemas";
-
-/// How often each object of the seed is looked at.
-const PERIOD: Duration = Duration::from_mins(1);
 
 /// Keeps the priority levels of the seed.
 pub(super) struct PriorityLevels;
@@ -51,7 +45,8 @@ impl Controller for PriorityLevels {
     }
 
     async fn reconcile(&self, key: &ObjectKey, cx: &Context) -> Result<Action> {
-        keep(PriorityLevelConfiguration::RESOURCE, key, cx).await
+        ensure(cx.client(), PriorityLevelConfiguration::RESOURCE, &key.name).await?;
+        Ok(Action::Done)
     }
 }
 
@@ -71,16 +66,16 @@ impl Controller for FlowSchemas {
     }
 
     async fn reconcile(&self, key: &ObjectKey, cx: &Context) -> Result<Action> {
-        let action = keep(FlowSchema::RESOURCE, key, cx).await?;
+        ensure(cx.client(), FlowSchema::RESOURCE, &key.name).await?;
         let Some(schema) = cx.api::<FlowSchema>()?.lookup("", &key.name)? else {
             lock(&self.levels).remove(&key.name);
-            return Ok(action);
+            return Ok(Action::Done);
         };
         // Before the level is looked up: one that comes from now on makes this run again.
         let level = schema.spec.priority_level_configuration.name.clone();
         lock(&self.levels).insert(Arc::clone(&key.name), level);
         tell_whether_dangling(cx.client(), &schema).await?;
-        Ok(action)
+        Ok(Action::Done)
     }
 }
 
@@ -95,11 +90,6 @@ pub async fn ensure_all(client: &Client) -> Result<()> {
     let own = Client::new(Arc::clone(client.core()), FLOW_SCHEMAS);
     let schemas = schemas.list("");
     try_join_all(schemas.iter().map(|schema| tell_whether_dangling(&own, schema))).await.map(drop)
-}
-
-async fn keep(def: &'static ResourceDef, key: &ObjectKey, cx: &Context) -> Result<Action> {
-    let is_of_the_seed = ensure(cx.client(), def, &key.name).await?;
-    Ok(if is_of_the_seed { Action::Again(PERIOD) } else { Action::Done })
 }
 
 fn concerned(levels: &Levels, change: &Changed<'_>) -> Vec<ObjectKey> {

@@ -23,7 +23,7 @@ const NAME: &str = orch_api::KUBERNETES.name;
 const NAMESPACE: &str = "default";
 /// Where clients reach it.
 const PORT: u16 = 443;
-/// How often it is looked at.
+/// How often it is looked whether its address is free, where another service has it.
 const PERIOD: Duration = Duration::from_mins(1);
 
 /// Makes the service anew when it is removed.
@@ -110,8 +110,9 @@ impl Controller for OwnService {
             return Ok(Action::Done);
         }
         match self.ensure(cx.client()).await {
+            Ok(()) => Ok(Action::Done),
             // Another service has the address: nothing is wrong with the server.
-            Ok(()) | Err(ApiError::Invalid { .. }) => Ok(Action::Again(PERIOD)),
+            Err(ApiError::Invalid { .. }) => Ok(Action::Again(PERIOD)),
             Err(error) => Err(error),
         }
     }

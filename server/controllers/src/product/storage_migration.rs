@@ -183,10 +183,10 @@ mod tests {
 
     const BINDING: &str = "system:controller:storage-version-migrator-controller";
 
-    /// Stores a config map as a server did whose storage version was another one.
+    /// Stores a config map as a server did that began its stored form otherwise.
     async fn store_old(fixture: &Fixture, name: &str) {
         let start = format!(
-            r#"{{"kind":"ConfigMap","apiVersion":"v0","metadata":{{"name":"{name}","namespace":"test","uid":"u-{name}","resourceVersion":""#
+            r#"{{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"{name}","namespace":"test","uid":"u-{name}","resourceVersion":""#
         );
         let at = start.len();
         let text = format!("{start}\"}},\"data\":{{\"k\":\"v\"}}}}\n");
@@ -274,7 +274,7 @@ mod tests {
     async fn a_run_that_was_cut_off_goes_on() {
         let fixture = Fixture::new().await;
         store_old(&fixture, "old").await;
-        migrate(&fixture, "m", json!({"resource": "configmaps"})).await;
+        migrate(&fixture, "m", json!({"version": "v1", "resource": "configmaps"})).await;
         fixture
             .change::<StorageVersionMigration>(("", "m"), "status", |it| {
                 it["status"] = json!({"resourceVersion": "7", "conditions": [{
@@ -296,7 +296,7 @@ mod tests {
         store_old(&fixture, "old").await;
         let (running, monitor) = fixture.start_under_roles(vec![Box::new(StorageMigration)]).await;
         fixture.delete::<ClusterRoleBinding>(("", BINDING)).await;
-        migrate(&fixture, "m", json!({"resource": "configmaps"})).await;
+        migrate(&fixture, "m", json!({"version": "v1", "resource": "configmaps"})).await;
         fixture.until("it is refused", || monitor.stats()[0].retries > 3).await;
         // A part of them: it may tell, and not write.
         let rules = json!([{
@@ -327,10 +327,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn what_is_not_served_cannot_be_migrated() {
         let fixture = Fixture::new().await;
+        let reviews = "subjectaccessreviews";
         for (name, resource) in [
             ("unknown", json!({"group": "example.com", "version": "v1", "resource": "things"})),
             ("version", json!({"version": "v9", "resource": "configmaps"})),
-            ("virtual", json!({"group": "authorization.orch.io", "resource": "subjectaccessreviews"})),
+            ("virtual", json!({"group": "authorization.orch.io", "version": "v1", "resource": reviews})),
         ] {
             migrate(&fixture, name, resource).await;
         }

@@ -1,7 +1,5 @@
 //! The namespaces that always exist: made at start, and again when somebody removes one.
 
-use std::time::Duration;
-
 use orch_api::core::v1::Namespace;
 use orch_registry::{
     client::Client,
@@ -15,9 +13,6 @@ use crate::{
     key::ObjectKey,
 };
 
-/// How often each is looked at.
-const PERIOD: Duration = Duration::from_mins(1);
-
 /// Makes a system namespace that is removed anew.
 pub(super) struct SystemNamespaces;
 
@@ -30,11 +25,10 @@ impl Controller for SystemNamespaces {
 
     async fn reconcile(&self, key: &ObjectKey, cx: &Context) -> Result<Action> {
         let client = cx.client();
-        if !names(client.core().vocabulary()).contains(&&*key.name) {
-            return Ok(Action::Done);
+        if names(client.core().vocabulary()).contains(&&*key.name) {
+            ensure_one(client, &key.name).await?;
         }
-        ensure_one(client, &key.name).await?;
-        Ok(Action::Again(PERIOD))
+        Ok(Action::Done)
     }
 }
 

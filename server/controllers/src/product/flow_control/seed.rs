@@ -51,11 +51,9 @@ pub(super) async fn ensure_all(client: &Client) -> Result<()> {
     Ok(())
 }
 
-/// Makes or corrects one object; removes one that the seed has no more. Says whether the seed has it.
-pub(super) async fn ensure(client: &Client, def: &'static ResourceDef, name: &str) -> Result<bool> {
-    let wanted = wanted(client.core().vocabulary(), def)?;
-    ensure_one(client, def, name, &wanted).await?;
-    Ok(wanted.iter().any(|wanted| wanted.name == name))
+/// Makes or corrects one object; removes one that the seed has no more.
+pub(super) async fn ensure(client: &Client, def: &'static ResourceDef, name: &str) -> Result<()> {
+    ensure_one(client, def, name, &wanted(client.core().vocabulary(), def)?).await
 }
 
 async fn ensure_one(client: &Client, def: &'static ResourceDef, name: &str, all: &[Wanted]) -> Result<()> {
