@@ -12,6 +12,7 @@ use orch_registry::{core::Core, operation::Operations};
 
 use crate::{
     access::AccessControl,
+    config::Pace,
     fairness::Sharing,
     large_work::LargeWork,
     limits::{Limits, MemoryLimit},
@@ -53,6 +54,8 @@ pub struct App {
     pub sharing: Sharing,
     /// How much memory there may be before writes are refused.
     pub memory: MemoryLimit,
+    /// How fast clients must read long answers.
+    pub pace: Pace,
     /// Whether large answers are compressed for clients that accept that.
     pub compresses: bool,
     /// Whether HTTP/2 connections of clients that are not authenticated are closed.

@@ -181,7 +181,7 @@ impl<'a> RequestAudit<'a> {
         {
             record.annotate("", "deprecated", "true");
             if let Some(release) = target.resource.def.lifecycle.removed {
-                record.annotate("", "removed-release", release);
+                record.annotate("", "removed-release", release.to_string());
             }
         }
         Some(record)

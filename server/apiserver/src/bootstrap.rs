@@ -41,6 +41,7 @@ mod kubeconfig;
 pub mod logging;
 mod maintenance;
 pub mod open_files;
+mod other_forms;
 mod pki;
 pub mod service_manager;
 mod serving;

@@ -1,8 +1,9 @@
 //! From the command line to a running server: the whole of a `main`.
 
+mod offline;
+
 use std::{
     ffi::OsStr,
-    fs,
     io::{self, Write},
     path::{Path, PathBuf},
     process::ExitCode,
@@ -18,7 +19,7 @@ use crate::{
         service_manager, signals,
     },
     config::{self, Config, DataDir, Invocation, LogFormat, Task},
-    server::{Imported, Migrated, Server, manifests},
+    server::Server,
     start_error::StartError,
 };
 
@@ -45,8 +46,7 @@ pub fn run(vocabularies: &[&'static Vocabulary], complete: impl FnOnce(Server) -
             Ok(())
         }
         Ok(Invocation::Perform(task)) => bootstrap::perform(&task),
-        Ok(Invocation::Import(config, file)) => import(*config, &file, complete),
-        Ok(Invocation::Migrate(config)) => migrate(*config, complete),
+        Ok(Invocation::Work(config, work)) => offline::perform(complete(Server::builder(*config)), work),
         Ok(Invocation::Serve(config)) if config.storage.self_check => {
             bootstrap::perform(&Task::Check(DataDir { data_dir: config.storage.data_dir }))
         }
@@ -93,47 +93,6 @@ fn serve(
     // Tasks may hang where the shutdown was cut short. They end with the process.
     runtime.shutdown_background();
     outcome
-}
-
-/// Creates the objects of a file, and prints what came of it.
-fn import(config: Config, file: &Path, complete: impl FnOnce(Server) -> Server) -> Result<(), StartError> {
-    let text =
-        if file == Path::new("-") { io::read_to_string(io::stdin()) } else { fs::read_to_string(file) };
-    let unreadable =
-        |error| StartError::configuration(file.display(), format_args!("cannot read it: {error}"));
-    let manifests = manifests(&text.map_err(unreadable)?);
-    let manifests = manifests.map_err(|problem| StartError::configuration(file.display(), problem))?;
-    let imported = runtime()?.block_on(complete(Server::builder(config)).import(manifests))?;
-    let Imported { created, existing, without_owner, refused } = imported;
-    let mut text = format!("{created} objects are created\n");
-    for (what, objects) in [
-        ("there already", &existing),
-        ("without an owner that is not here", &without_owner),
-        ("refused", &refused),
-    ] {
-        text.extend(objects.iter().map(|object| format!("{what}: {object}\n")));
-    }
-    // A closed pipe is no error: the exit code says the same.
-    let _ = io::stdout().write_all(text.as_bytes());
-    if refused.is_empty() {
-        return Ok(());
-    }
-    Err(StartError::Runtime(format!("{} objects are refused", refused.len())))
-}
-
-/// Writes every object in its storage version, and prints what came of it.
-fn migrate(config: Config, complete: impl FnOnce(Server) -> Server) -> Result<(), StartError> {
-    let migrating = Box::pin(complete(Server::builder(config)).migrate());
-    let migrated = runtime()?.block_on(bootstrap::during("migrating", migrating))?;
-    let Migrated { objects, written, refused } = migrated;
-    let mut text = format!("{written} of {objects} objects are written in their storage version\n");
-    text.extend(refused.iter().map(|object| format!("refused: {object}\n")));
-    // A closed pipe is no error: the exit code says the same.
-    let _ = io::stdout().write_all(text.as_bytes());
-    if refused.is_empty() {
-        return Ok(());
-    }
-    Err(StartError::Runtime(format!("{} objects stay as they were stored", refused.len())))
 }
 
 fn runtime() -> Result<tokio::runtime::Runtime, StartError> {

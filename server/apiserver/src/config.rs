@@ -35,8 +35,10 @@ mod in_flight;
 mod logging;
 mod manual;
 mod observation;
+mod offline;
 mod oidc;
 mod proxy;
+mod reading;
 mod serving;
 mod size;
 mod storage;
@@ -51,6 +53,8 @@ pub use etcd::{EtcdAccess, EtcdSettings};
 pub use in_flight::InFlightLimits;
 pub use logging::{LogFormat, LoggingConfig, REQUESTS};
 pub use observation::ObservationConfig;
+pub use offline::{ConvertFlags, ImportFlags, ObjectForm, ValidateFlags, VerdictForm, Work};
+pub use reading::Pace;
 pub use serving::{ServingConfig, TlsFiles};
 pub use storage::{StorageConfig, database_in};
 pub use task::{DataDir, ExportFlags, FileFlags, MoveFlags, MovePlace, RepairFlags, Task};
@@ -64,6 +68,8 @@ pub struct Config {
     pub in_flight: InFlightLimits,
     /// How much of that is for one user or one address.
     pub client_limits: ClientLimits,
+    /// How fast they must read.
+    pub pace: Pace,
     /// Who is let in. The server's own certificate authority is added at start.
     pub authentication: AuthenticationConfig,
     /// What they may do.
@@ -103,10 +109,7 @@ impl Config {
         let flags = flags.into_iter().map(Into::into);
         match parse(std::iter::once(env!("CARGO_PKG_NAME").into()).chain(flags), vocabularies)? {
             Invocation::Serve(config) => Ok(*config),
-            Invocation::Import(..)
-            | Invocation::Migrate(_)
-            | Invocation::Perform(_)
-            | Invocation::Show(_) => {
+            Invocation::Work(..) | Invocation::Perform(_) | Invocation::Show(_) => {
                 Err(StartError::Usage("the flags ask for something else than to serve".to_owned()))
             }
         }
@@ -118,10 +121,8 @@ impl Config {
 pub enum Invocation {
     /// To serve.
     Serve(Box<Config>),
-    /// To create the objects of a file of manifests, or of stdin where the file is `-`.
-    Import(Box<Config>, PathBuf),
-    /// To write every object in its storage version.
-    Migrate(Box<Config>),
+    /// To do something with the kinds of a server of this configuration.
+    Work(Box<Config>, Work),
     /// To do something else.
     Perform(Task),
     /// To show this text (help, version, a manual page ...) and nothing else.
@@ -145,19 +146,17 @@ pub fn parse(
             let config = read_flags(command, arguments, &matches, vocabularies)?;
             Ok(Invocation::Serve(Box::new(config)))
         }
-        Some((IMPORT, matches)) => {
-            let file = matches.get_one::<PathBuf>(MANIFESTS).expect("the argument is required").clone();
-            let config = read_flags_of(import(vocabularies), arguments, matches, vocabularies)?;
-            Ok(Invocation::Import(Box::new(config), file))
+        Some((name, matches)) => {
+            if let Some((subcommand, read)) = offline::find(name, &|name| flags_of(name, vocabularies)) {
+                let config = read_flags_of(subcommand, arguments, matches, vocabularies)?;
+                let work = read(matches).map_err(|error| usage(&error))?;
+                return Ok(Invocation::Work(Box::new(config), work));
+            }
+            match manual::text(name, matches, command) {
+                Some(text) => Ok(Invocation::Show(text)),
+                None => task::read(name, matches).map(Invocation::Perform).or_else(|error| show(&error)),
+            }
         }
-        Some((MIGRATE, matches)) => {
-            let config = read_flags_of(migrate(vocabularies), arguments, matches, vocabularies)?;
-            Ok(Invocation::Migrate(Box::new(config)))
-        }
-        Some((name, matches)) => match manual::text(name, matches, command) {
-            Some(text) => Ok(Invocation::Show(text)),
-            None => task::read(name, matches).map(Invocation::Perform).or_else(|error| show(&error)),
-        },
     }
 }
 
@@ -213,6 +212,8 @@ struct Flags {
     in_flight: in_flight::InFlightFlags,
     #[command(flatten)]
     client_limits: client_limits::ClientLimitFlags,
+    #[command(flatten)]
+    reading: reading::ReadingFlags,
     #[command(flatten, next_help_heading = "Authentication")]
     authentication: authentication::AuthenticationFlags,
     #[command(flatten, next_help_heading = "Authorization")]
@@ -279,6 +280,7 @@ impl Flags {
             serving: self.serving.check()?,
             in_flight: self.in_flight.check()?,
             client_limits: self.client_limits.check(),
+            pace: self.reading.check(),
             authentication: self.authentication.check(&authorization.modes, &feature_gates)?,
             authorization,
             audit: self.audit.check(vocabulary)?,
@@ -304,20 +306,12 @@ impl Flags {
     }
 }
 
-/// The subcommand that creates objects of manifests, and its argument.
-const IMPORT: &str = "import";
-const MANIFESTS: &str = "manifests";
-
-/// The subcommand that writes objects anew.
-const MIGRATE: &str = "migrate";
-
 /// Every flag and every subcommand.
 fn command(vocabularies: &[&'static Vocabulary]) -> Command {
-    let others = task::names().chain([IMPORT, MIGRATE]);
+    let others = task::names().chain(offline::names());
     flags(vocabularies)
         .subcommands(task::commands())
-        .subcommand(import(vocabularies))
-        .subcommand(migrate(vocabularies))
+        .subcommands(offline::commands(&|name| flags_of(name, vocabularies)))
         .subcommands(manual::commands(others))
         .disable_help_subcommand(true)
         .args_conflicts_with_subcommands(true)
@@ -328,34 +322,9 @@ fn flags(vocabularies: &[&'static Vocabulary]) -> Command {
     complete(Flags::command(), vocabularies)
 }
 
-fn import(vocabularies: &[&'static Vocabulary]) -> Command {
-    let about = "Creates the objects of a file of manifests (- for stdin)";
-    let details = "in the data directory of a server that does not run, with all checks of a create. The flags \
-                   are those of the server. The file is YAML or JSON, such as `export` writes. Owner references \
-                   are made anew by the names of the owners, and owners are created first. Objects that are \
-                   there already stay as they are. Exit code 0 where every object is there now, 1 where some \
-                   are refused, 2 where nothing was done";
-    let manifests = Arg::new(MANIFESTS)
-        .value_name("FILE")
-        .required(true)
-        .value_parser(value_parser!(PathBuf))
-        .help("The manifests; - is stdin");
-    complete(Flags::augment_args(Command::new(IMPORT)), vocabularies)
-        .about(about)
-        .long_about(format!("{about}: {details}"))
-        .arg(manifests)
-}
-
-fn migrate(vocabularies: &[&'static Vocabulary]) -> Command {
-    let about = "Writes every object in the version in which it is stored now";
-    let details = "in the data directory of a server that does not run, and under the newest key. The flags are \
-                   those of the server. A program can do without an older version of a kind when nothing is \
-                   stored in it any more, and its history is forgotten (`compact`). One that was killed goes \
-                   on when it is called again. Exit code 0 where every object is in its version now, 1 where \
-                   some are refused or cannot be read, 2 where nothing was done";
-    complete(Flags::augment_args(Command::new(MIGRATE)), vocabularies)
-        .about(about)
-        .long_about(format!("{about}: {details}"))
+/// A subcommand with the flags of a server.
+fn flags_of(name: &'static str, vocabularies: &[&'static Vocabulary]) -> Command {
+    complete(Flags::augment_args(Command::new(name)), vocabularies)
 }
 
 /// Completes the definition of the flags of a server.

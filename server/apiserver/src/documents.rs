@@ -119,10 +119,7 @@ pub fn router(documents: Documents, own: Router) -> Router {
     let documents = Arc::new(documents);
     let unknown = {
         let documents = Arc::clone(&documents);
-        move |request: Request| {
-            let answer = only_reads(&request).unwrap_or_else(|| not_found(&documents, request.uri().path()));
-            std::future::ready(answer)
-        }
+        move |request: Request| std::future::ready(not_found(&documents, request.uri().path()))
     };
     let mut router = Router::new();
     for (path, handler) in ROUTES {
@@ -136,16 +133,20 @@ pub fn router(documents: Documents, own: Router) -> Router {
     router.with_state(documents).fallback_service(own.fallback(unknown))
 }
 
-/// The answer of a handler, which runs for GET and HEAD only.
+/// The answer of a handler, which runs for GET and HEAD only. What is not there is not found by other methods
+/// either.
 fn read_only(documents: &Documents, parts: &Parts, handler: Handler) -> Response {
-    if !is_read(&parts.method) {
-        return refuse_method();
+    if is_read(&parts.method) {
+        return handler(documents, parts).unwrap_or_else(|| not_found(documents, parts.uri.path()));
     }
-    handler(documents, parts).unwrap_or_else(|| not_found(documents, parts.uri.path()))
+    if is_discovery(parts.uri.path()) && documents.discovery.serve(parts).is_none() {
+        return not_found(documents, parts.uri.path());
+    }
+    refuse_method()
 }
 
-fn only_reads(request: &Request) -> Option<Response> {
-    (!is_read(request.method())).then(refuse_method)
+fn is_discovery(path: &str) -> bool {
+    matches!(path.split('/').nth(1), Some("api" | "apis"))
 }
 
 fn is_read(method: &Method) -> bool {

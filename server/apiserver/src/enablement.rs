@@ -10,13 +10,14 @@
 use std::collections::BTreeMap;
 
 use orch_runtime::{
+    release::Release,
     resource_def::{GroupVersionDef, ResourceDef, Stability},
     vocabulary::Vocabulary,
 };
 
 /// The release of this server, which is the API level that `/version` tells: by it kinds are introduced and
 /// removed.
-pub const RELEASE: (u32, u32) = (1, 32);
+pub const RELEASE: Release = Release::new(1, 32);
 
 const ALL: &str = "api/all";
 const STABILITIES: &[(Stability, &str)] =
@@ -104,24 +105,18 @@ impl Enablement {
         let said = named.or_else(|| [general, ALL].into_iter().find_map(|key| self.switches.get(key)));
         said.copied().unwrap_or_else(|| match stability {
             Stability::Stable => true,
-            Stability::Beta => release(def.lifecycle.introduced).is_some_and(|since| since < BETAS_ARE_OFF),
+            Stability::Beta => def.lifecycle.introduced.is_some_and(|since| since < BETAS_ARE_OFF),
             Stability::Alpha => false,
         })
     }
 }
 
 /// The release since which new beta versions are off by default.
-const BETAS_ARE_OFF: (u32, u32) = (1, 22);
+const BETAS_ARE_OFF: Release = Release::new(1, 22);
 
 /// Whether a kind is gone by the release of this server.
 fn is_removed(def: &ResourceDef) -> bool {
-    release(def.lifecycle.removed).is_some_and(|removed| removed <= RELEASE)
-}
-
-/// The numbers of a release. The generator takes no other texts.
-fn release(text: Option<&str>) -> Option<(u32, u32)> {
-    let (major, minor) = text?.split_once('.')?;
-    Some((major.parse().ok()?, minor.parse().ok()?))
+    def.lifecycle.removed.is_some_and(|removed| removed <= RELEASE)
 }
 
 fn unknown(key: &str, vocabulary: &Vocabulary, tables: &[&'static GroupVersionDef]) -> String {
@@ -175,28 +170,29 @@ mod tests {
 
     #[test]
     fn releases_bring_kinds_and_take_them_away() {
+        let minor = |minor| Some(Release::new(1, minor));
         let of = |stability, introduced, removed| ResourceDef {
             lifecycle: Lifecycle { stability, introduced, removed, ..OLD_WIDGETS.lifecycle },
             ..OLD_WIDGETS
         };
         let own = "things.example.com/v1beta1";
         for (what, def, by_default, turned_on) in [
-            ("an old beta", of(Stability::Beta, Some("1.9"), None), true, true),
-            ("a beta", of(Stability::Beta, Some("1.22"), None), false, true),
+            ("an old beta", of(Stability::Beta, minor(9), None), true, true),
+            ("a beta", of(Stability::Beta, minor(22), None), false, true),
             ("of no release", of(Stability::Beta, None, None), false, true),
-            ("goes later", of(Stability::Beta, Some("1.5"), Some("1.33")), true, true),
-            ("goes now", of(Stability::Beta, Some("1.5"), Some("1.32")), false, true),
-            ("is gone", of(Stability::Stable, None, Some("1.8")), false, true),
-            ("an old alpha", of(Stability::Alpha, Some("1.5"), None), false, true),
+            ("goes later", of(Stability::Beta, minor(5), minor(33)), true, true),
+            ("goes now", of(Stability::Beta, minor(5), minor(32)), false, true),
+            ("is gone", of(Stability::Stable, None, minor(8)), false, true),
+            ("an old alpha", of(Stability::Alpha, minor(5), None), false, true),
         ] {
             assert_eq!(parse(&[]).unwrap().serves(&KUBERNETES, &def), by_default, "{what}");
             let enablement = parse(&[own, "api/all=true"]).unwrap();
             assert_eq!(enablement.serves(&KUBERNETES, &def), turned_on, "{what}");
         }
-        let gone = of(Stability::Beta, Some("1.5"), Some("1.32"));
+        let gone = of(Stability::Beta, minor(5), minor(32));
         assert!(!parse(&["api/all=true"]).unwrap().serves(&KUBERNETES, &gone), "it has to be named");
         let off = parse(&[&format!("{own}=false")]).unwrap();
-        assert!(!off.serves(&KUBERNETES, &of(Stability::Beta, Some("1.9"), None)));
+        assert!(!off.serves(&KUBERNETES, &of(Stability::Beta, minor(9), None)));
     }
 
     #[test]

@@ -15,6 +15,8 @@
 //! `kube::Client::new(plane.service(), "default")`. Each request has an HTTP/1.1 connection of its own, over
 //! a pipe in memory, so that a client that leaves is noticed as it is over a network.
 
+mod validate;
+
 use std::{
     convert::Infallible,
     net::SocketAddr,
@@ -35,6 +37,7 @@ use hyper::{
 };
 use hyper_util::rt::TokioIo;
 use orch_listener::Connection;
+use orch_registry::core::Core;
 use rustls::pki_types::{CertificateDer, pem::PemObject};
 use tempfile::TempDir;
 use tokio::{
@@ -50,6 +53,8 @@ use crate::{
     server::{Entrance, Server},
     start_error::StartError,
 };
+
+pub use self::validate::{Refusal, Verdict};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -135,6 +140,11 @@ impl InProcess {
             service.headers.push((IMPERSONATED_GROUP, HeaderValue::from_str(group)?));
         }
         Ok(service)
+    }
+
+    /// What it reads and writes.
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        &self.app.core
     }
 
     /// Where its keys and certificates are, until it ends.

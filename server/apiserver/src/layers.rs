@@ -10,11 +10,11 @@
 //! 6. **deadline**: for everything but watches, earlier where the client says so;
 //! 7. **panic**: becomes an answer of 500, so that it ends neither the process nor the connection;
 //! 8. **framing**: requests that a proxy in front could read differently are refused;
-//! 9. **limits** of the address and of all clients, **authenticate**, limits of the user, beginning of the
-//!    audit record, **impersonate**, its **turn**, **authorize**, memory: before the body is read, so that
-//!    what is refused or waits costs little; requests that are not allowed wait for their turn too, because
-//!    finding that out is work. Limits count for the user who was authenticated, whoever the request is made
-//!    as; its turn is that of who it is made as;
+//! 9. **limits** of the address and of all clients, **authenticate**, beginning of the audit record, which
+//!    names the user of what is refused from here on, limits of the user, **impersonate**, its **turn**,
+//!    **authorize**, memory: before the body is read, so that what is refused or waits costs little; requests
+//!    that are not allowed wait for their turn too, because finding that out is work. Limits count for the
+//!    user who was authenticated, whoever the request is made as; its turn is that of who it is made as;
 //! 10. **body limit**: handlers that need the body read it whole, up to a limit; what they leave is read and
 //!     dropped, so that the client gets its answer;
 //! 11. the handler of [`routes`](crate::routes).
@@ -53,6 +53,7 @@ use crate::{
     header_names::AUDIT_ID,
     limits::{Peer, Supply},
     metrics::{self, Authentication, Authorization, DryRun, Filter, RequestLabels},
+    other_servers,
     request::{
         RequestHead,
         body::RequestBody,
@@ -245,7 +246,7 @@ async fn guarded(
         .at(parts.uri.path())
         .with_headers(&headers);
     let hint = credentials.warning();
-    let authenticated = app.access.authenticate(&credentials).await;
+    let authenticated = other_servers::authenticate(app, &credentials).await;
     let outcome = match &authenticated {
         Ok(_) => Authentication::Success,
         Err(Stranger::Wrong) => Authentication::Failure,
@@ -255,17 +256,17 @@ async fn guarded(
     app.metrics.authenticated(outcome, known - head.timeline.started());
     let mut response = match authenticated {
         Ok(caller) => {
-            if let (Some(supply), Some(shares)) = (supply, &mut shares)
-                && let Err(error) = app.limits.identify(shares, supply, connection, caller.user())
-            {
-                return refusal(error);
-            }
             if audit.is_on() {
                 if let Err(refused) = Box::pin(audit.received(head, &caller)).await {
                     return refused;
                 }
                 // It may have waited for somebody else, which is no waiting for a turn.
                 app.metrics.passed(Filter::Audit, head.timeline.end(Stage::Authentication) - known);
+            }
+            if let (Some(supply), Some(shares)) = (supply, &mut shares)
+                && let Err(error) = app.limits.identify(shares, supply, connection, caller.user())
+            {
+                return refusal(error);
             }
             let head = RequestHead { record: audit.record(), ..head };
             app.metrics.recognized(caller.user());
@@ -300,7 +301,7 @@ async fn impersonated(
     body: &mut RequestBody,
 ) -> Response {
     let began = head.timeline.at(Stage::Authentication);
-    match app.access.impersonate(sender, wanted).await {
+    match other_servers::impersonate(app, sender, wanted).await {
         Ok(caller) => {
             if let Some(record) = head.record {
                 record.impersonated(recorded_user(caller.user()));
@@ -355,7 +356,7 @@ async fn permitted(
 ) -> Response {
     let parts = head.parts;
     let began = ended_turn(app, head);
-    let decided = app.access.authorize(caller, head).await;
+    let decided = other_servers::authorize(app, caller, head).await;
     let outcome = match &decided {
         Ok(()) => Authorization::Allowed,
         Err(Refused::Denied(_)) => Authorization::Denied,

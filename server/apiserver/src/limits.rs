@@ -54,8 +54,6 @@ struct Limit {
     in_all: usize,
 }
 
-const MEBIBYTE: usize = 1024 * 1024;
-
 /// By [`Supply`]. An address may have what two users may have, because there may be a proxy, unless the
 /// operator says something else; all together may have what two addresses may have.
 fn table(limits: &ClientLimits) -> [Limit; SUPPLIES] {
@@ -75,7 +73,7 @@ fn table(limits: &ClientLimits) -> [Limit; SUPPLIES] {
     [
         limit("requests in flight", limits.requests),
         limit("watches", limits.watches),
-        limit(BODY_BYTES, [32 * MEBIBYTE, 64 * MEBIBYTE]),
+        limit(BODY_BYTES, limits.body_bytes),
         connections,
     ]
 }

@@ -10,12 +10,70 @@ use std::{
 };
 
 use arc_swap::ArcSwap;
-use orch_auth::authentication::Authentication;
+use orch_audit::counters::Counters;
+use orch_auth::{
+    authentication::Authentication, authorizer::counted::Decisions, service_account::TokenIssuer,
+};
 use orch_controllers::stats::Monitor;
+use orch_encryption::encryption::Encryption;
+use orch_listener::Listener;
 use orch_registry::core::Core;
+use orch_runtime::type_def::FeatureGate;
 use orch_storage::Storage;
+use prometheus::GaugeVec;
 
-use crate::{config::StorageConfig, metrics::Metrics, traces::Tracer};
+use crate::{bootstrap::logging::LostLines, config::StorageConfig, metrics::Metrics, traces::Tracer};
+
+/// The parts of a server that show something, beside the core and the controllers.
+pub struct Measured<'a> {
+    /// Where the data are, and how long history is kept.
+    pub storage: &'a StorageConfig,
+    /// How many lines of the log were lost, where somebody counts them.
+    pub lost_lines: Option<&'a LostLines>,
+    /// All feature gates, and whether they are on.
+    pub gates: Vec<(FeatureGate, bool)>,
+    /// Makes and judges tokens of service accounts.
+    pub tokens: Arc<TokenIssuer>,
+    /// Who makes a request.
+    pub authentication: Arc<ArcSwap<Authentication>>,
+    /// When certificates end.
+    pub certificate_ends: GaugeVec,
+    /// How often each authorizer decides.
+    pub decisions: Arc<Decisions>,
+    /// What data are sealed with.
+    pub encryption: Arc<Encryption>,
+    /// How many requests were audited.
+    pub audited: Arc<Counters>,
+    /// Which requests are traced, where some are.
+    pub tracer: Option<&'a Tracer>,
+    /// Where connections come from, if any do.
+    pub listener: Option<&'a Listener>,
+}
+
+impl Measured<'_> {
+    /// Shows all of it.
+    pub fn show(self, metrics: &Metrics, storage: &Storage) {
+        metrics.show_tokens(self.tokens);
+        let authentication = self.authentication;
+        metrics.show_lookups(move || authentication.load().lookups());
+        if let Some(lost) = self.lost_lines {
+            metrics.show(lost.counter());
+        }
+        metrics.show(self.certificate_ends);
+        metrics.show_decisions(self.decisions);
+        metrics.show_encryption(self.encryption);
+        metrics.show_gates(&self.gates);
+        metrics.show_audit(self.audited);
+        if let Some(tracer) = self.tracer {
+            let help = "Spans that could not be delivered.";
+            metrics.show_count("apiserver_tracing_lost_spans_total", help, tracer.lost());
+        }
+        if let Some(listener) = self.listener {
+            show_handshakes(metrics, listener.failed_handshakes());
+        }
+        show_store(metrics, self.storage, storage);
+    }
+}
 
 /// The metrics of a server, with its objects and controllers.
 pub fn of_server(started: SystemTime, core: &Core, monitor: Monitor) -> Metrics {
@@ -42,7 +100,7 @@ pub fn of_server(started: SystemTime, core: &Core, monitor: Monitor) -> Metrics 
 }
 
 /// Shows what the store holds and finds in its data.
-pub fn show_store(metrics: &Metrics, config: &StorageConfig, storage: &Storage) {
+fn show_store(metrics: &Metrics, config: &StorageConfig, storage: &Storage) {
     let database = config.database();
     metrics.show_size(move || files_of(&database));
     metrics.show_history(config.history_retention, storage);
@@ -50,21 +108,10 @@ pub fn show_store(metrics: &Metrics, config: &StorageConfig, storage: &Storage) 
     metrics.show_data(move || storage.patrolled());
 }
 
-/// Shows how tokens were looked up and judged.
-pub fn show_tokens(metrics: &Metrics, authentication: Arc<ArcSwap<Authentication>>) {
-    metrics.show_lookups(move || authentication.load().lookups());
-}
-
 /// Shows how many handshakes failed.
-pub fn show_handshakes(metrics: &Metrics, failed: Arc<AtomicU64>) {
+fn show_handshakes(metrics: &Metrics, failed: Arc<AtomicU64>) {
     let name = "apiserver_tls_handshake_errors_total";
     metrics.show_count(name, "TLS handshakes that failed.", move || failed.load(Ordering::Relaxed));
-}
-
-/// Shows what is lost of traces.
-pub fn show_traces(metrics: &Metrics, tracer: &Tracer) {
-    let help = "Spans that could not be delivered.";
-    metrics.show_count("apiserver_tracing_lost_spans_total", help, tracer.lost());
 }
 
 /// The bytes of a database and of its write-ahead log.

@@ -464,7 +464,7 @@ impl Metrics {
         let duration = self.0.durations.with_label_values(&values);
         if let Some(release) = labels.deprecated_until() {
             let subject = labels.names_of_resource(self.0.vocabulary);
-            let values: Vec<&str> = subject.iter().map(AsRef::as_ref).chain([release]).collect();
+            let values: Vec<&str> = subject.iter().map(AsRef::as_ref).chain([release.as_str()]).collect();
             self.0.deprecated.with_label_values(&values).set(1);
         }
         let series = Series {

@@ -34,9 +34,10 @@ use pace::paced;
 pub use representation::{Form, Representation, accepts_gzip, all_values};
 pub use respelled::respelled;
 
-use crate::{metrics::OpenWatch, request::query::Query};
+use crate::{config::Pace, metrics::OpenWatch, request::query::Query};
 
-/// Puts an answer into the representation that the client asked for. `open` counts a watch while it is open.
+/// Puts an answer into the representation that the client asked for. `pace` is how fast it must read a long
+/// one; `open` counts a watch while it is open.
 ///
 /// # Errors
 /// 500 where a stored object is damaged.
@@ -44,11 +45,12 @@ pub fn respond(
     core: &Arc<Core>,
     target: &Target<'_>,
     representation: &Representation,
+    pace: Pace,
     answer: Answer,
     open: impl FnOnce() -> OpenWatch,
 ) -> Result<Response> {
     let resource = target.resource;
-    let object = |code, stored: &Bytes| object_response(core, target, representation, code, stored);
+    let object = |code, stored: &Bytes| object_response(core, target, representation, pace, code, stored);
     Ok(match answer {
         Answer::Object(stored) => object(StatusCode::OK, stored::bytes_of(resource, &stored)?)?,
         Answer::Created(stored) => object(StatusCode::CREATED, stored::bytes_of(resource, &stored)?)?,
@@ -65,7 +67,7 @@ pub fn respond(
                 Syntax::Protobuf => protobuf_body::list(form, list)?,
                 Syntax::Cbor => (cbor_body::list(form, list)?, None),
             };
-            streamed(representation, chunks, length)
+            streamed(representation, pace, chunks, length)
         }
         Answer::Watch(stream) => {
             let body = watch_body::body(*stream, representation, Arc::clone(core), open());
@@ -110,6 +112,7 @@ fn object_response(
     core: &Core,
     target: &Target<'_>,
     representation: &Representation,
+    pace: Pace,
     status: StatusCode,
     stored: &Bytes,
 ) -> Result<Response> {
@@ -134,7 +137,7 @@ fn object_response(
     };
     let mut response = if representation.gzip && text.len() > COMPRESS_ABOVE {
         let compressed = Representation { pretty: false, ..representation.clone() };
-        streamed(&compressed, chunks::of(text), None)
+        streamed(&compressed, pace, chunks::of(text), None)
     } else {
         whole(media_type, Body::from(text))
     };
@@ -144,22 +147,22 @@ fn object_response(
 
 /// A body that is made while it is sent. `length` is the length of the pieces before indentation and
 /// compression.
-fn streamed(representation: &Representation, chunks: Chunks, length: Option<u64>) -> Response {
+fn streamed(representation: &Representation, pace: Pace, chunks: Chunks, length: Option<u64>) -> Response {
     let media_type = representation.media_type;
     let is_indented = representation.pretty && media_type.syntax() == Syntax::Json;
     let (chunks, length) = if is_indented { (chunks::pretty(chunks), None) } else { (chunks, length) };
     if !representation.gzip {
-        return whole(media_type, paced(chunks::body(chunks, length)));
+        return whole(media_type, paced(chunks::body(chunks, length), pace));
     }
     match chunks::gzip(chunks) {
         Ok(compressed) => {
-            let mut response = whole(media_type, paced(chunks::body(compressed, None)));
+            let mut response = whole(media_type, paced(chunks::body(compressed, None), pace));
             let headers = response.headers_mut();
             headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
             headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
             response
         }
-        Err(chunks) => whole(media_type, paced(chunks::body(chunks, length))),
+        Err(chunks) => whole(media_type, paced(chunks::body(chunks, length), pace)),
     }
 }
 
@@ -213,5 +216,7 @@ pub fn rewrite_status(response: &mut Response, media_types: &MediaTypes, asked: 
         *response.body_mut() = Body::from(text);
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type.name));
+        // The router of the documents has told the length of the text before.
+        headers.remove(header::CONTENT_LENGTH);
     }
 }

@@ -20,7 +20,7 @@ use orch_registry::{
     request::{Body, DeleteCollectionRequest, DeleteRequest, GetRequest, Target},
     store_error, verb,
 };
-use orch_runtime::resource_def::{ResourceDef, Verb};
+use orch_runtime::resource_def::{Replacement, ResourceDef, Verb};
 use orch_trace::request::continued;
 use tower_service::Service as _;
 
@@ -151,14 +151,15 @@ async fn resource(
     if let Some(spelling) = head.info.spelling {
         cx.spells(spelling);
     }
-    let response = performed(app, &cx, head, verb, target, sent).await.unwrap_or_else(refusal);
+    let mut response = performed(app, &cx, head, verb, target, sent).await.unwrap_or_else(refusal);
+    warn(&mut response, &cx.take_warnings());
     match cx.spelling() {
         None => response,
         Some(spelling) => respelled(response, spelling),
     }
 }
 
-/// Performs the verb and writes the answer. Warnings go with answers, not with refusals.
+/// Performs the verb and writes the answer.
 async fn performed(
     app: &Arc<App>,
     cx: &RequestContext<'_>,
@@ -167,6 +168,10 @@ async fn performed(
     target: &Target<'_>,
     sent: Result<Body>,
 ) -> Result<Response> {
+    // Clients of a deprecated version are told in refusals too.
+    if let Some(warning) = deprecation(target.resource) {
+        cx.warn(warning);
+    }
     let representation = negotiate(app, &head, verb, target)?;
     let sent = sent?;
     if let Some(record) = head.record {
@@ -190,12 +195,7 @@ async fn performed(
             RequestLabels::resource(target.resource.def, None, verb, &target.namespace, &target.name);
         app.metrics.long_running(&labels, target.resource.def.kind, head.timeline.started())
     };
-    let mut response = respond(&app.core, target, &representation, answer, open)?;
-    if let Some(warning) = deprecation(target.resource) {
-        cx.warn(warning);
-    }
-    warn(&mut response, &cx.take_warnings());
-    Ok(response)
+    respond(&app.core, target, &representation, app.pace, answer, open)
 }
 
 /// What clients of a deprecated version are told (KEP-1693).
@@ -203,13 +203,8 @@ fn deprecation(resource: &ServedResource) -> Option<String> {
     let ResourceDef { kind, lifecycle, .. } = resource.def;
     let since = lifecycle.deprecated?;
     let until = lifecycle.removed.map(|release| format!(", unavailable in v{release}+"));
-    let instead = lifecycle.replacement.map(|replacement| {
-        // Schema files name groups in their own spelling.
-        let replacement = match replacement.split_once('/') {
-            Some((group, rest)) => format!("{}/{rest}", resource.vocabulary.group(group)),
-            None => replacement.to_owned(),
-        };
-        format!("; use {replacement}")
+    let instead = lifecycle.replacement.map(|Replacement { group, version, kind }| {
+        format!("; use {} {kind}", resource.vocabulary.api_version(group, version))
     });
     let [until, instead] = [until, instead].map(Option::unwrap_or_default);
     Some(format!("{} {kind} is deprecated in v{since}+{until}{instead}", resource.api_version))
@@ -227,6 +222,10 @@ fn perform<'a>(
 ) -> BoxFuture<'a, Result<Answer>> {
     match verb {
         Verb::Get => Box::pin(async move {
+            if head.query.flag("export") {
+                let message = "the export parameter, deprecated since v1.14, is no longer supported";
+                return Err(ApiError::BadRequest(message.to_owned()));
+            }
             let version = listing::version(head.query)?;
             verb::get::get(cx, &GetRequest { target, version }).await
         }),
@@ -255,9 +254,8 @@ fn perform<'a>(
             verb::delete::delete(cx, &DeleteRequest { target, options }).await
         }),
         Verb::DeleteCollection => Box::pin(async move {
-            let vocabulary = target.resource.vocabulary;
             let list = listing::list(head.query, target)?;
-            let options = deletion::options(cx.core, head.query, &sent)?.for_collection(vocabulary)?;
+            let options = deletion::options_of_collection(cx.core, head.query, &sent)?;
             verb::delete_collection::delete_collection(cx, &DeleteCollectionRequest { list, options }).await
         }),
     }

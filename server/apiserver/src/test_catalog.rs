@@ -5,9 +5,10 @@ use orch_registry::catalog::Catalog;
 use orch_runtime::{
     Tree,
     object::ApiObject,
+    release::Release,
     resource_def::{
-        BodyKind, GroupVersionDef, Lifecycle, NameFormat, ResourceDef, Scope, Stability, SubresourceDef,
-        UpdateCheck, Verb,
+        BodyKind, GroupVersionDef, Lifecycle, NameFormat, Replacement, ResourceDef, Scope, Stability,
+        SubresourceDef, UpdateCheck, Verb,
     },
     type_def::TypeDef,
     vocabulary::Vocabulary,
@@ -168,7 +169,7 @@ const BASE: ResourceDef = ResourceDef {
     },
     storage_version: true,
     conversion: None,
-    type_def: &TypeDef { name: "", short_name: "", fields: &[], atomic: false, size: 0 },
+    type_def: &TypeDef { name: "", short_name: "", fields: &[], by_name: &[], atomic: false, size: 0 },
     schema_name: "",
     from_tree: unreadable,
 };
@@ -303,9 +304,9 @@ pub static OLD_WIDGETS: ResourceDef = ResourceDef {
     lifecycle: Lifecycle {
         stability: Stability::Beta,
         introduced: None,
-        deprecated: Some("1.30"),
-        removed: Some("1.34"),
-        replacement: Some("things.example.com/v1 Widget"),
+        deprecated: Some(Release::new(1, 30)),
+        removed: Some(Release::new(1, 34)),
+        replacement: Some(Replacement { group: "things.example.com", version: "v1", kind: "Widget" }),
     },
     schema_name: "things.example.com.v1beta1.Widget",
     ..WIDGET

@@ -6,6 +6,7 @@
 //! can be written again.
 
 use std::{
+    borrow::Cow,
     io::{self, IsTerminal, Write, stderr},
     sync::{
         Arc,
@@ -53,6 +54,12 @@ enum Entry {
     Flush(SyncSender<()>),
 }
 
+/// Levels that name a span, with what makes them work for spans of every level: the library looks at those
+/// below the levels that are asked for only where a value in a span is asked for. No span has this one.
+fn with_spans(filter: &str) -> Cow<'_, str> {
+    if filter.contains('[') { format!("{filter},[nothing{{is=1}}]=trace").into() } else { filter.into() }
+}
+
 /// Writes lines.
 struct LogWriter<W, S> {
     out: W,
@@ -69,7 +76,7 @@ pub fn start(config: &LoggingConfig) -> Log {
     let queue = start_thread(LogWriter { out: stderr(), lost: lost.clone(), say, is_torn: false });
     let lines = queue.clone();
     let log = fmt()
-        .with_env_filter(EnvFilter::new(&config.filter))
+        .with_env_filter(EnvFilter::new(with_spans(&config.filter)))
         // It would print its errors to stderr, and panic where that fails.
         .log_internal_errors(false)
         .with_writer(move || lines.clone())

@@ -259,7 +259,7 @@ mod tests {
     use crate::{
         bootstrap::open_storage,
         config::{self, Config, Invocation},
-        test_catalog::ORCH,
+        test_catalog::{ORCH, catalog},
     };
 
     fn config(at: &DataDir) -> Config {
@@ -280,7 +280,8 @@ mod tests {
 
         let runtime = tokio::runtime::Runtime::new().unwrap();
         runtime.block_on(async {
-            let storage = open_storage(&config(&at), Arc::new(Encryption::default())).await.unwrap();
+            let (config, catalog) = (config(&at), catalog(&ORCH));
+            let storage = open_storage(&config, Arc::new(Encryption::default()), &catalog).await.unwrap();
             storage.shutdown().await.unwrap();
         });
         perform(&check).unwrap();

@@ -2,21 +2,27 @@
 
 use std::sync::Arc;
 
-use orch_registry::stored;
+use orch_registry::{catalog::Catalog, stored};
 use orch_storage::{Sealing, Storage, StoreError};
-use orch_storage_etcd::{EtcdConfig, TlsFiles};
+use orch_storage_etcd::{EtcdConfig, OtherForms, TlsFiles};
 use orch_storage_sqlite::SqliteConfig;
 
 use crate::{
-    bootstrap::files,
+    bootstrap::{files, other_forms::FormsOfReference},
     config::{Config, EtcdSettings},
     start_error::StartError,
 };
 
 /// Opens the configured database, or creates it. The data directory exists. Values are kept as `sealing`
-/// says.
-pub async fn open_storage(config: &Config, sealing: Arc<dyn Sealing>) -> Result<Storage, StartError> {
+/// says; those that others wrote into etcd are read as objects of the catalog.
+pub async fn open_storage(
+    config: &Config,
+    sealing: Arc<dyn Sealing>,
+    catalog: &Catalog,
+) -> Result<Storage, StartError> {
     if let Some(settings) = etcd_config(config, &sealing) {
+        let other_forms: Arc<dyn OtherForms> = Arc::new(FormsOfReference::of(catalog));
+        let settings = EtcdConfig { other_forms: Some(other_forms), ..settings };
         return Box::pin(orch_storage_etcd::open(settings)).await.map_err(|error| etcd_fault(&error));
     }
     // SQLite creates its other files with the mode of this one. Stored objects include secrets.
@@ -78,7 +84,7 @@ mod tests {
     use crate::{
         config::{self, Config, Invocation},
         start_error::StartError,
-        test_catalog::{KUBERNETES, ORCH},
+        test_catalog::{KUBERNETES, ORCH, catalog},
     };
 
     fn config(flags: &[&str]) -> Config {
@@ -89,7 +95,7 @@ mod tests {
     }
 
     async fn open(config: &Config) -> Result<Storage, StartError> {
-        open_storage(config, Arc::new(Encryption::default())).await
+        open_storage(config, Arc::new(Encryption::default()), &catalog(&ORCH)).await
     }
 
     #[tokio::test]

@@ -1,4 +1,6 @@
 //! Command lines, and the configurations or messages that they give.
+//!
+//! Length: each flag has a line in a table.
 
 use std::{net::SocketAddr, path::Path, time::Duration};
 
@@ -334,11 +336,13 @@ const ASKING_MISTAKES: &[(&[&str], &str)] = &[
 const AUDIT: &[(&[&str], Check)] = &[
     (&["--tracing-config-file=t"], |c| c.observation.tracing_file.as_deref() == Some(Path::new("t"))),
     (&[], |c| c.observation.profiles),
-    (&["--max-requests-per-user=7"], |c| c.client_limits.requests == [7, 2_000]),
-    (&["--max-requests-per-address=7"], |c| c.client_limits.requests == [1_000, 7]),
-    (&["--max-watches-per-user=7"], |c| c.client_limits.watches == [7, 40_000]),
-    (&["--max-watches-per-address=7"], |c| c.client_limits.watches == [20_000, 7]),
+    (&["--max-requests-per-user=7", "--max-requests-per-address=8"], |c| c.client_limits.requests == [7, 8]),
+    (&["--max-watches-per-user=7", "--max-watches-per-address=8"], |c| c.client_limits.watches == [7, 8]),
     (&["--max-connections-per-user=7"], |c| c.client_limits.connections == 7),
+    (&["--max-body-bytes-per-user=7MiB"], |c| c.client_limits.body_bytes == [7 << 20, 64 << 20]),
+    (&["--max-body-bytes-per-address=7MiB"], |c| c.client_limits.body_bytes == [32 << 20, 7 << 20]),
+    (&["--min-read-rate=1Ki"], |c| c.pace.min_rate == 1024),
+    (&["--min-read-rate-grace-period=2m"], |c| c.pace.grace == Duration::from_mins(2)),
     (&["--profiling=false"], |c| !c.observation.profiles),
     (&["--audit-policy-file=p"], |c| c.audit.policy_file.as_deref() == Some(Path::new("p"))),
     (&["--audit-log-path=-"], |c| log_of(c).output == Output::Stdout),
@@ -445,7 +449,7 @@ fn what_is_wrong_is_one_line_with_a_remedy() {
         (
             &["man", "bakcup"],
             "invalid value 'bakcup' for '[SUBCOMMAND]' (one of: check, repair, backup, restore, compact, \
-             export, migrate-storage, kubeconfig, import, migrate); \
+             export, migrate-storage, kubeconfig, import, migrate, validate, convert); \
              --help lists all flags",
         ),
         (

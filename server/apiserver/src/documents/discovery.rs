@@ -12,7 +12,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use http::{HeaderValue, header, request::Parts, uri::Authority};
 use orch_machinery::{
-    media_type::{MediaTypes, Named, Syntax},
+    media_type::{MediaTypes, Named, Syntax, without_parameters},
     negotiate::{Form, Offer, negotiate},
 };
 use orch_meta::meta::v1::{API_GROUP_LIST_TYPE, API_GROUP_TYPE, API_RESOURCE_LIST_TYPE, API_VERSIONS_TYPE};
@@ -37,6 +37,8 @@ pub struct Discovery {
     /// By path.
     documents: HashMap<String, Document>,
     media_types: Vec<Named>,
+    /// Those that a refusal lists.
+    listed: Vec<String>,
     /// What `/api` calls the server where the request does not say.
     local_address: String,
     /// The spellings of the newer form's group.
@@ -98,6 +100,10 @@ impl Discovery {
         Discovery {
             documents,
             media_types: media_types.iter().collect(),
+            listed: media_types
+                .in_vocabulary(catalog.vocabulary)
+                .map(|named| named.name.to_owned())
+                .collect(),
             local_address: local_address.into(),
             form_groups: aggregated::group_names(catalog.vocabulary),
         }
@@ -106,14 +112,27 @@ impl Discovery {
     /// The answer to `GET` of a discovery path; `None` for all other paths.
     pub fn serve(&self, request: &Parts) -> Option<Response> {
         let document = self.document(request.uri.path())?;
-        let mut response = self.answer(document, request).unwrap_or_else(|| {
-            let accepted = self.media_types.iter().map(|media_type| media_type.name.to_owned());
-            refusal(ApiError::NotAcceptable(accepted.collect()))
-        });
+        let mut response =
+            self.answer(document, request).unwrap_or_else(|| refusal(self.not_acceptable(request)));
         if document.aggregated.is_some() {
             response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept"));
         }
         Some(response)
+    }
+
+    /// 406, which tells an unknown media type from a known one in a form that is not there, except for groups
+    /// and their list.
+    fn not_acceptable(&self, request: &Parts) -> ApiError {
+        let accept = all_values(&request.headers, header::ACCEPT);
+        let is_known =
+            |clause: &str| self.media_types.iter().any(|known| known.name == without_parameters(clause));
+        let mut segments = request.uri.path().trim_end_matches('/').split('/').skip(1);
+        let is_group = segments.next() == Some("apis") && segments.nth(1).is_none();
+        if is_group || accept.split(',').any(is_known) {
+            ApiError::NotAcceptable(self.listed.clone())
+        } else {
+            ApiError::UnknownMediaType(self.listed.clone())
+        }
     }
 
     /// The document in the form that the request accepts, if there is one.

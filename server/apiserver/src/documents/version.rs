@@ -87,6 +87,8 @@ fn platform() -> String {
 
 #[cfg(test)]
 mod tests {
+    use orch_runtime::release::Release;
+
     use super::*;
     use crate::enablement::RELEASE;
 
@@ -109,7 +111,7 @@ mod tests {
         let (numbers, metadata) = GIT_VERSION.strip_prefix('v').unwrap().split_once('+').unwrap();
         let numbers: Vec<u32> = numbers.split('.').map(|part| part.parse().unwrap()).collect();
         assert_eq!(numbers, [MAJOR.parse::<u32>().unwrap(), MINOR.parse().unwrap(), 0]);
-        assert_eq!(RELEASE, (numbers[0], numbers[1]));
+        assert_eq!(RELEASE, Release::new(numbers[0], numbers[1]));
         assert!(metadata.split('.').all(|part| {
             !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
         }));

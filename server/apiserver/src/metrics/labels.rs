@@ -173,9 +173,10 @@ impl RequestLabels {
     }
 
     /// For a deprecated kind: the release that removes it, `""` where none is announced.
-    pub(super) fn deprecated_until(&self) -> Option<&'static str> {
+    pub(super) fn deprecated_until(&self) -> Option<String> {
         let Subject::Resource { def, .. } = self.subject else { return None };
-        def.lifecycle.deprecated.map(|_| def.lifecycle.removed.unwrap_or_default())
+        let removed = || def.lifecycle.removed.map(|release| release.to_string());
+        def.lifecycle.deprecated.map(|_| removed().unwrap_or_default())
     }
 }
 

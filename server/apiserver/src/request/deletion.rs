@@ -1,7 +1,7 @@
 //! Requests that delete: their options, from a `DeleteOptions` body or from the query.
 
 use orch_machinery::json::Limits;
-use orch_meta::meta::v1::{DELETE_OPTIONS_TYPE, DeleteOptions};
+use orch_meta::meta::v1::{DELETE_OPTIONS_TYPE, DeleteOptions, Preconditions};
 use orch_registry::{
     core::Core,
     error::{ApiError, Result},
@@ -15,34 +15,45 @@ use super::query::Query;
 /// Reads the body, or the query where there is no body.
 ///
 /// # Errors
-/// 400 for a body that is not a JSON object or of another kind, or a query value of a wrong type; 422 for
-/// options that contradict each other or do not exist.
+/// 500 without a reason, as in the reference, for a body that is not a JSON object or of another kind; 400
+/// for a query value of a wrong type; 422 for options that contradict each other or do not exist.
 pub fn options(core: &Core, query: &Query, body: &Body) -> Result<DeletionOptions> {
-    let options = if body.bytes.is_empty() { from_query(query)? } else { from_body(core, body)? };
+    let options = if body.bytes.is_empty() {
+        DeleteOptions { preconditions: preconditions(query), ..from_query(query)? }
+    } else {
+        from_body(body)?
+    };
     DeletionOptions::check(core.vocabulary(), core.gates(), options)
 }
 
-/// The `apiVersion` of the options can be any version that is served, or absent.
-fn from_body(core: &Core, body: &Body) -> Result<DeleteOptions> {
-    let unreadable = |error: &dyn std::fmt::Display| {
-        ApiError::BadRequest(format!("the body is no DeleteOptions: {error}"))
-    };
+/// The same for a collection, where a version in the query is that of the list.
+///
+/// # Errors
+/// As [`options`].
+pub fn options_of_collection(core: &Core, query: &Query, body: &Body) -> Result<DeletionOptions> {
+    let options = if body.bytes.is_empty() { from_query(query)? } else { from_body(body)? };
+    DeletionOptions::check(core.vocabulary(), core.gates(), options)?.for_collection(core.vocabulary())
+}
+
+/// The `apiVersion` of the options can be any, or absent.
+fn from_body(body: &Body) -> Result<DeleteOptions> {
+    let unreadable = |error: &dyn std::fmt::Display| ApiError::Unclassified(error.to_string());
     let read = (body.reader)(&body.bytes, &DELETE_OPTIONS_TYPE, &Limits::default());
     let tree = read.map_err(|error| unreadable(&error))?.tree;
     let text = |name: &str| tree.get(name).and_then(Tree::as_str).unwrap_or_default();
     let (kind, api_version) = (text("kind"), text("apiVersion"));
-    let known = |version: &str| {
-        let own = version
-            .strip_suffix("/v1")
-            .is_some_and(|group| core.catalog().meta_groups().contains(&group.to_owned()));
-        own || core.catalog().group_versions.iter().any(|served| served.api_version == version)
-            || core.catalog().spelling_of(version).is_some()
-    };
-    if !matches!(kind, "" | "DeleteOptions") || !(api_version.is_empty() || known(api_version)) {
+    if !matches!(kind, "" | "DeleteOptions") {
         let message = format!("no kind \"{kind}\" is registered for version \"{api_version}\"");
-        return Err(ApiError::BadRequest(message));
+        return Err(ApiError::Unclassified(message));
     }
     serde_json::from_value(tree).map_err(|error| unreadable(&error))
+}
+
+/// The preconditions that the query names.
+fn preconditions(query: &Query) -> Option<Preconditions> {
+    let wanted = |name| query.get(name).filter(|text| !text.is_empty()).map(str::to_owned);
+    let (uid, resource_version) = (wanted("uid"), wanted("resourceVersion"));
+    (uid.is_some() || resource_version.is_some()).then_some(Preconditions { uid, resource_version })
 }
 
 fn from_query(query: &Query) -> Result<DeleteOptions> {
@@ -50,7 +61,7 @@ fn from_query(query: &Query) -> Result<DeleteOptions> {
         dry_run: query.all("dryRun").map(str::to_owned).collect(),
         grace_period_seconds: query.integer("gracePeriodSeconds")?,
         orphan_dependents: query.optional_flag("orphanDependents"),
-        propagation_policy: query.get("propagationPolicy").filter(|text| !text.is_empty()).map(str::to_owned),
+        propagation_policy: query.get("propagationPolicy").map(str::to_owned),
         ignore_store_read_error_with_cluster_breaking_potential: query.optional_flag(IGNORES_READ_ERRORS),
         ..DeleteOptions::default()
     })

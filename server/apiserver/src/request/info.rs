@@ -218,7 +218,8 @@ fn resolve<'r>(
                 Verb::Get | Verb::Update | Verb::Patch | Verb::Delete => item,
             };
             let here: Vec<Verb> = verbs.iter().copied().filter(|verb| is_here(*verb)).collect();
-            Route::Refused(not_allowed(&here))
+            // A path without any verb does not exist.
+            Route::Refused(if here.is_empty() { ApiError::UnknownResource } else { not_allowed(&here) })
         }
     }
 }

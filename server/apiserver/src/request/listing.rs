@@ -112,6 +112,11 @@ fn check_versions(
     let continued = !query.text("continue").is_empty();
     if let Some(has_initial_events) = watch {
         check_watch_match(text, initial.is_some(), continued, &path, &mut violations);
+        // Such a watch begins with what exists, as if the client asked for it.
+        let begins_by_itself = initial.is_none() && text.is_empty() && matches!(version, "" | "0");
+        if has_initial_events && continued && begins_by_itself {
+            violations.push(FieldError::forbidden(&path, WHEN_CONTINUED));
+        }
         if initial.is_some() && !has_initial_events {
             let detail =
                 "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";

@@ -1,6 +1,9 @@
 //! Query parameters: decoding, and the rules for numbers and booleans.
 
-use std::time::Duration;
+use std::{
+    num::{IntErrorKind, ParseIntError},
+    time::Duration,
+};
 
 use orch_registry::error::{ApiError, Result};
 use orch_runtime::scalar;
@@ -13,12 +16,13 @@ pub struct Query {
 }
 
 impl Query {
-    /// Reads the part of a URL behind `?`.
+    /// Reads the part of a URL behind `?`. As in the reference, a pair with a semicolon, or with a percent
+    /// sign that begins no escape, does not count.
     pub fn parse(text: Option<&str>) -> Self {
         let pairs = text
             .unwrap_or_default()
             .split('&')
-            .filter(|pair| !pair.is_empty())
+            .filter(|pair| !pair.is_empty() && !pair.contains(';') && has_whole_escapes(pair))
             .map(|pair| {
                 let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
                 (decode(name), decode(value))
@@ -52,6 +56,11 @@ impl Query {
         self.get(name).map(|value| value != "0" && !value.eq_ignore_ascii_case("false"))
     }
 
+    /// A boolean of which only a few spellings count: what is neither true nor false is false.
+    pub fn strict_flag(&self, name: &str) -> Option<bool> {
+        self.get(name).map(|value| matches!(value, "1" | "t" | "T" | "TRUE" | "true" | "True"))
+    }
+
     /// An integer, if there is one.
     ///
     /// # Errors
@@ -59,10 +68,12 @@ impl Query {
     pub fn integer(&self, name: &str) -> Result<Option<i64>> {
         match self.get(name) {
             None => Ok(None),
-            Some(value) => value.parse().map(Some).map_err(|_| {
-                ApiError::BadRequest(format!(
-                    "query parameter {name}: \"{value}\" is not an integer of 64 bits"
-                ))
+            Some(value) => value.parse().map(Some).map_err(|error: ParseIntError| {
+                let fault = match error.kind() {
+                    IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "value out of range",
+                    _ => "invalid syntax",
+                };
+                ApiError::BadRequest(format!("strconv.ParseInt: parsing {value:?}: {fault}"))
             }),
         }
     }
@@ -83,6 +94,14 @@ impl Query {
             }
         }
     }
+}
+
+/// Whether every percent sign begins an escape.
+fn has_whole_escapes(text: &str) -> bool {
+    let is_hex = |byte: &u8| byte.is_ascii_hexdigit();
+    text.split('%')
+        .skip(1)
+        .all(|rest| rest.as_bytes().get(..2).is_some_and(|digits| digits.iter().all(is_hex)))
 }
 
 fn decode(text: &str) -> String {

@@ -1,10 +1,10 @@
 //! How long answers go out: they give way to other requests, and to readers who are not too slow.
 //!
 //! A list on its way holds the version that it shows. Clients that read slowly would keep old versions in
-//! memory for as long as they like. So each long answer is looked after: when its reader had [`GRACE`] and
-//! has taken less than [`MIN_RATE`] since, what the answer holds is let go. The client's connection (HTTP/1)
-//! or stream (HTTP/2) ends with an error when it next asks for more. Watches are exempt: they hold a position
-//! in the history and a few events, not a version.
+//! memory for as long as they like. So each long answer is looked after: when its reader had the grace of
+//! [`Pace`] and has taken less than its rate since, what the answer holds is let go. The client's connection
+//! (HTTP/1) or stream (HTTP/2) ends with an error when it next asks for more. Watches are exempt: they hold a
+//! position in the history and a few events, not a version.
 
 use std::{
     pin::Pin,
@@ -24,12 +24,10 @@ use tokio::{
     time::{Instant, sleep},
 };
 
+use crate::config::Pace;
+
 /// Nobody looks after an answer before so many bytes of it are taken.
 const SHORT: u64 = 128 * 1024;
-/// What a reader may take, however slowly.
-const GRACE: Duration = Duration::from_secs(30);
-/// Bytes per second after that.
-const MIN_RATE: u64 = 32 * 1024;
 /// How often an answer is looked after.
 const PERIOD: Duration = Duration::from_secs(5);
 /// How long pieces are made before other requests have their turn.
@@ -38,6 +36,7 @@ const SLICE: Duration = Duration::from_millis(2);
 /// An answer that is made while it is sent.
 struct PacedBody {
     held: Arc<Held>,
+    pace: Pace,
     overseer: Option<AbortHandle>,
     /// How long pieces were made since other requests had their turn.
     busy: Duration,
@@ -55,9 +54,9 @@ struct Held {
 struct TooSlow;
 
 /// The same answer, for a reader who is not too slow.
-pub fn paced(body: Body) -> Body {
+pub fn paced(body: Body, pace: Pace) -> Body {
     let held = Held { body: Mutex::new(Some(body)), taken: AtomicU64::new(0) };
-    Body::new(PacedBody { held: Arc::new(held), overseer: None, busy: Duration::ZERO })
+    Body::new(PacedBody { held: Arc::new(held), pace, overseer: None, busy: Duration::ZERO })
 }
 
 impl HttpBody for PacedBody {
@@ -83,8 +82,9 @@ impl HttpBody for PacedBody {
         if let Some(Ok(frame)) = &frame {
             let length = frame.data_ref().map_or(0, |data| data.len() as u64);
             let taken = self.held.taken.fetch_add(length, Relaxed) + length;
-            if taken > SHORT && self.overseer.is_none() {
-                let overseer = tokio::spawn(look_after(Arc::downgrade(&self.held), Instant::now()));
+            if taken > SHORT && self.pace.min_rate > 0 && self.overseer.is_none() {
+                let overseer = look_after(Arc::downgrade(&self.held), self.pace, Instant::now());
+                let overseer = tokio::spawn(overseer);
                 self.overseer = Some(overseer.abort_handle());
             }
         }
@@ -114,12 +114,12 @@ impl Held {
     }
 }
 
-async fn look_after(held: Weak<Held>, began: Instant) {
+async fn look_after(held: Weak<Held>, pace: Pace, began: Instant) {
     loop {
         sleep(PERIOD).await;
         let Some(held) = held.upgrade() else { return };
         let (taken, elapsed) = (held.taken.load(Relaxed), began.elapsed());
-        if taken < expected(elapsed) {
+        if taken < expected(pace, elapsed) {
             tracing::info!(taken, ?elapsed, "a client reads too slowly; its answer is cut off");
             let body = held.lock().take();
             // What it holds may be much: nobody waits for the lock meanwhile.
@@ -130,8 +130,8 @@ async fn look_after(held: Weak<Held>, began: Instant) {
 }
 
 /// How much a reader must have taken after this time.
-fn expected(elapsed: Duration) -> u64 {
-    elapsed.saturating_sub(GRACE).as_secs().saturating_mul(MIN_RATE)
+fn expected(pace: Pace, elapsed: Duration) -> u64 {
+    elapsed.saturating_sub(pace.grace).as_secs().saturating_mul(pace.min_rate)
 }
 
 #[cfg(test)]
@@ -142,6 +142,8 @@ mod tests {
     use crate::response::chunks::{self, CHUNK};
 
     const LENGTH: usize = 200 * CHUNK;
+    const GRACE: Duration = Duration::from_secs(30);
+    const PACE: Pace = Pace { min_rate: 32 * 1024, grace: GRACE };
 
     /// The text of an answer, which shows whether somebody holds it.
     struct Version {
@@ -155,16 +157,16 @@ mod tests {
         }
     }
 
-    fn answer() -> (Body, Weak<()>) {
+    fn answer(pace: Pace) -> (Body, Weak<()>) {
         let shown = Arc::new(());
         let watched = Arc::downgrade(&shown);
         let text = Bytes::from_owner(Version { text: vec![b'x'; LENGTH], _shown: shown });
-        (paced(chunks::body(chunks::of(text), None)), watched)
+        (paced(chunks::body(chunks::of(text), None), pace), watched)
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_slow_reader_lets_the_version_go() {
-        let (mut body, version) = answer();
+        let (mut body, version) = answer(PACE);
         for _ in 0..10 {
             body.frame().await.unwrap().unwrap();
         }
@@ -177,8 +179,19 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn where_any_pace_will_do_a_slow_reader_keeps_the_version() {
+        let (mut body, version) = answer(Pace { min_rate: 0, ..PACE });
+        for _ in 0..10 {
+            body.frame().await.unwrap().unwrap();
+        }
+        sleep(GRACE * 10).await;
+        assert_eq!(version.strong_count(), 1);
+        body.frame().await.unwrap().unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_reader_that_keeps_up_gets_everything() {
-        let (mut body, _) = answer();
+        let (mut body, _) = answer(PACE);
         let mut taken = 0;
         while let Some(frame) = body.frame().await {
             taken += frame.unwrap().into_data().unwrap().len();
@@ -197,7 +210,7 @@ mod tests {
             }
             frame
         });
-        let mut body = paced(Body::new(slow));
+        let mut body = paced(Body::new(slow), PACE);
         let mut context = Context::from_waker(std::task::Waker::noop());
         let polls = (0..9).map(|_| Pin::new(&mut body).poll_frame(&mut context).is_pending());
         assert_eq!(polls.collect::<Vec<_>>(), [false, true, false, true, false, true, false, true, false]);

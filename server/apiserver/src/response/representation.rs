@@ -98,7 +98,7 @@ impl Representation {
         let is_made = |named: &Named| is_known(named) && (!is_watch || named.media_type.stream.is_some());
         let offer = |media_type: Named| {
             let forms = if has_rows && media_type.media_type.has_tables { &forms[..] } else { &forms[1..] };
-            Offer { media_type, streams: is_watch, forms }
+            Offer { media_type, streams: media_type.media_type.stream.is_some(), forms }
         };
         let mut offers: Vec<_> = media_types.iter().filter(is_made).map(offer).collect();
         if is_watch {
@@ -137,16 +137,15 @@ impl Representation {
     }
 }
 
-/// The media type of a Status, and whether it is indented. Parameters for other forms are ignored, and a
-/// client that accepts no offered media type gets JSON.
+/// The media type of a Status, and whether it is indented. A Status has one form, so clauses that ask for
+/// another one do not count; a client that accepts nothing else gets JSON.
 pub fn negotiate_status(media_types: &MediaTypes, headers: &HeaderMap, query: &Query) -> (Named, bool) {
     let accept = all_values(headers, header::ACCEPT);
     let accepted = || {
-        // A Status has one form, whichever the client asks for.
-        let plain: Vec<String> = accept.split(',').map(without_form).collect();
-        let offer = |media_type| Offer { media_type, streams: true, forms: &[] };
+        let streams = |named: Named| named.media_type.stream.is_some();
+        let offer = |media_type| Offer { media_type, streams: streams(media_type), forms: &[] };
         let offers: Vec<_> = media_types.iter().map(offer).collect();
-        let negotiated = negotiate::negotiate(Some(&plain.join(",")), &offers)?;
+        let negotiated = negotiate::negotiate(Some(&accept), &offers)?;
         Some((negotiated.media_type, negotiated.pretty))
     };
     let chosen = if is_for_any_program(&accept) { None } else { accepted() };
@@ -221,7 +220,7 @@ fn asked(negotiated: &Negotiated<'_>, query: &Query) -> Result<Form> {
 
 /// The query parameter decides, then the parameter of the media type, then the user agent.
 fn wants_pretty(headers: &HeaderMap, query: &Query, negotiated: Option<bool>) -> bool {
-    query.optional_flag("pretty").or(negotiated).unwrap_or_else(|| {
+    query.strict_flag("pretty").or(negotiated).unwrap_or_else(|| {
         let agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
         PRETTY_AGENTS.iter().any(|known| agent.starts_with(known))
     })

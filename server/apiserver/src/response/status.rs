@@ -223,7 +223,8 @@ fn available(known: &[String]) -> String {
 }
 
 fn plain_not_found() -> Response {
-    let headers = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
+    let headers =
+        [(header::CONTENT_TYPE, "text/plain; charset=utf-8"), (header::X_CONTENT_TYPE_OPTIONS, "nosniff")];
     (StatusCode::NOT_FOUND, headers, "404 page not found\n").into_response()
 }
 

@@ -38,6 +38,7 @@ static METADATA_TYPE: TypeDef = TypeDef {
         shape: Shape::Object(&OBJECT_META_TYPE),
         ..FieldDef::PLAIN
     }],
+    by_name: &[],
     atomic: false,
     size: 0,
 };

@@ -1,4 +1,4 @@
-//! `Warning` headers (RFC 7234 section 5.5) for requests that succeeded.
+//! `Warning` headers (RFC 7234 section 5.5): what a client should know beside the answer or the refusal.
 
 use axum::response::Response;
 use http::{HeaderValue, header};

@@ -6,21 +6,16 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use orch_machinery::{
-    json::Limits,
-    meta::{self, Meta, MetaMut},
-    yaml,
-};
+use orch_machinery::meta::{self, Meta, MetaMut};
 use orch_registry::{
     catalog::{Catalog, ServedResource},
     client::Client,
     error::ApiError,
 };
 use orch_runtime::{Tree, resource_def::Scope};
-use serde::de::IgnoredAny;
 
 use super::Server;
-use crate::{bootstrap::strip, response::status, start_error::StartError};
+use crate::{bootstrap::strip, manifests::Manifest, response::status, start_error::StartError};
 
 /// What came of an import.
 #[derive(Debug, Default)]
@@ -36,7 +31,7 @@ pub struct Imported {
 }
 
 /// An object that is to be created.
-struct Manifest {
+struct Wanted {
     resource: Arc<ServedResource>,
     name: Name,
     tree: Tree,
@@ -51,80 +46,33 @@ impl Server {
     ///
     /// # Errors
     /// What keeps the server from starting, or from closing its store.
-    pub async fn import(self, manifests: Vec<Tree>) -> Result<Imported, StartError> {
+    pub async fn import(self, manifests: Vec<Manifest>) -> Result<Imported, StartError> {
         Box::pin(self.instead_of_serving("import", async |client| create_all(client, manifests).await)).await
     }
 }
 
-/// The objects of a text: documents of YAML, or JSON values one after the other; lists are taken apart.
-///
-/// # Errors
-/// What is wrong with which document.
-pub fn manifests(text: &str) -> Result<Vec<Tree>, String> {
-    let mut manifests = Vec::new();
-    for (index, document) in documents(text)?.into_iter().enumerate() {
-        let fault = |problem: String| format!("document {}: {problem}", index + 1);
-        let read = yaml::decode(document.as_bytes(), &Limits::default());
-        let mut read = read.map_err(|error| fault(error.to_string()))?;
-        if let Some(duplicate) = read.duplicates.first() {
-            return Err(fault(duplicate.clone()));
-        }
-        match read.tree.get_mut("items").map(Tree::take) {
-            Some(Tree::Array(items)) => manifests.extend(items),
-            _ => manifests.push(read.tree),
-        }
-    }
-    Ok(manifests)
-}
-
-fn documents(text: &str) -> Result<Vec<String>, String> {
-    if text.trim_start().starts_with('{') {
-        let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
-        let (mut documents, mut begin) = (Vec::new(), 0);
-        while let Some(value) = values.next() {
-            value.map_err(|error| error.to_string())?;
-            documents.push(text[begin..values.byte_offset()].to_owned());
-            begin = values.byte_offset();
-        }
-        return Ok(documents);
-    }
-    let mut documents = vec![String::new()];
-    for line in text.split_inclusive('\n') {
-        let marked = line.strip_prefix("---");
-        let marked = marked.filter(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace));
-        match (marked, documents.last_mut()) {
-            (Some(rest), _) => documents.push(rest.to_owned()),
-            (None, Some(last)) => last.push_str(line),
-            (None, None) => {}
-        }
-    }
-    let has_content = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
-    documents.retain(|document| document.lines().any(has_content));
-    Ok(documents)
-}
-
-async fn create_all(client: &Client, manifests: Vec<Tree>) -> Imported {
+async fn create_all(client: &Client, manifests: Vec<Manifest>) -> Imported {
     let catalog = client.core().catalog();
     let mut imported = Imported::default();
     let mut waiting = Vec::new();
-    for tree in manifests {
-        match manifest(catalog, tree) {
-            Ok(manifest) => waiting.push(manifest),
+    for manifest in manifests {
+        match wanted(catalog, manifest.tree) {
+            Ok(wanted) => waiting.push(wanted),
             Err(refused) => imported.refused.push(refused),
         }
     }
     // A namespace is there before its content.
-    waiting.sort_by_key(|manifest| manifest.resource.def.scope == Scope::Namespaced);
+    waiting.sort_by_key(|wanted| wanted.resource.def.scope == Scope::Namespaced);
     let mut is_stuck = false;
     while !waiting.is_empty() {
-        let coming: HashSet<Name> = waiting.iter().map(|manifest| manifest.name.clone()).collect();
+        let coming: HashSet<Name> = waiting.iter().map(|wanted| wanted.name.clone()).collect();
         let (mut later, count) = (Vec::new(), waiting.len());
-        for manifest in waiting {
+        for wanted in waiting {
             let is_early = |owner: &Name| coming.contains(owner) && uid_of(client, owner).is_none();
-            if !is_stuck && owners(catalog, &manifest).iter().any(is_early) {
-                later.push(manifest);
+            if !is_stuck && owners(catalog, &wanted).iter().any(is_early) {
+                later.push(wanted);
             } else {
-                create(client, manifest, &mut imported).await;
+                create(client, wanted, &mut imported).await;
             }
         }
         // Owners that own each other do not come by themselves.
@@ -135,7 +83,7 @@ async fn create_all(client: &Client, manifests: Vec<Tree>) -> Imported {
 }
 
 /// What a tree describes, without what belongs to the server that it is from.
-fn manifest(catalog: &Catalog, mut tree: Tree) -> Result<Manifest, String> {
+fn wanted(catalog: &Catalog, mut tree: Tree) -> Result<Wanted, String> {
     let (api_version, kind) = (meta::api_version(&tree).to_owned(), meta::kind(&tree).to_owned());
     let name = Meta::of(&tree).name().to_owned();
     let Some(resource) = served(catalog, &api_version, &kind) else {
@@ -153,7 +101,7 @@ fn manifest(catalog: &Catalog, mut tree: Tree) -> Result<Manifest, String> {
             namespace => namespace.to_owned(),
         },
     };
-    Ok(Manifest { resource: Arc::clone(resource), name: [api_version, kind, namespace, name], tree })
+    Ok(Wanted { resource: Arc::clone(resource), name: [api_version, kind, namespace, name], tree })
 }
 
 fn served<'c>(catalog: &'c Catalog, api_version: &str, kind: &str) -> Option<&'c Arc<ServedResource>> {
@@ -164,8 +112,8 @@ fn served<'c>(catalog: &'c Catalog, api_version: &str, kind: &str) -> Option<&'c
 }
 
 /// The owners of an object, in the order of its references.
-fn owners(catalog: &Catalog, manifest: &Manifest) -> Vec<Name> {
-    let [_, _, namespace, _] = &manifest.name;
+fn owners(catalog: &Catalog, wanted: &Wanted) -> Vec<Name> {
+    let [_, _, namespace, _] = &wanted.name;
     let name = |reference: &Tree| {
         let [api_version, kind, name] = ["apiVersion", "kind", "name"]
             .map(|field| reference[field].as_str().unwrap_or_default().to_owned());
@@ -173,7 +121,7 @@ fn owners(catalog: &Catalog, manifest: &Manifest) -> Vec<Name> {
             served(catalog, &api_version, &kind).is_some_and(|owner| owner.def.scope == Scope::Cluster);
         [api_version, kind, if is_cluster_wide { String::new() } else { namespace.clone() }, name]
     };
-    Meta::of(&manifest.tree).owner_references().iter().map(name).collect()
+    Meta::of(&wanted.tree).owner_references().iter().map(name).collect()
 }
 
 fn uid_of(client: &Client, [api_version, kind, namespace, name]: &Name) -> Option<String> {
@@ -182,14 +130,14 @@ fn uid_of(client: &Client, [api_version, kind, namespace, name]: &Name) -> Optio
     Some(Meta::of(&found.tree).uid().to_owned())
 }
 
-async fn create(client: &Client, mut manifest: Manifest, imported: &mut Imported) {
-    let owners = owners(client.core().catalog(), &manifest);
-    let mut references = Meta::of(&manifest.tree).owner_references().to_vec();
+async fn create(client: &Client, mut wanted: Wanted, imported: &mut Imported) {
+    let owners = owners(client.core().catalog(), &wanted);
+    let mut references = Meta::of(&wanted.tree).owner_references().to_vec();
     for (reference, owner) in references.iter_mut().zip(&owners) {
         reference["uid"] = uid_of(client, owner).into();
     }
     references.retain(|reference| !reference["uid"].is_null());
-    let Manifest { resource, name, tree } = &mut manifest;
+    let Wanted { resource, name, tree } = &mut wanted;
     let shown = shown(name);
     if references.len() < owners.len() {
         imported.without_owner.push(shown.clone());
@@ -208,37 +156,4 @@ async fn create(client: &Client, mut manifest: Manifest, imported: &mut Imported
 fn shown([api_version, kind, namespace, name]: &Name) -> String {
     let place = if namespace.is_empty() { String::new() } else { format!("{namespace}/") };
     format!("{api_version} {kind} {place}{name}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn streams_of_yaml_and_of_json_are_taken_apart() {
-        let names = |text: &str| -> Vec<String> {
-            let read = manifests(text).unwrap();
-            read.iter().map(|tree| tree["a"].to_string()).collect()
-        };
-        assert_eq!(names(""), [""; 0]);
-        assert_eq!(names("# nothing\n---\n---\n"), [""; 0]);
-        assert_eq!(
-            names("a: 1\n---\na: 2\n--- # more\n--- {a: 5}\n---\na: |\n  x\n  ---\n"),
-            ["1", "2", "5", "\"x\\n---\\n\""]
-        );
-        assert_eq!(names("{\"a\": 1}\n{\"a\": 2}{\"a\":\n3}\n"), ["1", "2", "3"]);
-        assert_eq!(names("kind: List\nitems:\n- a: 1\n- a: 2\n---\na: 3\n"), ["1", "2", "3"]);
-    }
-
-    #[test]
-    fn a_fault_names_its_document() {
-        for (text, expected) in [
-            ("a: 1\n---\na: [\n", "document 2: yaml: "),
-            ("a: 1\n---\na: 1\na: 2\n", "document 2: line 3: key \"a\" already set in map"),
-            ("{\"a\": 1}\n{\"a\": ", "EOF while parsing a value at line 2 column 6"),
-        ] {
-            let problem = manifests(text).unwrap_err();
-            assert!(problem.starts_with(expected), "{text:?}: {problem}");
-        }
-    }
 }

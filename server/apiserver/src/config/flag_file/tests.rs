@@ -6,7 +6,7 @@ use orch_auth::authorization::Mode;
 use tempfile::TempDir;
 
 use crate::{
-    config::{Config, Invocation, parse},
+    config::{Config, Invocation, Work, parse},
     start_error::StartError,
     test_catalog::{KUBERNETES, ORCH},
 };
@@ -85,8 +85,8 @@ fn an_import_takes_the_same_file() {
         [(&["import", &config, "m.yaml"][..], "d"), (&["import", "m.yaml", &config, "--data-dir=e"], "e")]
     {
         match parse(["orch-apiserver"].iter().chain(arguments), &[&ORCH, &KUBERNETES]) {
-            Ok(Invocation::Import(config, manifests)) => {
-                assert_eq!(manifests, Path::new("m.yaml"));
+            Ok(Invocation::Work(config, Work::Import(flags))) => {
+                assert_eq!(flags.manifests, Path::new("m.yaml"));
                 assert_eq!(config.storage.data_dir, Path::new(data_dir));
                 assert_eq!(config.vocabulary.name, "kubernetes");
             }

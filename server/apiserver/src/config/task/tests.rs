@@ -1,7 +1,5 @@
 //! Subcommands, and what is made of them.
 
-use std::path::Path;
-
 use orch_runtime::vocabulary::Vocabulary;
 
 use crate::{
@@ -62,20 +60,6 @@ fn subcommands_are_read_and_explained() {
     for (from, to) in [("d", "etcd:a"), ("sqlite:", "etcd:a"), ("sqlite:d", "etcd:"), ("other:d", "etcd:a")] {
         let refused = read(&["migrate-storage", "--from", from, "--to", to]).expect_err("must be refused");
         assert!(refused.to_string().contains("must be sqlite:DIR or etcd:URL,URL"), "{refused}");
-    }
-    match read(&["import", "--data-dir=d", "f", "--vocabulary=kubernetes"]) {
-        Ok(Invocation::Import(config, file)) => {
-            assert_eq!((config.storage.data_dir.as_path(), file.as_path()), (Path::new("d"), Path::new("f")));
-            assert_eq!(config.vocabulary.name, "kubernetes");
-        }
-        other => panic!("{other:?}"),
-    }
-    match read(&["migrate", "--data-dir=d", "--vocabulary=kubernetes"]) {
-        Ok(Invocation::Migrate(config)) => {
-            assert_eq!(config.storage.data_dir, Path::new("d"));
-            assert_eq!(config.vocabulary.name, "kubernetes");
-        }
-        other => panic!("{other:?}"),
     }
     assert_eq!(task(&["kubeconfig", "--data-dir=d"]), Task::Kubeconfig(at("d")));
     for subcommand in command(&VOCABULARIES).get_subcommands() {

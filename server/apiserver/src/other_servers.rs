@@ -1,0 +1,85 @@
+//! Access where several servers share one state: somebody who is refused here may be let in by what another
+//! server has written and answered already, a token, an account or a right. So before a refusal this server
+//! sees what was written until now, and judges again.
+//!
+//! What was taken away elsewhere is not asked for: that would cost each request a question to etcd. It is
+//! gone here when the watch tells it.
+
+use std::time::Duration;
+
+use orch_auth::{
+    authenticator::{Authenticated, Credentials},
+    impersonation::Impersonation,
+};
+use orch_registry::error::ApiError;
+use orch_storage::{Revision, Storage};
+
+use crate::{
+    access::{Refused, Stranger},
+    app::App,
+    request::RequestHead,
+};
+
+/// How long a refusal waits for what others have written.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Finds out who makes a request.
+///
+/// # Errors
+/// As [`AccessControl::authenticate`](crate::access::AccessControl::authenticate).
+pub async fn authenticate(app: &App, credentials: &Credentials<'_>) -> Result<Authenticated, Stranger> {
+    let seen = Seen::now(app.core.storage());
+    match app.access.authenticate(credentials).await {
+        Err(Stranger::Wrong) if Box::pin(seen.is_outdated()).await => {
+            app.access.authenticate(credentials).await
+        }
+        judged => judged,
+    }
+}
+
+/// The caller as somebody else.
+///
+/// # Errors
+/// As [`AccessControl::impersonate`](crate::access::AccessControl::impersonate).
+pub async fn impersonate(
+    app: &App,
+    caller: &Authenticated,
+    wanted: Impersonation,
+) -> Result<Authenticated, ApiError> {
+    let seen = Seen::now(app.core.storage());
+    match app.access.impersonate(caller, wanted.clone()).await {
+        Err(_) if Box::pin(seen.is_outdated()).await => app.access.impersonate(caller, wanted).await,
+        judged => judged,
+    }
+}
+
+/// Checks one access.
+///
+/// # Errors
+/// As [`AccessControl::authorize`](crate::access::AccessControl::authorize).
+pub async fn authorize(app: &App, caller: &Authenticated, head: RequestHead<'_>) -> Result<(), Refused> {
+    let seen = Seen::now(app.core.storage());
+    match app.access.authorize(caller, head).await {
+        Err(Refused::Denied(_) | Refused::NoOpinion(_)) if Box::pin(seen.is_outdated()).await => {
+            app.access.authorize(caller, head).await
+        }
+        judged => judged,
+    }
+}
+
+/// What this server had seen when it judged; nothing can be new where it is the only one.
+#[derive(Clone, Copy)]
+struct Seen<'a>(Option<(&'a Storage, Revision)>);
+
+impl<'a> Seen<'a> {
+    fn now(storage: &'a Storage) -> Self {
+        Self(storage.is_shared().then(|| (storage, storage.current_revision())))
+    }
+
+    /// Whether there was something else to see.
+    async fn is_outdated(self) -> bool {
+        let Some((storage, before)) = self.0 else { return false };
+        let reached = tokio::time::timeout(PATIENCE, storage.barrier()).await;
+        matches!(reached, Ok(Ok(_))) && storage.current_revision() > before
+    }
+}
