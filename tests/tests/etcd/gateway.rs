@@ -26,6 +26,12 @@ pub async fn compact(member: &Member, revision: u64) {
     ask(member, "/v3/kv/compaction", &json!({"revision": revision.to_string()})).await;
 }
 
+/// Writes one key.
+pub async fn put(member: &Member, key: &str, value: &[u8]) {
+    let asked = json!({"key": BASE64_STANDARD.encode(key), "value": BASE64_STANDARD.encode(value)});
+    ask(member, "/v3/kv/put", &asked).await;
+}
+
 async fn ask(member: &Member, path: &str, body: &Value) -> Value {
     let address = member.url.trim_start_matches("http://");
     let body = body.to_string();

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use orch_tests::{Client, TestServer, objects::namespace};
+use serde_json::json;
 
 use crate::{member::Member, replicas::over};
 
@@ -77,4 +78,35 @@ async fn another_server_leads_when_the_leader_is_lost() {
     is_worked(&asked, "while-one-is-killed").await;
     leader(&servers, &[next]).await;
     assert_ne!(holder(&asked).await, held);
+}
+
+/// A leader that was stopped goes on with what it was about to do, before it knows that it is none any more.
+/// The test takes its lease away meanwhile, so that nobody else does the work.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_deposed_leader_writes_late_is_refused() {
+    let Some(member) = Member::start() else { return };
+    let leader = over(&member, "/deposed").start().await;
+    let beside = over(&member, "/deposed").flag(format!("--controllers=*,-{CONTROLLER}")).start().await;
+    let client = beside.admin();
+    is_worked(&client, "first").await;
+    let lease = format!("/apis/coordination.orch.io/v1/namespaces/orch-system/leases/{CONTROLLER}");
+    for round in 0..5 {
+        leader.pause(true).await;
+        let name = format!("late-{round}");
+        client.post("/api/v1/namespaces", &namespace(&name)).await.expect(201);
+        let held = json!({"spec": {"holderIdentity": "somebody", "leaseDurationSeconds": 3}});
+        client.merge(&lease, &held).await.expect(200);
+        leader.pause(false).await;
+        let account = format!("/api/v1/namespaces/{name}/serviceaccounts/default");
+        // As long as somebody else has the lease, nothing is done; much less would do for a late write.
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_secs(2) {
+            assert_eq!(client.get(&account).await.status, 404, "round {round}: a late write");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        assert_eq!(holder(&client).await, "somebody", "round {round}");
+        // Then it leads again, and does what is left.
+        until("the account", async || (client.get(&account).await.status == 200).then_some(())).await;
+        assert_ne!(holder(&client).await, "somebody", "round {round}");
+    }
 }

@@ -1,5 +1,5 @@
 //! Three servers over three members of etcd are one server to clients that ask all of them at once, while
-//! members and servers are killed and stopped, and connections between them cut, silent and slow.
+//! members and servers are killed and stopped, connections between them cut, silent and slow, and clocks set.
 //!
 //! `ORCH_TEST_OPERATIONS=100000 cargo test -p orch-tests --test etcd linear` takes its time.
 
@@ -25,6 +25,7 @@ use serde_json::json;
 use tokio::sync::watch;
 
 use crate::{
+    clock::Clocks,
     gateway,
     member::Member,
     proxy::{Mode, Proxy},
@@ -37,6 +38,10 @@ const OPERATIONS: u64 = 1000;
 const CLIENTS: usize = 6;
 /// How many operations an object gets, until the next one takes its turn.
 const PER_OBJECT: u64 = 60;
+/// How many kinds of faults there are.
+const KINDS: u32 = 9;
+/// How far a clock jumps, in seconds.
+const JUMP: i64 = 600;
 /// Longer than a server waits for etcd: it says itself that an outcome is unknown.
 const PATIENCE: Duration = Duration::from_secs(15);
 
@@ -46,6 +51,8 @@ struct World {
     servers: Vec<TestServer>,
     /// Of each server, those to all members.
     proxies: Vec<Vec<Proxy>>,
+    /// Of the servers.
+    clocks: Option<Clocks>,
 }
 
 impl World {
@@ -55,20 +62,25 @@ impl World {
         for _ in 0..3 {
             proxies.push(join_all(members.iter().map(|member| Proxy::start(&member.url))).await);
         }
+        let clocks = Clocks::find();
         let servers = join_all(proxies.iter().enumerate().map(|(index, proxies)| {
             let urls: Vec<&str> = (0..3).map(|at| proxies[(at + index) % 3].url.as_str()).collect();
             let options = TestServer::options().flag("--storage=etcd").flag("--etcd-prefix=/linear");
-            options.flag(format!("--etcd-servers={}", urls.join(","))).start()
+            let options = options.flag(format!("--etcd-servers={}", urls.join(",")));
+            match &clocks {
+                Some(clocks) => clocks.give(index, options).start(),
+                None => options.start(),
+            }
         }));
         let servers = servers.await;
-        Some(Self { members, servers, proxies })
+        Some(Self { members, servers, proxies, clocks })
     }
 
     /// Breaks something, and mends it.
     async fn fault(&mut self, random: &mut StdRng) {
         let at = random.random_range(0..3);
         let pause = Duration::from_millis(random.random_range(200..2500));
-        let kind = random.random_range(0..8);
+        let kind = random.random_range(0..KINDS);
         println!("fault {kind} at {at} for {pause:?}");
         match kind {
             0 => {
@@ -98,7 +110,13 @@ impl World {
                 tokio::time::sleep(pause).await;
                 self.proxies[at].iter().for_each(|proxy| proxy.set(Mode::Open));
             }
-            _ => self.compact().await,
+            7 => self.compact().await,
+            // It stays wrong until it jumps again.
+            _ => {
+                let jump = random.random_range(-JUMP..=JUMP);
+                println!("the clock of server {at} is set to {jump:+} s");
+                self.clocks.iter().for_each(|clocks| clocks.set(at, jump));
+            }
         }
         tokio::time::sleep(pause / 4).await;
     }

@@ -1,5 +1,6 @@
 //! Servers over one etcd. Where etcd is missing, the tests print SKIPPED.
 
+mod clock;
 mod gateway;
 mod leaders;
 mod linear;
@@ -8,6 +9,7 @@ mod member;
 mod migrate;
 #[path = "../../../server/storage-etcd/tests/etcd/proxy.rs"]
 mod proxy;
+mod reference;
 mod replicas;
 mod secured;
 mod told;

@@ -106,6 +106,10 @@ async fn data_go_to_etcd_and_back() {
     }
     admin.delete(&format!("{CONFIG_MAPS}/o7")).await.expect(200);
     admin.post("/api/v1/namespaces", &namespace("other")).await.expect(201);
+    // What its controller adds there must not come later.
+    while admin.get("/api/v1/namespaces/other/serviceaccounts/default").await.status != 200 {
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
     let account = "/api/v1/namespaces/default/serviceaccounts/default";
     let token = admin.post(&format!("{account}/token"), &json!({})).await.expect(201);
     let token = token["status"]["token"].as_str().expect("a token").to_owned();

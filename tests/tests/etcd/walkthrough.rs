@@ -1,5 +1,5 @@
 //! What docs/REPLICAS.md says to type is typed: data are moved to three members with TLS, three servers
-//! serve them, and go on when a member and a server are lost.
+//! serve them, and go on when a member and a server are lost; two servers share one machine.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -13,17 +13,20 @@ use orch_tests::{
 
 use crate::{member::Member, migrate::run};
 
-/// The flags of the command in the guide that has this text in it, with other places for those of the guide.
-fn documented(text: &str, places: &BTreeMap<&str, String>) -> Vec<String> {
+/// The flags of the commands in the guide that have this text in them, with other places for those of the
+/// guide.
+fn documented(text: &str, places: &BTreeMap<&str, String>) -> Vec<Vec<String>> {
     let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/REPLICAS.md");
     let guide = std::fs::read_to_string(guide).expect("there is a guide").replace("\\\n", "");
-    let command = guide.lines().find(|line| line.starts_with("orch-apiserver") && line.contains(text));
-    let mut command = command.unwrap_or_else(|| panic!("no command has {text:?} in it")).to_owned();
-    // The longest first: one may begin with another one.
-    for (place, other) in places.iter().rev() {
-        command = command.replace(place, other);
-    }
-    command.split_whitespace().skip(1).map(str::to_owned).collect()
+    let is_meant = |line: &&str| line.starts_with("orch-apiserver") && line.contains(text);
+    let commands = guide.lines().filter(is_meant).map(|command| {
+        let command = command.trim_end_matches('&').to_owned();
+        // The longest first: one may begin with another one.
+        let there = |command: String, (place, other): (&&str, &String)| command.replace(place, other);
+        let command = places.iter().rev().fold(command, there);
+        command.split_whitespace().skip(1).map(str::to_owned).collect()
+    });
+    commands.collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -61,10 +64,10 @@ async fn the_guide_is_followed() {
         ("/etc/orch/etcd-client.key", file("client.key")),
         ("/var/lib/orch", old.data_dir().display().to_string()),
     ]);
-    let (code, said) = run(documented("migrate-storage", &places).iter().map(String::as_str)).await;
+    let (code, said) = run(documented("migrate-storage", &places)[0].iter().map(String::as_str)).await;
     assert_eq!(code, Some(0), "{said}");
 
-    let start = documented("--storage=etcd", &places);
+    let start = &documented("--storage=etcd", &places)[0];
     // Those of the test are others.
     let is_own = |flag: &&String| !flag.starts_with("--data-dir") && !flag.starts_with("--bind-address");
     let start: Vec<&String> = start.iter().filter(is_own).collect();
@@ -94,4 +97,25 @@ async fn the_guide_is_followed() {
     // Memory is read without etcd.
     let list = servers[0].admin().get(&format!("{CONFIG_MAPS}?resourceVersion=0")).await.expect(200);
     assert!(list["items"].as_array().is_some_and(|items| !items.is_empty()));
+}
+
+/// The example for one machine, with ports and directories of the test.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_servers_on_one_machine() {
+    let Some(member) = Member::start() else { return };
+    let places = BTreeMap::from([("http://127.0.0.1:2379", member.url.clone())]);
+    let commands = documented("http://127.0.0.1:2379", &places);
+    assert_eq!(commands.len(), 2, "{commands:?}");
+    let is_own = |flag: &&String| flag.starts_with("--data-dir") || flag.starts_with("--secure-port");
+    for own in commands[0].iter().filter(is_own) {
+        assert!(!commands[1].contains(own), "both servers have {own}");
+    }
+    let options = commands.iter().map(|flags| {
+        let flags = flags.iter().filter(|flag| !is_own(flag));
+        flags.fold(TestServer::options(), |options, flag| options.flag(flag.as_str())).start()
+    });
+    let servers = join_all(options).await;
+    servers[0].admin().post(CONFIG_MAPS, &config_map("shared", "1")).await.expect(201);
+    let found = servers[1].admin().get(&format!("{CONFIG_MAPS}/shared")).await.expect(200);
+    assert_eq!(name(&found), "shared");
 }
