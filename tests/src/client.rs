@@ -2,40 +2,46 @@
 //!
 //! No redirects, no retries, no header that a test did not ask for. Connections are kept and used again.
 
-use std::{
-    net::SocketAddr,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use http_body_util::{BodyExt, Full};
+use places::Places;
 use serde_json::Value;
 
 mod connection;
+mod places;
 mod watch;
 
 pub use connection::{ClientError, Connection, Identity, Protocol, connect, tls_config};
+pub use places::Turns;
 pub use watch::{Next, Watch};
 
 /// How long an answer may take before a test gives up.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// One user's client of one server.
+/// One user's client of one server, or of several that are one to their clients.
 #[derive(Clone)]
 pub struct Client {
-    address: SocketAddr,
-    tls: Arc<rustls::ClientConfig>,
-    protocol: Protocol,
+    places: Arc<Places>,
     authorization: Option<HeaderValue>,
-    idle: Arc<Mutex<Vec<Connection>>>,
 }
 
 impl Client {
     /// A client with the given TLS settings. A client certificate in them is its only credential.
     pub fn new(address: SocketAddr, tls: Arc<rustls::ClientConfig>, protocol: Protocol) -> Self {
-        Client { address, tls, protocol, authorization: None, idle: Arc::default() }
+        Self::in_turn(vec![address], &Turns::default(), tls, protocol)
+    }
+
+    /// A client that sends each request to the next one of these servers.
+    pub fn in_turn(
+        addresses: Vec<SocketAddr>,
+        turns: &Turns,
+        tls: Arc<rustls::ClientConfig>,
+        protocol: Protocol,
+    ) -> Self {
+        Client { places: Arc::new(Places::new(addresses, turns, tls, protocol)), authorization: None }
     }
 
     /// The same, with a bearer token.
@@ -90,21 +96,6 @@ impl Client {
     /// Opens a watch; panics where the answer is not one.
     pub async fn watch(&self, path: &str) -> Watch {
         self.request(Method::GET, path).watch().await.unwrap_or_else(|answer| panic!("no watch: {answer:?}"))
-    }
-
-    async fn connection(&self) -> Result<Connection, ClientError> {
-        loop {
-            let Some(mut idle) = self.idle.lock().expect("no holder panics").pop() else {
-                return connect(self.address, Arc::clone(&self.tls), self.protocol).await;
-            };
-            if idle.is_usable().await {
-                return Ok(idle);
-            }
-        }
-    }
-
-    fn keep(&self, connection: Connection) {
-        self.idle.lock().expect("no holder panics").push(connection);
     }
 }
 
@@ -193,12 +184,12 @@ impl Request<'_> {
         let (connection, response) = self.start().await?;
         let (parts, body) = response.into_parts();
         let body = body.collect().await.map_err(ClientError::Http)?.to_bytes();
-        client.keep(connection);
+        client.places.keep(connection);
         Ok(Answer { status: parts.status.as_u16(), headers: parts.headers, body })
     }
 
     async fn start(self) -> Result<(Connection, http::Response<hyper::body::Incoming>), ClientError> {
-        let mut connection = self.client.connection().await?;
+        let mut connection = self.client.places.connection().await?;
         let response = connection.send(self.method, &self.path, self.headers, Full::new(self.body)).await?;
         Ok((connection, response))
     }

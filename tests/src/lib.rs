@@ -9,6 +9,7 @@ pub mod kubeconfig;
 pub mod kubectl;
 pub mod linear;
 pub mod manifests;
+pub mod memory_group;
 pub mod objects;
 pub mod replay;
 pub mod rounds;

@@ -16,9 +16,10 @@ use tokio::{
 
 use crate::{
     Client,
-    client::{Identity, Protocol, tls_config},
+    client::{Identity, Protocol, Turns, tls_config},
     disk::Disk,
     kubeconfig::Kubeconfig,
+    memory_group::MemoryGroup,
 };
 
 /// Static tokens: `token,user,uid,groups`. A user's token is `tok-<user>`.
@@ -36,6 +37,10 @@ const PUBLISHES_NOTHING: &str = ",-root-ca-certificate-publisher-controller";
 /// How long a start or an orderly end may take before a test gives up.
 const PATIENCE: Duration = Duration::from_mins(1);
 
+/// Where servers keep their data, and how many there are over the same data.
+const STORAGE: &str = "ORCH_TEST_STORAGE";
+const REPLICAS: &str = "ORCH_TEST_REPLICAS";
+
 /// How many lines of a server's log are shown when its test fails.
 const SHOWN_LOG_LINES: usize = 40;
 
@@ -49,7 +54,11 @@ pub struct ServerOptions {
     port: u16,
     largest_file: Option<u64>,
     open_files: Option<(u32, u32)>,
+    /// The file to which a process writes its number to be in the control group.
+    group: Option<PathBuf>,
     log: Option<PathBuf>,
+    environment: Vec<(&'static str, String)>,
+    prefix: Option<String>,
 }
 
 /// A running server. It is killed when this value is dropped.
@@ -61,6 +70,9 @@ pub struct TestServer {
     process: Option<Running>,
     address: SocketAddr,
     kubeconfig: Kubeconfig,
+    /// Others over the same data: clients that are made here ask all of them in turn.
+    others: Vec<TestServer>,
+    turns: Turns,
 }
 
 /// A process, and the end of its input that keeps it alive: waiting for a child closes its input, unless it
@@ -80,7 +92,10 @@ impl Default for ServerOptions {
             port: 0,
             largest_file: None,
             open_files: None,
+            group: None,
             log: None,
+            environment: Vec::new(),
+            prefix: None,
         }
     }
 }
@@ -116,6 +131,18 @@ impl ServerOptions {
         self
     }
 
+    /// Sets a variable of the environment.
+    pub fn environment(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.environment.push((name, value.into()));
+        self
+    }
+
+    /// Starts the server in a control group.
+    pub fn memory_group(mut self, group: &MemoryGroup) -> Self {
+        self.group = Some(group.processes());
+        self
+    }
+
     /// One more flag.
     pub fn flag(mut self, flag: impl Into<String>) -> Self {
         self.flags.push(flag.into());
@@ -126,6 +153,12 @@ impl ServerOptions {
     pub fn publish_authority(mut self) -> Self {
         self.publishes_authority = true;
         self
+    }
+
+    /// Lets the server write nothing by itself after the start: the store's version is that of the last
+    /// write of the test. Otherwise accounts of namespaces may come after it.
+    pub fn at_rest(self) -> Self {
+        self.flag("--controllers=system-namespaces")
     }
 
     /// The flags of the test, and which controllers run where it does not say.
@@ -143,20 +176,23 @@ impl ServerOptions {
         flags
     }
 
-    /// Starts a server on an empty data directory.
+    /// Starts a server on an empty data directory; with `ORCH_TEST_REPLICAS`, so many over the same data.
     pub async fn start(self) -> TestServer {
-        let directory = TempDir::with_prefix("orch-test-").expect("a temporary directory can be made");
-        std::fs::write(directory.path().join("tokens.csv"), TOKENS).expect("the token file can be written");
-        self.start_in(Arc::new(directory)).await
+        let directory = new_directory();
+        let mut options = self;
+        options.prefix = directory.path().file_name().map(|name| name.to_string_lossy().into_owned());
+        let mut server = options.clone().start_in(directory).await;
+        let others = (1..replicas()).map(|_| options.clone().start_in(new_directory()));
+        server.others = futures_util::future::join_all(others).await;
+        server
     }
 
     /// Starts a server whose data directory is a disk of its own, of so many bytes; `Err` says why this user
     /// cannot make one.
     pub async fn start_on_disk(self, bytes: u64) -> Result<TestServer, String> {
-        let directory = TempDir::with_prefix("orch-test-").expect("a temporary directory can be made");
-        std::fs::write(directory.path().join("tokens.csv"), TOKENS).expect("the token file can be written");
+        let directory = new_directory();
         let disk = Disk::mount(data_dir(directory.path()), bytes)?;
-        let mut server = self.start_in(Arc::new(directory)).await;
+        let mut server = self.start_in(directory).await;
         server.disk = Some(disk);
         Ok(server)
     }
@@ -170,7 +206,8 @@ impl ServerOptions {
         };
         let kubeconfig = Kubeconfig::read(&kubeconfig_path(directory.path()));
         let process = Some(Running { child, _input: input });
-        TestServer { disk: None, directory, options: self, process, address, kubeconfig }
+        let (others, turns) = (Vec::new(), Turns::default());
+        TestServer { disk: None, directory, options: self, process, address, kubeconfig, others, turns }
     }
 
     /// The command that starts the server with these options; its log goes to a file.
@@ -183,7 +220,8 @@ impl ServerOptions {
         // A write that is too large fails, as on a full disk.
         let size = self.largest_file.map(|bytes| format!(r#"trap "" XFSZ; ulimit -f {};"#, bytes / 512));
         let files = self.open_files.map(|(soft, hard)| format!("ulimit -S -n {soft}; ulimit -H -n {hard};"));
-        let limits: Vec<String> = size.into_iter().chain(files).collect();
+        let group = self.group.as_ref().map(|processes| format!("echo $$ > {};", processes.display()));
+        let limits: Vec<String> = size.into_iter().chain(files).chain(group).collect();
         let mut command = if limits.is_empty() {
             Command::new(&self.binary)
         } else {
@@ -196,7 +234,8 @@ impl ServerOptions {
             .args(["--token-auth-file".as_ref(), directory.join("tokens.csv").as_os_str()])
             .args(["--secure-port", &self.port.to_string(), "--vocabulary", self.vocabulary])
             .args(self.flags())
-            .args(storage_flags(directory))
+            .args(storage_flags(directory, self.prefix.as_deref()))
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .current_dir(directory)
             // The server ends when this end of its input is closed: also when the test is killed.
             .stdin(Stdio::piped())
@@ -208,12 +247,27 @@ impl ServerOptions {
 }
 
 /// How a server keeps its data: in SQLite, or, where `ORCH_TEST_STORAGE` is `etcd=<address>`, in that etcd.
-/// Each directory has a prefix of its own there, so that a server that is started again finds its data.
-fn storage_flags(directory: &Path) -> Vec<String> {
-    let Ok(storage) = std::env::var("ORCH_TEST_STORAGE") else { return Vec::new() };
+/// Each directory has a prefix of its own there, so that a server that is started again finds its data;
+/// others take the prefix of the first one.
+fn storage_flags(directory: &Path, prefix: Option<&str>) -> Vec<String> {
+    let Ok(storage) = std::env::var(STORAGE) else { return Vec::new() };
     let address = storage.strip_prefix("etcd=").expect("ORCH_TEST_STORAGE is etcd=<address>");
-    let prefix = directory.file_name().expect("it has a name").to_string_lossy();
+    let own = directory.file_name().expect("it has a name").to_string_lossy();
+    let prefix = prefix.unwrap_or(&own);
     vec!["--storage=etcd".to_owned(), format!("--etcd-servers={address}"), format!("--etcd-prefix=/{prefix}")]
+}
+
+/// How many servers a test gets where it asks for one.
+fn replicas() -> usize {
+    let Ok(count) = std::env::var(REPLICAS) else { return 1 };
+    assert!(std::env::var_os(STORAGE).is_some(), "{REPLICAS} takes {STORAGE}: SQLite is for one server");
+    count.parse().expect("ORCH_TEST_REPLICAS is a number")
+}
+
+fn new_directory() -> Arc<TempDir> {
+    let directory = TempDir::with_prefix("orch-test-").expect("a temporary directory can be made");
+    std::fs::write(directory.path().join("tokens.csv"), TOKENS).expect("the token file can be written");
+    Arc::new(directory)
 }
 
 impl TestServer {
@@ -283,12 +337,14 @@ impl TestServer {
         kubeconfig_path(self.directory.path())
     }
 
-    /// Everything that the server has logged so far, where no other file was asked for.
+    /// Everything that the server has logged so far, where no other file was asked for; and what others have
+    /// over the same data.
     pub fn log(&self) -> String {
         if self.options.log.is_some() {
             return String::new();
         }
-        std::fs::read_to_string(self.directory.path().join("log")).expect("the log can be read")
+        let own = std::fs::read_to_string(self.directory.path().join("log")).expect("the log can be read");
+        self.others.iter().map(TestServer::log).fold(own, |all, one| all + &one)
     }
 
     /// Waits until the log has this text: the server writes its log a moment after it answers.
@@ -320,7 +376,14 @@ impl TestServer {
         let config = &self.kubeconfig;
         let identity = Identity { certificate: &config.client_certificate, key: &config.client_key };
         let tls = tls_config(&config.certificate_authority, Some(identity), protocol);
-        Client::new(self.address, tls, protocol)
+        self.client(tls, protocol)
+    }
+
+    /// A client of this server, and of others over the same data.
+    fn client(&self, tls: Arc<rustls::ClientConfig>, protocol: Protocol) -> Client {
+        let others = self.others.iter().map(|other| other.address);
+        let addresses = std::iter::once(self.address).chain(others).collect();
+        Client::in_turn(addresses, &self.turns, tls, protocol)
     }
 
     /// A user of the token file: `admin`, `bob`, `carol`, `dave`; and `node`, which is the node `one`.
@@ -336,13 +399,16 @@ impl TestServer {
     /// A client without credentials.
     pub fn without_credentials(&self) -> Client {
         let tls = tls_config(&self.kubeconfig.certificate_authority, None, Protocol::Http1);
-        Client::new(self.address, tls, Protocol::Http1)
+        self.client(tls, Protocol::Http1)
     }
 
     /// Ends the process as a power cut would.
     pub async fn kill(&mut self) {
-        let mut process = self.process.take().expect("the server runs");
-        process.child.kill().await.expect("the server can be killed");
+        let others = self.others.iter_mut().map(|other| other.process.take());
+        for process in std::iter::once(self.process.take()).chain(others) {
+            let mut process = process.expect("the server runs");
+            process.child.kill().await.expect("the server can be killed");
+        }
     }
 
     /// Stops the process where it is, or lets it go on.
@@ -356,13 +422,23 @@ impl TestServer {
     }
 
     async fn signal(&self, signal: &str) {
-        let command = format!("kill -{signal} {}", self.pid());
+        let others = self.others.iter().map(TestServer::pid);
+        let all: Vec<String> = std::iter::once(self.pid()).chain(others).map(|pid| pid.to_string()).collect();
+        let command = format!("kill -{signal} {}", all.join(" "));
         let status = Command::new("sh").args(["-c", &command]).status().await;
         assert!(status.expect("sh runs").success(), "{command}");
     }
 
     /// Waits for the process to end by itself.
     pub async fn exited(&mut self) -> ExitStatus {
+        let status = self.one_exited().await;
+        for other in &mut self.others {
+            assert_eq!(other.one_exited().await, status, "all servers end alike");
+        }
+        status
+    }
+
+    async fn one_exited(&mut self) -> ExitStatus {
         let process = self.process.as_mut().expect("the server runs");
         let status = tokio::time::timeout(PATIENCE, process.child.wait()).await;
         let status = status.expect("the server ends in time").expect("the server can be waited for");
@@ -391,6 +467,14 @@ impl TestServer {
 
     /// Starts again on the same data directory and port, and without a limit of file sizes.
     pub async fn restart(&mut self) {
+        self.restart_one().await;
+        for other in &mut self.others {
+            other.options = self.options.clone();
+            other.restart_one().await;
+        }
+    }
+
+    async fn restart_one(&mut self) {
         assert!(self.process.is_none(), "the server still runs");
         let mut options = self.options.clone();
         options.port = self.address.port();

@@ -29,8 +29,9 @@ async fn one_yaml_file_is_a_new_resource() {
     let [schema, object] = yaml_blocks(&readme).try_into().expect("the README has a schema and an object");
     let example = copy_of_the_example();
     std::fs::write(example.join(PLACE), schema).unwrap();
-    let server =
-        TestServer::options().binary(build(&example)).flag("--authorization-mode=AlwaysAllow").start().await;
+    let binary = build(&example);
+    who_may_scale_a_widget(&binary).await;
+    let server = TestServer::options().binary(binary).flag("--authorization-mode=AlwaysAllow").start().await;
     let admin = server.admin();
 
     let resources = admin.get("/apis/example.orch.io/v1").await.expect(200);
@@ -128,6 +129,51 @@ async fn how_a_widget_is_scaled(server: &TestServer) {
     let refused = admin.merge(&scale, &json!({"spec": {"replicas": 1}})).await;
     let message = refused.refused(422, "Invalid").clone();
     assert!(message.starts_with(r#"Widget.example.orch.io "a" is invalid: spec.replicas: "#), "{message}");
+}
+
+const RIGHTS: &str = "/apis/rbac.authorization.orch.io/v1/namespaces/default";
+
+/// A right to a kind is none to its scale, and the other way round.
+async fn who_may_scale_a_widget(binary: &Path) {
+    let server = TestServer::options().binary(binary.to_owned()).start().await;
+    let (admin, bob) = (server.admin(), server.user("bob"));
+    let (path, scale) = (format!("{WIDGETS}/a"), format!("{WIDGETS}/a/scale"));
+    let widget = json!({
+        "apiVersion": "example.orch.io/v1", "kind": "Widget", "metadata": {"name": "a"},
+        "spec": {"colour": "Red", "replicas": 2},
+    });
+    admin.post(WIDGETS, &widget).await.expect(201);
+    let role = |resource: &str, verbs: &[&str]| {
+        let rule = json!({"apiGroups": ["example.orch.io"], "resources": [resource], "verbs": verbs});
+        json!({"metadata": {"name": "r"}, "rules": [rule]})
+    };
+    let widgets = role("widgets", &["get", "update", "patch"]);
+    admin.post(&format!("{RIGHTS}/roles"), &widgets).await.expect(201);
+    let binding = json!({
+        "metadata": {"name": "r"}, "subjects": [{"kind": "User", "name": "bob"}],
+        "roleRef": {"apiGroup": "rbac.authorization.orch.io", "kind": "Role", "name": "r"},
+    });
+    admin.post(&format!("{RIGHTS}/rolebindings"), &binding).await.expect(201);
+    let replicas = |number: i32| json!({"spec": {"replicas": number}});
+    let given = async |role: &Value, path: &str| {
+        admin.put(&format!("{RIGHTS}/roles/r"), role).await.expect(200);
+        let mut asked = admin.get(&scale).await.expect(200);
+        // Of no version, as it is changed in between, and with no fewer pieces than the controller has made by then.
+        asked["metadata"] = json!({"name": "a", "namespace": "default"});
+        asked["spec"] = json!({"replicas": 3});
+        [bob.get(path).await, bob.merge(path, &replicas(3)).await, bob.put(path, &asked).await]
+            .map(|answer| answer.status)
+    };
+    assert_eq!(given(&widgets, &scale).await, [403; 3]);
+    let message = bob.get(&scale).await.refused(403, "Forbidden");
+    assert!(message.contains("cannot get resource \"widgets/scale\""), "{message}");
+    let reader = role("widgets/scale", &["get"]);
+    assert_eq!(given(&reader, &scale).await, [200, 403, 403]);
+    let scaler = role("widgets/scale", &["get", "patch", "update"]);
+    assert_eq!(given(&scaler, &scale).await, [200; 3]);
+    assert_eq!([bob.get(&path).await, bob.merge(&path, &replicas(4)).await].map(|it| it.status), [403; 2]);
+    let every = role("*/scale", &["get", "patch", "update"]);
+    assert_eq!(given(&every, &scale).await, [200; 3]);
 }
 
 /// What the example adds in Rust: a behaviour, an admission plugin, a controller and a route.

@@ -11,12 +11,16 @@ use k8s_openapi::{
         apps::v1::DaemonSet,
         coordination::v1::Lease,
         core::v1::{ConfigMap, Namespace, Secret},
+        flowcontrol::v1::PriorityLevelConfiguration,
     },
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 use kube::{
     Api, Client, Config, ResourceExt,
-    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
+    api::{
+        ApiResource, DeleteParams, DynamicObject, GroupVersionKind, ListParams, Patch, PatchParams,
+        PostParams,
+    },
     config::{KubeConfigOptions, Kubeconfig},
     runtime::{WatchStreamExt, reflector, watcher},
 };
@@ -248,6 +252,42 @@ async fn discovery_finds_every_group() {
         let core = discovery.get("").unwrap();
         assert!(core.recommended_kind("ConfigMap").is_some());
     }
+}
+
+/// A kind that is stored in a newer version is read, watched and written in an older one.
+#[tokio::test]
+async fn an_older_version_of_a_kind_is_read_and_watched() {
+    const GROUP: &str = "flowcontrol.apiserver.k8s.io";
+    let options = TestServer::options().vocabulary("kubernetes");
+    let server = options.flag(format!("--runtime-config={GROUP}/v1beta2")).start().await;
+    let client = client(&server).await;
+    let newer: Api<PriorityLevelConfiguration> = Api::all(client.clone());
+    let kind = GroupVersionKind::gvk(GROUP, "v1beta2", "PriorityLevelConfiguration");
+    let older: Api<DynamicObject> = Api::all_with(client, &ApiResource::from_gvk(&kind));
+    let shares = |level: &DynamicObject| level.data["spec"]["limited"]["assuredConcurrencyShares"].clone();
+
+    let config = watcher::Config::default().fields("metadata.name=l");
+    let stream = watcher(older.clone(), config).backoff(backoff()).applied_objects();
+    let mut stream = std::pin::pin!(stream);
+    let level = json!({
+        "metadata": {"name": "l"},
+        "spec": {"type": "Limited", "limited": {
+            "nominalConcurrencyShares": 7, "limitResponse": {"type": "Reject"},
+        }},
+    });
+    let level: PriorityLevelConfiguration = serde_json::from_value(level).unwrap();
+    let created = newer.create(&PostParams::default(), &level).await.unwrap();
+    let seen = next(&mut stream).await;
+    assert_eq!((shares(&seen), seen.resource_version()), (json!(7), created.resource_version()));
+    let listed = older.list(&ListParams::default().fields("metadata.name=l")).await.unwrap();
+    assert_eq!(listed.items.iter().map(shares).collect::<Vec<_>>(), [json!(7)]);
+
+    let mut changed = older.get("l").await.unwrap();
+    changed.data["spec"]["limited"]["assuredConcurrencyShares"] = json!(9);
+    older.replace("l", &PostParams::default(), &changed).await.unwrap();
+    assert_eq!(shares(&next(&mut stream).await), 9);
+    let stored = newer.get("l").await.unwrap().spec.limited.unwrap();
+    assert_eq!(stored.nominal_concurrency_shares, Some(9));
 }
 
 /// The state that a watcher builds up is that of the server, also when the server was gone for a while.

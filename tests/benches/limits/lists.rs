@@ -1,4 +1,5 @@
-//! Large lists: what memory it takes to send one, and how long it takes to find that nothing is selected.
+//! Large lists: what memory it takes to send one, how long it takes to find that nothing is selected, and
+//! what it costs to show objects in another version than the stored one.
 
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,9 @@ use super::{
 
 /// Objects among which nothing is selected.
 const SELECTED_FROM: usize = 300_000;
+
+/// Objects that are listed in two versions.
+const CONVERTED: usize = 10_000;
 
 /// How often a list is asked for.
 const LISTS: usize = 9;
@@ -70,6 +74,34 @@ pub async fn selectors(report: &mut Report) {
             wanted => Wanted::AtMost((wanted.as_secs_f64() * 1000.0).ceil()),
         };
         report.time(what, median(&mut times), wanted);
+    }
+}
+
+/// LIST of all objects in the stored version of their kind, and in another one: for the first time, when each
+/// object is converted, and later.
+pub async fn versions(report: &mut Report) {
+    const GROUP: &str = "flowcontrol.apiserver.orch.io";
+    let server = TestServer::options().flag(format!("--runtime-config={GROUP}/v1beta2")).start().await;
+    let path = |version: &str| format!("/apis/{GROUP}/{version}/prioritylevelconfigurations");
+    let template = json!({
+        "apiVersion": format!("{GROUP}/v1"), "kind": "PriorityLevelConfiguration",
+        "metadata": {"name": "NAME"},
+        "spec": {"type": "Limited", "limited": {
+            "nominalConcurrencyShares": 7, "limitResponse": {"type": "Reject"},
+        }},
+    });
+    fill(&server, &path("v1"), &template.to_string(), CONVERTED).await;
+    let reader = Load::open(&server, server.address(), Protocol::Http1, 1).await;
+    for (what, version) in [("stored", "v1"), ("another", "v1beta2")] {
+        let mut times = Vec::new();
+        for _ in 0..LISTS {
+            let began = Instant::now();
+            reader.send(1, load::get(&path(version))).await;
+            times.push(began.elapsed());
+        }
+        let what = format!("LIST of 10,000 objects in {what} version");
+        report.time(&format!("{what}, the first"), times[0], Wanted::Unlimited);
+        report.time(&what, median(&mut times[1..]), Wanted::Unlimited);
     }
 }
 

@@ -1,9 +1,9 @@
 //! The server beside what the machine can do at best, measured in one run, in turns.
 //!
 //! `cargo bench -p orch-tests` prints a table of ratios and sizes with the wanted values beside them. With
-//! `-- --check` it fails where one is missed; `-- --only=reads` (or `access`, `fairness`, `lists`, `watches`,
-//! `creates`, `starts`, `garbage`, `kinds`, `rollout`, `mixed`, `instructions`) measures a part. Bare numbers
-//! mean little on a machine that others use too: look at the ratios.
+//! `-- --check` it fails where one is missed; `-- --only=reads` (or `access`, `fairness`, `lists`,
+//! `versions`, `watches`, `creates`, `starts`, `garbage`, `kinds`, `rollout`, `mixed`, `instructions`)
+//! measures a part. Bare numbers mean little on a machine that others use too: look at the ratios.
 
 use std::{process::ExitCode, time::Duration};
 
@@ -100,6 +100,9 @@ async fn measure(report: &mut Report, only: Option<&str>) {
     if wanted("lists") {
         lists::memory(report).await;
         lists::selectors(report).await;
+    }
+    if wanted("versions") {
+        lists::versions(report).await;
     }
     if wanted("watches") {
         watches::latency(report).await;

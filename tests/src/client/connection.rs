@@ -87,6 +87,8 @@ pub fn tls_config(authority: &[u8], identity: Option<Identity<'_>>, protocol: Pr
 pub struct Connection {
     sender: Sender,
     host: HeaderValue,
+    /// The server.
+    pub(super) address: SocketAddr,
 }
 
 enum Sender {
@@ -120,7 +122,7 @@ pub async fn connect(
         }
     };
     let host = HeaderValue::from_str(&address.to_string()).expect("an address is printable");
-    Ok(Connection { sender, host })
+    Ok(Connection { sender, host, address })
 }
 
 impl Connection {

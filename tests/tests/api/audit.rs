@@ -175,6 +175,7 @@ async fn requests_that_are_too_many_are_recorded() {
     admin.get(&format!("{CONFIG_MAPS}?watch=1&second=1")).await.refused(429, "TooManyRequests");
     let event = audited.completed("second=1").await;
     assert_eq!((&event["verb"], &event["responseStatus"]["code"]), (&json!("watch"), &json!(429)));
+    assert_eq!(event["user"]["groups"][0], "system:masters", "{event}");
     drop(open);
     divert(&admin, 0, &json!({"type": "Reject"})).await;
     assert_eq!(bob.get("/version?turn=1").await.status, 429);

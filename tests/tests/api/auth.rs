@@ -1,5 +1,7 @@
 //! Authentication, and the modes of authorization.
 
+use std::time::{Duration, Instant};
+
 use orch_tests::{
     Client, TestServer,
     client::{Connection, Identity, Protocol, connect, tls_config},
@@ -179,4 +181,39 @@ fn self_signed(user: &str, group: &str) -> (String, String) {
     params.distinguished_name.push(DnType::CommonName, user);
     params.distinguished_name.push(DnType::OrganizationName, group);
     (params.self_signed(&key).unwrap().pem(), key.serialize_pem())
+}
+
+/// How much longer one wrong token may take than another, in the middle of many, and how often it is measured
+/// before that counts: other programs of the machine disturb it.
+const DIFFERENCE: f64 = 1.25;
+const MEASUREMENTS: usize = 5;
+
+/// Whoever guesses learns nothing from an answer, nor from the time that it takes.
+#[tokio::test]
+async fn a_token_that_is_nearly_right_is_refused_like_any_other() {
+    let server = TestServer::start().await;
+    let guesses = ["tok-admim", "xok-admin", "tok-admi", "tok-adminn", "TOK-ADMIN", "zzzzzzzzz"];
+    let clients = guesses.map(|guess| server.without_credentials().with_token(guess));
+    let mut worst = f64::MAX;
+    for _ in 0..MEASUREMENTS {
+        let mut times = guesses.map(|_| Vec::new());
+        for _ in 0..100 {
+            for (client, times) in clients.iter().zip(&mut times) {
+                let began = Instant::now();
+                let answer = client.get(NAMESPACES).await;
+                times.push(began.elapsed());
+                assert_eq!(answer.refused(401, "Unauthorized"), "Unauthorized");
+            }
+        }
+        let middle = times.map(|mut times| {
+            times.sort();
+            times[times.len() / 2]
+        });
+        let (longest, shortest) = (middle.iter().max().unwrap(), middle.iter().min().unwrap());
+        worst = worst.min(longest.div_duration_f64((*shortest).max(Duration::from_micros(1))));
+        if worst < DIFFERENCE {
+            return;
+        }
+    }
+    panic!("one wrong token takes {worst} times as long as another");
 }

@@ -14,14 +14,11 @@ use std::{
 use orch_tests::{
     Client, TestServer,
     objects::{CONFIG_MAPS, config_map, name, names, namespace, version},
-    seed,
+    rounds, seed,
 };
 use rand::{RngExt, rngs::StdRng};
 use serde_json::{Value, json};
 use tokio::process::Command;
-
-/// How many copies are made and restored; `ORCH_TEST_ROUNDS` says another number.
-const ROUNDS: u32 = 6;
 
 /// A copy takes about as long as this; a kill comes at some moment of it.
 const MOMENT: Duration = Duration::from_millis(80);
@@ -75,7 +72,6 @@ impl Writing {
 #[tokio::test]
 async fn copies_are_made_and_restored_beside_writes_and_kills() {
     let mut random = seed::generator("backups");
-    let rounds = std::env::var("ORCH_TEST_ROUNDS").map_or(ROUNDS, |rounds| rounds.parse().unwrap());
     let server = TestServer::start().await;
     let writing = Arc::new(Writing {
         count: AtomicU64::new(0),
@@ -86,7 +82,7 @@ async fn copies_are_made_and_restored_beside_writes_and_kills() {
         let (writing, admin) = (Arc::clone(&writing), server.admin());
         async move { writing.write(admin).await }
     });
-    for round in 0..rounds {
+    for round in 0..rounds::of_kills(10) {
         let known = writing.count.load(SeqCst) as usize;
         let at = |name: &str| server.scratch_dir().join(format!("{name}-{round}"));
         let (copy, restored) = (at("copy"), at("restored"));
@@ -222,7 +218,7 @@ metadata: {name: a}
     }
     fs::write(&manifests, "a: [").unwrap();
     let (code, said) = perform("import", &data, &[manifests.to_str().unwrap()]).await;
-    assert!(code == Some(2) && said.contains("document 1: yaml: "), "{said}");
+    assert!(code == Some(2) && said.contains("objects.yaml:1:4: yaml: "), "{said}");
 }
 
 #[tokio::test]

@@ -100,7 +100,7 @@ async fn of_racing_increments_none_is_lost() {
 
 #[tokio::test]
 async fn an_update_that_changes_nothing_writes_nothing() {
-    let server = TestServer::start().await;
+    let server = TestServer::options().at_rest().start().await;
     let admin = server.admin();
     let item = format!("{CONFIG_MAPS}/a");
     let created = admin.post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);

@@ -326,7 +326,7 @@ async fn a_rollout_goes_on_after_power_cuts() {
     let mut fleet = Fleet::begin(server.admin(), "default").await;
     admin.post(SETS, &set("zero", &rolling(&json!(3), &json!(0)))).await.expect(201);
     until(&admin, &mut fleet, |_| {}, is_rolled_out(NODES)).await;
-    let rounds = rounds::of_kills(5);
+    let rounds = rounds::of_kills(8);
     for round in 0..rounds {
         admin.merge(&format!("{SETS}/d"), &with_image(&format!("image-{round}"))).await.expect(200);
         let look = |pods: &BTreeMap<String, Value>| {

@@ -203,3 +203,20 @@ async fn no_generation_that_a_client_sends_keeps_an_object() {
         admin.get(&item).await.refused(404, "NotFound");
     }
 }
+
+#[tokio::test]
+async fn the_query_of_a_delete_can_name_its_preconditions() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let made = admin.post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
+    let item = format!("{CONFIG_MAPS}/a");
+    for query in ["uid=x", "resourceVersion=1", "resourceVersion=1&dryRun=All"] {
+        admin.delete(&format!("{item}?{query}")).await.refused(409, "Conflict");
+    }
+    let message = admin.delete(&format!("{item}?propagationPolicy=")).await.refused(422, "Invalid");
+    let known = r#"supported values: "Foreground", "Background", "Orphan", "nil""#;
+    assert!(message.ends_with(&format!(r#"propagationPolicy: Unsupported value: "": {known}"#)), "{message}");
+    let uid = made["metadata"]["uid"].as_str().unwrap();
+    admin.delete(&format!("{item}?uid={uid}")).await.expect(200);
+    admin.get(&item).await.refused(404, "NotFound");
+}

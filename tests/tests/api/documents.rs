@@ -1,7 +1,8 @@
 //! Paths outside the resources, and paths that lead nowhere.
 
 use http::Method;
-use orch_tests::TestServer;
+use orch_tests::{TestServer, client::Protocol};
+use serde_json::json;
 
 #[tokio::test]
 async fn the_version_is_told() {
@@ -36,6 +37,18 @@ async fn a_path_that_does_not_exist_is_answered_with_a_status() {
     for path in ["/nothing", "/apis/none.example.com", "/apis/none.example.com/v1/things", "/livez/none"] {
         let answer = admin.get(path).await;
         assert_eq!((answer.status, answer.text().as_str()), (404, "404 page not found\n"), "{path}");
+        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
+    }
+    for path in ["/nothing", "/nothing/", "/apis/none.example.com", "/apis/none.example.com/v1/things"] {
+        let answer = admin.post(path, &json!({})).await;
+        assert_eq!((answer.status, answer.text().as_str()), (404, "404 page not found\n"), "{path}");
+    }
+    // Paths without any method.
+    for path in ["/api/v9", "/apis/apps/v9", "/api/v1/bindings", "/api/v1/namespaces/default/bindings/a"] {
+        admin.post(path, &json!({})).await.refused(404, "NotFound");
+    }
+    for path in ["/api/v1", "/apis/apps", "/version", "/healthz"] {
+        admin.post(path, &json!({})).await.refused(405, "MethodNotAllowed");
     }
     for path in [
         "/api/v1/nothings",
@@ -71,6 +84,39 @@ async fn a_path_that_does_not_exist_is_answered_with_a_status() {
     }
 }
 
+/// The router of the documents tells how long an answer is before a Status gets another form.
+#[tokio::test]
+async fn a_path_that_does_not_exist_is_answered_in_every_form() {
+    let server = TestServer::start().await;
+    for protocol in [Protocol::Http1, Protocol::Http2] {
+        let client = server.administrator_over(protocol);
+        for path in ["/api/v9", "/apis/apps/v9", "/version"] {
+            let ask = |name: &str, value: &str| {
+                let method = if path == "/version" { Method::POST } else { Method::GET };
+                client.request(method, path).header(name, value)
+            };
+            let code = if path == "/version" { 405 } else { 404 };
+            let yaml = ask("accept", "application/yaml").send().await;
+            assert_eq!((yaml.status, yaml.header("content-type")), (code, "application/yaml"), "{path}");
+            assert!(yaml.text().contains(&format!("code: {code}\n")), "{path}: {}", yaml.text());
+            let binary = ask("accept", "application/vnd.orch.protobuf").send().await;
+            let media_type = "application/vnd.orch.protobuf";
+            assert_eq!((binary.status, binary.header("content-type")), (code, media_type), "{path}");
+            let indented = ask("user-agent", "curl/8.0").send().await;
+            assert!(indented.text().starts_with("{\n"), "{path}: {}", indented.text());
+            assert_eq!(indented.json()["code"], code, "{path}");
+        }
+    }
+    let known = "application/json, application/yaml, application/vnd.orch.protobuf";
+    let admin = server.admin();
+    let ask = |accept| admin.request(Method::GET, "/api/v1").header("accept", accept);
+    let message = ask("text/html").send().await.refused(406, "NotAcceptable");
+    assert_eq!(message, format!("406: Not Acceptable\n\nAvailable representations: {known}"));
+    let table = "application/json;as=Table;g=meta.k8s.io;v=v1";
+    let message = ask(table).send().await.refused(406, "NotAcceptable");
+    assert_eq!(message, format!("only the following media types are accepted: {known}"));
+}
+
 #[tokio::test]
 async fn the_process_shows_itself_to_those_who_may_see_it() {
     let server = TestServer::start().await;
@@ -88,7 +134,7 @@ async fn the_process_shows_itself_to_those_who_may_see_it() {
         assert!(answer.text().contains(part), "{path}: {}", answer.text());
     }
     assert_eq!(admin.get("/debug/pprof/profile").await.status, 404);
-    admin.post("/debug/pprof/heap", &serde_json::json!({})).await.refused(405, "MethodNotAllowed");
+    admin.post("/debug/pprof/heap", &json!({})).await.refused(405, "MethodNotAllowed");
     server.user("bob").get("/debug/pprof/heap").await.refused(403, "Forbidden");
     server.without_credentials().get("/debug/pprof/").await.refused(403, "Forbidden");
 

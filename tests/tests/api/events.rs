@@ -257,3 +257,17 @@ async fn objects_belong_to_the_core_group() {
     };
     tokio::time::timeout(Duration::from_mins(1), gone).await.expect("the event expires");
 }
+
+/// Errors name the kind that is stored, in both groups.
+#[tokio::test]
+async fn errors_are_those_of_the_core_group() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let mut event = reported("new", "x");
+    event["action"] = json!("");
+    let refused = admin.post(NEWER, &event).await;
+    let message = refused.refused(422, "Invalid");
+    assert!(message.starts_with("Event \"new\" is invalid: "), "{message}");
+    let details = &refused.json()["details"];
+    assert_eq!((&details["group"], &details["kind"]), (&Value::Null, &json!("Event")));
+}

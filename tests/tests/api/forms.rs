@@ -129,7 +129,7 @@ async fn rows_have_what_is_asked_for() {
 
 #[tokio::test]
 async fn a_watch_of_a_table_says_its_columns_once() {
-    let server = TestServer::start().await;
+    let server = TestServer::options().at_rest().start().await;
     let admin = server.admin();
     let created = admin.post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
     let path = format!("{CONFIG_MAPS}?watch=1&allowWatchBookmarks=true");

@@ -116,7 +116,7 @@ async fn owners_may_be_of_any_kind_that_is_served() {
 async fn a_crash_stops_no_deletion() {
     let mut random = seed::generator("garbage");
     let mut server = TestServer::start().await;
-    for round in 0..rounds::of_kills(6) {
+    for round in 0..rounds::of_kills(8) {
         let admin = server.admin();
         let created = admin.post(CONFIG_MAPS, &config_map("owner", "1")).await.expect(201);
         admin.post(CONFIG_MAPS, &config_map("other", "1")).await.expect(201);

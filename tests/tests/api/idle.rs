@@ -48,8 +48,15 @@ impl Used {
     }
 }
 
-/// A minute without requests: nothing is written, nobody becomes a leader of anything, and the processor
-/// sleeps. Measured here, with a build that is not optimized: 260 waits, and half a second of work.
+/// How often each controller has worked, by its line of the metrics.
+async fn worked(server: &TestServer) -> Vec<String> {
+    let metrics = server.admin().get("/metrics").await.text();
+    let lines = metrics.lines().filter(|line| line.starts_with("workqueue_work_duration_seconds_count{"));
+    lines.map(str::to_owned).collect()
+}
+
+/// A minute without requests: nothing is written, no controller works, nobody becomes a leader of anything,
+/// and the processor sleeps. Measured here, with a build that is not optimized: 180 waits, and 40 ms of work.
 #[tokio::test]
 async fn an_idle_server_does_next_to_nothing() {
     let server = TestServer::options().publish_authority().start().await;
@@ -57,10 +64,13 @@ async fn an_idle_server_does_next_to_nothing() {
     let newest = async || version(&server.admin().get(CONFIG_MAPS).await.expect(200)).to_owned();
     // What a start brings: the first look through the data, and the copy of the write-ahead log.
     tokio::time::sleep(Duration::from_secs(10)).await;
-    let (version, before) = (newest().await, Used::by(&server));
+    let (version, worked_before) = (newest().await, worked(&server).await);
+    let before = Used::by(&server);
     tokio::time::sleep(Duration::from_mins(1)).await;
     let after = Used::by(&server);
     assert_eq!(newest().await, version, "something was written");
+    assert_eq!(worked(&server).await, worked_before, "a controller had something to do");
+    assert!(worked_before.len() > 10, "{worked_before:?}");
     let leases = server.admin().get("/apis/coordination.orch.io/v1/leases").await.expect(200);
     assert_eq!(leases["items"].as_array().map(Vec::len), Some(0), "{leases}");
     let used = Used {
@@ -71,5 +81,5 @@ async fn an_idle_server_does_next_to_nothing() {
     println!("{used:?}");
     assert_eq!(used.bytes_written, 0, "{used:?}");
     assert!(used.waits < 1500, "{used:?}");
-    assert!(used.processor < 300, "{used:?}");
+    assert!(used.processor < 100, "{used:?}");
 }

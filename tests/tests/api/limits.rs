@@ -1,19 +1,27 @@
 //! Clients that keep connections open: slow handshakes, half requests, many connections. Others are served
 //! meanwhile.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
+use futures_util::future::join_all;
 use http::Method;
 use orch_tests::{
     TestServer,
     client::Protocol,
+    memory_group::MemoryGroup,
     objects::{CONFIG_MAPS, config_map, name},
+    skip::skipped,
 };
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
 };
+
+use crate::wire::connect;
 
 /// Longer than the server waits for a client.
 const LONG: Duration = Duration::from_secs(50);
@@ -79,6 +87,108 @@ async fn writes_are_refused_before_memory_runs_out() {
     admin.get(&first).await.expect(200);
     admin.merge(&first, &json!({"data": {"value": "1"}})).await.refused(429, "TooManyRequests");
     admin.delete(&first).await.expect(200);
+}
+
+/// The limit is that of the system, and nobody has told the server.
+#[tokio::test]
+async fn writes_are_refused_before_the_system_kills_the_server() {
+    const LIMIT: u64 = 64 << 20;
+    let group = match MemoryGroup::make(LIMIT) {
+        Ok(group) => group,
+        Err(why) => return skipped("a server in 64 MiB", &why),
+    };
+    let mut server = TestServer::options().memory_group(&group).start().await;
+    let admin = server.admin();
+    let mut counts = BTreeMap::new();
+    // What is small, and what is large; by several clients at a time, beyond the first refusal.
+    for (size, rounds) in [(1_000, 50), (200_000, 100)] {
+        let value = "x".repeat(size);
+        for round in 0..rounds {
+            let writes = (0..8).map(|writer| {
+                let path = format!("m-{size}-{round}-{writer}");
+                let (admin, map) = (admin.clone(), config_map(&path, &value));
+                async move { admin.post(CONFIG_MAPS, &map).await.status }
+            });
+            for status in join_all(writes).await {
+                *counts.entry(status).or_insert(0) += 1;
+            }
+        }
+    }
+    println!("{counts:?}");
+    assert!(server.is_running(), "it was killed\n{}", server.log());
+    assert!(counts.keys().all(|status| [201, 429, 507].contains(status)), "{counts:?}");
+    assert!(counts[&201] > 50 && counts.len() > 1, "{counts:?}");
+    assert_eq!(admin.get("/livez").await.text(), "ok");
+    admin.get(&format!("{CONFIG_MAPS}/m-1000-0-0")).await.expect(200);
+    assert!(server.stop().await.success());
+}
+
+/// Bodies that do not come to their end are counted, and a body beyond the bound is refused.
+#[tokio::test]
+async fn an_operator_sets_how_much_memory_bodies_may_take() {
+    let server = TestServer::options().flag("--max-body-bytes-per-user=3MiB").start().await;
+    let admin = server.admin();
+    let map = config_map("m", &"x".repeat(900_000)).to_string();
+    // Nearly all of a body, and then nothing.
+    let mut waiting = Vec::new();
+    for _ in 0..3 {
+        let mut stream = connect(&server).await;
+        let head = format!(
+            "POST {CONFIG_MAPS} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer tok-admin\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            map.len()
+        );
+        stream.write_all(&[head.as_bytes(), &map.as_bytes()[..map.len() - 1]].concat()).await.unwrap();
+        stream.flush().await.unwrap();
+        waiting.push(stream);
+    }
+    let post =
+        async || admin.request(Method::POST, CONFIG_MAPS).body("application/json", map.clone()).send().await;
+    let refused = loop {
+        let answer = post().await;
+        if answer.status == 429 {
+            break answer;
+        }
+        assert!([201, 409].contains(&answer.status), "{answer:?}");
+    };
+    assert_eq!(
+        refused.refused(429, "TooManyRequests"),
+        "too many bytes of request bodies are in memory; try again later"
+    );
+    // Others have their own, and what is given up makes room.
+    server.user("bob").post(CONFIG_MAPS, &config_map("b", "1")).await.refused(403, "Forbidden");
+    drop(waiting);
+    let began = Instant::now();
+    while post().await.status == 429 {
+        assert!(began.elapsed() < LONG);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test]
+async fn an_operator_sets_how_fast_clients_must_read() {
+    let quick = ["--min-read-rate=1GiB", "--min-read-rate-grace-period=100ms"];
+    for (flags, is_cut) in [(&quick[..], true), (&["--min-read-rate=0"], false)] {
+        let mut options = TestServer::options();
+        for flag in flags {
+            options = options.flag(*flag);
+        }
+        let server = options.start().await;
+        let (admin, value) = (server.admin(), "x".repeat(1_000_000));
+        for number in 0..16 {
+            admin.post(CONFIG_MAPS, &config_map(&format!("m{number}"), &value)).await.expect(201);
+        }
+        let mut stream = connect(&server).await;
+        let head = format!(
+            "GET {CONFIG_MAPS} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer tok-admin\r\nconnection: close\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        // Longer than the server waits before it looks.
+        tokio::time::sleep(Duration::from_secs(7)).await;
+        let mut taken = Vec::new();
+        let _ = stream.read_to_end(&mut taken).await;
+        assert_eq!(taken.len() < 16_000_000, is_cut, "{}", taken.len());
+    }
 }
 
 #[tokio::test]

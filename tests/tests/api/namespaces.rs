@@ -1,10 +1,11 @@
 //! Namespaces: those that exist, what needs one, and what happens when one goes.
 
+use http::Method;
 use orch_tests::{
     TestServer,
     objects::{CONFIG_MAPS, NAMESPACES, config_map, name, names, namespace},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[tokio::test]
 async fn the_systems_namespaces_exist_and_stay() {
@@ -94,4 +95,33 @@ async fn the_log_shows_what_one_controller_does() {
     let lines: Vec<&str> = log.lines().filter(|line| line.contains("a key was worked on")).collect();
     assert!(lines.iter().all(|line| line.contains("controller=\"namespace\"")), "{lines:?}");
     server.logged("key=namespaces/seen").await;
+}
+
+#[tokio::test]
+async fn a_namespace_that_is_going_stays_as_it_is() {
+    // Nobody empties it, so it stays.
+    let server =
+        TestServer::options().vocabulary("kubernetes").flag("--controllers=system-namespaces").start().await;
+    let admin = server.admin();
+    admin.post(NAMESPACES, &json!({"metadata": {"name": "a"}})).await.expect(201);
+    let item = format!("{NAMESPACES}/a");
+    let delete = async |options: Value| admin.request(Method::DELETE, &item).json(&options).send().await;
+    let refused = delete(json!({"preconditions": {"uid": "x"}})).await;
+    let message = refused.refused(409, "Conflict");
+    let expected =
+        r#"Operation cannot be fulfilled on namespaces "a": Precondition failed: UID in precondition: x,"#;
+    assert!(message.starts_with(expected), "{message}");
+    assert_eq!(refused.json()["details"]["kind"], "namespaces");
+    let message = delete(json!({"preconditions": {"resourceVersion": "1"}})).await.refused(409, "Conflict");
+    assert!(
+        message.contains("ResourceVersion in precondition: 1, ResourceVersion in object meta: "),
+        "{message}"
+    );
+    let going = delete(json!({})).await.expect(200);
+    assert_eq!(going["status"]["phase"], "Terminating");
+    for policy in ["Foreground", "Orphan", "Background"] {
+        assert_eq!(delete(json!({"propagationPolicy": policy})).await.expect(200), going, "{policy}");
+    }
+    admin.put(&format!("{item}/finalize"), &json!({"metadata": {"name": "a"}, "spec": {}})).await.expect(200);
+    admin.get(&item).await.refused(404, "NotFound");
 }

@@ -153,3 +153,22 @@ fn collect_references<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
         _ => {}
     }
 }
+
+/// Generators of clients make a field that is not optional of it.
+#[tokio::test]
+async fn the_selector_of_a_daemon_set_is_required() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let named = |schemas: &Value, name: &str| {
+        let schemas = schemas.as_object().unwrap();
+        let mut found = schemas.iter().filter(|(key, _)| key.rsplit('.').next() == Some(name));
+        found.next().unwrap_or_else(|| panic!("{name} is not published")).1["required"].clone()
+    };
+    let third = admin.get("/openapi/v3/apis/apps/v1").await.expect(200);
+    let second = admin.get("/openapi/v2").await.expect(200);
+    for schemas in [&third["components"]["schemas"], &second["definitions"]] {
+        let required = named(schemas, "DaemonSetSpec");
+        let has = |field: &str| required.as_array().unwrap().iter().any(|name| name == field);
+        assert!(has("selector") && has("template"), "{required}");
+    }
+}

@@ -163,7 +163,7 @@ async fn every_controller_goes_on_after_power_cuts() {
     let info = json!({"metadata": {"name": "cluster-info"}, "data": {"kubeconfig": "k"}});
     let public = "/api/v1/namespaces/orch-public/configmaps";
     server.admin().post(public, &info).await.expect(201);
-    for round in 0..rounds::of_kills(4) {
+    for round in 0..rounds::of_kills(8) {
         make_work(&server.admin(), round).await;
         tokio::time::sleep(Duration::from_micros(random.random_range(0..20_000))).await;
         server.kill().await;
@@ -206,5 +206,17 @@ async fn every_controller_is_seen() {
     for name in watched {
         assert!(names.contains(&name), "{names:?}");
         server.logged(&format!("controller=\"{name}\" key=")).await;
+    }
+}
+
+/// All of them at once, and one level for all others beside it or not.
+#[tokio::test]
+async fn controllers_are_seen_without_a_name() {
+    for levels in ["[controller]=debug", "warn,[controller]=debug"] {
+        let server = TestServer::options().flag(format!("--log-level={levels}")).start().await;
+        server.admin().post(NAMESPACES, &namespace("seen")).await.expect(201);
+        for name in ["namespace", "serviceaccount-controller"] {
+            server.logged(&format!("controller=\"{name}\" key=")).await;
+        }
     }
 }

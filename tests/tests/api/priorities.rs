@@ -42,7 +42,8 @@ async fn a_pod_has_the_priority_of_its_class() {
         class("usual", 10, &json!({"globalDefault": true})),
         class("usual-too", 20, &json!({"globalDefault": true})),
     ] {
-        admin.post(CLASSES, &made).await.expect(201);
+        let made = admin.post(CLASSES, &made).await.expect(201);
+        assert_eq!(made["metadata"]["generation"], 1);
     }
     let created = admin.post(PODS, &pod("named", &json!({"priorityClassName": "high"}))).await.expect(201);
     assert_eq!(of(&created), [json!("high"), json!(1000), json!("Never")]);

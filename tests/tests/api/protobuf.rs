@@ -45,6 +45,7 @@ static LIST_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: false,
     size: 0,
 };
@@ -109,7 +110,7 @@ async fn objects_are_written_and_answered() {
 
 #[tokio::test]
 async fn lists_are_answered_whole_and_in_pages() {
-    let server = TestServer::start().await;
+    let server = TestServer::options().at_rest().start().await;
     let admin = server.admin();
     // More than is sent at once.
     let large = "x".repeat(30_000);
@@ -177,6 +178,7 @@ static EVENT_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
     ],
+    by_name: &[],
     atomic: false,
     size: 0,
 };

@@ -54,6 +54,14 @@ async fn wrong_parameters_are_refused_with_their_messages() {
             "sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
             options(&format!("[{unless_version}, {not_for_lists}]")),
         ),
+        ("watch=1&continue=x", options(when_continued)),
+        ("watch=1&continue=x&resourceVersion=0", options(when_continued)),
+        ("limit=x", bad("strconv.ParseInt: parsing \"x\": invalid syntax")),
+        ("limit=", bad("strconv.ParseInt: parsing \"\": invalid syntax")),
+        (
+            "timeoutSeconds=9223372036854775808",
+            bad("strconv.ParseInt: parsing \"9223372036854775808\": value out of range"),
+        ),
         ("watch=1&sendInitialEvents=true", options(needs_match)),
         ("watch=1&sendInitialEvents=false", options(needs_match)),
         (
@@ -305,7 +313,7 @@ async fn indentation_is_for_those_who_want_it() {
         ("", "client/1", "application/json", false),
         ("?pretty=true", "client/1", "application/json", true),
         ("?pretty=1", "client/1", "application/json", true),
-        ("?pretty", "client/1", "application/json", true),
+        ("?pretty", "client/1", "application/json", false),
         ("?pretty=false", "curl/8", "application/json", false),
         ("?pretty=0", "curl/8", "application/json", false),
         ("", "curl/8", "application/json", true),
@@ -376,4 +384,49 @@ async fn compression_says_what_it_depends_on() {
         admin.request(Method::GET, &format!("{CONFIG_MAPS}?watch=1")).header("accept-encoding", "gzip");
     let mut watch = request.patience(Duration::from_secs(10)).watch().await.unwrap();
     assert_eq!(name(&watch.expect("ADDED").await), "large", "events are not compressed");
+}
+
+#[tokio::test]
+async fn pairs_that_cannot_be_decoded_do_not_count() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    for name in ["a", "b"] {
+        admin.post(CONFIG_MAPS, &config_map(name, "1")).await.expect(201);
+    }
+    for (query, expected) in [
+        ("limit=1", 1),
+        ("limit=1;x", 2),
+        ("limit=%zz", 2),
+        ("limit=x%2", 2),
+        ("labelSelector=%zz&limit=1", 1),
+        ("fieldSelector=%25", 400),
+    ] {
+        let answer = admin.get(&format!("{CONFIG_MAPS}?{query}")).await;
+        let got = if answer.status == 200 { names(&answer.json()).len() } else { answer.status.into() };
+        assert_eq!(got, expected, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn only_what_says_yes_indents_an_answer() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    admin.post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
+    for (value, is_indented) in [
+        ("true", true),
+        ("1", true),
+        ("t", true),
+        ("True", true),
+        ("", false),
+        ("yes", false),
+        ("false", false),
+        ("0", false),
+    ] {
+        let answer = admin.get(&format!("{CONFIG_MAPS}/a?pretty={value}")).await;
+        answer.expect(200);
+        assert_eq!(answer.text().starts_with("{\n"), is_indented, "{value}");
+    }
+    let message = admin.get(&format!("{CONFIG_MAPS}/a?export=true")).await.refused(400, "BadRequest");
+    assert_eq!(message, "the export parameter, deprecated since v1.14, is no longer supported");
+    admin.get(&format!("{CONFIG_MAPS}/a?export=false")).await.expect(200);
 }

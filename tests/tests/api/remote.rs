@@ -7,7 +7,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Request, Response, StatusCode};
+use http::{Request, Response, StatusCode, header::LOCATION};
 use http_body_util::{BodyExt, Full};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
@@ -24,6 +24,8 @@ use tokio_rustls::TlsAcceptor;
 pub enum Reply {
     /// A status and a body.
     Answer(u16, String),
+    /// Sends the caller to this address.
+    Redirect(String),
     /// No answer, ever.
     Nothing,
 }
@@ -144,6 +146,12 @@ async fn answer(
         Reply::Answer(status, body) => {
             let mut response = Response::new(Full::new(Bytes::from(body)));
             *response.status_mut() = StatusCode::from_u16(status).unwrap();
+            Ok(response)
+        }
+        Reply::Redirect(to) => {
+            let mut response = Response::new(Full::new(Bytes::from("secret detail")));
+            *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
+            response.headers_mut().insert(LOCATION, to.parse().unwrap());
             Ok(response)
         }
         Reply::Nothing => std::future::pending().await,

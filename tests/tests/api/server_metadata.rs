@@ -89,3 +89,27 @@ async fn an_empty_field_of_the_servers_is_one_that_is_not_given() {
     admin.request(Method::DELETE, &item).json(&options).send().await.refused(409, "Conflict");
     admin.delete(&item).await.expect(200);
 }
+
+#[tokio::test]
+async fn some_kinds_are_replaced_only_with_their_version() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let source = json!({"persistentVolumeName": "v"});
+    for (collection, object) in [
+        (
+            "/apis/storage.orch.io/v1/volumeattachments",
+            json!({"metadata": {"name": "a"}, "spec": {"attacher": "d", "nodeName": "n", "source": source}}),
+        ),
+        (
+            "/apis/storage.orch.io/v1/namespaces/default/csistoragecapacities",
+            json!({"metadata": {"name": "a"}, "storageClassName": "c"}),
+        ),
+        ("/apis/storage.orch.io/v1/csidrivers", json!({"metadata": {"name": "a"}, "spec": {}})),
+    ] {
+        let made = admin.post(collection, &object).await.expect(201);
+        let item = format!("{collection}/a");
+        let message = admin.put(&item, &object).await.refused(422, "Invalid");
+        assert!(message.contains("metadata.resourceVersion"), "{message}");
+        admin.put(&item, &made).await.expect(200);
+    }
+}

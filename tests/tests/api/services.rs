@@ -47,6 +47,29 @@ async fn a_service_keeps_its_address_until_it_goes() {
     assert_eq!(last["spec"]["clusterIP"], "10.1.0.3");
 }
 
+/// Whoever makes its endpoints chooses their families. With a selector the server does, and has one family.
+#[tokio::test]
+async fn a_service_without_address_and_selector_has_all_families() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    for (spec, expected) in [
+        (json!({"selector": null}), (json!(["IPv4", "IPv6"]), "RequireDualStack")),
+        (json!({"selector": null, "ipFamilies": ["IPv6"]}), (json!(["IPv6", "IPv4"]), "RequireDualStack")),
+        (json!({"selector": null, "ipFamilyPolicy": "SingleStack"}), (json!(["IPv4"]), "SingleStack")),
+        (json!({"selector": {"app": "a"}}), (json!(["IPv4"]), "SingleStack")),
+    ] {
+        let mut service = service("a", spec.clone());
+        service["spec"]["clusterIP"] = json!("None");
+        let made = admin.post(SERVICES, &service).await.expect(201);
+        let given = (made["spec"]["ipFamilies"].clone(), made["spec"]["ipFamilyPolicy"].as_str().unwrap());
+        assert_eq!(given, expected, "{spec}");
+        admin.put(&format!("{SERVICES}/a"), &service).await.expect(200);
+        admin.delete(&format!("{SERVICES}/a")).await.expect(200);
+    }
+    let dual = json!({"ipFamilyPolicy": "RequireDualStack", "clusterIP": "None", "selector": {"app": "a"}});
+    admin.post(SERVICES, &service("a", dual)).await.refused(422, "Invalid");
+}
+
 #[tokio::test]
 async fn an_update_keeps_what_was_given() {
     let server = TestServer::start().await;

@@ -84,6 +84,8 @@ async fn flags_that_are_wrong_are_named() {
             &["--enable-admission-plugins", "Priority is in"],
         ),
         (&["--controllers=*,-nothing"], &["--controllers", "there is no controller nothing", "namespace"]),
+        (&["--max-body-bytes-per-user=2MiB"], &["--max-body-bytes-per-user", "must be at least 3MiB"]),
+        (&["--max-body-bytes-per-address=0"], &["--max-body-bytes-per-address", "must be at least 3MiB"]),
         (&["--service-node-port-range=2-1"], &["--service-node-port-range", "2-1"]),
         (&["--oidc-issuer-url=https://a.example"], &["--oidc-client-id", "needed by --oidc-issuer-url"]),
         (&["--oidc-groups-claim=a"], &["--oidc-client-id", "needed by --oidc-groups-claim"]),

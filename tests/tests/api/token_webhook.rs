@@ -251,3 +251,26 @@ async fn a_webhook_that_fails_is_a_401_with_the_reason_in_the_log() {
         assert!(start.elapsed() < Duration::from_secs(30), "{}", server.log());
     }
 }
+
+/// CVE-2022-3172, CVE-2020-8561: a webhook cannot make the server ask somebody else, and what it says is
+/// shown to nobody.
+#[tokio::test]
+async fn a_webhook_cannot_send_the_server_elsewhere() {
+    let (site, options, _folder) = options().await;
+    let inside = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = inside.local_addr().unwrap();
+    let targets = ["http", "https"].map(|scheme| format!("{scheme}://{address}/latest/meta-data"));
+    let next = Mutex::new(targets.into_iter().cycle());
+    let webhook = site.start(move |_| Reply::Redirect(next.lock().unwrap().next().unwrap())).await;
+    let server = options.start().await;
+    for user in 0..4 {
+        let refused = whoami(&server, &format!("hook-{user}")).await;
+        assert_eq!(refused.refused(401, "Unauthorized"), "Unauthorized");
+        assert!(!refused.text().contains("secret detail"), "{}", refused.text());
+    }
+    server.logged("answered 307").await;
+    assert!(!webhook.seen().is_empty());
+    let followed = tokio::time::timeout(Duration::from_millis(300), inside.accept()).await;
+    assert!(followed.is_err(), "the server went where it was sent");
+    assert!(!server.log().contains("secret detail"), "an answer in the log");
+}

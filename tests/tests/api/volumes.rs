@@ -218,7 +218,7 @@ async fn claims_of_a_class_wait_for_a_provisioner_or_a_pod() {
 #[tokio::test]
 async fn binding_goes_on_after_power_cuts() {
     const PAIRS: usize = 10;
-    let (rounds, mut random) = (rounds::of_kills(4), seed::generator("binding"));
+    let (rounds, mut random) = (rounds::of_kills(8), seed::generator("binding"));
     let mut server = TestServer::start().await;
     for round in 0..rounds {
         for number in 0..PAIRS {

@@ -42,12 +42,50 @@ async fn every_write_warns_and_writes_of_a_status_do_not() {
     let dotted = admin.post(PODS, &self::pod("p.x")).await;
     assert_eq!(told(&dotted).len(), 2);
     assert_eq!(told(&admin.merge(&format!("{PODS}/p.x"), &label).await), [OLD_LABEL]);
-    // A pod that is refused draws no warnings.
+    // A pod that is refused draws no warnings by rules, but those about unknown fields.
     let mut wrong = self::pod("q");
     wrong["spec"]["restartPolicy"] = json!("Sometimes");
     let refused = admin.post(PODS, &wrong).await;
     refused.refused(422, "Invalid");
     assert_eq!(warnings(&refused), [""; 0]);
+    wrong["spec"]["wheels"] = json!(4);
+    let unknown = r#"299 - "unknown field \"spec.wheels\"""#;
+    let refused = admin.post(PODS, &wrong).await;
+    refused.refused(422, "Invalid");
+    assert_eq!(warnings(&refused), [unknown]);
+    let change = json!({"spec": {"restartPolicy": "Sometimes", "wheels": 4}});
+    let refused = admin.merge(&item, &change).await;
+    refused.refused(422, "Invalid");
+    assert_eq!(warnings(&refused), [unknown]);
+    let refused = admin.post(&format!("{PODS}?fieldValidation=Ignore"), &wrong).await;
+    assert_eq!(warnings(&refused), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_refusal_tells_of_unknown_fields_too() {
+    let old_version = "--runtime-config=flowcontrol.apiserver.k8s.io/v1beta3=true";
+    let server = TestServer::options().vocabulary("kubernetes").flag(old_version).start().await;
+    let admin = server.admin();
+    let unknown = [r#"299 - "unknown field \"extra\"""#];
+    let maps = "/api/v1/namespaces/default/configmaps";
+    let map = json!({"metadata": {"name": "Wrong_"}, "extra": 1});
+    let refused = admin.post(maps, &map).await;
+    refused.refused(422, "Invalid");
+    assert_eq!(warnings(&refused), unknown);
+    let map = json!({"metadata": {"name": "missing"}, "extra": 1});
+    let refused = admin.put(&format!("{maps}/missing"), &map).await;
+    refused.refused(404, "NotFound");
+    assert_eq!(warnings(&refused), unknown);
+    let review = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
+    let refused = admin.post(review, &json!({"spec": {}, "extra": 1})).await;
+    refused.refused(400, "BadRequest");
+    assert_eq!(warnings(&refused), unknown);
+    // So does a version that will go.
+    let old = "/apis/flowcontrol.apiserver.k8s.io/v1beta3/flowschemas/missing";
+    let refused = admin.get(old).await;
+    refused.refused(404, "NotFound");
+    let told = warnings(&refused);
+    assert!(told.len() == 1 && told[0].contains(" is deprecated in v1."), "{told:?}");
 }
 
 #[tokio::test]

@@ -49,7 +49,7 @@ async fn a_streaming_list_ends_with_a_bookmark() {
     for (vocabulary, annotation) in
         [("orch", "orch.io/initial-events-end"), ("kubernetes", "k8s.io/initial-events-end")]
     {
-        let server = TestServer::options().vocabulary(vocabulary).start().await;
+        let server = TestServer::options().vocabulary(vocabulary).at_rest().start().await;
         let admin = server.admin();
         let created = admin.post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
         let query =

@@ -19,7 +19,7 @@ use tokio_rustls::{TlsConnector, client::TlsStream};
 /// Longer than the server waits for a client.
 const LONG: Duration = Duration::from_secs(50);
 
-async fn connect(server: &TestServer) -> TlsStream<TcpStream> {
+pub async fn connect(server: &TestServer) -> TlsStream<TcpStream> {
     let tls = tls_config(&server.kubeconfig().certificate_authority, None, Protocol::Http1);
     let stream = TcpStream::connect(server.address()).await.unwrap();
     let name = ServerName::IpAddress(server.address().ip().into());

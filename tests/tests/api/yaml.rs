@@ -94,7 +94,10 @@ async fn a_client_gets_what_it_accepts_most() {
         ("text/html,application/yaml;q=0.1", &item, 200, YAML),
         ("*/*", &item, 200, "application/json"),
         ("application/*", &item, 406, "application/json"),
-        ("application/yaml;as=Picture;v=v1;g=meta.orch.io", &item, 406, YAML),
+        ("application/yaml;as=Picture;v=v1;g=meta.orch.io", &item, 406, "application/json"),
+        // A failure has one form, so this client accepts none in YAML.
+        ("application/yaml;as=Table;v=v1;g=meta.orch.io", &format!("{item}x"), 404, "application/json"),
+        ("application/yaml", &format!("{item}x"), 404, YAML),
         // A watch cannot be written as one YAML document.
         ("application/yaml", &format!("{CONFIG_MAPS}?watch=1"), 406, YAML),
     ] {

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
 
+mod accounts;
 mod claims;
 mod commands;
 mod credentials;
@@ -10,3 +11,4 @@ mod guides;
 mod manifests;
 mod namespaces;
 mod rollouts;
+mod versions;

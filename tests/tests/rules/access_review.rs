@@ -17,7 +17,7 @@ fn review() -> Tree {
 }
 
 pub fn a_review_has_one_subject_and_one_question() {
-    let thing = "spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or \
+    let thing = "spec.resourceAttributes: Invalid value: \"null\": exactly one of nonResourceAttributes or \
                  resourceAttributes must be specified";
     let other = json!({"path": "/x", "verb": "get"});
     for (kind, pointer, value, expected) in [

@@ -150,6 +150,16 @@ pub fn causes() -> BTreeSet<Cause> {
 
 static CAUSES: Mutex<BTreeSet<Cause>> = Mutex::new(BTreeSet::new());
 
+/// Every object whose creation a table asked for so far, and how it was refused where it was.
+pub fn created() -> Vec<(Value, Option<String>)> {
+    CREATED.lock().unwrap().clone()
+}
+
+static CREATED: Mutex<Vec<(Value, Option<String>)>> = Mutex::new(Vec::new());
+
+/// What the server of all tables is told.
+pub const FLAGS: &[&str] = &["--runtime-config=api/all=true", "--feature-gates=AllAlpha=true,AllBeta=true"];
+
 /// A server and its administrator.
 pub struct Api {
     words: &'static Vocabulary,
@@ -195,11 +205,10 @@ impl Api {
 
     /// Every kind and every field is on. No controller changes an object between two questions.
     fn start(words: &'static Vocabulary) -> Api {
-        let options = TestServer::options()
-            .vocabulary(words.name)
-            .flag("--controllers=namespace")
-            .flag("--runtime-config=api/all=true")
-            .flag("--feature-gates=AllAlpha=true,AllBeta=true");
+        let options = TestServer::options().vocabulary(words.name).flag("--controllers=namespace");
+        // Tables ask about one object, not about the class of a claim.
+        let options = options.flag("--disable-admission-plugins=PersistentVolumeClaimResize");
+        let options = FLAGS.iter().fold(options, |options, flag| options.flag(*flag));
         let api = RUNTIME.block_on(async {
             let server = options.start().await;
             let client = server.admin();
@@ -261,9 +270,16 @@ impl Api {
 
     /// A POST that stores nothing.
     fn create(&self, def: &ResourceDef, tree: &Value) -> Answer {
-        let tree = named(def, tree);
+        let mut tree = named(def, tree);
         let path = format!("{}?dryRun=All", self.collection(def, &tree));
-        RUNTIME.block_on(self.client.post(&path, &tree))
+        let answer = RUNTIME.block_on(self.client.post(&path, &tree));
+        if self.words.name == KUBERNETES.name {
+            tree["kind"] = json!(def.kind);
+            tree["apiVersion"] = json!(self.words.api_version(def.group, def.version));
+            let refusal = (answer.status != 201).then(|| String::from_utf8(answer.body.to_vec()).unwrap());
+            CREATED.lock().unwrap().push((tree, refusal));
+        }
+        answer
     }
 
     fn put(&self, path: &str, tree: &Value) -> Answer {
@@ -320,7 +336,8 @@ impl Api {
             }
         }
         let list = if once.len() == 1 { once[0].to_owned() } else { format!("[{}]", once.join(", ")) };
-        let group = self.words.group(group);
+        // Events of the newer group are judged as what they are stored as.
+        let group = if *kind == "Event" { "".into() } else { self.words.group(group) };
         let group_kind = if group.is_empty() { (*kind).to_owned() } else { format!("{kind}.{group}") };
         let mut details = json!({"name": name, "group": group, "kind": kind, "causes": causes});
         details.as_object_mut().unwrap().retain(|_, value| *value != "");

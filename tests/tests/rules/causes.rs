@@ -211,6 +211,19 @@ pub fn of_annotations_are_told_of_pods_and_templates() {
         update_errors("Pod", &pod(), &later),
         [format!("metadata.annotations[{key}]: Forbidden: may not add AppArmor annotations")]
     );
+    let placed = with(&pod(), "/spec/nodeName", json!("n"));
+    let mirror = format!("{domain}/config.mirror");
+    for (key, what) in [(key, "AppArmor annotations"), (mirror, "mirror pod annotation")] {
+        let annotated = |value: &str| with(&placed, "/metadata/annotations", json!({&key: value}));
+        let (one, other) = (annotated("unconfined"), annotated("runtime/default"));
+        let refused = |what_for: &str| {
+            vec![format!("metadata.annotations[{key}]: Forbidden: may not {what_for} {what}")]
+        };
+        assert_eq!(update_errors("Pod", &placed, &one), refused("add"));
+        assert_eq!(update_errors("Pod", &one, &other), refused("remove or update"));
+        assert_eq!(update_errors("Pod", &one, &placed), refused("remove or update"));
+        assert_eq!(update_errors("Pod", &one, &one), [""; 0]);
+    }
 }
 
 pub fn of_what_is_told_about_pods() {
@@ -230,6 +243,10 @@ pub fn of_what_is_told_about_pods() {
             vec!["status.podIPs[0]", "status.podIPs", "status.podIPs[2]"],
         ),
         (json!({"hostIPs": [{"ip": "10.0.0.1"}]}), vec!["status.hostIPs[0].ip"]),
+        (
+            json!({"hostIP": "x", "hostIPs": [{"ip": "x"}, {"ip": "10.0.0.1"}, {"ip": "10.0.0.1"}]}),
+            vec!["status.hostIPs[0]", "status.hostIPs", "status.hostIPs[2]"],
+        ),
     ] {
         // The class follows from the requests.
         let mut status = status;
@@ -364,6 +381,9 @@ pub fn of_volumes_and_claims() {
             "status.allocatedResources[storage]",
         ]
     );
+    let status = json!({"allocatedResourceStatuses": {"a b": "NodeResizePending"}});
+    let errors = status_errors("PersistentVolumeClaim", &claim, &with(&claim, "/status", status));
+    assert!(errors[0].starts_with(r#"status.allocatedResourceStatus: Invalid value: "a b": name part"#), "{errors:?}");
 }
 
 pub fn of_services() {
@@ -524,6 +544,6 @@ pub fn of_daemon_sets_and_others() {
     );
     assert_eq!(
         fields(&status_errors("Node", &json!({}), &json!({"status": {"capacity": {"pods": "1.5"}}}))),
-        ["status.capacity.pods"]
+        ["status.capacity.pods", "status.allocatable.pods"]
     );
 }

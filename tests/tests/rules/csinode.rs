@@ -51,7 +51,7 @@ pub fn rules() {
         (
             json!([{"name": "a", "nodeID": "1", "topologyKeys": ["bad key", "z", "z"]}]),
             vec![
-                format!("spec.drivers[0]: Invalid value: [\"bad key\",\"z\",\"z\"]: {qualified}"),
+                format!("spec.drivers[0]: Invalid value: \"bad key\": {qualified}"),
                 "spec.drivers[0]: Duplicate value: \"z\"".to_owned(),
             ],
         ),

@@ -14,6 +14,12 @@ fn daemon_set() -> Tree {
 }
 
 pub fn rules() {
+    const LABEL: &str = "spec.template.labels: Invalid value: \"b c\": name part must consist of alphanumeric \
+         characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  \
+         or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+    const ANNOTATION: &str = "spec.template.annotations: Invalid value: \"e f\": name part must consist of alphanumeric \
+         characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  \
+         or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
     const MISMATCH: &str = r#"spec.template.metadata.labels: Invalid value: {"app":"a"}: `selector` does not match template `labels`"#;
     assert_eq!(errors("DaemonSet", &daemon_set()), [""; 0]);
     let cases: Vec<(&str, Tree, &[&str])> = vec![
@@ -48,6 +54,15 @@ pub fn rules() {
                 "spec.template.metadata.labels: Invalid value: {}: `selector` does not match template `labels`",
                 "spec.template.spec.containers: Required value",
             ],
+        ),
+        // Of the metadata of a template only labels and annotations are judged.
+        (
+            "/spec/template/metadata",
+            json!({
+                "labels": {"app": "a", "b c": "d"}, "annotations": {"e f": "g"}, "finalizers": ["none"],
+                "generation": -1, "ownerReferences": [{}], "managedFields": [{}],
+            }),
+            &[LABEL, ANNOTATION],
         ),
         (
             "/spec/template/spec/restartPolicy",

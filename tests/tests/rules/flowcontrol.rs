@@ -42,7 +42,7 @@ fn schema() -> Tree {
                     "verbs": ["get", "deletecollection"], "apiGroups": ["", "apps"], "resources": ["pods"],
                     "namespaces": ["a", "b"],
                 }],
-                "nonResourceRules": [{"verbs": ["get", "post"], "nonResourceURLs": ["/", "/x", "/y/*"]}],
+                "nonResourceRules": [{"verbs": ["get", "list"], "nonResourceURLs": ["/", "/x", "/y/*"]}],
             }],
         },
     })
@@ -111,6 +111,18 @@ pub fn limits_fit_together() {
             r#"spec.limited.limitResponse.type: Unsupported value: "Drop": supported values: "Queue", "Reject""#.to_owned(),
         ]),
         ("limited/limitResponse", json!({}), vec![r#"spec.limited.limitResponse.type: Unsupported value: "": supported values: "Queue", "Reject""#.to_owned()]),
+        // What does not belong to the type is not judged further.
+        ("exempt", json!({"lendablePercent": -1, "nominalConcurrencyShares": -1}), vec![
+            "spec.exempt: Forbidden: must be nil if the type is Limited".to_owned(),
+        ]),
+        ("", json!({"type": "Maybe", "limited": {"limitResponse": {"type": "Drop"}}}), vec![
+            r#"spec.type: Unsupported value: "Maybe": supported values: "Exempt", "Limited""#.to_owned(),
+        ]),
+        (
+            "limited/limitResponse",
+            json!({"type": "Reject", "queuing": {"queues": 4, "handSize": 8, "queueLengthLimit": -1}}),
+            vec![format!("{queuing}: Forbidden: must be nil if limited.limitResponse.type is not Limited")],
+        ),
         ("limited/limitResponse/type", json!("Reject"), vec![
             format!("{queuing}: Forbidden: must be nil if limited.limitResponse.type is not Limited"),
         ]),
@@ -134,7 +146,8 @@ pub fn limits_fit_together() {
              greater than 60"
         )]),
     ] {
-        let tree = with(&level(), &format!("/spec/{pointer}"), value);
+        let pointer = if pointer.is_empty() { "/spec".to_owned() } else { format!("/spec/{pointer}") };
+        let tree = with(&level(), &pointer, value);
         assert_eq!(errors(LEVEL, &tree), expected, "{tree}");
     }
 }
@@ -248,7 +261,15 @@ pub fn rules_can_match() {
             path("subjects[0].user: Required value: user is required when subject kind is 'User'"),
             path("subjects[0].group: Forbidden: group is forbidden when subject kind is not 'Group'"),
         ]),
-        ("rules/0/subjects/0", json!({"kind": "Robot"}), vec![path(
+        (
+            "rules/0/subjects/0",
+            json!({"kind": "User", "user": {"name": "u"}, "serviceAccount": {"name": "A_b"}}),
+            vec![path(
+                "subjects[0].serviceAccount: Forbidden: serviceAccount is forbidden when subject kind is not \
+                 'ServiceAccount'",
+            )],
+        ),
+        ("rules/0/subjects/0", json!({"kind": "Robot", "user": {}, "serviceAccount": {}}), vec![path(
             r#"subjects[0].kind: Unsupported value: "Robot": supported values: "Group", "ServiceAccount", "User""#,
         )]),
         ("rules/0/subjects/1/group/name", json!(""), vec![path("subjects[1].group.name: Required value")]),
@@ -272,6 +293,10 @@ pub fn rules_can_match() {
         )]),
         ("rules/0/resourceRules/0/verbs", json!(["post"]), vec![path(
             "resourceRules[0].verbs: Unsupported value: [\"post\"]: supported values: \"create\", \"delete\", \
+             \"deletecollection\", \"get\", \"list\", \"patch\", \"proxy\", \"update\", \"watch\"",
+        )]),
+        ("rules/0/nonResourceRules/0/verbs", json!(["post"]), vec![path(
+            "nonResourceRules[0].verbs: Unsupported value: [\"post\"]: supported values: \"create\", \"delete\", \
              \"deletecollection\", \"get\", \"list\", \"patch\", \"proxy\", \"update\", \"watch\"",
         )]),
         ("rules/0/nonResourceRules/0/nonResourceURLs", json!([]), vec![path(

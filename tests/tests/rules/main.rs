@@ -7,6 +7,7 @@
 #![allow(clippy::too_many_lines, reason = "a table of rules is read from top to bottom")]
 
 mod ask;
+mod offline;
 mod stated;
 
 use std::collections::BTreeSet;
@@ -108,6 +109,7 @@ tables! {
     pod_volumes { sources }
     pod_spec { fields }
     pod_parts {
+        what_the_downward_api_exposes
         windows_options
         containers_on_the_host
         operating_systems

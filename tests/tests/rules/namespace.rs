@@ -34,6 +34,7 @@ pub fn phases_are_known_and_anything_may_change() {
         status_errors("Namespace", &json!({}), &new),
         ["status.Phase: Invalid value: \"Terminating\": may only be 'Active' if `deletionTimestamp` is empty"]
     );
+    assert_eq!(status_errors("Namespace", &json!({}), &json!({"status": {}})), [""; 0]);
     assert_eq!(
         status_errors("Namespace", &json!({}), &json!({"status": {"phase": "Gone"}})),
         [

@@ -26,6 +26,13 @@ pub fn what_is_always_written() {
         json!([{"type": "Ready", "status": "True", "lastHeartbeatTime": null, "lastTransitionTime": null}])
     );
     assert_eq!(complete["status"]["images"], json!([{"names": null, "sizeBytes": 1}]));
+    // Where a node does not say what is available for pods, everything is.
+    for (status, available) in [
+        (json!({"capacity": {"cpu": "4", "pods": "110"}}), json!({"cpu": "4", "pods": "110"})),
+        (json!({"capacity": {"cpu": "4"}, "allocatable": {"cpu": "3"}}), json!({"cpu": "3"})),
+    ] {
+        assert_eq!(defaulted(KIND, &json!({"status": status}))["status"]["allocatable"], available);
+    }
 }
 
 pub fn rules() {
@@ -63,7 +70,11 @@ pub fn rules() {
         (
             "/status/capacity",
             json!({"cpu": "-1"}),
-            vec![r#"status.capacity.cpu: Invalid value: "-1": must be greater than or equal to 0"#],
+            // What is available is the same, because it is not given.
+            vec![
+                r#"status.capacity.cpu: Invalid value: "-1": must be greater than or equal to 0"#,
+                r#"status.allocatable.cpu: Invalid value: "-1": must be greater than or equal to 0"#,
+            ],
         ),
         (
             "/status/allocatable",

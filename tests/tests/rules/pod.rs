@@ -225,6 +225,16 @@ pub fn resources() {
             json!({"limits": {"hugepages-2Mi": "2Mi"}}),
             &["spec.containers[0].resources: Forbidden: HugePages require cpu or memory"],
         ),
+        (
+            at,
+            json!({"limits": {"a b": "1"}}),
+            &[
+                r#"spec.containers[0].resources.limits[a b]: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"#,
+                r#"spec.containers[0].resources.limits[a b]: Invalid value: "a b": must be a standard resource for containers"#,
+                r#"spec.containers[0].resources.requests[a b]: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"#,
+                r#"spec.containers[0].resources.requests[a b]: Invalid value: "a b": must be a standard resource for containers"#,
+            ],
+        ),
     ]);
 }
 
@@ -574,7 +584,28 @@ pub fn what_may_change() {
     assert_eq!(
         update_errors("Pod", &old, &pod()),
         [
-            "spec.activeDeadlineSeconds: Invalid value: null: must not update from a positive integer to nil value",
+            "spec.activeDeadlineSeconds: Invalid value: \"null\": must not update from a positive integer to nil value",
+        ]
+    );
+    // The nodes of a pod that is not scheduled yet become fewer at most.
+    let gated = with(&pod(), "/spec/schedulingGates", json!([{"name": "g"}]));
+    let gated = with(&gated, "/spec/nodeSelector", json!({"a": "b"}));
+    let selected = |labels: Tree| update_errors("Pod", &gated, &with(&gated, "/spec/nodeSelector", labels));
+    let additions = "only additions to spec.nodeSelector are allowed (no mutations or deletions)";
+    assert_eq!(selected(json!({"a": "b", "c": "d"})), [""; 0]);
+    assert_eq!(
+        selected(json!({"a": "c"})),
+        [format!(r#"spec.nodeSelector: Invalid value: {{"a":"c"}}: {additions}"#)]
+    );
+    assert_eq!(selected(json!({})), [format!("spec.nodeSelector: Invalid value: {{}}: {additions}")]);
+    let terms = json!([{"matchExpressions": [{"key": "a", "operator": "Exists"}]}]);
+    let affinity = json!({"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}});
+    let narrowed = with(&gated, "/spec/affinity", json!({"nodeAffinity": affinity}));
+    assert_eq!(update_errors("Pod", &gated, &narrowed), [""; 0]);
+    assert_eq!(
+        update_errors("Pod", &narrowed, &gated),
+        [
+            "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms: Invalid value: []: no additions/deletions to non-empty NodeSelectorTerms list are allowed",
         ]
     );
 }

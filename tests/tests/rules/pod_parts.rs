@@ -25,6 +25,65 @@ fn check(base: &Tree, cases: Vec<(&str, Tree, &[&str])>) {
     }
 }
 
+/// Fields and resources of a pod that variables, and files of volumes, can have.
+pub fn what_the_downward_api_exposes() {
+    let variable = |from: Tree| {
+        with(&pod(), "/spec/containers/0/env", json!([{"name": "E", "valueFrom": from}]))
+    };
+    let file = |mut from: Tree| {
+        from["path"] = json!("f");
+        with(&pod(), "/spec/volumes/1", json!({"name": "b", "downwardAPI": {"items": [from]}}))
+    };
+    let field = |path: &str| json!({"fieldRef": {"fieldPath": path}});
+    let resource = |name: &str, divisor: &str| {
+        json!({"resourceFieldRef": {"containerName": "c", "resource": name, "divisor": divisor}})
+    };
+    let of_units = |what: &str| format!("only divisor's values 1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei are supported with the {what} resource");
+    let name = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+    let supported = r#"supported values: "limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage", "requests.memory""#;
+    for (from, told) in [
+        (field("metadata.annotations['Example.com/x']"), None),
+        (field("metadata.labels['example.com/x']"), None),
+        (resource("limits.memory", "1Mi"), None),
+        (field(""), Some("fieldRef.fieldPath: Required value".to_owned())),
+        (field("spec.x['a']"), Some(r#"fieldRef: Invalid value: "spec.x": does not support subscript"#.to_owned())),
+        (field("metadata.annotations['a b']"), Some(format!(r#"fieldRef: Invalid value: "a b": {name}"#))),
+        (field("metadata.labels['a b']"), Some(format!(r#"fieldRef: Invalid value: "a b": {name}"#))),
+        (resource("", "1"), Some("resourceFieldRef.resource: Required value".to_owned())),
+        (
+            resource("limits.disks", "1"),
+            Some(format!(r#"resourceFieldRef.resource: Unsupported value: "limits.disks": {supported}"#)),
+        ),
+        (
+            resource("limits.memory", "3"),
+            Some(format!(r#"resourceFieldRef.divisor: Invalid value: "limits.memory": {}"#, of_units("memory"))),
+        ),
+        (
+            resource("limits.ephemeral-storage", "3"),
+            Some(format!(
+                r#"resourceFieldRef.divisor: Invalid value: "limits.ephemeral-storage": {}"#,
+                of_units("local ephemeral storage")
+            )),
+        ),
+        (
+            resource("requests.hugepages-2Mi", "3"),
+            Some(format!(
+                r#"resourceFieldRef.divisor: Invalid value: "requests.hugepages-2Mi": {}"#,
+                of_units("hugepages")
+            )),
+        ),
+    ] {
+        let at = |place: &str| told.iter().map(|told| format!("{place}.{told}")).collect::<Vec<_>>();
+        let (variable, file) = (variable(from.clone()), file(from.clone()));
+        assert_eq!(errors("Pod", &variable), at("spec.containers[0].env[0].valueFrom"), "{from}");
+        assert_eq!(errors("Pod", &file), at("spec.volumes[1].downwardAPI"), "{from}");
+    }
+    assert_eq!(
+        errors("Pod", &file(json!({"resourceFieldRef": {"resource": "limits.cpu"}}))),
+        ["spec.volumes[1].downwardAPI.resourceFieldRef.containerName: Required value"]
+    );
+}
+
 pub fn windows_options() {
     let at = "/spec/containers/0/securityContext";
     let user = |name: &str| json!({"windowsOptions": {"runAsUserName": name}});
@@ -234,6 +293,13 @@ pub fn resources_of_the_pod() {
             ("/spec/overhead", json!({"cpu": "100m", "memory": "64Mi"}), &[]),
             (
                 "/spec/overhead",
+                json!({"requests.a.example/x": "1"}),
+                &[
+                    r#"spec.overhead.limits[requests.a.example/x]: Invalid value: "requests.a.example/x": doesn't follow extended resource name standard"#,
+                ],
+            ),
+            (
+                "/spec/overhead",
                 json!({"cpu": "-1", "disks": "1"}),
                 &[
                     r#"spec.overhead.limits[cpu]: Invalid value: "-1": must be greater than or equal to 0"#,
@@ -277,6 +343,32 @@ pub fn mounts_and_devices() {
         &pod(),
         vec![
             (at, json!([{"name": "b", "devicePath": "/dev/b"}]), &[]),
+            (
+                at,
+                json!([{"name": "", "devicePath": ""}]),
+                &[
+                    "spec.containers[0].volumeDevices[0].name: Required value",
+                    r#"spec.containers[0].volumeDevices[0].name: Not found: """#,
+                    "spec.containers[0].volumeDevices[0].devicePath: Required value",
+                ],
+            ),
+            (
+                mounts,
+                mount(json!({"name": ""})),
+                &[
+                    "spec.containers[0].volumeMounts[0].name: Required value",
+                    r#"spec.containers[0].volumeMounts[0].name: Not found: """#,
+                ],
+            ),
+            (
+                mounts,
+                mount(json!({
+                    "readOnly": true, "recursiveReadOnly": "Enabled", "mountPropagation": "HostToContainer",
+                })),
+                &[
+                    "spec.containers[0].volumeMounts.recursiveReadOnly: Forbidden: may only be specified when mountPropagation is None or not specified",
+                ],
+            ),
             (
                 at,
                 json!([{"name": "b", "devicePath": "/v"}]),
@@ -360,6 +452,15 @@ pub fn ports_of_the_host() {
 }
 
 pub fn the_rest() {
+    let gated = with(&pod(), "/spec/schedulingGates", json!([{"name": "a"}]));
+    check(
+        &gated,
+        vec![(
+            "/spec/nodeName",
+            json!("n"),
+            &["spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared"],
+        )],
+    );
     check(
         &pod(),
         vec![

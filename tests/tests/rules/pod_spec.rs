@@ -188,7 +188,7 @@ pub fn fields() {
             "/spec/topologySpreadConstraints",
             json!([{"maxSkew": 1, "topologyKey": "k"}]),
             &[
-                "spec.topologySpreadConstraints[0].whenUnsatisfiable: Required value",
+                r#"spec.topologySpreadConstraints[0].whenUnsatisfiable: Unsupported value: "": supported values: "DoNotSchedule", "ScheduleAnyway""#,
             ],
         ),
         (

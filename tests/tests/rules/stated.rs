@@ -326,7 +326,13 @@ fn reachable(model: &Model) -> BTreeSet<TypeId> {
         }
         match &model.ty(id).kind {
             TypeKind::Object(object) => {
-                object.fields.iter().for_each(|field| named(&field.usage.shape, &mut waiting));
+                let is_ignored = |field: &&Field| {
+                    let of_field =
+                        |check: &&Check| matches!(&*check.field, [Step::Field(name)] if *name == field.name);
+                    object.checks.iter().filter(of_field).any(|check| matches!(check.demand, Demand::Ignored))
+                };
+                let judged = object.fields.iter().filter(|field| !is_ignored(field));
+                judged.for_each(|field| named(&field.usage.shape, &mut waiting));
             }
             TypeKind::Alias(usage) => named(&usage.shape, &mut waiting),
             TypeKind::Enum(_) => {}
@@ -393,8 +399,12 @@ fn of_check(model: &Model, ty: &Type, check: &Check, rules: &mut Vec<Rule>) {
         Demand::RefersTo { .. } => push(What::Elsewhere("Not found".to_owned(), String::new())),
         Demand::DiffersFrom(_) => push(What::Elsewhere("Invalid value".to_owned(), String::new())),
         Demand::Expression => push(What::Elsewhere(String::new(), String::new())),
+        Demand::Function(name) => {
+            let place = place_of(model, ty, &check.field);
+            rules.push(Rule { place, what: What::Function(name.clone()) });
+        }
         Demand::Ignored => {}
-        Demand::AtLeastOne(_) | Demand::AtMostOne(_) => push(What::Member),
+        Demand::AtLeastOne(_) | Demand::AtMostOne { .. } => push(What::Member),
         Demand::Value(..) => {
             for rule in check.demand.rules() {
                 match rule {
@@ -417,16 +427,18 @@ fn of_check(model: &Model, ty: &Type, check: &Check, rules: &mut Vec<Rule>) {
 fn place_of(model: &Model, ty: &Type, path: &[Step]) -> String {
     let mut place = ty.qualified_name.clone();
     let mut here = Some(ty);
+    let mut is_map = false;
     for step in path {
         let Step::Field(name) = step else {
-            place.push_str("[*]");
+            place.push_str(if is_map { "[key]" } else { "[*]" });
             continue;
         };
         let Some(TypeKind::Object(object)) = here.map(|ty| &ty.kind) else { break };
         let Some(field) = object.fields.iter().find(|field| field.name == *name) else { break };
         place = format!("{}.{name}", here.map(|ty| ty.qualified_name.as_str()).unwrap_or_default());
         let mut shape = &field.usage.shape;
-        while let Shape::List { item, .. } = shape {
+        is_map = matches!(shape, Shape::Map { .. });
+        while let Shape::List { item, .. } | Shape::Map { value: item, .. } = shape {
             shape = &item.shape;
         }
         here = if let Shape::Named(id) = shape { Some(model.ty(*id)) } else { None };

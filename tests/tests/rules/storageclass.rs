@@ -148,7 +148,7 @@ pub fn capacities() {
     assert_eq!(
         update_errors("CSIStorageCapacity", &good, &json!({"storageClassName": "slow", "capacity": "1Gi"})),
         [
-            "nodeTopology: Invalid value: null: field is immutable",
+            "nodeTopology: Invalid value: \"null\": field is immutable",
             "storageClassName: Invalid value: \"slow\": field is immutable",
         ]
     );

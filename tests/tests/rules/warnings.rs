@@ -257,6 +257,11 @@ pub fn volumes_of_pods() {
                 ),
                 &[r#"volume "v" (Projected Secret "s"): overlapping paths: "a/b" with "a""#],
             ),
+            (
+                "/spec/volumes",
+                volume("projected", json!({"sources": [{}]})),
+                &[r#"volume "v" (Projected) has no sources provided"#],
+            ),
         ],
     );
 }
@@ -359,10 +364,11 @@ pub fn secrets_and_nodes() {
         "Node",
         &node,
         vec![
+            // It is dropped.
             (
                 "/spec/configSource",
                 json!({"configMap": {"name": "c", "namespace": "n", "kubeletConfigKey": "k"}}),
-                &["spec.configSource: the feature is no longer available"],
+                &[],
             ),
             ("/spec/externalID", json!("x"), &["spec.externalID: this field is deprecated, and is unused"]),
         ],

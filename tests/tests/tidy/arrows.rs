@@ -14,7 +14,9 @@ pub const ARROWS: &[(&str, &[&str])] = &[
     // Quantities, durations and patterns mean the same in expressions as in objects.
     ("orch-expression", &["orch-runtime"]),
     // The generator checks formats and defaults with the rules that the generated code will call.
-    ("orch-codegen", &["orch-expression", "orch-runtime"]),
+    ("orch-codegen", &["orch-expression", "orch-runtime", "?orch-proof"]),
+    // What the generated tests of conversions do.
+    ("orch-proof", &["orch-runtime"]),
     // It holds compiled rules against interpreted ones.
     ("orch-agreement", &["orch-runtime", "!orch-codegen", "?orch-codegen", "?orch-expression"]),
     // What every API speaks of; a change of a kind does not reach it.
@@ -22,7 +24,10 @@ pub const ARROWS: &[(&str, &[&str])] = &[
     // The words of each vocabulary, and how times are written.
     ("orch-client", &["orch-meta", "orch-runtime"]),
     // The client only with the feature of that name.
-    ("orch-api", &["orch-client", "orch-meta", "orch-runtime", "!orch-codegen", "?orch-machinery"]),
+    (
+        "orch-api",
+        &["orch-client", "orch-meta", "orch-runtime", "!orch-codegen", "?orch-machinery", "?orch-proof"],
+    ),
     ("orch-machinery", &["orch-runtime"]),
     ("orch-storage", &[]),
     ("orch-storage-etcd", &["orch-storage"]),
@@ -108,7 +113,10 @@ pub const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("controller", &["orch-api", "orch-client", "orch-runtime", "!orch-codegen", "?orch-apiserver"]),
-    ("history", &["orch-api", "orch-apiserver", "orch-runtime", "!orch-codegen", "?orch-tests"]),
+    (
+        "history",
+        &["orch-api", "orch-apiserver", "orch-runtime", "!orch-codegen", "?orch-proof", "?orch-tests"],
+    ),
     (
         "widgets",
         &["orch-api", "orch-apiserver", "orch-controllers", "orch-registry", "orch-runtime", "!orch-codegen"],
@@ -156,6 +164,7 @@ const NAMED_IN_NO_FILE: &[(&str, &str, &str)] = &[
     ("orch-api", "orch-client", "what the generator writes with the feature client"),
     ("controller", "orch-runtime", "what the generator writes"),
     ("controller", "serde", "what the generator writes"),
+    ("history", "orch-proof", "what the generator writes"),
     ("history", "serde", "what the generator writes"),
     ("history", "tempfile", "the member of etcd, which a test includes by its path"),
     ("widgets", "serde", "what the generator writes"),

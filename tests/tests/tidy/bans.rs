@@ -12,7 +12,8 @@ use crate::{
 };
 
 /// Crates that may not be in the build, on any platform.
-const BANNED: &[&str] = &["ring", "openssl", "openssl-sys", "native-tls", "serde_yaml", "serde_yml"];
+const BANNED: &[&str] =
+    &["ring", "openssl", "openssl-sys", "native-tls", "serde_yaml", "serde_yml", "yaml-rust", "serde_cbor"];
 
 /// Banned crates that the lock file names although no build has them: which crate names them there, and why.
 const ONLY_LOCKED: &[(&str, &str, &str)] = &[(

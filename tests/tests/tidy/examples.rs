@@ -47,6 +47,12 @@ const RUN_BY: &[(&str, &str, &str, &str)] = &[
     ("docs/REPLICAS.md", "", "etcd --data-dir", "tests/tests/etcd/main.rs"),
     ("docs/REPLICAS.md", "", "orch-apiserver migrate-storage", "tests/tests/etcd/walkthrough.rs"),
     ("docs/RUST.md", "", "", "tests/tests/client/documentation.rs"),
+    (
+        "docs/SCHEMAS.md",
+        "console",
+        "$ cargo run -- validate",
+        "(it is for a server of one's own; tests/tests/api/manifests.rs)",
+    ),
     ("docs/SCHEMAS.md", "lua", "", "(it is for an editor; codegen/generator/tests/lsp.rs tries the server)"),
     ("docs/SCHEMAS.md", "sh", "", "codegen/generator/tests/guide.rs"),
 ];
