@@ -158,7 +158,8 @@ async fn who_may_scale_a_widget(binary: &Path) {
     let given = async |role: &Value, path: &str| {
         admin.put(&format!("{RIGHTS}/roles/r"), role).await.expect(200);
         let mut asked = admin.get(&scale).await.expect(200);
-        // Of no version, as it is changed in between, and with no fewer pieces than the controller has made by then.
+        // Of no version, as it is changed in between, and with no fewer pieces than the controller has
+        // made by then.
         asked["metadata"] = json!({"name": "a", "namespace": "default"});
         asked["spec"] = json!({"replicas": 3});
         [bob.get(path).await, bob.merge(path, &replicas(3)).await, bob.put(path, &asked).await]
