@@ -9,8 +9,10 @@
 //! An [index](graph) by owner, fed by the events of the store, tells what a change concerns: deleting an
 //! owner costs what it owns, and nothing is asked for regularly. It is made anew at each start, so nothing
 //! is forgotten by a crash. What happens to an object is [decided](decision) from its newest state. Every
-//! write has the version of that state, so an object that changed meanwhile is looked at again.
+//! write has the version of that state, so an object that changed meanwhile is looked at again. It also ends
+//! deletions that a crash [cut off](cut_off).
 
+mod cut_off;
 mod decision;
 mod graph;
 mod node;
@@ -35,11 +37,14 @@ use orch_registry::{
 };
 use orch_runtime::Tree;
 use orch_storage::{Key, StoreError};
+use tokio::time::Instant;
 
+pub(super) use self::node::{FOREGROUND, ORPHAN};
 use self::{
+    cut_off::CutOff,
     decision::{Step, decide},
     graph::Graph,
-    node::{FOREGROUND, Found, Kinds, Lookup, ORPHAN, StoredNodes},
+    node::{Found, Kinds, Lookup, StoredNodes},
     source::GraphSource,
     warning::Warned,
 };
@@ -60,6 +65,7 @@ pub(super) struct GarbageCollector {
     kinds: OnceLock<Arc<Kinds>>,
     graph: Arc<Mutex<Graph>>,
     warned: Warned,
+    cut_off: CutOff,
 }
 
 impl AnyController for GarbageCollector {
@@ -81,6 +87,7 @@ impl AnyController for GarbageCollector {
 
     fn begin(&self, client: &Client) -> Result<Box<dyn KeySource>, StoreError> {
         let core = client.core();
+        self.cut_off.clear();
         Ok(Box::new(GraphSource::begin(self.kinds(core.catalog()), core.storage(), &self.graph)?))
     }
 
@@ -99,25 +106,35 @@ impl GarbageCollector {
         let kinds = self.kinds(core.catalog());
         let Some(resource) = kinds.of(key) else { return Ok(Action::Done) };
         let lookup = StoredNodes { kinds, storage: core.storage() };
-        let Found::Node(node) = lookup.find(key) else { return Ok(Action::Done) };
+        let Found::Node(node) = lookup.find(key) else {
+            self.cut_off.forget(key);
+            return Ok(Action::Done);
+        };
         self.warned.tell(key, &node, resource, &lookup, cx).await;
         let step = {
             let graph = self.graph.lock().unwrap_or_else(PoisonError::into_inner);
             decide(key, &node, &graph, &lookup)
         };
+        if step == Step::Finish
+            && let Some(left) = self.cut_off.wait(key, node.revision, Instant::now())
+        {
+            return Ok(Action::Again(left));
+        }
+        self.cut_off.forget(key);
         let object = Target { cx, resource, key };
         let version = node.revision.to_string();
+        let is_same = DeletionOptions {
+            uid: Some(node.uid.to_string()),
+            resource_version: Some(version.clone()),
+            ..DeletionOptions::default()
+        };
         match step {
             Step::Nothing => {}
             Step::Delete { foreground } => {
-                let options = DeletionOptions {
-                    uid: Some(node.uid.to_string()),
-                    resource_version: Some(version),
-                    propagation: foreground.then_some(Propagation::Foreground),
-                    ..DeletionOptions::default()
-                };
-                gone_is_fine(cx.client().delete(resource, &key.namespace, &key.name, options).await)?;
+                let propagation = foreground.then_some(Propagation::Foreground);
+                object.delete(DeletionOptions { propagation, ..is_same }).await?;
             }
+            Step::Finish => object.delete(is_same).await?,
             Step::Disown(lost) => object.change(Some(&version), |tree| disown(tree, &lost)).await?,
             Step::Orphan(dependents) => {
                 let owner = [Arc::clone(&node.uid)];
@@ -146,6 +163,11 @@ struct Target<'a> {
 }
 
 impl Target<'_> {
+    async fn delete(&self, options: DeletionOptions) -> Result<()> {
+        let Self { cx, resource, key } = self;
+        gone_is_fine(cx.client().delete(resource, &key.namespace, &key.name, options).await)
+    }
+
     /// Changes the object, which has this version; any, where there is none. One that is gone is fine.
     async fn change(&self, version: Option<&str>, how: impl Fn(&mut Tree) + Sync) -> Result<()> {
         let client = self.cx.client();

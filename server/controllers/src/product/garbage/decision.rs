@@ -26,6 +26,8 @@ pub(super) enum Step {
     Orphan(Vec<Key>),
     /// It loses the finalizer by which it waited for its dependents.
     Release,
+    /// It is removed, unless whoever deletes it does that soon.
+    Finish,
 }
 
 /// The step for an object that is stored like this.
@@ -44,6 +46,9 @@ pub(super) fn decide(key: &Key, node: &Node, graph: &Graph, lookup: &impl Lookup
 
 /// The step for an object that is being deleted.
 fn end(key: &Key, node: &Node, graph: &Graph, lookup: &impl Lookup) -> Step {
+    if node.is_over {
+        return Step::Finish;
+    }
     // The change that is not in the graph yet brings the object again.
     if graph.through() < node.revision {
         return Step::Nothing;

@@ -77,7 +77,7 @@ impl Graph {
         match after {
             None => keys.extend(before.into_iter().flat_map(|node| self.owned(key, &node.uid)).cloned()),
             Some(node) if node.is_deleted => {
-                if node.orphans() || node.waits() {
+                if node.orphans() || node.waits() || node.is_over {
                     keys.push(key.clone());
                 }
                 if node.waits() && !before.is_some_and(Node::waits) {

@@ -12,9 +12,9 @@ use orch_storage::{Key, Object, ResourceName, Revision, Storage};
 use serde_json::json;
 
 /// By which a DELETE asks that dependents lose the reference before the object goes.
-pub(super) const ORPHAN: &str = "orphan";
+pub(in crate::product) const ORPHAN: &str = "orphan";
 /// By which a DELETE asks that dependents go before the object.
-pub(super) const FOREGROUND: &str = "foregroundDeletion";
+pub(in crate::product) const FOREGROUND: &str = "foregroundDeletion";
 
 /// One state of an object.
 #[derive(Debug)]
@@ -23,6 +23,8 @@ pub(super) struct Node {
     pub(super) revision: Revision,
     pub(super) owners: Box<[Reference]>,
     pub(super) is_deleted: bool,
+    /// Its grace period is over and nothing holds it, so whoever deletes it is about to remove it.
+    pub(super) is_over: bool,
     /// It has the finalizer [`ORPHAN`].
     pub(super) has_orphan: bool,
     /// It has the finalizer [`FOREGROUND`].
@@ -116,20 +118,24 @@ impl Kinds {
             &["metadata", "ownerReferences"],
             &["metadata", "finalizers"],
             &["metadata", "deletionTimestamp"],
+            &["metadata", "deletionGracePeriodSeconds"],
         ];
         let values = stored::values_at(object.value().ok()?, PATHS).ok()?;
-        let [uid, owners, finalizers, deletion] = <[_; 4]>::try_from(values).ok()?;
+        let [uid, owners, finalizers, deletion, grace] = <[_; 5]>::try_from(values).ok()?;
         let tree = json!({"metadata": {
             "uid": uid, "ownerReferences": owners, "finalizers": finalizers, "deletionTimestamp": deletion,
         }});
         let meta = Meta::of(&tree);
+        let is_deleted = meta.deletion_timestamp().is_some();
+        let is_graceless = grace.as_ref().and_then(Tree::as_i64) == Some(0);
         let has = |name| meta.finalizers().any(|finalizer| finalizer == name);
         let namespace = &object.key().namespace;
         Some(Node {
             uid: meta.uid().into(),
             revision: object.revision(),
             owners: meta.owner_references().iter().map(|owner| self.reference(namespace, owner)).collect(),
-            is_deleted: meta.deletion_timestamp().is_some(),
+            is_deleted,
+            is_over: is_deleted && is_graceless && meta.finalizers().next().is_none(),
             has_orphan: has(ORPHAN),
             has_foreground: has(FOREGROUND),
         })

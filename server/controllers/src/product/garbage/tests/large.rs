@@ -45,6 +45,7 @@ fn node(revision: u64, first: usize) -> Node {
         revision: Revision::new(revision),
         owners: (first..first + OWNERS).map(reference).collect(),
         is_deleted: false,
+        is_over: false,
         has_orphan: false,
         has_foreground: false,
     }

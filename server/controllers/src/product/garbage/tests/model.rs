@@ -168,6 +168,7 @@ impl World {
                 }
             }
             Step::Release => self.change(&key, |node, _| node.has_foreground = false),
+            Step::Finish => panic!("{key} is removed when nothing holds it"),
         }
     }
 
@@ -222,6 +223,7 @@ impl World {
                     revision: Revision::ZERO,
                     owners: self.owners(random),
                     is_deleted: false,
+                    is_over: false,
                     has_orphan: random.random_ratio(1, 20),
                     has_foreground: random.random_ratio(1, 20),
                 };
