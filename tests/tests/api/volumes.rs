@@ -195,11 +195,7 @@ async fn claims_of_a_class_wait_for_a_provisioner_or_a_pod() {
         ("made", "Immediate", "ExternalProvisioning"),
         ("late", "WaitForFirstConsumer", "WaitForFirstConsumer"),
     ] {
-        let class = json!({
-            "apiVersion": "storage.orch.io/v1", "kind": "StorageClass", "metadata": {"name": name},
-            "provisioner": "p.example.com", "volumeBindingMode": mode,
-        });
-        admin.post(CLASSES, &class).await.expect(201);
+        admin.post(CLASSES, &class(name, "p.example.com", mode)).await.expect(201);
         claim(&admin, name, "1Gi", json!({"storageClassName": name})).await;
         until_told(&admin, name, reason).await;
         volume(&admin, &format!("{name}-volume"), "1Gi", json!({"storageClassName": name})).await;
@@ -212,6 +208,96 @@ async fn claims_of_a_class_wait_for_a_provisioner_or_a_pod() {
     let reserve = json!({"spec": {"claimRef": {"namespace": "default", "name": "late"}}});
     admin.merge(&format!("{VOLUMES}/late-volume"), &reserve).await.expect(200);
     until_phase(&admin, &format!("{CLAIMS}/late"), "Bound").await;
+}
+
+fn class(name: &str, provisioner: &str, mode: &str) -> Value {
+    json!({
+        "apiVersion": "storage.orch.io/v1", "kind": "StorageClass", "metadata": {"name": name},
+        "provisioner": provisioner, "volumeBindingMode": mode,
+    })
+}
+
+/// Programs that make volumes find their name in the annotations of a claim.
+#[tokio::test]
+async fn a_provisioner_is_asked_for_a_volume() {
+    const ASKED: [&str; 2] =
+        ["volume.orch.io/storage-provisioner", "volume.beta.orch.io/storage-provisioner"];
+    let is_asked =
+        |claim: &Value| ASKED.iter().all(|key| claim["metadata"]["annotations"][*key] == "p.example.com");
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    // The class comes after the claim.
+    claim(&admin, "early", "1Gi", json!({"storageClassName": "later"})).await;
+    until_told(&admin, "early", "ProvisioningFailed").await;
+    admin.post(CLASSES, &class("later", "p.example.com", "Immediate")).await.expect(201);
+    until(&admin, &format!("{CLAIMS}/early"), "asked for", is_asked).await;
+    until_told(&admin, "early", "ExternalProvisioning").await;
+    volume(&admin, "made", "1Gi", json!({"storageClassName": "later"})).await;
+    until_phase(&admin, &format!("{CLAIMS}/early"), "Bound").await;
+
+    // With a pod to wait for, only when its node is known.
+    admin.post(CLASSES, &class("placed", "p.example.com", "WaitForFirstConsumer")).await.expect(201);
+    claim(&admin, "waits", "1Gi", json!({"storageClassName": "placed"})).await;
+    until_told(&admin, "waits", "WaitForFirstConsumer").await;
+    let waits = admin.get(&format!("{CLAIMS}/waits")).await.expect(200);
+    assert!(!is_asked(&waits), "{waits}");
+    let node = json!({"metadata": {"annotations": {"volume.orch.io/selected-node": "n"}}});
+    admin.merge(&format!("{CLAIMS}/waits"), &node).await.expect(200);
+    until(&admin, &format!("{CLAIMS}/waits"), "asked for", is_asked).await;
+    until_told(&admin, "waits", "ExternalProvisioning").await;
+
+    // Nobody makes volumes of such a class.
+    admin.post(CLASSES, &class("by-hand", "orch.io/no-provisioner", "Immediate")).await.expect(201);
+    claim(&admin, "local", "1Gi", json!({"storageClassName": "by-hand"})).await;
+    until_told(&admin, "local", "ProvisioningFailed").await;
+    let local = admin.get(&format!("{CLAIMS}/local")).await.expect(200);
+    assert_eq!(local["metadata"].get("annotations"), None);
+}
+
+/// A claim that names its volume is bound again when that comes back.
+#[tokio::test]
+async fn a_lost_claim_is_found_again() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    volume(&admin, "v", "1Gi", json!(null)).await;
+    claim(&admin, "c", "1Gi", json!(null)).await;
+    let path = format!("{CLAIMS}/c");
+    let bound = until_phase(&admin, &path, "Bound").await;
+    until_phase(&admin, &format!("{VOLUMES}/v"), "Bound").await;
+    admin.delete(&format!("{VOLUMES}/v")).await.expect(200);
+    admin.merge(&format!("{VOLUMES}/v"), &json!({"metadata": {"finalizers": null}})).await.expect(200);
+    until_phase(&admin, &path, "Lost").await;
+    // It comes back in other hands, then free.
+    let other = json!({"claimRef": {"namespace": "default", "name": "other", "uid": "u"}});
+    let retained = json!({"persistentVolumeReclaimPolicy": "Retain", "claimRef": other["claimRef"]});
+    volume(&admin, "v", "1Gi", retained).await;
+    until_phase(&admin, &format!("{VOLUMES}/v"), "Released").await;
+    assert_eq!(admin.get(&path).await.expect(200)["status"]["phase"], "Lost");
+    admin.merge(&format!("{VOLUMES}/v"), &json!({"spec": {"claimRef": null}})).await.expect(200);
+    until_phase(&admin, &path, "Bound").await;
+    let found = until_phase(&admin, &format!("{VOLUMES}/v"), "Bound").await;
+    assert_eq!(found["spec"]["claimRef"]["uid"], bound["metadata"]["uid"]);
+}
+
+/// Labels are for choosing; a volume that is going is for no claim.
+#[tokio::test]
+async fn a_volume_that_is_named_must_suit() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    for name in ["going", "plain"] {
+        volume(&admin, name, "1Gi", json!(null)).await;
+        until_phase(&admin, &format!("{VOLUMES}/{name}"), "Available").await;
+    }
+    let hold = json!({"metadata": {"finalizers": ["example.com/hold"]}});
+    admin.merge(&format!("{VOLUMES}/going"), &hold).await.expect(200);
+    admin.delete(&format!("{VOLUMES}/going")).await.expect(200);
+    claim(&admin, "late", "1Gi", json!({"volumeName": "going"})).await;
+    until_told(&admin, "late", "VolumeMismatch").await;
+    let going = admin.get(&format!("{VOLUMES}/going")).await.expect(200);
+    assert_eq!(going["spec"].get("claimRef"), None, "{going}");
+    let selector = json!({"matchLabels": {"disk": "other"}});
+    claim(&admin, "named", "1Gi", json!({"volumeName": "plain", "selector": selector})).await;
+    until_phase(&admin, &format!("{CLAIMS}/named"), "Bound").await;
 }
 
 /// Killed while it binds, it goes on: every claim has a volume of its own, which knows it.

@@ -10,6 +10,9 @@ pub(super) const BOUND_BY_CONTROLLER: &str = "bound-by-controller";
 /// Of a volume: who made it, and deletes it.
 pub(super) const PROVISIONED_BY: &str = "provisioned-by";
 
+/// Of a claim: the program that is to make a volume for it. Such programs wait for one of the two.
+const PROVISIONER: [&str; 2] = ["volume", "volume.beta"];
+
 pub(super) fn has(metadata: &ObjectMeta, name: &str, vocabulary: &Vocabulary) -> bool {
     metadata.annotations.contains_key(&key(name, vocabulary))
 }
@@ -20,6 +23,22 @@ pub(super) fn set(metadata: &mut ObjectMeta, name: &str, vocabulary: &Vocabulary
 
 pub(super) fn remove(metadata: &mut ObjectMeta, name: &str, vocabulary: &Vocabulary) {
     metadata.annotations.remove(&key(name, vocabulary));
+}
+
+/// Whether somebody has chosen the node of the pod that uses a claim first.
+pub(super) fn has_node(metadata: &ObjectMeta, vocabulary: &Vocabulary) -> bool {
+    metadata.annotations.contains_key(&format!("volume.{}", vocabulary.label("selected-node")))
+}
+
+/// Asks a program to make a volume for a claim. Says whether that is news.
+pub(super) fn set_provisioner(metadata: &mut ObjectMeta, name: &str, vocabulary: &Vocabulary) -> bool {
+    let mut is_news = false;
+    for prefix in PROVISIONER {
+        let key = format!("{prefix}.{}", vocabulary.label("storage-provisioner"));
+        let before = metadata.annotations.insert(key, name.to_owned());
+        is_news |= before.as_deref() != Some(name);
+    }
+    is_news
 }
 
 fn key(name: &str, vocabulary: &Vocabulary) -> String {

@@ -22,7 +22,7 @@ use orch_storage::Snapshot;
 use super::{
     annotations,
     known::Known,
-    matching::{Reserved, best, class_of, reserved, suits},
+    matching::{Reserved, best, class_of, reserved, satisfies},
     view::{VolumeView, volume_of},
 };
 use crate::{
@@ -34,6 +34,8 @@ use crate::{
 };
 
 const WAIT_FOR_FIRST_CONSUMER: &str = "WaitForFirstConsumer";
+/// The provisioner of classes whose volumes people make, in the product's own domain.
+const NO_PROVISIONER: &str = "no-provisioner";
 
 /// See the module.
 pub(crate) struct ClaimBinder {
@@ -46,7 +48,9 @@ enum Standing {
     Bound(Box<PersistentVolume>),
     /// It waits for a volume, because of this.
     Pending(Option<Report>),
-    /// It had a volume and has it no more, because of this.
+    /// It waits for this program, which makes a volume for it.
+    Ordered(String),
+    /// It had a volume and has it no more, because of this. It has it again where the volume comes back.
     Lost(Report),
 }
 
@@ -75,8 +79,11 @@ impl Controller for ClaimBinder {
     }
 
     fn also_watches(&self) -> Vec<Trigger> {
-        let known = self.known.clone();
-        vec![Trigger::new(PersistentVolume::RESOURCE, move |change| known.claims(change))]
+        let (of_volumes, of_classes) = (self.known.clone(), self.known.clone());
+        vec![
+            Trigger::new(PersistentVolume::RESOURCE, move |change| of_volumes.claims(change)),
+            Trigger::new(StorageClass::RESOURCE, move |change| of_classes.of_class(change)),
+        ]
     }
 
     async fn reconcile(&self, key: &ObjectKey, cx: &Context) -> Result<Action> {
@@ -101,8 +108,11 @@ impl Controller for ClaimBinder {
                 tell(cx, &claim, report).await;
                 store_phase(cx, claim, PersistentVolumeClaimPhase::Pending).await?;
             }
+            Standing::Ordered(provisioner) => order(cx, claim, &provisioner).await?,
             Standing::Lost(report) => {
-                self.known.waits_no_more(key);
+                if claim.spec.volume_name.is_empty() {
+                    self.known.waits_no_more(key);
+                }
                 let is_news = claim.status.phase != Some(PersistentVolumeClaimPhase::Lost);
                 tell(cx, &claim, Some(report).filter(|_| is_news)).await;
                 store_phase(cx, claim, PersistentVolumeClaimPhase::Lost).await?;
@@ -134,7 +144,7 @@ fn without_volume(cx: &Context, claim: &PersistentVolumeClaim) -> Result<Standin
     if let Some(volume) = choose(resource, &cx.client().snapshot(resource), claim, waits_for_pod)? {
         return Ok(Standing::Bound(Box::new(volume)));
     }
-    Ok(Standing::Pending(Some(why_none(claim, class.as_ref(), waits_for_pod, vocabulary))))
+    Ok(without_suitable(claim, class, waits_for_pod, vocabulary))
 }
 
 /// The best volume of a snapshot for a claim that names none. It is as the choice saw it, so that the write
@@ -157,26 +167,23 @@ fn choose(
         .map_err(|error| stored::unreadable(resource, object, &error))
 }
 
-/// Why a claim has no volume yet.
-fn why_none(
+/// A claim for which there is no volume yet. Where it waits for a pod, a volume is made once it is known on
+/// which node that runs.
+fn without_suitable(
     claim: &PersistentVolumeClaim,
-    class: Option<&StorageClass>,
+    class: Option<StorageClass>,
     waits_for_pod: bool,
     vocabulary: &Vocabulary,
-) -> Report {
-    match class {
-        Some(_) if waits_for_pod => {
+) -> Standing {
+    let report = match class {
+        Some(_) if waits_for_pod && !annotations::has_node(&claim.metadata, vocabulary) => {
             Report::normal("WaitForFirstConsumer", "waiting for first consumer to be created before binding")
         }
-        Some(class) => Report::normal(
-            "ExternalProvisioning",
-            format!(
-                "Waiting for a volume to be created either by the external provisioner '{}' or manually by \
-                 the system administrator. If volume creation is delayed, please verify that the provisioner \
-                 is running and correctly registered.",
-                class.provisioner
-            ),
+        Some(class) if class.provisioner == vocabulary.label(NO_PROVISIONER) => Report::warning(
+            "ProvisioningFailed",
+            format!("no volume plugin matched name: {}", class.provisioner),
         ),
+        Some(class) => return Standing::Ordered(class.provisioner),
         None => match class_of(claim, vocabulary).as_str() {
             "" => Report::normal(
                 "FailedBinding",
@@ -187,7 +194,24 @@ fn why_none(
                 Report::warning("ProvisioningFailed", format!("storageclass.{group} \"{name}\" not found"))
             }
         },
+    };
+    Standing::Pending(Some(report))
+}
+
+/// Asks a program for a volume: it finds its name in the claim's annotations.
+async fn order(cx: &Context, mut claim: PersistentVolumeClaim, provisioner: &str) -> Result<()> {
+    let claims = cx.api::<PersistentVolumeClaim>()?;
+    if annotations::set_provisioner(&mut claim.metadata, provisioner, claims.resource().vocabulary) {
+        // The rest follows when that change brings the key again.
+        return claims.update(&claim).await.map(drop);
     }
+    let message = format!(
+        "Waiting for a volume to be created either by the external provisioner '{provisioner}' or manually \
+         by the system administrator. If volume creation is delayed, please verify that the provisioner is \
+         running and correctly registered."
+    );
+    tell(cx, &claim, Some(Report::normal("ExternalProvisioning", message))).await;
+    store_phase(cx, claim, PersistentVolumeClaimPhase::Pending).await
 }
 
 /// A claim that names its volume, because it was bound to it or because people say so.
@@ -210,7 +234,7 @@ fn with_volume(cx: &Context, claim: &PersistentVolumeClaim) -> Result<Standing> 
         Reserved::No => {
             let snapshot = cx.client().snapshot(resource);
             let view = snapshot.get("", name).and_then(|object| volume_of(object, vocabulary));
-            Ok(match view.map(|view| suits(view, claim, vocabulary)) {
+            Ok(match view.map(|view| satisfies(view, claim, vocabulary)) {
                 Some(Err(why)) => {
                     let message = format!("Cannot bind to requested volume \"{name}\": {why}");
                     Standing::Pending(Some(Report::warning("VolumeMismatch", message)))

@@ -12,7 +12,7 @@ use orch_runtime::vocabulary::Vocabulary;
 use orch_storage::Object;
 
 use super::{
-    matching::suits,
+    matching::{class_of, suits},
     view::{VolumeView, volume_of},
 };
 use crate::{key::ObjectKey, trigger::Changed};
@@ -37,7 +37,7 @@ impl Known {
         self.lock().waiting.insert(key.clone(), claim.clone());
     }
 
-    /// A claim is gone, or has its volume.
+    /// A claim is gone, or has its volume, or nothing can bring it back.
     pub(super) fn waits_no_more(&self, key: &ObjectKey) {
         self.lock().waiting.remove(key);
     }
@@ -82,6 +82,17 @@ impl Known {
         claims.into_iter().collect()
     }
 
+    /// The claims that a change of a class concerns: those that want a volume of it and have none.
+    pub(super) fn of_class(&self, change: &Changed<'_>) -> Vec<ObjectKey> {
+        let vocabulary = change.resource.vocabulary;
+        let Some(class) = change.after.or(change.before) else { return Vec::new() };
+        let entries = self.lock();
+        let wants = |claim: &PersistentVolumeClaim| {
+            claim.spec.volume_name.is_empty() && class_of(claim, vocabulary) == *class.key().name
+        };
+        entries.waiting.iter().filter(|(_, claim)| wants(claim)).map(|(key, _)| key.clone()).collect()
+    }
+
     /// The volumes that a change of a claim concerns: those that refer to it.
     pub(super) fn volumes(&self, change: &Changed<'_>) -> Vec<ObjectKey> {
         let Some(object) = change.after.or(change.before) else { return Vec::new() };
@@ -99,7 +110,7 @@ impl Known {
 
 fn waits_for(claim: &PersistentVolumeClaim, volume: &VolumeView, vocabulary: &Vocabulary) -> bool {
     if claim.spec.volume_name.is_empty() {
-        volume.claim.is_none() && volume.is_free && suits(volume, claim, vocabulary).is_ok()
+        volume.claim.is_none() && volume.is_free && suits(volume, claim, vocabulary)
     } else {
         *claim.spec.volume_name == *volume.name
     }

@@ -45,7 +45,7 @@ pub(super) fn best<'v>(
             Reserved::ForIt | Reserved::ForAnother => {}
             Reserved::No => {
                 let is_smaller = best.is_none_or(|best| volume.capacity < best.capacity);
-                if is_smaller && volume.is_free && suits(volume, claim, vocabulary).is_ok() {
+                if is_smaller && volume.is_free && suits(volume, claim, vocabulary) {
                     best = Some(volume);
                 }
             }
@@ -54,31 +54,46 @@ pub(super) fn best<'v>(
     best
 }
 
-/// Whether a volume can be the one of a claim.
+/// Whether a volume can be the one of a claim that does not name it.
+pub(super) fn suits(volume: &VolumeView, claim: &PersistentVolumeClaim, vocabulary: &Vocabulary) -> bool {
+    let selector = claim.spec.selector.as_ref();
+    selector.is_none_or(|selector| selector.selects(&volume.labels))
+        && satisfies(volume, claim, vocabulary).is_ok()
+}
+
+/// Whether a volume can be the one of a claim that names it. Labels are for choosing, so they do not count.
 ///
 /// # Errors
 /// What differs, for people.
-pub(super) fn suits(
+pub(super) fn satisfies(
     volume: &VolumeView,
     claim: &PersistentVolumeClaim,
     vocabulary: &Vocabulary,
-) -> Result<(), &'static str> {
+) -> Result<(), String> {
+    if volume.is_terminating {
+        return Err(format!("the volume is marked for deletion \"{}\"", volume.name));
+    }
+    differs(volume, claim, vocabulary).map_or(Ok(()), |what| Err(what.to_owned()))
+}
+
+fn differs(
+    volume: &VolumeView,
+    claim: &PersistentVolumeClaim,
+    vocabulary: &Vocabulary,
+) -> Option<&'static str> {
     if !is_large_enough(volume, claim) {
-        return Err("requested PV is too small");
+        return Some("requested PV is too small");
     }
     if volume.class != class_of(claim, vocabulary) {
-        return Err("storageClassName does not match");
+        return Some("storageClassName does not match");
     }
     if volume.mode != mode_of(claim) {
-        return Err("incompatible volumeMode");
+        return Some("incompatible volumeMode");
     }
     if !claim.spec.access_modes.iter().all(|mode| volume.access_modes.contains(mode)) {
-        return Err("incompatible accessMode");
+        return Some("incompatible accessMode");
     }
-    if claim.spec.selector.as_ref().is_some_and(|selector| !selector.selects(&volume.labels)) {
-        return Err("selector does not match");
-    }
-    Ok(())
+    None
 }
 
 /// The class that a claim asks for; empty for none.
@@ -182,6 +197,20 @@ mod tests {
         {
             let volume = VolumeView { is_free, is_terminating, ..volume("v", "2Gi") };
             assert_eq!(chosen(&[volume], &claim).as_deref(), expected, "{is_free} {is_terminating}");
+        }
+    }
+
+    #[test]
+    fn a_volume_that_a_claim_names_needs_no_labels() {
+        let named = volume("v", "2Gi");
+        let marked = Err("the volume is marked for deletion \"v\"".to_owned());
+        for (more, is_terminating, expected) in [
+            (json!({"selector": {"matchLabels": {"disk": "other"}}}), false, Ok(())),
+            (json!({}), true, marked),
+            (json!({"storageClassName": "fast"}), false, Err("storageClassName does not match".to_owned())),
+        ] {
+            let volume = VolumeView { is_terminating, ..named.clone() };
+            assert_eq!(satisfies(&volume, &claim(&more), &ORCH), expected, "{more}");
         }
     }
 }
