@@ -20,7 +20,9 @@ use orch_runtime::{
     object::{Kind, typed_from_tree},
     resource_def::Verb,
 };
-use orch_storage::{Object, Revision, Scope, Snapshot, StoreError, Watch};
+use orch_storage::{
+    Body as StoredBody, Change, Key, Object, Revision, Scope, Snapshot, StoreError, Watch, Write,
+};
 
 use self::identity::Allowed;
 pub use self::identity::Identity;
@@ -30,7 +32,7 @@ use crate::{
     context::RequestContext,
     core::Core,
     error::{ApiError, Result},
-    fence::Fence,
+    fence::{self, Fence},
     objects::Current,
     options::{DeletionOptions, FieldValidation, WriteOptions},
     request::{Body, CreateRequest, DeleteRequest, PatchRequest, Target},
@@ -264,6 +266,24 @@ impl Client {
         let cx = self.context(&allowed);
         let deleted = verb::delete::delete_object(&cx, &request.target, &request.options).await?;
         Ok(matches!(deleted, verb::delete::Deleted::Removed { .. }))
+    }
+
+    /// Removes an object whose kind is not served, which no stage of a deletion knows; `body` is its last
+    /// state. One that somebody else changes or removes first is left alone.
+    ///
+    /// # Errors
+    /// 503 where the lease of its fence is not held, and what the store says.
+    pub async fn remove_stored(&self, key: Key, expected: Revision, body: StoredBody) -> Result<()> {
+        let what = format!("{} \"{}\" cannot be removed", key.resource, key.name);
+        let mut write = Write::from(Change::Remove { key, expected, body });
+        if let Some(fence) = &self.fence {
+            write = write.when(fence.condition()?);
+        }
+        match self.core.storage().commit(write).await {
+            Ok(_) | Err(StoreError::Conflict { .. } | StoreError::NotFound { .. }) => Ok(()),
+            Err(StoreError::ConditionFailed { .. }) => Err(fence::not_held()),
+            Err(error) => Err(ApiError::internal(what, error)),
+        }
     }
 
     /// Asks whether the identity may do this, for what is done without a verb of the registry.

@@ -85,6 +85,29 @@ async fn a_namespace_goes_with_everything_in_it() {
     admin.post(inside, &config_map("fresh", "1")).await.expect(201);
 }
 
+/// The content goes whatever was asked for its dependents before: it needs no garbage collector.
+#[tokio::test]
+async fn nothing_is_kept_for_its_dependents() {
+    let server = TestServer::options().flag("--controllers=*,-garbagecollector").start().await;
+    let admin = server.admin();
+    admin.post(NAMESPACES, &namespace("doomed")).await.expect(201);
+    let inside = "/api/v1/namespaces/doomed/configmaps";
+    for (name, finalizer) in [("kept", "orphan"), ("blocked", "foregroundDeletion")] {
+        let mut map = config_map(name, "1");
+        map["metadata"]["finalizers"] = json!([finalizer]);
+        admin.post(inside, &map).await.expect(201);
+    }
+    admin.post(inside, &config_map("going", "1")).await.expect(201);
+    let options = json!({"propagationPolicy": "Foreground"});
+    let item = format!("{inside}/going");
+    admin.request(Method::DELETE, &item).json(&options).send().await.expect(200);
+    admin.get(&item).await.expect(200);
+    let mut watch = admin.watch(&format!("{NAMESPACES}?watch=1&fieldSelector=metadata.name%3Ddoomed")).await;
+    admin.delete(&format!("{NAMESPACES}/doomed")).await.expect(200);
+    while watch.event().await["type"] != "DELETED" {}
+    assert!(names(&admin.get(inside).await.expect(200)).is_empty());
+}
+
 #[tokio::test]
 async fn the_log_shows_what_one_controller_does() {
     let filter = "--log-level=info,[controller{name=namespace}]=debug";

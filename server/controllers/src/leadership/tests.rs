@@ -204,10 +204,19 @@ async fn a_server_that_was_stopped_for_a_while_changes_nothing() {
     write(&client.clone().behind(other.fence()), "other").await.unwrap();
     let delete = sleeper.delete(maps, NAMESPACE, "a", orch_registry::options::DeletionOptions::default());
     assert!(delete.await.is_err());
+    // Nor can it remove what is stored of kinds that are not served.
+    let current = client.get(maps, NAMESPACE, "a").unwrap();
+    let remove = async |client: &Client| {
+        let body = stored::encode_body(maps, &current.tree, None, false).unwrap();
+        client.remove_stored(current.object.key().clone(), current.revision(), body).await
+    };
+    assert!(matches!(remove(&sleeper).await, Err(ApiError::Unavailable(_))));
     // As soon as it looks, it knows.
     candidate.keep().await;
     assert!(matches!(write(&sleeper, "late").await, Err(ApiError::Unavailable(_))));
     assert_eq!(first.client.get(maps, NAMESPACE, "a").unwrap().tree["data"]["value"], "other");
+    remove(&client.clone().behind(other.fence())).await.unwrap();
+    assert!(!first.exists::<ConfigMap>((NAMESPACE, "a")));
 }
 
 /// Servers come, stop and are killed by chance; there always is one that runs it in the end.

@@ -80,16 +80,14 @@ impl NamespaceContent {
             self.waiting.leave(&key.name);
             return Ok(());
         };
+        let begun = cx.client().core().storage().current_revision();
         let mut left = empty(cx, &key.name).await;
-        if !left.is_nothing() {
-            self.waiting.enter(&key.name, cx.client().core().storage().current_revision());
-            // What went before it waited is seen now, what goes later brings the key again.
-            left = empty(cx, &key.name).await;
-        }
         if left.is_nothing() {
             self.waiting.leave(&key.name);
             return release(cx, namespaces, "finalize", without_finalizer(namespace, own)).await;
         }
+        // What has happened in it since then brings the key again.
+        self.waiting.enter(&key.name, begun);
         let mut namespace = namespace;
         if tell(&mut namespace, &left, cx.client().core().now()) {
             store_status(cx, namespaces, namespace).await?;

@@ -12,16 +12,17 @@ use orch_machinery::meta::field;
 use orch_registry::{
     catalog::ServedResource,
     error::{ApiError, ResourceName},
-    options::DeletionOptions,
+    options::{DeletionOptions, Propagation},
     stored,
 };
 use orch_runtime::{
     Tree,
     resource_def::{Scope, Verb},
 };
-use orch_storage::{Body, Change, Key, Object, StoreError};
+use orch_storage::{Body, Key, Object};
 use serde_json::json;
 
+use super::super::garbage::{FOREGROUND, ORPHAN};
 use crate::controller::Context;
 
 /// How many objects are deleted at a time.
@@ -45,7 +46,15 @@ impl Left {
     }
 }
 
-/// Deletes everything in a namespace. An object that cannot be deleted holds up no other.
+/// How far the deletion of an object is; remembered with each state of it.
+#[derive(Default)]
+struct Standing {
+    is_deleted: bool,
+    finalizers: Vec<String>,
+}
+
+/// Deletes everything in a namespace, and what it owns after it. An object that cannot be deleted holds up no
+/// other.
 pub(super) async fn empty(cx: &Context, namespace: &str) -> Left {
     let client = cx.client();
     let mut left = Left::default();
@@ -56,10 +65,13 @@ pub(super) async fn empty(cx: &Context, namespace: &str) -> Left {
         let names: Vec<_> = client
             .snapshot(resource)
             .in_namespace(namespace)
+            .filter(|object| standing(object).is_to_be_deleted())
             .map(|object| object.key().name.clone())
             .collect();
         let deletion = |name: Arc<str>| async move {
-            client.delete(resource, namespace, &name, DeletionOptions::default()).await
+            let propagation = Some(Propagation::Background);
+            let options = DeletionOptions { propagation, ..DeletionOptions::default() };
+            client.delete(resource, namespace, &name, options).await
         };
         let mut ended = pin!(stream::iter(names).map(deletion).buffer_unordered(AT_A_TIME));
         while let Some(deleted) = ended.next().await {
@@ -78,8 +90,11 @@ impl Left {
         let mut count = 0;
         for object in objects {
             count += 1;
-            for finalizer in finalizers(object) {
-                *self.finalizers.entry(finalizer).or_default() += 1;
+            for finalizer in &standing(object).finalizers {
+                match self.finalizers.get_mut(finalizer) {
+                    Some(count) => *count += 1,
+                    None => drop(self.finalizers.insert(finalizer.clone(), 1)),
+                }
             }
         }
         if count > 0 {
@@ -89,18 +104,29 @@ impl Left {
     }
 }
 
-fn finalizers(object: &Object) -> Vec<String> {
-    if !stored::may_have_field(object, field::FINALIZERS) {
-        return Vec::new();
+impl Standing {
+    /// A second deletion changes nothing, unless the first one left something to the garbage collector.
+    fn is_to_be_deleted(&self) -> bool {
+        !self.is_deleted || self.finalizers.iter().any(|name| *name == ORPHAN || *name == FOREGROUND)
     }
-    let values =
-        object.value().ok().and_then(|value| stored::values_at(value, &[&["metadata", "finalizers"]]).ok());
-    let list = values.into_iter().flatten().flatten();
-    let names = list.filter_map(|list| match list {
-        Tree::Array(names) => Some(names),
-        _ => None,
-    });
-    names.flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect()
+}
+
+fn standing(object: &Object) -> &Standing {
+    object.memo(|object| read(object).unwrap_or_default())
+}
+
+/// `None` for an object that cannot be read. That shows when it is to be deleted.
+fn read(object: &Object) -> Option<Standing> {
+    const PATHS: &[&[&str]] = &[&["metadata", field::DELETION_TIMESTAMP], &["metadata", field::FINALIZERS]];
+    if ![field::FINALIZERS, field::DELETION_TIMESTAMP].iter().any(|name| stored::may_have_field(object, name))
+    {
+        return None;
+    }
+    let values = stored::values_at(object.value().ok()?, PATHS).ok()?;
+    let [deletion, finalizers] = <[_; 2]>::try_from(values).ok()?;
+    let names = finalizers.as_ref().and_then(Tree::as_array).into_iter().flatten();
+    let finalizers = names.filter_map(|name| name.as_str().map(str::to_owned)).collect();
+    Some(Standing { is_deleted: deletion.is_some(), finalizers })
 }
 
 /// Removes objects of kinds that are not served now (`--runtime-config`). No client can take away their
@@ -119,14 +145,8 @@ async fn remove_unserved(cx: &Context, namespace: &str, left: &mut Left) {
             }
             let (key, expected) = (object.key().clone(), object.revision());
             let body = last_state(object);
-            match core.storage().commit(Change::Remove { key, expected, body }).await {
-                // Nobody writes such objects, so a race is lost to another one who removes them.
-                Ok(_) | Err(StoreError::Conflict { .. } | StoreError::NotFound { .. }) => {}
-                Err(error) => {
-                    let what =
-                        format!("{} \"{}\" cannot be removed", object.key().resource, object.key().name);
-                    left.failures.push(ApiError::internal(what, error));
-                }
+            if let Err(error) = cx.client().remove_stored(key, expected, body).await {
+                left.failures.push(error);
             }
         }
     }
