@@ -77,7 +77,7 @@ impl Controller for DaemonSets {
             .map_err(|error| ApiError::internal("a stored object cannot be read", error))?;
         let spec = pods::spec_of(&set, resource.vocabulary);
         let fit = Arc::new(Fit::of(&spec, resource.vocabulary));
-        self.sets.enter(key, &set.metadata.uid, set.spec.selector.as_ref(), &fit);
+        self.sets.enter(key, &set, &fit);
         // What a set leaves behind is deleted by its owner references, or stays.
         if set.metadata.deletion_timestamp.is_some() {
             return Ok(Action::Done);

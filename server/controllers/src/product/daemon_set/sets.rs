@@ -7,7 +7,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use orch_meta::meta::v1::LabelSelector;
+use orch_api::apps::v1::DaemonSet;
+use orch_meta::meta::v1::{LabelSelector, ObjectMeta};
 use tokio::time::Instant;
 
 use super::{
@@ -30,6 +31,8 @@ type ByNamespace = HashMap<Arc<str>, BTreeMap<Arc<str>, Known>>;
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) uid: String,
+    /// Of the specification that its pods are made of.
+    pub(super) generation: i64,
     pub(super) selector: LabelSelector,
     pub(super) fit: Arc<Fit>,
     pub(super) backoff: Backoff,
@@ -37,15 +40,21 @@ pub(super) struct Known {
 }
 
 impl Sets {
-    /// Enters a set as it is now. What is remembered of it stays, unless it is another one with its name.
-    pub(super) fn enter(&self, key: &ObjectKey, uid: &str, selector: Option<&LabelSelector>, fit: &Arc<Fit>) {
+    /// Enters a set as it is now. What is remembered of it stays, unless it is another one with its name. How
+    /// often pods failed says nothing about those of a new specification.
+    pub(super) fn enter(&self, key: &ObjectKey, set: &DaemonSet, fit: &Arc<Fit>) {
+        let DaemonSet { metadata: ObjectMeta { uid, generation, .. }, spec, .. } = set;
         let mut sets = self.lock();
         let in_namespace = sets.entry(Arc::clone(&key.namespace)).or_default();
-        let before = in_namespace.remove(&key.name).filter(|known| known.uid == uid);
-        let (backoff, events) = before
-            .map_or_else(|| (Backoff::default(), Budget::new(Instant::now())), |it| (it.backoff, it.events));
-        let selector = selector.cloned().unwrap_or_default();
-        let known = Known { uid: uid.to_owned(), selector, fit: Arc::clone(fit), backoff, events };
+        let before = in_namespace.remove(&key.name).filter(|known| known.uid == *uid);
+        let (backoff, events) = match before {
+            None => (Backoff::default(), Budget::new(Instant::now())),
+            Some(known) if known.generation != *generation => (Backoff::default(), known.events),
+            Some(known) => (known.backoff, known.events),
+        };
+        let selector = spec.selector.clone().unwrap_or_default();
+        let (uid, generation) = (uid.clone(), *generation);
+        let known = Known { uid, generation, selector, fit: Arc::clone(fit), backoff, events };
         in_namespace.insert(Arc::clone(&key.name), known);
     }
 
@@ -106,5 +115,31 @@ impl Sets {
 
     fn lock(&self) -> MutexGuard<'_, ByNamespace> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use orch_api::core::v1::PodSpec;
+    use serde_json::{from_value, json};
+
+    use super::*;
+
+    #[test]
+    fn a_new_template_begins_without_the_failures_of_the_old_one() {
+        let (sets, key) = (Sets::default(), ObjectKey::new("n", "d"));
+        let fit = Arc::new(Fit::of(&PodSpec::default(), &orch_api::ORCH));
+        let wait = || {
+            let now = Instant::now();
+            sets.with(&key, |known| known.backoff.wait("node", now)).unwrap()
+        };
+        for (uid, generation, expected) in
+            [("u", 1, None), ("u", 1, Some(1)), ("u", 2, None), ("u", 2, Some(1)), ("v", 2, None)]
+        {
+            let metadata = json!({"name": "d", "namespace": "n", "uid": uid, "generation": generation});
+            let set: DaemonSet = from_value(json!({"metadata": metadata, "spec": {}})).unwrap();
+            sets.enter(&key, &set, &fit);
+            assert_eq!(wait(), expected, "{uid} {generation}");
+        }
     }
 }
