@@ -271,3 +271,21 @@ async fn errors_are_those_of_the_core_group() {
     let details = &refused.json()["details"];
     assert_eq!((&details["group"], &details["kind"]), (&Value::Null, &json!("Event")));
 }
+
+/// Whoever takes away the times of writes does not shorten the life of what is written after that.
+#[tokio::test]
+async fn events_expire_after_their_last_write() {
+    let server = TestServer::options().flag("--event-ttl=4s").start().await;
+    let admin = server.admin();
+    let item = format!("{CORE}/e");
+    admin.post(CORE, &told("e", "0")).await.expect(201);
+    admin.merge(&item, &json!({"metadata": {"managedFields": [{}]}})).await.expect(200);
+    for count in 1..4 {
+        tokio::time::sleep(Duration::from_millis(1800)).await;
+        let written = admin.merge(&item, &json!({"message": count.to_string()})).await.expect(200);
+        assert_eq!(written["metadata"].get("managedFields"), None);
+    }
+    let mut watch = admin.watch(&format!("{CORE}?watch=1&fieldSelector=metadata.name=e")).await;
+    let gone = async { while watch.event().await["type"] != "DELETED" {} };
+    tokio::time::timeout(Duration::from_secs(20), gone).await.expect("it expires");
+}

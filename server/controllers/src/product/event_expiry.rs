@@ -1,7 +1,9 @@
 //! Deletes events some time after they were written last.
 //!
-//! Nothing is stored for it: the server's own times in an event tell when that was. The runner's queue is
-//! ordered by time, so an event is looked at when it is written and when it may be too old.
+//! Nothing is stored for it: the server's own times in an event tell when that was. A client may take away
+//! the times of writes; for such an event counts when this server saw the state first, which is when it was
+//! written or when the server began to run this. The runner's queue is ordered by time, so an event is looked
+//! at when it is written and when it may be too old.
 
 use std::time::Duration;
 
@@ -44,9 +46,10 @@ impl Controller for EventExpiry {
             return Ok(Action::Done);
         }
         let now = Duration::from_millis(cx.client().core().clock().now().0);
-        if let Some(left) =
-            (written(&current.tree) + self.age).checked_sub(now).filter(|left| !left.is_zero())
-        {
+        // Looked at by every state, so that a state is seen when it is written.
+        let seen = current.object.memo(|_| FirstSeen(now)).0;
+        let written = written(&current.tree).unwrap_or(seen);
+        if let Some(left) = (written + self.age).checked_sub(now).filter(|left| !left.is_zero()) {
             return Ok(Action::Again(left));
         }
         let options = DeletionOptions {
@@ -61,14 +64,22 @@ impl Controller for EventExpiry {
     }
 }
 
+/// When a state was looked at first, as a time since 1970; remembered with it.
+struct FirstSeen(Duration);
+
 /// When an object was written last, as a time since 1970: at its creation, or when the fields of a manager
-/// were. Times that clients send do not count.
-fn written(tree: &Tree) -> Duration {
+/// were. `None` where nobody manages fields: then its writes leave no times. Times that clients send do not
+/// count.
+fn written(tree: &Tree) -> Option<Duration> {
     let meta = Meta::of(tree);
-    let managed = meta.managed_fields().iter().filter_map(|entry| entry.get("time"));
-    let times = meta.get("creationTimestamp").into_iter().chain(managed);
+    let managed = meta.managed_fields();
+    if managed.is_empty() {
+        return None;
+    }
+    let times = meta.get("creationTimestamp").into_iter();
+    let times = times.chain(managed.iter().filter_map(|entry| entry.get("time")));
     let seconds = times.filter_map(|time| time.as_str()?.parse::<Time>().ok()).map(Time::as_unix_seconds);
-    Duration::from_secs(seconds.max().unwrap_or(0).try_into().unwrap_or(0))
+    Some(Duration::from_secs(seconds.max().unwrap_or(0).try_into().unwrap_or(0)))
 }
 
 #[cfg(test)]
@@ -82,13 +93,15 @@ mod tests {
         let managed = json!([{"time": "1970-01-01T00:00:09Z"}, {"time": "1970-01-01T00:00:07Z"}, {}]);
         let created = json!({"creationTimestamp": "1970-01-01T00:00:05Z"});
         for (metadata, seconds) in [
-            (created.clone(), 5),
-            (json!({"creationTimestamp": "1970-01-01T00:00:05Z", "managedFields": managed}), 9),
-            (json!({"creationTimestamp": "no time"}), 0),
-            (json!({}), 0),
+            (created, None),
+            (json!({"creationTimestamp": "1970-01-01T00:00:05Z", "managedFields": managed}), Some(9)),
+            (json!({"creationTimestamp": "1970-01-01T00:00:05Z", "managedFields": [{}]}), Some(5)),
+            (json!({"creationTimestamp": "no time", "managedFields": [{}]}), Some(0)),
+            (json!({"creationTimestamp": "1970-01-01T00:00:05Z", "managedFields": []}), None),
+            (json!({}), None),
         ] {
             let event = json!({"metadata": metadata, "lastTimestamp": "2099-01-01T00:00:00Z"});
-            assert_eq!(written(&event), Duration::from_secs(seconds), "{event}");
+            assert_eq!(written(&event), seconds.map(Duration::from_secs), "{event}");
         }
     }
 }
