@@ -8,3 +8,6 @@ pub const CONTROLLER_ROLES: &str = include_str!("../../schema/seed/controller-ro
 
 /// Priority levels and flow schemas.
 pub const FLOW_CONTROL: &str = include_str!("../../schema/seed/flowcontrol.yaml");
+
+/// Priority classes.
+pub const PRIORITY_CLASSES: &str = include_str!("../../schema/seed/priorityclasses.yaml");

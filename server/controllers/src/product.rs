@@ -9,6 +9,7 @@ pub mod flow_control;
 mod garbage;
 mod namespace;
 pub mod own_service;
+pub mod priority_classes;
 mod role_aggregation;
 mod root_ca;
 mod service_account;
@@ -58,6 +59,7 @@ pub fn controllers(settings: Settings) -> Vec<Box<dyn AnyController>> {
         Box::new(own_service),
         Box::new(flow_control::FlowSchemas::default()),
         Box::new(flow_control::PriorityLevels),
+        Box::new(priority_classes::PriorityClasses),
         Box::new(role_aggregation::RoleAggregation::default()),
         Box::new(root_ca::RootCaPublisher::new(trust.clone())),
         Box::new(service_account::DefaultAccounts),

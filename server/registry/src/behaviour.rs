@@ -113,6 +113,11 @@ pub trait Behaviour<T: Kind>: Send + Sync + 'static {
         true
     }
 
+    /// Why no client may delete the object of this name by itself, if none may.
+    fn why_undeletable(&self, _name: &str) -> Option<&'static str> {
+        None
+    }
+
     /// Whether a DELETE begins a deletion that others end, as that of a namespace with its content: while the
     /// object [may not be removed](Behaviour::may_be_removed), a further DELETE changes nothing.
     fn is_deleted_in_steps(&self) -> bool {
@@ -182,6 +187,9 @@ pub trait AnyBehaviour: Send + Sync {
     }
     fn may_be_removed(&self, _object: &Tree) -> bool {
         true
+    }
+    fn why_undeletable(&self, _name: &str) -> Option<&'static str> {
+        None
     }
     fn is_deleted_in_steps(&self) -> bool {
         false
@@ -295,6 +303,10 @@ impl<T: Kind, B: Behaviour<T>> AnyBehaviour for Typed<T, B> {
 
     fn may_be_removed(&self, object: &Tree) -> bool {
         self.behaviour.may_be_removed(object)
+    }
+
+    fn why_undeletable(&self, name: &str) -> Option<&'static str> {
+        self.behaviour.why_undeletable(name)
     }
 
     fn is_deleted_in_steps(&self) -> bool {

@@ -1,6 +1,8 @@
 //! The priority of pods: what their class says, and nothing that they say themselves.
 
-use orch_tests::TestServer;
+use std::time::Duration;
+
+use orch_tests::{TestServer, objects::name};
 use serde_json::{Value, json};
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
@@ -81,4 +83,57 @@ async fn a_pod_does_not_choose_its_priority() {
     let spec =
         json!({"priorityClassName": "high", "priority": 1000, "preemptionPolicy": "PreemptLowerPriority"});
     admin.post(PODS, &pod("p", &spec)).await.expect(201);
+}
+
+#[tokio::test]
+async fn the_classes_of_the_system_are_there_and_stay() {
+    const SYSTEM: [(&str, i32); 2] =
+        [("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)];
+    for vocabulary in ["orch", "kubernetes"] {
+        let mut server = TestServer::options().vocabulary(vocabulary).start().await;
+        let admin = server.admin();
+        let classes = match vocabulary {
+            "orch" => CLASSES.to_owned(),
+            _ => CLASSES.replace("orch.io", "k8s.io"),
+        };
+        let list = admin.get(&classes).await.expect(200);
+        let found: Vec<(&str, i64)> = list["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|class| (name(class), class["value"].as_i64().unwrap()))
+            .collect();
+        assert_eq!(found, SYSTEM.map(|(name, value)| (name, i64::from(value))));
+        // Pods of every namespace may name them.
+        let spec = json!({"priorityClassName": "system-node-critical"});
+        let pod = admin.post(PODS, &pod("p", &spec)).await.expect(201);
+        assert_eq!(pod["spec"]["priority"], 2_000_001_000);
+        for (name, _) in SYSTEM {
+            let message = admin.delete(&format!("{classes}/{name}")).await.refused(403, "Forbidden");
+            let expected =
+                format!("\"{name}\" is forbidden: this is a system priority class and cannot be deleted");
+            assert!(message.ends_with(&expected), "{message}");
+        }
+        // Together with others they can be deleted, and come again.
+        let mut watch = admin.watch(&format!("{classes}?watch=1")).await;
+        let uids: Vec<String> =
+            list["items"].as_array().unwrap().iter().map(|it| it["metadata"]["uid"].to_string()).collect();
+        admin.delete(&classes).await.expect(200);
+        let again = async {
+            let mut fresh = 0;
+            while fresh < 2 {
+                let event = watch.event().await;
+                let uid = event["object"]["metadata"]["uid"].to_string();
+                fresh += usize::from(event["type"] == "ADDED" && !uids.contains(&uid));
+            }
+        };
+        tokio::time::timeout(Duration::from_mins(1), again).await.expect("they come again");
+        // What people say about one stays.
+        let item = format!("{classes}/system-node-critical");
+        let described = json!({"description": "for the first ones"});
+        let described = admin.merge(&item, &described).await.expect(200);
+        server.kill().await;
+        server.restart().await;
+        assert_eq!(server.admin().get(&item).await.expect(200), described);
+    }
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use orch_controllers::product::{bootstrap_policy, flow_control, own_service::OwnService, system_namespaces};
+use orch_controllers::product::{
+    bootstrap_policy, flow_control, own_service::OwnService, priority_classes, system_namespaces,
+};
 use orch_registry::{
     client::Client,
     core::Core,
@@ -15,8 +17,8 @@ use crate::{response::status, start_error::StartError};
 /// How often a step is taken at most.
 const ATTEMPTS: usize = 20;
 
-/// Creates the system namespaces, the roles, bindings, priority levels and flow schemas that every server
-/// has, and the server's own service where they are missing.
+/// Creates the system namespaces, the roles, bindings, priority levels, flow schemas and priority classes
+/// that every server has, and the server's own service where they are missing.
 ///
 /// In a new store history begins after them. No client can have seen an earlier version, so one that asks for
 /// it has it from other data.
@@ -35,6 +37,10 @@ pub(super) async fn create(core: &Arc<Core>, own_service: &OwnService) -> Result
     settled(core, || flow_control::ensure_all(&client)).await.map_err(|error| {
         let why = status::text_for_operator(&error);
         StartError::Runtime(format!("cannot create the priority levels that every server has: {why}"))
+    })?;
+    settled(core, || priority_classes::ensure(&client)).await.map_err(|error| {
+        let why = status::text_for_operator(&error);
+        StartError::Runtime(format!("cannot create the priority classes that every server has: {why}"))
     })?;
     // The controller tries again; until then the server does its work without it.
     if let Err(error) = own_service.ensure(&client).await {

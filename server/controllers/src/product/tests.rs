@@ -42,6 +42,16 @@ fn own_service(port: u16) -> OwnService {
     OwnService::new(&ServiceNetwork::parse("10.0.0.0/24").unwrap(), port)
 }
 
+#[test]
+fn controllers_are_found_by_the_names_of_the_reference() {
+    for (alias, own) in crate::selection::ALIASES {
+        let chosen = crate::selection::select(all(), &[(*alias).to_owned()]).unwrap();
+        let names: Vec<&str> = chosen.iter().map(|controller| controller.name()).collect();
+        let same = names.len() == own.len() && names.iter().all(|name| own.contains(name));
+        assert!(same, "{alias}: {names:?}");
+    }
+}
+
 fn phase(phase: &str) -> impl Fn(&mut Tree) {
     move |tree| tree["status"]["phase"] = phase.into()
 }
@@ -331,7 +341,10 @@ async fn events_expire() {
     let now = fixture.client.core().now().as_unix_seconds();
     for (name, age) in [("old", 61), ("new", 0)] {
         let created = Time::from_unix_seconds(now - age).to_string();
-        let metadata = json!({"name": name, "namespace": NAMESPACE, "creationTimestamp": created});
+        let metadata = json!({
+            "name": name, "namespace": NAMESPACE, "creationTimestamp": created,
+            "managedFields": [{"manager": "m"}],
+        });
         let tree =
             json!({"kind": "Event", "apiVersion": "v1", "metadata": metadata, "involvedObject": about});
         let body = orch_registry::stored::encode_body(events, &tree, None, false).unwrap();
@@ -463,6 +476,7 @@ fn names_of_all() {
         "own-service",
         "flow-schemas",
         "priority-levels",
+        "priority-classes",
         "clusterrole-aggregation-controller",
         "root-ca-certificate-publisher-controller",
         "serviceaccount-controller",

@@ -49,6 +49,9 @@ pub enum Deleted {
 /// 403 for objects that the server needs, 404, 409 for preconditions.
 pub async fn delete(cx: &RequestContext<'_>, request: &DeleteRequest<'_>) -> Result<Answer> {
     let DeleteRequest { target, options } = request;
+    if let Some(why) = target.resource.behaviour.why_undeletable(&target.name) {
+        return Err(ApiError::not_admitted(target.resource, &target.name, why));
+    }
     if options.ignores_read_errors {
         unsafe_delete::authorize(cx, target).await?;
     }
