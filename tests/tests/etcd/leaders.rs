@@ -7,7 +7,11 @@ use futures_util::future::join_all;
 use orch_tests::{Client, TestServer, objects::namespace};
 use serde_json::json;
 
-use crate::{member::Member, replicas::over};
+use crate::{
+    member::Member,
+    outbox::Outbox,
+    replicas::{behind, over},
+};
 
 /// A controller that works for each namespace: it makes its account `default`.
 const CONTROLLER: &str = "serviceaccount-controller";
@@ -80,23 +84,27 @@ async fn another_server_leads_when_the_leader_is_lost() {
     assert_ne!(holder(&asked).await, held);
 }
 
-/// A leader that was stopped goes on with what it was about to do, before it knows that it is none any more.
-/// The test takes its lease away meanwhile, so that nobody else does the work.
+/// What a leader writes is under way to etcd when somebody takes its lease away, so that it comes too late.
+/// Nobody else does the work meanwhile.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_deposed_leader_writes_late_is_refused() {
     let Some(member) = Member::start() else { return };
-    let leader = over(&member, "/deposed").start().await;
+    let outbox = Outbox::before(&member.url).await;
+    let leader = behind(&outbox.url, "/deposed").start().await;
     let beside = over(&member, "/deposed").flag(format!("--controllers=*,-{CONTROLLER}")).start().await;
     let client = beside.admin();
     is_worked(&client, "first").await;
+    assert!(leads(&leader));
     let lease = format!("/apis/coordination.orch.io/v1/namespaces/orch-system/leases/{CONTROLLER}");
     for round in 0..5 {
-        leader.pause(true).await;
+        outbox.hold();
         let name = format!("late-{round}");
         client.post("/api/v1/namespaces", &namespace(&name)).await.expect(201);
+        let written = format!("/deposed/serviceaccounts/{name}/default");
+        until("a write is under way", async || outbox.holds(&written).then_some(())).await;
         let held = json!({"spec": {"holderIdentity": "somebody", "leaseDurationSeconds": 3}});
         client.merge(&lease, &held).await.expect(200);
-        leader.pause(false).await;
+        outbox.release();
         let account = format!("/api/v1/namespaces/{name}/serviceaccounts/default");
         // As long as somebody else has the lease, nothing is done; much less would do for a late write.
         let began = Instant::now();

@@ -7,6 +7,7 @@ mod linear;
 #[path = "../../../server/storage-etcd/tests/etcd/member.rs"]
 mod member;
 mod migrate;
+mod outbox;
 #[path = "../../../server/storage-etcd/tests/etcd/proxy.rs"]
 mod proxy;
 mod reference;

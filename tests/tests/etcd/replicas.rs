@@ -11,9 +11,14 @@ use serde_json::{Value, json};
 use crate::member::Member;
 
 pub fn over(member: &Member, prefix: &str) -> ServerOptions {
+    behind(&member.url, prefix)
+}
+
+/// Options of a server that reaches etcd there.
+pub fn behind(url: &str, prefix: &str) -> ServerOptions {
     TestServer::options()
         .flag("--storage=etcd")
-        .flag(format!("--etcd-servers={}", member.url))
+        .flag(format!("--etcd-servers={url}"))
         .flag(format!("--etcd-prefix={prefix}"))
 }
 
