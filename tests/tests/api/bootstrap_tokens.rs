@@ -1,5 +1,8 @@
 //! Bootstrap tokens: who has one, which user it stands for, and when it stops being valid.
 
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use orch_runtime::scalar::Time;
 use orch_tests::{TestServer, client::Answer};
 use serde_json::{Value, json};
 
@@ -80,6 +83,44 @@ async fn only_secrets_of_the_type_in_the_system_namespace_count_and_only_where_t
     let server = TestServer::start().await;
     server.admin().post(SECRETS, &secret()).await.expect(201);
     whoami(&server, TOKEN).await.refused(401, "Unauthorized");
+}
+
+/// An expired token signs nothing and is deleted: not before its second, and soon after it.
+#[tokio::test]
+async fn a_token_goes_at_its_second() {
+    const PUBLIC: &str = "/api/v1/namespaces/orch-public/configmaps";
+    let server = TestServer::options().flag("--controllers=*,bootstrapsigner,tokencleaner").start().await;
+    let admin = server.admin();
+    let info = json!({"metadata": {"name": "cluster-info"}, "data": {"kubeconfig": "k"}});
+    admin.post(PUBLIC, &info).await.expect(201);
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let end = Duration::from_secs(now().as_secs() + 3);
+    let mut token = secret();
+    token["stringData"]["usage-bootstrap-signing"] = "true".into();
+    let expiration = Time::from_unix_seconds(end.as_secs().cast_signed()).to_string();
+    token["stringData"]["expiration"] = expiration.into();
+    let signature = "jws-kubeconfig-abc123";
+    let mut maps = admin.watch(&format!("{PUBLIC}?watch=1&fieldSelector=metadata.name%3Dcluster-info")).await;
+    let mut secrets =
+        admin.watch(&format!("{SECRETS}?watch=1&fieldSelector=metadata.name%3Dbootstrap-token-abc123")).await;
+    admin.post(SECRETS, &token).await.expect(201);
+    while maps.event().await["object"]["data"].get(signature).is_none() {}
+    assert!(now() < end, "it is signed at once");
+    let unsigned = async {
+        while maps.event().await["object"]["data"].get(signature).is_some() {}
+        now()
+    };
+    let deleted = async {
+        while secrets.event().await["type"] != "DELETED" {}
+        now()
+    };
+    let both = async { tokio::join!(unsigned, deleted) };
+    let (unsigned, deleted) = tokio::time::timeout(Duration::from_secs(30), both).await.expect("it goes");
+    for (what, gone) in [("the signature", unsigned), ("the secret", deleted)] {
+        // A busy machine may be late, but never early.
+        let late = gone.checked_sub(end).unwrap_or_else(|| panic!("{what} is gone too early"));
+        assert!(late < Duration::from_secs(2), "{what} is gone {late:?} after its time");
+    }
 }
 
 /// The secret of the token.

@@ -11,8 +11,10 @@ use std::{
 use orch_tests::{
     Client, TestServer,
     objects::{CONFIG_MAPS, SECRETS, config_map, names, version},
+    rounds, seed,
     server::ServerOptions,
 };
+use rand::RngExt;
 use serde_json::{Value, json};
 use sqlx::{Connection, Row, SqliteConnection, sqlite::SqliteConnectOptions};
 
@@ -214,7 +216,8 @@ async fn keys_are_exchanged_without_a_restart() {
 
     write_keys(&file, &[THREE, TWO, ONE, IDENTITY]);
     reloaded(&server, "success", 3).await;
-    migrate(&admin).await;
+    migrate(&admin, "m").await;
+    until_migrated(&admin, "m").await;
     for name in ["a", "b"] {
         assert!(beginning(&server, name).await.starts_with("k8s:enc:aescbc:v1:three:"), "{name}");
         has_password(&admin, name).await;
@@ -268,20 +271,56 @@ async fn objects_are_put_under_a_new_key_offline() {
     assert_eq!(told.matches("refused: secrets/default/").count(), 2, "{told}");
 }
 
-async fn migrate(admin: &Client) {
+/// Asks for every secret to be stored as it should be.
+async fn migrate(admin: &Client, name: &str) {
     let migration = json!({
         "apiVersion": "storagemigration.orch.io/v1alpha1", "kind": "StorageVersionMigration",
-        "metadata": {"name": "m"}, "spec": {"resource": {"version": "v1", "resource": "secrets"}},
+        "metadata": {"name": name}, "spec": {"resource": {"version": "v1", "resource": "secrets"}},
     });
     admin.post(MIGRATIONS, &migration).await.expect(201);
+}
+
+async fn until_migrated(admin: &Client, name: &str) {
     let start = Instant::now();
     loop {
-        let found = admin.get(&format!("{MIGRATIONS}/m")).await.expect(200);
+        let found = admin.get(&format!("{MIGRATIONS}/{name}")).await.expect(200);
         if found["status"]["conditions"].to_string().contains("Succeeded") {
             return;
         }
         assert!(start.elapsed() < Duration::from_secs(30), "{found}");
         tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Killed while it stores everything under another key, it goes on after the next start.
+#[tokio::test]
+async fn an_exchange_of_keys_goes_on_after_power_cuts() {
+    const OBJECTS: usize = 100;
+    let mut random = seed::generator("exchange of keys");
+    let (_folder, file, options) = with_keys(&[ONE]);
+    let options = options.flag("--runtime-config=storagemigration.orch.io/v1alpha1=true");
+    let mut server = options.start().await;
+    for number in 0..OBJECTS {
+        server.admin().post(SECRETS, &secret(&format!("s{number}"))).await.expect(201);
+    }
+    for round in 0..rounds::of_kills(4) {
+        let (keys, marked) = match round % 2 {
+            0 => ([TWO, ONE], "k8s:enc:aesgcm:v1:two:"),
+            _ => ([ONE, TWO], "k8s:enc:secretbox:v1:one:"),
+        };
+        assert!(server.stop().await.success());
+        write_keys(&file, &keys);
+        server.restart().await;
+        let name = format!("m{round}");
+        migrate(&server.admin(), &name).await;
+        tokio::time::sleep(Duration::from_micros(random.random_range(0..30_000))).await;
+        server.kill().await;
+        server.restart().await;
+        until_migrated(&server.admin(), &name).await;
+        for number in 0..OBJECTS {
+            let stored = beginning(&server, &format!("s{number}")).await;
+            assert!(stored.starts_with(marked), "s{number} in round {round}: {stored}");
+        }
     }
 }
 

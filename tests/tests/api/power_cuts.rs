@@ -3,9 +3,10 @@
 
 use std::time::{Duration, Instant};
 
+use http::Method;
 use orch_tests::{
     Client, TestServer,
-    client::Answer,
+    client::{Answer, ClientError},
     objects::{CONFIG_MAPS, NAMESPACES, SECRETS, config_map, namespace},
     rounds, seed,
 };
@@ -20,12 +21,27 @@ const CLAIMS: &str = "/api/v1/namespaces/default/persistentvolumeclaims";
 const VOLUMES: &str = "/api/v1/persistentvolumes";
 const EVENTS: &str = "/api/v1/namespaces/default/events";
 const ROLES: &str = "/apis/rbac.authorization.orch.io/v1/clusterroles";
-const FLOW_SCHEMA: &str = "/apis/flowcontrol.apiserver.orch.io/v1/flowschemas/catch-all";
-const LEVEL: &str = "/apis/flowcontrol.apiserver.orch.io/v1/prioritylevelconfigurations/catch-all";
 const MIGRATIONS: &str = "/apis/storagemigration.orch.io/v1alpha1/storageversionmigrations";
 const CLUSTER_INFO: &str = "/api/v1/namespaces/orch-public/configmaps/cluster-info";
-const ROOT_CA: &str = "/api/v1/namespaces/default/configmaps/orch-root-ca.crt";
-const OWN_SERVICE: &str = "/api/v1/namespaces/default/services/kubernetes";
+const PODS: &str = "/api/v1/namespaces/default/pods";
+
+/// Objects that the server makes again.
+const KEPT: [&str; 7] = [
+    "/apis/flowcontrol.apiserver.orch.io/v1/flowschemas/catch-all",
+    "/apis/flowcontrol.apiserver.orch.io/v1/prioritylevelconfigurations/catch-all",
+    "/api/v1/namespaces/default/configmaps/orch-root-ca.crt",
+    "/api/v1/namespaces/default/services/kubernetes",
+    "/api/v1/namespaces/orch-node-lease",
+    "/api/v1/namespaces/default/serviceaccounts/default",
+    "/api/v1/namespaces/orch-node-lease/serviceaccounts/default",
+];
+
+/// The reclaim policies that are tried.
+const RECLAIMED: [&str; 2] = ["Delete", "Retain"];
+/// Pods that are deleted in each round. None has a node, so each goes at once, in two writes.
+const PODS_OF_A_ROUND: usize = 6;
+/// The triggers take about as long.
+const LONGEST_MICROS: u64 = 100_000;
 
 /// Waits until a GET has an answer that is wanted.
 async fn until(admin: &Client, path: &str, what: &str, is_wanted: impl Fn(&Answer) -> bool) {
@@ -49,8 +65,59 @@ async fn until_is(admin: &Client, path: &str, what: &str, is_wanted: impl Fn(&Va
     until(admin, path, what, |answer| answer.status == 200 && is_wanted(&answer.json())).await;
 }
 
-/// Gives each controller something to do, and returns when nothing of it is known to be done.
-async fn make_work(admin: &Client, round: usize) {
+/// A write that gives controllers something to do.
+enum Trigger {
+    Create(String, Value),
+    Delete(String),
+}
+
+impl Trigger {
+    /// Sends it, unless it has been carried out. A deletion that has begun is the server's business.
+    async fn send(&self, admin: &Client) -> Result<(), ClientError> {
+        let (answer, wanted): (Answer, &[u16]) = match self {
+            Trigger::Create(collection, object) => {
+                (admin.request(Method::POST, collection).json(object).try_send().await?, &[201, 409])
+            }
+            Trigger::Delete(path) => {
+                let found = admin.request(Method::GET, path).try_send().await?;
+                if found.status == 404 || !found.json()["metadata"]["deletionTimestamp"].is_null() {
+                    return Ok(());
+                }
+                (admin.request(Method::DELETE, path).try_send().await?, &[200, 404, 409])
+            }
+        };
+        assert!(wanted.contains(&answer.status), "{answer:?}");
+        Ok(())
+    }
+}
+
+/// Sends triggers until the server is gone: how many were answered.
+async fn send(admin: &Client, triggers: &[Trigger]) -> usize {
+    for (index, trigger) in triggers.iter().enumerate() {
+        if trigger.send(admin).await.is_err() {
+            return index;
+        }
+    }
+    triggers.len()
+}
+
+/// A volume of a class, with what a claim leaves of it.
+fn volume(name: &str, class: &str, policy: &str) -> Value {
+    json!({"metadata": {"name": name}, "spec": {
+        "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/v"},
+        "storageClassName": class, "persistentVolumeReclaimPolicy": policy,
+    }})
+}
+
+fn claim(name: &str, class: Option<&str>) -> Value {
+    json!({"metadata": {"name": name}, "spec": {
+        "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}},
+        "storageClassName": class,
+    }})
+}
+
+/// Makes what the triggers of a round need; the triggers.
+async fn prepare(admin: &Client, round: usize) -> Vec<Trigger> {
     let doomed = format!("doomed-{round}");
     admin.post(NAMESPACES, &namespace(&doomed)).await.expect(201);
     for number in 0..20 {
@@ -63,39 +130,53 @@ async fn make_work(admin: &Client, round: usize) {
         let metadata = json!({"name": format!("part-{round}-{part}"), "labels": labels});
         admin.post(ROLES, &json!({"metadata": metadata, "rules": [rule]})).await.expect(201);
     }
+    admin.post(CLAIMS, &claim(&format!("c{round}"), None)).await.expect(201);
+    admin.post(VOLUMES, &volume(&format!("v{round}"), "of-nobody", "Retain")).await.expect(201);
+    for policy in RECLAIMED {
+        let name = format!("{}-{round}", policy.to_lowercase());
+        admin.post(VOLUMES, &volume(&name, &name, policy)).await.expect(201);
+        admin.post(CLAIMS, &claim(&name, Some(&name))).await.expect(201);
+        for collection in [CLAIMS, VOLUMES] {
+            let is_bound = |object: &Value| object["status"]["phase"] == "Bound";
+            until_is(admin, &format!("{collection}/{name}"), "bound", is_bound).await;
+        }
+    }
+    for number in 0..PODS_OF_A_ROUND {
+        let spec = json!({"containers": [{"name": "c", "image": "i"}]});
+        let pod = json!({"metadata": {"name": format!("p{round}-{number}")}, "spec": spec});
+        admin.post(PODS, &pod).await.expect(201);
+    }
+    admin.post(ACCOUNTS, &json!({"metadata": {"name": format!("robot-{round}")}})).await.expect(201);
+    triggers(round)
+}
+
+/// What starts something; the server may be killed between any two of them, and within each.
+fn triggers(round: usize) -> Vec<Trigger> {
+    use Trigger::{Create, Delete};
+    let create = |collection: &str, object: Value| Create(collection.to_owned(), object);
     let selector = json!({"matchLabels": {"part-of": format!("whole-{round}")}});
     let whole = json!({
         "metadata": {"name": format!("whole-{round}")},
         "aggregationRule": {"clusterRoleSelectors": [selector]},
     });
-    let claim = json!({"metadata": {"name": format!("c{round}")}, "spec": {
-        "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}},
-    }});
-    let volume = json!({"metadata": {"name": format!("v{round}")}, "spec": {
-        "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/v"},
-        "storageClassName": "of-nobody",
-    }});
-    admin.post(CLAIMS, &claim).await.expect(201);
-    admin.post(VOLUMES, &volume).await.expect(201);
-    admin.post(ACCOUNTS, &json!({"metadata": {"name": format!("robot-{round}")}})).await.expect(201);
-    let about = json!({"kind": "ConfigMap", "namespace": "default", "name": "a"});
-    let event = json!({"metadata": {"name": format!("e{round}")}, "involvedObject": about});
-
-    // From here on the server may be killed at any time, so each write is one that starts something.
-    admin.delete(&format!("{NAMESPACES}/{doomed}")).await.expect(200);
-    admin.post(ROLES, &whole).await.expect(201);
-    admin.delete(&format!("{CLAIMS}/c{round}")).await.expect(200);
-    admin.delete(&format!("{VOLUMES}/v{round}")).await.expect(200);
     let annotations = json!({"orch.io/service-account.name": format!("robot-{round}")});
     let metadata = json!({"name": format!("s{round}"), "annotations": annotations});
-    admin
-        .post(SECRETS, &json!({"metadata": metadata, "type": "orch.io/service-account-token"}))
-        .await
-        .expect(201);
-    if let Some(before) = round.checked_sub(1) {
-        admin.delete(&format!("{ACCOUNTS}/robot-{before}")).await.expect(200);
-    }
-    admin.post(EVENTS, &event).await.expect(201);
+    let about = json!({"kind": "ConfigMap", "namespace": "default", "name": "a"});
+    let event = json!({"metadata": {"name": format!("e{round}")}, "involvedObject": about});
+    let resource = json!({"version": "v1", "resource": "configmaps"});
+    let migration = json!({"metadata": {"name": format!("m{round}")}, "spec": {"resource": resource}});
+    let mut triggers = vec![
+        Delete(format!("{NAMESPACES}/doomed-{round}")),
+        create(ROLES, whole),
+        Delete(format!("{CLAIMS}/c{round}")),
+        Delete(format!("{VOLUMES}/v{round}")),
+        create(SECRETS, json!({"metadata": metadata, "type": "orch.io/service-account-token"})),
+        create(EVENTS, event),
+        create(MIGRATIONS, migration),
+    ];
+    triggers.extend(RECLAIMED.map(|policy| Delete(format!("{CLAIMS}/{}-{round}", policy.to_lowercase()))));
+    triggers.extend((0..PODS_OF_A_ROUND).map(|number| Delete(format!("{PODS}/p{round}-{number}"))));
+    triggers.extend(round.checked_sub(1).map(|before| Delete(format!("{ACCOUNTS}/robot-{before}"))));
     for (id, expiration) in [("k", "2999-01-01T00:00:00Z"), ("o", "2020-01-01T00:00:00Z")] {
         let mut token = bootstrap_tokens::secret();
         let id = format!("tok{id}{round:02}");
@@ -103,18 +184,10 @@ async fn make_work(admin: &Client, round: usize) {
         token["stringData"]["token-id"] = id.into();
         token["stringData"]["expiration"] = expiration.into();
         token["stringData"]["usage-bootstrap-signing"] = "true".into();
-        admin.post(bootstrap_tokens::SECRETS, &token).await.expect(201);
+        triggers.push(create(bootstrap_tokens::SECRETS, token));
     }
-    let resource = json!({"version": "v1", "resource": "configmaps"});
-    let migration = json!({"metadata": {"name": format!("m{round}")}, "spec": {"resource": resource}});
-    admin.post(MIGRATIONS, &migration).await.expect(201);
-    let default_account = format!("{ACCOUNTS}/default");
-    for path in
-        [FLOW_SCHEMA, LEVEL, ROOT_CA, OWN_SERVICE, "/api/v1/namespaces/orch-node-lease", &default_account]
-    {
-        // It may be on its way already.
-        admin.delete(path).await;
-    }
+    triggers.extend(KEPT.map(|path| Delete(path.to_owned())));
+    triggers
 }
 
 /// Waits until all of that is done.
@@ -124,6 +197,12 @@ async fn until_done(admin: &Client, round: usize) {
     until_is(admin, &format!("{ROLES}/whole-{round}"), "whole", has_all_rules).await;
     until_gone(admin, &format!("{CLAIMS}/c{round}")).await;
     until_gone(admin, &format!("{VOLUMES}/v{round}")).await;
+    until_gone(admin, &format!("{VOLUMES}/delete-{round}")).await;
+    let is_released = |volume: &Value| volume["status"]["phase"] == "Released";
+    until_is(admin, &format!("{VOLUMES}/retain-{round}"), "released", is_released).await;
+    for number in 0..PODS_OF_A_ROUND {
+        until_gone(admin, &format!("{PODS}/p{round}-{number}")).await;
+    }
     let is_filled = |secret: &Value| ["token", "ca.crt"].iter().all(|key| secret["data"][key].is_string());
     until_is(admin, &format!("{SECRETS}/s{round}"), "filled", is_filled).await;
     if let Some(before) = round.checked_sub(1) {
@@ -139,15 +218,9 @@ async fn until_done(admin: &Client, round: usize) {
     };
     until_is(admin, &format!("{MIGRATIONS}/m{round}"), "carried out", has_succeeded).await;
     let is_alive = |object: &Value| object["metadata"]["deletionTimestamp"].is_null();
-    let default_account = format!("{ACCOUNTS}/default");
-    for path in
-        [FLOW_SCHEMA, LEVEL, ROOT_CA, OWN_SERVICE, "/api/v1/namespaces/orch-node-lease", &default_account]
-    {
+    for path in KEPT {
         until_is(admin, path, "there again", is_alive).await;
     }
-    // The namespace that came again has what every namespace has.
-    let account = "/api/v1/namespaces/orch-node-lease/serviceaccounts/default";
-    until_is(admin, account, "there again", is_alive).await;
 }
 
 #[tokio::test]
@@ -164,10 +237,19 @@ async fn every_controller_goes_on_after_power_cuts() {
     let public = "/api/v1/namespaces/orch-public/configmaps";
     server.admin().post(public, &info).await.expect(201);
     for round in 0..rounds::of_kills(8) {
-        make_work(&server.admin(), round).await;
-        tokio::time::sleep(Duration::from_micros(random.random_range(0..20_000))).await;
-        server.kill().await;
+        let admin = server.admin();
+        let triggers = prepare(&admin, round).await;
+        let cut = Duration::from_micros(random.random_range(0..LONGEST_MICROS));
+        let killed = async {
+            tokio::time::sleep(cut).await;
+            server.kill().await;
+        };
+        let (answered, ()) = tokio::join!(send(&admin, &triggers), killed);
+        println!("round {round}: killed after {answered} of {} triggers", triggers.len());
         server.restart().await;
+        // Those that the server has answered hold.
+        let rest = &triggers[answered..];
+        assert_eq!(send(&server.admin(), rest).await, rest.len());
         until_done(&server.admin(), round).await;
     }
     // Whatever was not to go is still there.
@@ -182,7 +264,7 @@ async fn every_controller_is_seen() {
     let filters = watched.map(|name| format!("[controller{{name={name}}}]=debug"));
     let server = TestServer::options()
         .publish_authority()
-        .flag("--controllers=*,bootstrap-signer-controller,token-cleaner-controller")
+        .flag("--controllers=*,bootstrapsigner,tokencleaner")
         .flag(format!("--log-level=info,{}", filters.join(",")))
         .start()
         .await;
@@ -192,7 +274,7 @@ async fn every_controller_is_seen() {
         .lines()
         .filter_map(|line| line.split_once("controller/")?.1.split_whitespace().next())
         .collect();
-    assert!(names.len() >= 19, "{ready}");
+    assert!(names.len() >= 20, "{ready}");
     let metrics = admin.get("/metrics").await.text();
     for name in &names {
         for metric in ["workqueue_depth", "workqueue_retries_total", "workqueue_work_duration_seconds_count"]

@@ -6,6 +6,7 @@ use orch_tests::{
     TestServer,
     kubectl::{Kubectl, is_installed},
 };
+use serde_json::json;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 /// How long a test waits for what must come.
@@ -264,7 +265,31 @@ async fn changes_in_every_way(kubectl: &Kubectl<'_>) {
     let listed = kubectl.run("get cm --chunk-size=2 -o name").await;
     assert_eq!(listed.matches("configmap/page-").count(), 7, "{listed}");
     for (name, how) in [("page-0", "background"), ("page-1", "foreground"), ("page-2", "orphan")] {
-        kubectl.shows(&format!("delete cm {name} --cascade={how}"), &["deleted"]).await;
+        deletes_with_dependents(kubectl, name, how).await;
     }
     kubectl.run("delete cm many owned page-3 page-4 page-5 page-6").await;
+}
+
+/// What belongs to a config map goes with it, or stays without the reference.
+async fn deletes_with_dependents(kubectl: &Kubectl<'_>, name: &str, how: &str) {
+    let uid = kubectl.run(&format!("get cm {name} -o jsonpath={{.metadata.uid}}")).await;
+    let owner = json!({"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": uid});
+    for number in 0..3 {
+        let dependent = format!("of-{name}-{number}");
+        kubectl.run(&format!("create secret generic {dependent} --from-literal=a=1")).await;
+        let owned = json!({"metadata": {"ownerReferences": [owner]}});
+        kubectl.run(&format!("patch secret {dependent} --type=merge -p={owned}")).await;
+    }
+    kubectl.shows(&format!("delete cm {name} --cascade={how}"), &["deleted"]).await;
+    kubectl.fails(&format!("get cm {name}"), &["NotFound"]).await;
+    for number in 0..3 {
+        let dependent = format!("of-{name}-{number}");
+        if how == "orphan" {
+            let owners = format!("get secret {dependent} -o jsonpath={{.metadata.ownerReferences}}");
+            kubectl.prints(&owners, "").await;
+            kubectl.run(&format!("delete secret {dependent}")).await;
+        } else {
+            kubectl.run(&format!("wait secret/{dependent} --for=delete --timeout=50s")).await;
+        }
+    }
 }
