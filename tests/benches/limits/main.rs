@@ -2,8 +2,9 @@
 //!
 //! `cargo bench -p orch-tests` prints a table of ratios and sizes with the wanted values beside them. With
 //! `-- --check` it fails where one is missed; `-- --only=reads` (or `access`, `fairness`, `lists`,
-//! `versions`, `watches`, `creates`, `starts`, `garbage`, `kinds`, `rollout`, `mixed`, `instructions`)
-//! measures a part. Bare numbers mean little on a machine that others use too: look at the ratios.
+//! `versions`, `watches`, `creates`, `starts`, `garbage`, `namespaces`, `kinds`, `rollout`, `mixed`,
+//! `instructions`) measures a part. Bare numbers mean little on a machine that others use too: look at the
+//! ratios.
 
 use std::{process::ExitCode, time::Duration};
 
@@ -27,6 +28,7 @@ mod listener;
 mod lists;
 mod load;
 mod mixed;
+mod namespaces;
 mod ownership;
 mod process;
 mod report;
@@ -116,6 +118,9 @@ async fn measure(report: &mut Report, only: Option<&str>) {
     }
     if wanted("garbage") {
         garbage::measure(report).await;
+    }
+    if wanted("namespaces") {
+        namespaces::measure(report).await;
     }
     if wanted("kinds") {
         kinds::memory(report).await;

@@ -1,8 +1,12 @@
-//! A daemon set on many nodes: how soon each has its pod, and how soon a new template is everywhere.
+//! A daemon set on many nodes: how soon each has its pod, and how soon a new template is everywhere. The
+//! limits of the set hold after every event.
 
-use std::time::Instant;
+use std::{collections::BTreeMap, time::Instant};
 
-use orch_tests::{Client, TestServer, fleet::Fleet};
+use orch_tests::{
+    Client, TestServer,
+    fleet::{Fleet, is_serving},
+};
 use serde_json::{Value, json};
 
 use crate::report::{Report, Wanted};
@@ -11,6 +15,8 @@ const SETS: &str = "/apis/apps/v1/namespaces/default/daemonsets";
 
 /// So many nodes, which are played one action at a time.
 const NODES: usize = 500;
+/// So many of them may be without a pod that serves: 10%.
+const UNAVAILABLE: usize = NODES / 10;
 
 pub async fn measure(report: &mut Report) {
     let server = TestServer::start().await;
@@ -27,12 +33,18 @@ pub async fn measure(report: &mut Report) {
     });
     let begun = Instant::now();
     admin.post(SETS, &set).await.expect(201);
-    everywhere(&admin, &mut fleet).await;
+    everywhere(&admin, &mut fleet, |_| {}).await;
     report.time("500 nodes run a daemon set", begun.elapsed(), Wanted::AtMost(10_000.0));
     let begun = Instant::now();
     let change = json!({"spec": {"template": {"spec": template("two")}}});
     admin.merge(&format!("{SETS}/d"), &change).await.expect(200);
-    everywhere(&admin, &mut fleet).await;
+    let mut fewest = NODES;
+    let within_limits = |pods: &BTreeMap<String, Value>| {
+        fewest = fewest.min(pods.values().filter(|pod| is_serving(pod)).count());
+        assert!(fewest >= NODES - UNAVAILABLE && pods.len() <= NODES, "{fewest} of {} serve", pods.len());
+    };
+    everywhere(&admin, &mut fleet, within_limits).await;
+    assert_eq!(fewest, NODES - UNAVAILABLE, "as many at a time as may be");
     report.time("500 nodes roll over, 10% at a time", begun.elapsed(), Wanted::AtMost(20_000.0));
 }
 
@@ -40,12 +52,13 @@ fn template(image: &str) -> Value {
     json!({"containers": [{"name": "c", "image": image}]})
 }
 
-/// Plays the nodes until each has an available pod of the newest template.
-async fn everywhere(admin: &Client, fleet: &mut Fleet) {
+/// Plays the nodes until each has an available pod of the newest template, and looks at the pods after every
+/// event.
+async fn everywhere(admin: &Client, fleet: &mut Fleet, mut look: impl FnMut(&BTreeMap<String, Value>)) {
     let mut watch = admin.watch(&format!("{SETS}?watch=1")).await;
     loop {
         tokio::select! {
-            event = fleet.event() => fleet.take(event, |_| {}).await,
+            event = fleet.event() => fleet.take(event, &mut look).await,
             event = watch.event() => {
                 let (metadata, status) = (&event["object"]["metadata"], &event["object"]["status"]);
                 let counts = ["updatedNumberScheduled", "numberAvailable"].map(|field| &status[field]);
