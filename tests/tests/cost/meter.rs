@@ -34,6 +34,11 @@ pub fn measured<T>(work: impl FnOnce() -> T) -> (Duration, usize, T) {
     (time, ALLOCATOR.peak_usage().saturating_sub(before), done)
 }
 
+/// The bytes that some work allocates at most. Threads that end elsewhere count too, so the least of three.
+pub fn memory_of<T>(work: impl Fn() -> T) -> usize {
+    (0..3).map(|_| measured(&work).1).min().unwrap_or_default()
+}
+
 /// Why work grows faster than its input: `work` gets a size, and returns the time that it took. Nothing where
 /// it does not. What looks too slow is measured again, because the machine may have been busy.
 pub fn growth(size: usize, mut work: impl FnMut(usize) -> Duration) -> Option<String> {
