@@ -10,8 +10,9 @@ use orch_tests::{
     objects::{CONFIG_MAPS, NAMESPACES, SECRETS, config_map, namespace},
     rounds, seed,
 };
-use rand::RngExt;
+use rand::{RngExt, seq::SliceRandom};
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 use crate::bootstrap_tokens;
 
@@ -40,8 +41,8 @@ const KEPT: [&str; 7] = [
 const RECLAIMED: [&str; 2] = ["Delete", "Retain"];
 /// Pods that are deleted in each round. None has a node, so each goes at once, in two writes.
 const PODS_OF_A_ROUND: usize = 6;
-/// The triggers take about as long.
-const LONGEST_MICROS: u64 = 100_000;
+/// How long after a trigger the server is killed, at the latest: a few of them later.
+const LONGEST_MICROS: u64 = 10_000;
 
 /// Waits until a GET has an answer that is wanted.
 async fn until(admin: &Client, path: &str, what: &str, is_wanted: impl Fn(&Answer) -> bool) {
@@ -91,9 +92,10 @@ impl Trigger {
     }
 }
 
-/// Sends triggers until the server is gone: how many were answered.
-async fn send(admin: &Client, triggers: &[Trigger]) -> usize {
+/// Sends triggers until the server is gone, and tells which one is next: how many were answered.
+async fn send(admin: &Client, triggers: &[Trigger], next: impl Fn(usize)) -> usize {
     for (index, trigger) in triggers.iter().enumerate() {
+        next(index);
         if trigger.send(admin).await.is_err() {
             return index;
         }
@@ -238,18 +240,27 @@ async fn every_controller_goes_on_after_power_cuts() {
     server.admin().post(public, &info).await.expect(201);
     for round in 0..rounds::of_kills(8) {
         let admin = server.admin();
-        let triggers = prepare(&admin, round).await;
-        let cut = Duration::from_micros(random.random_range(0..LONGEST_MICROS));
+        let mut triggers = prepare(&admin, round).await;
+        // Each of them may be the last one.
+        triggers.shuffle(&mut random);
+        let (last, reached) = (random.random_range(0..triggers.len()), Notify::new());
+        let delay = Duration::from_micros(random.random_range(0..LONGEST_MICROS));
+        let next = |index| {
+            if index == last {
+                reached.notify_one();
+            }
+        };
         let killed = async {
-            tokio::time::sleep(cut).await;
+            reached.notified().await;
+            tokio::time::sleep(delay).await;
             server.kill().await;
         };
-        let (answered, ()) = tokio::join!(send(&admin, &triggers), killed);
+        let (answered, ()) = tokio::join!(send(&admin, &triggers, next), killed);
         println!("round {round}: killed after {answered} of {} triggers", triggers.len());
         server.restart().await;
         // Those that the server has answered hold.
         let rest = &triggers[answered..];
-        assert_eq!(send(&server.admin(), rest).await, rest.len());
+        assert_eq!(send(&server.admin(), rest, |_| {}).await, rest.len());
         until_done(&server.admin(), round).await;
     }
     // Whatever was not to go is still there.

@@ -18,6 +18,7 @@ pub(in crate::product) const FOREGROUND: &str = "foregroundDeletion";
 
 /// One state of an object.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each says one thing that is stored")]
 pub(super) struct Node {
     pub(super) uid: Arc<str>,
     pub(super) revision: Revision,
