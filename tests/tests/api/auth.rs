@@ -4,10 +4,14 @@ use std::time::{Duration, Instant};
 
 use orch_tests::{
     Client, TestServer,
+    authority::Authority,
     client::{Connection, Identity, Protocol, connect, tls_config},
     objects::{CONFIG_MAPS, NAMESPACES, config_map},
 };
 use rcgen::{CertificateParams, DnType, KeyPair};
+use serde_json::{Value, json};
+
+const SELF_REVIEWS: &str = "/apis/authentication.orch.io/v1/selfsubjectreviews";
 
 #[tokio::test]
 async fn the_kubeconfigs_certificate_and_tokens_are_let_in() {
@@ -216,4 +220,21 @@ async fn a_token_that_is_nearly_right_is_refused_like_any_other() {
         }
     }
     panic!("one wrong token takes {worst} times as long as another");
+}
+
+#[tokio::test]
+async fn a_certificate_may_state_the_uid_of_a_user() {
+    let directory = tempfile::tempdir().unwrap();
+    let authority = Authority::new("users");
+    let file = authority.write(directory.path(), "users.pem");
+    let server = TestServer::options().flag(format!("--client-ca-file={}", file.display())).start().await;
+    let review = json!({"apiVersion": "authentication.orch.io/v1", "kind": "SelfSubjectReview"});
+    for (client, uid) in [
+        (authority.client_with_uid(&server, "olga", "u-7"), json!("u-7")),
+        (authority.client(&server, "olga", None), Value::Null),
+    ] {
+        let info = client.post(SELF_REVIEWS, &review).await.expect(201)["status"]["userInfo"].clone();
+        assert_eq!((&info["username"], &info["uid"]), (&json!("olga"), &uid));
+    }
+    authority.client_with_uid(&server, "olga", "").get("/version").await.refused(401, "Unauthorized");
 }
