@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use orch_tests::{
     Client, TestServer,
     authority::Authority,
@@ -237,4 +238,40 @@ async fn a_certificate_may_state_the_uid_of_a_user() {
         assert_eq!((&info["username"], &info["uid"]), (&json!("olga"), &uid));
     }
     authority.client_with_uid(&server, "olga", "").get("/version").await.refused(401, "Unauthorized");
+}
+
+/// A browser cannot send the header `Authorization` with a handshake: its token is one of the protocols.
+#[tokio::test]
+async fn a_handshake_of_websocket_names_its_token_as_a_protocol() {
+    let server = TestServer::start().await;
+    let anonymous = server.without_credentials();
+    let token = |token: &str| {
+        let encoded = BASE64_URL_SAFE_NO_PAD.encode(token);
+        format!("base64url.bearer.authorization.orch.io.{encoded}")
+    };
+    let (right, wrong) = (token("tok-admin"), token("tok-mallory"));
+    for (protocols, upgrade, authorization, status) in [
+        (format!("{right}, v1"), "websocket", "", 200),
+        (format!("v1,{right}"), "WebSocket", "", 200),
+        (format!("{right}, v1"), "websocket", "Basic Ym9iOnB3", 200),
+        (format!("{right}, v1"), "websocket", "Bearer tok-mallory", 401),
+        (format!("{wrong}, v1"), "websocket", "Bearer tok-admin", 200),
+        (format!("{wrong}, v1"), "websocket", "", 401),
+        (format!("{right}, {right}, v1"), "websocket", "", 401),
+        (right.clone(), "websocket", "", 401),
+        ("base64url.bearer.authorization.orch.io.?, v1".to_owned(), "websocket", "", 401),
+        ("v1, v2".to_owned(), "websocket", "", 403),
+        (format!("{right}, v1"), "", "", 403),
+    ] {
+        let mut request = anonymous.request(http::Method::GET, NAMESPACES);
+        if !upgrade.is_empty() {
+            request = request.header("connection", "keep-alive, Upgrade").header("upgrade", upgrade);
+        }
+        if !authorization.is_empty() {
+            request = request.header("authorization", authorization);
+        }
+        let answer = request.header("sec-websocket-protocol", &protocols).send().await;
+        assert_eq!(answer.status, status, "{protocols:?} {upgrade:?} {authorization:?}: {}", answer.text());
+        assert_eq!(answer.header("sec-websocket-protocol"), "");
+    }
 }
