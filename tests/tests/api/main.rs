@@ -47,6 +47,7 @@ mod metrics;
 mod metrics_table;
 mod migrations;
 mod namespaces;
+mod nodes;
 mod oidc;
 mod openapi;
 mod own_credentials;
