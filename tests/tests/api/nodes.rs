@@ -59,3 +59,44 @@ async fn a_node_reads_itself_and_its_pods_where_selectors_are_seen() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_node_writes_what_is_about_its_pods_alone() {
+    let server = TestServer::start().await;
+    let (admin, node) = (server.admin(), server.user("node"));
+    fill(&admin).await;
+    let refused = |message: String, why: &str| assert!(message.contains(why), "{message}");
+
+    let status = format!("{CLAIMS}/c/status");
+    node.merge(&status, &json!({"status": {"capacity": {"storage": "2Gi"}}})).await.expect(200);
+    for change in [json!({"status": {"phase": "Lost"}}), json!({"metadata": {"labels": {"a": "b"}}})] {
+        let message = node.merge(&status, &change).await.refused(403, "Forbidden");
+        let why = "node \"one\" is not allowed to update fields other than status.quantity and \
+                   status.conditions";
+        refused(message, why);
+    }
+
+    let mut uids = Vec::new();
+    for pod in ["own", "other"] {
+        uids.push(admin.get(&format!("{PODS}/{pod}")).await.expect(200)["metadata"]["uid"].clone());
+    }
+    let token = |pod: &str, uid: &Value| {
+        let reference = json!({"kind": "Pod", "apiVersion": "v1", "name": pod, "uid": uid});
+        json!({"spec": {"boundObjectRef": reference}})
+    };
+    let path = format!("{ACCOUNTS}/robot/token");
+    node.post(&path, &token("own", &uids[0])).await.expect(201);
+    for (body, why) in [
+        (json!({}), "node requested token not bound to a pod"),
+        (token("other", &uids[1]), "node requested token bound to a pod scheduled on a different node"),
+        (token("own", &uids[1]), "does not match the UID in record"),
+    ] {
+        refused(node.post(&path, &body).await.refused(403, "Forbidden"), why);
+    }
+
+    let evicted = |pod: &str| json!({"metadata": {"name": pod}});
+    let foreign = node.post(&format!("{PODS}/other/eviction"), &evicted("other")).await;
+    let why = "node one can only evict pods with spec.nodeName set to itself";
+    refused(foreign.refused(403, "Forbidden"), why);
+    node.post(&format!("{PODS}/own/eviction"), &evicted("own")).await.expect(201);
+}
