@@ -110,7 +110,7 @@ impl Webhook {
         let body = review::request(api_version, &spec);
         let answered = self.client.post_json(body.into()).await;
         let status = match answered {
-            Ok(answer) => review::status(&answer),
+            Ok(answer) => review::status(api_version, &answer),
             Err(error) => Err(error.to_string()),
         };
         let status = match status {

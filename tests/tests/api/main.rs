@@ -9,6 +9,7 @@ mod audit;
 mod auth;
 mod authentication_file;
 mod authorization_file;
+mod authorization_webhook;
 mod backups;
 mod bad_input;
 mod bindings;
