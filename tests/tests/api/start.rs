@@ -78,7 +78,8 @@ async fn flags_that_are_wrong_are_named() {
     };
     let of_webhook = |ttl: &str, timeout: &str| {
         let rest = format!(
-            "- type: Webhook\n  name: hook\n  webhook:\n    timeout: {timeout}\n    authorizedTTL: {ttl}\n    \
+            "- type: Webhook\n  name: hook\n  webhook:\n    timeout: {timeout}\n    \
+             authorizedTTL: {ttl}\n    \
              subjectAccessReviewVersion: v1\n    matchConditionSubjectAccessReviewVersion: v1\n    \
              failurePolicy: Deny\n    connectionInfo: {{type: InClusterConfig}}\n"
         );
