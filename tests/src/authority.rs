@@ -12,6 +12,9 @@ use crate::{
     client::{Identity, Protocol, tls_config},
 };
 
+/// The attribute of a subject that states the uid of a user.
+const UID: [u64; 8] = [1, 3, 6, 1, 4, 1, 57683, 2];
+
 /// An authority that issues client certificates.
 pub struct Authority {
     pem: String,
@@ -47,16 +50,23 @@ impl Authority {
 
     /// The same, with a certificate that ends so soon.
     pub fn client_for(&self, server: &TestServer, name: &str, group: Option<&str>, life: Duration) -> Client {
-        let (certificate, key) = self.pair(name, group, life);
-        let identity = Identity { certificate: certificate.as_bytes(), key: key.as_bytes() };
-        let tls = tls_config(&server.kubeconfig().certificate_authority, Some(identity), Protocol::Http1);
-        Client::new(server.address(), tls, Protocol::Http1)
+        client(server, &self.pair(name, group, life))
+    }
+
+    /// A client of the server with a certificate of this common name and uid.
+    pub fn client_with_uid(&self, server: &TestServer, name: &str, uid: &str) -> Client {
+        let mut params = params(name, None);
+        params.distinguished_name.push(DnType::CustomDnType(UID.to_vec()), uid);
+        client(server, &self.signed(params, Duration::from_hours(1)))
     }
 
     /// A client certificate that ends so soon, and its key, both PEM.
     pub fn pair(&self, name: &str, group: Option<&str>, life: Duration) -> (String, String) {
+        self.signed(params(name, group), life)
+    }
+
+    fn signed(&self, mut params: CertificateParams, life: Duration) -> (String, String) {
         let key = KeyPair::generate().expect("a key can be made");
-        let mut params = params(name, group);
         params.not_after = (SystemTime::now() + life).into();
         params.extended_key_usages.push(ExtendedKeyUsagePurpose::ClientAuth);
         let certificate = params.signed_by(&key, &self.issuer).expect("a certificate can be made").pem();
@@ -73,6 +83,12 @@ impl Authority {
         let certificate = params.signed_by(&key, &self.issuer).expect("a certificate can be made").pem();
         (certificate, key.serialize_pem())
     }
+}
+
+fn client(server: &TestServer, (certificate, key): &(String, String)) -> Client {
+    let identity = Identity { certificate: certificate.as_bytes(), key: key.as_bytes() };
+    let tls = tls_config(&server.kubeconfig().certificate_authority, Some(identity), Protocol::Http1);
+    Client::new(server.address(), tls, Protocol::Http1)
 }
 
 fn params(name: &str, group: Option<&str>) -> CertificateParams {

@@ -208,6 +208,8 @@ pub struct Field {
     pub immutable: Option<Immutability>,
     /// `x-orch-write-only`.
     pub write_only: bool,
+    /// `x-orch-secret`.
+    pub secret: bool,
     /// `x-orch-feature-gate`.
     pub feature_gate: Option<FeatureGate>,
     /// `x-orch-deprecated`: the warning's text.

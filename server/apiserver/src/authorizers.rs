@@ -85,17 +85,19 @@ pub struct Modes {
 
 impl Modes {
     /// Makes the authorizers. That for nodes follows the store, and is made only where it may be asked.
+    /// `shows_selectors` says whether they get the selectors of requests.
     pub fn new(
         config: &AuthorizationConfig,
         files: Files,
         objects: &Objects,
         rbac: &Arc<Rbac>,
+        shows_selectors: bool,
     ) -> Result<Self, StartError> {
         let node: Option<Arc<dyn Authorizer>> = if config.file.is_some() || config.modes.contains(&Mode::Node)
         {
             let role = bootstrap_policy::node_role(objects.catalog().vocabulary);
             let role = role.map_err(|error| StartError::Runtime(text_for_operator(&error)))?;
-            Some(Arc::new(node_graph::node_authorizer(objects, role)))
+            Some(Arc::new(node_graph::node_authorizer(objects, role, shows_selectors)))
         } else {
             None
         };

@@ -62,6 +62,7 @@ use crate::{
         impersonation,
         info::{RequestInfo, Route},
         query::Query,
+        websocket_token,
     },
     response::{
         self,
@@ -81,7 +82,8 @@ pub async fn handle(
     request: Request<Incoming>,
 ) -> Response {
     let started = Instant::now();
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
+    websocket_token::take(&mut parts, app.core.vocabulary());
     let audit_id = audit_id(&parts);
     let audit = RequestAudit::new(&app, &connection, &audit_id, started);
     let trace = app.tracer.as_ref().and_then(|tracer| tracer.begin(&parts.headers, started));
@@ -246,7 +248,10 @@ async fn guarded(
         .at(parts.uri.path())
         .with_headers(&headers);
     let hint = credentials.warning();
-    let authenticated = other_servers::authenticate(app, &credentials).await;
+    let authenticated = match parts.extensions.get() {
+        Some(websocket_token::Unreadable) => Err(Stranger::Wrong),
+        None => other_servers::authenticate(app, &credentials).await,
+    };
     let outcome = match &authenticated {
         Ok(_) => Authentication::Success,
         Err(Stranger::Wrong) => Authentication::Failure,

@@ -23,10 +23,7 @@ use std::{
     time::Duration,
 };
 
-use orch_outbound::{
-    client::{self, Client},
-    kubeconfig,
-};
+use orch_outbound::client::{self, Client};
 use orch_runtime::{constraint, scalar, vocabulary::Vocabulary};
 use orch_settings::{Fault, Spanned, fault};
 use serde::Deserialize;
@@ -209,9 +206,8 @@ fn webhook_of(name: &str, entry: &WebhookEntry, vocabulary: &Vocabulary) -> Resu
         failure,
         conditions: conditions(&entry.match_conditions)?,
     };
-    let target = target(&entry.connection_info)?;
     let client = client::Settings { timeout, ..client::Settings::default() };
-    Ok(Webhook::new(settings, Client::new(target, client)))
+    Ok(Webhook::new(settings, client_of(&entry.connection_info, client)?))
 }
 
 fn conditions(entries: &[MatchCondition]) -> Result<Conditions, Fault> {
@@ -237,7 +233,7 @@ fn conditions(entries: &[MatchCondition]) -> Result<Conditions, Fault> {
     })
 }
 
-fn target(connection: &Spanned<ConnectionInfo>) -> Result<orch_outbound::target::Target, Fault> {
+fn client_of(connection: &Spanned<ConnectionInfo>, settings: client::Settings) -> Result<Client, Fault> {
     let ConnectionInfo { kind, kube_config_file: file } = &connection.value;
     match kind.value.as_str() {
         "KubeConfigFile" => {}
@@ -254,7 +250,7 @@ fn target(connection: &Spanned<ConnectionInfo>) -> Result<orch_outbound::target:
     if !file.value.is_file() {
         return Err(fault(file, "kubeConfigFile must be a regular file"));
     }
-    kubeconfig::read(&file.value).map_err(|error| fault(file, with_cause(&error)))
+    Client::of_kubeconfig(&file.value, settings).map_err(|error| fault(file, with_cause(&error)))
 }
 
 /// More than nothing, and not more than the longest.

@@ -12,10 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use orch_outbound::{
-    client::{self, Client},
-    kubeconfig,
-};
+use orch_outbound::client::{self, Client};
 use orch_runtime::vocabulary::Vocabulary;
 
 use crate::{
@@ -88,8 +85,12 @@ impl Webhook {
     }
 
     /// The webhook of the flags.
+    ///
+    /// # Errors
+    /// Where the kubeconfig file cannot be read, or is wrong.
     pub fn of_flags(config: &WebhookConfig, vocabulary: &Vocabulary) -> Result<Self, AuthError> {
-        let target = kubeconfig::read(&config.kubeconfig).map_err(AuthError::Outbound)?;
+        let client = Client::of_kubeconfig(&config.kubeconfig, client::Settings::default());
+        let client = client.map_err(AuthError::Outbound)?;
         let settings = Settings {
             name: "default".to_owned(),
             version: config.version,
@@ -99,7 +100,7 @@ impl Webhook {
             failure: FailurePolicy::NoOpinion,
             conditions: Conditions::default(),
         };
-        Ok(Webhook::new(settings, Client::new(target, client::Settings::default())))
+        Ok(Webhook::new(settings, client))
     }
 
     /// Asks, and keeps the answer.
@@ -109,7 +110,7 @@ impl Webhook {
         let body = review::request(api_version, &spec);
         let answered = self.client.post_json(body.into()).await;
         let status = match answered {
-            Ok(answer) => review::status(&answer),
+            Ok(answer) => review::status(api_version, &answer),
             Err(error) => Err(error.to_string()),
         };
         let status = match status {

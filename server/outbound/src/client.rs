@@ -1,7 +1,8 @@
 //! Calls to one target.
 
 use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -22,6 +23,7 @@ use crate::{
     circuit::Circuit,
     connection::{self, Sender},
     error::OutboundError,
+    source::Source,
     target::Target,
 };
 
@@ -50,16 +52,30 @@ impl Default for Settings {
 
 /// Calls one target. Calls at the same time use connections of their own.
 pub struct Client {
-    target: Target,
+    source: Source,
     settings: Settings,
-    idle: Mutex<Vec<Sender>>,
+    /// Connections that nobody uses, to the target with which they were opened.
+    idle: Mutex<Vec<(Arc<Target>, Sender)>>,
     circuit: Mutex<Circuit>,
 }
 
 impl Client {
     /// A client without connections.
     pub fn new(target: Target, settings: Settings) -> Self {
-        Client { target, settings, idle: Mutex::default(), circuit: Mutex::default() }
+        Client::from_source(Source::fixed(target), settings)
+    }
+
+    /// A client for the target that a kubeconfig file names. The file, and the certificates and keys that it
+    /// names, are read again when they change; where they are wrong then, the target stays.
+    ///
+    /// # Errors
+    /// Where the file or one that it names cannot be read, or is wrong.
+    pub fn of_kubeconfig(path: &Path, settings: Settings) -> Result<Self, OutboundError> {
+        Ok(Client::from_source(Source::followed(path)?, settings))
+    }
+
+    fn from_source(source: Source, settings: Settings) -> Self {
+        Client { source, settings, idle: Mutex::default(), circuit: Mutex::default() }
     }
 
     /// Posts JSON to the address of the target. The result is the body of an answer with a status of 2xx.
@@ -104,9 +120,9 @@ impl Client {
         if !locked(&self.circuit).admits(Instant::now()) {
             return Err(OutboundError::CircuitOpen);
         }
-        let timeout = self.settings.timeout;
-        let mut call = Call::begin(method.as_str(), &self.target.host, self.target.port);
-        let answer = tokio::time::timeout(timeout, self.exchange(method, body, call.as_ref())).await;
+        let (timeout, target) = (self.settings.timeout, self.source.target());
+        let mut call = Call::begin(method.as_str(), &target.host, target.port);
+        let answer = tokio::time::timeout(timeout, self.exchange(&target, method, body, call.as_ref())).await;
         let answer = answer.unwrap_or(Err(OutboundError::Timeout(timeout)));
         if let (Err(error), Some(call)) = (&answer, &mut call) {
             call.failed(error.to_string());
@@ -120,17 +136,18 @@ impl Client {
 
     async fn exchange(
         &self,
+        target: &Arc<Target>,
         method: &Method,
         body: &Bytes,
         call: Option<&Call>,
     ) -> Result<Bytes, OutboundError> {
         let (mut sender, response) = loop {
-            let request = self.request(method, body, call)?;
-            let kept = locked(&self.idle).pop();
+            let request = request(target, method, body, call)?;
+            let kept = self.kept(target);
             let is_kept = kept.is_some();
             let mut sender = match kept {
                 Some(sender) => sender,
-                None => connection::open(&self.target).await?,
+                None => connection::open(target).await?,
             };
             if sender.ready().await.is_err() && is_kept {
                 continue;
@@ -157,41 +174,17 @@ impl Client {
         if sender.ready().await.is_ok() {
             let mut idle = locked(&self.idle);
             if idle.len() < MAX_IDLE {
-                idle.push(sender);
+                idle.push((Arc::clone(target), sender));
             }
         }
         Ok(answer)
     }
 
-    fn request(
-        &self,
-        method: &Method,
-        body: &Bytes,
-        call: Option<&Call>,
-    ) -> Result<Request<Full<Bytes>>, OutboundError> {
-        let url = &self.target.url;
-        let path = url.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
-        let host = url.authority().map_or("", http::uri::Authority::as_str);
-        let mut request = Request::builder()
-            .method(method)
-            .uri(path)
-            .header(HOST, host)
-            .header(ACCEPT, "application/json, */*")
-            .header(USER_AGENT, concat!("orch-apiserver/", env!("CARGO_PKG_VERSION")));
-        if method == Method::POST {
-            request = request.header(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        }
-        if let Some(header) = self.target.credential.header(Instant::now())? {
-            request = request.header(AUTHORIZATION, header);
-        }
-        if let Some(call) = call {
-            request = request.header(TRACEPARENT, call.traceparent());
-            if let Some(state) = call.tracestate() {
-                request = request.header(TRACESTATE, state);
-            }
-        }
-        let request = request.body(Full::new(body.clone()));
-        request.map_err(|_| OutboundError::Target("the address makes no valid request".to_owned()))
+    /// A connection that nobody uses. Those to a target as it was before are closed.
+    fn kept(&self, target: &Arc<Target>) -> Option<Sender> {
+        let mut idle = locked(&self.idle);
+        idle.retain(|(opened, _)| Arc::ptr_eq(opened, target));
+        idle.pop().map(|(_, sender)| sender)
     }
 
     /// The whole body, if it is not too large.
@@ -207,6 +200,38 @@ impl Client {
         }
         Ok(answer.freeze())
     }
+}
+
+/// A request to the address of the target.
+fn request(
+    target: &Target,
+    method: &Method,
+    body: &Bytes,
+    call: Option<&Call>,
+) -> Result<Request<Full<Bytes>>, OutboundError> {
+    let url = &target.url;
+    let path = url.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
+    let host = url.authority().map_or("", http::uri::Authority::as_str);
+    let mut request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header(HOST, host)
+        .header(ACCEPT, "application/json, */*")
+        .header(USER_AGENT, concat!("orch-apiserver/", env!("CARGO_PKG_VERSION")));
+    if method == Method::POST {
+        request = request.header(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    }
+    if let Some(header) = target.credential.header(Instant::now())? {
+        request = request.header(AUTHORIZATION, header);
+    }
+    if let Some(call) = call {
+        request = request.header(TRACEPARENT, call.traceparent());
+        if let Some(state) = call.tracestate() {
+            request = request.header(TRACESTATE, state);
+        }
+    }
+    let request = request.body(Full::new(body.clone()));
+    request.map_err(|_| OutboundError::Target("the address makes no valid request".to_owned()))
 }
 
 /// The seconds of the header `Retry-After`.

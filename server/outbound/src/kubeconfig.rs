@@ -80,6 +80,11 @@ struct User {
 /// # Errors
 /// Where the file or one that it names cannot be read, or is wrong.
 pub fn read(path: &Path) -> Result<Target, OutboundError> {
+    read_with_files(path).map(|(target, _)| target)
+}
+
+/// Reads a file. The second result are the files with certificates and keys that were read for it.
+pub(crate) fn read_with_files(path: &Path) -> Result<(Target, Vec<PathBuf>), OutboundError> {
     let text = fs::read_to_string(path);
     let text = text.map_err(|source| OutboundError::Read { path: path.to_owned(), source })?;
     let wrong = |problem: String| OutboundError::Kubeconfig { path: path.to_owned(), problem };
@@ -89,10 +94,24 @@ pub fn read(path: &Path) -> Result<Target, OutboundError> {
     })?;
     let (cluster, user) = chosen(file).map_err(wrong)?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    target(folder, cluster, user).map_err(|error| match error {
+    let files = named_files(folder, &cluster, &user);
+    let target = target(folder, cluster, user).map_err(|error| match error {
         OutboundError::Target(problem) => wrong(problem),
         other => other,
-    })
+    })?;
+    Ok((target, files))
+}
+
+/// The files with certificates and keys. That of a token is read again by [`Credential`] itself.
+fn named_files(folder: &Path, cluster: &Cluster, user: &User) -> Vec<PathBuf> {
+    let pairs = [
+        (&cluster.certificate_authority_data, &cluster.certificate_authority),
+        (&user.client_certificate_data, &user.client_certificate),
+        (&user.client_key_data, &user.client_key),
+    ];
+    let named = pairs.into_iter().filter(|(data, _)| data.as_deref().unwrap_or_default().is_empty());
+    let files = named.filter_map(|(_, file)| file.as_deref());
+    files.filter(|file| !file.as_os_str().is_empty()).map(|file| folder.join(file)).collect()
 }
 
 /// The cluster and the user of the current context; of the only context, where none is current.

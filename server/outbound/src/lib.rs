@@ -25,6 +25,9 @@
 //! # }
 //! ```
 //!
+//! [`client::Client::of_kubeconfig`] also follows the files, so that certificates can be renewed while the
+//! server runs.
+//!
 //! Tokens, passwords and keys have no `Debug` and stand in no error.
 
 pub mod backoff;
@@ -34,4 +37,5 @@ mod connection;
 pub mod error;
 pub mod grpc;
 pub mod kubeconfig;
+mod source;
 pub mod target;

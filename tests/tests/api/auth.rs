@@ -2,12 +2,17 @@
 
 use std::time::{Duration, Instant};
 
+use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use orch_tests::{
     Client, TestServer,
+    authority::Authority,
     client::{Connection, Identity, Protocol, connect, tls_config},
     objects::{CONFIG_MAPS, NAMESPACES, config_map},
 };
 use rcgen::{CertificateParams, DnType, KeyPair};
+use serde_json::{Value, json};
+
+const SELF_REVIEWS: &str = "/apis/authentication.orch.io/v1/selfsubjectreviews";
 
 #[tokio::test]
 async fn the_kubeconfigs_certificate_and_tokens_are_let_in() {
@@ -216,4 +221,57 @@ async fn a_token_that_is_nearly_right_is_refused_like_any_other() {
         }
     }
     panic!("one wrong token takes {worst} times as long as another");
+}
+
+#[tokio::test]
+async fn a_certificate_may_state_the_uid_of_a_user() {
+    let directory = tempfile::tempdir().unwrap();
+    let authority = Authority::new("users");
+    let file = authority.write(directory.path(), "users.pem");
+    let server = TestServer::options().flag(format!("--client-ca-file={}", file.display())).start().await;
+    let review = json!({"apiVersion": "authentication.orch.io/v1", "kind": "SelfSubjectReview"});
+    for (client, uid) in [
+        (authority.client_with_uid(&server, "olga", "u-7"), json!("u-7")),
+        (authority.client(&server, "olga", None), Value::Null),
+    ] {
+        let info = client.post(SELF_REVIEWS, &review).await.expect(201)["status"]["userInfo"].clone();
+        assert_eq!((&info["username"], &info["uid"]), (&json!("olga"), &uid));
+    }
+    authority.client_with_uid(&server, "olga", "").get("/version").await.refused(401, "Unauthorized");
+}
+
+/// A browser cannot send the header `Authorization` with a handshake: its token is one of the protocols.
+#[tokio::test]
+async fn a_handshake_of_websocket_names_its_token_as_a_protocol() {
+    let server = TestServer::start().await;
+    let anonymous = server.without_credentials();
+    let token = |token: &str| {
+        let encoded = BASE64_URL_SAFE_NO_PAD.encode(token);
+        format!("base64url.bearer.authorization.orch.io.{encoded}")
+    };
+    let (right, wrong) = (token("tok-admin"), token("tok-mallory"));
+    for (protocols, upgrade, authorization, status) in [
+        (format!("{right}, v1"), "websocket", "", 200),
+        (format!("v1,{right}"), "WebSocket", "", 200),
+        (format!("{right}, v1"), "websocket", "Basic Ym9iOnB3", 200),
+        (format!("{right}, v1"), "websocket", "Bearer tok-mallory", 401),
+        (format!("{wrong}, v1"), "websocket", "Bearer tok-admin", 200),
+        (format!("{wrong}, v1"), "websocket", "", 401),
+        (format!("{right}, {right}, v1"), "websocket", "", 401),
+        (right.clone(), "websocket", "", 401),
+        ("base64url.bearer.authorization.orch.io.?, v1".to_owned(), "websocket", "", 401),
+        ("v1, v2".to_owned(), "websocket", "", 403),
+        (format!("{right}, v1"), "", "", 403),
+    ] {
+        let mut request = anonymous.request(http::Method::GET, NAMESPACES);
+        if !upgrade.is_empty() {
+            request = request.header("connection", "keep-alive, Upgrade").header("upgrade", upgrade);
+        }
+        if !authorization.is_empty() {
+            request = request.header("authorization", authorization);
+        }
+        let answer = request.header("sec-websocket-protocol", &protocols).send().await;
+        assert_eq!(answer.status, status, "{protocols:?} {upgrade:?} {authorization:?}: {}", answer.text());
+        assert_eq!(answer.header("sec-websocket-protocol"), "");
+    }
 }

@@ -1,7 +1,10 @@
-//! Tokens, passwords and keys are in nothing that the server prints, at the highest log level, and in no
-//! error and no metric.
+//! Tokens, passwords and keys are in nothing that the server prints, at the highest log level, in no error
+//! and no metric, and in no record of audit.
 
-use std::{fmt::Write as _, path::Path};
+use std::{
+    fmt::Write as _,
+    path::{Path, PathBuf},
+};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use http::Method;
@@ -120,6 +123,8 @@ async fn nothing_that_is_printed_shows_a_credential() {
         .flag("--oidc-signing-algs=ES256")
         .flag(format!("--authentication-token-webhook-config-file={}", webhook.display()))
         .flag("--log-level=trace")
+        .flag(format!("--audit-policy-file={}", policy(directory.path()).display()))
+        .flag(format!("--audit-log-path={}", directory.path().join("audit.log").display()))
         .start()
         .await;
     let mut seen = Seen::default();
@@ -197,12 +202,30 @@ async fn nothing_that_is_printed_shows_a_credential() {
     for words in ["TRACE", "h2::", "rustls::", "not authenticated"] {
         assert!(log.contains(words), "{words:?} is not in the log");
     }
+    let audit = std::fs::read_to_string(directory.path().join("audit.log")).unwrap();
+    for words in [SECRETS, TOKEN_REVIEWS, SELF_REVIEWS, "\"RequestResponse\""] {
+        assert!(audit.contains(words), "{words:?} is not in the audit log");
+    }
     for (what, secret) in &seen.secrets {
-        for (where_, text) in [("the log", &log), ("an answer", &seen.said)] {
+        for (where_, text) in [("the log", &log), ("an answer", &seen.said), ("the audit log", &audit)] {
+            // Which address was asked for is what audit is for.
+            if where_ == "the audit log" && secret.contains(IN_QUERY) {
+                continue;
+            }
             let shown = text.lines().find(|line| line.contains(secret));
             assert!(shown.is_none(), "{what} in {where_}: {shown:?}");
         }
     }
+}
+
+/// A policy that records bodies too, but for what holds secrets or tokens: there it records who did what.
+fn policy(directory: &Path) -> PathBuf {
+    let text = "apiVersion: audit.orch.io/v1\nkind: Policy\nrules:\n- level: Metadata\n  resources:\n  \
+                - {group: '', resources: [secrets, serviceaccounts/token]}\n  \
+                - {group: authentication.orch.io, resources: [tokenreviews]}\n- level: RequestResponse\n";
+    let file = directory.join("policy.yaml");
+    std::fs::write(&file, text).unwrap();
+    file
 }
 
 /// As text, in the form in which it might be printed.

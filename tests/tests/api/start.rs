@@ -73,6 +73,34 @@ async fn flags_that_are_wrong_are_named() {
     let issuer = "jwt:\n- issuer: {url: https://a.example, audiences: [b]}\n  claimMappings:\n    \
                   username: {expression: claims.sub + 1u + true}\n";
     std::fs::write(path.join("expression.yaml"), format!("{head}{issuer}")).unwrap();
+    let authorizers = |kind: &str, rest: &str| {
+        format!("apiVersion: apiserver.config.orch.io/v1\nkind: {kind}\nauthorizers:\n{rest}")
+    };
+    let of_webhook = |ttl: &str, timeout: &str| {
+        let rest = format!(
+            "- type: Webhook\n  name: hook\n  webhook:\n    timeout: {timeout}\n    \
+             authorizedTTL: {ttl}\n    \
+             subjectAccessReviewVersion: v1\n    matchConditionSubjectAccessReviewVersion: v1\n    \
+             failurePolicy: Deny\n    connectionInfo: {{type: InClusterConfig}}\n"
+        );
+        authorizers("AuthorizationConfiguration", &rest)
+    };
+    let twice = "- {type: RBAC, name: a}\n- {type: Node, name: a}\n";
+    let policy = |version: &str, kind: &str| {
+        format!("{{\"apiVersion\": \"abac.authorization.orch.io/{version}\", \"kind\": \"{kind}\"}}\n")
+    };
+    for (name, text) in [
+        ("kind.yaml", authorizers("AuthenticationConfiguration", "- {type: RBAC, name: a}\n")),
+        ("twice.yaml", authorizers("AuthorizationConfiguration", twice)),
+        ("ttl.yaml", of_webhook("0s", "3s")),
+        ("timeout.yaml", of_webhook("1m", "31s")),
+        ("syntax.jsonl", "# a comment\n{\"user\": \"bob\",}\n".to_owned()),
+        ("kind.jsonl", policy("v1beta1", "Role")),
+        ("version.jsonl", policy("v1", "Policy")),
+        ("field.jsonl", "{\"user\": \"bob\", \"colour\": \"red\"}\n".to_owned()),
+    ] {
+        std::fs::write(path.join(name), text).unwrap();
+    }
     for (flags, words) in [
         (&["--no-such-flag"][..], &["--no-such-flag", "--help"][..]),
         (&["--feature-gates=Nonsense=true"], &["--feature-gates", "unrecognized feature gate: Nonsense"]),
@@ -147,6 +175,47 @@ async fn flags_that_are_wrong_are_named() {
             &["--authentication-token-webhook-config-file", "needed by"],
         ),
         (&["--authorization-mode=Webhook"], &["--authorization-webhook-config-file", "Webhook"]),
+        (
+            &["--authorization-config=kind.yaml"],
+            &["--authorization-config", "kind.yaml:2:7: ", "AuthorizationConfiguration"],
+        ),
+        (
+            &["--authorization-config=twice.yaml"],
+            &["--authorization-config", "twice.yaml:5:22: ", "two authorizers called \"a\""],
+        ),
+        (
+            &["--authorization-config=ttl.yaml"],
+            &["--authorization-config", "ttl.yaml:8:20: ", "authorizedTTL must be greater than zero"],
+        ),
+        (
+            &["--authorization-config=timeout.yaml"],
+            &["--authorization-config", "timeout.yaml:7:14: ", "timeout must not be longer than 30s"],
+        ),
+        (
+            &["--authorization-mode=Webhook", "--authorization-webhook-cache-authorized-ttl=soon"],
+            &["--authorization-webhook-cache-authorized-ttl", "soon"],
+        ),
+        (&["--authorization-mode=ABAC"], &["--authorization-policy-file", "ABAC"]),
+        (
+            &["--authorization-mode=ABAC", "--authorization-policy-file=missing.jsonl"],
+            &["--authorization-policy-file", "missing.jsonl"],
+        ),
+        (
+            &["--authorization-mode=ABAC", "--authorization-policy-file=syntax.jsonl"],
+            &["--authorization-policy-file", "syntax.jsonl:2:16: "],
+        ),
+        (
+            &["--authorization-mode=ABAC", "--authorization-policy-file=kind.jsonl"],
+            &["--authorization-policy-file", "kind.jsonl:1: ", "kind is \"Role\", not Policy"],
+        ),
+        (
+            &["--authorization-mode=ABAC", "--authorization-policy-file=version.jsonl"],
+            &["--authorization-policy-file", "version.jsonl:1: ", "not abac.authorization.orch.io/v1beta1"],
+        ),
+        (
+            &["--authorization-mode=ABAC", "--authorization-policy-file=field.jsonl"],
+            &["--authorization-policy-file", "field.jsonl:1:", "colour"],
+        ),
         (&["--history-retention=-5m"], &["--history-retention", "-5m"]),
         (&["--request-timeout=soon"], &["--request-timeout", "soon"]),
         (&["--tls-cert-file=a.pem"], &["--tls-cert-file", "--tls-private-key-file"]),

@@ -37,16 +37,7 @@ pub fn judge(seen: &Seen) -> Reply {
 
 /// A kubeconfig file that names the webhook, with a token of the server's own.
 pub fn kubeconfig(site: &Site, folder: &std::path::Path) -> PathBuf {
-    let (file, authority) = (folder.join("token-webhook.kubeconfig"), site.authority_file(folder));
-    let text = format!(
-        "contexts: [{{name: c, context: {{cluster: k, user: u}}}}]\n\
-         clusters: [{{name: k, cluster: {{server: '{}/authenticate', certificate-authority: '{}'}}}}]\n\
-         users: [{{name: u, user: {{token: own-token}}}}]\n",
-        site.url(),
-        authority.display()
-    );
-    std::fs::write(&file, text).unwrap();
-    file
+    site.kubeconfig(folder, "/authenticate", "token: own-token")
 }
 
 async fn options() -> (Site, ServerOptions, tempfile::TempDir) {
@@ -249,6 +240,33 @@ async fn a_webhook_that_fails_is_a_401_with_the_reason_in_the_log() {
     let start = Instant::now();
     while whoami(&server, "hook-bob").await.status != 201 {
         assert!(start.elapsed() < Duration::from_secs(30), "{}", server.log());
+    }
+}
+
+/// Certificates are renewed in place: the server shows the new one without a restart.
+#[tokio::test]
+async fn a_renewed_certificate_is_shown_to_the_webhook() {
+    let (site, folder) = (Site::new().await, tempfile::tempdir().unwrap());
+    let first = site.issue(folder.path());
+    let user = "client-certificate: caller.pem, client-key: caller.key";
+    let file = site.kubeconfig(folder.path(), "/authenticate", user);
+    let webhook = site.start(judge).await;
+    let server = TestServer::options()
+        .flag(format!("--authentication-token-webhook-config-file={}", file.display()))
+        .flag("--authentication-token-webhook-cache-ttl=1ms")
+        .start()
+        .await;
+    whoami(&server, "hook-bob").await.expect(201);
+    assert_eq!(webhook.seen().pop().unwrap().certificate, first.to_vec());
+    let renewed = site.issue(folder.path());
+    let start = Instant::now();
+    loop {
+        whoami(&server, "hook-bob").await.expect(201);
+        if webhook.seen().pop().unwrap().certificate == renewed.to_vec() {
+            break;
+        }
+        assert!(start.elapsed() < Duration::from_secs(30), "the webhook is shown the old certificate");
+        tokio::time::sleep(Duration::from_millis(200)).await;
     }
 }
 

@@ -74,6 +74,7 @@ const KNOWN: &[&str] = &[
     "x-orch-default",
     "x-orch-immutable",
     "x-orch-write-only",
+    "x-orch-secret",
     "x-orch-feature-gate",
     "x-orch-deprecated",
     "x-orch-errors",

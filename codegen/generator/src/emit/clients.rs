@@ -55,6 +55,7 @@ fn object(emitter: &Emitter<'_>, resource: &Resource, ty: &Type, object: &Object
         if field.name == METADATA { metadata(emitter) } else { types::structure_field(emitter, field) }
     });
     let written = written(emitter, resource, ty, object);
+    let (derived, shown) = types::debug(ty, object);
     let is_resource = is_resource(emitter, resource, ty);
     let traits = TRAITS.iter().filter(|(path, _)| resource.subresources.iter().any(|sub| sub.name == *path));
     let traits = traits.map(|(_, implemented)| {
@@ -63,9 +64,11 @@ fn object(emitter: &Emitter<'_>, resource: &Resource, ty: &Type, object: &Object
     });
     quote! {
         #docs
-        #[derive(Clone, Debug, Default, PartialEq, #deserialize)]
+        #[derive(Clone, #derived Default, PartialEq, #deserialize)]
         #[serde(default)]
         pub struct #name { #(#fields)* }
+
+        #shown
 
         #written
         #is_resource

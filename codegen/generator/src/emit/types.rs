@@ -54,12 +54,39 @@ fn structure(emitter: &Emitter<'_>, ty: &Type, object: &ObjectType) -> TokenStre
     let serialize = emitter.import("serde", "Serialize");
     let deserialize = emitter.import("serde", "Deserialize");
     let fields = object.fields.iter().map(|field| structure_field(emitter, field));
+    let (derived, written) = debug(ty, object);
     quote! {
         #docs
-        #[derive(Clone, Debug, Default, PartialEq, #serialize, #deserialize)]
+        #[derive(Clone, #derived Default, PartialEq, #serialize, #deserialize)]
         #[serde(default)]
         pub struct #name { #(#fields)* }
+
+        #written
     }
+}
+
+/// How a structure is printed: what is derived, with a comma, and what is written out. Secrets are hidden.
+pub fn debug(ty: &Type, object: &ObjectType) -> (TokenStream, TokenStream) {
+    if !object.fields.iter().any(|field| field.secret) {
+        return (quote!(Debug,), TokenStream::new());
+    }
+    let (name, text) = (format_ident!("{}", ty.name), &ty.name);
+    let shown = object.fields.iter().map(|field| {
+        let (rust_name, text) = (format_ident!("{}", field.rust_name), &field.rust_name);
+        if field.secret {
+            quote!(.field(#text, &format_args!("<hidden>")))
+        } else {
+            quote!(.field(#text, &self.#rust_name))
+        }
+    });
+    let written = quote! {
+        impl std::fmt::Debug for #name {
+            fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                out.debug_struct(#text)#(#shown)*.finish()
+            }
+        }
+    };
+    (TokenStream::new(), written)
 }
 
 /// One field of a structure.

@@ -148,6 +148,8 @@ idl_object! {
         "x-orch-union" => union: Option<UnionExtension>,
         /// Accepted on writes, never stored or returned.
         "x-orch-write-only" => write_only: Option<Spanned<bool>>,
+        /// Hidden where generated code prints the object for people who look for faults.
+        "x-orch-secret" => secret: Option<Spanned<bool>>,
         /// Dropped on writes unless this feature gate is on.
         "x-orch-feature-gate" => feature_gate: Option<FeatureGate>,
         /// Clients that set the field are warned with this text.

@@ -128,6 +128,7 @@ const POSITIONS: &[(&[&str], &[Position], &str)] = &[
             "x-orch-patch-merge-key",
             "x-orch-immutable",
             "x-orch-write-only",
+            "x-orch-secret",
             "x-orch-feature-gate",
             "x-orch-deprecated",
             "x-orch-omit-empty",

@@ -95,6 +95,7 @@ impl Lowering<'_, '_> {
             granular: false,
             immutable: None,
             write_only: false,
+            secret: false,
             feature_gate: None,
             deprecated: None,
             validator: None,
@@ -126,6 +127,7 @@ impl Lowering<'_, '_> {
                 Immutable::OnceSet => Some(Immutability::OnceSet),
             }),
             write_only: schema.write_only.as_ref().is_some_and(|flag| flag.value),
+            secret: schema.secret.as_ref().is_some_and(|flag| flag.value),
             // Settled when the descriptions of all gates are known.
             feature_gate: None,
             deprecated: string(&schema.deprecation),

@@ -399,6 +399,21 @@ fn the_resource_table_says_what_the_schema_says() {
 }
 
 #[test]
+fn secrets_are_hidden_where_an_object_is_printed() {
+    let object = presence::v1::Presence {
+        text: "shown".to_owned(),
+        secret: "s3cret".to_owned(),
+        ..presence::v1::Presence::default()
+    };
+    let printed = format!("{object:?}");
+    assert!(printed.starts_with("Presence { text: \"shown\", "), "{printed}");
+    assert!(printed.contains("secret: <hidden>") && !printed.contains("s3cret"), "{printed}");
+    // Everything else knows the value.
+    assert_eq!(serde_json::to_value(&object).unwrap()["secret"], "s3cret");
+    assert!(object != presence::v1::Presence { secret: String::new(), ..object.clone() });
+}
+
+#[test]
 fn type_tables_have_fields_in_order_with_tags_and_strategies() {
     assert!(presence::v1::PRESENCE_TYPE.field("writeOnly").unwrap().write_only);
     let spec = &kinds::v1::MACHINE_SPEC_TYPE;

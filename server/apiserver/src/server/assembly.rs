@@ -108,7 +108,8 @@ impl Server {
         // Those that need nobody else first.
         lasting.methods.splice(..0, self.authenticators_over_objects(&objects, &tokens));
         let rbac = Arc::new(policies::rbac(&objects));
-        let modes = authorizers::Modes::new(&self.config.authorization, authorizers, &objects, &rbac)?;
+        let (config, shows_selectors) = (&self.config.authorization, self.shows_selectors());
+        let modes = authorizers::Modes::new(config, authorizers, &objects, &rbac, shows_selectors)?;
         let access = self.access(authentication, &lasting, &modes);
         admission.guard(orch_kinds::guard(rbac, Arc::clone(&access.authorization)));
         let issuer = self.issuer_documents(&tokens, address);

@@ -58,9 +58,14 @@ impl Server {
                 authorizers,
                 [Box::new(Arc::clone(&modes.current)) as Box<dyn Authorizer>],
             )),
-            shows_selectors: self.config.feature_gates.is_on(&AUTHORIZE_WITH_SELECTORS),
+            shows_selectors: self.shows_selectors(),
             vocabulary: self.config.vocabulary,
         }
+    }
+
+    /// Whether authorizers see the selectors of requests.
+    pub(super) fn shows_selectors(&self) -> bool {
+        self.config.feature_gates.is_on(&AUTHORIZE_WITH_SELECTORS)
     }
 
     /// How others verify the tokens of service accounts. `address` is where the server listens.

@@ -13,7 +13,6 @@ use orch_outbound::{
     backoff::Backoff,
     client::{self, Client},
     error::OutboundError,
-    kubeconfig,
     target::Target,
 };
 use tokio::{
@@ -60,6 +59,17 @@ pub struct Settings {
     pub api_version: String,
 }
 
+impl Settings {
+    /// One attempt at a time: lists are tried again here.
+    fn of_client(&self) -> client::Settings {
+        let mut once = client::Settings { backoff: Backoff::ONCE, ..client::Settings::default() };
+        if self.mode != Mode::Batch {
+            once.timeout = PATIENCE;
+        }
+        once
+    }
+}
+
 /// A bound on how often something happens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Throttle {
@@ -87,19 +97,21 @@ impl Webhook {
         settings: Settings,
         counters: &Arc<Counters>,
     ) -> Result<Self, AuditError> {
-        Ok(Webhook::start(settings, kubeconfig::read(file)?, counters))
+        let client = Client::of_kubeconfig(file, settings.of_client())?;
+        Ok(Webhook::with_client(settings, client, counters))
     }
 
     /// Starts the task that sends. It must be called inside of a runtime.
     pub fn start(settings: Settings, target: Target, counters: &Arc<Counters>) -> Self {
+        let client = Client::new(target, settings.of_client());
+        Webhook::with_client(settings, client, counters)
+    }
+
+    fn with_client(settings: Settings, client: Client, counters: &Arc<Counters>) -> Self {
         let (queue, entries) = Queue::new(settings.buffer, counters);
         let mode = settings.mode;
-        let mut once = client::Settings { backoff: Backoff::ONCE, ..client::Settings::default() };
-        if mode != Mode::Batch {
-            once.timeout = PATIENCE;
-        }
         let sender = Arc::new(Sender {
-            client: Client::new(target, once),
+            client,
             losses: Mutex::new(Losses::new(counters, Plugin::Webhook)),
             counters: Arc::clone(counters),
             settings,

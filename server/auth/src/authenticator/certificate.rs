@@ -1,4 +1,5 @@
-//! Client certificates: the common name is the user, and every organisation is a group.
+//! Client certificates: the common name is the user, every organisation is a group, and an attribute of its
+//! own is the uid.
 //!
 //! The TLS listener asks for a certificate, and checks only that the client has its private key. Whether the
 //! certificate is trusted is decided here, so that a bad one leads to a 401 answer and not to a broken
@@ -16,7 +17,12 @@ use aws_lc_rs::digest;
 use orch_runtime::vocabulary::Vocabulary;
 use rustls_pki_types::{CertificateDer, TrustAnchor, UnixTime, pem::PemObject};
 use webpki::{ALL_VERIFICATION_ALGS, EndEntityCert, KeyUsage};
-use x509_parser::{certificate::X509Certificate, prelude::FromDer, x509::AttributeTypeAndValue};
+use x509_parser::{
+    asn1_rs::{Oid, oid},
+    certificate::X509Certificate,
+    prelude::FromDer,
+    x509::AttributeTypeAndValue,
+};
 
 pub use super::peer_certificates::PeerCertificates;
 use super::peer_certificates::Verified;
@@ -26,6 +32,10 @@ use crate::{
     error::AuthError,
     user::UserInfo,
 };
+
+/// The attribute of a subject that is the user's uid. Certificates of other authorities have it too, so it is
+/// the same under every vocabulary.
+const UID: Oid<'_> = oid!(1.3.6.1.4.1.57683.2);
 
 /// Accepts client certificates that chain to one of its trust anchors.
 #[derive(Debug)]
@@ -71,7 +81,7 @@ impl CertificateAuthenticator {
         let fingerprint = digest::digest(&digest::SHA256, leaf);
         Ok(UserInfo {
             name: name.to_owned(),
-            uid: String::new(),
+            uid: uid(&certificate)?,
             groups: groups.collect::<Result<_, _>>()?,
             extra: BTreeMap::from([(
                 self.credential_id_key.clone(),
@@ -152,6 +162,19 @@ pub(super) fn parse<'c>(certificate: &'c CertificateDer<'_>) -> Result<X509Certi
 /// The common name of the subject; empty if it has none.
 pub(super) fn common_name<'c>(certificate: &'c X509Certificate<'_>) -> Result<&'c str, AuthError> {
     certificate.subject().iter_common_name().last().map_or(Ok(""), text)
+}
+
+/// The uid that the subject states; empty if it states none.
+fn uid(certificate: &X509Certificate<'_>) -> Result<String, AuthError> {
+    let mut stated = certificate.subject().iter_by_oid(&UID);
+    match (stated.next(), stated.next()) {
+        (None, _) => Ok(String::new()),
+        (Some(_), Some(_)) => Err(invalid("its subject has more than one uid")),
+        (Some(uid), None) => match text(uid)? {
+            "" => Err(invalid("its subject has an empty uid")),
+            uid => Ok(uid.to_owned()),
+        },
+    }
 }
 
 /// A name that cannot be read is an error and not left out, because access rules may depend on it.

@@ -10,10 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use orch_outbound::{
-    client::{self, Client},
-    kubeconfig,
-};
+use orch_outbound::client::{self, Client};
 use orch_runtime::vocabulary::Vocabulary;
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
@@ -102,9 +99,9 @@ impl WebhookTokenAuthenticator {
         audiences: Vec<String>,
         vocabulary: &Vocabulary,
     ) -> Result<Self, AuthError> {
-        let target = kubeconfig::read(&config.kubeconfig).map_err(AuthError::Outbound)?;
+        let client = Client::of_kubeconfig(&config.kubeconfig, client::Settings::default());
         Ok(Self {
-            client: Client::new(target, client::Settings::default()),
+            client: client.map_err(AuthError::Outbound)?,
             api_version: format!("authentication.{}/{}", vocabulary.group_suffix, config.version.name()),
             ttl: config.ttl,
             audiences,

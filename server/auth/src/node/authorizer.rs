@@ -2,7 +2,8 @@
 //!
 //! A node reads secrets, config maps, claims, volumes and attachments one by one, and only those that its
 //! pods need. It makes tokens for the service accounts of its pods, and keeps its own lease and its own list
-//! of drivers. For everything else it has the rules of the cluster role `system:node` as every server starts
+//! of drivers. Where authorizers see selectors, it reads no node but itself, and no pods but those that are
+//! bound to it. For everything else it has the rules of the cluster role `system:node` as every server starts
 //! with it, whatever is stored. The graph behind this is kept up to date only while nodes ask.
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
@@ -13,13 +14,20 @@ use super::{
 };
 use crate::{
     answer::Answer,
-    authorizer::{Attributes, Authorizer, Decision, ResourceTarget, Target, rules::Rules},
+    authorizer::{
+        Attributes, Authorizer, Decision, ResourceTarget, Target,
+        rules::Rules,
+        selector::{Operator, Requirement},
+    },
     rbac::{
         policy::PolicyRule,
         rule::{Question, Rule},
     },
     user::UserInfo,
 };
+
+/// The field of a pod that names its node.
+const NODE_OF_POD: &str = "spec.nodeName";
 
 /// Where pods, volumes and attachments come from.
 pub trait GraphSource: Send + Sync {
@@ -56,6 +64,7 @@ pub struct NodeAuthorizer {
     graph: RwLock<Graph>,
     rules: Vec<Rule>,
     names: NodeNames,
+    sees_selectors: bool,
 }
 
 /// Whether a request is allowed, or why not.
@@ -65,7 +74,13 @@ impl NodeAuthorizer {
     /// `rules` are those of the cluster role `system:node`.
     pub fn new(source: Box<dyn GraphSource>, rules: Vec<PolicyRule>, names: NodeNames) -> Self {
         let rules = rules.into_iter().map(Rule::new).collect();
-        NodeAuthorizer { source, graph: RwLock::default(), rules, names }
+        NodeAuthorizer { source, graph: RwLock::default(), rules, names, sees_selectors: false }
+    }
+
+    /// The same; where it sees the selectors of requests, nodes and pods are read as the module says.
+    #[must_use]
+    pub fn seeing_selectors(self, sees_selectors: bool) -> Self {
+        NodeAuthorizer { sees_selectors, ..self }
     }
 
     fn verdict(&self, node: &str, attributes: &Attributes<'_>) -> Verdict {
@@ -90,6 +105,8 @@ impl NodeAuthorizer {
                     return related(node, target, self.graph().uses_volume(node, target.name));
                 }
                 ("", "serviceaccounts") => return self.make_token(node, verb, target),
+                ("", "nodes") if self.reads_objects(verb, target) => return own_node(node, verb, target),
+                ("", "pods") if self.reads_objects(verb, target) => return self.own_pods(node, verb, target),
                 (group, "volumeattachments") if group == storage_group => {
                     one_by_one(verb, target)?;
                     return related(node, target, self.graph().is_attached(node, target.name));
@@ -134,6 +151,26 @@ impl NodeAuthorizer {
         }
         let is_own = verb == "create" || target.name == node;
         check(is_own, "can only access node lease with the same name as the requesting node")
+    }
+
+    /// Whether it is a read of objects, of which the selectors are known.
+    fn reads_objects(&self, verb: &str, target: &ResourceTarget<'_>) -> bool {
+        self.sees_selectors && target.subresource.is_empty() && matches!(verb, "get" | "list" | "watch")
+    }
+
+    fn own_pods(&self, node: &str, verb: &str, target: &ResourceTarget<'_>) -> Verdict {
+        if verb != "get" {
+            let is_node = |it: &Requirement| {
+                it.key == NODE_OF_POD && it.operator == Operator::In && it.values == [node]
+            };
+            if target.fields.iter().any(is_node) {
+                return Ok(());
+            }
+            let is_named = !target.name.is_empty();
+            check(is_named, "can only list/watch pods with spec.nodeName field selector")?;
+        }
+        let pod = ObjectName::new(target.namespace, target.name);
+        related(node, target, self.graph().is_bound(node, &pod))
     }
 
     fn uses(&self, node: &str, kind: Used, target: &ResourceTarget<'_>) -> Verdict {
@@ -197,6 +234,15 @@ fn related(node: &str, target: &ResourceTarget<'_>, is_related: bool) -> Verdict
     if is_related { Ok(()) } else { Err(unrelated()) }
 }
 
+fn own_node(node: &str, verb: &str, target: &ResourceTarget<'_>) -> Verdict {
+    let name = target.name;
+    match verb {
+        _ if name == node => Ok(()),
+        "get" => Err(format!("node '{node}' cannot read '{name}', only its own Node object")),
+        _ => Err(format!("node '{node}' cannot read all nodes, only its own Node object")),
+    }
+}
+
 fn own_drivers(node: &str, verb: &str, target: &ResourceTarget<'_>) -> Verdict {
     let verb_is_right = matches!(verb, "get" | "create" | "update" | "patch" | "delete");
     check(verb_is_right, "can only get, create, update, patch, or delete a CSINode")?;
@@ -233,13 +279,15 @@ mod tests {
         let pod = Pod { node: "one".to_owned(), uses };
         let all = vec![
             Change::Pod(ObjectName::new("n", "p"), Some(pod)),
+            Change::Pod(ObjectName::new("n", "bare"), Some(Pod { node: "one".to_owned(), ..Pod::default() })),
+            Change::Pod(ObjectName::new("n", "far"), Some(Pod { node: "two".to_owned(), ..Pod::default() })),
             Change::Attachment("at".to_owned(), Some("one".to_owned())),
         ];
         let list = |text: &str| vec![text.to_owned()];
         let rule = PolicyRule {
-            verbs: list("list"),
+            verbs: ["get", "list", "watch", "create"].map(str::to_owned).into(),
             groups: list(""),
-            resources: list("pods"),
+            resources: ["pods", "nodes"].map(str::to_owned).into(),
             ..PolicyRule::default()
         };
         let names = NodeNames {
@@ -314,6 +362,64 @@ mod tests {
             ("list", ["", "services", ""], ["n", ""], ""),
         ] {
             assert_eq!(ask(&node, verb, resource, object).await, expected, "{verb} {resource:?} {object:?}");
+        }
+    }
+
+    /// A field selector is a requirement for one field.
+    async fn read(sees_selectors: bool, verb: &str, resource: &str, name: &str, field: &str) -> String {
+        let user = UserInfo::new("system:node:one", [GROUP_NODES, GROUP_AUTHENTICATED]);
+        let operator = if field.contains("!=") { Operator::NotIn } else { Operator::In };
+        let fields = field.split_once(['!', '=']).map(|(key, value)| Requirement {
+            key: key.to_owned(),
+            operator,
+            values: vec![value.trim_start_matches('=').to_owned()],
+        });
+        let fields = Vec::from_iter(fields);
+        let namespace = if resource == "pods" { "n" } else { "" };
+        let target = ResourceTarget {
+            version: "v1",
+            resource,
+            namespace,
+            name,
+            fields: &fields,
+            ..Default::default()
+        };
+        let attributes = Attributes { user: &user, verb, target: Target::Resource(target) };
+        let authorizer = authorizer().seeing_selectors(sees_selectors);
+        let decision = authorizer.authorize(&attributes).resolve().await;
+        if decision.is_allowed() { "allowed".to_owned() } else { decision.reason().to_owned() }
+    }
+
+    /// Without selectors the rules of the role allow all of these.
+    #[tokio::test]
+    async fn a_node_reads_itself_and_its_pods_where_selectors_are_seen() {
+        let unrelated = "no relationship found between node 'one' and this object";
+        let unselected = "can only list/watch pods with spec.nodeName field selector";
+        let all_nodes = "node 'one' cannot read all nodes, only its own Node object";
+        for (verb, resource, name, field, expected) in [
+            ("list", "pods", "", "spec.nodeName=one", "allowed"),
+            ("watch", "pods", "", "spec.nodeName==one", "allowed"),
+            ("list", "pods", "", "spec.nodeName=two", unselected),
+            ("list", "pods", "", "spec.nodeName!=one", unselected),
+            ("watch", "pods", "", "status.phase=one", unselected),
+            ("list", "pods", "", "", unselected),
+            ("list", "pods", "bare", "metadata.name=bare", "allowed"),
+            ("watch", "pods", "far", "metadata.name=far", unrelated),
+            ("get", "pods", "p", "", "allowed"),
+            ("get", "pods", "bare", "", "allowed"),
+            ("get", "pods", "far", "", unrelated),
+            ("get", "pods", "missing", "", unrelated),
+            ("create", "pods", "far", "", "allowed"),
+            ("get", "nodes", "one", "", "allowed"),
+            ("watch", "nodes", "one", "metadata.name=one", "allowed"),
+            ("get", "nodes", "two", "", "node 'one' cannot read 'two', only its own Node object"),
+            ("list", "nodes", "", "", all_nodes),
+            ("watch", "nodes", "two", "metadata.name=two", all_nodes),
+            ("create", "nodes", "", "", "allowed"),
+        ] {
+            let row = format!("{verb} {resource} {name:?} {field:?}");
+            assert_eq!(read(true, verb, resource, name, field).await, expected, "{row}");
+            assert_eq!(read(false, verb, resource, name, field).await, "allowed", "{row}");
         }
     }
 

@@ -102,6 +102,11 @@ impl Graph {
         claim.is_some_and(|claim| self.uses(node, Used::Claim, claim))
     }
 
+    /// Whether the pod is bound to the node.
+    pub fn is_bound(&self, node: &str, pod: &ObjectName) -> bool {
+        self.pods.get(pod).is_some_and(|pod| pod.node == node)
+    }
+
     /// Whether the attachment is for the node.
     pub fn is_attached(&self, node: &str, attachment: &str) -> bool {
         self.attachments.get(attachment).is_some_and(|attached| attached == node)
@@ -123,10 +128,12 @@ impl Graph {
                 self.nodes.remove(&old.node);
             }
         }
-        let Some(pod) = pod.filter(|pod| !pod.uses.is_empty()) else { return };
-        let uses = self.nodes.entry(pod.node.clone()).or_default();
-        for used in pod.used(&name.namespace) {
-            *uses.entry(used).or_default() += 1;
+        let Some(pod) = pod else { return };
+        if !pod.uses.is_empty() {
+            let uses = self.nodes.entry(pod.node.clone()).or_default();
+            for used in pod.used(&name.namespace) {
+                *uses.entry(used).or_default() += 1;
+            }
         }
         self.pods.insert(name, pod);
     }
@@ -198,6 +205,19 @@ mod tests {
         assert!(!graph.uses("one", Used::Secret, &name("s")) && graph.uses("two", Used::Secret, &name("s")));
         graph.apply(Change::Pod(name("b"), None));
         assert!(graph.pods.is_empty() && graph.nodes.is_empty());
+    }
+
+    #[test]
+    fn a_pod_is_bound_to_one_node_whatever_it_uses() {
+        let mut graph = Graph::default();
+        let name = ObjectName::new("n", "a");
+        graph.apply(pod(name.clone(), "one", &[]));
+        assert!(graph.is_bound("one", &name) && !graph.is_bound("two", &name));
+        assert!(!graph.is_bound("one", &ObjectName::new("m", "a")));
+        graph.apply(pod(name.clone(), "two", &[(Used::Secret, "s")]));
+        assert!(!graph.is_bound("one", &name) && graph.is_bound("two", &name));
+        graph.apply(Change::Pod(name.clone(), None));
+        assert!(!graph.is_bound("two", &name) && graph.pods.is_empty() && graph.nodes.is_empty());
     }
 
     #[test]

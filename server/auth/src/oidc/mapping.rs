@@ -73,12 +73,17 @@ impl Mapping {
     }
 
     fn name(&self, claims: &mut Claims<'_>) -> Result<String, String> {
-        if let Source::Claim { claim, .. } = &self.username
-            && claim == MAIL
-            && let Some(verified) = claims.fields.get(MAIL_VERIFIED)
-            && *verified != Json::Bool(true)
-        {
-            return Err(format!("the claim {MAIL_VERIFIED:?} is not true"));
+        if let Source::Claim { claim, .. } = &self.username {
+            if claim == MAIL
+                && let Some(verified) = claims.fields.get(MAIL_VERIFIED)
+                && *verified != Json::Bool(true)
+            {
+                return Err(format!("the claim {MAIL_VERIFIED:?} is not true"));
+            }
+            // With a prefix it would make one user of all who have no name.
+            if claims.text(claim)?.is_empty() {
+                return Err(format!("the claim {claim:?} is empty"));
+            }
         }
         text(&self.username, claims, "the name of the user")
     }

@@ -68,16 +68,20 @@ pub(super) fn request(api_version: &str, spec: &Value) -> Vec<u8> {
     review.to_string().into_bytes()
 }
 
-/// The status of an answer.
-pub(super) fn status(answer: &[u8]) -> Result<Status, String> {
+/// The status of an answer, which must be of the version that was asked.
+pub(super) fn status(api_version: &str, answer: &[u8]) -> Result<Status, String> {
     #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
     struct Review {
+        api_version: String,
         kind: String,
         status: Status,
     }
     match serde_json::from_slice::<Review>(answer) {
-        Ok(review) if review.kind == "SubjectAccessReview" => Ok(review.status),
-        Ok(_) => Err("the answer is of another kind".to_owned()),
+        Ok(review) if review.kind == "SubjectAccessReview" && review.api_version == api_version => {
+            Ok(review.status)
+        }
+        Ok(_) => Err("the answer is of another kind or version".to_owned()),
         // The message of the parser could quote the answer.
         Err(error) => {
             Err(format!("the answer is no review: line {}, column {}", error.line(), error.column()))

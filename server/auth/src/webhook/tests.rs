@@ -187,13 +187,39 @@ async fn answers_are_kept_and_failures_are_not() {
     }
     assert_eq!(seen.lock().unwrap().len(), 5, "long questions are not kept");
 
-    let (url, seen) = serve(200, json!({"kind": "Other", "status": {"allowed": true}})).await;
+    let (url, seen) = serve(403, json!({})).await;
     let broken = webhook(&url, |_| {});
     for _ in 0..2 {
-        let problem = "the answer is of another kind".to_owned();
-        assert_eq!(ask(&broken, "bob", "x").await, Decision::Failed { reason: "".into(), problem });
+        assert!(matches!(ask(&broken, "bob", "x").await, Decision::Failed { .. }));
     }
     assert_eq!(seen.lock().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn an_answer_is_of_the_kind_and_version_that_was_asked() {
+    let (review, version) = ("SubjectAccessReview", "authorization.example.io/v1");
+    let other = "the answer is of another kind or version";
+    let none = "the answer is no review: line 1, column";
+    for (kind, api_version, expected) in [
+        (Some(review), Some(version), None),
+        (Some("Other"), Some(version), Some(other)),
+        (Some(review), Some("authorization.example.io/v1beta1"), Some(other)),
+        (Some(review), Some("v1"), Some(other)),
+        (None, Some(version), Some(none)),
+        (Some(review), None, Some(none)),
+    ] {
+        let answer = json!({"kind": kind, "apiVersion": api_version, "status": {"allowed": true}});
+        let (url, _) = serve(200, answer.clone()).await;
+        let decision = ask(&webhook(&url, |_| {}), "bob", "x").await;
+        match (&decision, expected) {
+            (Decision::Allow { .. }, None) => {}
+            (Decision::Failed { problem, .. }, Some(why)) => assert!(problem.starts_with(why), "{problem}"),
+            _ => panic!("{answer}: {decision:?}"),
+        }
+        let denies = webhook(&url, |settings| settings.failure = FailurePolicy::Deny);
+        let decision = ask(&denies, "bob", "x").await;
+        assert_eq!(matches!(decision, Decision::Deny { .. }), expected.is_some(), "{answer}: {decision:?}");
+    }
 }
 
 #[tokio::test]

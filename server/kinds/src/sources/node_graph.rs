@@ -21,15 +21,17 @@ use orch_storage::{EventKind, Following, Key, News, Object, Snapshot};
 
 use super::policies::rules;
 
-/// Decides about requests of nodes by what is stored; `role` is the cluster role of nodes.
-pub fn node_authorizer(objects: &Objects, role: ClusterRole) -> NodeAuthorizer {
+/// Decides about requests of nodes by what is stored; `role` is the cluster role of nodes, and
+/// `sees_selectors` says whether it gets the selectors of requests.
+pub fn node_authorizer(objects: &Objects, role: ClusterRole, sees_selectors: bool) -> NodeAuthorizer {
     let vocabulary = objects.catalog().vocabulary;
     let names = NodeNames {
         lease_namespace: vocabulary.namespace_node_lease.to_owned(),
         lease_group: vocabulary.group(Lease::RESOURCE.group).into_owned(),
         storage_group: vocabulary.group(CSINode::RESOURCE.group).into_owned(),
     };
-    NodeAuthorizer::new(Box::new(NodeObjects::new(objects)), rules(role.rules), names)
+    let source = Box::new(NodeObjects::new(objects));
+    NodeAuthorizer::new(source, rules(role.rules), names).seeing_selectors(sees_selectors)
 }
 
 /// Reads an object of one kind; the tree is absent where it is gone or cannot be read.
@@ -245,7 +247,7 @@ mod tests {
     #[tokio::test]
     async fn a_node_gets_what_its_stored_pods_use() {
         let server = TestServer::start().await;
-        let nodes = node_authorizer(server.core.objects(), ClusterRole::default());
+        let nodes = node_authorizer(server.core.objects(), ClusterRole::default(), false);
         let volumes = json!([
             {"name": "a", "secret": {"secretName": "mounted"}},
             {"name": "b", "projected": {"sources": [{"configMap": {"name": "projected"}}]}},
@@ -298,7 +300,7 @@ mod tests {
     #[tokio::test]
     async fn a_mirror_pod_gives_a_node_nothing() {
         let server = TestServer::start().await;
-        let nodes = node_authorizer(server.core.objects(), ClusterRole::default());
+        let nodes = node_authorizer(server.core.objects(), ClusterRole::default(), false);
         let spec = json!({
             "nodeName": "one", "containers": [{"name": "c", "image": "i"}],
             "volumes": [{"name": "v", "secret": {"secretName": "s"}}],

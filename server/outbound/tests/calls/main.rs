@@ -190,3 +190,49 @@ async fn kubeconfig_files_name_targets() {
         assert_eq!(sent, authorization, "{user}");
     }
 }
+
+/// Asks until the answer is the expected one.
+async fn until(client: &Client, expected: &str) {
+    let start = Instant::now();
+    loop {
+        let answer = post(client).await;
+        if answer.as_deref().is_ok_and(|answer| answer == expected) {
+            return;
+        }
+        assert!(start.elapsed() < Duration::from_secs(30), "{answer:?} is not {expected}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_kubeconfig_file_and_what_it_names_are_followed() {
+    let one = Server::start(|_| Reply::json("1")).await;
+    let two = Server::start(|_| Reply::json("2")).await;
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let config = |server: &Server, authority: &str| {
+        let text = format!(
+            "contexts: [{{name: c, context: {{cluster: k}}}}]\n\
+             clusters: [{{name: k, cluster: {{server: '{}', certificate-authority: {authority}}}}}]\n",
+            server.url("/")
+        );
+        write("config", &text);
+    };
+    write("ca.pem", &two.authority);
+    config(&one, "ca.pem");
+    let client = Client::of_kubeconfig(&folder.path().join("config"), settings()).unwrap();
+    let error = post(&client).await.unwrap_err();
+    assert!(matches!(error, OutboundError::Target(_)), "{error}");
+    // What it names.
+    write("ca.pem", &one.authority);
+    until(&client, "1").await;
+    // The file itself, which names a file that comes later. Until then nothing changes.
+    config(&two, "later.pem");
+    tokio::time::sleep(Duration::from_millis(1200)).await;
+    assert_eq!(post(&client).await.unwrap(), "1");
+    write("later.pem", &two.authority);
+    until(&client, "2").await;
+    write("config", "nonsense");
+    tokio::time::sleep(Duration::from_millis(1200)).await;
+    assert_eq!(post(&client).await.unwrap(), "2");
+}

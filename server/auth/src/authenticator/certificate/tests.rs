@@ -3,10 +3,13 @@
 use std::{fmt::Write as _, io::Write as _, sync::Arc, time::SystemTime};
 
 use orch_runtime::vocabulary::EXAMPLE;
-use rcgen::{BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa};
+use rcgen::{
+    BasicConstraints, CertificateParams, DistinguishedName, DnType, DnValue, ExtendedKeyUsagePurpose, IsCa,
+    string::{BmpString, PrintableString},
+};
 use rustls_pki_types::CertificateDer;
 
-use super::{CertificateAuthenticator, PeerCertificates};
+use super::{CertificateAuthenticator, PeerCertificates, parse, uid};
 use crate::{
     answer::Answer,
     authenticator::{Authenticated, Authenticator, Credentials},
@@ -59,6 +62,55 @@ fn the_subject_names_the_user_and_the_groups() {
     }
     assert_eq!(user.extra["authentication.example.io/credential-id"], [expected]);
     assert_eq!(user.extra.len(), 1);
+}
+
+#[test]
+fn the_subject_may_state_a_uid() {
+    const UID: &[u64] = &[1, 3, 6, 1, 4, 1, 57683, 2];
+    let authority = Authority::new("ca");
+    let authenticator = trusting(&authority);
+    let utf8 = |text: &str| DnValue::Utf8String(text.to_owned());
+    let printable = DnValue::PrintableString(PrintableString::try_from("u 8").unwrap());
+    let wide = DnValue::BmpString(BmpString::try_from("u").unwrap());
+    let another: &[u64] = &[1, 3, 6, 1, 4, 1, 57683, 3];
+    for (attributes, expected) in [
+        (vec![], Ok("")),
+        (vec![(UID, utf8("u-7"))], Ok("u-7")),
+        (vec![(UID, printable)], Ok("u 8")),
+        (vec![(another, utf8("u-7"))], Ok("")),
+        (vec![(UID, utf8(""))], Err("an empty uid")),
+        (vec![(UID, wide)], Err("an unknown encoding")),
+    ] {
+        let leaf = authority.issue("bob", |params| {
+            for (oid, value) in &attributes {
+                params.distinguished_name.push(DnType::CustomDnType(oid.to_vec()), value.clone());
+            }
+        });
+        let outcome = ask(&authenticator, vec![leaf]);
+        match expected {
+            Ok(uid) => assert_eq!(outcome.unwrap().unwrap().user().uid, uid, "{attributes:?}"),
+            Err(why) => assert!(refusal(outcome).contains(why), "{attributes:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_subject_has_one_uid_at_most() {
+    let (first, second): (&[u64], &[u64]) = (&[1, 3, 6, 1, 4, 1, 57683, 2], &[1, 3, 6, 1, 4, 1, 57683, 3]);
+    let leaf = Authority::new("ca").issue("bob", |params| {
+        for oid in [first, second] {
+            params.distinguished_name.push(DnType::CustomDnType(oid.to_vec()), "u-7");
+        }
+    });
+    assert_eq!(uid(&parse(&leaf).unwrap()).unwrap(), "u-7");
+    // The library keeps one value per type, so the type of the second one is changed afterwards.
+    let mut bytes = leaf.to_vec();
+    let ends = [0x83, 0xc2, 0x53, 3];
+    let place = bytes.windows(ends.len()).position(|window| window == ends).unwrap();
+    bytes[place + 3] = 2;
+    let twice = CertificateDer::from(bytes);
+    let error = uid(&parse(&twice).unwrap()).unwrap_err();
+    assert!(error.is_credential() && error.to_string().contains("more than one uid"), "{error}");
 }
 
 #[test]

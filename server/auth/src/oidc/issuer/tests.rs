@@ -83,6 +83,7 @@ fn claims_make_the_user() {
             (json!({"sub": "a", "_claim_names": {"other": "src1"}}), Ok("oidc:a [] \"\" {}")),
             (json!({}), Err("the claim \"sub\" is missing")),
             (json!({"sub": 1}), Err("the claim \"sub\" is no text")),
+            (json!({"sub": ""}), Err("the claim \"sub\" is empty")),
         ],
     );
     issuer.mapping.username = claim("sub", "");
@@ -90,7 +91,7 @@ fn claims_make_the_user() {
     check(
         &issuer,
         &[
-            (json!({"sub": "", "oid": "1"}), Err("the name of the user is empty")),
+            (json!({"sub": "", "oid": "1"}), Err("the claim \"sub\" is empty")),
             (json!({"sub": "a", "oid": "1"}), Ok("a [] \"1\" {}")),
             (json!({"sub": "a"}), Err("the claim \"oid\" is missing")),
         ],

@@ -49,7 +49,7 @@ impl ObjectType for Point {
 }
 
 /// Every way in which a field can be present or absent.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Presence {
     /// Must be given.
@@ -143,6 +143,41 @@ pub struct Presence {
         deserialize_with = "presence::null_as_empty"
     )]
     pub write_only: String,
+    /// Never printed.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub secret: String,
+}
+
+impl std::fmt::Debug for Presence {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Presence")
+            .field("text", &self.text)
+            .field("may_be_empty", &self.may_be_empty)
+            .field("number", &self.number)
+            .field("object", &self.object)
+            .field("list", &self.list)
+            .field("colour", &self.colour)
+            .field("time", &self.time)
+            .field("nullable_text", &self.nullable_text)
+            .field("optional_text", &self.optional_text)
+            .field("explicit_text", &self.explicit_text)
+            .field("optional_number", &self.optional_number)
+            .field("zero_is_absent", &self.zero_is_absent)
+            .field("optional_flag", &self.optional_flag)
+            .field("false_is_absent", &self.false_is_absent)
+            .field("optional_list", &self.optional_list)
+            .field("explicit_list", &self.explicit_list)
+            .field("optional_map", &self.optional_map)
+            .field("optional_object", &self.optional_object)
+            .field("default_object", &self.default_object)
+            .field("optional_colour", &self.optional_colour)
+            .field("write_only", &self.write_only)
+            .field("secret", &format_args!("<hidden>"))
+            .finish()
+    }
 }
 
 impl SetDefaults for Presence {}
@@ -311,8 +346,16 @@ pub static PRESENCE_TYPE: TypeDef = TypeDef {
             write_only: true,
             ..FieldDef::PLAIN
         },
+        FieldDef {
+            name: "secret",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
     ],
-    by_name: &[5, 18, 15, 9, 13, 4, 1, 7, 2, 3, 19, 12, 14, 16, 10, 17, 8, 0, 6, 20, 11],
+    by_name: &[
+        5, 18, 15, 9, 13, 4, 1, 7, 2, 3, 19, 12, 14, 16, 10, 17, 8, 21, 0, 6, 20, 11,
+    ],
     atomic: false,
     size: size_of::<Presence>(),
 };
