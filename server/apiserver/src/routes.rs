@@ -171,6 +171,10 @@ async fn performed(
     // Clients of a deprecated version are told in refusals too.
     if let Some(warning) = deprecation(target.resource) {
         cx.warn(warning);
+        app.metrics.asked_for_deprecated(target.resource.def, target.subresource);
+        if let Some(record) = head.record {
+            audit::deprecated(record, target.resource.def);
+        }
     }
     let representation = negotiate(app, &head, verb, target)?;
     let sent = sent?;

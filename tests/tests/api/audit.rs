@@ -27,9 +27,9 @@ use tokio::{
 use crate::fairness::divert;
 
 /// A server that records, and its log.
-struct Audited {
-    server: TestServer,
-    directory: TempDir,
+pub struct Audited {
+    pub server: TestServer,
+    pub directory: TempDir,
 }
 
 /// A policy with these rules, as YAML.
@@ -40,7 +40,7 @@ fn write_policy(directory: &Path, suffix: &str, rules: &str) -> PathBuf {
 }
 
 impl Audited {
-    async fn start(rules: &str, options: ServerOptions) -> Self {
+    pub async fn start(rules: &str, options: ServerOptions) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let policy = write_policy(directory.path(), "orch.io", rules);
         let server = options
@@ -51,18 +51,18 @@ impl Audited {
         Audited { server, directory }
     }
 
-    fn events(&self) -> Vec<Value> {
+    pub fn events(&self) -> Vec<Value> {
         events(&self.directory.path().join("audit.log"))
     }
 
     /// The events whose URI contains a text.
-    fn about(&self, uri: &str) -> Vec<Value> {
+    pub fn about(&self, uri: &str) -> Vec<Value> {
         let is_about = |event: &Value| event["requestURI"].as_str().unwrap().contains(uri);
         self.events().into_iter().filter(is_about).collect()
     }
 
     /// Waits for the event that completes a request.
-    async fn completed(&self, uri: &str) -> Value {
+    pub async fn completed(&self, uri: &str) -> Value {
         let start = Instant::now();
         loop {
             let mut found = self.about(uri);

@@ -6,6 +6,7 @@
 
 mod access_matrix;
 mod audit;
+mod audit_annotations;
 mod auth;
 mod authentication_file;
 mod authorization_file;
