@@ -27,6 +27,7 @@ mod documents;
 mod encryption;
 mod events;
 mod evictions;
+mod fair_shares;
 mod fairness;
 mod forms;
 mod full_disk;
