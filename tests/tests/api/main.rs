@@ -7,6 +7,7 @@
 mod access_matrix;
 mod audit;
 mod audit_annotations;
+mod audit_replay;
 mod auth;
 mod authentication_file;
 mod authorization_file;
