@@ -29,13 +29,13 @@ use orch_registry::{
     answer::Answer,
     request::{Body as SentBody, Target},
 };
-use orch_runtime::resource_def::Verb;
+use orch_runtime::resource_def::{ResourceDef, Verb};
 use serde::Deserialize;
 
 use crate::{
     app::App,
     limits::Peer,
-    request::{RequestHead, info::Route},
+    request::RequestHead,
     response::{self, Form, status},
 };
 
@@ -175,16 +175,7 @@ impl<'a> RequestAudit<'a> {
             verb: &names.verb,
             target,
         };
-        let record = auditor.begin(&attributes, |level| self.event(level, head, user))?;
-        if let Route::Resource(_, target) = &info.route
-            && target.resource.def.lifecycle.deprecated.is_some()
-        {
-            record.annotate("", "deprecated", "true");
-            if let Some(release) = target.resource.def.lifecycle.removed {
-                record.annotate("", "removed-release", release.to_string());
-            }
-        }
-        Some(record)
+        auditor.begin(&attributes, |level| self.event(level, head, user))
     }
 
     fn event(&self, level: Level, head: RequestHead<'_>, user: Option<&UserInfo>) -> Event {
@@ -270,6 +261,14 @@ fn attempted(parts: &Parts) -> &'static str {
         scheme if scheme.eq_ignore_ascii_case(b"basic") => "basic",
         b"" => "none",
         _ => "unknown",
+    }
+}
+
+/// Records that a request which is let in is for a deprecated kind.
+pub fn deprecated(record: &Record, def: &ResourceDef) {
+    record.annotate("", "deprecated", "true");
+    if let Some(release) = def.lifecycle.removed {
+        record.annotate("", "removed-release", release.to_string());
     }
 }
 

@@ -5,7 +5,7 @@
 //! are the clock, the locks, the tasks that wait, and HTTP.
 //!
 //! A request whose level has seats takes one short lock when it comes and one when it goes. What its user
-//! matches is remembered with the connection ([`Remembered`]).
+//! matches is remembered with the connection ([`RememberedUsers`]).
 
 mod about;
 pub mod dump;
@@ -13,6 +13,7 @@ mod gate;
 mod held;
 mod in_flight;
 mod plan;
+mod remembered;
 mod tally;
 
 use std::{
@@ -40,9 +41,9 @@ use tokio::sync::watch;
 pub use self::{
     about::About,
     gate::{Entry, GateView, Refused, RequestView, Seat},
-    held::{until_handed_over, until_initial_events},
+    held::{Held, until_handed_over, until_initial_events},
     in_flight::{InFlight, MaxInFlight},
-    plan::{Placed, Remembered},
+    remembered::{Placed, RememberedUsers},
     tally::{Histogram, REFUSALS, TallyView},
 };
 use self::{gate::Gate, plan::Plan};
@@ -97,10 +98,10 @@ impl Clock {
 
 impl Fairness {
     /// Shares out so many seats, by the objects that are stored.
-    pub fn new(source: FlowControl, total_seats: u32, vocabularies: &[&Vocabulary]) -> Self {
-        let header = |name: &str| HeaderName::from_bytes(name.as_bytes()).expect("vocabularies have headers");
-        let headers =
-            |words: &&Vocabulary| [words.flow_schema_header, words.priority_level_header].map(header);
+    pub fn new(source: FlowControl, total_seats: u32, vocabularies: &[&'static Vocabulary]) -> Self {
+        let headers = |words: &&'static Vocabulary| {
+            [words.flow_schema_header, words.priority_level_header].map(HeaderName::from_static)
+        };
         let headers: Arc<[_]> = vocabularies.iter().map(headers).collect();
         let clock = Clock(Instant::now());
         let mut gates = HashMap::new();
@@ -119,37 +120,24 @@ impl Fairness {
         }
     }
 
-    /// Where a request belongs, and the hash of its flow. `remembered` is of the connection.
-    pub fn place(
-        &self,
-        remembered: &Mutex<Option<Arc<Remembered>>>,
-        user: &Arc<UserInfo>,
-        what: What<'_>,
-    ) -> Option<(Placed, u64)> {
+    /// Where a request belongs. `users` are those of the connection.
+    pub fn place(&self, users: &RememberedUsers, user: &Arc<UserInfo>, what: What<'_>) -> Option<Placed> {
         if self.source.has_news() {
             self.make_plan();
         }
-        let mut known = remembered.lock().unwrap_or_else(PoisonError::into_inner);
-        let current = match &*known {
-            Some(known) if known.is_of(self.number.load(Ordering::Acquire), user) => Arc::clone(known),
-            _ => {
-                let new = Arc::new(Remembered::new(self.plan.load_full(), user));
-                Arc::clone(known.insert(new))
-            }
-        };
-        drop(known);
-        current.place(what)
+        users.of(self.number.load(Ordering::Acquire), user, || self.plan.load_full()).place(what)
     }
 
     /// Takes a request in that came at `arrived`.
     pub fn enter(
         &self,
-        (placed, hash): (&Placed, u64),
+        (placed, what): (&Placed, What<'_>),
         arrived: Instant,
         width: Width,
         about: impl FnOnce() -> About,
     ) -> Entry {
-        placed.gate().arrive(self.clock.at(arrived), placed.tally(), hash, width, about)
+        let (now, hand) = (self.clock.at(arrived), placed.hand(what));
+        placed.gate().arrive(now, placed.tally(), &hand, width, about)
     }
 
     /// Lends seats anew, again and again, until the server stops.

@@ -50,6 +50,7 @@ use crate::{
     audit::{RequestAudit, recorded_user},
     config::REQUESTS,
     documents::health,
+    fairness::Placed,
     header_names::AUDIT_ID,
     limits::{Peer, Supply},
     metrics::{self, Authentication, Authorization, DryRun, Filter, RequestLabels},
@@ -72,7 +73,7 @@ use crate::{
     routes, shutdown,
     timeline::{Stage, Timeline, in_words},
     traces::Answered,
-    turns,
+    turns::{self, Pass},
 };
 
 /// Answers one request.
@@ -130,7 +131,8 @@ async fn measured(
     let is_watch = info.names.is_resource && info.names.verb == Verb::Watch.as_str();
     let mut body = RequestBody::new(&parts.headers, body);
     let timeline = Timeline::new(started);
-    let head = RequestHead { info: &info, query: &query, parts, timeline: &timeline, record: None };
+    let head =
+        RequestHead { info: &info, query: &query, parts, timeline: &timeline, record: None, headers: None };
     let in_flight = app.metrics.in_flight(turns::is_mutating(head));
     let labels = labels(head);
     let deadline = if is_watch { Ok(None) } else { deadline(app, &query).map(Some) };
@@ -328,18 +330,19 @@ async fn in_turn(
     head: RequestHead<'_>,
     body: &mut RequestBody,
 ) -> Response {
-    match turns::take(app, connection, caller, head).await {
-        Ok(mut pass) => {
-            // Pinned where it is made, as in `measured`.
-            let answer = pin!(permitted(app, connection, sender, caller, head, body));
-            let response = turns::in_sight(&mut pass, caller, head, answer).await;
-            pass.answered(head, response)
-        }
+    let Pass { mut kept, placed } = match turns::take(app, connection, caller, head).await {
+        Ok(pass) => pass,
         Err(refused) => {
             ended_turn(app, head);
-            *refused
+            return *refused;
         }
-    }
+    };
+    let placed = placed.as_ref();
+    let head = RequestHead { headers: placed.map(Placed::headers), ..head };
+    // Pinned where it is made, as in `measured`.
+    let answer = pin!(permitted(app, connection, sender, caller, head, body));
+    let response = turns::in_sight(&mut kept, placed, caller, head, answer).await;
+    turns::answered(kept, placed, head, response)
 }
 
 /// The turn of a request has come, or will not. Returns when that is.

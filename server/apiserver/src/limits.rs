@@ -14,7 +14,7 @@ mod usage;
 
 use std::{
     net::IpAddr,
-    sync::{Arc, Mutex, OnceLock},
+    sync::{Arc, OnceLock},
 };
 
 use arc_swap::ArcSwapOption;
@@ -23,7 +23,7 @@ use orch_listener::{Connection, client_address};
 use orch_registry::error::{ApiError, Result};
 use rustls::pki_types::CertificateDer;
 
-use crate::{config::ClientLimits, fairness::Remembered};
+use crate::{config::ClientLimits, fairness::RememberedUsers};
 
 pub use memory::MemoryLimit;
 use usage::{Register, Share, Usage};
@@ -101,8 +101,8 @@ pub struct Peer {
     address: OnceLock<Arc<Usage>>,
     /// Of the last request: most connections have one user.
     user: ArcSwapOption<Seen>,
-    /// Which flow schemas match that user.
-    pub remembered: Mutex<Option<Arc<Remembered>>>,
+    /// Which flow schemas match its users.
+    pub remembered: RememberedUsers,
 }
 
 /// A user of a connection.

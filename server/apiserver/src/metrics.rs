@@ -20,7 +20,11 @@ use orch_auth::{
 use orch_controllers::stats::Monitor;
 use orch_encryption::encryption::Encryption;
 use orch_registry::{core::Core, feature_gates::stage_name, meter::Meter};
-use orch_runtime::{type_def::FeatureGate, vocabulary::Vocabulary};
+use orch_runtime::{
+    resource_def::{ResourceDef, SubresourceDef},
+    type_def::FeatureGate,
+    vocabulary::Vocabulary,
+};
 use orch_storage::{Clock as _, Events, Patrolled, Storage, SystemClock};
 use prometheus::{
     Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
@@ -227,6 +231,15 @@ impl Metrics {
     fn with_labels<T>(&self, labels: &RequestLabels, with: impl FnOnce(&[&str]) -> T) -> T {
         let values: Vec<_> = labels.values_without_dry_run(self.0.vocabulary).collect();
         with(&values.iter().map(AsRef::as_ref).collect::<Vec<&str>>())
+    }
+
+    /// Notes that a deprecated kind was asked for, by somebody who may.
+    pub fn asked_for_deprecated(&self, def: &'static ResourceDef, subresource: Option<&SubresourceDef>) {
+        let subresource = subresource.map_or("", |subresource| subresource.name);
+        let release = def.lifecycle.removed.map(|release| release.to_string()).unwrap_or_default();
+        let group = self.0.vocabulary.group(def.group);
+        let values = [&*group, def.version, def.plural, subresource, release.as_str()];
+        self.0.deprecated.with_label_values(&values).set(1);
     }
 
     /// Counts a request that failed with a panic.
@@ -462,11 +475,6 @@ impl Metrics {
         let values = labels.values(self.0.vocabulary);
         let values: Vec<&str> = values.iter().map(AsRef::as_ref).collect();
         let duration = self.0.durations.with_label_values(&values);
-        if let Some(release) = labels.deprecated_until() {
-            let subject = labels.names_of_resource(self.0.vocabulary);
-            let values: Vec<&str> = subject.iter().map(AsRef::as_ref).chain([release.as_str()]).collect();
-            self.0.deprecated.with_label_values(&values).set(1);
-        }
         let series = Series {
             duration,
             size: OnceLock::new(),

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 
 use crate::{
     config::ServingConfig,
-    documents::health::{Checks, Probe},
+    documents::health::{Checks, Hook, Probe},
 };
 
 /// The checks behind the probes. The names are those of the reference, which monitoring asks for one by one.
@@ -39,11 +39,12 @@ pub fn checks(
     checks.register("shutdown", &[Probe::Ready], move || {
         if *told.borrow() { Err("the server is shutting down".to_owned()) } else { Ok(()) }
     });
-    // What they stand for is done before anything listens: namespaces, roles, the server's own service,
-    // plugins, and the counts of objects.
+    // What they stand for is done before anything listens: namespaces, roles, priority classes, the server's
+    // own service, plugins, and the counts of objects.
     for hook in [
         "start-system-namespaces-controller",
         "rbac/bootstrap-roles",
+        "scheduling/bootstrap-system-priority-classes",
         "bootstrap-controller",
         "start-apiserver-admission-initializer",
         "storage-object-count-tracker-hook",
@@ -62,6 +63,17 @@ pub fn checks(
         );
     }
     checks
+}
+
+/// The checks of priority and fairness, where that is on. What the first two stand for is done before
+/// anything listens: its objects are there, and requests are placed by them. The last one is to be finished
+/// when seats begin to be lent.
+pub fn of_fairness(checks: &Checks) -> Hook {
+    let hook = |part: &str| checks.register_hook(&format!("priority-and-fairness-{part}"));
+    for part in ["config-producer", "config-consumer"] {
+        hook(part).finish();
+    }
+    hook("filter")
 }
 
 /// What was found in the database since the start, in words.

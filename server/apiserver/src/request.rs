@@ -13,7 +13,7 @@ pub mod writing;
 
 use std::sync::Arc;
 
-use http::{HeaderName, request::Parts};
+use http::{HeaderMap, HeaderName, request::Parts};
 use orch_audit::record::Record;
 
 use self::{info::RequestInfo, query::Query};
@@ -32,6 +32,8 @@ pub struct RequestHead<'a> {
     pub timeline: &'a Timeline,
     /// What is recorded of the request, where audit wants a record; it begins when the caller is known.
     pub record: Option<&'a Arc<Record>>,
+    /// The headers that the answer may begin with, where there are some; a body sets the content type.
+    pub headers: Option<&'a HeaderMap>,
 }
 
 impl<'a> RequestHead<'a> {

@@ -36,21 +36,30 @@ pub use respelled::respelled;
 
 use crate::{config::Pace, metrics::OpenWatch, request::query::Query};
 
-/// Puts an answer into the representation that the client asked for. `pace` is how fast it must read a long
-/// one; `open` counts a watch while it is open.
+/// How an answer is written.
+#[derive(Clone, Copy)]
+pub struct Style<'a> {
+    /// As the client asked for it.
+    pub representation: &'a Representation,
+    /// How fast the client must read a long one.
+    pub pace: Pace,
+    /// The headers that it begins with.
+    pub headers: Option<&'a HeaderMap>,
+}
+
+/// Writes an answer. `open` counts a watch while it is open.
 ///
 /// # Errors
 /// 500 where a stored object is damaged.
 pub fn respond(
     core: &Arc<Core>,
     target: &Target<'_>,
-    representation: &Representation,
-    pace: Pace,
+    style: Style<'_>,
     answer: Answer,
     open: impl FnOnce() -> OpenWatch,
 ) -> Result<Response> {
-    let resource = target.resource;
-    let object = |code, stored: &Bytes| object_response(core, target, representation, pace, code, stored);
+    let (resource, representation) = (target.resource, style.representation);
+    let object = |code, stored: &Bytes| object_response(core, target, style, code, stored);
     Ok(match answer {
         Answer::Object(stored) => object(StatusCode::OK, stored::bytes_of(resource, &stored)?)?,
         Answer::Created(stored) => object(StatusCode::CREATED, stored::bytes_of(resource, &stored)?)?,
@@ -67,11 +76,11 @@ pub fn respond(
                 Syntax::Protobuf => protobuf_body::list(form, list)?,
                 Syntax::Cbor => (cbor_body::list(form, list)?, None),
             };
-            streamed(representation, pace, chunks, length)
+            streamed(style, chunks, length)
         }
         Answer::Watch(stream) => {
             let body = watch_body::body(*stream, representation, Arc::clone(core), open());
-            stream_of(representation.media_type, body)
+            stream_of(style, body)
         }
     })
 }
@@ -111,11 +120,11 @@ pub fn json_text(
 fn object_response(
     core: &Core,
     target: &Target<'_>,
-    representation: &Representation,
-    pace: Pace,
+    style: Style<'_>,
     status: StatusCode,
     stored: &Bytes,
 ) -> Result<Response> {
+    let Style { representation, headers, .. } = style;
     let (resource, media_type) = (target.resource, representation.media_type);
     let form = &representation.form;
     let json = || -> Result<Bytes> {
@@ -137,9 +146,9 @@ fn object_response(
     };
     let mut response = if representation.gzip && text.len() > COMPRESS_ABOVE {
         let compressed = Representation { pretty: false, ..representation.clone() };
-        streamed(&compressed, pace, chunks::of(text), None)
+        streamed(Style { representation: &compressed, ..style }, chunks::of(text), None)
     } else {
-        whole(media_type, Body::from(text))
+        whole(headers, media_type, Body::from(text))
     };
     *response.status_mut() = status;
     Ok(response)
@@ -147,35 +156,41 @@ fn object_response(
 
 /// A body that is made while it is sent. `length` is the length of the pieces before indentation and
 /// compression.
-fn streamed(representation: &Representation, pace: Pace, chunks: Chunks, length: Option<u64>) -> Response {
+fn streamed(style: Style<'_>, chunks: Chunks, length: Option<u64>) -> Response {
+    let Style { representation, pace, headers } = style;
     let media_type = representation.media_type;
     let is_indented = representation.pretty && media_type.syntax() == Syntax::Json;
     let (chunks, length) = if is_indented { (chunks::pretty(chunks), None) } else { (chunks, length) };
     if !representation.gzip {
-        return whole(media_type, paced(chunks::body(chunks, length), pace));
+        return whole(headers, media_type, paced(chunks::body(chunks, length), pace));
     }
     match chunks::gzip(chunks) {
         Ok(compressed) => {
-            let mut response = whole(media_type, paced(chunks::body(compressed, None), pace));
+            let mut response = whole(headers, media_type, paced(chunks::body(compressed, None), pace));
             let headers = response.headers_mut();
             headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
             headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
             response
         }
-        Err(chunks) => whole(media_type, paced(chunks::body(chunks, length), pace)),
+        Err(chunks) => whole(headers, media_type, paced(chunks::body(chunks, length), pace)),
     }
 }
 
-fn whole(media_type: Named, body: Body) -> Response {
+/// An answer that begins with these headers.
+fn whole(begun: Option<&HeaderMap>, media_type: Named, body: Body) -> Response {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
+    if let Some(begun) = begun {
+        *headers = begun.clone();
+    }
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type.name));
     response
 }
 
 /// The body of a watch. Some media types have a parameter that says that it is a stream of events.
-fn stream_of(media_type: Named, body: Body) -> Response {
-    let mut response = whole(media_type, body);
+fn stream_of(style: Style<'_>, body: Body) -> Response {
+    let media_type = style.representation.media_type;
+    let mut response = whole(style.headers, media_type, body);
     if let Ok(content_type) = HeaderValue::try_from(&*media_type.stream_content_type()) {
         response.headers_mut().insert(header::CONTENT_TYPE, content_type);
     }
@@ -193,7 +208,7 @@ pub fn document(media_type: Named, json: Bytes, def: &'static TypeDef) -> Result
         Syntax::Cbor => cbor_body::of_json(&json)?.into(),
         Syntax::Protobuf => protobuf_body::of_json(&json, def)?.into(),
     };
-    Ok(whole(media_type, Body::from(text)))
+    Ok(whole(None, media_type, Body::from(text)))
 }
 
 /// Rewrites an answer that is a Status in the media type that the client accepts. Other answers stay as they

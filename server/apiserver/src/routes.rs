@@ -38,7 +38,7 @@ use crate::{
         query::Query,
         writing,
     },
-    response::{Representation, respelled, respond, status::refusal, warning::warn},
+    response::{Representation, Style, respelled, respond, status::refusal, warning::warn},
     timeline::{Stage, Timeline},
 };
 
@@ -126,7 +126,8 @@ async fn apart(app: &Arc<App>, caller: Authenticated, head: RequestHead<'_>, sen
         let query = Query::parse(parts.uri.query());
         let info = RequestInfo::parse(app.core.catalog(), &parts.method, parts.uri.path(), &query);
         let (timeline, record) = (Timeline::new(started), record.as_ref());
-        let head = RequestHead { info: &info, query: &query, parts: &parts, timeline: &timeline, record };
+        let (info, query, parts, timeline) = (&info, &query, &parts, &timeline);
+        let head = RequestHead { info, query, parts, timeline, record, headers: None };
         match &info.route {
             Route::Resource(verb, target) => resource(&app, &caller, head, *verb, target, Ok(sent)).await,
             Route::Refused(error) => refusal(error.clone()),
@@ -171,6 +172,10 @@ async fn performed(
     // Clients of a deprecated version are told in refusals too.
     if let Some(warning) = deprecation(target.resource) {
         cx.warn(warning);
+        app.metrics.asked_for_deprecated(target.resource.def, target.subresource);
+        if let Some(record) = head.record {
+            audit::deprecated(record, target.resource.def);
+        }
     }
     let representation = negotiate(app, &head, verb, target)?;
     let sent = sent?;
@@ -195,7 +200,8 @@ async fn performed(
             RequestLabels::resource(target.resource.def, None, verb, &target.namespace, &target.name);
         app.metrics.long_running(&labels, target.resource.def.kind, head.timeline.started())
     };
-    respond(&app.core, target, &representation, app.pace, answer, open)
+    let style = Style { representation: &representation, pace: app.pace, headers: head.headers };
+    respond(&app.core, target, style, answer, open)
 }
 
 /// What clients of a deprecated version are told (KEP-1693).

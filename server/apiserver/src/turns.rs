@@ -1,5 +1,6 @@
-//! The turn of a request: how many seats it takes, how long it may wait for them, and the answer to those
-//! that do not get any.
+//! The turn of a request: how long it may wait for its seats, and the answer to those that do not get any.
+
+mod width;
 
 use std::{future::poll_fn, pin::Pin, time::Duration};
 
@@ -9,34 +10,31 @@ use orch_auth::{
     authenticator::Authenticated,
     user::{GROUP_MASTERS, UserInfo},
 };
-use orch_flow::{
-    matching::{Target, What, Who},
-    width::Width,
-};
+use orch_flow::matching::{Target, What};
 use orch_listener::Connection;
 use orch_runtime::resource_def::Verb;
-use orch_storage::Scope;
 
 use crate::{
     app::App,
     fairness::{
-        About, Entry, InFlight, MaxInFlight, Placed, Refused, Seat, Sharing, until_handed_over,
-        until_initial_events,
+        About, Entry, Held, MaxInFlight, Placed, Refused, Sharing, until_handed_over, until_initial_events,
     },
     limits::Peer,
     request::{
         RequestHead,
         info::{Names, Route},
     },
+    response::status::Terminated,
     timeline::Stage,
 };
 
-/// What a request has while it is answered.
-pub enum Pass {
-    /// A seat, and where the request belongs.
-    Fair(Seat, Placed),
-    /// A place among those that are in flight; a watch needs none.
-    Plain { _place: Option<InFlight> },
+/// What lets a request go on.
+#[derive(Default)]
+pub struct Pass {
+    /// What it has until it is answered. Without priority and fairness, a watch needs nothing.
+    pub kept: Option<Held>,
+    /// Where it belongs, under priority and fairness.
+    pub placed: Option<Placed>,
 }
 
 /// The longest time that a request waits for its turn.
@@ -57,18 +55,18 @@ pub async fn take(
     let is_mutating = is_mutating(head);
     let fairness = match &app.sharing {
         Sharing::Fair(fairness) => fairness,
-        Sharing::Plain(_) if is_watch(head) => return Ok(Pass::Plain { _place: None }),
+        Sharing::Plain(_) if is_watch(head) => return Ok(Pass::default()),
         Sharing::Plain(limits) => return plainly(limits, caller.user(), is_mutating),
     };
     let (user, path) = (caller.user(), head.parts.uri.path());
     let what = asked(&head.info.names, path);
-    let Some((placed, hash)) = fairness.place(&connection.peer().remembered, user, what) else {
-        return Ok(Pass::Plain { _place: None });
+    let Some(placed) = fairness.place(&connection.peer().remembered, user, what) else {
+        return Ok(Pass::default());
     };
     let about = || about(&placed, user, head);
     let arrived = head.timeline.at(Stage::Authentication);
-    let width = width(app, head, placed.most_seats());
-    let entered = match fairness.enter((&placed, hash), arrived, width, about) {
+    let width = width::of(app, head, placed.most_seats());
+    let entered = match fairness.enter((&placed, what), arrived, width, about) {
         Entry::Runs(seat) => Ok(seat),
         Entry::Waits(turn) => {
             let _queued = app.metrics.in_queue(is_mutating);
@@ -77,7 +75,7 @@ pub async fn take(
         Entry::Refused(refused) => Err(refused),
     };
     match entered {
-        Ok(seat) => Ok(Pass::Fair(seat, placed)),
+        Ok(seat) => Ok(Pass { kept: Some(Held::Seat(seat)), placed: Some(placed) }),
         Err(Refused { retry_after }) => {
             let mut response = too_many(retry_after);
             placed.mark(response.headers_mut());
@@ -88,7 +86,8 @@ pub async fn take(
 
 /// Answers a request in its turn. One that has to wait for something can be looked at meanwhile.
 pub async fn in_sight(
-    pass: &mut Pass,
+    kept: &mut Option<Held>,
+    placed: Option<&Placed>,
     caller: &Authenticated,
     head: RequestHead<'_>,
     mut answer: Pin<&mut impl Future<Output = Response>>,
@@ -96,7 +95,7 @@ pub async fn in_sight(
     poll_fn(|context| {
         let polled = answer.as_mut().poll(context);
         if polled.is_pending()
-            && let Pass::Fair(seat, placed) = pass
+            && let (Some(Held::Seat(seat)), Some(placed)) = (&mut *kept, placed)
         {
             seat.list(|| about(placed, caller.user(), head));
         }
@@ -118,57 +117,26 @@ fn plainly(limits: &MaxInFlight, user: &UserInfo, is_mutating: bool) -> Result<P
     match limits.enter(is_mutating) {
         // Who may do everything can still look after a server that is full.
         None if !user.in_group(GROUP_MASTERS) => Err(Box::new(too_many(RETRY_AFTER))),
-        place => Ok(Pass::Plain { _place: place }),
+        place => Ok(Pass { kept: place.map(Held::Place), placed: None }),
     }
 }
 
-impl Pass {
-    /// The answer, which keeps what it has until it is handed over.
-    pub fn answered(self, head: RequestHead<'_>, mut response: Response) -> Response {
-        let Pass::Fair(seat, placed) = self else { return response };
+/// The answer, which says where its request belonged, and keeps what that has until it is handed over.
+pub fn answered(
+    kept: Option<Held>,
+    placed: Option<&Placed>,
+    head: RequestHead<'_>,
+    mut response: Response,
+) -> Response {
+    if let Some(placed) = placed {
         placed.mark(response.headers_mut());
-        if is_watch(head) && response.status() == StatusCode::OK {
-            until_initial_events(response, seat)
-        } else {
-            until_handed_over(response, seat, head.timeline.end(Stage::Handler))
+    }
+    match kept {
+        None => response,
+        Some(kept) if is_watch(head) && response.status() == StatusCode::OK => {
+            until_initial_events(response, kept)
         }
-    }
-}
-
-/// How many seats a request takes.
-fn width(app: &App, head: RequestHead<'_>, most: u32) -> Width {
-    let Route::Resource(verb, target) = &head.info.route else { return Width::ONE };
-    let (storage, name) = (app.core.storage(), &target.resource.storage_name);
-    match verb {
-        Verb::Get => Width::ONE,
-        _ if !target.resource.def.stored => Width::ONE,
-        Verb::List | Verb::Watch => {
-            let lists = *verb == Verb::List || head.query.flag("sendInitialEvents");
-            if !lists || !head.info.names.name.is_empty() {
-                return Width::ONE;
-            }
-            let scope = match &*target.namespace {
-                "" => Scope::All,
-                namespace => Scope::Namespace(namespace.into()),
-            };
-            Width::of_list(objects(head, storage.snapshot(name).count(&scope) as u64), most)
-        }
-        // An operation, such as making a token, tells nobody by itself.
-        Verb::Create if target.subresource.is_some() => Width::ONE,
-        _ => Width::of_change(storage.told_of(name, &target.namespace, &target.name) as u64, most),
-    }
-}
-
-/// How many objects a list looks at.
-fn objects(head: RequestHead<'_>, stored: u64) -> u64 {
-    let query = head.query;
-    if !query.text("labelSelector").is_empty() || !query.text("fieldSelector").is_empty() {
-        return stored;
-    }
-    match query.text("limit").parse::<u64>() {
-        // A page costs about twice what it shows.
-        Ok(limit) if limit > 0 => stored.min(limit.saturating_mul(2)),
-        _ => stored,
+        Some(kept) => until_handed_over(response, kept, head.timeline.end(Stage::Handler)),
     }
 }
 
@@ -182,9 +150,8 @@ fn longest_wait(app: &App, head: RequestHead<'_>) -> Duration {
 /// What a request is about, for those who look.
 fn about(placed: &Placed, user: &UserInfo, head: RequestHead<'_>) -> About {
     let (names, path) = (&head.info.names, head.parts.uri.path());
-    let who = Who { user: &user.name, groups: &user.groups };
     About::new([
-        placed.distinguisher(who, asked(names, path)),
+        placed.distinguisher(asked(names, path)),
         &user.name,
         &names.verb,
         path,
@@ -211,7 +178,7 @@ fn asked<'a>(names: &'a Names<'_>, path: &'a str) -> What<'a> {
     What { verb: &names.verb, target }
 }
 
-/// The answer of the reference, which is no Status.
+/// The answer of the reference, which is no Status. The server sends it to protect itself.
 fn too_many(retry_after: u32) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8")),
@@ -219,5 +186,7 @@ fn too_many(retry_after: u32) -> Response {
         (header::RETRY_AFTER, HeaderValue::from(retry_after)),
     ];
     let text = "Too many requests, please try again later.\n";
-    (StatusCode::TOO_MANY_REQUESTS, headers, text).into_response()
+    let mut response = (StatusCode::TOO_MANY_REQUESTS, headers, text).into_response();
+    response.extensions_mut().insert(Terminated);
+    response
 }

@@ -3,6 +3,8 @@
 
 use aws_lc_rs::digest::{SHA256, digest};
 
+use crate::config::{LevelKind, Queuing};
+
 /// The largest hand that the rules of priority levels allow: that of 16 queues, whose hands need
 /// log2(queues) * size <= 60 bits.
 pub const MAX_HAND: usize = 15;
@@ -15,6 +17,17 @@ pub struct Hand {
 }
 
 impl Hand {
+    /// The hand of a flow at a level, by the flow's hash: no cards where the level has no queues.
+    pub fn at(kind: LevelKind, hash: u64) -> Self {
+        match kind {
+            LevelKind::Limited { queuing: Some(Queuing { queues, hand_size, .. }), .. } => {
+                let queues = queues.max(1);
+                deal(hash, queues, hand_size.clamp(1, queues) as usize)
+            }
+            LevelKind::Exempt | LevelKind::Limited { queuing: None, .. } => deal(hash, 0, 0),
+        }
+    }
+
     /// The numbers, each different.
     pub fn cards(&self) -> &[u32] {
         &self.cards[..self.size]

@@ -1,6 +1,6 @@
 //! How many seats a level could use, over time: those in use and those that are waited for.
 
-use crate::{Nanos, SECOND};
+use crate::Nanos;
 
 /// The share of the past in the smoothed demand, which falls slowly and rises at once (KEP-1040).
 const SMOOTHING: f64 = 0.977;
@@ -15,15 +15,19 @@ pub struct Demand {
     highest: u32,
     began: Nanos,
     changed: Nanos,
-    /// Integrals over time of the seats and of their square, since `began`.
-    integral: f64,
-    of_squares: f64,
-    /// The seats that the demand is compared with.
+    /// Integrals over time, in nanoseconds, of the seats and of their square, since `began`. They are whole
+    /// numbers: this is computed for each request, and divided when somebody reads it.
+    integral: u64,
+    of_squares: u128,
+    /// The seats that the demand is compared with, at least one.
     nominal: u32,
-    /// The demand beside them, and its place among the bounds.
-    ratio: f64,
+    /// The most seats below each bound, and the place of the demand among the bounds.
+    most: [u32; BOUNDS.len()],
     place: usize,
+    /// The ratios so far; their sum is that until the nominal seats changed last.
     ratios: Ratios,
+    /// The integral of the seats since then.
+    compared: u64,
 }
 
 /// For how long the demand was how large, ever, beside the seats that its shares give a level.
@@ -63,12 +67,13 @@ impl Demand {
             highest: 0,
             began: now,
             changed: now,
-            integral: 0.0,
-            of_squares: 0.0,
-            nominal,
-            ratio: 0.0,
+            integral: 0,
+            of_squares: 0,
+            nominal: nominal.max(1),
+            most: most(nominal.max(1)),
             place: 0,
             ratios: Ratios::default(),
+            compared: 0,
         }
     }
 
@@ -83,46 +88,53 @@ impl Demand {
     /// Changes how many seats of its own the level has.
     pub fn set_nominal(&mut self, now: Nanos, nominal: u32) {
         self.pass(now);
-        self.nominal = nominal;
+        self.ratios = self.ratios();
+        self.compared = 0;
+        // A level without seats of its own is compared with one seat.
+        self.nominal = nominal.max(1);
+        self.most = most(self.nominal);
         self.compare();
     }
 
     /// For how long the demand was how large.
     pub fn ratios(&self) -> Ratios {
-        self.ratios
+        let Ratios { counts, sum } = self.ratios;
+        Ratios { counts, sum: sum + self.compared as f64 / f64::from(self.nominal) }
     }
 
     /// The demand since the last call; a new period begins.
     pub fn take(&mut self, now: Nanos) -> Observed {
         self.pass(now);
-        let duration = seconds(now.saturating_sub(self.began));
+        let duration = now.saturating_sub(self.began) as f64;
         let spread = (duration > 0.0).then(|| {
-            let average = self.integral / duration;
-            let variance = self.of_squares / duration - average * average;
+            let average = self.integral as f64 / duration;
+            let variance = self.of_squares as f64 / duration - average * average;
             // Rounding may leave a variance of nothing below 0.
             (average, variance.max(0.0).sqrt())
         });
         let observed = Observed { highest: self.highest, spread };
-        *self =
-            Demand { highest: self.seats, began: now, changed: now, integral: 0.0, of_squares: 0.0, ..*self };
+        *self = Demand { highest: self.seats, began: now, changed: now, integral: 0, of_squares: 0, ..*self };
         observed
     }
 
     fn compare(&mut self) {
-        // A level without seats of its own is compared with one seat.
-        self.ratio = f64::from(self.seats) / f64::from(self.nominal.max(1));
-        self.place = BOUNDS.iter().position(|bound| self.ratio <= *bound).unwrap_or(BOUNDS.len());
+        self.place = self.most.iter().position(|most| self.seats <= *most).unwrap_or(BOUNDS.len());
     }
 
     fn pass(&mut self, now: Nanos) {
         let nanos = now.saturating_sub(self.changed);
+        let passed = u64::from(self.seats) * nanos;
         self.ratios.counts[self.place] += nanos;
-        self.ratios.sum += self.ratio * nanos as f64;
-        let (passed, seats) = (seconds(nanos), f64::from(self.seats));
-        self.integral += seats * passed;
-        self.of_squares += seats * seats * passed;
+        self.compared += passed;
+        self.integral += passed;
+        self.of_squares += u128::from(self.seats) * u128::from(passed);
         self.changed = self.changed.max(now);
     }
+}
+
+/// The most seats below each bound, at a level with so many of its own. Bounds are whole tenths.
+fn most(nominal: u32) -> [u32; BOUNDS.len()] {
+    BOUNDS.map(|bound| ((bound * 10.0).round() as u64 * u64::from(nominal) / 10) as u32)
 }
 
 impl Smoothed {
@@ -137,13 +149,10 @@ impl Smoothed {
     }
 }
 
-fn seconds(nanos: Nanos) -> f64 {
-    nanos as f64 / SECOND as f64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::SECOND;
 
     #[test]
     fn demand_is_weighted_by_time() {

@@ -4,10 +4,7 @@
 //! the schemas that may match are found once for a user ([`Schemas::of_user`]), and each request is held
 //! against these few.
 
-use crate::{
-    config::{Distinguisher, PathRule, ResourceRule, SchemaConfig, Subject, SubjectRules},
-    dealing::flow_hash,
-};
+use crate::config::{Distinguisher, PathRule, ResourceRule, SchemaConfig, Subject, SubjectRules};
 
 /// Stands for everything.
 const ALL: &str = "*";
@@ -32,8 +29,6 @@ struct Candidate {
     schema: usize,
     /// Those of its rules whose subjects match.
     rules: Box<[usize]>,
-    /// The hash of the flow, where the namespace has no part in it.
-    hash: Option<u64>,
 }
 
 /// Who asks.
@@ -72,15 +67,13 @@ pub enum Target<'a> {
     Path(&'a str),
 }
 
-/// The flow of a request.
+/// The flow schema of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Flow {
-    /// The place of its schema in the order.
+pub struct Found {
+    /// Its place in the order.
     pub schema: usize,
-    /// The place of that schema among the candidates.
+    /// Its place among the candidates.
     pub candidate: usize,
-    /// Its hash, by which its queues are dealt.
-    pub hash: u64,
 }
 
 impl Candidates {
@@ -117,18 +110,13 @@ impl Schemas {
             let rules = schema.rules.iter().enumerate().filter(|(_, rules)| matches(rules));
             let rules: Box<[usize]> = rules.map(|(index, _)| index).collect();
             let is_wanted = !rules.is_empty() || place == self.catch_all;
-            let hash = match schema.distinguisher {
-                Distinguisher::None => Some(flow_hash(&schema.name, "")),
-                Distinguisher::User => Some(flow_hash(&schema.name, who.user)),
-                Distinguisher::Namespace => None,
-            };
-            is_wanted.then_some(Candidate { schema: place, rules, hash })
+            is_wanted.then_some(Candidate { schema: place, rules })
         };
         Candidates(self.all.iter().enumerate().filter_map(candidate).collect())
     }
 
-    /// The flow of a request of a user; `None` where there are no schemas.
-    pub fn flow(&self, candidates: &Candidates, what: What<'_>) -> Option<Flow> {
+    /// The schema of a request of a user; `None` where there are no schemas.
+    pub fn find(&self, candidates: &Candidates, what: What<'_>) -> Option<Found> {
         let matches = |(_, candidate): &(usize, &Candidate)| {
             let rules = &self.all[candidate.schema].rules;
             candidate.rules.iter().any(|index| matches_target(&rules[*index], what))
@@ -136,14 +124,7 @@ impl Schemas {
         let all = || candidates.0.iter().enumerate();
         let (candidate, found) =
             all().find(matches).or_else(|| all().find(|(_, found)| found.schema == self.catch_all))?;
-        let hash = found.hash.unwrap_or_else(|| {
-            let namespace = match what.target {
-                Target::Resource { namespace, .. } => namespace,
-                Target::Path(_) => "",
-            };
-            flow_hash(&self.all[found.schema].name, namespace)
-        });
-        Some(Flow { schema: found.schema, candidate, hash })
+        Some(Found { schema: found.schema, candidate })
     }
 }
 
@@ -205,6 +186,7 @@ fn has(list: &[String], text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dealing::flow_hash;
 
     fn texts(texts: &[&str]) -> Vec<String> {
         texts.iter().map(|text| (*text).to_owned()).collect()
@@ -233,7 +215,7 @@ mod tests {
     fn found<'s>(schemas: &'s Schemas, user: &str, groups: &[&str], what: What<'_>) -> &'s str {
         let groups = texts(groups);
         let candidates = schemas.of_user(Who { user, groups: &groups });
-        &schemas.all()[schemas.flow(&candidates, what).unwrap().schema].name
+        &schemas.all()[schemas.find(&candidates, what).unwrap().schema].name
     }
 
     fn get<'a>(resource: &'a str, subresource: &'a str, namespace: &'a str) -> What<'a> {
@@ -303,21 +285,23 @@ mod tests {
 
     #[test]
     fn flows_differ_by_what_distinguishes_them() {
-        for (distinguisher, user_matters, namespace_matters) in [
+        for (method, user_matters, namespace_matters) in [
             (Distinguisher::None, false, false),
             (Distinguisher::User, true, false),
             (Distinguisher::Namespace, false, true),
         ] {
             let schema = schema("s", 5, vec![group("*")], vec![everything()]);
-            let schemas = Schemas::new(vec![SchemaConfig { distinguisher, ..schema }]);
+            let schemas = Schemas::new(vec![SchemaConfig { distinguisher: method, ..schema }]);
             let hash = |user: &str, namespace: &str| {
-                let candidates = schemas.of_user(Who { user, groups: &[] });
-                schemas.flow(&candidates, get("pods", "", namespace)).unwrap().hash
+                let (who, what) = (Who { user, groups: &[] }, get("pods", "", namespace));
+                let found = schemas.find(&schemas.of_user(who), what).unwrap();
+                let schema = &schemas.all()[found.schema];
+                flow_hash(&schema.name, distinguisher(schema, who, what))
             };
             assert_eq!(hash("a", "n"), hash("a", "n"));
-            assert_eq!(hash("a", "n") != hash("b", "n"), user_matters, "{distinguisher:?}");
-            assert_eq!(hash("a", "n") != hash("a", "m"), namespace_matters, "{distinguisher:?}");
+            assert_eq!(hash("a", "n") != hash("b", "n"), user_matters, "{method:?}");
+            assert_eq!(hash("a", "n") != hash("a", "m"), namespace_matters, "{method:?}");
         }
-        assert_eq!(Schemas::default().flow(&Candidates(Box::default()), get("pods", "", "")), None);
+        assert_eq!(Schemas::default().find(&Candidates(Box::default()), get("pods", "", "")), None);
     }
 }

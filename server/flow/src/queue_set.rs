@@ -6,24 +6,19 @@
 //! would end first is the next one. What a request takes is guessed when it starts and put right when it
 //! ends.
 //!
-//! There may be millions of queues. Only those that have requests exist here.
+//! There may be millions of queues. Only those that have requests exist ([`queues`]).
 
 mod number_hash;
 mod queue;
+mod queues;
 
-use std::{
-    cmp::Reverse,
-    collections::{BinaryHeap, hash_map::Entry},
-};
+use std::{cmp::Reverse, collections::BinaryHeap};
 
-use self::{
-    number_hash::NumberMap,
-    queue::{Queue, Waiting},
-};
+use self::{queue::Waiting, queues::Queues};
 use crate::{
     Nanos, SECOND,
     config::{LevelKind, Queuing},
-    dealing::{MAX_HAND, deal},
+    dealing::Hand,
     demand::{Demand, Observed, Ratios},
     width::Width,
 };
@@ -36,7 +31,7 @@ const GUESS: f64 = 0.003;
 pub struct QueueSet<W> {
     discipline: Discipline,
     limit: u32,
-    queues: NumberMap<Queue<W>>,
+    queues: Queues<W>,
     totals: Totals,
     /// Seats of requests that have ended, and until when they are not free.
     lingering: BinaryHeap<Reverse<(Nanos, u32)>>,
@@ -156,7 +151,7 @@ impl<W> QueueSet<W> {
         QueueSet {
             discipline: Discipline::of(kind),
             limit,
-            queues: NumberMap::default(),
+            queues: Queues::default(),
             totals: Totals::default(),
             lingering: BinaryHeap::new(),
             demand: Demand::begin(now, limit),
@@ -216,15 +211,17 @@ impl<W> QueueSet<W> {
         self.demand.ratios()
     }
 
-    /// Takes a request in. `waiter` is called where it has to wait; then ask for the
-    /// [next](QueueSet::next), which may be this one.
-    pub fn arrive(&mut self, now: Nanos, flow: u64, width: Width, waiter: impl FnOnce() -> W) -> Arrival {
+    /// Takes a request in, of a flow that was dealt this hand. `waiter` is called where it has to wait; then
+    /// ask for the [next](QueueSet::next), which may be this one.
+    pub fn arrive(&mut self, now: Nanos, hand: &Hand, width: Width, waiter: impl FnOnce() -> W) -> Arrival {
         self.sync(now);
         match self.discipline {
             Discipline::Exempt => Arrival::Runs(self.run(now, None, width)),
-            Discipline::Reject if self.fits(width) => Arrival::Runs(self.run(now, None, width)),
+            Discipline::Reject if self.totals.fits(width, self.limit) => {
+                Arrival::Runs(self.run(now, None, width))
+            }
             Discipline::Reject => Arrival::Refused(Refusal::ConcurrencyLimit),
-            Discipline::Queue(queuing) => self.arrive_at_queue(now, queuing, flow, width, waiter),
+            Discipline::Queue(queuing) => self.arrive_at_queue(now, queuing, hand, width, waiter),
         }
     }
 
@@ -232,23 +229,22 @@ impl<W> QueueSet<W> {
         &mut self,
         now: Nanos,
         queuing: Queuing,
-        flow: u64,
+        hand: &Hand,
         width: Width,
         waiter: impl FnOnce() -> W,
     ) -> Arrival {
-        let number = self.choose(queuing, flow);
-        if self.totals.waiting == 0 && self.fits(width) {
+        let number = self.choose(hand);
+        let queue = self.queues.begun(number, self.virtual_time);
+        if self.totals.waiting == 0 && self.totals.fits(width, self.limit) {
             // Nobody is before it.
-            let queue = self.queues.entry(number).or_insert_with(|| Queue::starting(self.virtual_time));
             queue.next_start += width.work(GUESS);
             queue.run(width);
             self.last_served = number;
             return Arrival::Runs(self.run(now, Some(number), width));
         }
-        let queue = self.queues.entry(number).or_insert_with(|| Queue::starting(self.virtual_time));
         let is_full = queue.waiting.len() >= queuing.length_limit as usize;
         if is_full && self.totals.seats_in_use >= self.limit {
-            self.forget_if_idle(number);
+            self.queues.forget_if_idle(number);
             return Arrival::Refused(Refusal::QueueFull);
         }
         let ticket = Ticket { queue: number, number: self.next_number };
@@ -270,16 +266,17 @@ impl<W> QueueSet<W> {
 
     /// The queue of the flow's hand in which the least work waits. The hand is looked through from another
     /// card each time: where hands overlap, no queue is preferred.
-    fn choose(&mut self, queuing: Queuing, flow: u64) -> u32 {
-        let (queues, size) = (queuing.queues.max(1), hand_size(queuing));
-        let first = (self.arrivals % size as u64) as usize;
+    fn choose(&mut self, hand: &Hand) -> u32 {
+        let cards = hand.cards();
+        // A hand may have been dealt before the level had queues.
+        if cards.is_empty() {
+            return 0;
+        }
+        let first = (self.arrivals % cards.len() as u64) as usize;
         self.arrivals = self.arrivals.wrapping_add(1);
         if self.totals.waiting == 0 {
-            // Cards are dealt one after the other, so the others need not be.
-            return deal(flow, queues, first + 1).cards()[first];
+            return cards[first];
         }
-        let hand = deal(flow, queues, size);
-        let cards = hand.cards();
         let work = |card: u32| self.queues.get(card).map_or(0.0, |queue| queue.work);
         let mut best = (cards[first], work(cards[first]));
         for card in cards[first + 1..].iter().chain(&cards[..first]) {
@@ -303,7 +300,7 @@ impl<W> QueueSet<W> {
         }
         let number = self.next_queue()?;
         let width = self.queues.get(number)?.waiting.front()?.width;
-        if !self.fits(width) {
+        if !self.totals.fits(width, self.limit) {
             return None;
         }
         let queue = self.queues.get_mut(number)?;
@@ -337,7 +334,7 @@ impl<W> QueueSet<W> {
     pub fn leave(&mut self, now: Nanos, ticket: Ticket) -> Option<W> {
         self.sync(now);
         let left = self.queues.get_mut(ticket.queue)?.take(ticket.number)?;
-        self.forget_if_idle(ticket.queue);
+        self.queues.forget_if_idle(ticket.queue);
         self.totals.waiting -= 1;
         self.totals.seats_wanted -= left.width.most();
         self.note_demand(now);
@@ -352,17 +349,14 @@ impl<W> QueueSet<W> {
         let Running { queue: number, width, started } = running;
         self.totals.running -= 1;
         if let Some(number) = number
-            && let Entry::Occupied(mut entry) = self.queues.entry(number)
+            && let Some(queue) = self.queues.get_mut(number)
         {
-            let queue = entry.get_mut();
             let took = now.saturating_sub(started) as f64 / SECOND as f64;
             queue.next_start += (took - GUESS) * f64::from(width.first);
             queue.bound_next_start();
             queue.running -= 1;
             queue.seats_in_use -= width.most();
-            if queue.is_idle() {
-                entry.remove();
-            }
+            self.queues.forget_if_idle(number);
         }
         if width.linger == 0 {
             self.free(now, width.most());
@@ -409,15 +403,6 @@ impl<W> QueueSet<W> {
         Running { queue: number, width, started: now }
     }
 
-    /// Whether there are seats. What is wider than all of them runs alone.
-    fn fits(&self, width: Width) -> bool {
-        let Totals { running, seats_in_use, .. } = self.totals;
-        if self.limit == 0 || seats_in_use >= self.limit {
-            return false;
-        }
-        if width.most() > self.limit { running == 0 } else { seats_in_use + width.most() <= self.limit }
-    }
-
     fn free(&mut self, now: Nanos, seats: u32) {
         self.totals.seats_in_use -= seats;
         self.note_demand(now);
@@ -425,12 +410,6 @@ impl<W> QueueSet<W> {
 
     fn note_demand(&mut self, now: Nanos) {
         self.demand.set(now, self.totals.seats_in_use + self.totals.seats_wanted);
-    }
-
-    fn forget_if_idle(&mut self, number: u32) {
-        if self.queues.get(number).is_some_and(Queue::is_idle) {
-            self.queues.remove(number);
-        }
     }
 
     /// Lets the time go on. Seats become free on the way, each at its time.
@@ -459,9 +438,15 @@ impl<W> QueueSet<W> {
     }
 }
 
-/// How many queues a flow really has.
-fn hand_size(queuing: Queuing) -> usize {
-    (queuing.hand_size.clamp(1, queuing.queues.max(1)) as usize).min(MAX_HAND)
+impl Totals {
+    /// Whether a request gets its seats, of so many. What is wider than all of them runs alone.
+    fn fits(self, width: Width, limit: u32) -> bool {
+        let Totals { running, seats_in_use, .. } = self;
+        if limit == 0 || seats_in_use >= limit {
+            return false;
+        }
+        if width.most() > limit { running == 0 } else { seats_in_use + width.most() <= limit }
+    }
 }
 
 impl Discipline {

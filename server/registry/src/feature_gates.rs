@@ -49,6 +49,10 @@ pub const HTTP2_DOS_MITIGATION: FeatureGate =
 const RETRY_GENERATE_NAME: FeatureGate =
     FeatureGate { name: "RetryGenerateName", stage: GateStage::Stable, default: true };
 
+/// Lets a file say whose tokens are accepted.
+pub const STRUCTURED_AUTHENTICATION: FeatureGate =
+    FeatureGate { name: "StructuredAuthenticationConfiguration", stage: GateStage::Beta, default: true };
+
 /// Lets a file say who authorizes requests.
 const STRUCTURED_AUTHORIZATION: FeatureGate =
     FeatureGate { name: "StructuredAuthorizationConfiguration", stage: GateStage::Stable, default: true };
@@ -63,6 +67,7 @@ const OWN: &[FeatureGate] = &[
     AUTHORIZE_WITH_SELECTORS,
     PROXY_UID,
     RETRY_GENERATE_NAME,
+    STRUCTURED_AUTHENTICATION,
     STRUCTURED_AUTHORIZATION,
     HTTP2_DOS_MITIGATION,
     WATCH_LIST,
@@ -103,7 +108,10 @@ impl FeatureGates {
     /// # Errors
     /// The first that is wrong, in words for the operator.
     pub fn check(&self, tables: &[&'static GroupVersionDef]) -> Result<(), String> {
-        let known = all(tables);
+        self.check_against(&all(tables))
+    }
+
+    fn check_against(&self, known: &BTreeMap<&str, &FeatureGate>) -> Result<(), String> {
         for (name, value) in &self.switches {
             if STAGES.iter().any(|(all, _)| all == name) {
                 continue;
@@ -196,6 +204,21 @@ mod tests {
         assert_eq!(unknown.check(&[]).unwrap_err(), "unrecognized feature gate: Nonsense");
         let known = FeatureGates::parse(&["AllBeta=true".to_owned()]).unwrap();
         assert_eq!(known.check(&[]), Ok(()));
+    }
+
+    #[test]
+    fn a_deprecated_gate_takes_any_value_and_is_in_no_group() {
+        let old = FeatureGate { name: "Old", stage: GateStage::Deprecated, default: true };
+        assert_eq!(stage_name(old.stage), "DEPRECATED");
+        let gates = |pair: &str| FeatureGates::parse(&[pair.to_owned()]).unwrap();
+        for (pair, expected) in
+            [("Old=false", false), ("Old=true", true), ("AllBeta=false", true), ("AllAlpha=false", true)]
+        {
+            assert_eq!(gates(pair).is_on(&old), expected, "{pair}");
+        }
+        let known = BTreeMap::from([("Old", &old)]);
+        assert_eq!(gates("Old=false").check_against(&known), Ok(()));
+        assert_eq!(gates("Old=true").check_against(&known), Ok(()));
     }
 
     #[test]

@@ -19,8 +19,13 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// Starts one.
+    /// Starts one with the default flags.
     pub async fn start() -> Self {
+        Counted::start_with(&[]).await
+    }
+
+    /// Starts one with these flags.
+    pub async fn start_with(flags: &[&str]) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory can be made");
         let wrapper = directory.path().join("counted");
         let script = format!(
@@ -32,6 +37,7 @@ impl Counted {
         std::fs::set_permissions(&wrapper, Permissions::from_mode(0o755)).expect("the file is ours");
         // What a write itself costs, without what controllers do next.
         let options = TestServer::options().flag("--controllers=*,-daemonset-controller");
+        let options = flags.iter().fold(options, |options, flag| options.flag(*flag));
         Counted { server: options.binary(wrapper).start().await, _directory: directory }
     }
 

@@ -19,7 +19,8 @@ use super::{
 const WATCHES: [usize; 2] = [10, 60];
 const WRITES: u64 = 64;
 
-/// Instructions of a GET, of a CREATE, and of the delivery of one event.
+/// Instructions of a GET, with and without priority and fairness, of a CREATE, and of the delivery of one
+/// event.
 pub async fn count(report: &mut Report) {
     if Command::new("valgrind").arg("--version").output().is_err() {
         eprintln!("instructions: SKIPPED, there is no valgrind");
@@ -31,6 +32,8 @@ pub async fn count(report: &mut Report) {
     let each = counted.each(load::get(&item)).await;
     report.count("GET of 1 KiB, instructions", each, Wanted::Unlimited);
     writes::count(report, &counted).await;
+    let [with, without] = [read("true").await, read("false").await];
+    report.count("GET without fairness, part of one with it", without / with, Wanted::AtLeast(0.96));
     let [few, many] = [delivered(WATCHES[0]).await, delivered(WATCHES[1]).await];
     let events = (WATCHES[1] - WATCHES[0]) as u64 * WRITES;
     report.count(
@@ -38,6 +41,15 @@ pub async fn count(report: &mut Report) {
         (many - few) as f64 / events as f64,
         Wanted::Unlimited,
     );
+}
+
+/// Instructions of a GET of a user whom no exempt level takes, with and without priority and fairness.
+async fn read(is_fair: &str) -> f64 {
+    let flag = format!("--enable-priority-and-fairness={is_fair}");
+    let counted = Counted::start_with(&["--authorization-mode=AlwaysAllow", &flag]).await;
+    let map = config_map("item", &"x".repeat(VALUE_BYTES));
+    counted.server.admin().post(CONFIG_MAPS, &map).await.expect(201);
+    counted.each(load::get(&format!("{CONFIG_MAPS}/item")).by("Bearer tok-bob")).await
 }
 
 /// Instructions while some watches hear the writes.

@@ -1,24 +1,22 @@
 //! Priority and fairness as clients see it: headers, refusals, queues, and who gets how much.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
-    },
+    collections::BTreeMap,
     time::{Duration, Instant},
 };
 
-use http::Method;
 use orch_tests::{
     TestServer,
     client::{Answer, Client},
     objects::{CONFIG_MAPS, config_map},
 };
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::{
     remote::{Reply, Site},
     token_webhook::kubeconfig,
+    wire::connect,
 };
 
 const GROUP: &str = "/apis/flowcontrol.apiserver.orch.io/v1";
@@ -113,6 +111,13 @@ async fn a_jail_refuses_its_users_and_nobody_else() {
     let labels = r#"flow_schema="both",priority_level="own",reason="concurrency-limit""#;
     let line = format!("apiserver_flowcontrol_rejected_requests_total{{{labels}}} 2");
     assert!(metrics.lines().any(|found| found == line), "{metrics}");
+    let terminated = metrics.lines().find(|line| {
+        line.starts_with("apiserver_request_terminations_total{")
+            && [r#"code="429""#, r#"subresource="/version""#, r#"verb="GET""#]
+                .iter()
+                .all(|part| line.contains(part))
+    });
+    assert!(terminated.is_some_and(|line| line.ends_with(" 1")), "{terminated:?} {metrics}");
     for shown in [
         "demand_seats_average{priority_level=\"own\"} 0",
         "demand_seats_stdev{priority_level=\"own\"} 0",
@@ -228,59 +233,102 @@ async fn open_watches_take_no_seats() {
     assert_eq!(bob.get(&format!("{CONFIG_MAPS}/m0")).await.status, 200);
 }
 
+/// The body of a write is not read before its turn comes.
+#[tokio::test]
+async fn a_write_waits_for_its_turn_before_its_body_is_read() {
+    let server = TestServer::options().flag("--request-timeout=8s").start().await;
+    let queuing = json!({"queues": 8, "handSize": 2, "queueLengthLimit": 10});
+    divert(&server.admin(), 0, &json!({"type": "Queue", "queuing": queuing})).await;
+    let mut stream = connect(&server).await;
+    let head = format!(
+        "POST {CONFIG_MAPS} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer tok-bob\r\n\
+         content-type: application/json\r\ncontent-length: 100000\r\n\r\n"
+    );
+    let began = Instant::now();
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    while !answer.windows(4).any(|bytes| bytes == b"\r\n\r\n") {
+        let read = tokio::time::timeout(Duration::from_secs(20), stream.read_buf(&mut answer)).await;
+        assert!(read.expect("an answer comes without the body").unwrap() > 0);
+    }
+    let answer = String::from_utf8(answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 429 ") && answer.contains("retry-after: 1\r\n"), "{answer}");
+    assert!(began.elapsed() >= Duration::from_secs(2), "it waited for its turn");
+}
+
+/// The seats that each level has now, the fewest, the most, and those that its shares give it.
+async fn limits(admin: &Client) -> BTreeMap<String, [f64; 4]> {
+    let metrics = admin.get("/metrics").await.text();
+    let mut limits: BTreeMap<String, [f64; 4]> = BTreeMap::new();
+    for (place, name) in ["current", "lower", "upper", "nominal"].into_iter().enumerate() {
+        let start = format!("apiserver_flowcontrol_{name}_limit_seats{{priority_level=\"");
+        for line in metrics.lines().filter_map(|line| line.strip_prefix(&start)) {
+            let (level, value) = line.split_once("\"} ").unwrap();
+            limits.entry(level.to_owned()).or_default()[place] = value.parse().unwrap();
+        }
+    }
+    limits
+}
+
+/// At first a level has half of what it may lend. When levels lend, which is every ten seconds, all seats are
+/// given out.
+#[tokio::test]
+async fn levels_lend_their_seats_again_and_again() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let start = Instant::now();
+    let all = loop {
+        let limits = limits(&admin).await;
+        let sum = |place: usize| limits.values().map(|limits| limits[place]).sum::<f64>();
+        let (current, nominal, rounding) = (sum(0), sum(3), limits.len() as f64);
+        assert!(nominal >= 600.0 && current <= nominal + rounding, "{limits:?}");
+        if current >= nominal - rounding {
+            break limits;
+        }
+        assert!(start.elapsed() < Duration::from_mins(1), "{limits:?}");
+        tokio::time::sleep(Duration::from_millis(250)).await;
+    };
+    for (level, [current, lower, upper, _]) in &all {
+        assert!(level == "exempt" || (lower..=upper).contains(&current), "{level}: {all:?}");
+    }
+}
+
 #[tokio::test]
 async fn without_fairness_there_are_plain_limits() {
     let options = TestServer::options().flag("--enable-priority-and-fairness=false");
-    let server = options.flag("--max-requests-inflight=1").start().await;
-    let answer = server.user("bob").get("/version").await;
-    assert_eq!((answer.status, answer.header("x-orch-pf-flowschema-uid")), (200, ""));
-    assert_eq!(server.admin().get(&format!("{DUMPS}/dump_queues")).await.status, 404);
-}
-
-/// Two flows of one level, of 200 and of 20 clients that ask without a pause, have about the same.
-#[tokio::test(flavor = "multi_thread")]
-async fn flows_share_a_level_whatever_their_number_of_clients() {
-    const TIME: Duration = Duration::from_secs(8);
-    // Every level has one seat: with as many as there are processors, nobody would wait for one.
-    let options = TestServer::options().flag("--authorization-mode=AlwaysAllow");
-    let options = options.flag("--max-requests-inflight=1").flag("--max-mutating-requests-inflight=1");
+    let options = options.flag("--max-requests-inflight=1").flag("--authorization-mode=AlwaysAllow");
     let server = options.start().await;
-    let admin = server.admin();
-    let value = "x".repeat(4096);
-    for index in 0..60 {
-        admin.post(CONFIG_MAPS, &config_map(&format!("m{index}"), &value)).await.expect(201);
-    }
-    let queuing = json!({"queues": 64, "handSize": 6, "queueLengthLimit": 50});
-    divert(&admin, 1, &json!({"type": "Queue", "queuing": queuing})).await;
-    let is_over = Arc::new(AtomicBool::new(false));
-    let mut clients = Vec::new();
-    let answered = [("bob", 200), ("carol", 20)].map(|(user, number)| {
-        let answered = Arc::new(AtomicU32::new(0));
-        for _ in 0..number {
-            let client = server.user(user);
-            let (answered, is_over) = (Arc::clone(&answered), Arc::clone(&is_over));
-            clients.push(tokio::spawn(async move {
-                while !is_over.load(Relaxed) {
-                    let answer = client.request(Method::GET, CONFIG_MAPS).send().await;
-                    match answer.status {
-                        200 => drop(answered.fetch_add(1, Relaxed)),
-                        429 => tokio::time::sleep(Duration::from_millis(200)).await,
-                        other => panic!("{other}: {}", answer.text()),
-                    }
-                }
-            }));
+    let (admin, carol) = (server.admin(), server.user("carol"));
+    let answer = carol.get("/version").await;
+    assert_eq!((answer.status, answer.header("x-orch-pf-flowschema-uid")), (200, ""));
+    assert_eq!(admin.get(&format!("{DUMPS}/dump_queues")).await.status, 404);
+    let (waiting, refused) = loop {
+        // A version that is never reached: the server waits for it for three seconds.
+        let bob = server.user("bob");
+        let waiting =
+            tokio::spawn(
+                async move { bob.get(&format!("{CONFIG_MAPS}/a?resourceVersion=999999")).await.status },
+            );
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let answer = carol.get("/version").await;
+        if answer.status == 429 {
+            break (waiting, answer);
         }
-        answered
-    });
-    tokio::time::sleep(TIME / 4).await;
-    let before = [0, 1].map(|flow| answered[flow].load(Relaxed));
-    tokio::time::sleep(TIME).await;
-    let [many, few] = [0, 1].map(|flow| f64::from(answered[flow].load(Relaxed) - before[flow]));
-    is_over.store(true, Relaxed);
-    for client in clients {
-        client.await.unwrap();
-    }
-    assert!(many > 10.0 && few > 10.0, "{many} and {few}");
-    // In one queue for all, it would be ten to one.
-    assert!(few > 0.4 * many && many > 0.3 * few, "200 clients had {many} answers, 20 had {few}");
+        // The machine was too busy for the first request to come first.
+        waiting.await.unwrap();
+    };
+    is_refused(&refused);
+    assert_eq!(refused.header("retry-after"), "1");
+    // Watches and those who look after the server are not limited, and writes have a limit of their own.
+    drop(carol.watch(&format!("{CONFIG_MAPS}?watch=1")).await);
+    assert_eq!(admin.get("/version").await.status, 200);
+    carol.post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
+    assert_eq!(waiting.await.unwrap(), 504);
+    assert_eq!(carol.get("/version").await.status, 200);
+    let metrics = admin.get("/metrics").await.text();
+    let mut lines = metrics.lines();
+    assert!(
+        lines.any(|line| line.starts_with("apiserver_request_terminations_total{code=\"429\"")),
+        "{metrics}"
+    );
 }

@@ -35,6 +35,10 @@ async fn probes_have_the_checks_of_the_reference() {
         "start-apiserver-admission-initializer",
         "storage-object-count-tracker-hook",
         "generic-apiserver-start-informers",
+        "scheduling/bootstrap-system-priority-classes",
+        "priority-and-fairness-config-producer",
+        "priority-and-fairness-config-consumer",
+        "priority-and-fairness-filter",
     ];
     for probe in ["livez", "readyz", "healthz"] {
         for check in ["ping", "log", "etcd"] {
@@ -49,6 +53,14 @@ async fn probes_have_the_checks_of_the_reference() {
             assert_eq!(admin.get(&format!("/{probe}/{check}")).await.status, expected, "{probe}/{check}");
         }
     }
+}
+
+#[tokio::test]
+async fn checks_of_fairness_are_there_with_it() {
+    let server = TestServer::options().flag("--enable-priority-and-fairness=false").start().await;
+    let verbose = server.admin().get("/readyz?verbose").await.text();
+    assert!(verbose.contains("poststarthook/rbac/bootstrap-roles ok\n"), "{verbose}");
+    assert!(!verbose.contains("priority-and-fairness"), "{verbose}");
 }
 
 #[tokio::test]

@@ -6,6 +6,8 @@
 
 mod access_matrix;
 mod audit;
+mod audit_annotations;
+mod audit_replay;
 mod auth;
 mod authentication_file;
 mod authorization_file;
@@ -29,6 +31,7 @@ mod documents;
 mod encryption;
 mod events;
 mod evictions;
+mod fair_shares;
 mod fairness;
 mod forms;
 mod full_disk;

@@ -26,6 +26,25 @@ async fn the_usual_commands_work_in_the_kubernetes_vocabulary() {
     }
 }
 
+/// Who looks closely sees which flow schema and level a request belonged to.
+#[tokio::test]
+async fn answers_show_where_their_requests_belonged() {
+    if !is_installed("headers of priority and fairness") {
+        return;
+    }
+    let server = TestServer::options().vocabulary("kubernetes").start().await;
+    let kubectl = Kubectl { server: &server };
+    let uid = async |kind: &str| {
+        kubectl
+            .run(&format!("get {kind}.flowcontrol.apiserver.k8s.io exempt -o jsonpath={{.metadata.uid}}"))
+            .await
+    };
+    let (schema, level) = (uid("flowschemas").await, uid("prioritylevelconfigurations").await);
+    let headers = ["X-Kubernetes-Pf-Flowschema-Uid", "X-Kubernetes-Pf-Prioritylevel-Uid"];
+    let [schema, level] = [format!("{}: {schema}", headers[0]), format!("{}: {level}", headers[1])];
+    kubectl.shows("get namespaces -v=8", &[&schema, &level]).await;
+}
+
 /// The tool spells the groups of these commands itself, in one vocabulary.
 #[tokio::test]
 async fn commands_with_built_in_groups_work_in_both_vocabularies() {

@@ -8,7 +8,9 @@ use orch_auth::{
     authorization::Mode,
     service_account::{TokenConfig, is_https_url},
 };
-use orch_registry::feature_gates::{ANONYMOUS_CONDITIONS, FeatureGates, PROXY_UID};
+use orch_registry::feature_gates::{
+    ANONYMOUS_CONDITIONS, FeatureGates, PROXY_UID, STRUCTURED_AUTHENTICATION,
+};
 
 use super::{
     boolean::BOOL, duration::positive, oidc::OidcFlags, proxy::ProxyFlags, token_webhook::TokenWebhookFlags,
@@ -82,6 +84,10 @@ impl AuthenticationFlags {
     pub fn check(self, modes: &[Mode], gates: &FeatureGates) -> Result<AuthenticationConfig, StartError> {
         if let Some(flag) = self.oidc.given().filter(|_| self.authentication_config.is_some()) {
             return Err(StartError::configuration(flag, "cannot be given with --authentication-config"));
+        }
+        if self.authentication_config.is_some() && !gates.is_on(&STRUCTURED_AUTHENTICATION) {
+            let problem = "needs the feature gate StructuredAuthenticationConfiguration";
+            return Err(StartError::configuration("--authentication-config", problem));
         }
         let tokens = self.tokens()?;
         Ok(AuthenticationConfig {

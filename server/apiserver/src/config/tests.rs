@@ -316,6 +316,10 @@ const ASKING_MISTAKES: &[(&[&str], &str)] = &[
         "--oidc-issuer-url: \"http://i\" must begin with https://",
     ),
     (
+        &["--authentication-config=a", "--feature-gates=StructuredAuthenticationConfiguration=false"],
+        "--authentication-config: needs the feature gate StructuredAuthenticationConfiguration",
+    ),
+    (
         &["--authentication-config=a", "--oidc-groups-claim=g"],
         "--oidc-groups-claim: cannot be given with --authentication-config",
     ),

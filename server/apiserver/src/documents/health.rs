@@ -224,7 +224,7 @@ fn answer_all(probe: Probe, checks: &[Check], query: &Query) -> Response {
         let _ = writeln!(
             report,
             "warn: some health checks cannot be excluded: no matches for {}",
-            names.join(", ")
+            names.join(",")
         );
     }
     let name = probe.name();
@@ -290,7 +290,7 @@ mod tests {
                 "/livez",
                 "exclude=none-such&exclude=b&verbose",
                 "[+]ping ok\n[+]log ok\n\
-                 warn: some health checks cannot be excluded: no matches for \"b\", \"none-such\"\n\
+                 warn: some health checks cannot be excluded: no matches for \"b\",\"none-such\"\n\
                  livez check passed\n",
             ),
             ("/livez/ping", "", "ok"),

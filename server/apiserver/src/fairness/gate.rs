@@ -10,6 +10,7 @@ use orch_flow::{
     Nanos, SECOND,
     borrowing::{self, Borrower},
     config::{Level, LevelKind},
+    dealing::Hand,
     demand::{Ratios, Smoothed},
     queue_set::{Arrival, QueueSet, QueueView, Refusal, Running, Ticket, Totals},
     retry_after::RetryAfter,
@@ -43,7 +44,8 @@ struct Inner {
     /// Requests that run and are not answered at once, by the order in which that was seen.
     listed: BTreeMap<u64, Listed>,
     next_listed: u64,
-    /// By flow schema. They are never taken away: requests refer to them by number.
+    /// By flow schema. Requests refer to them by number, so each stays in its place until no request does and
+    /// another schema needs one.
     tallies: Vec<Tally>,
 }
 
@@ -170,13 +172,28 @@ impl Gate {
         &self.name
     }
 
-    /// The number by which requests of a flow schema are counted.
+    /// The number by which requests of a flow schema are counted. A request that was placed just before its
+    /// schema was deleted may be counted for the one that takes the number over.
     pub(super) fn tally(&self, schema: &str) -> usize {
         let tallies = &mut self.lock().tallies;
-        tallies.iter().position(|tally| tally.schema == schema).unwrap_or_else(|| {
+        if let Some(known) = tallies.iter().position(|tally| tally.schema == schema) {
+            tallies[known].keep();
+            return known;
+        }
+        let place = tallies.iter().position(Tally::is_free).unwrap_or(tallies.len());
+        if place == tallies.len() {
             tallies.push(Tally::new(schema));
-            tallies.len() - 1
-        })
+        } else {
+            tallies[place] = Tally::new(schema);
+        }
+        place
+    }
+
+    /// Counts no more for flow schemas that do not lead here.
+    pub(super) fn keep_tallies(&self, leads: impl Fn(&str) -> bool) {
+        for tally in &mut self.lock().tallies {
+            tally.keep_if(&leads);
+        }
     }
 
     /// Changes the level. It keeps the seats that it has borrowed or lent, as far as it still may.
@@ -210,7 +227,7 @@ impl Gate {
         self: &Arc<Self>,
         now: Nanos,
         tally: usize,
-        flow: u64,
+        hand: &Hand,
         width: Width,
         about: impl FnOnce() -> About,
     ) -> Entry {
@@ -222,7 +239,7 @@ impl Gate {
         };
         let gate = || Arc::clone(self);
         let mut inner = self.lock();
-        match inner.set.arrive(now, flow, width, waiter) {
+        match inner.set.arrive(now, hand, width, waiter) {
             Arrival::Runs(running) => {
                 inner.tallies[tally].began(width, 0);
                 Entry::Runs(Seat {
@@ -270,7 +287,7 @@ impl Gate {
             ratios: inner.set.demand_ratios(),
             target: borrowing::target(&inner.borrower(inner.demand)),
             totals: inner.set.totals(),
-            tallies: inner.tallies.iter().map(Tally::view).collect(),
+            tallies: inner.tallies.iter().filter(|tally| tally.is_shown()).map(Tally::view).collect(),
             queues,
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! Making a long answer is work like any other, so it keeps its seat until its last piece is taken. A client
 //! that reads slowly would keep it for as long as it likes; so after [`LONGEST`] the seat is free, and the
-//! answer goes on without one. A watch keeps its seat until the objects that exist have been told.
+//! answer goes on without one. A watch keeps its seat until the objects that exist have been told. Without
+//! priority and fairness, the same holds for the place of a request among those that are in flight.
 
 use std::{
     pin::Pin,
@@ -16,51 +17,77 @@ use bytes::Bytes;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use tokio::{task::AbortHandle, time::sleep};
 
-use super::Seat;
+use super::{InFlight, Seat};
 
 /// The longest time for which an answer that is made keeps its seat.
 const LONGEST: Duration = Duration::from_secs(5);
 /// Answers of so many bytes are handed over in one piece.
 const ONE_PIECE: u64 = 32 * 1024;
 
-/// A body and its seat.
+/// What a request has while it is answered, until this is dropped.
+pub enum Held {
+    /// A seat.
+    Seat(Seat),
+    /// A place among those that are in flight.
+    Place(InFlight),
+}
+
+/// A body and what it keeps.
 struct HeldBody {
     body: Body,
     /// None when it was let go here.
-    seat: Option<Arc<Mutex<Option<Seat>>>>,
-    /// Whether the seat is free as soon as the body has nothing to give.
+    held: Option<Arc<Mutex<Option<Held>>>>,
+    /// Whether that is free as soon as the body has nothing to give.
     until_it_waits: bool,
     end: AbortHandle,
 }
 
-/// The same answer, which is made `now`, with its seat until it is handed over.
-pub fn until_handed_over(response: Response, seat: Seat, now: Instant) -> Response {
+impl Held {
+    /// Gives it back at a time that is known.
+    fn end(self, now: Instant) {
+        match self {
+            Held::Seat(seat) => seat.end(now),
+            Held::Place(place) => drop(place),
+        }
+    }
+
+    /// That of a watch, which is counted apart.
+    fn of_watch(self) -> Self {
+        match self {
+            Held::Seat(seat) => Held::Seat(seat.of_watch()),
+            Held::Place(_) => self,
+        }
+    }
+}
+
+/// The same answer, which is made `now`, with what its request has until it is handed over.
+pub fn until_handed_over(response: Response, held: Held, now: Instant) -> Response {
     if response.body().size_hint().exact().is_some_and(|length| length <= ONE_PIECE) {
-        seat.end(now);
+        held.end(now);
         return response;
     }
-    response.map(|body| held(body, seat, false))
+    response.map(|body| holding(body, held, false))
 }
 
-/// The same watch, with its seat until the events that are known have been told.
-pub fn until_initial_events(response: Response, seat: Seat) -> Response {
-    response.map(|body| held(body, seat.of_watch(), true))
+/// The same watch, with what its request has until the events that are known have been told.
+pub fn until_initial_events(response: Response, held: Held) -> Response {
+    response.map(|body| holding(body, held.of_watch(), true))
 }
 
-fn held(body: Body, seat: Seat, until_it_waits: bool) -> Body {
-    let seat = Arc::new(Mutex::new(Some(seat)));
-    let shared = Arc::downgrade(&seat);
+fn holding(body: Body, held: Held, until_it_waits: bool) -> Body {
+    let held = Arc::new(Mutex::new(Some(held)));
+    let shared = Arc::downgrade(&held);
     let end = tokio::spawn(async move {
         sleep(LONGEST).await;
-        if let Some(seat) = shared.upgrade() {
-            free(&seat);
+        if let Some(held) = shared.upgrade() {
+            free(&held);
         }
     });
-    Body::new(HeldBody { body, seat: Some(seat), until_it_waits, end: end.abort_handle() })
+    Body::new(HeldBody { body, held: Some(held), until_it_waits, end: end.abort_handle() })
 }
 
-fn free(seat: &Mutex<Option<Seat>>) {
-    drop(seat.lock().unwrap_or_else(PoisonError::into_inner).take());
+fn free(held: &Mutex<Option<Held>>) {
+    drop(held.lock().unwrap_or_else(PoisonError::into_inner).take());
 }
 
 impl HttpBody for HeldBody {
@@ -77,8 +104,8 @@ impl HttpBody for HeldBody {
             Poll::Ready(None | Some(Err(_))) => true,
             Poll::Ready(Some(Ok(_))) => false,
         };
-        if is_over && let Some(seat) = self.seat.take() {
-            free(&seat);
+        if is_over && let Some(held) = self.held.take() {
+            free(&held);
             self.end.abort();
         }
         frame

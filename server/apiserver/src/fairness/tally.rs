@@ -56,6 +56,8 @@ pub struct TallyView {
 #[derive(Debug)]
 pub(super) struct Tally {
     pub(super) schema: String,
+    /// Whether the schema leads to the level.
+    is_kept: bool,
     recent: Recent,
     /// All that is not in `recent`.
     counts: TallyView,
@@ -102,7 +104,31 @@ impl Tally {
             widths: Histogram::new(WIDTHS),
         };
         let recent = Recent { at_once: 0, running: [0; 2], ran: Histogram::new(TIMES) };
-        Tally { schema: schema.to_owned(), recent, counts }
+        Tally { schema: schema.to_owned(), is_kept: true, recent, counts }
+    }
+
+    /// Its schema leads to the level.
+    pub(super) fn keep(&mut self) {
+        self.is_kept = true;
+    }
+
+    /// Its schema leads to the level where `leads` says so; otherwise it leads elsewhere, or is gone.
+    pub(super) fn keep_if(&mut self, leads: impl Fn(&str) -> bool) {
+        self.is_kept = leads(&self.schema);
+    }
+
+    /// Whether it is worth a look: its schema leads to the level, or requests are still there.
+    pub(super) fn is_shown(&self) -> bool {
+        self.is_kept || self.has_requests()
+    }
+
+    /// Whether another schema may be counted in its place.
+    pub(super) fn is_free(&self) -> bool {
+        !self.is_shown()
+    }
+
+    fn has_requests(&self) -> bool {
+        self.counts.now[0] > 0 || self.recent.running[0] > 0
     }
 
     pub(super) fn view(&self) -> TallyView {

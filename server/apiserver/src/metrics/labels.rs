@@ -163,20 +163,13 @@ impl RequestLabels {
 
     /// Group, version, resource and sub-resource; the last one holds the path of requests outside the
     /// resources.
-    pub(super) fn names_of_resource(&self, vocabulary: &Vocabulary) -> [Cow<'static, str>; 4] {
+    fn names_of_resource(&self, vocabulary: &Vocabulary) -> [Cow<'static, str>; 4] {
         match self.subject {
             Subject::Resource { def, subresource } => {
                 [vocabulary.group(def.group), def.version.into(), def.plural.into(), subresource.into()]
             }
             Subject::Path(path) => ["".into(), "".into(), "".into(), path.into()],
         }
-    }
-
-    /// For a deprecated kind: the release that removes it, `""` where none is announced.
-    pub(super) fn deprecated_until(&self) -> Option<String> {
-        let Subject::Resource { def, .. } = self.subject else { return None };
-        let removed = || def.lifecycle.removed.map(|release| release.to_string());
-        def.lifecycle.deprecated.map(|_| removed().unwrap_or_default())
     }
 }
 

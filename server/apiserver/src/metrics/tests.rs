@@ -108,8 +108,10 @@ fn values_are_asked_for_when_metrics_are_read() {
 fn deprecated_kinds_are_flagged_once_asked_for() {
     let metrics = metrics();
     let old = RequestLabels::resource(&OLD_WIDGETS, None, Verb::Get, "a", "b");
+    // Whoever is refused has not asked.
+    metrics.answered(&old, answered(StatusCode::FORBIDDEN, Duration::ZERO));
     assert!(!text(&metrics).contains("apiserver_requested_deprecated_apis"));
-    metrics.answered(&old, answered(StatusCode::OK, Duration::ZERO));
+    metrics.asked_for_deprecated(&OLD_WIDGETS, None);
     let line = "apiserver_requested_deprecated_apis{group=\"things.example.com\",removed_release=\"1.34\",\
                 resource=\"widgets\",subresource=\"\",version=\"v1beta1\"} 1\n";
     let text = text(&metrics);

@@ -149,6 +149,7 @@ impl Server {
         encryption::warn_of_unknown(&encryption.keyring(), core.catalog());
         let health = probes::checks(&self.config.serving, &storage, &told, &controllers.monitor());
         let informers = health.register_hook("generic-apiserver-start-informers");
+        let lending = self.config.in_flight.is_fair.then(|| probes::of_fairness(&health));
         let shutdown = Steps::of(&self.config.serving);
         let standing = standing::standing(core.objects());
         let app = self.app(core, access, metrics, health, issuer, address);
@@ -161,7 +162,8 @@ impl Server {
             let host = bootstrap::host_name().unwrap_or_else(|| address.ip().to_string());
             Replica::new(&host, &address.to_string(), &Uuid::new_v4().to_string())
         });
-        let parts = Parts { app, site, replica, controllers, following, informers, shutdown, told, stop };
+        let parts =
+            Parts { app, site, replica, controllers, following, informers, lending, shutdown, told, stop };
         Ok((parts, tls, listener))
     }
 

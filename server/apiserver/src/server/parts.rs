@@ -28,6 +28,8 @@ pub(crate) struct Parts {
     pub following: Pin<Box<dyn Future<Output = ()> + Send>>,
     /// Probes wait for it.
     pub informers: Hook,
+    /// Is finished when priority levels lend each other seats, under priority and fairness.
+    pub lending: Option<Hook>,
     pub shutdown: Steps,
     /// Becomes true when the server is to stop.
     pub told: watch::Receiver<bool>,
@@ -42,12 +44,14 @@ impl Parts {
         self,
         answering: impl AsyncFnOnce(Arc<App>, watch::Receiver<bool>),
     ) -> Result<(), StartError> {
-        let Parts { app, site, replica, controllers, following, informers, shutdown, told, stop } = self;
+        let Parts { app, site, replica, controllers, following, informers, lending, shutdown, told, stop } =
+            self;
         let (mut tasks, stopping) = (JoinSet::new(), stop.subscribe());
         tasks.spawn(following);
         if let Some(fairness) = app.sharing.fairness() {
             tasks.spawn(Arc::clone(fairness).adjust(stopping.clone()));
         }
+        lending.iter().for_each(Hook::finish);
         tasks.spawn({
             let app = Arc::clone(&app);
             async move { shutdown.lead(told, &app.draining, || app.metrics.count_in_flight(), stop).await }

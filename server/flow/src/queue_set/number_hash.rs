@@ -63,8 +63,4 @@ impl<T> NumberMap<T> {
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
 }

@@ -9,7 +9,7 @@ use std::{
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use super::*;
-use crate::dealing::flow_hash;
+use crate::dealing::{deal, flow_hash};
 
 const MILLI: Nanos = SECOND / 1000;
 /// As many seats as a level of a server with the default flags has.
@@ -73,7 +73,8 @@ impl World {
         let again = match event {
             Event::Comes { client } => {
                 let Client { name, width, .. } = self.clients[client];
-                match self.set.arrive(now, flow_hash("s", name), width, || (client, now)) {
+                let hand = deal(flow_hash("s", name), QUEUING.queues, QUEUING.hand_size as usize);
+                match self.set.arrive(now, &hand, width, || (client, now)) {
                     Arrival::Runs(running) => {
                         self.begins(now, client, now, running);
                         None
