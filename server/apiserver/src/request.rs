@@ -8,6 +8,7 @@ pub mod impersonation;
 pub mod info;
 pub mod listing;
 pub mod query;
+pub mod weight;
 pub mod writing;
 
 use std::sync::Arc;
