@@ -16,8 +16,8 @@ pub struct Piecewise {
     inside: Option<Text>,
     /// Whether the next byte of the open text stands behind a backslash.
     is_escaped: bool,
-    /// The open text so far, where it is the name of a field, or may be that of a group. Of the latter nothing
-    /// was handed on yet.
+    /// The open text so far, where it names a field or may name a group. In the latter case nothing of it was
+    /// handed on yet.
     held: Vec<u8>,
 }
 
