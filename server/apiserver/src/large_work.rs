@@ -1,9 +1,10 @@
 //! Requests that compute for long run on threads of their own.
 //!
 //! The threads of connections serve many clients. A body of megabytes takes a second to read, merge and
-//! check; meanwhile these threads would answer nobody, and neither deadlines nor signals would be seen. So
-//! such a request is answered by a thread that may block, and its connection waits for it as for anything
-//! else. Small requests, which are nearly all, stay where they are.
+//! check, and a large object some time to be written in another format; meanwhile these threads would answer
+//! nobody, and neither deadlines nor signals would be seen. So such a request is answered by a thread that
+//! may block, and its connection waits for it as for anything else. Small requests, which are nearly all,
+//! stay where they are. Which bodies are large says [`weight`](crate::request::weight).
 
 use std::{num::NonZero, panic, pin::pin, sync::Arc, thread};
 
@@ -13,9 +14,6 @@ use tokio::{
     sync::{Semaphore, oneshot},
     task::spawn_blocking,
 };
-
-/// From this size on, in bytes, a body or a stored object counts as large: it takes a few milliseconds.
-pub const LARGE: usize = 64 * 1024;
 
 /// Where large work runs.
 pub struct LargeWork {

@@ -52,7 +52,7 @@ use crate::{
     documents::health,
     fairness::Placed,
     header_names::AUDIT_ID,
-    limits::{Peer, Supply},
+    limits::{Peer, Supply, until_handed_over},
     metrics::{self, Authentication, Authorization, DryRun, Filter, RequestLabels},
     other_servers,
     request::{
@@ -294,7 +294,8 @@ async fn guarded(
     match shares {
         Some(shares) if supply == Some(Supply::Watches) && response.status() == StatusCode::OK => response
             .map(|events| app.open_watches.guard(connection, parts, &app.identity_headers, events, shares)),
-        _ => response,
+        Some(shares) => until_handed_over(response, shares),
+        None => response,
     }
 }
 

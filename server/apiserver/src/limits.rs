@@ -9,6 +9,7 @@
 //!
 //! The limits of connections are in `orch-listener`, because they act before there is a request.
 
+mod held;
 mod memory;
 mod usage;
 
@@ -25,13 +26,14 @@ use rustls::pki_types::CertificateDer;
 
 use crate::{config::ClientLimits, fairness::RememberedUsers};
 
+pub use held::until_handed_over;
 pub use memory::MemoryLimit;
 use usage::{Register, Share, Usage};
 
 /// What can be used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Supply {
-    /// Requests that are not answered yet, without watches.
+    /// Requests that are not answered yet, without watches. A long answer counts until it is handed over.
     Requests,
     /// Open watches.
     Watches,

@@ -9,6 +9,7 @@ pub mod info;
 pub mod listing;
 pub mod query;
 pub mod websocket_token;
+pub mod weight;
 pub mod writing;
 
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Which handler answers which request.
 //!
 //! Resources go to the registry, by verb; a `match` is faster than a router here. All other paths go to the
-//! router of `documents`. Large writes go on in `large_work`, once their bodies are read.
+//! router of `documents`. Large requests go on in `large_work`, writes once their bodies are read.
 
 use std::sync::Arc;
 
@@ -27,7 +27,6 @@ use tower_service::Service as _;
 use crate::{
     app::App,
     audit,
-    large_work::LARGE,
     metrics::RequestLabels,
     request::{
         RequestHead,
@@ -36,7 +35,7 @@ use crate::{
         info::{RequestInfo, Route},
         listing,
         query::Query,
-        writing,
+        weight, writing,
     },
     response::{Representation, Style, respelled, respond, status::refusal, warning::warn},
     timeline::{Stage, Timeline},
@@ -56,11 +55,14 @@ pub async fn answer(
     match &head.info.route {
         Route::Refused(error) => refusal(error.clone()),
         Route::NonResource => documents(app, caller, head.parts, body).await,
+        Route::Resource(Verb::Get, target) if is_long_to_write(app, &head, target) => {
+            Box::pin(apart(app, caller.clone(), head, nothing())).await
+        }
         Route::Resource(verb @ (Verb::Get | Verb::List | Verb::Watch), target) => {
             resource(app, caller, head, *verb, target, Ok(nothing())).await
         }
         Route::Resource(verb, target) => match Box::pin(read_body(app, &head, *verb, target, body)).await {
-            Ok(sent) if is_large(app, target, &sent) => {
+            Ok(sent) if is_large(app, &head, target, &sent) => {
                 Box::pin(apart(app, caller.clone(), head, sent)).await
             }
             sent => resource(app, caller, head, *verb, target, sent).await,
@@ -112,9 +114,23 @@ fn negotiate(app: &App, head: &RequestHead<'_>, verb: Verb, target: &Target<'_>)
 }
 
 /// Whether a write takes long to compute: what was sent is large, or the object that it changes.
-fn is_large(app: &App, target: &Target<'_>, sent: &Body) -> bool {
-    sent.bytes.len() > LARGE
-        || app.core.objects().size(target.resource, &target.namespace, &target.name) > LARGE
+fn is_large(app: &App, head: &RequestHead<'_>, target: &Target<'_>, sent: &Body) -> bool {
+    weight::is_large(&sent.bytes, head.header(header::CONTENT_TYPE)) || is_stored_large(app, target)
+}
+
+/// Whether an answer takes long to write: the object is large, and is asked for in another form or version
+/// than that in which it is stored.
+fn is_long_to_write(app: &App, head: &RequestHead<'_>, target: &Target<'_>) -> bool {
+    let is_as_stored = || {
+        let representation = negotiate(app, head, Verb::Get, target);
+        target.resource.stored_as.is_none()
+            && representation.is_ok_and(|representation| representation.is_as_stored())
+    };
+    is_stored_large(app, target) && !is_as_stored()
+}
+
+fn is_stored_large(app: &App, target: &Target<'_>) -> bool {
+    app.core.objects().size(target.resource, &target.namespace, &target.name) > weight::LARGE
 }
 
 /// Answers a large request on a thread of its own, from its head and its body.

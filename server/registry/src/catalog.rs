@@ -12,6 +12,7 @@ use orch_machinery::{gated::GatedFields, meta};
 use orch_runtime::{
     Tree, TreeMap,
     resource_def::{GroupVersionDef, ResourceDef},
+    type_def::TypeDef,
     vocabulary::Vocabulary,
 };
 
@@ -160,7 +161,8 @@ impl Catalog {
         let served = catalog.group_versions.iter().map(|served| (served.def.group, served.def.version));
         let served: Vec<_> = served.collect();
         let others = orch_meta::VOCABULARIES.iter().filter(|other| other.name != vocabulary.name);
-        let spellings = others.map(|other| Arc::new(Spelling::new(other, vocabulary, &served)));
+        let types = || tables.iter().flat_map(|table| table.resources).flat_map(|def| types_of(def));
+        let spellings = others.map(|other| Arc::new(Spelling::new(other, vocabulary, &served, types())));
         catalog.spellings = spellings.collect();
         catalog
     }
@@ -290,6 +292,12 @@ impl Catalog {
             gated: OnceLock::new(),
         })
     }
+}
+
+/// The types of a kind's own body and of those below its path.
+fn types_of(def: &'static ResourceDef) -> impl Iterator<Item = &'static TypeDef> {
+    let below = def.subresources.iter().filter_map(|subresource| subresource.body.as_ref());
+    std::iter::once(def.type_def).chain(below.map(|body| body.type_def))
 }
 
 /// Orders versions by preference: stable before beta before alpha, newer before older.

@@ -3,11 +3,17 @@
 //! Programs with built-in types name the product's groups in the spelling of one vocabulary. A server of the
 //! other one lists only its own spelling, and still answers them: what they send is read in its own spelling,
 //! and what they get is written in theirs. Only texts that are the name of a served group, alone or with a
-//! version (`apiVersion`), change; keys of labels and texts for people do not.
+//! version, change, and only in [fields](field) that hold such names: all other texts are the user's.
+
+mod field;
+mod text;
 
 use std::collections::HashMap;
 
-use orch_runtime::{Tree, vocabulary::Vocabulary};
+use orch_runtime::{Tree, type_def::TypeDef, vocabulary::Vocabulary};
+
+use field::{Fields, Place};
+pub use text::Piecewise;
 
 /// No name of a group and version is longer, in bytes.
 const MAX_NAME: usize = 253 + 1 + 63;
@@ -21,16 +27,26 @@ pub struct Spelling {
     own: Names,
     /// From the spelling of the server to its own.
     asked: Names,
+    fields: Fields,
 }
 
 type Names = HashMap<String, String>;
 
 impl Spelling {
     /// The groups of `served`, given as in schemas, each with its version, for a server that speaks `own`. A
-    /// name that the server knows by itself keeps its meaning.
-    pub fn new(asked: &'static Vocabulary, own: &Vocabulary, served: &[(&str, &str)]) -> Self {
-        let mut spelling =
-            Spelling { suffix: asked.group_suffix, own: Names::default(), asked: Names::default() };
+    /// name that the server knows by itself keeps its meaning. `types` are those of the served kinds.
+    pub fn new(
+        asked: &'static Vocabulary,
+        own: &Vocabulary,
+        served: &[(&str, &str)],
+        types: impl IntoIterator<Item = &'static TypeDef>,
+    ) -> Self {
+        let mut spelling = Spelling {
+            suffix: asked.group_suffix,
+            own: Names::default(),
+            asked: Names::default(),
+            fields: Fields::of(types),
+        };
         for (group, version) in served {
             let (theirs, ours) = (asked.group(group), own.group(group));
             if theirs == ours || served.iter().any(|(known, _)| own.group(known) == theirs) {
@@ -56,78 +72,44 @@ impl Spelling {
         self.own.get(theirs).map(String::as_str)
     }
 
-    /// Puts what a client sent into the server's spelling.
+    /// Puts an object that a client sent into the server's spelling.
     pub fn read(&self, tree: &mut Tree) {
+        self.read_at(std::iter::empty::<&str>(), tree);
+    }
+
+    /// The same for a value that stands in an object behind these names and indexes.
+    pub fn read_at(&self, steps: impl IntoIterator<Item = impl AsRef<str>>, tree: &mut Tree) {
+        let begin = Place::Fields;
+        let place = steps.into_iter().fold(begin, |place, step| {
+            // An item of a list stands where its list stands.
+            let is_item = step.as_ref() == "-" || step.as_ref().parse::<i64>().is_ok();
+            if is_item { place } else { self.fields.below(place, step.as_ref()) }
+        });
+        self.read_in(place, tree);
+    }
+
+    fn read_in(&self, place: Place, tree: &mut Tree) {
         match tree {
-            Tree::String(text) => {
+            Tree::String(text) if place == Place::Group => {
                 if let Some(own) = self.own_name(text) {
                     *text = own.to_owned();
                 }
             }
-            Tree::Array(items) => items.iter_mut().for_each(|item| self.read(item)),
-            Tree::Object(fields) => fields.iter_mut().for_each(|(_, value)| self.read(value)),
-            Tree::Null | Tree::Bool(_) | Tree::Number(_) => {}
-        }
-    }
-
-    /// The same for JSON text, which stays as it is otherwise.
-    pub fn read_json(&self, json: &[u8]) -> Vec<u8> {
-        let mut out = Vec::with_capacity(json.len());
-        let taken = replace(json, &self.own, &mut out);
-        out.extend_from_slice(&json[taken..]);
-        out
-    }
-
-    /// Puts a piece of the JSON text of an answer into this spelling. `held` keeps between the pieces of one
-    /// answer what cannot be judged yet; what it holds at the end is the rest of the answer.
-    pub fn write_json(&self, piece: &[u8], held: &mut Vec<u8>) -> Vec<u8> {
-        let mut out = Vec::with_capacity(held.len() + piece.len() + 16);
-        if held.is_empty() {
-            let taken = replace(piece, &self.asked, &mut out);
-            held.extend_from_slice(&piece[taken..]);
-        } else {
-            held.extend_from_slice(piece);
-            let taken = replace(held, &self.asked, &mut out);
-            held.drain(..taken);
-        }
-        out
-    }
-}
-
-/// Copies JSON text and replaces the strings that are names. Returns how much of the text it has copied: the
-/// rest may be the beginning of a name.
-fn replace(json: &[u8], names: &Names, out: &mut Vec<u8>) -> usize {
-    let (mut copied, mut from) = (0, 0);
-    while let Some(quote) = json[from..].iter().position(|byte| *byte == b'"').map(|offset| from + offset) {
-        let text = &json[quote + 1..];
-        let length = text.iter().take_while(|byte| is_part_of_a_name(**byte)).count();
-        from = quote + 1 + length;
-        // A quote that is escaped is part of a longer text.
-        let is_escaped = quote.checked_sub(1).is_some_and(|before| json[before] == b'\\');
-        match text.get(length) {
-            None if length <= MAX_NAME && !is_escaped => {
-                out.extend_from_slice(&json[copied..quote]);
-                return quote;
-            }
-            Some(b'"') if !is_escaped => {
-                let name = std::str::from_utf8(&text[..length]).ok().and_then(|name| names.get(name));
-                if let Some(name) = name {
-                    out.extend_from_slice(&json[copied..=quote]);
-                    out.extend_from_slice(name.as_bytes());
-                    copied = from;
+            Tree::Array(items) => items.iter_mut().for_each(|item| self.read_in(place, item)),
+            Tree::Object(fields) => {
+                for (name, value) in fields.iter_mut() {
+                    self.read_in(self.fields.below(place, name), value);
                 }
             }
-            _ => {}
+            Tree::String(_) | Tree::Null | Tree::Bool(_) | Tree::Number(_) => {}
         }
     }
-    // What comes next may be a quote, which this escapes.
-    let end = json.strip_suffix(b"\\").unwrap_or(json).len();
-    out.extend_from_slice(&json[copied..end]);
-    end
-}
 
-fn is_part_of_a_name(byte: u8) -> bool {
-    byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'/')
+    /// Puts a piece of the JSON text of an answer into this spelling. `state` goes from piece to piece of one
+    /// answer.
+    pub fn write_json(&self, piece: &[u8], state: &mut Piecewise) -> Vec<u8> {
+        state.push(piece, &self.fields, &self.asked)
+    }
 }
 
 #[cfg(test)]
@@ -142,53 +124,89 @@ mod tests {
 
     fn spelling() -> Spelling {
         let known = [SERVED, &[("taken.k8s.io", "v1")]].concat();
-        Spelling::new(&KUBERNETES, &ORCH, &known)
+        let types = orch_api::registry().iter().flat_map(|group| group.resources).map(|def| def.type_def);
+        Spelling::new(&KUBERNETES, &ORCH, &known, types)
     }
 
     #[test]
-    fn only_names_of_served_groups_change() {
-        const TEXT: &str = "see rbac.authorization.k8s.io";
-        let mut tree = json!({
-            "apiVersion": "rbac.authorization.k8s.io/v1",
-            "roleRef": {"apiGroup": "rbac.authorization.k8s.io"},
-            "groups": ["", "apps", "rbac.authorization.k8s.io", "other.k8s.io", "taken.k8s.io"],
-            "annotations": {"rbac.authorization.k8s.io/note": TEXT},
-            "version": "rbac.authorization.k8s.io/v2", "number": 1,
-        });
-        let text = spelling().read_json(tree.to_string().as_bytes());
+    fn only_names_of_served_groups_change_and_only_where_groups_are_named() {
+        const GROUP: &str = "rbac.authorization.k8s.io";
+        let object = |group: &str| {
+            let version = format!("{group}/v1");
+            json!({
+                "apiVersion": version, "kind": "Role",
+                "metadata": {
+                    "annotations": {"note": GROUP, "apiGroup": GROUP, "group": format!("{GROUP}/v1")},
+                    "labels": {"apiVersion": GROUP},
+                    "ownerReferences": [{"apiVersion": version, "kind": "Role", "name": GROUP}],
+                    "managedFields": [{"apiVersion": version, "fieldsV1": {"apiGroup": GROUP}}],
+                },
+                "data": {"apiGroup": GROUP},
+                "roleRef": {"apiGroup": group, "name": GROUP},
+                "rules": [{"apiGroups": ["", "apps", group, "other.k8s.io", "taken.k8s.io"], "x": [GROUP]}],
+                "spec": {"containers": [{"image": GROUP, "args": [GROUP], "env": [{"value": GROUP}]}]},
+                "message": format!("see {GROUP}"), "version": "rbac.authorization.k8s.io/v2", "number": 1,
+            })
+        };
+        let mut tree = object(GROUP);
         spelling().read(&mut tree);
-        let expected = json!({
-            "apiVersion": "rbac.authorization.orch.io/v1",
-            "roleRef": {"apiGroup": "rbac.authorization.orch.io"},
-            "groups": ["", "apps", "rbac.authorization.orch.io", "other.k8s.io", "taken.k8s.io"],
-            "annotations": {"rbac.authorization.k8s.io/note": TEXT},
-            "version": "rbac.authorization.k8s.io/v2", "number": 1,
-        });
-        assert_eq!(tree, expected);
-        assert_eq!(serde_json::from_slice::<Tree>(&text).unwrap(), expected);
+        assert_eq!(tree, object("rbac.authorization.orch.io"));
+        // And back.
+        let text = spelling().write_json(tree.to_string().as_bytes(), &mut Piecewise::default());
+        assert_eq!(serde_json::from_slice::<Tree>(&text).unwrap(), object(GROUP));
+    }
+
+    #[test]
+    fn a_part_of_an_object_is_read_as_what_it_is_a_part_of() {
+        for (path, is_group) in [
+            (&["roleRef", "apiGroup"][..], true),
+            (&["rules", "0", "apiGroups", "-"], true),
+            (&["metadata", "annotations", "apiGroup"], false),
+            (&["metadata", "name"], false),
+        ] {
+            let mut value = json!("rbac.authorization.k8s.io");
+            spelling().read_at(path, &mut value);
+            assert_eq!(value == "rbac.authorization.orch.io", is_group, "{path:?}");
+        }
+        let mut value = json!([{"apiGroups": ["rbac.authorization.k8s.io"]}]);
+        spelling().read_at(["rules"], &mut value);
+        assert_eq!(value[0]["apiGroups"][0], "rbac.authorization.orch.io");
     }
 
     #[test]
     fn an_answer_is_the_same_however_it_is_cut() {
-        let answer = concat!(
-            r#"{"kind":"Role","apiVersion":"rbac.authorization.orch.io/v1","a":"\"rbac.authorization.orch.io","#,
-            r#""apiGroup":"rbac.authorization.orch.io","group":"apps","b":"rbac.authorization.orch.iox"}"#,
-        );
+        let group = r#""rbac.authorization.orch.io""#;
+        let object = |group: &str| {
+            format!(
+                r#"{{"kind":"Role","apiVersion":"rbac.authorization.orch.io/v1","a":"\"{group}","b\"":{{"#,
+            ) + &format!(
+                r#""apiGroup" : {group} , "group":"apps","apiGroups":["",[{group}],7,{{}}, {group}]}},"#
+            ) + r#""c":{"apiGroup":"rbac.authorization.orch.iox"},"d":"rbac.authorization.orch.io","#
+                + r#""e":{"annotations":{"apiGroup":"rbac.authorization.orch.io","x":{"group":"apps"}}}}"#
+        };
+        let answer = format!("{}\n{}\n", object(group), object(group));
+        // As it is, but for the text with the escape.
         let expected = answer
             .replace("\"rbac.authorization.orch.io/v1\"", "\"rbac.authorization.k8s.io/v1\"")
-            .replace("Group\":\"rbac.authorization.orch.io\"", "Group\":\"rbac.authorization.k8s.io\"");
+            .replace(&format!("\"apiGroup\" : {group}"), "\"apiGroup\" : \"rbac.authorization.k8s.io\"")
+            .replace(&format!("[{group}]"), "[\"rbac.authorization.k8s.io\"]")
+            .replace(&format!(", {group}]"), ", \"rbac.authorization.k8s.io\"]");
         let spelling = spelling();
         for size in 1..answer.len() {
-            let (mut held, mut out) = (Vec::new(), Vec::new());
+            let mut state = Piecewise::default();
+            let mut out = Vec::new();
             for piece in answer.as_bytes().chunks(size) {
-                out.extend(spelling.write_json(piece, &mut held));
+                out.extend(spelling.write_json(piece, &mut state));
             }
-            out.extend(held);
+            assert_eq!(state.rest(), b"");
             assert_eq!(String::from_utf8(out).unwrap(), expected, "in pieces of {size}");
         }
-        // The end of an event waits for nothing.
-        let (mut held, event) = (Vec::new(), b"{\"type\":\"ADDED\",\"object\":{\"kind\":\"Role\"}}\n");
-        assert_eq!(spelling.write_json(event, &mut held), event);
-        assert_eq!(held, b"");
+        // What is cut off is not lost, and the end of an event waits for nothing.
+        for (text, rest) in [(r#"{"apiVersion":"rbac.auth"#, "rbac.auth"), ("{\"type\":\"ADDED\"}\n", "")] {
+            let mut state = Piecewise::default();
+            let out = spelling.write_json(text.as_bytes(), &mut state);
+            assert_eq!(String::from_utf8(out).unwrap() + rest, text);
+            assert_eq!(state.rest(), rest.as_bytes());
+        }
     }
 }

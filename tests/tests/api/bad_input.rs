@@ -1,5 +1,7 @@
 //! Bodies that are not what they should be: each is refused with the reason, and nothing is stored.
 
+use std::time::Duration;
+
 use http::Method;
 use orch_tests::{
     Answer, Client, TestServer,
@@ -310,7 +312,9 @@ async fn the_time_of_deletion_cannot_be_moved() {
 
 #[tokio::test]
 async fn bodies_whose_values_take_too_much_memory_are_refused_in_every_format() {
-    let server = TestServer::start().await;
+    // To count so many values takes a busy machine a while, without optimizations.
+    const PATIENCE: Duration = Duration::from_mins(5);
+    let server = TestServer::options().flag("--request-timeout=5m").start().await;
     let admin = server.admin();
     admin.post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
     let many =
@@ -330,8 +334,8 @@ async fn bodies_whose_values_take_too_much_memory_are_refused_in_every_format() 
         ("application/yaml", yaml.into_bytes()),
         ("application/vnd.kubernetes.protobuf", protobuf),
     ] {
-        let sent = admin.request(Method::POST, CONFIG_MAPS).body(media_type, body).send().await;
-        let why = sent.refused(413, "RequestEntityTooLarge");
+        let sent = admin.request(Method::POST, CONFIG_MAPS).body(media_type, body);
+        let why = sent.patience(PATIENCE).send().await.refused(413, "RequestEntityTooLarge");
         assert!(why.contains("the values of the document take more than"), "{media_type}: {why}");
     }
     let data = (0..190_000).map(|n| format!("  k{n}: x\n")).collect::<Vec<_>>().concat();
@@ -343,7 +347,7 @@ async fn bodies_whose_values_take_too_much_memory_are_refused_in_every_format() 
         ("application/apply-patch+yaml", configuration),
     ] {
         let path = format!("{CONFIG_MAPS}/a?fieldManager=m");
-        let sent = admin.request(Method::PATCH, &path).body(media_type, body).send().await;
-        sent.refused(413, "RequestEntityTooLarge");
+        let sent = admin.request(Method::PATCH, &path).body(media_type, body);
+        sent.patience(PATIENCE).send().await.refused(413, "RequestEntityTooLarge");
     }
 }

@@ -14,11 +14,13 @@ use orch_tests::{
     objects::{CONFIG_MAPS, config_map},
 };
 use serde_json::json;
+use tokio::task::JoinHandle;
 
 use crate::fairness::divert;
 
-/// So long is counted.
-const TIME: Duration = Duration::from_secs(8);
+/// So many answers are counted that chance matters little. A busy machine gives fewer in a second, so they are
+/// not counted by time.
+const ANSWERS: u32 = 400;
 
 /// The answers to two flows of one level, of so many clients that ask without a pause.
 async fn answers_to(numbers: [usize; 2]) -> [f64; 2] {
@@ -42,7 +44,8 @@ async fn answers_to(numbers: [usize; 2]) -> [f64; 2] {
             let (answered, is_over) = (Arc::clone(&answered), Arc::clone(&is_over));
             clients.push(tokio::spawn(async move {
                 while !is_over.load(Relaxed) {
-                    let answer = client.request(Method::GET, CONFIG_MAPS).send().await;
+                    let request = client.request(Method::GET, CONFIG_MAPS).patience(Duration::from_mins(2));
+                    let answer = request.send().await;
                     match answer.status {
                         200 => drop(answered.fetch_add(1, Relaxed)),
                         429 => tokio::time::sleep(Duration::from_millis(200)).await,
@@ -53,10 +56,18 @@ async fn answers_to(numbers: [usize; 2]) -> [f64; 2] {
         }
         answered
     });
-    tokio::time::sleep(TIME / 4).await;
-    let before = [0, 1].map(|flow| answered[flow].load(Relaxed));
-    tokio::time::sleep(TIME).await;
-    let counts = [0, 1].map(|flow| f64::from(answered[flow].load(Relaxed) - before[flow]));
+    let now = || [0, 1].map(|flow| answered[flow].load(Relaxed));
+    let until = async |total: u32| {
+        while now().iter().sum::<u32>() < total && !clients.iter().any(JoinHandle::is_finished) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    // Until all clients ask.
+    until(ANSWERS / 2).await;
+    let before = now();
+    until(before.iter().sum::<u32>() + ANSWERS).await;
+    let after = now();
+    let counts = [0, 1].map(|flow| f64::from(after[flow] - before[flow]));
     is_over.store(true, Relaxed);
     for client in clients {
         client.await.unwrap();
@@ -67,7 +78,6 @@ async fn answers_to(numbers: [usize; 2]) -> [f64; 2] {
 #[tokio::test(flavor = "multi_thread")]
 async fn flows_share_a_level_whatever_their_number_of_clients() {
     let [many, few] = answers_to([200, 20]).await;
-    assert!(many > 10.0 && few > 10.0, "{many} and {few}");
     // In one queue for all, it would be ten to one.
     assert!(few > 0.4 * many && many > 0.3 * few, "200 clients had {many} answers, 20 had {few}");
 }
@@ -75,6 +85,5 @@ async fn flows_share_a_level_whatever_their_number_of_clients() {
 #[tokio::test(flavor = "multi_thread")]
 async fn flows_with_as_many_clients_have_as_many_answers() {
     let [one, other] = answers_to([200, 200]).await;
-    assert!(one > 10.0 && other > 10.0, "{one} and {other}");
     assert!(one < 1.6 * other && other < 1.6 * one, "one flow had {one} answers, the other {other}");
 }

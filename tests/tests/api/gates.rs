@@ -63,10 +63,14 @@ async fn put(admin: &Client, path: &str, object: &Value) -> Value {
 async fn fields_behind_a_gate_that_is_off_are_dropped() {
     let server = TestServer::start().await;
     let admin = server.admin();
-    // All are alpha, so that nothing is left of a source. A volume of which nothing is left is an empty one.
-    let created = admin.post(PODS, &pod("of-nothing")).await;
-    assert_eq!(created.header("warning"), r#"299 - "volume \"a\" (Projected) has no sources provided""#);
-    assert_eq!(given(&created.expect(201)), (false, false, false));
+    // All are alpha, so that nothing is left of a source, which is none then. A volume of which nothing is
+    // left is an empty one.
+    let why = admin.post(PODS, &pod("of-nothing")).await.refused(422, "Invalid");
+    assert!(why.contains("projected.sources[1]: Required value: must specify a volume type"), "{why}");
+    let mut of_an_empty_volume = pod("of-an-empty-volume");
+    of_an_empty_volume["spec"]["volumes"][0] = bare("a")["spec"]["volumes"][0].clone();
+    let created = admin.post(PODS, &of_an_empty_volume).await.expect(201);
+    assert_eq!(given(&created), (false, false, false));
     assert_eq!(given(&admin.post(PODS, &bare("a")).await.expect(201)), (false, false, false));
 
     let server = TestServer::options().flag(ON).start().await;

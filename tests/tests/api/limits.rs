@@ -241,3 +241,46 @@ async fn an_operator_sets_what_one_user_may_have() {
     bob.get(&path).await.refused(403, "Forbidden");
     admin.get(CONFIG_MAPS).await.expect(200);
 }
+
+/// A long answer counts until it is handed over: its head alone makes no room for the next one.
+#[tokio::test]
+async fn lists_that_nobody_reads_are_in_flight() {
+    let server = TestServer::options().flag("--max-requests-per-user=2").start().await;
+    let (admin, value) = (server.admin(), "x".repeat(500_000));
+    for number in 0..20 {
+        admin.post(CONFIG_MAPS, &config_map(&format!("m{number}"), &value)).await.expect(201);
+    }
+    for accept in ["application/json", "application/yaml"] {
+        let mut open = Vec::new();
+        for _ in 0..20 {
+            let mut stream = connect(&server).await;
+            let head = format!(
+                "GET {CONFIG_MAPS} HTTP/1.1\r\nhost: a\r\naccept: {accept}\r\n\
+                 authorization: Bearer tok-admin\r\n\r\n"
+            );
+            stream.write_all(head.as_bytes()).await.unwrap();
+            let mut begin = [0; 12];
+            stream.read_exact(&mut begin).await.unwrap();
+            match &begin {
+                b"HTTP/1.1 200" => open.push(stream),
+                b"HTTP/1.1 429" => {}
+                other => panic!("{}", String::from_utf8_lossy(other)),
+            }
+        }
+        assert_eq!(open.len(), 2, "{accept}");
+        let refused = admin.get(&format!("{CONFIG_MAPS}/m1")).await.refused(429, "TooManyRequests");
+        assert_eq!(refused, "too many requests in flight of this user; the limit is 2");
+        server.user("bob").get(CONFIG_MAPS).await.refused(403, "Forbidden");
+        assert_eq!(admin.get("/livez").await.text(), "ok");
+        // Who leaves makes room, and so does who has read all.
+        drop(open);
+        let began = Instant::now();
+        while admin.get(&format!("{CONFIG_MAPS}/m1")).await.status == 429 {
+            assert!(began.elapsed() < LONG);
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        for _ in 0..4 {
+            admin.get(CONFIG_MAPS).await.expect(200);
+        }
+    }
+}

@@ -130,6 +130,54 @@ async fn a_client_is_answered_in_the_spelling_that_it_uses() {
     }
 }
 
+/// What a client writes into labels, annotations and other values of its own is not the server's to spell, in
+/// no way to write.
+#[tokio::test]
+async fn values_of_the_user_stay_as_they_are_in_both_spellings() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let (ours, theirs) = ("rbac.authorization.orch.io", "rbac.authorization.k8s.io");
+    let path = |group: &str, name: &str| format!("/apis/{group}/v1/namespaces/default/roles{name}");
+    for (name, note) in [("a", theirs), ("b", ours)] {
+        let annotations = json!({"note": note, "apiGroup": note, "apiVersion": format!("{note}/v1")});
+        let labels = json!({"group": note});
+        let role = json!({
+            "kind": "Role", "apiVersion": format!("{theirs}/v1"),
+            "metadata": {"name": name, "annotations": annotations, "labels": labels},
+            "rules": [{"apiGroups": [theirs], "resources": [note], "verbs": [note]}],
+        });
+        let item = path(theirs, &format!("/{name}"));
+        let patch = |media_type: &'static str, path: String, body: Value| {
+            let request = admin.request(Method::PATCH, &path).body(media_type, body.to_string());
+            async move { request.send().await.expect(200) }
+        };
+        let metadata = json!({"metadata": {"annotations": annotations}});
+        let operations = json!([
+            {"op": "replace", "path": "/metadata/annotations", "value": annotations},
+            {"op": "test", "path": "/metadata/labels/group", "value": note},
+            {"op": "replace", "path": "/rules/0/apiGroups/0", "value": theirs},
+        ]);
+        let answers = [
+            admin.post(&path(theirs, ""), &role).await.expect(201),
+            admin.put(&item, &role).await.expect(200),
+            patch("application/merge-patch+json", item.clone(), metadata.clone()).await,
+            patch("application/strategic-merge-patch+json", item.clone(), metadata).await,
+            patch("application/json-patch+json", item.clone(), operations).await,
+            patch("application/apply-patch+yaml", format!("{item}?fieldManager=me&force=true"), role).await,
+            admin.get(&item).await.expect(200),
+            admin.get(&path(ours, &format!("/{name}"))).await.expect(200),
+        ];
+        let last = answers.len() - 1;
+        for (index, answer) in answers.iter().enumerate() {
+            let group = if index == last { ours } else { theirs };
+            assert_eq!(answer["metadata"]["annotations"], annotations, "{index}");
+            assert_eq!(answer["metadata"]["labels"], labels, "{index}");
+            let rule = json!({"apiGroups": [group], "resources": [note], "verbs": [note]});
+            assert_eq!(answer["rules"][0], rule, "{index}");
+        }
+    }
+}
+
 /// Rules are written in the server's own names, and hold for both.
 #[tokio::test]
 async fn the_same_is_authorized_in_both_spellings() {

@@ -29,7 +29,7 @@ async fn a_release_lives_with_helm_4() {
 #[tokio::test]
 async fn the_chart_of_the_server_is_right() {
     for helm in ["helm3", "helm4"] {
-        let Some(helm) = installed("the chart of the server", helm) else { return };
+        let Some(helm) = installed(&format!("the chart of the server with {helm}"), helm) else { continue };
         let server = TestServer::options().vocabulary("kubernetes").start().await;
         let chart = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/helm/orch-apiserver");
         let made = async |arguments: &[&str]| {

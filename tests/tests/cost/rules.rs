@@ -184,7 +184,7 @@ fn rules_about_changes_of_long_lists() {
             let [old, new] = objects(count);
             server.put(&resource, old).unwrap();
             let body = new.to_string().into();
-            measured(|| drop(server.update(&resource, &body))).0
+            measured(|| drop(server.update(&resource, read_json, &body))).0
         });
         faults.extend(grown.map(|why| format!("{what}: {why}")));
     }

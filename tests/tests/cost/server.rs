@@ -12,7 +12,7 @@ use orch_auth::{
 };
 use orch_kinds::{NodePorts, ServiceNetwork, Settings};
 use orch_machinery::{
-    body::{Reader, read_json},
+    body::Reader,
     media_type::{PatchKind, Syntax},
 };
 use orch_registry::{
@@ -113,8 +113,8 @@ impl Server {
     }
 
     /// PUT, without storing anything.
-    pub fn update(&self, resource: &Arc<ServedResource>, bytes: &Bytes) -> Result<Answer> {
-        let body = Body { reader: read_json, bytes: bytes.clone() };
+    pub fn update(&self, resource: &Arc<ServedResource>, reader: Reader, bytes: &Bytes) -> Result<Answer> {
+        let body = Body { reader, bytes: bytes.clone() };
         let request = UpdateRequest { target: item(resource), body, options: dry_run() };
         self.runtime.block_on(verb::update::update(&self.request(), request))
     }

@@ -91,7 +91,9 @@ pub fn sources() {
         (
             "/spec/volumes/0",
             json!({"name": "v", "projected": {"sources": [{"configMap": {"name": "c"}}, {}]}}),
-            &[],
+            &[
+                "spec.volumes[0].projected.sources[1]: Required value: must specify a volume type",
+            ],
         ),
         ("/spec/volumes/0", json!({"name": "v", "emptyDir": {"medium": "Memory"}}), &[]),
         ("/spec/volumes/0", json!({"name": "v", "emptyDir": {"medium": "HugePages-2Mi"}}), &[]),

@@ -257,11 +257,6 @@ pub fn volumes_of_pods() {
                 ),
                 &[r#"volume "v" (Projected Secret "s"): overlapping paths: "a/b" with "a""#],
             ),
-            (
-                "/spec/volumes",
-                volume("projected", json!({"sources": [{}]})),
-                &[r#"volume "v" (Projected) has no sources provided"#],
-            ),
         ],
     );
 }

@@ -125,6 +125,11 @@ impl Representation {
         })
     }
 
+    /// Whether an object is written as it is stored, byte for byte.
+    pub fn is_as_stored(&self) -> bool {
+        self.form == Form::Plain && !self.pretty && self.media_type.syntax() == Syntax::Json
+    }
+
     /// The same for a client whose body names groups in another spelling, which its path does not tell: in
     /// JSON if the client takes that too, because only JSON text is put into another spelling.
     pub fn for_other_spelling(mut self, headers: &HeaderMap) -> Self {

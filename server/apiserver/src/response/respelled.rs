@@ -11,13 +11,13 @@ use bytes::Bytes;
 use http::header;
 use hyper::body::{Body as HttpBody, Frame};
 use orch_machinery::media_type::JSON;
-use orch_registry::spelling::Spelling;
+use orch_registry::spelling::{Piecewise, Spelling};
 
 /// A body whose groups are spelled differently on the way.
 struct Respelled {
     body: Body,
     spelling: Arc<Spelling>,
-    held: Vec<u8>,
+    state: Piecewise,
     ended: bool,
 }
 
@@ -30,7 +30,7 @@ pub fn respelled(response: Response, spelling: &Arc<Spelling>) -> Response {
         return response;
     }
     let spelling = Arc::clone(spelling);
-    response.map(|body| Body::new(Respelled { body, spelling, held: Vec::new(), ended: false }))
+    response.map(|body| Body::new(Respelled { body, spelling, state: Piecewise::default(), ended: false }))
 }
 
 impl HttpBody for Respelled {
@@ -46,11 +46,11 @@ impl HttpBody for Respelled {
             let piece = match ready!(Pin::new(&mut this.body).poll_frame(context)) {
                 None => {
                     this.ended = true;
-                    std::mem::take(&mut this.held)
+                    this.state.rest()
                 }
                 Some(Err(error)) => return Poll::Ready(Some(Err(error))),
                 Some(Ok(frame)) => match frame.into_data() {
-                    Ok(piece) => this.spelling.write_json(&piece, &mut this.held),
+                    Ok(piece) => this.spelling.write_json(&piece, &mut this.state),
                     Err(other) => return Poll::Ready(Some(Ok(other))),
                 },
             };

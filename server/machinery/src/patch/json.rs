@@ -6,6 +6,8 @@
 
 mod pointer;
 
+use std::borrow::Cow;
+
 use orch_runtime::{Tree, TreeMap, field_error::Shown as _};
 
 use self::pointer::Pointer;
@@ -126,6 +128,19 @@ impl JsonPatch {
     /// What strict field validation refuses: `json patch unknown field "[0].foo"`.
     pub fn strict(&self) -> impl Iterator<Item = String> {
         self.strict.iter().map(|error| format!("json patch {error}"))
+    }
+
+    /// The values that it brings, each with the names and indexes of its place.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = (impl Iterator<Item = Cow<'_, str>>, &mut Tree)> {
+        self.operations.iter_mut().filter_map(|operation| match operation {
+            Operation::Add { path, value }
+            | Operation::Replace { path, value }
+            | Operation::Test { path, value } => Some((path.tokens(), value)),
+            Operation::Remove { .. }
+            | Operation::Move { .. }
+            | Operation::Copy { .. }
+            | Operation::Wrong(_) => None,
+        })
     }
 
     /// The object after all operations.

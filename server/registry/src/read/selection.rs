@@ -1,7 +1,14 @@
 //! Which objects of a collection a request is about: namespace, name, label and field selectors.
 
-use std::{num::NonZeroU64, sync::Arc};
+use std::{
+    num::NonZeroU64,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+};
 
+use bytes::Bytes;
 use orch_machinery::selector::{
     SelectorError,
     field::{FieldSelector, Term},
@@ -28,8 +35,11 @@ const MAX_SELECTOR_BYTES: usize = 16 * 1024;
 /// How many requirements a selector has at most: each is looked at for each object and each event. People and
 /// controllers write a handful.
 const MAX_TERMS: usize = 128;
-/// After so many objects a list lets others have their turn. To look at an object takes up to 13 us.
+/// After so many objects a list lets others have their turn. To look at a small object takes up to 13 us.
 const SLICE: usize = 256;
+/// The same for bytes of objects: what is in a large one is found by reading it, a few milliseconds for each
+/// megabyte.
+const SLICE_BYTES: usize = 1024 * 1024;
 
 /// Selectors of a request, parsed.
 #[derive(Debug)]
@@ -224,13 +234,16 @@ impl Selection {
     ) -> Result<Selected> {
         let term = self.usable(resource, snapshot, scope);
         let mut selected = Selected { index: term.map(|(index, _)| index), ..Selected::default() };
-        for candidate in self.candidates(term, snapshot, scope, after) {
+        let read = AtomicUsize::new(0);
+        for candidate in self.candidates(term, snapshot, scope, after, &read) {
             selected.fetched += 1;
-            if selected.fetched.is_multiple_of(SLICE) {
+            if selected.fetched.is_multiple_of(SLICE) || read.load(Relaxed) >= SLICE_BYTES {
+                read.store(0, Relaxed);
                 yield_now().await;
             }
             let Some(object) = candidate else { continue };
             selected.evaluated += 1;
+            read.fetch_add(size(object), Relaxed);
             let matches = self.matches(resource, object);
             if selected.objects.len() == limit && !matches!(matches, Ok(false)) {
                 // Damaged or not: it is on the next page.
@@ -256,19 +269,25 @@ impl Selection {
         index::usable(resource, &self.labels, &self.fields).filter(|_| can_use_index)
     }
 
-    /// The objects in `scope` that have to be looked at, and `None` for some that have not.
+    /// The objects in `scope` that have to be looked at, and `None` for some that have not. Bytes that had to
+    /// be read to know that are added to `read`.
     fn candidates<'a>(
         &'a self,
         term: Option<(u16, &'a str)>,
         snapshot: &'a Snapshot,
         scope: &'a StoreScope,
         after: Option<(&'a str, &'a str)>,
+        read: &'a AtomicUsize,
     ) -> Box<dyn Iterator<Item = Option<&'a Arc<Object>>> + Send + 'a> {
         match term {
             Some((index, value)) => Box::new(snapshot.with_term(index, value, scope, after).map(Some)),
             None => match Wanted::of(&self.labels) {
                 Some(wanted) => {
                     let admits = move |digest| wanted.admits(digest);
+                    let digest = move |object: &Object| {
+                        read.fetch_add(size(object), Relaxed);
+                        digest(object)
+                    };
                     Box::new(snapshot.in_scope_by_digest(scope, after, digest, admits))
                 }
                 None => Box::new(snapshot.in_scope(scope, after).map(Some)),
@@ -280,6 +299,11 @@ impl Selection {
 /// Whether a term is about a part of the key, so that the object need not be read.
 fn is_in_key(term: &Term) -> bool {
     term.path.starts_with("metadata.")
+}
+
+/// The bytes of an object.
+fn size(object: &Object) -> usize {
+    object.value().map_or(0, Bytes::len)
 }
 
 /// The digest of an object's labels.
@@ -313,9 +337,9 @@ fn refused(error: &SelectorError) -> ApiError {
 mod tests {
     use std::{future::poll_fn, pin::pin, sync::Arc};
 
-    use orch_storage::{Body, Change, Indexer, Key, Storage};
+    use orch_storage::{Body, Change, Indexer, Key, Scope, Snapshot, Storage};
 
-    use super::{MAX_SELECTOR_BYTES, MAX_TERMS, SLICE, Selection};
+    use super::{MAX_SELECTOR_BYTES, MAX_TERMS, SLICE, SLICE_BYTES, Selected, Selection};
     use crate::{
         catalog::{Catalog, ServedResource},
         error::{ApiError, Result},
@@ -407,17 +431,47 @@ mod tests {
         {
             let selection = Selection::parse(labels, fields, "").unwrap();
             let scope = selection.scope(resource, "");
-            let mut list = pin!(selection.select(resource, &snapshot, &scope, None, usize::MAX));
-            let mut turns = 0;
-            let found = poll_fn(|context| {
-                turns += 1;
-                list.as_mut().poll(context)
-            })
-            .await
-            .unwrap();
+            let (found, turns) = turns(&selection, resource, &snapshot, &scope).await;
             assert_eq!((found.objects.len(), turns), (expected, 6), "{labels:?} {fields:?}");
             let looked_at = if labels == "a=b" { 0 } else { 5 * SLICE };
             assert_eq!((found.fetched, found.evaluated), (5 * SLICE, looked_at), "{labels:?} {fields:?}");
         }
+    }
+
+    /// What takes long is what is in them.
+    #[tokio::test]
+    async fn a_list_of_few_large_objects_lets_others_have_their_turn_too() {
+        let catalog = Catalog::new(&orch_meta::KUBERNETES, orch_api::registry().iter().copied());
+        let storage = Storage::in_memory();
+        let resource = catalog.resource("", "v1", "namespaces").unwrap();
+        let large =
+            format!(r#"{{"v":"","metadata":{{"annotations":{{"a":"{}"}}}}}}"#, "x".repeat(SLICE_BYTES));
+        for number in 0..8 {
+            let key = Key::new(resource.storage_name.clone(), "", format!("n{number}"));
+            storage.commit(Change::Create { key, body: Body::new(large.clone().into(), 6) }).await.unwrap();
+        }
+        let snapshot = storage.snapshot(&resource.storage_name);
+        for (labels, fields) in [("", "status.phase=none"), ("a=b", ""), ("!a", "")] {
+            let selection = Selection::parse(labels, fields, "").unwrap();
+            let scope = selection.scope(resource, "");
+            let (_, turns) = turns(&selection, resource, &snapshot, &scope).await;
+            assert!(turns >= 8, "{turns} for {labels:?} {fields:?}");
+        }
+    }
+
+    /// What is selected, and how many turns that took.
+    async fn turns(
+        selection: &Selection,
+        resource: &ServedResource,
+        snapshot: &Snapshot,
+        scope: &Scope,
+    ) -> (Selected, usize) {
+        let mut list = pin!(selection.select(resource, snapshot, scope, None, usize::MAX));
+        let mut turns = 0;
+        let found = poll_fn(|context| {
+            turns += 1;
+            list.as_mut().poll(context)
+        });
+        (found.await.unwrap(), turns)
     }
 }

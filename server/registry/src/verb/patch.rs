@@ -23,8 +23,11 @@ pub async fn patch(cx: &RequestContext<'_>, request: PatchRequest<'_>) -> Result
             if cx.core.objects().is_absent(target.resource, &target.namespace, &target.name) {
                 return Err(ApiError::not_found(target.resource, &target.name));
             }
-            let own = cx.spelling().map(|spelling| spelling.read_json(&bytes));
-            Proposal::Patch(Patch::read(kind, own.as_deref().unwrap_or(&bytes))?)
+            let mut patch = Patch::read(kind, &bytes)?;
+            if let Some(spelling) = cx.spelling() {
+                patch.respell(spelling);
+            }
+            Proposal::Patch(patch)
         }
     };
     write(cx, &target, &mut proposal, &options).await

@@ -30,6 +30,7 @@ use crate::{
     error::{ApiError, Result},
     options::FieldValidation,
     request::Target,
+    spelling::Spelling,
 };
 
 /// A patch as it was sent.
@@ -68,6 +69,18 @@ impl Patch {
             PatchKind::Merge | PatchKind::Json | PatchKind::Apply => Content::Merge(document.tree),
         };
         Ok(Patch { content, offences })
+    }
+
+    /// Puts the groups that it names into the server's spelling.
+    pub fn respell(&mut self, spelling: &Spelling) {
+        match &mut self.content {
+            Content::Merge(document) | Content::Strategic(document) => spelling.read(document),
+            Content::Json(patch) => {
+                for (path, value) in patch.values_mut() {
+                    spelling.read_at(path, value);
+                }
+            }
+        }
     }
 
     /// Applies the patch to the current object. The result is decoded like a body, and unknown fields are

@@ -45,10 +45,6 @@ pub fn overlapping_files(volumes: &[Volume], _path: &Path<'_>, cx: &mut Validati
         let sources = volume.projected.iter().flat_map(|projected| projected.sources.iter().flatten());
         let mut all = BTreeSet::new();
         for source in sources {
-            if *source == VolumeProjection::default() {
-                cx.warn(&Path::ROOT, format_args!("volume {name} (Projected) has no sources provided"));
-                continue;
-            }
             let (paths, what) = projection(source);
             // The name of the volume may be long, and is written only where there is a warning.
             let what = format_args!("volume {name} (Projected {what})");

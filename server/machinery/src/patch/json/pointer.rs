@@ -31,6 +31,11 @@ impl Pointer {
         self.text.matches('/').count()
     }
 
+    /// The names and indexes, from the root on.
+    pub(super) fn tokens(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        tokens(&self.text)
+    }
+
     /// The value that it points to.
     pub(super) fn find<'t>(&self, root: &'t Tree) -> Option<&'t Tree> {
         find(&self.text, root)

@@ -1,0 +1,91 @@
+//! How much work a body makes, judged before it is read.
+//!
+//! Bytes alone do not tell: a list of empty objects has three bytes for each in JSON and two in protobuf, and
+//! an alias of YAML stands for as many values as its writer likes. So the signs between values are counted.
+//! That is one quick pass over a text; binary formats would have to be read for it, and get less room.
+
+use orch_machinery::media_type::{PatchKind, patch_type};
+
+/// From this size on, in bytes, a text or the JSON of a stored object is large: it takes some milliseconds.
+pub const LARGE: usize = 64 * 1024;
+/// The same for a body in a binary format.
+const LARGE_BINARY: usize = 4 * 1024;
+/// The same for the number of signs between values: an object of some hundred items, or a thousand numbers.
+const MANY: usize = 1_000;
+
+/// Whether it takes long to read a body and to do what it says. `content_type` is that of the request.
+pub fn is_large(body: &[u8], content_type: &str) -> bool {
+    if body.len() > LARGE {
+        return true;
+    }
+    if !is_text(body) {
+        return body.len() > LARGE_BINARY || has_many_empty(body);
+    }
+    has_aliases(body) || copies(body, content_type) || has_many_values(body)
+}
+
+/// Protobuf begins with a magic number that ends with a zero byte, and a map of CBOR is beyond ASCII.
+fn is_text(body: &[u8]) -> bool {
+    body.iter().take(4).all(|byte| byte.is_ascii() && *byte != 0)
+}
+
+/// A line or a comma comes between two values, and an item that is a list or an object opens it.
+fn has_many_values(text: &[u8]) -> bool {
+    // No value is shorter than a byte.
+    text.len() > MANY
+        && text.iter().filter(|byte| matches!(byte, b'{' | b'[' | b',' | b'\n' | b'\r')).count() > MANY
+}
+
+/// An empty message of protobuf is a tag and a zero.
+fn has_many_empty(binary: &[u8]) -> bool {
+    binary.iter().filter(|byte| **byte == 0).count() > MANY / 2
+}
+
+/// Whether a text may have anchors and aliases of YAML. Other texts with these two signs are taken for such.
+fn has_aliases(text: &[u8]) -> bool {
+    text.contains(&b'&') && text.contains(&b'*')
+}
+
+/// Whether a JSON patch may have `copy`, also written with escapes: a few of them double a value many times.
+fn copies(text: &[u8], content_type: &str) -> bool {
+    patch_type(content_type).is_some_and(|patch| patch.kind == PatchKind::Json)
+        && (text.windows(4).any(|word| word == b"copy") || text.windows(2).any(|word| word == b"\\u"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const JSON: &str = "application/json";
+    const JSON_PATCH: &str = "application/json-patch+json";
+
+    #[test]
+    fn a_body_is_large_by_the_work_that_it_makes() {
+        let list = |item: &str, count: usize| format!("[{}]", vec![item; count].join(","));
+        for (body, content_type, expected) in [
+            (String::new(), JSON, false),
+            (list("{}", 100), JSON, false),
+            (list("{}", 1_000), JSON, true),
+            (list("1", 1_200), JSON, true),
+            ("- a: b\n".repeat(100), "application/yaml", false),
+            ("- {}\n".repeat(1_200), "application/yaml", true),
+            ("- {}\r".repeat(1_200), "application/yaml", true),
+            // A long text is one value.
+            (format!(r#"{{"data":{{"a":"{}"}}}}"#, "x".repeat(50_000)), JSON, false),
+            ("x".repeat(LARGE + 1), JSON, true),
+            ("[&a {b: c}, *a]".to_owned(), "application/yaml", true),
+            (r#"{"verbs":["*"]}"#.to_owned(), JSON, false),
+            (r#"[{"op":"copy","from":"/a","path":"/b"}]"#.to_owned(), JSON_PATCH, true),
+            (r#"[{"op":"c\u006fpy","from":"/a","path":"/b"}]"#.to_owned(), JSON_PATCH, true),
+            (r#"[{"op":"test","path":"/b","value":1}]"#.to_owned(), JSON_PATCH, false),
+            (r#"{"data":{"a":"copy"}}"#.to_owned(), "application/merge-patch+json", false),
+            (format!("k8s\0{}", "x".repeat(1_000)), "application/x", false),
+            (format!("k8s\0{}", "x".repeat(5_000)), "application/x", true),
+        ] {
+            let shown = &body[..body.len().min(60)];
+            assert_eq!(is_large(body.as_bytes(), content_type), expected, "{shown}");
+        }
+        assert!(is_large(&[&b"k8s\0"[..], &[0x0a, 0].repeat(1_000)].concat(), "application/x"));
+        assert!(is_large(&[&[0xd9, 0xd9, 0xf7, 0xa1][..], &[0x80; 5_000]].concat(), "application/cbor"));
+    }
+}
