@@ -80,6 +80,34 @@ struct User {
 /// # Errors
 /// Where the file or one that it names cannot be read, or is wrong.
 pub fn read(path: &Path) -> Result<Target, OutboundError> {
+    let (cluster, user) = current(path)?;
+    target(folder_of(path), cluster, user).map_err(|error| in_file(path, error))
+}
+
+/// The client certificate, PEM, that the current context of a file has; none where it has another credential.
+///
+/// # Errors
+/// As [`read`].
+pub fn client_certificate(path: &Path) -> Result<Option<Vec<u8>>, OutboundError> {
+    let (_, user) = current(path)?;
+    certificate(folder_of(path), user.client_certificate_data, user.client_certificate)
+        .map_err(|error| in_file(path, error))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
+}
+
+/// A fault of what a file says names the file.
+fn in_file(path: &Path, error: OutboundError) -> OutboundError {
+    match error {
+        OutboundError::Target(problem) => OutboundError::Kubeconfig { path: path.to_owned(), problem },
+        other => other,
+    }
+}
+
+/// The cluster and the user of a file's current context.
+fn current(path: &Path) -> Result<(Cluster, User), OutboundError> {
     let text = fs::read_to_string(path);
     let text = text.map_err(|source| OutboundError::Read { path: path.to_owned(), source })?;
     let wrong = |problem: String| OutboundError::Kubeconfig { path: path.to_owned(), problem };
@@ -87,12 +115,7 @@ pub fn read(path: &Path) -> Result<Target, OutboundError> {
     let file: File = orch_settings::parse(&text).map_err(|((line, column), _)| {
         wrong(format!("line {line}, column {column}: not a kubeconfig file"))
     })?;
-    let (cluster, user) = chosen(file).map_err(wrong)?;
-    let folder = path.parent().unwrap_or(Path::new(""));
-    target(folder, cluster, user).map_err(|error| match error {
-        OutboundError::Target(problem) => wrong(problem),
-        other => other,
-    })
+    chosen(file).map_err(wrong)
 }
 
 /// The cluster and the user of the current context; of the only context, where none is current.
@@ -132,8 +155,7 @@ fn target(folder: &Path, cluster: Cluster, user: User) -> Result<Target, Outboun
         cluster.certificate_authority_data,
         cluster.certificate_authority,
     )?;
-    let certificate =
-        content(folder, "client-certificate-data", user.client_certificate_data, user.client_certificate)?;
+    let certificate = certificate(folder, user.client_certificate_data, user.client_certificate)?;
     let key = content(folder, "client-key-data", user.client_key_data, user.client_key)?;
     let identity = match (certificate, key) {
         (Some(certificate), Some(key)) => Some((certificate, key)),
@@ -148,6 +170,14 @@ fn target(folder: &Path, cluster: Cluster, user: User) -> Result<Target, Outboun
     };
     let options = TlsOptions { authorities, identity, server_name: cluster.tls_server_name };
     Target::new(&cluster.server, options, credential)
+}
+
+fn certificate(
+    folder: &Path,
+    data: Option<String>,
+    file: Option<PathBuf>,
+) -> Result<Option<Vec<u8>>, OutboundError> {
+    content(folder, "client-certificate-data", data, file)
 }
 
 /// What stands in the file itself, in base64, or else in the file that it names.
