@@ -55,7 +55,7 @@ pub use logging::{LogFormat, LoggingConfig, REQUESTS};
 pub use observation::ObservationConfig;
 pub use offline::{ConvertFlags, ImportFlags, ObjectForm, ValidateFlags, VerdictForm, Work};
 pub use reading::Pace;
-pub use serving::{ServingConfig, TlsFiles};
+pub use serving::{ExternalName, ServingConfig, TlsFiles};
 pub use storage::{StorageConfig, database_in};
 pub use task::{DataDir, ExportFlags, FileFlags, MoveFlags, MovePlace, RepairFlags, Task};
 
